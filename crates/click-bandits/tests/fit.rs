@@ -5,6 +5,7 @@ mod files;
 mod inputs;
 mod models;
 mod refusals;
+mod table;
 
 use click_logs::generate::{Traffic, kdd2012, yandex};
 use click_models::{DcmReward, DependentClick, PositionBased};

@@ -7,6 +7,10 @@
 //! [`Parameters::new`] collects fits, [`Parameters::to_json`] returns the file's bytes, and [`Parameters::read`] reads a file and checks it
 //! completely. [`ReadError`] reports the line and column, or the field, of a fault.
 //!
+//! A log with millions of items makes a large file. [`Parameters::with_table`] leaves out what belongs to single queries, and names the
+//! table that has it instead, which `write_table` (with the feature `parquet`) writes as Parquet. Such a file has version 2, so that no
+//! reader of version 1 takes it for a fit without queries.
+//!
 //! # Examples
 //!
 //! ```
@@ -25,34 +29,48 @@
 //! let query = &read.model(Model::Pbm).unwrap().queries[0];
 //! assert_eq!((query.query.as_str(), query.items[1].item.as_str()), ("q", "b"));
 //!
-//! let error = Parameters::from_json("parameters.json", b"{\"schema\": 2}").unwrap_err();
-//! assert_eq!(error.to_string(), "parameters.json: schema: 2, expected 1: the file is of another version of this program");
+//! let error = Parameters::from_json("parameters.json", b"{\"schema\": 3}").unwrap_err();
+//! assert_eq!(error.to_string(), "parameters.json: schema: 3, expected 1 or 2: the file is of another version of this program");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod check;
 mod collect;
 mod null;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod read;
 mod rows;
+mod with_table;
 
+#[cfg(feature = "parquet")]
+pub use parquet::write_table;
 pub use read::{ReadError, ReadErrorKind};
-pub use rows::{ParameterRow, for_each_parameter};
+pub use rows::{ParameterRow, for_each_parameter, n_parameters};
 
+use self::with_table::WithTable;
 use crate::fit::{Model, Scope};
 use serde::{Deserialize, Serialize};
 
-/// The version of the file.
+/// The version of a file with the parameters of all queries.
 const SCHEMA: u64 = 1;
+/// The version of a file that names a table with the parameters of queries.
+const WITH_TABLE: u64 = 2;
 /// Items with fewer impressions, and positions with fewer clicks, are listed as having few.
 pub const FEW: u64 = 20;
 
 /// The content of the file.
+///
+/// With a table it has nothing of single queries: no [`ModelRecord::queries`], no [`rank_one`](Self::rank_one), and of
+/// [`identifiability`](Self::identifiability) only the report on all queries together ([`Scope::Site`]), without its lists of items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// The version of the file, 1.
+    /// The version of the file: 1; with a table 2.
     pub schema: u64,
+    /// The name of the file beside this one that has the parameters of queries; `None` if they are here.
+    #[serde(skip)]
+    pub table: Option<String>,
     /// Counts of what was read.
     pub log: LogRecord,
     /// Size of the data that were fitted.
@@ -144,7 +162,7 @@ pub struct ModelRecord {
     pub model: Model,
     /// Parameters of all queries.
     pub site: SiteRecord,
-    /// Parameters of each query.
+    /// Parameters of each query; none if a table has them ([`Parameters::table`]).
     pub queries: Vec<QueryRecord>,
 }
 
@@ -357,13 +375,16 @@ impl Parameters {
         self.models.iter().find(|record| record.model == model)
     }
 
-    /// The content of the file.
+    /// The content of the file. With a table, it leaves out what belongs to single queries.
     ///
     /// # Errors
     ///
     /// Only errors of the serialiser.
     pub fn to_json(&self) -> Result<Vec<u8>, serde_json::Error> {
-        let mut text = serde_json::to_vec_pretty(self)?;
+        let mut text = match WithTable::of(self) {
+            Some(file) => serde_json::to_vec_pretty(&file)?,
+            None => serde_json::to_vec_pretty(self)?,
+        };
         text.push(b'\n');
         Ok(text)
     }

@@ -300,6 +300,18 @@ impl Study {
         let WholeLog { report, n_queries, counts, .. } = &self.whole;
         Parameters::new(report, *n_queries, counts, &self.fits, options)
     }
+
+    /// [`Study::parameters`] with the parameters of some queries only: of those for which `keep` is true.
+    pub fn parameters_of(&self, options: &Options, keep: impl Fn(Id) -> bool) -> Parameters {
+        let WholeLog { report, n_queries, counts, .. } = &self.whole;
+        Parameters::of_queries(report, *n_queries, counts, &self.fits, options, keep)
+    }
+
+    /// The content of `parameters.json` if a table has the parameters of queries; `table` is the table's name.
+    pub fn parameters_with_table(&self, table: &str, options: &Options) -> Parameters {
+        let WholeLog { report, n_queries, counts, .. } = &self.whole;
+        Parameters::with_table(table, report, *n_queries, counts, &self.fits, options)
+    }
 }
 
 /// The cells of `counts` that `others` also have.

@@ -71,6 +71,95 @@ fn unknown_values_are_null_and_stay_unknown() {
     assert!(parameters.to_json().unwrap() == json);
 }
 
+/// With a table, the file has what belongs to all queries together, and no list that is empty without saying why.
+#[test]
+fn a_file_with_a_table_has_what_belongs_to_all_queries() {
+    let log = log();
+    for scope in [Scope::Query, Scope::Site] {
+        let options = Options { scope, ..with_priors() };
+        let fits: Vec<_> = Model::ALL
+            .iter()
+            .map(|&model| fit(model, &log.counts, &log.sessions, &options).unwrap())
+            .collect();
+        let whole = Parameters::new(&log.report, 2, &log.counts, &fits, &options);
+        let file = Parameters::with_table("t.parquet", &log.report, 2, &log.counts, &fits, &options);
+        let json = file.to_json().unwrap();
+        let value: Value = serde_json::from_slice(&json).unwrap();
+        assert_eq!((&value["schema"], &value["table"]), (&json!(2), &json!("t.parquet")));
+        let fields = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert!(value["models"].as_array().unwrap().iter().all(|model| fields(model) == ["model", "site"]));
+        assert_eq!(value.get("rank_one"), None);
+        let of_all = ["components", "few", "few_clicks", "few_comparisons", "identified"];
+        assert_eq!(
+            value.get("identifiability").map(fields),
+            (scope == Scope::Site).then(|| of_all.map(str::to_owned).to_vec())
+        );
+
+        let parameters = read(&json).unwrap();
+        assert!(parameters.to_json().unwrap() == json);
+        assert_eq!(parameters.table.as_deref(), Some("t.parquet"));
+        assert_eq!((&parameters.log, &parameters.fitted), (&whole.log, &whole.fitted));
+        for (found, expected) in parameters.models.iter().zip(&whole.models) {
+            assert_eq!((found.model, &found.site), (expected.model, &expected.site));
+            assert!(found.queries.is_empty());
+        }
+        assert!(!whole.models[0].queries.is_empty());
+        let of_all = |parameters: &Parameters| {
+            let report = parameters.identifiability.iter().find(|report| report.query.is_none());
+            report.map(|report| (report.identified, report.few_comparisons.clone()))
+        };
+        assert_eq!(of_all(&parameters), of_all(&whole));
+        assert_eq!(of_all(&parameters).is_some(), scope == Scope::Site);
+    }
+}
+
+#[test]
+fn faults_of_a_file_with_a_table_are_named() {
+    let log = log();
+    let options = with_priors();
+    let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &options).unwrap();
+    let file = Parameters::with_table("t.parquet", &log.report, 2, &log.counts, &[pbm], &options);
+    let json = String::from_utf8(file.to_json().unwrap()).unwrap();
+    for (from, to, expected) in [
+        ("\"schema\": 2", "\"schema\": 1", "unknown field `table`"),
+        ("\"site\"", "\"queries\": [], \"site\"", "unknown field `queries`"),
+        ("\"table\"", "\"tables\"", "unknown field `tables`"),
+        ("\"t.parquet\"", "null", "invalid type: null"),
+        ("t.parquet", "", "p.json: $.table: ``, expected the name of a file in the same directory"),
+        ("t.parquet", "../t.parquet", "p.json: $.table: `../t.parquet`, expected the name of a file"),
+        ("t.parquet", "a\\nb", "p.json: $.table: `a\\nb`, expected the name of a file"),
+        ("\"level\": 0.95", "\"level\": 95", "p.json: $.level: 95, expected a confidence level"),
+    ] {
+        assert!(json.contains(from), "{from}");
+        let error = read(json.replacen(from, to, 1)).map(drop).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn some_queries_have_the_records_that_they_have_among_all() {
+    let log = log();
+    for scope in [Scope::Query, Scope::Site] {
+        let options = Options { scope, ..with_priors() };
+        let pbm = [fit(Model::Pbm, &log.counts, &log.sessions, &options).unwrap()];
+        let all = Parameters::new(&log.report, 2, &log.counts, &pbm, &options);
+        let only = log.counts.names().find("7/1").unwrap();
+        let some = Parameters::of_queries(&log.report, 2, &log.counts, &pbm, &options, |query| query == only);
+        let mut expected = all.clone();
+        expected.models[0].queries.retain(|query| query.query == "7/1");
+        expected.rank_one.retain(|record| record.query == "7/1");
+        expected.identifiability.retain(|report| report.query.as_deref().is_none_or(|query| query == "7/1"));
+        for report in &mut expected.identifiability {
+            report.never_clicked.retain(|pair| pair.query == "7/1");
+            report.always_clicked.retain(|pair| pair.query == "7/1");
+            report.few_impressions.retain(|pair| pair.query == "7/1");
+        }
+        assert_eq!(some, expected);
+        assert!(some != all && some.models[0].queries.len() == 1 && some.rank_one.len() == 1);
+        assert_eq!(read(some.to_json().unwrap()).unwrap(), some);
+    }
+}
+
 #[test]
 fn a_file_cut_anywhere_is_refused_with_its_line() {
     let json = written(&log(), &with_priors());
@@ -95,7 +184,11 @@ fn other_files_are_refused() {
         ("{\"schema\": \"1\"}", "p.json:1:14: invalid type: string \"1\", expected u64"),
         ("{\"schema\": -1}", "p.json:1:13: invalid value: integer `-1`, expected u64"),
         ("{\"schema\": 1, \"schema\": 1}", "p.json:1:22: duplicate field `schema`"),
-        ("{\"schema\": 2, \"models\": 7}", "p.json: schema: 2, expected 1: the file is of another version"),
+        (
+            "{\"schema\": 3, \"models\": 7}",
+            "p.json: schema: 3, expected 1 or 2: the file is of another version",
+        ),
+        ("{\"schema\": 2, \"models\": 7}", "p.json:1:25: invalid type: integer `7`, expected a sequence"),
         ("{\"schema\": 1}", "p.json:1:13: missing field `log`"),
         ("{\"schema\": 1} x", "p.json:1:15: trailing characters"),
     ] {

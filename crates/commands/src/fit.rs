@@ -10,6 +10,7 @@ mod inputs;
 mod measured;
 mod overview;
 mod page;
+mod parameters;
 mod records;
 mod simulation;
 mod source;
@@ -22,6 +23,7 @@ use self::answer::{Answer, Decision};
 use self::arguments::SettingSource;
 use self::inputs::Inputs;
 use self::overview::Overview;
+use self::parameters::{Form, Parameters};
 use self::records::ComparisonRecord;
 use self::simulation::Simulable;
 use self::source::Source;
@@ -36,9 +38,10 @@ use experiment::output::OutputDir;
 use experiment::sha256;
 
 /// The files that a fit may write. Some figures and the spec are written only for some models.
-const FILES: [&str; 12] = [
+const FILES: [&str; 14] = [
     PARAMETERS_JSON,
     PARAMETERS_CSV,
+    PARAMETERS_PARQUET,
     COUNTS,
     COMPARISON_JSON,
     COMPARISON_CSV,
@@ -47,11 +50,15 @@ const FILES: [&str; 12] = [
     ATTRACTION,
     LOGGED,
     DECISION,
+    DECISION_PARAMETERS,
     ANSWER,
     PAGE,
 ];
+/// Of these files the same fit writes some or others, by the form of the parameters.
+const BY_FORM: [&str; 3] = [PARAMETERS_CSV, PARAMETERS_PARQUET, DECISION_PARAMETERS];
 const PARAMETERS_JSON: &str = "parameters.json";
 const PARAMETERS_CSV: &str = "parameters.csv";
+const PARAMETERS_PARQUET: &str = "parameters.parquet";
 const COUNTS: &str = "counts.csv";
 const COMPARISON_JSON: &str = "comparison.json";
 const COMPARISON_CSV: &str = "comparison.csv";
@@ -60,6 +67,7 @@ const EXAMINATION: &str = "examination.svg";
 const ATTRACTION: &str = "attraction.svg";
 const LOGGED: &str = "logged.csv";
 const DECISION: &str = "decision.toml";
+const DECISION_PARAMETERS: &str = "decision.json";
 const ANSWER: &str = "answer.json";
 const PAGE: &str = "index.html";
 
@@ -70,6 +78,8 @@ pub(crate) struct Outcome {
     study: Study,
     /// `None` if the log has no lists, or no answer was asked for.
     answer: Option<Answer>,
+    /// The number of parameters, if they were written as Parquet.
+    in_table: Option<u64>,
     /// SHA-256 of `parameters.json`, in hexadecimal.
     parameters: String,
 }
@@ -82,11 +92,13 @@ pub(crate) struct Outcome {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let outcome = fit_and_write(arguments, |_| Ok(()))?;
     if !arguments.quiet {
-        let Outcome { source, study, answer, .. } = &outcome;
+        let Outcome { source, study, answer, in_table, .. } = &outcome;
         let Study { whole, fits, comparison, users } = study;
         let (comparison, users) = (comparison.as_ref(), users.as_ref());
         let (simulable, answer) = (Simulable::chosen(study), answer.as_ref());
-        let overview = Overview { arguments, source, whole, fits, comparison, users, simulable, answer };
+        let in_table = *in_table;
+        let overview =
+            Overview { arguments, source, whole, fits, comparison, users, simulable, answer, in_table };
         say(&overview)?;
     }
     Ok(())
@@ -100,6 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// used.
 fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<()>) -> Result<Outcome> {
     let started = Moment::now();
+    Form::check(arguments.parameters)?;
     let source = Source::new(arguments)?;
     let tell = |what: &str| {
         if !arguments.quiet {
@@ -110,23 +123,25 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let settings = arguments.settings(&inputs);
     let canonical = Canonical::of_json(settings.to_string());
     let name = settings["name"].as_str().unwrap_or_default();
-    let claim = || OutputDir::claim(&arguments.out, &canonical, name, &FILES);
+    let claim = || OutputDir::claim_with_optional(&arguments.out, &canonical, name, &FILES, &BY_FORM);
     // For an experiment, `may_write` checks the report's directory once the parameters are known. So it is claimed afterwards.
     let claimed = (arguments.settings_from == SettingSource::CommandLine).then(claim).transpose()?;
 
     let options = arguments.options();
     let study = source.study(&inputs, options, tell)?;
     let simulable = Simulable::chosen(&study);
-    let parameters = study.parameters(&options).to_json()?;
+    let parameters = Parameters::new(arguments.parameters, &study, &options)?;
     let Study { whole, fits, comparison, users } = &study;
     let shown = simulable.map_or_else(|| first_or_best(fits, comparison.as_ref()), Simulable::fit);
     let compared = ComparisonRecord::new(arguments, comparison.as_ref(), users.as_ref());
-    let sha256_of_parameters = sha256(&parameters);
+    let sha256_of_parameters = sha256(&parameters.json);
     may_write(&sha256_of_parameters)?;
     let output = claimed.map_or_else(claim, Ok)?;
+    let in_table = (parameters.form == Form::Parquet).then_some(parameters.n);
+    let table = parameters.table.0;
     let mut files: Vec<(&str, Vec<u8>)> = vec![
-        (PARAMETERS_JSON, parameters),
-        (PARAMETERS_CSV, tables::parameters(&whole.counts, fits)?),
+        (PARAMETERS_JSON, parameters.json),
+        parameters.table,
         (COUNTS, tables::counts(&whole.counts)?),
         (COMPARISON_JSON, records::to_json(&compared)?),
         (COMPARISON_CSV, tables::comparison(comparison.as_ref())?),
@@ -140,7 +155,9 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let decision = if arguments.answer > 0 {
         tell("simulating today's ranking and policies on users as uncertain as the log leaves them");
         let models = Simulable::for_answer(fits, whole, comparison.as_ref());
-        Decision::new(arguments, &models, whole, &files[0].1)?
+        // With the table, that file has no queries.
+        let parameters = in_table.is_none().then_some(files[0].1.as_slice());
+        Decision::new(arguments, &models, &study, &options, parameters)?
     } else {
         None
     };
@@ -152,19 +169,20 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
             .map(|(_, svg)| std::str::from_utf8(svg))
             .chain([Ok(drawn.as_str())])
             .collect::<Result<_, _>>()?;
-        let page = page::page(arguments, whole, answer.as_ref(), comparison.as_ref(), &figures);
+        let page = page::page(arguments, whole, answer.as_ref(), comparison.as_ref(), &figures, table);
         files.push((PAGE, page.into_bytes()));
     }
     if let Some(decision) = decision {
         files.push((ANSWER, decision.to_json()?));
         files.push((LOGGED, decision.logged));
         files.push((DECISION, decision.spec.into_bytes()));
+        files.extend(decision.parameters.map(|parameters| (DECISION_PARAMETERS, parameters)));
     }
     files.push((ATTRACTION, drawn.into_bytes()));
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, content)| (*name, content.as_slice())).collect();
     let manifest = Manifest::of(&canonical, started, source.threads(), &files, program());
     output.write_all(&manifest.to_json(), &files)?;
-    Ok(Outcome { source, study, answer, parameters: sha256_of_parameters })
+    Ok(Outcome { source, study, answer, in_table, parameters: sha256_of_parameters })
 }
 
 /// The fit with the best predictions of the held-out part; without a comparison the first.

@@ -33,7 +33,7 @@ pub const RUNS: &str = "runs.csv";
 /// Files that every experiment writes besides its manifest.
 const USUAL: [&str; 3] = [RESULT, "curves.csv", "timing.json"];
 /// Files that an experiment writes only on request.
-const OPTIONAL: [&str; 1] = [RUNS];
+const OPTIONAL: &[&str] = &[RUNS];
 
 /// Why an output directory cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -98,6 +98,8 @@ pub struct OutputDir {
     identity: String,
     base: String,
     name: String,
+    /// Files that it need not write. Those of an earlier run are removed if they are not written again.
+    optional: Vec<&'static str>,
 }
 
 impl OutputDir {
@@ -113,6 +115,22 @@ impl OutputDir {
         name: &str,
         figures: &[&str],
     ) -> Result<Self, OutputError> {
+        Self::claim_with_optional(dir, canonical, name, figures, &[])
+    }
+
+    /// [`OutputDir::claim`] for results with files of which some may be absent: those of `figures` that are also in `optional`. An
+    /// optional file that an earlier run wrote, and this one does not, would not fit the new results, and is removed when they are written.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`OutputDir::claim`]; an optional file is there that this program did not write.
+    pub fn claim_with_optional(
+        dir: &Path,
+        canonical: &Canonical,
+        name: &str,
+        figures: &[&str],
+        optional: &[&'static str],
+    ) -> Result<Self, OutputError> {
         // The empty path names no directory, but files in the current one.
         let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
         let claimed = Self {
@@ -120,6 +138,7 @@ impl OutputDir {
             identity: canonical.identity().to_owned(),
             base: canonical.base().to_owned(),
             name: name.to_owned(),
+            optional: [OPTIONAL, optional].concat(),
         };
         claimed.check_owner(&[&USUAL, figures].concat())?;
         claimed.try_to_create()?;
@@ -180,7 +199,7 @@ impl OutputDir {
         let older = fs::read(self.dir.join(MANIFEST)).ok().and_then(|manifest| Owner::read(&manifest));
         let is_older =
             |name: &&str| older.as_ref().is_some_and(|owner| owner.files.iter().any(|file| file == name));
-        for name in OPTIONAL.into_iter().filter(is_older).filter(|name| !names.contains(name)) {
+        for &name in self.optional.iter().filter(|name| is_older(name) && !names.contains(name)) {
             let _ = fs::remove_file(self.dir.join(name));
         }
         for (path, part) in parts {
@@ -281,7 +300,7 @@ impl OutputDir {
                     && exists(&dir.join(name))
                     && !owner.files.iter().any(|file| file == name)
             };
-            let foreign = OPTIONAL.into_iter().find(is_foreign);
+            let foreign = self.optional.iter().copied().find(is_foreign);
             return foreign.map_or(Ok(()), |name| Err(OutputError::InTheWay(dir.join(name))));
         }
         let name = if owner.name == self.name {
@@ -526,6 +545,32 @@ mod tests {
         assert!(top.path().join(RUNS).is_file());
         claim().write_all(&manifest("mine"), &[(RESULT, b"{ }")]).unwrap();
         assert!(!top.path().join(RUNS).exists());
+    }
+
+    /// Otherwise a table of one form would be beside one of another.
+    #[test]
+    fn an_optional_file_is_replaced_by_another() {
+        let top = tempdir().unwrap();
+        let mine = Canonical::of_json("mine".to_owned());
+        let claim = || {
+            let (files, optional) = (["a", "b", "c"], ["a", "b"]);
+            OutputDir::claim_with_optional(top.path(), &mine, "me", &files, &optional)
+        };
+        let listed = |files: &str| {
+            let listed = String::from_utf8(manifest("mine")).unwrap();
+            listed.replacen('{', &format!("{{ \"files\": {{ {files} }},"), 1).into_bytes()
+        };
+        let first = listed("\"a\": \"\", \"c\": \"\"");
+        claim().unwrap().write_all(&first, &[("a", b"old"), ("c", b"old")]).unwrap();
+        // Only an optional file is removed.
+        claim().unwrap().write_all(&listed("\"b\": \"\""), &[("b", b"new")]).unwrap();
+        let names: Vec<_> = contents(top.path()).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(names, ["b", "c", MANIFEST].map(|name| top.path().join(name)));
+        // A file of another program under such a name is in the way, before anything is computed.
+        fs::write(top.path().join("a"), "theirs").unwrap();
+        let message = claim().unwrap_err().to_string();
+        assert!(message.contains("a: is in the way and not a result of this program"), "{message}");
+        assert_eq!(fs::read(top.path().join("a")).unwrap(), b"theirs");
     }
 
     #[test]

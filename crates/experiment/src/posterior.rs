@@ -30,6 +30,8 @@ use std::ops::RangeInclusive;
 
 /// The version of the file that can be read.
 const SCHEMA: u64 = 1;
+/// The version of a file that names a table with the parameters of queries.
+const WITH_TABLE: u64 = 2;
 
 /// Valid numbers of runs with the same draw of users.
 pub(crate) const RUNS_PER_DRAW: RangeInclusive<u64> = 1..=1000;
@@ -83,9 +85,31 @@ impl Uncertain {
     }
 }
 
+/// What says whether the rest of a file can be read.
+#[derive(Debug, Deserialize)]
+struct Version {
+    schema: u64,
+    table: Option<String>,
+}
+
+impl Version {
+    /// Why a file of this version has no users; `None` if it may have some.
+    fn fault(&self) -> Option<String> {
+        match (self.schema, &self.table) {
+            (SCHEMA, _) => None,
+            (WITH_TABLE, Some(table)) => Some(format!(
+                "table: the parameters of queries are in {table:?}, which experiments do not read: write them to this file with \
+                 `fit --parameters json`"
+            )),
+            (schema, _) => Some(format!("schema {schema}: expected {SCHEMA}")),
+        }
+    }
+}
+
 #[derive(Debug, Deserialize)]
 struct Content {
     schema: u64,
+    table: Option<String>,
     models: Vec<Fitted>,
 }
 
@@ -258,23 +282,28 @@ impl PosteriorFile {
     }
 
     fn of(file: &str, path: &str, content: Vec<u8>, model: Option<&'static str>) -> Result<Self, Error> {
-        let read: Content = serde_json::from_slice(
-            content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&content),
-        )
-        .map_err(|error| {
+        let whole = |message: String| Error::whole_file(path, message);
+        let json = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&content);
+        let read: Content = serde_json::from_slice(json).map_err(|error| {
+            // Files of other versions have other fields.
+            if let Some(fault) =
+                serde_json::from_slice(json).ok().and_then(|version: Version| version.fault())
+            {
+                return whole(fault);
+            }
             let text = error.to_string();
             let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
             Location::new(path, error.line().max(1), error.column().max(1), "")
                 .error(format!("{message}: expected the parameters that `fit` writes"))
         })?;
-        let whole = |message: String| Error::whole_file(path, message);
-        if read.schema != SCHEMA {
-            return Err(whole(format!("schema {}: expected {SCHEMA}", read.schema)));
+        let Content { schema, table, models: fits } = read;
+        if let Some(fault) = (Version { schema, table }).fault() {
+            return Err(whole(fault));
         }
         let able = models();
         let found =
             |fitted: &Fitted| able.iter().find(|(name, _)| *name == fitted.model).map(|(name, _)| *name);
-        let names: Vec<&'static str> = read.models.iter().filter_map(found).collect();
+        let names: Vec<&'static str> = fits.iter().filter_map(found).collect();
         let model = match (model, names.as_slice()) {
             (Some(model), _) => model,
             (None, [one]) => one,
@@ -286,7 +315,7 @@ impl PosteriorFile {
                 return Err(whole(format!("has fits of {names}: name one of them with `model`")));
             }
         };
-        let Some(mut fitted) = read.models.into_iter().find(|fitted| fitted.model == model) else {
+        let Some(mut fitted) = fits.into_iter().find(|fitted| fitted.model == model) else {
             return Err(whole(format!("has no fit of {model:?}: it has {}", names.join(", "))));
         };
         if fitted.queries.is_empty() {

@@ -149,7 +149,7 @@ impl Fitted {
         Ok(all)
     }
 
-    /// The bytes of the command's parameters.json.
+    /// The bytes of the command's parameters.json, as fit --parameters json writes it.
     fn to_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.json(py)?))
     }

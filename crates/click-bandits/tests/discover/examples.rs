@@ -121,8 +121,13 @@ fn files_have_the_fields_that_are_listed() {
             assert!(listed.iter().any(|name| name == column), "{file}: {column} is not among {listed:?}");
         }
     }
-    for file in ["result.json", "timing.json", "manifest.json"] {
-        let text = fs::read_to_string(dir.path().join("out").join(file)).expect("a document");
+    for (path, file) in [
+        ("out", "result.json"),
+        ("out", "timing.json"),
+        ("out", "manifest.json"),
+        ("fitted", "parameters.json"),
+    ] {
+        let text = fs::read_to_string(dir.path().join(path).join(file)).expect("a document");
         let (document, listed): (serde_json::Value, _) =
             (serde_json::from_str(&text).expect("JSON"), fields(file));
         for key in document.as_object().expect("an object").keys() {

@@ -8,7 +8,7 @@ use tempfile::tempdir;
 
 /// A log of position-based users without chance: the click rate of every item at every position is that of the model, as near as 1,000
 /// lists allow. Two lists: today's, shown nine times of ten, has the worst item on top.
-fn log(dir: &Path) -> PathBuf {
+pub(super) fn log(dir: &Path) -> PathBuf {
     let (attraction, examination) = ([0.1, 0.4, 0.3, 0.2], [1.0, 0.6, 0.3]);
     let mut lines = "query\tregion\turls\tclicked_mask\n".to_owned();
     for (list, sessions) in [([0, 1, 2], 900), ([1, 2, 0], 50), ([2, 0, 3], 30), ([3, 1, 2], 20)] {

@@ -16,6 +16,12 @@ pub(super) fn check(parameters: &Parameters) -> Checked {
             format!("{}, expected a confidence level between 0 and 1", parameters.level),
         );
     }
+    if let Some(table) = parameters.table.as_deref().filter(|table| !is_name(table)) {
+        return wrong(
+            "$.table",
+            format!("`{}`, expected the name of a file in the same directory", table.escape_debug()),
+        );
+    }
     let Parameters { log, fitted, .. } = parameters;
     at_most("$.log.clicks", log.clicks, log.impressions)?;
     at_most("$.fitted.clicks", fitted.clicks, fitted.impressions)?;
@@ -218,6 +224,11 @@ fn different<'a>(path: &str, field: &str, names: impl Iterator<Item = &'a str>) 
         }
     }
     Ok(())
+}
+
+/// Whether a text names a file in the same directory.
+fn is_name(text: &str) -> bool {
+    !["", ".", ".."].contains(&text) && !text.contains(['/', '\\']) && !text.contains(char::is_control)
 }
 
 fn wrong(path: impl Into<String>, message: impl Into<String>) -> Checked {

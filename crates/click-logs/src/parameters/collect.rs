@@ -3,11 +3,12 @@
 use super::{
     ComparisonsRecord, ComponentRecord, ConvergenceRecord, EstimateRecord, FEW, FittedRecord,
     IdentifiabilityRecord, ItemRecord, LogRecord, ModelRecord, PairRecord, Parameters, PositionClicksRecord,
-    PositionRecord, QueryRecord, RankOneRecord, SCHEMA, SiteRecord, SkippedRecord,
+    PositionRecord, QueryRecord, RankOneRecord, SCHEMA, SiteRecord, SkippedRecord, WITH_TABLE,
 };
 use crate::counts::Counts;
 use crate::fit::{
-    Convergence, Estimate, Fit, Identifiability, ItemFit, Options, QueryFit, identifiability, rank_one_svd,
+    Convergence, Estimate, Fit, Identifiability, ItemFit, Options, QueryFit, Scope, identifiability,
+    rank_one_svd,
 };
 use crate::names::{Id, Names};
 use crate::read_report::{ReadReport, Skipped};
@@ -21,30 +22,55 @@ impl Parameters {
         fits: &[Fit],
         options: &Options,
     ) -> Self {
-        let names = counts.names();
-        let skipped = |(reason, skipped): (&&'static str, &Skipped)| SkippedRecord {
-            reason: (*reason).to_owned(),
-            lines: skipped.lines,
-            impressions: skipped.impressions,
-            clicks: skipped.clicks,
-            first: skipped.first.to_string(),
+        Self::of_queries(report, n_queries, counts, fits, options, |_| true)
+    }
+
+    /// [`Parameters::new`] with the parameters of some queries only: of those for which `keep` is true.
+    pub fn of_queries(
+        report: &ReadReport,
+        n_queries: usize,
+        counts: &Counts,
+        fits: &[Fit],
+        options: &Options,
+        keep: impl Fn(Id) -> bool,
+    ) -> Self {
+        let identifiability = identifiability(counts, options.scope, FEW);
+        let log = LogRecord::new(report, n_queries);
+        Self::collect(log, counts, fits, options, &identifiability, &keep)
+    }
+
+    /// [`Parameters::new`] without what belongs to single queries. `table` is the name of the file, in the same directory, that has it.
+    pub fn with_table(
+        table: &str,
+        report: &ReadReport,
+        n_queries: usize,
+        counts: &Counts,
+        fits: &[Fit],
+        options: &Options,
+    ) -> Self {
+        let identifiability = match options.scope {
+            Scope::Site => identifiability(counts, options.scope, FEW),
+            Scope::Query => Vec::new(),
         };
+        let log = LogRecord::new(report, n_queries);
+        let of_site = Self::collect(log, counts, fits, options, &identifiability, &|_| false);
+        Self { schema: WITH_TABLE, table: Some(table.to_owned()), ..of_site }
+    }
+
+    /// Collects what belongs to all queries, and to those for which `keep` is true.
+    fn collect(
+        log: LogRecord,
+        counts: &Counts,
+        fits: &[Fit],
+        options: &Options,
+        identifiability: &[Identifiability],
+        keep: &dyn Fn(Id) -> bool,
+    ) -> Self {
+        let names = counts.names();
         Self {
             schema: SCHEMA,
-            log: LogRecord {
-                files: report.files,
-                lines: report.lines,
-                bytes: report.bytes,
-                sessions: report.sessions,
-                sessions_at_fault: report.sessions_at_fault,
-                sessions_with_repeats: report.sessions_with_repeats,
-                impressions: report.impressions,
-                clicks: report.clicks,
-                clicks_outside: report.clicks_outside,
-                clicks_clipped: report.clicks_clipped,
-                queries: n_queries,
-                skipped: report.skipped.iter().map(skipped).collect(),
-            },
+            table: None,
+            log,
             fitted: FittedRecord {
                 queries: counts.n_queries(),
                 cells: counts.n_cells(),
@@ -54,13 +80,15 @@ impl Parameters {
             },
             scope: options.scope,
             level: options.level,
-            models: fits.iter().map(|fit| ModelRecord::new(fit, counts)).collect(),
-            identifiability: identifiability(counts, options.scope, FEW)
+            models: fits.iter().map(|fit| ModelRecord::new(fit, counts, keep)).collect(),
+            identifiability: identifiability
                 .iter()
-                .map(|report| IdentifiabilityRecord::new(report, names))
+                .filter(|report| report.query.is_none_or(keep))
+                .map(|report| IdentifiabilityRecord::new(report, names, keep))
                 .collect(),
             rank_one: counts
                 .queries()
+                .filter(|query| keep(query.id()))
                 .filter_map(|query| {
                     let svd = rank_one_svd(&query)?;
                     Some(RankOneRecord {
@@ -76,8 +104,35 @@ impl Parameters {
     }
 }
 
+impl LogRecord {
+    fn new(report: &ReadReport, n_queries: usize) -> Self {
+        let skipped = |(reason, skipped): (&&'static str, &Skipped)| SkippedRecord {
+            reason: (*reason).to_owned(),
+            lines: skipped.lines,
+            impressions: skipped.impressions,
+            clicks: skipped.clicks,
+            first: skipped.first.to_string(),
+        };
+        Self {
+            files: report.files,
+            lines: report.lines,
+            bytes: report.bytes,
+            sessions: report.sessions,
+            sessions_at_fault: report.sessions_at_fault,
+            sessions_with_repeats: report.sessions_with_repeats,
+            impressions: report.impressions,
+            clicks: report.clicks,
+            clicks_outside: report.clicks_outside,
+            clicks_clipped: report.clicks_clipped,
+            queries: n_queries,
+            skipped: report.skipped.iter().map(skipped).collect(),
+        }
+    }
+}
+
 impl ModelRecord {
-    fn new(fit: &Fit, counts: &Counts) -> Self {
+    fn new(fit: &Fit, counts: &Counts, keep: &dyn Fn(Id) -> bool) -> Self {
+        let kept = fit.queries().iter().filter(|query| keep(query.id));
         let (typical_satisfaction, below_first_click) = match *fit {
             Fit::Sdbn { typical_satisfaction, .. } | Fit::Dbn { typical_satisfaction, .. } => {
                 (Some(typical_satisfaction), None)
@@ -97,7 +152,7 @@ impl ModelRecord {
                 positions: positions(fit, fit.site_positions()),
                 convergence: fit.site().convergence.as_ref().map(convergence),
             },
-            queries: fit.queries().iter().map(|query| QueryRecord::new(fit, query, counts)).collect(),
+            queries: kept.map(|query| QueryRecord::new(fit, query, counts)).collect(),
         }
     }
 }
@@ -137,7 +192,8 @@ impl EstimateRecord {
 }
 
 impl IdentifiabilityRecord {
-    fn new(report: &Identifiability, names: &Names) -> Self {
+    fn new(report: &Identifiability, names: &Names, keep: &dyn Fn(Id) -> bool) -> Self {
+        let kept = |&&(query, _): &&(Id, Id)| keep(query);
         let pair = |&(query, item): &(Id, Id)| PairRecord {
             query: name(names, query),
             item: name(names, item),
@@ -159,9 +215,9 @@ impl IdentifiabilityRecord {
                     impressions: part.impressions,
                 })
                 .collect(),
-            never_clicked: report.never_clicked.iter().map(pair).collect(),
-            always_clicked: report.always_clicked.iter().map(pair).collect(),
-            few_impressions: report.few_impressions.iter().map(few).collect(),
+            never_clicked: report.never_clicked.iter().filter(kept).map(pair).collect(),
+            always_clicked: report.always_clicked.iter().filter(kept).map(pair).collect(),
+            few_impressions: report.few_impressions.iter().filter(|few| keep(few.0)).map(few).collect(),
             few_clicks: report
                 .few_clicks
                 .iter()

@@ -1,7 +1,8 @@
 //! Reads a file of parameters, and trusts none of it.
 
 use super::check::check;
-use super::{Parameters, SCHEMA};
+use super::with_table::WithTable;
+use super::{Parameters, SCHEMA, WITH_TABLE};
 use serde::Deserialize;
 use std::path::Path;
 
@@ -32,7 +33,9 @@ pub enum ReadErrorKind {
         message: String,
     },
     /// A file of another version.
-    #[error(": schema: {found}, expected {SCHEMA}: the file is of another version of this program")]
+    #[error(
+        ": schema: {found}, expected {SCHEMA} or {WITH_TABLE}: the file is of another version of this program"
+    )]
     Version {
         /// The file's version.
         found: u64,
@@ -66,7 +69,7 @@ struct Version {
 }
 
 impl Parameters {
-    /// Reads a file.
+    /// Reads a file. If it names a table, the result has [`table`](Self::table) and no queries; the table is not read.
     ///
     /// # Errors
     ///
@@ -91,10 +94,11 @@ impl Parameters {
 
 fn parse(json: &[u8]) -> Result<Parameters, ReadErrorKind> {
     let Version { schema } = from_slice(json)?;
-    if schema != SCHEMA {
-        return Err(ReadErrorKind::Version { found: schema });
-    }
-    let parameters = from_slice(json)?;
+    let parameters = match schema {
+        SCHEMA => from_slice(json)?,
+        WITH_TABLE => from_slice::<WithTable>(json)?.into(),
+        _ => return Err(ReadErrorKind::Version { found: schema }),
+    };
     check(&parameters).map_err(|(field, message)| ReadErrorKind::Field { field, message })?;
     Ok(parameters)
 }

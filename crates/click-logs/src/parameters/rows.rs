@@ -3,6 +3,7 @@
 use crate::counts::{Cell, Counts, QueryCounts};
 use crate::fit::{Estimate, Fit, Model};
 use crate::names::Id;
+use std::convert::Infallible;
 
 /// A parameter of a fitted model.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,6 +73,16 @@ pub fn for_each_parameter<'a, E>(
         }
     }
     Ok(())
+}
+
+/// The number of parameters: the calls that [`for_each_parameter`] makes.
+pub fn n_parameters(counts: &Counts, fits: &[Fit]) -> u64 {
+    let mut n = 0;
+    let Ok(()) = for_each_parameter(counts, fits, |_| {
+        n += 1;
+        Ok::<(), Infallible>(())
+    });
+    n
 }
 
 fn add(by_position: &mut [(u64, u64)], cell: Cell) {

@@ -57,12 +57,12 @@ fn listed(all: &All) -> Page {
         page.text(2, WITHOUT_LOGS);
     }
     for format in &all.logs {
-        page.beside(2, format.name, 20, &format.holds);
+        page.beside(2, format.name, 22, &format.holds);
     }
     for (heading, is_input) in [("Other files that are read", true), ("Files that are written", false)] {
         page.heading(heading);
         for file in all.files.iter().filter(|file| file.is_input() == is_input) {
-            page.beside(2, file.name, 20, file.sentence);
+            page.beside(2, file.name, 22, file.sentence);
         }
     }
     page.heading("More: click-bandits formats NAME.");

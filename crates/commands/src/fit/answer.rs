@@ -13,15 +13,19 @@ use self::gain::Gains;
 use self::lists::{LoggedQueries, logged_queries};
 use super::arguments::Arguments;
 use super::simulation::Simulable;
-use super::{LOGGED, PARAMETERS_JSON};
+use super::{DECISION_PARAMETERS, LOGGED, PARAMETERS_JSON};
 use crate::progress::RunCounter;
 use anyhow::{Context as _, Result};
-use click_logs::study::WholeLog;
+use click_logs::Id;
+use click_logs::fit::Options;
+use click_logs::study::Study;
 use contenders::Entrant;
 use experiment::models::Evidence;
 use experiment::{Experiment, Instances, PosteriorFile, Runner, logged_lists};
 use policies::PolicySpec;
 use serde::Serialize;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Rounds of a run: the lists after which a gain is stated.
@@ -125,10 +129,13 @@ pub(super) struct Decision {
     pub(super) logged: Vec<u8>,
     /// `decision.toml`.
     pub(super) spec: String,
+    /// `decision.json`: the parameters of the answer's queries; `None` if `parameters.json` has them.
+    pub(super) parameters: Option<Vec<u8>>,
 }
 
 impl Decision {
-    /// Makes the answer; `None` if the log has no lists of the fitted queries. `parameters` is the content of `parameters.json`.
+    /// Makes the answer; `None` if the log has no lists of the fitted queries. `parameters` is the content of `parameters.json`;
+    /// `None` if it has no queries.
     ///
     /// # Errors
     ///
@@ -136,9 +143,11 @@ impl Decision {
     pub(super) fn new(
         arguments: &Arguments,
         models: &[Simulable<'_>],
-        whole: &WholeLog,
-        parameters: &[u8],
+        study: &Study,
+        options: &Options,
+        parameters: Option<&[u8]>,
     ) -> Result<Option<Self>> {
+        let whole = &study.whole;
         let n_queries = usize::from(arguments.answer);
         let mut models: Vec<(Simulable<'_>, LoggedQueries)> = models
             .iter()
@@ -150,7 +159,12 @@ impl Decision {
         let (simulable, logged) = models.remove(0);
         // The draws of all models are put together query by query.
         models.retain(|(_, its)| its.names == logged.names);
-        let experiment = decision(arguments, simulable, &logged, parameters, simulable.contenders())?;
+        let (file, content) = match parameters {
+            Some(parameters) => (PARAMETERS_JSON, Cow::Borrowed(parameters)),
+            None => (DECISION_PARAMETERS, Cow::Owned(of_queries(study, options, &logged.names)?)),
+        };
+        let posterior = Posterior { file, content: &content };
+        let experiment = decision(arguments, simulable, &logged, posterior, simulable.contenders())?;
         let progress = RunCounter::new(&experiment, arguments.quiet);
         let mut runner = Runner::new(&experiment).observer(&progress);
         if let Some(threads) = arguments.threads {
@@ -160,7 +174,7 @@ impl Decision {
         drop(progress);
         let mut evidence = experiment.evidence(DRAWS);
         for (other, its) in &models {
-            let found = decision(arguments, *other, its, parameters, Vec::new())?.evidence(DRAWS);
+            let found = decision(arguments, *other, its, posterior, Vec::new())?.evidence(DRAWS);
             for (of, other) in evidence.iter_mut().zip(&found) {
                 of.today.extend(&other.today);
                 of.best.extend(&other.best);
@@ -172,7 +186,8 @@ impl Decision {
         let names: Vec<&'static str> =
             std::iter::once(simulable.model()).chain(models.iter().map(|(model, _)| model.model())).collect();
         let answer = Answer::new(names, &logged, &evidence, &gains);
-        Ok(Some(Self { answer, logged: logged.csv.into_bytes(), spec: experiment.to_toml() }))
+        let parameters = parameters.is_none().then(|| content.into_owned());
+        Ok(Some(Self { answer, logged: logged.csv.into_bytes(), spec: experiment.to_toml(), parameters }))
     }
 
     /// `answer.json`.
@@ -185,15 +200,30 @@ impl Decision {
     }
 }
 
+/// The file with the fits of the answer's queries, and its content.
+#[derive(Clone, Copy)]
+struct Posterior<'a> {
+    file: &'static str,
+    content: &'a [u8],
+}
+
+/// The fits of the queries with these names, as a file of parameters.
+fn of_queries(study: &Study, options: &Options, names: &[String]) -> Result<Vec<u8>> {
+    let found = |name: &String| study.whole.counts.names().find(name);
+    let queries: BTreeSet<Id> = names.iter().filter_map(found).collect();
+    Ok(study.parameters_of(options, |query| queries.contains(&query)).to_json()?)
+}
+
 /// Policies and today's lists on users drawn from the posterior distribution of a fit.
 fn decision(
     arguments: &Arguments,
     simulable: Simulable<'_>,
     logged: &LoggedQueries,
-    parameters: &[u8],
+    posterior: Posterior<'_>,
     policies: Vec<Entrant>,
 ) -> Result<Experiment> {
-    let posterior = PosteriorFile::from_json(PARAMETERS_JSON, parameters.to_vec(), Some(simulable.model()))?;
+    let Posterior { file, content } = posterior;
+    let posterior = PosteriorFile::from_json(file, content.to_vec(), Some(simulable.model()))?;
     let posterior = posterior.with_queries(&logged.names).map_err(anyhow::Error::msg)?;
     let instances = Instances::uncertain(posterior).context("drawing users")?;
     let lists = logged_lists(LOGGED, logged.csv.as_bytes(), &instances).context("the log's lists")?;

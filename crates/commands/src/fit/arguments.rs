@@ -1,6 +1,7 @@
 //! The arguments of `fit`.
 
 use super::inputs::Inputs;
+use super::parameters::Form;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use click_logs::Filter;
@@ -74,6 +75,9 @@ pub(crate) struct Arguments {
     /// Answer for the N queries with the most lists what today's ranking loses and what a policy would gain; 0 for no answer
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(0..=1000))]
     pub(super) answer: u16,
+    /// How parameters are written [default: json, or parquet for more than 1,000,000 of them]
+    #[arg(long, value_enum, value_name = "FORM")]
+    pub(super) parameters: Option<Form>,
     /// Number of threads that read the log; fits use one per core [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(super) threads: Option<u16>,
@@ -190,6 +194,8 @@ impl Arguments {
             held_out: 10,
             seed: 1,
             answer: 0,
+            // The report names these files.
+            parameters: Some(Form::Json),
             threads: None,
             quiet: false,
             settings_from: SettingSource::Experiment,
@@ -233,7 +239,7 @@ impl Arguments {
         self.format.map_or("counts", |format| format.name).to_owned()
     }
 
-    /// All settings that the results depend on.
+    /// All settings that the results depend on. The form of the parameters is not among them: the same fit may be written again in another.
     pub(super) fn settings(&self, inputs: &Inputs) -> Value {
         let models: Vec<_> = self.model.iter().map(|&model| name(Some(model))).collect();
         json!({

@@ -5,7 +5,7 @@ use super::answer::Answer;
 use super::arguments::Arguments;
 use super::simulation::Simulable;
 use super::source::Source;
-use super::{PAGE, SPEC};
+use super::{PAGE, PARAMETERS_JSON, PARAMETERS_PARQUET, SPEC};
 use click_logs::fit::{Choice, Comparison, Difference, Fit, Model, identifiability};
 use click_logs::parameters::FEW;
 use click_logs::study::WholeLog;
@@ -23,6 +23,8 @@ pub(super) struct Overview<'a> {
     pub(super) users: Option<&'a Choice>,
     pub(super) simulable: Option<Simulable<'a>>,
     pub(super) answer: Option<&'a Answer>,
+    /// The number of parameters, if they were written as Parquet.
+    pub(super) in_table: Option<u64>,
 }
 
 impl fmt::Display for Overview<'_> {
@@ -44,6 +46,14 @@ impl fmt::Display for Overview<'_> {
         self.comparison(f)?;
         self.warnings(f)?;
         writeln!(f, "Results: {}", self.arguments.out.display())?;
+        if let Some(n) = self.in_table {
+            writeln!(
+                f,
+                "Parameters: {} in {PARAMETERS_PARQUET}; {PARAMETERS_JSON} has what belongs to all queries together (--parameters json \
+                 writes all to it).",
+                grouped(n)
+            )?;
+        }
         if let Some(users) = self.users.filter(|users| users.model != users.best) {
             writeln!(
                 f,

@@ -7,13 +7,14 @@ use click_logs::study::WholeLog;
 use experiment::number::{counted, fixed};
 use report::html::Html;
 
-/// The page of a fit. `figures` are drawings.
+/// The page of a fit. `figures` are drawings, and `table` is the name of the file with the parameters.
 pub(super) fn page(
     arguments: &Arguments,
     whole: &WholeLog,
     answer: Option<&Answer>,
     comparison: Option<&Comparison>,
     figures: &[&str],
+    table: &str,
 ) -> String {
     let mut html = Html::new();
     html.element("h1", "", "What a click log says");
@@ -63,7 +64,7 @@ pub(super) fn page(
     }
     html.paragraph(
         "small muted",
-        "All numbers: `parameters.json`, `parameters.csv`, `comparison.json`, `answer.json`.",
+        &format!("All numbers: `parameters.json`, `{table}`, `comparison.json`, `answer.json`."),
     );
     html.page("What a click log says")
 }

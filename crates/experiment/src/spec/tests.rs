@@ -412,6 +412,14 @@ fn faults_of_posterior_users_and_logged_lists_are_named() {
         error(UNCERTAIN, &PARAMETERS.replace("\"schema\": 1", "\"schema\": 2"))
             .contains("schema 2: expected 1")
     );
+    // A fit whose queries are in a table.
+    let with_table = "{\"schema\": 2, \"table\": \"t.parquet\", \"models\": [{\"model\": \"pbm\", \"site\": {\"prior\": 5}}]}";
+    let found = error(UNCERTAIN, with_table);
+    assert_eq!(
+        found,
+        "p.json: table: the parameters of queries are in \"t.parquet\", which experiments do not read: write them to this file with `fit \
+         --parameters json`"
+    );
     let found = error(UNCERTAIN, &PARAMETERS[1..]);
     assert!(found.contains("expected the parameters that `fit` writes"), "{found}");
 }
@@ -524,4 +532,8 @@ fn faults_of_a_fitted_prior_are_named() {
     let no_pbm = PARAMETERS.replace("\"pbm\"", "\"ctr\"");
     let found = read_beside(WARM, &no_pbm, LISTS).unwrap_err().to_string();
     assert!(found.contains("has no fit of \"pbm\""), "{found}");
+    let with_table = "{\"schema\": 2, \"table\": \"t.parquet\", \"models\": []}";
+    let found = read_beside(WARM, with_table, LISTS).unwrap_err().to_string();
+    assert!(found.contains("p.json: table: the parameters of queries are in \"t.parquet\""), "{found}");
+    assert!(found.ends_with("`fit --parameters json`"), "{found}");
 }

@@ -186,7 +186,16 @@ pub(crate) static FILES: &[FileFormat] = &[
         &["fit"],
         "Fitted click models: parameters, errors, 95 % intervals.",
     )
-    .and_read(&["simulate"]),
+    .and_read(&["simulate"])
+    .with(&[
+        ("schema", "version of this layout: 1; 2 with a table"),
+        ("table", "name of the file with the parameters of queries, if they are not here; then simulate refuses this file"),
+        ("log, fitted", "counts of what was read, and of what was fitted"),
+        ("scope, level", "whether queries share parameters; confidence level of intervals"),
+        ("models", "for each its parameters of all queries together (site) and of each query (queries)"),
+        ("identifiability", "what the log does not identify"),
+        ("rank_one", "singular values of the click-through rates of each query"),
+    ]),
     FileFormat::written("parameters.csv", &["fit"], "The same as a table, one row for each parameter.").with(
         &[
             ("model, query, kind, item, position, last_click", "which parameter it is"),
@@ -194,6 +203,18 @@ pub(crate) static FILES: &[FileFormat] = &[
             ("clicks, impressions", "what the log has on it"),
         ],
     ),
+    FileFormat::written(
+        "parameters.parquet",
+        &["fit"],
+        "The rows of parameters.csv, in its place for more than 1,000,000 parameters.",
+    )
+    .with(&[
+        ("model, kind", "text"),
+        ("query, item", "text, with names as in the log; null if a parameter has none"),
+        ("position, last_click", "INT64 or null"),
+        ("estimate, se, lower, upper", "DOUBLE; null if unknown, infinite if unbounded"),
+        ("clicks, impressions", "INT64 or null"),
+    ]),
     FileFormat::written(
         "comparison.json",
         &["fit"],
@@ -212,6 +233,12 @@ pub(crate) static FILES: &[FileFormat] = &[
     FileFormat::written("answer.json", &["fit"], "What today's ranking loses, and what a policy would gain."),
     FileFormat::written("decision.toml", &["fit"], "The experiment behind the answer, for simulate.")
         .and_read(&["simulate"]),
+    FileFormat::written(
+        "decision.json",
+        &["fit"],
+        "The parameters of the answer's queries, if parameters.json has none of queries.",
+    )
+    .and_read(&["simulate"]),
     FileFormat::written("logged.csv", &["fit"], "Today's lists, which the policy logged plays.")
         .and_read(&["simulate"])
         .with(&[

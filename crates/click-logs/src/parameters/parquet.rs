@@ -1,0 +1,406 @@
+//! Parameters as Parquet: the rows of [`for_each_parameter`], the columns of `parameters.csv`.
+//!
+//! | column | type | content |
+//! |---|---|---|
+//! | `model` | text | name of the model |
+//! | `query` | text or null | name of the query; null if all queries share the parameter |
+//! | `kind` | text | what it is a parameter of, [`ParameterRow::kind`] |
+//! | `item` | text or null | name of the item |
+//! | `position` | INT64 or null | position, from 1 |
+//! | `last_click` | INT64 or null | user browsing: position of the last click above; 0 without one |
+//! | `estimate` | DOUBLE or null | estimate; null if it is unknown |
+//! | `se` | DOUBLE or null | standard error |
+//! | `lower`, `upper` | DOUBLE or null | ends of the interval; the upper one may be infinite |
+//! | `clicks`, `impressions` | INT64 or null | what the log has on it |
+//!
+//! Names are those of the log, unchanged. Compressed with Zstandard; every column has a dictionary as long as it is small. Row groups are
+//! bounded, so memory does not grow with the number of rows, except for the compressed file itself if `out` keeps it.
+
+use super::rows::{ParameterRow, for_each_parameter};
+use crate::counts::Counts;
+use crate::fit::Fit;
+use crate::names::{Id, Names};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+/// Most rows of a row group. They are in memory at once, with their names: about 40 MB.
+const ROWS: usize = 1 << 17;
+/// The program that the file names, without a date or a build.
+const CREATED_BY: &str = concat!("click-logs version ", env!("CARGO_PKG_VERSION"));
+const SCHEMA: &str = "message parameters {
+    required binary model (STRING);
+    optional binary query (STRING);
+    required binary kind (STRING);
+    optional binary item (STRING);
+    optional int64 position;
+    optional int64 last_click;
+    optional double estimate;
+    optional double se;
+    optional double lower;
+    optional double upper;
+    optional int64 clicks;
+    optional int64 impressions;
+}";
+
+/// Writes the table, and returns the number of its rows. The same parameters give the same bytes.
+///
+/// # Errors
+///
+/// Errors of `out`; [`io::ErrorKind::InvalidData`] for a count of 2^63 or more, which the table cannot hold.
+///
+/// # Examples
+///
+/// ```
+/// use click_logs::fit::{Model, Options, fit};
+/// use click_logs::parameters::write_table;
+/// use click_logs::{Format, Reader};
+///
+/// let log = "query,item,position,clicks,impressions\nq,a,1,600,1000\nq,a,2,200,1000\nq,b,1,300,1000\nq,b,2,100,1000\n";
+/// let log = Reader::new(Format::counts()).read("counts.csv", log.as_bytes())?;
+/// let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &Options::default())?;
+/// let mut table = Vec::new();
+/// // Attraction of two items, and examination of two positions: of the site and of the query.
+/// assert_eq!(write_table(&log.counts, &[pbm], &mut table)?, 6);
+/// assert!(table.starts_with(b"PAR1"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write_table(counts: &Counts, fits: &[Fit], out: impl Write + Send) -> io::Result<u64> {
+    write_in_groups(counts, fits, out, ROWS)
+}
+
+fn write_in_groups(
+    counts: &Counts,
+    fits: &[Fit],
+    out: impl Write + Send,
+    rows_of_a_group: usize,
+) -> io::Result<u64> {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_created_by(CREATED_BY.to_owned())
+        .build();
+    let schema = Arc::new(parse_message_type(SCHEMA).map_err(of_library)?);
+    let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties)).map_err(of_library)?;
+    let mut group = Group::default();
+    let mut n_rows = 0;
+    for_each_parameter(counts, fits, |row| {
+        group.push(&row, counts.names())?;
+        n_rows += 1;
+        if group.len() == rows_of_a_group { group.write(&mut writer) } else { Ok(()) }
+    })?;
+    if group.len() > 0 {
+        group.write(&mut writer)?;
+    }
+    writer.close().map_err(of_library)?;
+    Ok(n_rows)
+}
+
+/// The error of `out`, if it is one.
+fn of_library(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(error) => match error.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
+    }
+}
+
+/// A column that may miss values, and for every row whether it has one (1) or not (0).
+struct Optional<T> {
+    values: Vec<T>,
+    levels: Vec<i16>,
+}
+
+impl<T> Default for Optional<T> {
+    fn default() -> Self {
+        Self { values: Vec::new(), levels: Vec::new() }
+    }
+}
+
+impl<T> Optional<T> {
+    fn push(&mut self, value: Option<T>) {
+        self.levels.push(value.is_some().into());
+        self.values.extend(value);
+    }
+}
+
+/// The rows of a row group, by columns in the order of the schema.
+#[derive(Default)]
+struct Group {
+    model: Vec<ByteArray>,
+    query: Optional<ByteArray>,
+    kind: Vec<ByteArray>,
+    item: Optional<ByteArray>,
+    /// Position and last click.
+    places: [Optional<i64>; 2],
+    /// Estimate, standard error, lower and upper end.
+    numbers: [Optional<f64>; 4],
+    /// Clicks and impressions.
+    counts: [Optional<i64>; 2],
+    /// The query of the last row, and its name: rows of a query are adjacent.
+    named: Option<(Id, ByteArray)>,
+}
+
+impl Group {
+    fn len(&self) -> usize {
+        self.model.len()
+    }
+
+    fn push(&mut self, row: &ParameterRow<'_>, names: &Names) -> io::Result<()> {
+        let of_static = |text: &'static str| ByteArray::from(bytes::Bytes::from_static(text.as_bytes()));
+        self.model.push(of_static(row.model.name()));
+        self.kind.push(of_static(row.kind));
+        self.query.push(row.query.map(|query| match &self.named {
+            Some((last, name)) if *last == query => name.clone(),
+            _ => {
+                let name = ByteArray::from(&*names.name(query));
+                self.named.insert((query, name)).1.clone()
+            }
+        }));
+        self.item.push(row.item.map(|item| ByteArray::from(&*names.name(item))));
+        for (column, place) in self.places.iter_mut().zip([row.position, row.last_click]) {
+            column.push(place.map(whole).transpose()?);
+        }
+        let estimate = row.estimate;
+        let [lower, upper] = [estimate.interval.map(|ends| ends.0), estimate.interval.map(|ends| ends.1)];
+        let numbers = [Some(estimate.value), estimate.standard_error, lower, upper];
+        for (column, number) in self.numbers.iter_mut().zip(numbers) {
+            column.push(number.filter(|number| !number.is_nan()));
+        }
+        let counts = [row.counts.map(|counts| counts.0), row.counts.map(|counts| counts.1)];
+        for (column, count) in self.counts.iter_mut().zip(counts) {
+            column.push(count.map(whole).transpose()?);
+        }
+        Ok(())
+    }
+
+    /// Writes the rows as a row group, and removes them.
+    fn write<W: Write + Send>(&mut self, writer: &mut SerializedFileWriter<W>) -> io::Result<()> {
+        let Self { model, query, kind, item, places: [position, last_click], numbers, counts, named } = self;
+        let [estimate, se, lower, upper] = &*numbers;
+        let [clicks, impressions] = &*counts;
+        let columns = [
+            Column::Text(model, None),
+            Column::Text(&query.values, Some(&query.levels)),
+            Column::Text(kind, None),
+            Column::Text(&item.values, Some(&item.levels)),
+            Column::Whole(position),
+            Column::Whole(last_click),
+            Column::Number(estimate),
+            Column::Number(se),
+            Column::Number(lower),
+            Column::Number(upper),
+            Column::Whole(clicks),
+            Column::Whole(impressions),
+        ];
+        write_columns(columns, writer).map_err(of_library)?;
+        *self = Self { named: named.take(), ..Self::default() };
+        Ok(())
+    }
+}
+
+/// A column of a row group.
+enum Column<'a> {
+    /// Without levels no value is missing.
+    Text(&'a [ByteArray], Option<&'a [i16]>),
+    Whole(&'a Optional<i64>),
+    Number(&'a Optional<f64>),
+}
+
+fn write_columns<W: Write + Send>(
+    columns: [Column<'_>; 12],
+    writer: &mut SerializedFileWriter<W>,
+) -> Result<(), ParquetError> {
+    let mut group = writer.next_row_group()?;
+    for column in columns {
+        let wrong = || ParquetError::General("a column has another type than in the schema".to_owned());
+        let mut out = group.next_column()?.ok_or_else(wrong)?;
+        match (out.untyped(), column) {
+            (ColumnWriter::ByteArrayColumnWriter(out), Column::Text(values, levels)) => {
+                out.write_batch(values, levels, None)?;
+            }
+            (ColumnWriter::Int64ColumnWriter(out), Column::Whole(column)) => {
+                out.write_batch(&column.values, Some(&column.levels), None)?;
+            }
+            (ColumnWriter::DoubleColumnWriter(out), Column::Number(column)) => {
+                out.write_batch(&column.values, Some(&column.levels), None)?;
+            }
+            _ => return Err(wrong()),
+        }
+        out.close()?;
+    }
+    group.close()?;
+    Ok(())
+}
+
+/// A whole number of the table.
+fn whole(number: impl TryInto<i64>) -> io::Result<i64> {
+    let too_large = |_| io::Error::new(io::ErrorKind::InvalidData, "a count does not fit into 63 bits");
+    number.try_into().map_err(too_large)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::{Estimate, Model, Options, fit};
+    use crate::{Format, Log, Reader};
+    use parquet::basic::Encoding;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
+    use std::fmt::Write as _;
+
+    /// Names that a spreadsheet, a CSV reader or a terminal would misread.
+    const ITEMS: [&str; 4] = ["=1+1", "\"shoes\", red", "a\u{1b}[2J 日本", "-7"];
+    const QUERIES: [&str; 2] = ["@SUM(A1)", "q,1"];
+
+    /// Every model of two queries. One estimate is unknown, and one interval unbounded.
+    fn fitted() -> (Log, Vec<Fit>) {
+        let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
+        let mut lines = "session,query,item,position,click\n".to_owned();
+        for session in 0..60 {
+            for position in 1..=3 {
+                let item = quoted(ITEMS[(session + position) % ITEMS.len()]);
+                let click = u8::from((session * 7 + position) % 5 < 2);
+                let query = quoted(QUERIES[session % 2]);
+                writeln!(lines, "{session},{query},{item},{position},{click}").unwrap();
+            }
+        }
+        let columns = "session=session,query=query,item=item,position=position,click=click";
+        let reader = Reader::new(Format::delimited(columns).unwrap()).keep_sessions();
+        let log = reader.read("log.csv", lines.as_bytes()).unwrap();
+        let options = Options { prior_strength: Some(5.0), ..Options::default() };
+        let of = |&model: &Model| fit(model, &log.counts, &log.sessions, &options).unwrap();
+        let mut fits: Vec<Fit> = Model::ALL.iter().map(of).collect();
+        let Fit::Pbm { attractions, .. } = &mut fits[0] else { panic!("{:?}", fits[0]) };
+        let items = &mut attractions.queries[1].items;
+        items[0].attraction = Estimate { value: f64::NAN, standard_error: None, interval: None };
+        items[1].attraction.interval = Some((0.25, f64::INFINITY));
+        (log, fits)
+    }
+
+    /// The rows as they are handed to a reader, from the definition of the columns.
+    fn expected(log: &Log, fits: &[Fit]) -> Vec<Vec<Field>> {
+        let names = log.counts.names();
+        let name = |id: Option<Id>| id.map_or(Field::Null, |id| Field::Str(names.name(id).into_owned()));
+        let count = |count: Option<u64>| {
+            count.map_or(Field::Null, |count| Field::Long(i64::try_from(count).unwrap()))
+        };
+        let place = |place: Option<usize>| count(place.map(|place| place as u64));
+        let number = |number: Option<f64>| number.map_or(Field::Null, Field::Double);
+        let mut rows = Vec::new();
+        for_each_parameter(&log.counts, fits, |row| {
+            let Estimate { value, standard_error, interval } = *row.estimate;
+            rows.push(vec![
+                Field::Str(row.model.name().to_owned()),
+                name(row.query),
+                Field::Str(row.kind.to_owned()),
+                name(row.item),
+                place(row.position),
+                place(row.last_click),
+                if value.is_nan() { Field::Null } else { Field::Double(value) },
+                number(standard_error),
+                number(interval.map(|ends| ends.0)),
+                number(interval.map(|ends| ends.1)),
+                count(row.counts.map(|counts| counts.0)),
+                count(row.counts.map(|counts| counts.1)),
+            ]);
+            Ok::<(), ()>(())
+        })
+        .unwrap();
+        rows
+    }
+
+    fn opened(table: &[u8]) -> SerializedFileReader<bytes::Bytes> {
+        SerializedFileReader::new(bytes::Bytes::copy_from_slice(table)).unwrap()
+    }
+
+    fn rows(table: &[u8]) -> Vec<Vec<Field>> {
+        let row = |row: Result<parquet::record::Row, _>| {
+            row.unwrap().get_column_iter().map(|(_, field)| field.clone()).collect()
+        };
+        opened(table).get_row_iter(None).unwrap().map(row).collect()
+    }
+
+    #[test]
+    fn the_table_has_every_parameter_with_its_name_unchanged() {
+        let (log, fits) = fitted();
+        let expected = expected(&log, &fits);
+        let has = |column: usize, field: &Field| expected.iter().any(|row| row[column] == *field);
+        for item in ITEMS {
+            assert!(has(3, &Field::Str(item.to_owned())), "{item}");
+        }
+        assert!(QUERIES.iter().all(|query| has(1, &Field::Str((*query).to_owned()))) && has(1, &Field::Null));
+        assert!(has(5, &Field::Long(0)) && has(6, &Field::Null) && has(9, &Field::Double(f64::INFINITY)));
+        let n_rows = expected.len();
+        // (rows of a group, groups)
+        for (rows_of_a_group, n_groups) in [(ROWS, 1), (n_rows, 1), (n_rows - 1, 2), (7, n_rows.div_ceil(7))]
+        {
+            let mut table = Vec::new();
+            let written = write_in_groups(&log.counts, &fits, &mut table, rows_of_a_group).unwrap();
+            assert_eq!(written, n_rows as u64);
+            assert_eq!(super::super::n_parameters(&log.counts, &fits), n_rows as u64);
+            assert_eq!(opened(&table).num_row_groups(), n_groups);
+            assert_eq!(rows(&table), expected);
+        }
+    }
+
+    #[test]
+    fn the_file_says_what_it_is_and_nothing_that_changes() {
+        let (log, fits) = fitted();
+        let mut table = Vec::new();
+        write_table(&log.counts, &fits, &mut table).unwrap();
+        let reader = opened(&table);
+        let file = reader.metadata().file_metadata();
+        assert_eq!(file.created_by(), Some(concat!("click-logs version ", env!("CARGO_PKG_VERSION"))));
+        assert!(file.key_value_metadata().is_none());
+        let columns: Vec<&str> = file.schema_descr().columns().iter().map(|column| column.name()).collect();
+        let expected = "model query kind item position last_click estimate se lower upper clicks impressions";
+        assert_eq!(columns.join(" "), expected);
+        for column in reader.metadata().row_group(0).columns() {
+            assert!(matches!(column.compression(), Compression::ZSTD(_)), "{column:?}");
+            assert!(column.encodings().any(|encoding| encoding == Encoding::RLE_DICTIONARY), "{column:?}");
+        }
+        let mut again = Vec::new();
+        write_table(&log.counts, &fits, &mut again).unwrap();
+        assert!(again == table);
+    }
+
+    /// Takes `left` bytes; then the disk is full.
+    struct Disk {
+        left: usize,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if bytes.len() > self.left {
+                return Err(io::Error::new(io::ErrorKind::StorageFull, "full"));
+            }
+            self.left -= bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn errors_are_those_of_the_output_and_of_counts_that_are_too_large() {
+        let (log, mut fits) = fitted();
+        for left in [0, 100, 3000] {
+            let error = write_table(&log.counts, &fits, Disk { left }).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{left}: {error}");
+        }
+        let Fit::Pbm { attractions, .. } = &mut fits[0] else { panic!("{:?}", fits[0]) };
+        attractions.queries[0].items[0].impressions = 1 << 63;
+        let error = write_table(&log.counts, &fits, Vec::new()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    }
+}
