@@ -17,7 +17,7 @@
 //! | `optimal_action` | `A*` | `n_positions` | - |
 //!
 //! Numerics: one uniform draw `u` per list, so that all policies meet the same users. The click is on the first position `k` with
-//! `u >= (1 - w(a_1)) ... (1 - w(a_k))`, the probability of no click down to `k`. This probability is right to `2^-47`. Attractions of 0 and 1
+//! `u >= (1 - w(a_1)) ... (1 - w(a_k))`, the probability of no click down to `k`. This probability is right to `2^-46`. Attractions of 0 and 1
 //! are exact; an item whose click at its position is rarer than `2^-53` may never be clicked. Complexity: O(number of examined positions) per
 //! round.
 //!
@@ -54,8 +54,6 @@ const MAX_WEIGHT: f64 = 1e9;
 pub struct CascadeModel {
     shape: ListShape,
     attraction: Vec<Probability>,
-    /// Probability that an item does not attract, one per item.
-    passing: Vec<f64>,
     weights: Option<Vec<NonNegative>>,
     optimal_action: Ranking,
     optimal_reward: f64,
@@ -79,9 +77,7 @@ impl CascadeModel {
     pub fn new(attraction: Vec<Probability>, n_positions: usize) -> Result<Self, Error> {
         let shape = ListShape::new(attraction.len(), n_positions)?;
         let best = decreasing(&attraction).into_iter().take(n_positions).map(ItemId::from_index).collect();
-        let passing = attraction.iter().map(|probability| 1.0 - probability.get()).collect();
-        let users =
-            Self { shape, attraction, passing, weights: None, optimal_action: best, optimal_reward: 0.0 };
+        let users = Self { shape, attraction, weights: None, optimal_action: best, optimal_reward: 0.0 };
         Ok(users.valued())
     }
 
@@ -243,7 +239,7 @@ impl ClickModel for CascadeModel {
         let draw: f64 = rng.random();
         let mut no_click = 1.0;
         let click = action.as_slice().iter().position(|item| {
-            no_click *= self.passing[item.index()];
+            no_click *= 1.0 - self.attraction[item.index()].get();
             draw >= no_click
         });
         CascadeFeedback::new(click, action.len()).expect("the click is on a list of the catalogue's shape")
