@@ -111,6 +111,7 @@ fn are_distinct_below_256(items: &[ItemId], n_items: usize) -> bool {
 
 /// Whether these are distinct items of a catalogue of any size. A bit set filters: an item is new if no item above has the same last bits.
 /// Only otherwise the items above are searched.
+#[inline]
 fn are_distinct(items: &[ItemId], n_items: usize) -> bool {
     let mut above = [0_u64; 4];
     items.iter().enumerate().all(|(position, item)| {

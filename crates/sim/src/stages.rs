@@ -236,8 +236,9 @@ impl InSweeps for Rank1Elim {
         let (rows, columns) = (self.remaining_rows(), self.remaining_columns());
         let length = (rows.len() + columns.len()) as u64;
         let sweeps = before_the_end.min(most_rounds / length);
-        let are_known = all_below(rows, model.rows().len()) && all_below(columns, model.columns().len());
-        if sweeps < FEWEST_SWEEPS || !are_known {
+        // The items are looked at only if there is something to play: a stage's last rounds come here one by one.
+        let are_known = || all_below(rows, model.rows().len()) && all_below(columns, model.columns().len());
+        if sweeps < FEWEST_SWEEPS || !are_known() {
             return Stretch::default();
         }
         let row_partners = Partners::new(rows, self.row_weights(), |row| model.rows()[row as usize].get());

@@ -72,9 +72,14 @@ impl PreferenceMatrix {
         &self,
         size: usize,
         n_samples: u64,
-        rng: &mut R,
+        mut rng: &mut R,
     ) -> Result<u64, Error> {
         self.check_size(size)?;
+        Ok(self.count_ordered(size, n_samples, &mut rng))
+    }
+
+    /// Compiled once, in this crate: the loop is hot, and a crate that calls it may be compiled without optimisation.
+    fn count_ordered(&self, size: usize, n_samples: u64, rng: &mut dyn Rng) -> u64 {
         let n_words = self.shape.n_items().div_ceil(64);
         // The items that each item beats, as a bit set of 64 items per word.
         let mut beaten = vec![0_u64; self.shape.n_items() * n_words];
@@ -103,7 +108,7 @@ impl PreferenceMatrix {
                 !std::mem::replace(&mut taken[wins.sum::<u32>() as usize], true)
             }));
         }
-        Ok(ordered)
+        ordered
     }
 
     fn check_size(&self, size: usize) -> Result<(), Error> {

@@ -141,7 +141,7 @@ impl Slopes {
 impl Posterior {
     /// Computes the proposal of `item` and writes the exponents of its positions. `examination` holds their probabilities, from the most
     /// to the least examined.
-    #[inline]
+    #[inline(never)]
     pub(super) fn of(counts: &PbmCounts, item: usize, examination: &[f64], exponents: &mut [f64]) -> Self {
         let (shows, position_clicks) = (counts.shows(item), counts.clicks(item));
         let (mut clicks, mut weighted_shows, mut slope_at_0) = (0, 0.0, 0.0);
@@ -210,6 +210,7 @@ impl Posterior {
     }
 
     /// Every factor is a power of `theta`. `slopes` are those at `point`.
+    #[inline]
     fn power(clicks: f64, point: f64, slopes: Slopes) -> Self {
         let theta_exponent = point * slopes.first;
         Self {
