@@ -141,6 +141,7 @@ impl Slopes {
 impl Posterior {
     /// Computes the proposal of `item` and writes the exponents of its positions. `examination` holds their probabilities, from the most
     /// to the least examined.
+    // Inlined, it is compiled again for every kind of feedback, and no faster.
     #[inline(never)]
     pub(super) fn of(counts: &PbmCounts, item: usize, examination: &[f64], exponents: &mut [f64]) -> Self {
         let (shows, position_clicks) = (counts.shows(item), counts.clicks(item));
