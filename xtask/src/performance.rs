@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let repetitions = arguments.repetitions.max(1).to_string();
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut measure = Command::new(cargo);
-    measure.args(["run", "--release", "--package", "benches", "--example", "performance"]);
+    measure.args(["run", "--release", "--package", "measurements", "--bin", "performance"]);
     measure.arg("--manifest-path").arg(root.join("Cargo.toml")).args(["--", "--repetitions", &repetitions]);
     if let Some(folder) = &arguments.pictures {
         measure.arg("--pictures").arg(folder);

@@ -1,9 +1,9 @@
 //! Estimates examination from sparse logs of known position-based users: many queries with a few lists each.
 //!
 //! ```text
-//! cargo run --release -p click-logs --example sparse -- random 50
-//! cargo run --release -p click-logs --example sparse -- ranked 50 0.1
-//! cargo run --release -p click-logs --example sparse -- ranked 200 0.1 2 4
+//! cargo run --release -p measurements --bin sparse -- random 50
+//! cargo run --release -p measurements --bin sparse -- ranked 50 0.1
+//! cargo run --release -p measurements --bin sparse -- ranked 200 0.1 2 4
 //! ```
 //!
 //! Lists show 10 of 14 items of attraction Beta(0.8, 4); a log has 8,000 lists. `random`: in random order. `ranked`: by attraction plus

@@ -2,7 +2,7 @@
 //! `docs/errata.md`.
 //!
 //! ```text
-//! cargo run --release -p policies --example show_orders
+//! cargo run --release -p measurements --bin show_orders
 //! ```
 
 use click_models::{CascadeModel, ClickModel, ListShape};

@@ -1,7 +1,7 @@
 //! Counts of a generated log of position-based users who see random lists.
 //!
 //! ```text
-//! cargo run --release -p click-logs --example users_log -- users.json 1000 1 > counts.csv
+//! cargo run --release -p measurements --bin users_log -- users.json 1000 1 > counts.csv
 //! click-bandits fit --counts counts.csv --model pbm --out fitted
 //! ```
 //!

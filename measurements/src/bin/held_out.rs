@@ -1,8 +1,8 @@
 //! Held-out log-likelihood of every model over several hold-outs, with the errors of paired differences, and the processor time of fits.
 //!
 //! ```text
-//! cargo run --release -p click-logs --example held_out -- sessions sessions.tsv 5 1 2 3
-//! cargo run --release -p click-logs --example held_out -- speed yandex sessions.txt pbm cascade dcm ubm sdbn
+//! cargo run --release -p measurements --bin held_out -- sessions sessions.tsv 5 1 2 3
+//! cargo run --release -p measurements --bin held_out -- speed yandex sessions.txt pbm cascade dcm ubm sdbn
 //! ```
 //!
 //! The first holds out one session in five, with the seeds 1, 2 and 3. The second fits the named models to the whole log.

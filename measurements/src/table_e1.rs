@@ -1,4 +1,4 @@
-//! The weights of the `CascadeBAI` paper's Table E.1, linear weights, and how long policies play on them: shared by examples.
+//! The weights of the `CascadeBAI` paper's Table E.1, linear weights, and how long policies play on them.
 
 use click_models::{CascadeFeedback, CascadeModel, ClickModel, ItemId, Ranking};
 use policies::{Decision, Stop, Update};
@@ -7,12 +7,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::ops::ControlFlow;
 
 /// Policies that cascade users can play with.
-pub(crate) trait ForCascades: Update<Ranking, CascadeFeedback, Note = ()> {}
+pub trait ForCascades: Update<Ranking, CascadeFeedback, Note = ()> {}
 
 impl<P: Update<Ranking, CascadeFeedback, Note = ()>> ForCascades for P {}
 
 /// Names and weights, best items first: rows of Table E.1, and `linear`, attractions from 0.9 to 0.05.
-pub(crate) fn instances(n_items: usize, n_best: usize) -> Vec<(&'static str, Vec<f64>)> {
+pub fn instances(n_items: usize, n_best: usize) -> Vec<(&'static str, Vec<f64>)> {
     let k = n_best as f64;
     let rows = [
         ("1", 1.0 / k, 1.0 / (k * k)),
@@ -32,21 +32,23 @@ pub(crate) fn instances(n_items: usize, n_best: usize) -> Vec<(&'static str, Vec
 }
 
 /// The generator of users and policy in a run.
-pub(crate) fn generator(run: usize) -> Xoshiro256PlusPlus {
+pub fn generator(run: usize) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(1_000_000 + run as u64)
 }
 
 /// The rounds until a policy stops.
-pub(crate) struct Times {
-    pub(crate) mean: f64,
+#[derive(Debug)]
+pub struct Times {
+    /// Their mean.
+    pub mean: f64,
     /// Standard error of the mean.
-    pub(crate) error: f64,
+    pub error: f64,
     /// Runs with a wrong answer.
-    pub(crate) wrong: u32,
+    pub wrong: u32,
 }
 
 /// Plays until the policy stops, in every run.
-pub(crate) fn times<P>(users: &CascadeModel, runs: usize, fresh: impl Fn() -> P) -> Times
+pub fn times<P>(users: &CascadeModel, runs: usize, fresh: impl Fn() -> P) -> Times
 where
     P: ForCascades + Stop<Answer = Vec<ItemId>>,
 {
@@ -74,8 +76,7 @@ where
 }
 
 /// Prints a row of a table: mean rounds with their standard errors, and the ratios of these pairs of columns.
-#[allow(dead_code, reason = "one of the examples prints no table")]
-pub(crate) fn print_row(head: &str, columns: &[Times], ratios: &[(usize, usize)]) {
+pub fn print_row(head: &str, columns: &[Times], ratios: &[(usize, usize)]) {
     let means = columns.iter().map(|times| format!("{:.0} ± {:.0}", times.mean, times.error));
     let ratios = ratios.iter().map(|&(above, below)| {
         let (above, below) = (&columns[above], &columns[below]);

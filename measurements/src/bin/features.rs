@@ -2,11 +2,11 @@
 //! session in five.
 //!
 //! ```text
-//! cargo run --release -p click-logs --example features -- sessions sessions.tsv 1 2 3
+//! cargo run --release -p measurements --bin features -- sessions sessions.tsv 1 2 3
 //! ```
 //!
 //! The numbers are seeds. A feature has an effect for each of its values; effects add up to the log-odds of a click. Effects of items have
-//! the prior N(mean, 1), others N(0, 10). The maximum is found one effect at a time, so the example also confirms the library's Newton
+//! the prior N(mean, 1), others N(0, 10). The maximum is found one effect at a time, so the program also confirms the library's Newton
 //! steps:
 //! `ctr-logistic` has the item and "position x last click", with priors that are estimated.
 

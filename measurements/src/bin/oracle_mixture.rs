@@ -1,7 +1,7 @@
 //! Whether tracking the optimal mixture of lists would need fewer rounds than the order by need: a table of `docs/cascade-bai.md`.
 //!
 //! ```text
-//! cargo run --release -p benches --example oracle_mixture -- 100
+//! cargo run --release -p measurements --bin oracle_mixture -- 100
 //! ```
 //!
 //! The argument is the number of runs; linear weights have half. L = 64, K = 16. All columns stop by the test of `cascade-kl`. The first is
@@ -9,15 +9,13 @@
 //! that is furthest behind its share. The place of a weight gets the least observed of its undecided items, or of all if it has none. "By
 //! need", it gets the item of least progress from the true boundary.
 
-mod table_e1;
-
 use click_models::bounds::cascade_optimal_mixture;
 use click_models::{CascadeFeedback, CascadeModel, ItemId, Ranking};
 use confidence::bernoulli_kl;
+use measurements::table_e1::{instances, print_row, times};
 use policies::{CascadeKl, Decision, Delta, Select, Stop, Update};
 use rand::Rng;
 use std::ops::ControlFlow;
-use table_e1::{instances, print_row, times};
 
 /// `cascade-kl` with the lists of an oracle.
 #[derive(Clone)]

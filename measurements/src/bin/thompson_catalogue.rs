@@ -1,7 +1,7 @@
 //! Thompson sampling on a large catalogue: rounds per CPU-second of the thinned policies, beside the same policies with every item drawn in every
 //! round.
 //!
-//! `cargo run --release -p benches --example thompson_catalogue -- rsf-ts 4096 1000000` plays a policy (`rsf-ts`, `bc-mp-ts` or `pbm-ts`), a number of
+//! `cargo run --release -p measurements --bin thompson_catalogue -- rsf-ts 4096 1000000` plays a policy (`rsf-ts`, `bc-mp-ts` or `pbm-ts`), a number of
 //! items and a number of rounds; a fourth argument is the number of positions, 5 by default. Each row is a window of rounds. The plain policy starts each window from the state of the thinned one and plays a
 //! sample of rounds, because the cost of its rounds is constant. Times are of this thread, users included; ratios are medians of five paired
 //! runs.

@@ -1,7 +1,7 @@
 //! Prints the tables of `docs/performance.md` and draws its pictures. `cargo xtask performance` runs this, and then the packages of others.
 //!
 //! ```sh
-//! cargo run --release -p benches --example performance -- --pictures docs/images
+//! cargo run --release -p measurements --bin performance -- --pictures docs/images
 //! ```
 
 mod beside;

@@ -1,10 +1,10 @@
 //! Speed of reading and counting a log: processor time of all threads, and peak memory.
 //!
 //! ```text
-//! cargo run --release -p benches --example log_speed -- generate kdd2012 training.txt 10000000
-//! cargo run --release -p benches --example log_speed -- scan kdd2012 training.txt
-//! cargo run --release -p benches --example log_speed -- count kdd2012 training.txt
-//! cargo run --release -p benches --example log_speed -- hold-out kdd2012 training.txt
+//! cargo run --release -p measurements --bin log_speed -- generate kdd2012 training.txt 10000000
+//! cargo run --release -p measurements --bin log_speed -- scan kdd2012 training.txt
+//! cargo run --release -p measurements --bin log_speed -- count kdd2012 training.txt
+//! cargo run --release -p measurements --bin log_speed -- hold-out kdd2012 training.txt
 //! ```
 //!
 //! `hold-out` counts as a fit does: the whole log, a tenth of it, and the rest.

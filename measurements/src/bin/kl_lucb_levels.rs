@@ -1,17 +1,15 @@
 //! How much of the gain of `cascade-kl` over KL-LUCB is confidence, and how much is sampling: a table of `docs/cascade-bai.md`.
 //!
 //! ```text
-//! cargo run --release -p benches --example kl_lucb_levels -- 100
+//! cargo run --release -p measurements --bin kl_lucb_levels -- 100
 //! ```
 //!
 //! The argument is the number of runs; linear weights, where a run of KL-LUCB takes three million rounds, have a fifth. L = 64, K = 16,
 //! delta = 0.1. From one column to the next only one thing changes: the bounds, then the lists and single decisions, then the test.
 
-mod table_e1;
-
 use click_models::CascadeModel;
+use measurements::table_e1::{instances, print_row, times};
 use policies::{CascadeKl, CascadeKlTest, Delta, KlLucb, KlLucbLevels};
-use table_e1::{instances, print_row, times};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let runs: usize = std::env::args().nth(1).ok_or("expected the number of runs")?.parse()?;

@@ -2,7 +2,7 @@
 //! truth.
 //!
 //! ```text
-//! cargo run --release -p commands --example promises -- 100
+//! cargo run --release -p measurements --bin promises -- 100
 //! ```
 //!
 //! Each log has 2,000 lists of 4 of 10 items, ranked by a noisy guess of their attraction. Users are position-based. The program counts the

@@ -4,7 +4,7 @@
 //! included, and the median of five ratios.
 //!
 //! ```sh
-//! cargo run --release -p benches --example large_catalogues -- 10000 300 4096     # rounds before the measurement, then items
+//! cargo run --release -p measurements --bin large_catalogues -- 10000 300 4096     # rounds before the measurement, then items
 //! ```
 
 use benches::{AllCandidates, AllItems, IndexRule};
