@@ -357,7 +357,7 @@ impl<A: Arm> Shortlist<A> {
         self.runs.clear();
         self.home.fill(UNLISTED);
         let listed = &mut self.members[..self.used];
-        listed.sort_unstable_by_key(|&item| arms[item as usize].key());
+        sort_by_key(listed, &|item| arms[item as usize].key());
         for (place, &item) in (0..).zip(&*listed) {
             let arm = &arms[item as usize];
             match self.runs.last_mut() {
@@ -377,8 +377,18 @@ impl<A: Arm> Shortlist<A> {
         }
         self.order.clear();
         self.order.extend((0..).zip(&self.runs).map(|(home, run)| (run.reach * (1.0 + SLACK), home)));
-        self.order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+        sort_by_reach(&mut self.order);
     }
+}
+
+/// Sorts items by the keys of their arms. Not generic in the arms: otherwise a sort would be compiled for each kind of arm.
+fn sort_by_key(items: &mut [u32], key: &dyn Fn(u32) -> (u64, u64)) {
+    items.sort_unstable_by_key(|&item| key(item));
+}
+
+/// Sorts runs by what they can reach, largest first.
+fn sort_by_reach(order: &mut [(f64, u32)]) {
+    order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
 }
 
 /// The index at a ceiling, which is infinite if arms are.

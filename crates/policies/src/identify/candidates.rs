@@ -211,8 +211,13 @@ impl Candidates {
         first.copy_from_slice(&self.accepted[..n_accepted]);
         rest.copy_from_slice(&self.in_question);
         rest.shuffle(rng);
-        rest.sort_by(|&a, &b| self.mean(b).total_cmp(&self.mean(a)));
+        self.sort_by_mean(rest);
         out.positions_mut(self.n_best);
+    }
+
+    /// Sorts by mean, largest first; equal ones stay in order.
+    fn sort_by_mean(&self, items: &mut [ItemId]) {
+        items.sort_by(|&a, &b| self.mean(b).total_cmp(&self.mean(a)));
     }
 
     /// The empirical mean; 0 without an observation.

@@ -266,15 +266,26 @@ impl CascadeBai {
         self.items[item.index()].mean()
     }
 
+    /// Sorts by mean, largest first; equal ones stay in order.
+    fn sort_by_mean(&self, items: &mut [ItemId]) {
+        items.sort_by(|&a, &b| self.mean(b).total_cmp(&self.mean(a)));
+    }
+
     /// Draws the random order for ties before the first step.
     #[inline]
     fn begin<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         if self.has_begun {
             return;
         }
+        self.queue.shuffle(rng);
+        self.rank_items();
+    }
+
+    /// Begins with the items as the queue has them.
+    #[cold]
+    fn rank_items(&mut self) {
         self.has_begun = true;
         let Self { queue, items, rank, accepted, rejected, .. } = self;
-        queue.shuffle(rng);
         // Feedback may have come before the first step, and decided some items.
         let in_order = queue.items().iter().chain(&*accepted).chain(&*rejected);
         for (number, item) in (0..).zip(in_order) {
@@ -362,10 +373,10 @@ impl Recommend<Ranking> for CascadeBai {
         let (first, rest) = list.split_at_mut(n_accepted);
         first.copy_from_slice(&self.accepted[..n_accepted]);
         // In the order that is saved: a restored policy then recommends the same, also while a list is open.
-        let (undecided, _) = self.queue.saved(|item| self.observations(item));
+        let (undecided, _) = self.saved_queue();
         rest.copy_from_slice(&undecided);
         rest.shuffle(rng);
-        rest.sort_by(|&a, &b| self.mean(b).total_cmp(&self.mean(a)));
+        self.sort_by_mean(rest);
         out.positions_mut(self.settings.n_best);
     }
 }

@@ -274,6 +274,26 @@ impl KlLucb {
         }
     }
 
+    /// Chooses the leaders with the smallest lower bounds and the others with the largest upper bounds, in the order in which they are shown.
+    fn choose(&mut self) {
+        let Self { candidates, sides, shown, .. } = self;
+        shown.clear();
+        if candidates.is_done() {
+            return;
+        }
+        let n_best = candidates.n_best();
+        let (leaders, others) = sides.split_at_mut(n_best);
+        let n_others = n_best.div_ceil(2).min(others.len());
+        let n_leaders = n_best.div_ceil(2).max(n_best - n_others);
+        let smallest = |a: &Entry, b: &Entry| a.lower.total_cmp(&b.lower).then(a.place.cmp(&b.place));
+        let largest = |a: &Entry, b: &Entry| b.upper.total_cmp(&a.upper).then(a.place.cmp(&b.place));
+        leaders.select_nth_unstable_by(n_leaders - 1, smallest);
+        others.select_nth_unstable_by(n_others - 1, largest);
+        shown.extend_from_slice(&leaders[..n_leaders]);
+        shown.extend_from_slice(&others[..n_others]);
+        shown.sort_unstable_by_key(|entry| (entry.observations, entry.place));
+    }
+
     /// Accepts the leaders if they are far enough from the others.
     fn compare(&mut self) {
         let Self { candidates, sides, epsilon, .. } = self;
@@ -321,22 +341,8 @@ impl Select<Ranking> for KlLucb {
         if self.candidates.begin(rng) {
             self.take_sides();
         }
-        let Self { candidates, sides, shown, .. } = self;
-        shown.clear();
-        if !candidates.is_done() {
-            let n_best = candidates.n_best();
-            let (leaders, others) = sides.split_at_mut(n_best);
-            let n_others = n_best.div_ceil(2).min(others.len());
-            let n_leaders = n_best.div_ceil(2).max(n_best - n_others);
-            let smallest = |a: &Entry, b: &Entry| a.lower.total_cmp(&b.lower).then(a.place.cmp(&b.place));
-            let largest = |a: &Entry, b: &Entry| b.upper.total_cmp(&a.upper).then(a.place.cmp(&b.place));
-            leaders.select_nth_unstable_by(n_leaders - 1, smallest);
-            others.select_nth_unstable_by(n_others - 1, largest);
-            shown.extend_from_slice(&leaders[..n_leaders]);
-            shown.extend_from_slice(&others[..n_others]);
-            shown.sort_unstable_by_key(|entry| (entry.observations, entry.place));
-        }
-        candidates.show(shown.iter().map(|entry| entry.item), &mut out.action);
+        self.choose();
+        self.candidates.show(self.shown.iter().map(|entry| entry.item), &mut out.action);
     }
 }
 

@@ -30,7 +30,6 @@ pub(super) fn order_of(examination: &[Probability]) -> Vec<usize> {
 }
 
 /// Sorts positions by decreasing examination, the upper one first among equals.
-#[inline]
 pub(super) fn sort_by_examination(order: &mut [usize], examination: &[f64]) {
     order.sort_unstable_by(|&a, &b| examination[b].total_cmp(&examination[a]).then(a.cmp(&b)));
 }

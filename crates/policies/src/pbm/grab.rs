@@ -164,7 +164,6 @@ impl Grab {
     }
 
     /// The best neighbour of the leader, if its sum of upper bounds is larger.
-    #[inline]
     fn exchange(&mut self, key: u64) -> Exchange {
         let Self { order, lead, mean, upper, .. } = self;
         let n_positions = lead.len();

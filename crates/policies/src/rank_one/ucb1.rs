@@ -249,7 +249,7 @@ impl Arms {
             tied.extend_from_slice(members(run));
         }
         let at = place(draw, tied.len());
-        *tied.select_nth_unstable(at).1
+        nth(tied, at)
     }
 
     #[inline]
@@ -293,6 +293,11 @@ impl Arms {
             self.gap = (0.5 * self.gap).max(GAPS[0]);
         }
     }
+}
+
+/// The arm at a place of the arms in order.
+fn nth(arms: &mut [u32], place: usize) -> u32 {
+    *arms.select_nth_unstable(place).1
 }
 
 /// The number of an arm or a run; cells are numbered by 32 bits.

@@ -70,8 +70,13 @@ impl CascadeBai {
         policy
     }
 
+    /// The undecided items in order, and the open displays of all items; empty if there are none.
+    pub(super) fn saved_queue(&self) -> (Vec<ItemId>, Vec<u64>) {
+        self.queue.saved(|item| self.observations(item))
+    }
+
     pub(super) fn saved(&self) -> Saved {
-        let (in_question, open) = self.queue.saved(|item| self.observations(item));
+        let (in_question, open) = self.saved_queue();
         Saved {
             settings: self.settings,
             has_begun: self.has_begun,

@@ -2,7 +2,7 @@
 
 use super::super::candidates::fill;
 use super::CascadeBai;
-use super::sorted::Key;
+use super::sorted::{Key, sort};
 use click_models::ItemId;
 use serde::{Deserialize, Serialize};
 
@@ -75,7 +75,7 @@ impl CascadeBai {
             }
         }
         if n_kept == 0 {
-            self.list.sort_unstable_by(Key::largest_first);
+            sort(&mut self.list);
         } else {
             for last in n_kept..self.list.len() {
                 let key = self.list[last];

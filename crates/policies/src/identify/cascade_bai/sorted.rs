@@ -25,6 +25,11 @@ impl Key {
     }
 }
 
+/// Sorts keys, largest score first.
+pub(super) fn sort(keys: &mut [Key]) {
+    keys.sort_unstable_by(Key::largest_first);
+}
+
 #[derive(Debug, Clone)]
 pub(super) struct Sorted {
     keys: Vec<Key>,

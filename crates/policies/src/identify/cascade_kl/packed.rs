@@ -46,13 +46,13 @@ impl Packing {
         if n >= words.len() {
             return;
         }
-        let (kept, &mut cut, _) = words.select_nth_unstable(n);
+        let (kept, cut) = part(words, n);
         if kept.iter().any(|&word| self.are_alike(word, cut)) {
             let cut_key = key(self.place(cut));
             let differs =
                 |&word: &u64| self.are_alike(word, cut) && !are_equal(key(self.place(word)), cut_key);
             if words.iter().any(differs) {
-                words.select_nth_unstable_by(n, |&a, &b| self.compare(a, b, &key));
+                self.part_by_keys(words, n, &key);
             }
         }
         words.truncate(n);
@@ -61,23 +61,43 @@ impl Packing {
     /// Sorts in increasing order.
     #[inline]
     pub(super) fn sort(self, words: &mut [u64], key: impl Fn(usize) -> Key) {
-        words.sort_unstable();
+        sort(words);
         let in_doubt = |pair: &[u64]| {
             let (a, b) = (pair[0], pair[1]);
             self.are_alike(a, b) && !are_equal(key(self.place(a)), key(self.place(b)))
         };
         if words.windows(2).any(in_doubt) {
-            words.sort_unstable_by(|&a, &b| self.compare(a, b, &key));
+            self.sort_by_keys(words, &key);
         }
     }
 
-    /// The order of the keys themselves.
     #[cold]
-    fn compare(self, a: u64, b: u64, key: &impl Fn(usize) -> Key) -> Ordering {
+    fn part_by_keys(self, words: &mut [u64], n: usize, key: &dyn Fn(usize) -> Key) {
+        words.select_nth_unstable_by(n, |&a, &b| self.compare(a, b, key));
+    }
+
+    #[cold]
+    fn sort_by_keys(self, words: &mut [u64], key: &dyn Fn(usize) -> Key) {
+        words.sort_unstable_by(|&a, &b| self.compare(a, b, key));
+    }
+
+    /// The order of the keys themselves.
+    fn compare(self, a: u64, b: u64, key: &dyn Fn(usize) -> Key) -> Ordering {
         let ((flag, number), (other_flag, other_number)) = (key(self.place(a)), key(self.place(b)));
         let by_number = number.total_cmp(&other_number);
         flag.cmp(&other_flag).then(by_number).then(self.place(a).cmp(&self.place(b)))
     }
+}
+
+/// The `n` smallest words, in any order, and the next.
+fn part(words: &mut [u64], n: usize) -> (&[u64], u64) {
+    let (smallest, &mut next, _) = words.select_nth_unstable(n);
+    (smallest, next)
+}
+
+/// Sorts words. Not inlined, so that it is compiled once.
+fn sort(words: &mut [u64]) {
+    words.sort_unstable();
 }
 
 fn are_equal(a: Key, b: Key) -> bool {
