@@ -134,6 +134,9 @@ pub struct Study {
     pub comparison: Option<Comparison>,
     /// The choice among the models whose users can be simulated; `None` without a comparison or such a model.
     pub users: Option<Choice>,
+    /// The number of queries without users of user browsing ([`Fit::queries_without_users`]); 0 if it is not fitted. Each may have taken a
+    /// long search.
+    pub without_user_browsing: usize,
 }
 
 /// What a study does next.
@@ -223,11 +226,13 @@ pub fn study<E>(
     let is_empty = apart.counts.n_cells() == 0 || apart.held_out.counts.n_cells() == 0;
     let compared = (!is_empty).then(|| compared(settings, &apart)).transpose();
     let comparison = compared.map_err(StudyError::Compare)?;
-    let users = comparison.as_ref().and_then(|comparison| {
-        let has_users = |fit: &Fit| fit.has_users(&whole.counts);
-        comparison.choice(|model| fits.iter().any(|fit| fit.model() == model && has_users(fit)))
+    let browsing = fits.iter().find(|fit| fit.model() == Model::Ubm);
+    let without_user_browsing = browsing.map_or(0, |fit| fit.queries_without_users(&whole.counts));
+    let mut study = Study { whole, fits, comparison, users: None, without_user_browsing };
+    study.users = study.comparison.as_ref().and_then(|comparison| {
+        comparison.choice(|model| study.fits.iter().any(|fit| fit.model() == model && study.has_users(fit)))
     });
-    Ok(Study { whole, fits, comparison, users })
+    Ok(study)
 }
 
 /// Fits each model to the rest of the log, and compares their predictions of the held-out part.
@@ -286,9 +291,22 @@ impl WholeLog {
 }
 
 impl Study {
+    /// Whether every query has [`users`](Fit::users) of one of the fits. Click-through rates have none; user browsing has them if the search
+    /// for the best list of each query ends soon enough.
+    pub fn has_users(&self, fit: &Fit) -> bool {
+        match fit {
+            Fit::Ubm { .. } => self.without_user_browsing == 0,
+            Fit::CtrLogistic { .. }
+            | Fit::CtrGlobal { .. }
+            | Fit::CtrRank { .. }
+            | Fit::CtrDocument { .. } => false,
+            _ => true,
+        }
+    }
+
     /// The fit whose users are simulated: of the chosen model; without a choice the first with users.
     pub fn simulated(&self) -> Option<&Fit> {
-        let mut with_users = self.fits.iter().filter(|fit| fit.has_users(&self.whole.counts));
+        let mut with_users = self.fits.iter().filter(|fit| self.has_users(fit));
         match &self.users {
             Some(users) => with_users.find(|fit| fit.model() == users.model),
             None => with_users.next(),

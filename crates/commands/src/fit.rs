@@ -93,12 +93,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let outcome = fit_and_write(arguments, |_| Ok(()))?;
     if !arguments.quiet {
         let Outcome { source, study, answer, in_table, .. } = &outcome;
-        let Study { whole, fits, comparison, users } = study;
+        let Study { whole, fits, comparison, users, without_user_browsing } = study;
         let (comparison, users) = (comparison.as_ref(), users.as_ref());
         let (simulable, answer) = (Simulable::chosen(study), answer.as_ref());
-        let in_table = *in_table;
-        let overview =
-            Overview { arguments, source, whole, fits, comparison, users, simulable, answer, in_table };
+        let (without_user_browsing, in_table) = (*without_user_browsing, *in_table);
+        let overview = Overview {
+            arguments,
+            source,
+            whole,
+            fits,
+            comparison,
+            users,
+            without_user_browsing,
+            simulable,
+            answer,
+            in_table,
+        };
         say(&overview)?;
     }
     Ok(())
@@ -131,7 +141,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let study = source.study(&inputs, options, tell)?;
     let simulable = Simulable::chosen(&study);
     let parameters = Parameters::new(arguments.parameters, &study, &options)?;
-    let Study { whole, fits, comparison, users } = &study;
+    let Study { whole, fits, comparison, users, .. } = &study;
     let shown = simulable.map_or_else(|| first_or_best(fits, comparison.as_ref()), Simulable::fit);
     let compared = ComparisonRecord::new(arguments, comparison.as_ref(), users.as_ref());
     let sha256_of_parameters = sha256(&parameters.json);
@@ -154,7 +164,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let drawn = figures::attraction(shown, whole)?;
     let decision = if arguments.answer > 0 {
         tell("simulating today's ranking and policies on users as uncertain as the log leaves them");
-        let models = Simulable::for_answer(fits, whole, comparison.as_ref());
+        let models = Simulable::for_answer(&study);
         // With the table, that file has no queries.
         let parameters = in_table.is_none().then_some(files[0].1.as_slice());
         Decision::new(arguments, &models, &study, &options, parameters)?

@@ -95,19 +95,6 @@ impl Fit {
         }
     }
 
-    /// Whether every query has [`users`](Self::users) of its positions in `counts`. Click-through rates have none; user browsing has them
-    /// if the search for the best list of each query ends soon enough.
-    pub fn has_users(&self, counts: &Counts) -> bool {
-        match self {
-            Self::Ubm { .. } => self.queries_without_users(counts) == 0,
-            Self::CtrLogistic { .. }
-            | Self::CtrGlobal { .. }
-            | Self::CtrRank { .. }
-            | Self::CtrDocument { .. } => false,
-            _ => true,
-        }
-    }
-
     /// The number of queries without [`users`](Self::users) of their positions in `counts`.
     pub fn queries_without_users(&self, counts: &Counts) -> usize {
         let has_users = |query: &&QueryFit| {

@@ -21,6 +21,8 @@ pub(super) struct Overview<'a> {
     pub(super) comparison: Option<&'a Comparison>,
     /// The model of the users in the spec.
     pub(super) users: Option<&'a Choice>,
+    /// The number of queries whose users of the user browsing model cannot be simulated.
+    pub(super) without_user_browsing: usize,
     pub(super) simulable: Option<Simulable<'a>>,
     pub(super) answer: Option<&'a Answer>,
     /// The number of parameters, if they were written as Parquet.
@@ -61,12 +63,13 @@ impl fmt::Display for Overview<'_> {
                 users.model, users.best, users.model
             )?;
         }
-        if let Some((without, queries)) = self.queries_without_user_browsing() {
+        let browsing = self.fits.iter().find(|fit| fit.model() == Model::Ubm);
+        if let Some(ubm) = browsing.filter(|_| self.without_user_browsing > 0) {
             writeln!(
                 f,
                 "The users of ubm are not simulated: the best lists of {} of {} take too long to find.",
-                grouped(without as u64),
-                counted(queries as u64, "query"),
+                grouped(self.without_user_browsing as u64),
+                counted(ubm.queries().len() as u64, "query"),
             )?;
         }
         match self.simulable {
@@ -116,13 +119,6 @@ fn impressions(query: QuerySessions<'_>) -> u64 {
 }
 
 impl Overview<'_> {
-    /// The number of queries whose users of the user browsing model cannot be simulated, and the number of all; `None` if all can.
-    fn queries_without_user_browsing(&self) -> Option<(usize, usize)> {
-        let ubm = self.fits.iter().find(|fit| fit.model() == Model::Ubm)?;
-        let without = ubm.queries_without_users(&self.whole.counts);
-        (without > 0).then_some((without, ubm.queries().len()))
-    }
-
     /// Why there is no answer.
     fn why_no_answer(&self) -> &'static str {
         if self.arguments.answer == 0 {

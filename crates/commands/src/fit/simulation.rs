@@ -2,7 +2,7 @@
 
 use super::arguments::Arguments;
 use anyhow::{Context as _, Result};
-use click_logs::fit::{Choice, Comparison, Fit, Model, QueryFit, Users};
+use click_logs::fit::{Choice, Fit, Model, QueryFit, Users};
 use click_logs::study::{Study, WholeLog};
 use contenders::Entrant;
 use experiment::models::UserModel;
@@ -39,16 +39,13 @@ pub(super) struct Simulable<'a> {
 impl<'a> Simulable<'a> {
     /// The fit of the chosen model; without a comparison the first fit whose users can be simulated.
     pub(super) fn chosen(study: &'a Study) -> Option<Self> {
-        study.simulated().and_then(|fit| Self::new(fit, &study.whole))
+        study.simulated().and_then(Self::new)
     }
 
     /// The fits for the answer: the best one first, then those that are not told apart from it. Users of a cascade are left out if a list
     /// has several clicks, which they never make; user browsing if enumerating its lists for every draw would take too long.
-    pub(super) fn for_answer(
-        fits: &'a [Fit],
-        whole: &WholeLog,
-        comparison: Option<&Comparison>,
-    ) -> Vec<Self> {
+    pub(super) fn for_answer(study: &'a Study) -> Vec<Self> {
+        let Study { whole, fits, comparison, .. } = study;
         let patterns =
             || whole.sessions.queries().flat_map(|query| query.lists()).flat_map(|list| list.patterns());
         let clicks_twice = patterns().any(|pattern| pattern.clicks.count() > 1);
@@ -63,11 +60,10 @@ impl<'a> Simulable<'a> {
             }),
             _ => true,
         };
-        let fits: Vec<&Fit> = fits.iter().filter(able).collect();
-        let of =
-            |model: Model| fits.iter().find(|fit| fit.model() == model).and_then(|fit| Self::new(fit, whole));
-        match comparison.and_then(|comparison| comparison.choice(|model| of(model).is_some())) {
-            None => fits.iter().find_map(|fit| Self::new(fit, whole)).into_iter().collect(),
+        let fits: Vec<&Fit> = fits.iter().filter(able).filter(|fit| study.has_users(fit)).collect();
+        let of = |model: Model| fits.iter().copied().find(|fit| fit.model() == model).and_then(Self::new);
+        match comparison.as_ref().and_then(|comparison| comparison.choice(|model| of(model).is_some())) {
+            None => fits.iter().copied().find_map(Self::new).into_iter().collect(),
             Some(Choice { best, alike, .. }) => {
                 let others = alike.into_iter().filter(|&model| model != best);
                 std::iter::once(best).chain(others).filter_map(of).collect()
@@ -75,10 +71,8 @@ impl<'a> Simulable<'a> {
         }
     }
 
-    fn new(fit: &'a Fit, whole: &WholeLog) -> Option<Self> {
-        if !fit.has_users(&whole.counts) {
-            return None;
-        }
+    /// `None` for click-through rates, which have no users.
+    fn new(fit: &'a Fit) -> Option<Self> {
         let (model, policies, contenders): (_, &[_], Contenders) = match fit.model() {
             Model::Pbm => (
                 "pbm",
