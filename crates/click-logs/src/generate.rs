@@ -49,11 +49,22 @@ pub fn kdd2012(
     seed: u64,
     mut out: impl Write,
 ) -> io::Result<()> {
+    kdd2012_into(traffic, lines, seed, &mut out)
+}
+
+/// [`kdd2012`], compiled once and not for every type of writer, which gets a line at a time.
+fn kdd2012_into(
+    traffic: &[Traffic<PositionBased>],
+    lines: u64,
+    seed: u64,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let cumulated = cumulated_weights(traffic)?;
     if traffic.iter().any(|t| t.items.len() != t.users.shape().n_items()) {
         return Err(invalid("the log's items are not one for each item of the model"));
     }
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut line = Vec::new();
     for _ in 0..lines {
         let Traffic { query, items, users, .. } = &traffic[draw(&cumulated, &mut rng)];
         let depth = rng.random_range(1..=users.examination().len());
@@ -67,11 +78,13 @@ pub fn kdd2012(
         let [keyword, title, description] = rng.random::<[u16; 3]>();
         let user = rng.random::<u32>() >> 8;
         let position = position + 1;
+        line.clear();
         writeln!(
-            out,
+            line,
             "{clicks}\t{impressions}\t{url}\t{ad}\t{}\t{depth}\t{position}\t{query}\t{keyword}\t{title}\t{description}\t{user}",
             ad % 40_000,
         )?;
+        out.write_all(&line)?;
     }
     Ok(())
 }
