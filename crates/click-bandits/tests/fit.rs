@@ -45,8 +45,8 @@ fn refused(arguments: &[&str]) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// A log of position-based users with two queries, 31 and 32.
-fn pbm_log(dir: &Path) -> PathBuf {
+/// A log of position-based users with two queries, 31 and 32. A line has about 60 bytes.
+fn pbm_log(dir: &Path, lines: u64) -> PathBuf {
     let query = |(number, attraction): (u64, &[f64; 4])| Traffic {
         query: number,
         items: (0..4).map(|item| 100 * number + item).collect(),
@@ -55,21 +55,22 @@ fn pbm_log(dir: &Path) -> PathBuf {
     };
     let traffic: Vec<_> = (31..).zip(&ATTRACTION).map(query).collect();
     let mut log = Vec::new();
-    kdd2012(&traffic, 40_000, 5, &mut log).unwrap();
+    kdd2012(&traffic, lines, 5, &mut log).unwrap();
     let path = dir.join("training.txt");
     fs::write(&path, log).unwrap();
     path
 }
 
-/// A log of dependent-click users with one query.
-fn dcm_log(dir: &Path, sessions: u64) -> PathBuf {
+/// A log of dependent-click users with one query. A list has ten of the items; of twelve, the search for the best list of user browsing
+/// takes most of a fit of all models.
+fn dcm_log(dir: &Path, items: u8, sessions: u64) -> PathBuf {
     let probabilities = |values: Vec<f64>| -> Vec<Probability> {
         values.into_iter().map(|value| Probability::new(value).unwrap()).collect()
     };
-    let attraction = probabilities((0..12).map(|item| 0.5 / f64::from(item + 1)).collect());
+    let attraction = probabilities((0..items).map(|item| 0.5 / f64::from(item + 1)).collect());
     let leave = probabilities((0..10).map(|position| 0.9 - 0.05 * f64::from(position)).collect());
     let users = DependentClick::new(attraction, leave, DcmReward::Clicks).unwrap();
-    let traffic = [Traffic { query: 9, items: (1..=12).collect(), weight: 1.0, users }];
+    let traffic = [Traffic { query: 9, items: (1..=items.into()).collect(), weight: 1.0, users }];
     let mut log = Vec::new();
     yandex(&traffic, sessions, 5, &mut log).unwrap();
     let path = dir.join("sessions.txt");

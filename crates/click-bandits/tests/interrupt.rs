@@ -44,8 +44,13 @@ fn an_interrupted_simulation_says_where_its_runs_are_kept() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     spec(dir.path(), 100_000_000);
     for (signal, number, threads) in [("-INT", 2, "2"), ("-TERM", 15, "1")] {
-        let child = start(&["simulate", "spec.toml", "--out", "out", "--threads", threads], dir.path());
-        sleep(Duration::from_secs(1));
+        let mut child = start(&["simulate", "spec.toml", "--out", "out", "--threads", threads], dir.path());
+        // Before the first run, the program says how many there are.
+        let mut byte = [0];
+        while byte != *b"\n" {
+            child.stderr.as_mut().expect("a pipe").read_exact(&mut byte).expect("a line");
+        }
+        sleep(Duration::from_millis(100));
         let (ended_by, message) = interrupt(child, signal);
         let expected = "interrupted: finished runs and states of long ones are kept in out/journal: the same command goes on";
         assert_eq!((ended_by, message.as_str()), (Some(number), expected));
@@ -73,10 +78,10 @@ fn an_interrupted_reproduction_says_which_panels_are_complete() {
                  [claims.known]\nverdict = \"not-testable\"\nevidence = \"e\"\n";
     fs::write(dir.path().join("claims.toml"), claim).expect("written");
     let child = start(&["reproduce", ".", "--out", "out", "--quiet"], dir.path());
-    while !dir.path().join("out/short/result.json").exists() {
-        sleep(Duration::from_millis(50));
+    while !dir.path().join("out/long/journal").exists() {
+        sleep(Duration::from_millis(20));
     }
-    sleep(Duration::from_millis(500));
+    sleep(Duration::from_millis(100));
     let (ended_by, message) = interrupt(child, "-INT");
     assert_eq!(
         (ended_by, message.as_str()),

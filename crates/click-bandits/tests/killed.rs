@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -91,10 +92,27 @@ fn run_with_kills(dir: &Path, arguments: &[&str], first: Duration) -> u32 {
     }
 }
 
-fn assert_same(dir: &Path, one: &str, other: &str) {
-    for file in ["result.json", "curves.csv", "spec.toml"] {
-        let read = |folder: &str| fs::read(dir.join(folder).join(file)).expect("a file of a result");
-        assert!(read(one) == read(other), "{one} and {other} differ in {file}");
+/// The files that have to be the same.
+const FILES: [&str; 3] = ["result.json", "curves.csv", "spec.toml"];
+
+fn files(dir: &Path, folder: &str) -> [Vec<u8>; 3] {
+    FILES.map(|file| fs::read(dir.join(folder).join(file)).expect("a file of a result"))
+}
+
+/// The files of every experiment, of a process that was not disturbed.
+static WHOLE: LazyLock<[[Vec<u8>; 3]; SPECS.len()]> = LazyLock::new(|| {
+    let bench = bench();
+    [0, 1, 2, 3].map(|number| {
+        let out = format!("whole-{number}");
+        run(bench.path(), &["simulate", &format!("{number}.toml"), "--out", &out]);
+        files(bench.path(), &out)
+    })
+});
+
+/// Asserts that a folder has the files of an experiment.
+fn assert_whole(dir: &Path, number: usize, folder: &str) {
+    for ((file, whole), other) in FILES.iter().zip(&WHOLE[number]).zip(files(dir, folder)) {
+        assert!(*whole == other, "{folder} of {number}.toml differs in {file}");
     }
 }
 
@@ -104,13 +122,10 @@ fn a_killed_simulation_ends_with_the_same_bytes() {
     let dir = bench.path();
     for number in 0..SPECS.len() {
         let spec = format!("{number}.toml");
-        run(dir, &["simulate", &spec, "--out", "whole"]);
         let kills = run_with_kills(dir, &["simulate", &spec, "--out", "killed"], Duration::from_millis(4));
         assert!(kills >= 3, "{kills} kills");
-        assert_same(dir, "whole", "killed");
-        for folder in ["whole", "killed"] {
-            fs::remove_dir_all(dir.join(folder)).expect("removed");
-        }
+        assert_whole(dir, number, "killed");
+        fs::remove_dir_all(dir.join("killed")).expect("removed");
     }
 }
 
@@ -120,7 +135,6 @@ fn killed_shards_are_merged_into_the_same_bytes_by_a_killed_merge() {
     let dir = bench.path();
     for number in 0..SPECS.len() {
         let spec = format!("{number}.toml");
-        run(dir, &["simulate", &spec, "--out", "whole"]);
         let parts = ["1/3", "2/3", "3/3"].map(|shard| (shard, format!("part-{}", &shard[..1])));
         for (shard, out) in &parts {
             let arguments = ["simulate", &spec, "--shard", shard, "--out", out];
@@ -129,8 +143,8 @@ fn killed_shards_are_merged_into_the_same_bytes_by_a_killed_merge() {
         let [_, second, third] = parts.each_ref().map(|(_, out)| out.as_str());
         let merge = ["merge", third, "part-1", second, "--out", "merged"];
         run_with_kills(dir, &merge, Duration::from_millis(2));
-        assert_same(dir, "whole", "merged");
-        for folder in ["whole", "merged", "part-1", second, third] {
+        assert_whole(dir, number, "merged");
+        for folder in ["merged", "part-1", second, third] {
             fs::remove_dir_all(dir.join(folder)).expect("removed");
         }
     }
@@ -233,7 +247,6 @@ fn gnu_parallel_starts_a_killed_shard_again() {
     }
     let bench = bench();
     let dir = bench.path();
-    run(dir, &["simulate", "0.toml", "--out", "whole"]);
     let program = env!("CARGO_BIN_EXE_click-bandits");
     // The first attempt of shard 2 kills itself as soon as it has runs.
     let script = format!(
@@ -253,5 +266,5 @@ fn gnu_parallel_starts_a_killed_shard_again() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(dir.join("killed").exists());
     run(dir, &["merge", "parts/1", "parts/2", "parts/3", "--out", "merged"]);
-    assert_same(dir, "whole", "merged");
+    assert_whole(dir, 0, "merged");
 }

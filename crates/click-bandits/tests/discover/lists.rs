@@ -2,9 +2,10 @@
 
 use super::{empty, json, printed, refused, strings};
 use policies::catalogue;
+use std::sync::LazyLock;
 
 /// The lists, each with the names of its members.
-fn lists() -> [(&'static str, Vec<String>); 4] {
+static LISTS: LazyLock<[(&str, Vec<String>); 4]> = LazyLock::new(|| {
     let dir = empty();
     let names = |list: &str| {
         let all = json(dir.path(), &[list, "--json"]);
@@ -14,13 +15,13 @@ fn lists() -> [(&'static str, Vec<String>); 4] {
         }
     };
     ["policies", "models", "formats", "experiments"].map(|list| (list, names(list)))
-}
+});
 
 #[test]
 fn lists_have_every_member() {
-    let [(_, policies), (_, models), (_, formats), (_, experiments)] = lists();
-    assert_eq!(policies, catalogue::rows().iter().map(|row| row.name).collect::<Vec<_>>());
-    assert_eq!(models, experiment::models::MODELS.map(|model| model.name));
+    let [(_, policies), (_, models), (_, formats), (_, experiments)] = &*LISTS;
+    assert_eq!(*policies, catalogue::rows().iter().map(|row| row.name).collect::<Vec<_>>());
+    assert_eq!(*models, experiment::models::MODELS.map(|model| model.name));
     assert!(click_logs::formats::rows().iter().all(|row| formats.iter().any(|name| name == row.name)));
     assert!(experiments.iter().any(|name| name == "kdd2012") && experiments.len() >= 10);
 }
@@ -34,13 +35,13 @@ fn text_fits_into_eighty_columns_and_names_every_member() {
             assert!(line.chars().count() <= 80, "{what}: {line}");
         }
     };
-    for (list, names) in lists() {
+    for &(list, ref names) in &*LISTS {
         let text = printed(dir.path(), &[list]);
         fits(&text, list);
         for name in names {
             assert!(text.lines().any(|line| line.starts_with(&format!("  {name} "))), "{list}: {name}");
-            let page = printed(dir.path(), &[list, &name]);
-            fits(&page, &name);
+            let page = printed(dir.path(), &[list, name]);
+            fits(&page, name);
             assert!(page.starts_with(&format!("{name}\n  ")), "{page}");
         }
     }

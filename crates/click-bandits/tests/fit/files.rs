@@ -16,9 +16,9 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let few = top.path().join("few");
     fs::create_dir(&few).unwrap();
     for (log, format, more, blocks, n_files) in [
-        (pbm_log(top.path()), "kdd2012", &[][..], 2, 9),
-        (dcm_log(top.path(), 8000), "yandex", &["--answer", "0"], 2, 9),
-        (dcm_log(&few, 500), "yandex", &["--model", "sdbn"], 1, 11),
+        (pbm_log(top.path(), 10_000), "kdd2012", &[][..], 2, 9),
+        (dcm_log(top.path(), 11, 7000), "yandex", &["--answer", "0"], 2, 9),
+        (dcm_log(&few, 11, 500), "yandex", &["--model", "sdbn"], 1, 11),
     ] {
         assert!(fs::metadata(&log).unwrap().len().div_ceil(BLOCK) >= blocks);
         let [one, two] = ["1", "2"].map(|threads| {
@@ -68,7 +68,7 @@ fn names_are_escaped_in_files_for_people_and_unchanged_in_files_for_programs() {
 #[test]
 fn a_directory_with_other_results_is_refused_and_the_same_fit_may_be_run_again() {
     let top = tempdir().unwrap();
-    let log = pbm_log(top.path());
+    let log = pbm_log(top.path(), 4000);
     let out = top.path().join("out");
     let arguments = [text(&log), "--format", "kdd2012", "--quiet", "--out", text(&out)];
     works("fit", &arguments);
@@ -90,7 +90,7 @@ fn a_directory_with_other_results_is_refused_and_the_same_fit_may_be_run_again()
 #[test]
 fn the_result_of_another_log_is_not_overwritten() {
     let top = tempdir().unwrap();
-    let log = pbm_log(top.path());
+    let log = pbm_log(top.path(), 4000);
     let out = top.path().join("out");
     let arguments = [text(&log), "--format", "kdd2012", "--model", "pbm", "--quiet", "--out", text(&out)];
     works("fit", &arguments);
@@ -119,7 +119,7 @@ fn with_small_files(blocks: u32, before: &str, arguments: &[&str]) -> Output {
 fn a_full_disk_or_a_killed_process_leaves_no_half_written_result() {
     use std::os::unix::process::ExitStatusExt as _;
     let top = tempdir().unwrap();
-    let log = pbm_log(top.path());
+    let log = pbm_log(top.path(), 4000);
     let whole = top.path().join("whole");
     let arguments = [text(&log), "--format", "kdd2012", "--quiet"];
     works("fit", &[&arguments[..], &["--out", text(&whole)]].concat());

@@ -17,7 +17,7 @@ use tempfile::tempdir;
 #[test]
 fn the_counts_of_a_log_give_the_same_parameters_as_the_log() {
     let top = tempdir().unwrap();
-    let log = pbm_log(top.path());
+    let log = pbm_log(top.path(), 4000);
     let (first, second) = (top.path().join("first"), top.path().join("second"));
     works("fit", &[text(&log), "--format", "kdd2012", "--out", text(&first)]);
     let counts = first.join("counts.csv");
@@ -61,7 +61,7 @@ fn as_table(yandex: &str) -> String {
 #[test]
 fn a_table_with_sessions_gives_the_same_parameters_as_a_log_of_sessions() {
     let top = tempdir().unwrap();
-    let log = dcm_log(top.path(), 1500);
+    let log = dcm_log(top.path(), 11, 600);
     let table = top.path().join("log.csv");
     fs::write(&table, as_table(&fs::read_to_string(&log).unwrap())).unwrap();
     let outs = ["yandex", "table"].map(|name| top.path().join(name));
@@ -70,7 +70,7 @@ fn a_table_with_sessions_gives_the_same_parameters_as_a_log_of_sessions() {
     let arguments = [text(&table), "--format", "delimited", "--columns", columns];
     let printed = works("fit", &[&arguments[..], &["--out", text(&outs[1])]].concat());
     assert!(
-        printed.contains("15000 lines, 1500 sessions, 15000 impressions") && !printed.contains("not fitted"),
+        printed.contains("6000 lines, 600 sessions, 6000 impressions") && !printed.contains("not fitted"),
         "{printed}"
     );
     let fits = outs.each_ref().map(|out| fs::read_to_string(out.join("parameters.csv")).unwrap());
@@ -83,10 +83,9 @@ fn a_table_with_sessions_gives_the_same_parameters_as_a_log_of_sessions() {
 
     // Models of sessions keep the items that a filter drops, and the overview says so.
     let filtered = top.path().join("filtered");
-    let filter =
-        ["--min-impressions", "107", "--model", "pbm,dcm", "--answer", "0", "--out", text(&filtered)];
+    let filter = ["--min-impressions", "44", "--model", "pbm,dcm", "--answer", "0", "--out", text(&filtered)];
     let printed = works("fit", &[&arguments[..], &filter].concat());
-    assert!(printed.contains("have all 15,000 impressions: a session is predicted whole"), "{printed}");
+    assert!(printed.contains("have all 6,000 impressions: a session is predicted whole"), "{printed}");
     let message = refused(&[&arguments[..], &["--positions", "3", "--model", "dcm"]].concat());
     assert!(message.contains("--positions cuts them short"), "{message}");
     let message =
@@ -151,7 +150,7 @@ fn counts_parquet(path: &Path, rows: &[BTreeMap<String, String>]) {
 #[test]
 fn counts_in_parquet_give_the_same_parameters_as_in_csv() {
     let top = tempdir().unwrap();
-    let log = pbm_log(top.path());
+    let log = pbm_log(top.path(), 4000);
     let [first, second] = ["first", "second"].map(|name| top.path().join(name));
     works("fit", &[text(&log), "--format", "kdd2012", "--model", "pbm", "--out", text(&first), "--quiet"]);
     let rows = table(&first.join("counts.csv"));
@@ -197,7 +196,7 @@ fn a_damaged_parquet_file_is_an_error_of_one_line() {
 #[test]
 fn a_log_on_standard_input_gives_the_same_parameters_as_a_file() {
     let top = tempdir().unwrap();
-    let log = pbm_log(top.path());
+    let log = pbm_log(top.path(), 4000);
     let content = fs::read(&log).unwrap();
     let piped = |arguments: &[&str], input: &[u8]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits"));

@@ -99,7 +99,7 @@ fn farthest(parameters: &Path, examination: [f64; 3]) -> f64 {
 #[test]
 fn fitted_parameters_are_near_the_truth_and_the_spec_runs() {
     let top = tempdir().unwrap();
-    let log = pbm_log(top.path());
+    let log = pbm_log(top.path(), 40_000);
     let out = top.path().join("fit");
     let printed = works("fit", &[text(&log), "--format", "kdd2012", "--model", "pbm", "--out", text(&out)]);
     for part in ["40000 lines", "Fitted: 2 of 2 queries, 24 cells", "one in 10", "\npbm ", "spec.toml"] {
@@ -136,7 +136,7 @@ fn fitted_parameters_are_near_the_truth_and_the_spec_runs() {
 #[test]
 fn all_models_are_compared_and_the_best_is_simulated() {
     let top = tempdir().unwrap();
-    let log = dcm_log(top.path(), 20_000);
+    let log = dcm_log(top.path(), 12, 20_000);
     let out = top.path().join("fit");
     works("fit", &[text(&log), "--format", "yandex", "--answer", "0", "--out", text(&out), "--quiet"]);
     let scores = table(&out.join("comparison.csv"));
@@ -179,7 +179,7 @@ fn all_models_are_compared_and_the_best_is_simulated() {
     // Users of other models can be simulated, too, and there is an answer for them.
     let few = top.path().join("few");
     fs::create_dir(&few).unwrap();
-    let log = dcm_log(&few, 2000);
+    let log = dcm_log(&few, 11, 500);
     for (model, simulated) in [("cascade", true), ("dbn", true), ("ubm", true)] {
         let out = top.path().join(model);
         works(

@@ -10,7 +10,7 @@ const COLUMNS: &str = "query=query,item=item,position=position,click=click";
 #[test]
 fn invalid_inputs_are_refused_with_a_message_that_names_the_remedy() {
     let top = tempdir().unwrap();
-    let log = pbm_log(top.path());
+    let log = pbm_log(top.path(), 4000);
     let log = text(&log);
     let empty = top.path().join("empty.txt");
     fs::write(&empty, "").unwrap();
@@ -76,12 +76,12 @@ fn invalid_inputs_are_refused_with_a_message_that_names_the_remedy() {
 #[test]
 fn lenient_fits_report_the_lines_that_they_skip() {
     let top = tempdir().unwrap();
-    let log = pbm_log(top.path());
+    let log = pbm_log(top.path(), 4000);
     let good = fs::read_to_string(&log).unwrap();
     fs::write(&log, format!("{good}1\t2\n")).unwrap();
     let out = top.path().join("out");
     let arguments = [text(&log), "--format", "kdd2012", "--out", text(&out)];
-    assert!(refused(&arguments[..3]).contains("training.txt:40001: "));
+    assert!(refused(&arguments[..3]).contains("training.txt:4001: "));
     let printed = works("fit", &[&arguments[..], &["--lenient"]].concat());
     assert!(printed.contains("skipped 1 line\n") && printed.contains("too few columns"), "{printed}");
     assert!(
@@ -93,7 +93,7 @@ fn lenient_fits_report_the_lines_that_they_skip() {
 #[test]
 fn a_file_named_twice_is_refused_and_a_copy_is_reported() {
     let top = tempdir().unwrap();
-    let log = pbm_log(top.path());
+    let log = pbm_log(top.path(), 4000);
     let roundabout = top.path().join(".").join("training.txt");
     let message = refused(&[text(&log), text(&roundabout), "--format", "kdd2012"]);
     assert!(message.contains("the same file twice"), "{message}");

@@ -33,7 +33,7 @@ fn of_parquet(path: &Path) -> Vec<Vec<String>> {
 fn the_table_has_the_rows_of_the_csv_file_and_the_other_files_are_the_same() {
     let top = tempdir().unwrap();
     // Sessions, so that all models are fitted.
-    let log = dcm_log(top.path(), 500);
+    let log = dcm_log(top.path(), 11, 500);
     let arguments = [text(&log), "--format", "yandex", "--answer", "0", "--quiet"];
     let written = |name: &str, more: &[&str]| {
         let out = top.path().join(name);
@@ -74,7 +74,7 @@ fn the_table_has_the_rows_of_the_csv_file_and_the_other_files_are_the_same() {
 #[test]
 fn the_same_fit_may_be_written_in_the_other_form_and_leaves_no_file_of_the_first() {
     let top = tempdir().unwrap();
-    let (log, out) = (pbm_log(top.path()), top.path().join("out"));
+    let (log, out) = (pbm_log(top.path(), 4000), top.path().join("out"));
     let arguments = [text(&log), "--format", "kdd2012", "--out", text(&out), "--parameters"];
     let printed = works("fit", &[&arguments[..], &["json"]].concat());
     assert!(!printed.contains("parameters.parquet"), "{printed}");
