@@ -163,12 +163,9 @@ fn the_examples_of_every_help_run_in_an_empty_directory() {
         let examples = examples(&help);
         assert!(!examples.is_empty(), "{arguments:?}");
         for example in examples {
-            // A quick check takes a minute, so one panel of it is played; whether its verdicts are as known is tested elsewhere.
+            // A quick check takes a minute; whether its verdicts are as known is tested elsewhere.
             let is_check = example.contains("--quick");
             let mut example = example.replace("--quick", "--quick --runs 1");
-            if is_check && !example.contains("--panel") {
-                example += " --panel table-1";
-            }
             // A result of few rounds is played, extended, merged, exported, drawn and compared like another.
             if example.starts_with("click-bandits simulate ") {
                 example = example.replace(".toml ", ".toml --horizon 300 ");
