@@ -38,6 +38,8 @@ struct TopRankHistory {
     differing: Vec<Vec<u64>>,
     /// Who beats whom, row by row.
     beats: Vec<Vec<bool>>,
+    /// The lead that it takes, by the number of differing clicks.
+    bars: Vec<f64>,
     /// How often somebody began to beat somebody, or stopped; and its value when the rounds still to come back were decided.
     changes: u64,
     pending: VecDeque<u64>,
@@ -51,20 +53,21 @@ impl TopRankHistory {
             lead: vec![vec![0; n_items]; n_items],
             differing: vec![vec![0; n_items]; n_items],
             beats: vec![vec![false; n_items]; n_items],
+            bars: vec![],
             changes: 0,
             pending: VecDeque::new(),
         }
     }
 
-    fn count_beats(&self) -> Vec<Vec<bool>> {
-        let beats = |(&lead, &differing): (&i64, &u64)| {
-            // The bar is positive.
-            if lead <= 0 {
-                return false;
-            }
+    fn count_beats(&mut self) -> Vec<Vec<bool>> {
+        let most = self.differing.iter().flatten().copied().max().unwrap_or(0);
+        for differing in self.bars.len() as u64..=most {
             let n = differing as f64;
-            let bar = (2.0 * n * confidence::math::ln(3.43 * self.horizon * n.sqrt())).sqrt();
-            lead as f64 >= bar
+            self.bars.push((2.0 * n * confidence::math::ln(3.43 * self.horizon * n.sqrt())).sqrt());
+        }
+        // The bar is positive.
+        let beats = |(&lead, &differing): (&i64, &u64)| {
+            lead > 0 && lead as f64 >= self.bars[usize::try_from(differing).expect("small")]
         };
         self.lead
             .iter()
@@ -176,7 +179,7 @@ impl NaiveBatch {
         let lower = |item: usize| kl_ucb_lower(mean(item), n(item), level);
         let upper = |item: usize| kl_ucb_upper(mean(item), n(item), level);
         let mut items = self.items.clone();
-        items.sort_by(|&a, &b| lower(b).total_cmp(&lower(a)));
+        sort_by_score(&mut items, &lower);
         let split =
             (1..self.len).rev().find(|&k| items[k..].iter().all(|&other| lower(items[k - 1]) > upper(other)));
         if let Some(k) = split {
@@ -285,13 +288,13 @@ impl<B, N, C, L> Anywhere<B, N, C, L> {
         C: Fn(&mut H, &mut Generator) -> Vec<usize> + Copy,
         L: Fn(&mut H, &[usize], Clicks) + Copy,
     {
-        for (horizon, delay) in [(ROUNDS, 0), (ROUNDS, 17), (2, 0)] {
+        for (horizon, delay, rounds) in [(ROUNDS, 0, ROUNDS), (ROUNDS, 17, ROUNDS / 4), (2, 0, ROUNDS / 4)] {
             assert_same_choices(
                 model,
                 (self.build)(shape, horizon),
                 (self.fresh)(shape.n_items(), shape.n_positions(), horizon),
                 delay,
-                ROUNDS,
+                rounds,
                 |history, _, rng| (self.choose)(history, rng),
                 |history, decision, feedback| {
                     (self.learn)(history, &list_of(&decision.action), feedback.list_clicks());
@@ -313,7 +316,7 @@ fn rba_kl_ucb_is_the_naive_one() {
             policy,
             history,
             if number < 2 { 17 } else { 0 },
-            ROUNDS,
+            if number < 4 { ROUNDS } else { ROUNDS / 4 },
             |(bandits, pending), t, rng| {
                 let (picks, list) = rba(bandits, t, rng);
                 pending.push_back((picks, list.clone()));

@@ -136,8 +136,8 @@ fn pbm_pie_least_cost(history: &PbmHistory, t: u64, delta: f64, rng: &mut Genera
     if t <= n_items as u64 {
         return (0..positions).map(|l| (usize::try_from(t).expect("small") - 1 + l) % n_items).collect();
     }
-    let mut kappa: Vec<f64> = history.examination.iter().copied().filter(|&kappa| kappa > 0.0).collect();
-    kappa.sort_by(|a, b| b.partial_cmp(a).expect("numbers"));
+    let kappa: Vec<f64> = history.examination.iter().copied().filter(|&kappa| kappa > 0.0).collect();
+    let kappa = falling(&kappa);
     let estimates = history.scores(|item| history.estimate(item));
     let mut order = ranked(&estimates, rng.next_u64());
     let explore = rng.next_u64() >> 63 == 0;
@@ -264,9 +264,9 @@ fn assert_pbm<P: Policy<Pbm, Note = ()> + Debug>(
     choose: impl Fn(&PbmHistory, u64, &mut Generator) -> Vec<usize>,
 ) {
     for (number, model) in position_based_instances().iter().enumerate() {
-        for delay in DELAYS.into_iter().take(if number < 4 { 2 } else { 1 }) {
+        for &(delay, rounds) in delays_and_rounds(number) {
             let choose = |history: &mut PbmHistory, t, rng: &mut _| choose(history, t, rng);
-            assert_same_choices(model, build(model), fresh(model), delay, ROUNDS, choose, learn);
+            assert_same_choices(model, build(model), fresh(model), delay, rounds, choose, learn);
         }
     }
 }
@@ -366,8 +366,9 @@ fn assert_unknown<P: Policy<Pbm, Note = ()> + Debug>(
     choose: impl Fn(&PositionBased, &mut PbmHistory, u64, &mut Generator) -> Vec<usize>,
 ) {
     for (number, model) in position_based_instances().iter().enumerate() {
-        for delay in DELAYS.into_iter().take(if number < 4 { 2 } else { 1 }) {
+        for &(delay, share) in delays_and_rounds(number) {
             let choose = |history: &mut PbmHistory, t, rng: &mut _| choose(model, history, t, rng);
+            let rounds = rounds * share / ROUNDS;
             assert_same_choices(model, build(model), unknown(model), delay, rounds, choose, learn);
         }
     }

@@ -138,19 +138,20 @@ fn assert_prefix<P>(
     let history = |shape: ListShape| PrefixHistory::new(shape.n_items(), shape.n_positions());
     let choose = |history: &mut PrefixHistory, t, rng: &mut _| history.laid_out(&choose(history, t, rng));
     for (number, model) in semi_bandit_instances().iter().enumerate() {
-        for delay in DELAYS.into_iter().take(if number < 3 { 2 } else { 1 }) {
+        for &(delay, rounds) in delays_and_rounds(number) {
             let policy = build(model.shape().into());
-            assert_same_choices(model, policy, history(model.shape()), delay, ROUNDS, choose, learn_prefix);
+            assert_same_choices(model, policy, history(model.shape()), delay, rounds, choose, learn_prefix);
         }
     }
+    let rounds = ROUNDS / 2;
     for model in &cascade_instances() {
         let policy = build(model.shape().into());
-        assert_same_choices(model, policy, history(model.shape()), 0, ROUNDS, choose, learn_prefix);
+        assert_same_choices(model, policy, history(model.shape()), 0, rounds, choose, learn_prefix);
     }
     for model in &dependent_click_instances() {
         let mut history = history(model.shape());
         history.places = model.known().places().to_vec();
-        assert_same_choices(model, build(model.known().into()), history, 0, ROUNDS, choose, learn_prefix);
+        assert_same_choices(model, build(model.known().into()), history, 0, rounds, choose, learn_prefix);
     }
 }
 
@@ -248,7 +249,7 @@ fn ties_to_the_lowest_item_are_caught() {
         rng.next_u64();
         let scores = history.scores(|item| history.kl_index(item, log(t)));
         let mut items: Vec<usize> = (0..scores.len()).collect();
-        items.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+        sort_by_score(&mut items, &|item| scores[item]);
         items.truncate(history.places.len());
         items
     };
