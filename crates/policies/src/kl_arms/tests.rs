@@ -126,7 +126,7 @@ fn few_arms() {
     for (n_arms, capacity) in [(6, 3), (5, 5), (1, 1), (20, 8)] {
         for attraction in [Attraction::Steps(20), Attraction::Equal(0.5), Attraction::Skewed] {
             for level in [Level::Log, Level::Jumps] {
-                agree(World { n_arms, capacity, attraction, level, rounds: 10_000, ..WORLD });
+                agree(World { n_arms, capacity, attraction, level, rounds: 6000, ..WORLD });
             }
         }
     }
@@ -138,10 +138,10 @@ fn few_arms() {
 #[test]
 fn a_hundred_arms() {
     for shortlist in [false, true] {
-        let world = World { n_arms: 100, capacity: 5, shortlist, rounds: 5000, ..WORLD };
+        let world = World { n_arms: 100, capacity: 5, shortlist, rounds: 4000, ..WORLD };
         agree(world);
         agree(World { attraction: Attraction::Skewed, level: Level::LogLog, ..world });
-        let short = World { rounds: 4000, ..world };
+        let short = World { rounds: 2000, ..world };
         for attraction in
             [Attraction::Skewed, Attraction::Uniform, Attraction::Steps(2), Attraction::Equal(0.1)]
         {
@@ -161,7 +161,7 @@ fn a_shortlist_of_few_arms() {
         {
             for level in [Level::Log, Level::Jumps, Level::Constant] {
                 let world =
-                    World { n_arms, capacity, attraction, level, shortlist: true, rounds: 5000, ..WORLD };
+                    World { n_arms, capacity, attraction, level, shortlist: true, rounds: 3000, ..WORLD };
                 agree(world);
                 agree(World { delay: 7, ..world });
             }
@@ -171,17 +171,17 @@ fn a_shortlist_of_few_arms() {
 
 #[test]
 fn a_thousand_arms() {
-    let world = World { n_arms: 1000, capacity: 5, rounds: 4000, ..WORLD };
+    let world = World { n_arms: 1000, capacity: 5, rounds: 2500, ..WORLD };
     agree(world);
     agree(World { attraction: Attraction::Skewed, level: Level::LogLog, ..world });
     agree(World { attraction: Attraction::Equal(0.05), delay: 30, ..world });
-    agree(World { attraction: Attraction::Steps(3), level: Level::Jumps, rounds: 2000, ..world });
-    agree(World { attraction: Attraction::Uniform, level: Level::Jumps, rounds: 2000, ..world });
+    agree(World { attraction: Attraction::Steps(3), level: Level::Jumps, rounds: 1500, ..world });
+    agree(World { attraction: Attraction::Uniform, level: Level::Jumps, rounds: 1500, ..world });
 }
 
 #[test]
 fn a_large_catalogue() {
-    let world = World { n_arms: 16_384, capacity: 5, rounds: 500, ..WORLD };
+    let world = World { n_arms: 16_384, capacity: 5, rounds: 350, ..WORLD };
     agree(World { attraction: Attraction::Skewed, ..world });
     // Large lists, so that all arms are shown a few times.
     agree(World { capacity: 64, attraction: Attraction::Skewed, ..world });

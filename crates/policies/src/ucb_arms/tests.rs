@@ -87,19 +87,19 @@ fn agree<A: Arm + From<Line>>(world: World) {
 #[test]
 fn few_arms() {
     for (n_arms, capacity) in [(1, 1), (5, 5), (16, 3), (16, 5)] {
-        let world = World { n_arms, capacity, ..WORLD };
+        let world = World { n_arms, capacity, rounds: 10_000, ..WORLD };
         agree::<Line>(world);
-        agree::<Line>(World { cap: 1.0, n_values: 3, rounds: 20_000, ..world });
-        agree::<Line>(World { leaps: true, delay: 7, rounds: 20_000, ..world });
+        agree::<Line>(World { cap: 1.0, n_values: 3, ..world });
+        agree::<Line>(World { leaps: true, delay: 7, ..world });
     }
 }
 
 #[test]
 fn hundreds_of_arms() {
     agree::<Line>(WORLD);
-    agree::<Line>(World { cap: 1.0, ..WORLD });
+    agree::<Line>(World { cap: 1.0, rounds: 15_000, ..WORLD });
     for (n_values, largest) in [(1, 0.0), (2, 0.2), (1 << 20, 2.0)] {
-        let world = World { n_values, largest, rounds: 20_000, ..WORLD };
+        let world = World { n_values, largest, rounds: 7000, ..WORLD };
         agree::<Line>(world);
         agree::<Line>(World { cap: 1.0, leaps: true, ..world });
         agree::<Line>(World { delay: 30, ..world });
@@ -108,10 +108,10 @@ fn hundreds_of_arms() {
 
 #[test]
 fn thousands_of_arms() {
-    let world = World { n_arms: 4096, ..WORLD };
+    let world = World { n_arms: 4096, rounds: 10_000, ..WORLD };
     agree::<Line>(world);
-    agree::<Line>(World { capacity: 64, rounds: 6000, ..world });
-    let short = World { capacity: 64, rounds: 3000, ..world };
+    agree::<Line>(World { capacity: 64, rounds: 3000, ..world });
+    let short = World { capacity: 64, rounds: 1500, ..world };
     agree::<Line>(World { cap: 1.0, ..short });
     agree::<Line>(World { leaps: true, ..short });
     agree::<Line>(World { n_values: 2, delay: 30, ..short });
