@@ -9,10 +9,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 type Counts = Vec<(f64, f64)>;
 
-/// Posteriors of 300 items.
+/// Posteriors of 200 items.
 fn catalogues() -> [(&'static str, Counts); 8] {
     let of = |counts: fn(u32) -> (u32, u32)| -> Counts {
-        let counts = (0..300).map(counts);
+        let counts = (0..200).map(counts);
         counts.map(|(successes, failures)| (f64::from(successes), f64::from(failures))).collect()
     };
     [
@@ -23,10 +23,10 @@ fn catalogues() -> [(&'static str, Counts); 8] {
         ("two classes", of(|item| if item % 2 == 0 { (20, 40) } else { (2, 7) })),
         (
             "leaders",
-            of(|item| if item % 60 == 0 { (9_000 + item, 21_000) } else { (item % 2, 25 + item % 9) }),
+            of(|item| if item % 40 == 0 { (9_000 + item, 21_000) } else { (item % 2, 25 + item % 9) }),
         ),
         ("tens of thousands of rounds", of(|item| (3_000 + 7 * item, 30_000 + item % 3))),
-        ("fractions", (0..300_u32).map(|item| (f64::from(item % 6), 0.37 * f64::from(item % 31))).collect()),
+        ("fractions", (0..200_u32).map(|item| (f64::from(item % 6), 0.37 * f64::from(item % 31))).collect()),
     ]
 }
 
@@ -120,7 +120,7 @@ fn wrong_versions_are_rejected() {
     assert!(found < 1e-6, "a bound below the probability: {found:e}");
     // A round that is played again when it is short has a threshold that depends on its draws.
     let mut held = Held::new(&right, 5, half_short(&right, 5));
-    let again = Seen::of(300, 5, |top| while held.round(&right, top) {});
+    let again = Seen::of(200, 5, |top| while held.round(&right, top) {});
     let found = expected.compare(&again);
     assert!(found < 1e-6, "short rounds played again: {found:e}");
 }
