@@ -1,7 +1,7 @@
 //! The law of thinned choices, and what is saved of them.
 //!
-//! Power: a cell that is chosen with probability 0.1 and is off by 0.016 is noticed in 30,000 draws of either kind with a probability of .99, and
-//! cells of smaller probability together. The wrong versions below are rejected.
+//! Power: one of sixty cells that is chosen with probability 0.1 and is off by 0.03 is noticed in 30,000 draws of either kind with a probability
+//! of .99, and cells of smaller probability together. The wrong versions below are rejected.
 
 use super::*;
 use click_models::{ClickModel, RankOneModel};

@@ -5,7 +5,7 @@
 //! of two samples). All together have a false-alarm probability of 1e-6.
 //!
 //! Power: with 5,000 rounds a distribution function of a value that is off by 0.082 anywhere is noticed with a probability of .99, and so is an
-//! item that stands at a place with a probability of 0.1 and is off by 0.045.
+//! item that stands at a place with a probability of 0.1, where twenty do, and is off by 0.07.
 
 use super::*;
 use rand::SeedableRng;
