@@ -169,7 +169,7 @@ fn answers(number: usize) -> Answers {
 fn steps_as_the_plain_version_does() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let (mut steps, mut ends) = (0, 0);
-    for number in 0..1500 {
+    for number in 0..900 {
         let order = ORDERS[number % 7];
         let case = Case { order, ..random_case(&mut rng) };
         let users = CascadeModel::from_values(&case.weights, case.n_best).unwrap();
@@ -177,14 +177,14 @@ fn steps_as_the_plain_version_does() {
         steps += length;
         ends += u64::from(has_ended);
     }
-    assert!(steps > 500_000 && ends > 700, "{steps} steps, {ends} ends");
+    assert!(steps > 300_000 && ends > 420, "{steps} steps, {ends} ends");
 }
 
 #[test]
 fn bat_rac_steps_as_the_plain_version_does() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
     let mut ends = 0;
-    for number in 0..600 {
+    for number in 0..400 {
         let pulls = if number % 2 == 0 { Pulls::List } else { Pulls::One };
         let order = if number % 5 == 0 { ORDERS[number % 7] } else { ShowOrder::LeastObserved };
         let case = Case { order, bat_rac: Some(pulls), ..random_case(&mut rng) };
@@ -192,7 +192,7 @@ fn bat_rac_steps_as_the_plain_version_does() {
         let users = RandomSemiBandit::from_values(&case.weights, &vec![1.0; n_shown]).unwrap();
         ends += u64::from(plays_alike(&case, &users, 2000, answers(number)).1);
     }
-    assert!(ends > 250, "{ends} ends");
+    assert!(ends > 160, "{ends} ends");
 }
 
 /// The paper's sizes, at a radius that ends within a test.
@@ -341,7 +341,7 @@ fn attracts(case: &Case, looked_at: &mut [u64], item: usize) -> bool {
 fn steps_without_lists_are_the_same_steps() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     let (mut steps, mut ends) = (0, 0);
-    for number in 0..400 {
+    for number in 0..250 {
         let order = if number % 3 == 0 { ORDERS[number % 7] } else { ShowOrder::LeastObserved };
         let case = Case { order, ..random_case(&mut rng) };
         let (mut by_item, _) = case.policies();
@@ -373,16 +373,16 @@ fn steps_without_lists_are_the_same_steps() {
         assert_eq!(by_item.check(), by_list.check());
         assert_eq!(by_item.total_observations(), by_list.total_observations());
     }
-    assert!(steps > 100_000 && ends > 150, "{steps} steps, {ends} ends");
+    assert!(steps > 60_000 && ends > 90, "{steps} steps, {ends} ends");
 }
 
 /// Runs of which every answer is wrong with probability at most `delta`, and chance that a right policy fails the test.
 const RUNS: u64 = 120;
 const FALSE_ALARM: f64 = 1e-6;
-/// Far more steps than a run here takes.
-const CAP: u64 = 3_000_000;
+/// Steps of a run. Errors come early: with a radius that is ten times too small most come in the first three steps.
+const CAP: u64 = 10_000;
 
-/// How many of the runs end with an answer that has an item more than `epsilon` below the last of the best.
+/// How many of the runs accept an item more than `epsilon` below the last of the best.
 fn wrong_answers<M>(case: &Case, users: &M) -> u64
 where
     M: ClickModel<Interaction: click_models::Interaction<Action = Ranking>>,
@@ -403,9 +403,7 @@ where
             policy.update(&decision, &seen);
             policy.check().break_value()
         });
-        let answer = answer.expect("every run ends");
-        assert_eq!(answer.len(), case.n_best);
-        wrong += u64::from(is_wrong(&answer));
+        wrong += u64::from(is_wrong(answer.as_deref().unwrap_or(policy.accepted())));
     }
     wrong
 }
