@@ -3,7 +3,9 @@
 //! The numbers are means with standard errors. Those of the authors' programs are from runs of their unmodified classes
 //! (`gaudel/ranking_bandits`); the others are from simulations of the definitions in Python (`numpy`), which share nothing with this crate.
 //! Both shuffle the items, and positions too; PB-MHB's first position is the one that is examined most. A mean of many runs is as
-//! good as normal: a check fails at |z| of 5, which happens by chance with probability 6e-7.
+//! good as normal: a check fails at |z| of 5, which happens by chance with probability 6e-7. Seen with a probability of .99 is a final
+//! regret that is off by 7.33 standard errors: .2 of it for GRAB, and between .2 and .3 for PB-MHB. Against the authors' programs, of whose
+//! regrets less is known, .3 and .6.
 
 use crate::support::generator;
 use click_models::{ClickModel, PositionBased};
@@ -79,16 +81,16 @@ fn grab(gamma: u32, horizon: u64) -> impl Fn(&PositionBased) -> Grab {
 #[test]
 fn regret_of_grab() {
     let small = [&THETA[..], &KAPPA];
-    let found = regret(grab(0, 10_000), small, 0, &[1000, 10_000], (100, 1));
+    let found = regret(grab(0, 10_000), small, 0, &[1000, 10_000], (60, 1));
     assert_equal("GRAB, the authors' program", found[0], Mean(48.89, 1.56));
     assert_equal("GRAB, the authors' program", found[1], Mean(193.57, 5.85));
-    let two_positions = regret(grab(4, 5000), [&FOUR, &[0.9, 0.5]], 0, &[500, 5000], (400, 3));
+    let two_positions = regret(grab(4, 5000), [&FOUR, &[0.9, 0.5]], 0, &[500, 5000], (200, 3));
     assert_equal("GRAB, a simulation, two positions", two_positions[0], Mean(33.242, 0.465));
     assert_equal("GRAB, a simulation, two positions", two_positions[1], Mean(106.250, 1.580));
-    let three_positions = regret(grab(3, 5000), [&FOUR, &[0.3, 0.9, 0.6]], 0, &[500, 5000], (200, 4));
+    let three_positions = regret(grab(3, 5000), [&FOUR, &[0.3, 0.9, 0.6]], 0, &[500, 5000], (120, 4));
     assert_equal("GRAB, a simulation, three positions", three_positions[0], Mean(35.144, 0.923));
     assert_equal("GRAB, a simulation, three positions", three_positions[1], Mean(144.713, 2.856));
-    let wrong = regret(grab(4, 50), [&FOUR, &[0.9, 0.5]], 0, &[5000], (100, 3));
+    let wrong = regret(grab(4, 50), [&FOUR, &[0.9, 0.5]], 0, &[5000], (60, 3));
     assert_different("GRAB with the level of 50 rounds", two_positions[1], wrong[0]);
 }
 
@@ -101,17 +103,17 @@ fn pb_mhb(c: f64, m: u32) -> impl Fn(&PositionBased) -> PbMhb {
 #[test]
 fn regret_of_pb_mhb() {
     let small = [&THETA[..], &KAPPA];
-    let found = regret(pb_mhb(1000.0, 1), small, 1, &[200, 1000, 2000], (100, 2));
+    let found = regret(pb_mhb(1000.0, 1), small, 1, &[200, 1000, 2000], (40, 2));
     assert_equal("PB-MHB, the authors' program", found[0], Mean(18.51, 1.33));
     assert_equal("PB-MHB, the authors' program", found[1], Mean(31.63, 1.96));
     assert_equal("PB-MHB, the authors' program", found[2], Mean(37.68, 2.70));
-    let wide = regret(pb_mhb(1.0, 3), [&FOUR, &[0.9, 0.5]], 1, &[150, 1500], (400, 5));
+    let wide = regret(pb_mhb(1.0, 3), [&FOUR, &[0.9, 0.5]], 1, &[150, 1500], (200, 5));
     assert_equal("PB-MHB, a simulation, two positions", wide[0], Mean(12.560, 0.178));
     assert_equal("PB-MHB, a simulation, two positions", wide[1], Mean(23.536, 0.332));
-    let narrow = regret(pb_mhb(0.5, 1), [&FOUR, &[0.9, 0.3, 0.6]], 1, &[150, 1500], (400, 6));
+    let narrow = regret(pb_mhb(0.5, 1), [&FOUR, &[0.9, 0.3, 0.6]], 1, &[150, 1500], (200, 6));
     assert_equal("PB-MHB, a simulation, three positions", narrow[0], Mean(11.734, 0.158));
     assert_equal("PB-MHB, a simulation, three positions", narrow[1], Mean(20.247, 0.274));
-    let wrong = regret(pb_mhb(0.02, 1), [&FOUR, &[0.9, 0.3, 0.6]], 1, &[1500], (100, 6));
+    let wrong = regret(pb_mhb(0.02, 1), [&FOUR, &[0.9, 0.3, 0.6]], 1, &[1500], (50, 6));
     assert_different("PB-MHB with narrow steps", narrow[1], wrong[0]);
 }
 
