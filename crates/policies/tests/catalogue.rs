@@ -48,11 +48,12 @@ where
 {
     let [mut rng, mut users] = [3, 4].map(generator);
     let mut decision = Decision::default();
-    let chosen = (0..1500).map(|_| {
+    let mut chosen = Vec::with_capacity(1500);
+    for _ in 0..1500 {
         round(model, &mut policy, &mut decision, &mut rng, &mut users);
-        decision.action.clone()
-    });
-    (chosen.collect(), rng)
+        chosen.push(decision.action.clone());
+    }
+    (chosen, rng)
 }
 
 /// The typed policies of a family, played beside those by name.

@@ -9,7 +9,7 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 
-/// Of 3,000 rounds after the first ten, past a horizon of 2,500.
+/// Of 2,000 rounds after the first ten, past a horizon of 1,500.
 fn allocations(game: &mut dyn Game) -> u64 {
     let mut play = |rounds| {
         for _ in 0..rounds {
@@ -17,12 +17,12 @@ fn allocations(game: &mut dyn Game) -> u64 {
         }
     };
     play(10);
-    measure(|| play(3000)).count_total
+    measure(|| play(2000)).count_total
 }
 
 #[test]
 fn rounds_allocate_nothing() {
-    for mut game in games(Users::all(), Extent::Variants, 2500).into_iter().chain(games_without_a_row()) {
+    for mut game in games(Users::all(), Extent::Variants, 1500).into_iter().chain(games_without_a_row()) {
         assert_eq!(allocations(&mut *game), 0, "{}", game.name());
     }
 }
@@ -35,7 +35,7 @@ fn rounds_with_many_items_allocate_nothing() {
         let model = CascadeModel::from_values(&attraction, 5).expect("valid");
         let model = Rc::new(model);
         for policy in ["kl-ucb", "cascade-ucb1", "cascade-ucb-v", "pie", "ts-cascade"] {
-            let mut game = CascadeModel::named(&model, policy, 2500);
+            let mut game = CascadeModel::named(&model, policy, 1500);
             assert_eq!(allocations(&mut *game), 0, "{policy}, {n_items} items");
         }
     }
@@ -97,5 +97,5 @@ impl Update<Ranking, PbmFeedback> for Wasteful {
 fn one_allocation_in_a_hundred_rounds_is_seen() {
     let model = PositionBased::from_values(&[0.45, 0.35, 0.25, 0.15, 0.05], &[0.9, 0.6, 0.3]).expect("valid");
     let policy = Wasteful { inner: PbmUcb::new(model.known(), confidence::Rate::LOG), rounds: 0 };
-    assert_eq!(allocations(&mut *game("wasteful", &Rc::new(model), policy)), 30);
+    assert_eq!(allocations(&mut *game("wasteful", &Rc::new(model), policy)), 20);
 }

@@ -468,9 +468,9 @@ pub(crate) fn games_without_a_row() -> Vec<Box<dyn Game>> {
     ]
 }
 
-/// Thompson sampling on 700 items, where it is thinned.
+/// Thompson sampling on 520 items, where it is thinned.
 pub(crate) fn large_games() -> Vec<Box<dyn Game>> {
-    let attraction: Vec<f64> = (0..700_u32).map(|item| f64::from(item % 40) / 100.0).collect();
+    let attraction: Vec<f64> = (0..520_u32).map(|item| f64::from(item % 40) / 100.0).collect();
     let examination = [0.9, 0.6, 0.3];
     let semi_bandit = Rc::new(RandomSemiBandit::from_values(&attraction, &examination).expect("valid"));
     let position_based = Rc::new(PositionBased::from_values(&attraction, &examination).expect("valid"));

@@ -78,6 +78,7 @@ impl Story {
     }
 }
 
+/// What breaks a policy in one of twenty stories is seen with a probability of .99.
 #[test]
 fn any_story_ends_well() {
     #[expect(clippy::needless_pass_by_value, reason = "the form that quickcheck asks for")]
@@ -89,7 +90,7 @@ fn any_story_ends_well() {
         }
         true
     }
-    QuickCheck::new().tests(200).quickcheck(ends_well as fn(Story) -> bool);
+    QuickCheck::new().tests(90).quickcheck(ends_well as fn(Story) -> bool);
 }
 
 /// The largest problem there is, in positions: all 64 items shown.
