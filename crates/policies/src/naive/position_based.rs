@@ -428,7 +428,7 @@ fn pbm_ucb_plug_in_is_the_naive_one() {
 fn pbm_ts_plug_in_is_the_naive_one() {
     let choose =
         |_: &PositionBased, history: &mut PbmHistory, t, rng: &mut _| pbm_ts_plug_in(history, t, rng);
-    assert_unknown(ROUNDS / 10, |model| PbmTsPlugIn::new(model.shape()), choose);
+    assert_unknown(ROUNDS / 5, |model| PbmTsPlugIn::new(model.shape()), choose);
 }
 
 /// The test itself: an estimate that is a round old is told apart.
