@@ -9,6 +9,7 @@ mod formats;
 mod frame;
 mod generate;
 mod intervals;
+mod lists;
 mod logistic;
 mod meaning;
 mod parameters;

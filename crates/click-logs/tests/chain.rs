@@ -3,7 +3,8 @@
 //! Statistical tests have a fixed seed; a correct implementation fails a test with probability below 1e-6, and every test has a wrong
 //! implementation that it detects.
 
-use super::intervals::{covers, hits};
+use super::intervals::{LOGS, covers, hits};
+use super::lists::{HEADER, push_session, ranked};
 use click_logs::fit::{Comparison, Estimate, Fit, Model, Options, Scope, Users, fit};
 use click_logs::{Format, Log, Reader};
 use click_models::{
@@ -13,7 +14,6 @@ use click_models::{
 use confidence::Probability;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use std::fmt::Write;
 use std::num::NonZeroUsize;
 
 const ATTRACTION: [f64; 6] = [0.6, 0.5, 0.4, 0.3, 0.2, 0.1];
@@ -40,18 +40,14 @@ where
     M::Interaction: Interaction<Action = Ranking>,
     Feedback<M>: ListFeedback,
 {
-    let mut log = String::from("query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n");
+    let mut log = String::from(HEADER);
     for (query, users) in users.iter().enumerate() {
         for _ in 0..n {
-            let key = |item: usize| (item as f64 / 4.0 + 2.0 * rng.random::<f64>(), item);
-            let mut order: Vec<(f64, usize)> = (0..ATTRACTION.len()).map(key).collect();
-            order.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let list: Ranking =
-                order.iter().take(n_positions).map(|&(_, item)| ItemId::from_index(item)).collect();
+            let keys: [f64; ATTRACTION.len()] =
+                std::array::from_fn(|item| item as f64 / 4.0 + 2.0 * rng.random::<f64>());
+            let list = ranked(&keys, n_positions);
             let clicks = users.respond(&list, rng).list_clicks();
-            let items: Vec<String> = list.iter().map(|item| (item.index() + 1).to_string()).collect();
-            let mask: String = (0..n_positions).map(|l| if clicks.get(l) { '1' } else { '0' }).collect();
-            writeln!(log, "{}\t0\t{}\t{mask}\t0", query + 1, items.join(",")).unwrap();
+            push_session(&mut log, query, &list, clicks);
         }
     }
     log
@@ -73,10 +69,6 @@ fn all_of(fit: &Fit) -> Vec<Estimate> {
     let rest = [fit.satisfaction(query.id), fit.continuation(query), fit.positions(query)].concat();
     attraction.chain(rest).collect()
 }
-
-/// Number of logs, with 4 positions. [`covers`] refuses 170 hits and fewer: a coverage of 80 % is detected at a parameter with
-/// probability .97.
-const LOGS: u64 = 200;
 
 /// The parameters are in their intervals in both scopes, and some are not in those of a wrong model.
 fn check_intervals(
@@ -118,7 +110,7 @@ fn user_browsing_parameters_are_in_their_intervals() {
     // The first position sets the scale, and is certain.
     let truth = [ATTRACTION.as_slice(), &BROWSING.concat()].concat();
     let found = hits(LOGS, 32, [&truth, &truth, &ATTRACTION], |rng| {
-        let log = read(&log_of(&[ubm_users()], 4, 4000, rng));
+        let log = read(&log_of(&[ubm_users()], 4, 2000, rng));
         let [query, site] = [Scope::Query, Scope::Site].map(|scope| all_of(&fitted(Model::Ubm, &log, scope)));
         [query, site, all_of(&fitted(Model::Cascade, &log, Scope::Site))]
     });
