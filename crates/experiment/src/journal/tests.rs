@@ -115,7 +115,7 @@ fn runs_and_policies_that_are_added_give_the_bytes_of_doing_it_at_once() {
 /// A killed process leaves the beginning of what it would have written. No place to cut changes the result.
 #[test]
 fn a_journal_that_ends_anywhere_is_continued() {
-    for experiment in every_kind(3) {
+    for experiment in every_kind(2) {
         let expected = at_once(&experiment);
         let dir = tempdir().unwrap();
         run_into(&experiment, dir.path());
@@ -126,13 +126,13 @@ fn a_journal_that_ends_anywhere_is_continued() {
             for end in (begin..whole.len()).step_by(41).chain([begin + 1, whole.len() - 1]) {
                 fs::write(&file, &whole[..end]).unwrap();
                 let measured = run_into(&experiment, dir.path());
-                assert!((1..=3).contains(&measured.n_new_runs), "{end}");
+                assert!((1..=2).contains(&measured.n_new_runs), "{end}");
                 assert_eq!(bytes(dir.path()), expected, "cut at {end} of {}", whole.len());
             }
             // After a power failure there may be zeros.
             for zeros in [1, 8, 100, 5_000] {
                 fs::write(&file, [&whole[..begin], &vec![0; zeros]].concat()).unwrap();
-                assert_eq!(run_into(&experiment, dir.path()).n_new_runs, 3);
+                assert_eq!(run_into(&experiment, dir.path()).n_new_runs, 2);
                 assert_eq!(bytes(dir.path()), expected);
             }
         }
@@ -429,11 +429,11 @@ fn a_recorded_number_takes_less_than_twenty_bytes_on_disk() {
     }
     // Two numbers a run are the least.
     let users = PositionBased::from_values(&[0.5, 0.4], &[0.9]).unwrap();
-    let one = Experiment::builder("x", Instances::of([users])).horizon(1).runs(100_000).checkpoints([1]);
+    let one = Experiment::builder("x", Instances::of([users])).horizon(1).runs(5_000).checkpoints([1]);
     let (one, dir) = (one.policy("uniform").build().unwrap(), tempdir().unwrap());
     run_into(&one, dir.path());
     let length = fs::metadata(&files_of_runs(dir.path())[0]).unwrap().len();
-    assert!(length < 20 * 2 * 100_000, "{length}");
+    assert!(length < 20 * 2 * 5_000, "{length}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tempfile::tempdir;
 
-const HORIZON: u64 = 2_500;
+const HORIZON: u64 = 1_250;
 /// Four blocks of eight and a rest; with seven threads, which would have less than a block each, all are played alone.
 const RUNS: u64 = 37;
 

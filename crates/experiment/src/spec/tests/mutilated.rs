@@ -2,6 +2,12 @@
 
 use super::*;
 
+/// A short spec: every place is mutilated as often in half the texts.
+const SHORT: &str =
+    "name = \"x\"\ntask = \"regret\"\nhorizon = 100_000\nruns = 1000\nseed = 1\ncheckpoints = [1000]\n
+[[instances]]\nmodel = \"pbm\"\ntheta = [0.4, 0.1]\nkappa = [0.9]\n
+[[policies]]\npolicy = \"pbm-pie\"\nlabel = \"PIE (log T)\"\nlevel = \"log-horizon\"\nepsilon = 0.1\n";
+
 #[test]
 fn mutilated_specs_are_read_or_refused_in_one_line_without_panic() {
     use rand_like::Numbers;
@@ -16,8 +22,8 @@ fn mutilated_specs_are_read_or_refused_in_one_line_without_panic() {
     ];
     let mut numbers = Numbers(1);
     let mut refused = 0;
-    for _ in 0..20_000 {
-        let mut text: Vec<char> = GOOD.chars().collect();
+    for _ in 0..10_000 {
+        let mut text: Vec<char> = SHORT.chars().collect();
         for _ in 0..=numbers.below(4) {
             let at = numbers.below(text.len());
             match numbers.below(4) {
@@ -44,7 +50,7 @@ fn mutilated_specs_are_read_or_refused_in_one_line_without_panic() {
             }
         }
     }
-    assert!(refused > 10_000, "only {refused} specs were refused");
+    assert!(refused > 5_000, "only {refused} specs were refused");
 }
 
 /// A random generator for mutilating text.
