@@ -134,8 +134,8 @@ pub struct Study {
     pub comparison: Option<Comparison>,
     /// The choice among the models whose users can be simulated; `None` without a comparison or such a model.
     pub users: Option<Choice>,
-    /// The number of queries without users of user browsing ([`Fit::queries_without_users`]); 0 if it is not fitted. Each may have taken a
-    /// long search.
+    /// The number of queries without users of user browsing ([`Fit::queries_without_users`]); 0 if it is not fitted. The
+    /// search for the best list of such a query takes about a second, so it is made once.
     pub without_user_browsing: usize,
 }
 
@@ -291,7 +291,7 @@ impl WholeLog {
 }
 
 impl Study {
-    /// Whether every query has [`users`](Fit::users) of one of the fits. Click-through rates have none; user browsing has them if the search
+    /// Whether every query has [`users`](Fit::users) of a fit of this study. Click-through rates have none; user browsing has them if the search
     /// for the best list of each query ends soon enough.
     pub fn has_users(&self, fit: &Fit) -> bool {
         match fit {

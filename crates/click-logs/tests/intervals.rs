@@ -4,10 +4,6 @@ use click_logs::fit::Estimate;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Number of logs. [`covers`] refuses 166 hits and fewer: at a single parameter, a coverage of 75% is detected with probability .997, and
-/// one of 80% with .88.
-pub(crate) const LOGS: u64 = 200;
-
 /// `P(X <= at)` for X of Binomial(`n`, `p`), as a sum of probabilities.
 pub(crate) fn binomial_cdf(n: u64, p: f64, at: u64) -> f64 {
     let ln_choose = |k: u64| {

@@ -203,8 +203,9 @@ fn semi_bandit_instances() -> Vec<RandomSemiBandit> {
     .into()
 }
 
-/// How late feedback is, and for how many rounds. The first instances are played for long, and late, too; the odd ones, where there is soon nothing
-/// left to learn, for a while. In all there are 150,000 rounds of ten instances.
+/// How late feedback is, and for how many rounds. The first four instances are played for long, and late, too. In the others there is soon nothing
+/// left to learn, so they are played for a while. In all there are 150,000 rounds of the ten position-based instances, and 135,000 of the seven
+/// others.
 fn delays_and_rounds(number: usize) -> &'static [(usize, u64)] {
     match number {
         0..4 => &[(0, ROUNDS), (17, ROUNDS / 2)],

@@ -3,7 +3,8 @@
 //! The second simulation shares nothing with the crates: users, counts, indices (by bisection), Beta variates (polar normals), ties
 //! (shuffle, then sort) and the generator (`ChaCha8`) are its own. The two means are independent and as good as normal; a check
 //! fails at |z| of 5, which happens by chance with probability 6e-7. A true difference of 7.33 standard errors, printed as a share of the
-//! regret, is seen with a probability of .99. It is at most .3 of the regret, and mostly .2. Wrong versions are 7.3 standard errors away or more.
+//! regret, is seen with a probability of .99. It is at most .3 of the regret, and mostly .2. Wrong versions
+//! are expected to be 7.3 standard errors away or more.
 
 use crate::every_policy::games::{Game, Playable};
 use click_models::{CascadeModel, DcmReward, DependentClick, PositionBased, RandomSemiBandit};

@@ -391,7 +391,7 @@ mod tests {
                 let (few, many) = (wins.min(losses), wins.max(losses) - 1);
                 let change = units(0.5 * even_binomial(few.min(many), few.max(many)));
                 wrong = if winner == 0 { wrong.saturating_add(change) } else { wrong.saturating_sub(change) };
-                // A sum is dear, and an error stays.
+                // The exact sum is slow. An error in the estimate stays, so every fourth duel shows it.
                 if duel % 4 == 0 {
                     let exact = above_half(wins, losses);
                     largest.0 = coins.estimates[1].abs_diff(exact).max(largest.0);

@@ -187,7 +187,7 @@ where
     assert_same_choices(model, policy, plain, delay, rounds, choose, learn);
 }
 
-/// The catalogues, one of them smaller, and one with many positions whose items have all been shown. At either position more than 50,000 rounds.
+/// The catalogues, two of them of another size, and one with many positions whose items have all been shown. At either position more than 50,000 rounds.
 fn explored() -> [Catalogue; 5] {
     let mut explored = CATALOGUES;
     explored[0].n_items = 40;

@@ -95,7 +95,7 @@ fn part(words: &mut [u64], n: usize) -> (&[u64], u64) {
     (smallest, next)
 }
 
-/// Sorts words. Not inlined, so that it is compiled once.
+/// Sorts words. Not generic, so that it is compiled once.
 fn sort(words: &mut [u64]) {
     words.sort_unstable();
 }
