@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p measurements --bin thompson_catalogue -- rsf-ts 4096 1000000` plays a policy (`rsf-ts`, `bc-mp-ts` or `pbm-ts`), a number of
 //! items and a number of rounds; a fourth argument is the number of positions, 5 by default. Each row is a window of rounds. The plain policy starts each window from the state of the thinned one and plays a
-//! sample of rounds, because the cost of its rounds is constant. Times are of this thread, users included; ratios are medians of five paired
+//! sample of rounds, because the cost of its rounds is constant. Short windows are played up to 50 times. Times are of this thread, users included; ratios are medians of five paired
 //! runs.
 
 use click_models::{ClickModel, PositionBased, RandomSemiBandit, Ranking};
@@ -17,6 +17,8 @@ const N_POSITIONS: usize = 5;
 const RUNS: u64 = 5;
 /// About this number of draws of a plain policy in a window.
 const PLAIN_DRAWS: u64 = 2_000_000;
+/// At most this number of times a window is played.
+const MOST_TIMES: u64 = 50;
 
 fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
@@ -81,7 +83,7 @@ fn compare<M, P>(model: &M, n_items: u64, horizon: u64, fresh: impl Fn() -> P)
 where
     M: ClickModel,
     M::Interaction: click_models::Interaction<Action = Ranking>,
-    P: Policy<M::Interaction> + Select<Ranking, Note = ()> + Serialize + DeserializeOwned,
+    P: Policy<M::Interaction> + Select<Ranking, Note = ()> + Serialize + DeserializeOwned + Clone,
 {
     let mut ends: Vec<u64> =
         [1000, 10_000, 100_000, 1_000_000].into_iter().filter(|&end| end < horizon).collect();
@@ -92,11 +94,23 @@ where
         let mut run = Run::new(fresh(), seed);
         let (mut played, mut seconds, mut plain_seconds) = (0, 0.0, 0.0);
         for (&end, rates) in ends.iter().zip(&mut rates) {
-            let mut sample = Run::new(plain(&run.policy), seed);
-            sample.play(model, 1);
-            let rounds = (end - played) as f64;
-            let sampled = sample.play(model, plain_rounds) / plain_rounds as f64 * rounds;
-            let used = run.play(model, end - played);
+            let window = end - played;
+            let sampled_rounds = plain_rounds.min(window);
+            // Short windows are played again and again from their start.
+            let times = (plain_rounds / window).clamp(1, MOST_TIMES);
+            let start = run.policy.clone();
+            let (mut used, mut sampled) = (0.0, 0.0);
+            for time in 1..=times {
+                let mut sample = Run::new(plain(&start), seed);
+                sampled += sample.play(model, sampled_rounds);
+                if time < times {
+                    used += Run::new(start.clone(), seed).play(model, window);
+                }
+            }
+            used += run.play(model, window);
+            let rounds = window as f64;
+            used /= times as f64;
+            sampled *= rounds / (sampled_rounds * times) as f64;
             played = end;
             seconds += used;
             plain_seconds += sampled;

@@ -67,7 +67,7 @@ use items::Items;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// Where draws are thinned.
+/// Where draws are thinned from the first round on.
 const LARGE: Large = Large { items: 512, per_position: 128 };
 
 /// PBM-TS.
@@ -120,7 +120,7 @@ impl TryFrom<Saved> for PbmTs {
 
     fn try_from(Saved { counts, draws }: Saved) -> Result<Self, Error> {
         let items = if draws.is_some() { Items::thinned(&counts) } else { Items::all_drawn(&counts) };
-        let draws = LargestDraws::restore(draws.as_ref(), &items, counts.n_positions())?;
+        let draws = LargestDraws::restore(draws.as_ref(), &items, counts.n_positions(), LARGE)?;
         Ok(Self { counts, draws, items })
     }
 }

@@ -11,8 +11,9 @@
 //! |---|---|---|---|
 //! | `posteriors` | `Beta(alpha_k, beta_k)` | `n_items` | - |
 //!
-//! Numerics: shapes are at least 1, where the Gamma sampler needs no correction. Complexity: `n_items` Beta draws a round; from 256 items on
-//! (and 32 a position) a few draws, by thinning, with the same law of the lists. The order that thinning keeps the items in is saved.
+//! Numerics: shapes are at least 1, where the Gamma sampler needs no correction. Complexity: `n_items` Beta draws a round. With two
+//! items a position and more, later rounds draw only items that may reach the list, by thinning, with the same law of the lists: from round
+//! 1,025 on, or from the first one with 256 items and 32 a position. The order that thinning keeps the items in is saved.
 //!
 //! # Examples
 //!
@@ -59,7 +60,7 @@ use click_models::{ObservedPrefix, Ranking};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// Where draws are thinned.
+/// Where draws are thinned from the first round on.
 const LARGE: Large = Large { items: 256, per_position: 32 };
 
 /// Thompson sampling on an observed prefix.
@@ -100,7 +101,7 @@ impl TryFrom<Saved> for PrefixTs {
 
     fn try_from(Saved { counts, draws }: Saved) -> Result<Self, Error> {
         let posteriors = posteriors(&counts);
-        let draws = LargestDraws::restore(draws.as_ref(), &posteriors, counts.n_positions())?;
+        let draws = LargestDraws::restore(draws.as_ref(), &posteriors, counts.n_positions(), LARGE)?;
         Ok(Self { counts, draws, posteriors })
     }
 }

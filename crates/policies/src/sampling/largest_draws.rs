@@ -1,13 +1,16 @@
-//! The L largest of one posterior draw an item: all of them drawn, or thinned on large catalogues.
+//! The L largest of one posterior draw an item: all of them drawn, or thinned.
 
 use super::Sampler;
-use super::thinning::{Posteriors, SavedThinning, Thinning};
+use super::thinning::{Pace, Posteriors, SavedThinning, Thinning};
 use crate::Error;
 use crate::top_l::{Ties, TopL};
 use rand::Rng;
 use serde::{Serialize, Serializer};
 
-/// From what size on thinned rounds are faster than rounds that draw every item.
+/// From this number of items for each position on, thinned rounds are faster once most items are settled.
+const SETTLED_PER_POSITION: usize = 2;
+
+/// From what size on thinned rounds are faster than rounds that draw every item, from the first round on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Large {
     /// At least this number of items,
@@ -19,6 +22,15 @@ pub(crate) struct Large {
 impl Large {
     pub(crate) fn includes(self, n_items: usize, n_positions: usize) -> bool {
         n_items >= self.items.max(self.per_position * n_positions)
+    }
+
+    /// When thresholds are searched; `None` if every item is drawn in every round.
+    fn pace(self, n_items: usize, n_positions: usize) -> Option<Pace> {
+        if self.includes(n_items, n_positions) {
+            Some(Pace::Eager)
+        } else {
+            (n_items >= SETTLED_PER_POSITION * n_positions).then_some(Pace::Rare)
+        }
     }
 }
 
@@ -35,10 +47,10 @@ impl LargestDraws {
         Self { top: TopL::new(n_positions), thinning: None }
     }
 
-    /// Thins a large catalogue.
+    /// Thins the draws of all but the smallest catalogues.
     pub(crate) fn new<P: Posteriors>(posteriors: &P, n_positions: usize, large: Large) -> Self {
-        let is_large = large.includes(posteriors.n_items(), n_positions);
-        let thinning = is_large.then(|| Box::new(Thinning::new(posteriors, n_positions)));
+        let pace = large.pace(posteriors.n_items(), n_positions);
+        let thinning = pace.map(|pace| Box::new(Thinning::new(posteriors, n_positions, pace)));
         Self { thinning, ..Self::of_all(n_positions) }
     }
 
@@ -47,9 +59,17 @@ impl LargestDraws {
         saved: Option<&SavedThinning>,
         posteriors: &P,
         n_positions: usize,
+        large: Large,
     ) -> Result<Self, Error> {
-        let thinning = saved.map(|saved| Thinning::restore(saved, posteriors, n_positions).map(Box::new));
-        Ok(Self { thinning: thinning.transpose()?, ..Self::of_all(n_positions) })
+        let pace = large.pace(posteriors.n_items(), n_positions);
+        let thinning = match (saved, pace) {
+            (Some(saved), Some(pace)) => {
+                Some(Box::new(Thinning::restore(saved, posteriors, n_positions, pace)?))
+            }
+            (Some(_), None) => return Err(Error::SavedThinning),
+            (None, _) => None,
+        };
+        Ok(Self { thinning, ..Self::of_all(n_positions) })
     }
 
     /// The largest draws of a round and their items, best first.
@@ -60,7 +80,9 @@ impl LargestDraws {
         rng: &mut R,
     ) -> &[(f64, u32)] {
         let Self { top, thinning } = self;
-        if let Some(thinning) = thinning {
+        if let Some(thinning) = thinning
+            && thinning.thins_next_round()
+        {
             thinning.select(posteriors, top, rng);
         } else {
             let ties = Ties::draw(rng);

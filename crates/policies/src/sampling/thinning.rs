@@ -3,7 +3,8 @@
 //! A threshold `tau` is fixed before the round, from past rounds only. `P(X_i > tau)` is at most `q_i`, the mass of an envelope of the upper
 //! tail of item `i`'s posterior.
 //!
-//! 1. Items with `q_i > 0.25` are drawn in full.
+//! 1. Items with `q_i > 0.25` are drawn in full. An item that once was is drawn in full until the next search for a threshold: its `q_i` need not be
+//!    computed after every display.
 //! 2. Every other item has a Poisson process of points with rate `-ln(1 - q_i)`. With probability `q_i` it has a point: a candidate. A candidate
 //!    takes a proposal from its envelope, and accepts it with the ratio of posterior to envelope. So it exceeds `tau` with probability
 //!    `P(X_i > tau)`, and its value has the law of `X_i` given `X_i > tau`.
@@ -13,13 +14,13 @@
 //! All points of a round come from one Poisson process. Items stand in buckets, one for each power of two. In the bucket of the rates in
 //! `(2^-(k+1), 2^-k]` each item has a cell of length `2^-k`, and only points in the first part of the cell, of the length of the item's rate,
 //! count. The next point is looked for from the end of the cell, since the process has no memory. So the expected cost of a round is a few draws
-//! and does not depend on N.
+//! and does not depend on N. With few items, most rounds have no point, which one comparison of a uniform draw says.
 //!
-//! The threshold is the largest one at which about one round in 30 N is short (`search.rs`). It is searched again after a short round, when the rates
-//! have changed too much, and after a time that grows with the number of rounds.
+//! The threshold is the largest one at which about one round in 30 N is short (`search.rs`). It is searched again after a time that grows with the
+//! number of rounds; with many items also after a short round, and when the rates have changed too much.
 //!
-//! What a threshold was, and the order of items inside the buckets, depend on earlier rounds, and the random stream depends on both. So they are
-//! saved. Rates, buckets and sums are functions of the counts and the threshold.
+//! What a threshold was, which items are drawn in full, and the order of items inside the buckets depend on earlier rounds, and the random stream
+//! depends on all three. So they are saved. Rates, the other buckets and sums are functions of the counts and the threshold.
 //!
 //! References: Lewis and Shedler, *Simulation of nonhomogeneous Poisson processes by thinning*, Naval Research Logistics Quarterly 26, 1979;
 //! Devroye, *Non-Uniform Random Variate Generation*, 1986, chapters II.3 and VI.1. Deviations: the buckets, and the choice of the threshold.
@@ -40,6 +41,7 @@ use buckets::Buckets;
 use confidence::math::{ln, ln_1p};
 use rand::{Rng, RngExt};
 use search::Search;
+use threshold::MOST_STEPS;
 
 /// Items whose bound is larger are drawn in full: rejected candidates would cost more.
 const IN_FULL: f64 = 0.25;
@@ -97,11 +99,27 @@ fn power_of_two(exponent: u8) -> f64 {
     f64::from_bits((1023 + u64::from(exponent)) << 52)
 }
 
+/// When thresholds are searched.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Pace {
+    /// In the first round, and soon whenever rounds have become slow. For many items: a round that draws all of them costs as much as a search.
+    Eager,
+    /// Not before round [`FIRST_SEARCH`], and then whenever the number of rounds has grown by a quarter. For few items: a search costs as much as
+    /// many rounds.
+    Rare,
+}
+
+/// Earlier rounds draw all of few items: many of them can still reach the list.
+const FIRST_SEARCH: u64 = 1024;
+
 /// A threshold, and all items in buckets by the rates of their points.
 #[derive(Debug, Clone)]
 pub(crate) struct Thinning {
+    pace: Pace,
     threshold: Threshold,
     buckets: Buckets,
+    /// At most the probability that a round has no point.
+    no_point: f64,
     search: Search,
     /// Rounds so far.
     rounds: u64,
@@ -116,22 +134,26 @@ pub(crate) struct Thinning {
 
 impl Thinning {
     /// For lists of this length.
-    pub(crate) fn new<P: Posteriors>(posteriors: &P, n_positions: usize) -> Self {
-        let mut thinning = Self::empty(posteriors.n_items(), n_positions, Threshold::at(0));
+    pub(crate) fn new<P: Posteriors>(posteriors: &P, n_positions: usize, pace: Pace) -> Self {
+        let mut thinning = Self::empty(posteriors.n_items(), n_positions, pace);
         thinning.restart(posteriors);
         thinning
     }
 
     /// Before any search.
-    fn empty(n_items: usize, n_positions: usize, threshold: Threshold) -> Self {
+    fn empty(n_items: usize, n_positions: usize, pace: Pace) -> Self {
+        let buckets = Buckets::new(n_items);
         Self {
-            threshold,
-            buckets: Buckets::new(n_items),
+            pace,
+            // No draw is below it.
+            threshold: Threshold::at(-MOST_STEPS),
+            no_point: buckets.no_point(),
+            buckets,
             search: Search::new(n_items, n_positions),
             rounds: 0,
-            next_search: 0,
+            next_search: FIRST_SEARCH,
             least: 0,
-            most: 0,
+            most: u64::MAX,
             above: Vec::with_capacity(n_positions),
         }
     }
@@ -139,13 +161,26 @@ impl Thinning {
     /// Forgets all rounds, as if made anew. Allocates nothing. The number of items must be the same.
     pub(crate) fn restart<P: Posteriors>(&mut self, posteriors: &P) {
         self.rounds = 0;
-        self.move_threshold(posteriors, None);
+        if self.pace == Pace::Eager {
+            self.move_threshold(posteriors, None);
+        }
     }
 
     /// The posterior of `item` has changed.
     #[inline]
     pub(crate) fn update<P: Posteriors>(&mut self, posteriors: &P, item: usize) {
-        self.buckets.set(item, rate(posteriors.bound(item, &self.threshold)));
+        if !self.buckets.is_in_full(item) {
+            self.buckets.set(item, rate(posteriors.bound(item, &self.threshold)));
+            self.no_point = self.buckets.no_point();
+        }
+    }
+
+    /// Whether the next round is thinned. One that is not is counted: all its draws are for the caller to make.
+    #[inline]
+    pub(crate) fn thins_next_round(&mut self) -> bool {
+        let thins = self.pace == Pace::Eager || self.rounds >= FIRST_SEARCH;
+        self.rounds += u64::from(!thins);
+        thins
     }
 
     /// One round: the largest draws, and their items, in `top`.
@@ -159,7 +194,8 @@ impl Thinning {
         let total = self.buckets.total();
         let load = total.saturating_add((self.buckets.in_full().len() as u64) << 32);
         if self.rounds >= self.next_search || total < self.least || load > self.most {
-            self.move_threshold(posteriors, Some(self.threshold));
+            let before = (self.pace == Pace::Eager).then_some(self.threshold);
+            self.move_threshold(posteriors, before);
         }
         self.rounds += 1;
         let ties = Ties::draw(rng);
@@ -167,7 +203,9 @@ impl Thinning {
         self.draw_above(posteriors, top, ties, rng);
         if top.threshold() <= self.threshold.value {
             self.draw_below(posteriors, top, ties, rng);
-            self.next_search = self.rounds;
+            if self.pace == Pace::Eager {
+                self.next_search = self.rounds;
+            }
         }
     }
 
@@ -184,8 +222,15 @@ impl Thinning {
         for &item in self.buckets.in_full() {
             top.offer(item, posteriors.draw(item as usize, sampler, rng), ties);
         }
-        // The rate that is left to the next point.
-        let mut left = exponential(rng);
+        if self.buckets.all_in_full() {
+            return;
+        }
+        let uniform = 1.0 - rng.random::<f64>();
+        if uniform <= self.no_point {
+            return;
+        }
+        // The rate that is left to the next point: an exponential variate.
+        let mut left = -ln(uniform);
         for (exponent, items) in self.buckets.with_rate() {
             let (cells, cell_size) = (items.len() as f64, power_of_two(exponent));
             // In cells.
@@ -242,11 +287,17 @@ impl Thinning {
     fn move_threshold<P: Posteriors>(&mut self, posteriors: &P, before: Option<Threshold>) {
         let found = self.search.find(posteriors, before);
         self.threshold = found.threshold;
-        (self.least, self.most) = (found.least, found.most);
         let search = &self.search;
         self.buckets.fill(|item| search.rate(item));
-        let n_items = posteriors.n_items() as u64;
-        self.next_search = self.rounds + (n_items / 16).max(self.rounds / 8);
+        self.no_point = self.buckets.no_point();
+        match self.pace {
+            Pace::Eager => {
+                (self.least, self.most) = (found.least, found.most);
+                let n_items = posteriors.n_items() as u64;
+                self.next_search = self.rounds + (n_items / 16).max(self.rounds / 8);
+            }
+            Pace::Rare => self.next_search = self.rounds + self.rounds / 4,
+        }
     }
 }
 

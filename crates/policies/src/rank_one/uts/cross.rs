@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::sampling::Sampler;
 use crate::sampling::beta_posteriors::BetaPosteriors;
-use crate::sampling::thinning::{Posteriors, SavedThinning, Thinning, Threshold};
+use crate::sampling::thinning::{Pace, Posteriors, SavedThinning, Thinning, Threshold};
 use crate::top_l::TopL;
 use click_models::TableShape;
 use rand::Rng;
@@ -116,7 +116,7 @@ pub(super) struct SavedThinned {
 
 impl Thinned {
     pub(super) fn new(posteriors: &BetaPosteriors, shape: TableShape) -> Self {
-        let thinning = Thinning::new(&Cross::new(posteriors, shape, 0), 1);
+        let thinning = Thinning::new(&Cross::new(posteriors, shape, 0), 1, Pace::Eager);
         Self { settled: None, thinning, young: 0, n_young: 0, top: TopL::new(1) }
     }
 
@@ -135,7 +135,8 @@ impl Thinned {
             None => Ok(fresh),
             &Some((leader, _)) if !is_cell(leader) => Err(Error::SavedThinning),
             &Some((leader, ref thinning)) => {
-                let thinning = Thinning::restore(thinning, &Cross::new(posteriors, shape, leader), 1)?;
+                let thinning =
+                    Thinning::restore(thinning, &Cross::new(posteriors, shape, leader), 1, Pace::Eager)?;
                 Ok(Self { settled: Some(leader), thinning, ..fresh })
             }
         }

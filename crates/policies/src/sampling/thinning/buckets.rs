@@ -3,6 +3,8 @@
 //! All buckets are in one array, one after the other. A change of an item's bucket exchanges it with the item at each boundary on the way, so
 //! nothing is allocated, and most changes are to the next bucket.
 
+use super::power_of_two;
+
 /// Rates are summed as whole multiples of this, so that a sum depends on the rates alone and not on their history.
 const UNIT: f64 = 1.0 / 4_294_967_296.0;
 
@@ -76,6 +78,21 @@ impl Buckets {
     #[inline]
     pub(super) fn is_in_full(&self, item: usize) -> bool {
         self.places[item].bucket == 0
+    }
+
+    #[inline]
+    pub(super) fn all_in_full(&self) -> bool {
+        self.in_full().len() == self.order.len()
+    }
+
+    /// At most the probability that no cell has a point. Cells are no longer than twice the rate of their item, apart from those in the last
+    /// bucket.
+    #[inline]
+    pub(super) fn no_point(&self) -> f64 {
+        let n_items = self.order.len() as f64;
+        // Every rate may be a unit longer than in the sum.
+        let cells = 2.0 * UNIT * (self.total as f64 + n_items) + n_items / power_of_two(self.last());
+        libm::exp(-cells)
     }
 
     #[inline]

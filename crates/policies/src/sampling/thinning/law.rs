@@ -134,17 +134,18 @@ fn number(item: usize) -> u32 {
 
 /// A thinning whose threshold stays where it is, this much in log-odds above the one that was searched.
 pub(super) struct Held {
-    thinning: Thinning,
+    pub(super) thinning: Thinning,
     rng: Xoshiro256PlusPlus,
 }
 
 impl Held {
     pub(super) fn new<P: Posteriors>(posteriors: &P, n_positions: usize, moved: f64) -> Self {
-        let mut thinning = Thinning::new(posteriors, n_positions);
+        let mut thinning = Thinning::new(posteriors, n_positions, Pace::Eager);
         let value = thinning.threshold.value;
         let threshold = Threshold::near(1.0 / (1.0 + (1.0 / value - 1.0) * libm::exp(-moved)));
         thinning.threshold = threshold;
         thinning.buckets.fill(|item| rate(posteriors.bound(item, &threshold)));
+        thinning.no_point = thinning.buckets.no_point();
         (thinning.least, thinning.most) = (0, u64::MAX);
         Self { thinning, rng: Xoshiro256PlusPlus::seed_from_u64(2) }
     }

@@ -1,7 +1,7 @@
-//! What is saved of a thinning: the threshold, when it is searched next, and the order of the items.
+//! What is saved of a thinning: the threshold, when it is searched next, the order of the items, and how many are drawn in full.
 
 use super::threshold::{MOST_STEPS, Threshold};
-use super::{Posteriors, Thinning, rate};
+use super::{Pace, Posteriors, Thinning, rate};
 use crate::Error;
 use crate::error::MAX_COUNT;
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,9 @@ pub(crate) struct SavedThinning {
     next_search: u64,
     least: u64,
     most: u64,
+    /// The first items of the order, this many, are drawn in full. Without it, which ones are follows from their counts.
+    #[serde(default)]
+    in_full: Option<usize>,
     order: Vec<u32>,
 }
 
@@ -25,6 +28,7 @@ pub(crate) struct ThinningToSave<'a> {
     next_search: u64,
     least: u64,
     most: u64,
+    in_full: Option<usize>,
     order: &'a [u32],
 }
 
@@ -36,6 +40,7 @@ impl Thinning {
             next_search: self.next_search,
             least: self.least,
             most: self.most,
+            in_full: Some(self.buckets.in_full().len()),
             order: self.buckets.order(),
         }
     }
@@ -44,27 +49,38 @@ impl Thinning {
     ///
     /// # Errors
     ///
-    /// The order is not one of the items, or the threshold or the number of rounds is too large.
+    /// The order is not one of the items, more are drawn in full than there are, or the threshold or the number of rounds is too large.
     pub(crate) fn restore<P: Posteriors>(
         saved: &SavedThinning,
         posteriors: &P,
         n_positions: usize,
+        pace: Pace,
     ) -> Result<Self, Error> {
+        let in_full = saved.in_full.unwrap_or(0);
         if saved.step.unsigned_abs() > MOST_STEPS.unsigned_abs()
             || !is_order(&saved.order, posteriors.n_items())
+            || in_full > saved.order.len()
         {
             return Err(Error::SavedThinning);
         }
         if saved.rounds > MAX_COUNT {
             return Err(Error::TooManyRounds(saved.rounds));
         }
-        let mut thinning = Self::empty(posteriors.n_items(), n_positions, Threshold::at(saved.step));
+        let mut thinning = Self::empty(posteriors.n_items(), n_positions, pace);
+        thinning.threshold = Threshold::at(saved.step);
         thinning.rounds = saved.rounds;
         thinning.next_search = saved.next_search;
         (thinning.least, thinning.most) = (saved.least, saved.most);
         let threshold = thinning.threshold;
-        thinning.buckets.fill(|item| rate(posteriors.bound(item, &threshold)));
+        let mut is_in_full = vec![false; posteriors.n_items()];
+        for &item in &saved.order[..in_full] {
+            is_in_full[item as usize] = true;
+        }
+        thinning.buckets.fill(|item| {
+            if is_in_full[item] { f64::INFINITY } else { rate(posteriors.bound(item, &threshold)) }
+        });
         thinning.buckets.reorder(&saved.order);
+        thinning.no_point = thinning.buckets.no_point();
         Ok(thinning)
     }
 }
