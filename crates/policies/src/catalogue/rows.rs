@@ -86,7 +86,7 @@ catalogue! {
         PositionBased(known, _horizon => BcMpTs::new(known))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "K Beta draws, a few if K is large",
+    cost: "K Beta draws, later only those that can reach the list",
     guarantee: "none here; explores too little if attraction is near 1",
     source: "Komiyama et al. 2015, supplement";
 
@@ -194,7 +194,7 @@ catalogue! {
         Prefix(known, _horizon => PrefixTs::new(known))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "K Beta draws, a few if K is large",
+    cost: "K Beta draws, later only those that can reach the list",
     guarantee: "none; lowest regret in the RSF paper's experiments",
     source: "RSF paper, Algorithm 1";
 
@@ -241,7 +241,7 @@ catalogue! {
         Prefix(known, _horizon => PrefixTs::new(known))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "K Beta draws, a few if K is large",
+    cost: "K Beta draws, later only those that can reach the list",
     guarantee: "none here",
     source: "the rule of RSF-TS";
 
@@ -287,7 +287,7 @@ catalogue! {
         Prefix(known, _horizon => PrefixTs::new(known))
     }
     horizon: false, answers: Late, limit: Limit::None,
-    cost: "K Beta draws, a few if K is large",
+    cost: "K Beta draws, later only those that can reach the list",
     guarantee: "none",
     source: "the rule of RSF-TS";
 

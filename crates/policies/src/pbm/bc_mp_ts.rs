@@ -94,7 +94,7 @@ impl BcMpTs {
         Self { draws: LargestDraws::new(&posteriors, counts.n_positions(), LARGE), posteriors, counts }
     }
 
-    /// A fresh policy that draws every item in every round, on large catalogues too. Its lists have the same law as those of
+    /// A fresh policy that draws every item in every round. Its lists have the same law as those of
     /// [`BcMpTs::new`], so it is what that policy can be compared with.
     ///
     /// # Panics

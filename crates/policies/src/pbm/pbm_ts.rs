@@ -67,7 +67,7 @@ use items::Items;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// Where draws are thinned from the first round on.
+/// Where draws are thinned.
 const LARGE: Large = Large { items: 512, per_position: 128 };
 
 /// PBM-TS.
@@ -119,6 +119,9 @@ impl TryFrom<Saved> for PbmTs {
     type Error = Error;
 
     fn try_from(Saved { counts, draws }: Saved) -> Result<Self, Error> {
+        if draws.is_some() && !LARGE.includes(counts.n_items(), counts.n_positions()) {
+            return Err(Error::SavedThinning);
+        }
         let items = if draws.is_some() { Items::thinned(&counts) } else { Items::all_drawn(&counts) };
         let draws = LargestDraws::restore(draws.as_ref(), &items, counts.n_positions(), LARGE)?;
         Ok(Self { counts, draws, items })

@@ -88,7 +88,7 @@ impl PrefixTs {
         Self { draws: LargestDraws::new(&posteriors, counts.n_positions(), LARGE), posteriors, counts }
     }
 
-    /// A fresh policy that draws every item in every round, on large catalogues too. Its lists have the same law as those of
+    /// A fresh policy that draws every item in every round. Its lists have the same law as those of
     /// [`PrefixTs::new`], so it is what that policy can be compared with.
     pub fn drawing_all<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
         let counts = PrefixCounts::new(known.into());

@@ -7,7 +7,7 @@ use crate::top_l::{Ties, TopL};
 use rand::Rng;
 use serde::{Serialize, Serializer};
 
-/// From this number of items for each position on, thinned rounds are faster once most items are settled.
+/// From this number of items for each position on, thinned rounds are faster once items are settled.
 const SETTLED_PER_POSITION: usize = 2;
 
 /// From what size on thinned rounds are faster than rounds that draw every item, from the first round on.
@@ -24,7 +24,7 @@ impl Large {
         n_items >= self.items.max(self.per_position * n_positions)
     }
 
-    /// When thresholds are searched; `None` if every item is drawn in every round.
+    /// When thresholds are searched. `None`: every item is drawn in every round.
     fn pace(self, n_items: usize, n_positions: usize) -> Option<Pace> {
         if self.includes(n_items, n_positions) {
             Some(Pace::Eager)
@@ -81,7 +81,7 @@ impl LargestDraws {
     ) -> &[(f64, u32)] {
         let Self { top, thinning } = self;
         if let Some(thinning) = thinning
-            && thinning.thins_next_round()
+            && !thinning.counts_as_full()
         {
             thinning.select(posteriors, top, rng);
         } else {

@@ -25,7 +25,9 @@
 //! References: Lewis and Shedler, *Simulation of nonhomogeneous Poisson processes by thinning*, Naval Research Logistics Quarterly 26, 1979;
 //! Devroye, *Non-Uniform Random Variate Generation*, 1986, chapters II.3 and VI.1. Deviations: the buckets, and the choice of the threshold.
 //!
-//! Complexity: O(L) expected draws a round; O(N) in short rounds and for a search, each once in many rounds. Memory: 60 bytes an item.
+//! Complexity: as many expected draws a round as items are drawn in full, which is O(L) once items are settled, and a few more; O(N) in short
+//! rounds and for a search, each once in many rounds. With few items and users who change, rounds stay short until the next search. Memory: 60
+//! bytes an item.
 
 mod buckets;
 mod saved;
@@ -104,13 +106,23 @@ fn power_of_two(exponent: u8) -> f64 {
 pub(crate) enum Pace {
     /// In the first round, and soon whenever rounds have become slow. For many items: a round that draws all of them costs as much as a search.
     Eager,
-    /// Not before round [`FIRST_SEARCH`], and then whenever the number of rounds has grown by a quarter. For few items: a search costs as much as
-    /// many rounds.
+    /// Not before round [`FIRST_SEARCH`], and then whenever the number of rounds has grown by a quarter; or has doubled, if at most a quarter
+    /// of the items is thinned. Until then such a catalogue is drawn in full. For few items: a search costs as much as 30 rounds.
     Rare,
 }
 
 /// Earlier rounds draw all of few items: many of them can still reach the list.
 const FIRST_SEARCH: u64 = 1024;
+
+impl Pace {
+    /// Rounds from a search in this round to the next, at most.
+    fn longest_wait(self, rounds: u64, n_items: usize) -> u64 {
+        match self {
+            Self::Eager => (n_items as u64 / 16).max(rounds / 8),
+            Self::Rare => rounds.max(FIRST_SEARCH),
+        }
+    }
+}
 
 /// A threshold, and all items in buckets by the rates of their points.
 #[derive(Debug, Clone)]
@@ -136,11 +148,13 @@ impl Thinning {
     /// For lists of this length.
     pub(crate) fn new<P: Posteriors>(posteriors: &P, n_positions: usize, pace: Pace) -> Self {
         let mut thinning = Self::empty(posteriors.n_items(), n_positions, pace);
-        thinning.restart(posteriors);
+        if pace == Pace::Eager {
+            thinning.restart(posteriors);
+        }
         thinning
     }
 
-    /// Before any search.
+    /// Before any search: all items are drawn in full.
     fn empty(n_items: usize, n_positions: usize, pace: Pace) -> Self {
         let buckets = Buckets::new(n_items);
         Self {
@@ -161,9 +175,7 @@ impl Thinning {
     /// Forgets all rounds, as if made anew. Allocates nothing. The number of items must be the same.
     pub(crate) fn restart<P: Posteriors>(&mut self, posteriors: &P) {
         self.rounds = 0;
-        if self.pace == Pace::Eager {
-            self.move_threshold(posteriors, None);
-        }
+        self.move_threshold(posteriors, None);
     }
 
     /// The posterior of `item` has changed.
@@ -175,12 +187,13 @@ impl Thinning {
         }
     }
 
-    /// Whether the next round is thinned. One that is not is counted: all its draws are for the caller to make.
+    /// Counts the next round if all items are drawn in full in it, which is for the caller to do. Otherwise the round is one of
+    /// [`Thinning::select`].
     #[inline]
-    pub(crate) fn thins_next_round(&mut self) -> bool {
-        let thins = self.pace == Pace::Eager || self.rounds >= FIRST_SEARCH;
-        self.rounds += u64::from(!thins);
-        thins
+    pub(crate) fn counts_as_full(&mut self) -> bool {
+        let is_full = self.rounds < self.next_search && self.buckets.all_in_full();
+        self.rounds += u64::from(is_full);
+        is_full
     }
 
     /// One round: the largest draws, and their items, in `top`.
@@ -289,15 +302,15 @@ impl Thinning {
         self.threshold = found.threshold;
         let search = &self.search;
         self.buckets.fill(|item| search.rate(item));
-        self.no_point = self.buckets.no_point();
+        let n_items = posteriors.n_items();
+        let mut wait = self.pace.longest_wait(self.rounds, n_items);
         match self.pace {
-            Pace::Eager => {
-                (self.least, self.most) = (found.least, found.most);
-                let n_items = posteriors.n_items() as u64;
-                self.next_search = self.rounds + (n_items / 16).max(self.rounds / 8);
-            }
-            Pace::Rare => self.next_search = self.rounds + self.rounds / 4,
+            Pace::Eager => (self.least, self.most) = (found.least, found.most),
+            Pace::Rare if 4 * self.buckets.in_full().len() < 3 * n_items => wait /= 4,
+            Pace::Rare => self.buckets.fill(|_| f64::INFINITY),
         }
+        self.no_point = self.buckets.no_point();
+        self.next_search = self.rounds + wait;
     }
 }
 

@@ -69,8 +69,11 @@ impl Thinning {
         let mut thinning = Self::empty(posteriors.n_items(), n_positions, pace);
         thinning.threshold = Threshold::at(saved.step);
         thinning.rounds = saved.rounds;
-        thinning.next_search = saved.next_search;
-        (thinning.least, thinning.most) = (saved.least, saved.most);
+        let latest = saved.rounds + pace.longest_wait(saved.rounds, posteriors.n_items());
+        thinning.next_search = saved.next_search.min(latest);
+        if pace == Pace::Eager {
+            (thinning.least, thinning.most) = (saved.least, saved.most);
+        }
         let threshold = thinning.threshold;
         let mut is_in_full = vec![false; posteriors.n_items()];
         for &item in &saved.order[..in_full] {

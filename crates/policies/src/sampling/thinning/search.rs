@@ -11,7 +11,7 @@ use super::{Posteriors, rate};
 /// A round in which fewer draws than positions exceed the threshold costs about as much as drawing all items. So the share of such rounds is this
 /// number over the number of items right after a search,
 const SHORT_AFTER_SEARCH: f64 = 0.03;
-/// and at most this one before the next search.
+/// and with many items at most this one before the next search.
 const SHORT_BEFORE_SEARCH: f64 = 4.0;
 /// Log-odds between the ends of the bracket at the end of a search, in steps.
 const PRECISION: i32 = 1 << 11;
@@ -109,7 +109,7 @@ impl Search {
         before: Option<Threshold>,
         allowed: f64,
     ) -> (i32, i32) {
-        let Some(before) = before else {
+        let Some(before) = before.filter(|before| before.step() - REACH > -MOST_STEPS) else {
             self.keep_relevant(posteriors, Threshold::at(-MOST_STEPS));
             return (-MOST_STEPS, MOST_STEPS);
         };

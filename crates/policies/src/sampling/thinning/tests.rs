@@ -148,12 +148,66 @@ fn few_items_are_drawn_if_they_can_reach_the_list() {
     let mut thinning = Thinning::new(&posteriors, 5, Pace::Rare);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
     let mut top = TopL::new(5);
-    while !thinning.thins_next_round() {}
+    while thinning.counts_as_full() {}
     for _ in 0..1_000 {
         thinning.select(&posteriors, &mut top, &mut rng);
     }
     let n_drawn = posteriors.n_drawn.get();
     assert!((5_000..6_200).contains(&n_drawn), "{n_drawn} draws in 1,000 rounds");
+}
+
+/// Few items after 3,000 rounds of play, and after their counts changed at once: which items are drawn in full, and the threshold, come from
+/// what was before.
+#[test]
+fn thinned_rounds_of_few_items_have_the_law_of_plain_ones() {
+    let chances = [0.5, 0.45, 0.4, 0.36, 0.3, 0.2, 0.15, 0.1, 0.1, 0.05];
+    // Item, successes and failures: nothing; a thinned item ahead; items drawn in full far behind; one of each.
+    let changes: [&[(usize, f64, f64)]; 4] = [
+        &[],
+        &[(8, 150.0, 100.0)],
+        &[(0, 0.0, 3_000.0), (1, 0.0, 3_000.0)],
+        &[(7, 60.0, 30.0), (2, 0.0, 900.0)],
+    ];
+    let mut posteriors = BetaPosteriors::new(chances.iter().map(|_| (0.0, 0.0)));
+    let mut counts = [(0.0, 0.0); 10];
+    let mut thinning = Thinning::new(&posteriors, 4, Pace::Rare);
+    let mut top = TopL::new(4);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
+    for _ in 0..3_000 {
+        if thinning.counts_as_full() {
+            top.clear();
+            for item in 0..10_u32 {
+                top.offer(item, posteriors.draw(item as usize, Sampler::new(), &mut rng), Ties::of(0));
+            }
+        } else {
+            thinning.select(&posteriors, &mut top, &mut rng);
+        }
+        for &(_, item) in top.best() {
+            let (item, seen) = (item as usize, &mut counts[item as usize]);
+            *(if rng.random::<f64>() < chances[item] { &mut seen.0 } else { &mut seen.1 }) += 1.0;
+            posteriors.set(item, *seen);
+            thinning.update(&posteriors, item);
+        }
+    }
+    assert!(!thinning.buckets.all_in_full());
+    for change in changes {
+        let (mut posteriors, mut thinning) = (posteriors.clone(), thinning.clone());
+        for &(item, successes, failures) in change {
+            posteriors.set(item, (counts[item].0 + successes, counts[item].1 + failures));
+            thinning.update(&posteriors, item);
+        }
+        let [expected] = every_item(&posteriors, [4]);
+        let seen = Seen::of(10, 4, |top| thinning.clone().select(&posteriors, top, &mut rng));
+        let p = expected.compare(&seen);
+        println!("{change:?}: p {p:e}");
+        assert!(p > 1e-6, "{change:?}: {p:e}");
+    }
+    // Rates that are not those of the counts.
+    let mut ahead = posteriors.clone();
+    ahead.set(8, (counts[8].0 + 150.0, counts[8].1 + 100.0));
+    let [expected] = every_item(&ahead, [4]);
+    let stale = Seen::of(10, 4, |top| thinning.clone().select(&posteriors, top, &mut rng));
+    assert!(expected.compare(&stale) < 1e-6);
 }
 
 /// With counts that change: every rate, bucket and sum is that of a thinning that was just restored, and so is the next round.
