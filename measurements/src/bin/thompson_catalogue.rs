@@ -1,10 +1,11 @@
-//! Thompson sampling on a large catalogue: rounds per CPU-second of the thinned policies, beside the same policies with every item drawn in every
-//! round.
+//! Thompson sampling: rounds per CPU-second of the policies that thin their draws, beside the same policies with every item drawn in every round.
 //!
-//! `cargo run --release -p measurements --bin thompson_catalogue -- rsf-ts 4096 1000000` plays a policy (`rsf-ts`, `bc-mp-ts` or `pbm-ts`), a number of
-//! items and a number of rounds; a fourth argument is the number of positions, 5 by default. Each row is a window of rounds. The plain policy starts each window from the state of the thinned one and plays a
-//! sample of rounds, because the cost of its rounds is constant. Short windows are played up to 50 times. Times are of this thread, users included; ratios are medians of five paired
-//! runs.
+//! `cargo run --release -p measurements --bin thompson_catalogue -- rsf-ts 4096 1000000` plays a policy (`rsf-ts`, `bc-mp-ts` or `pbm-ts`), a number
+//! of items and a number of rounds. A fourth argument is the number of positions, 5 by default. With `tied` after it all items attract alike.
+//!
+//! Each row is a window of rounds. The plain policy starts each window from the state of the thinned one and plays a sample of rounds, because the
+//! cost of its rounds is constant. Short windows are played up to 50 times. Times are of this thread, users included; ratios are medians of five
+//! paired runs.
 
 use click_models::{ClickModel, PositionBased, RandomSemiBandit, Ranking};
 use policies::{BcMpTs, Decision, PbmTs, Policy, PrefixTs, Select};
@@ -130,16 +131,16 @@ where
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [policy, n_items, horizon, n_positions @ ..] = &arguments[..] else {
+    let [policy, n_items, horizon, more @ ..] = &arguments[..] else {
         panic!("expected a policy, a number of items and a number of rounds, and perhaps of positions");
     };
-    let n_positions = n_positions.first().map_or(N_POSITIONS, |number| number.parse().expect("a number"));
+    let n_positions = more.first().map_or(N_POSITIONS, |number| number.parse().expect("a number"));
     let n_items: usize = n_items.parse().expect("a number of items");
     let horizon = horizon.parse().expect("a number of rounds");
-    let semi_bandit =
-        RandomSemiBandit::from_values(&attraction(n_items), &examination(n_positions)).expect("valid");
-    let position_based =
-        PositionBased::from_values(&attraction(n_items), &examination(n_positions)).expect("valid");
+    let is_tied = more.get(1).is_some_and(|word| word == "tied");
+    let attraction = if is_tied { vec![0.2; n_items] } else { attraction(n_items) };
+    let semi_bandit = RandomSemiBandit::from_values(&attraction, &examination(n_positions)).expect("valid");
+    let position_based = PositionBased::from_values(&attraction, &examination(n_positions)).expect("valid");
     let items = n_items as u64;
     match &policy[..] {
         "rsf-ts" => compare(&semi_bandit, items, horizon, || PrefixTs::new(semi_bandit.shape())),
