@@ -130,8 +130,6 @@ pub(crate) struct Thinning {
     pace: Pace,
     threshold: Threshold,
     buckets: Buckets,
-    /// At most the probability that a round has no point.
-    no_point: f64,
     search: Search,
     /// Rounds so far.
     rounds: u64,
@@ -156,13 +154,11 @@ impl Thinning {
 
     /// Before any search: all items are drawn in full.
     fn empty(n_items: usize, n_positions: usize, pace: Pace) -> Self {
-        let buckets = Buckets::new(n_items);
         Self {
             pace,
             // No draw is below it.
             threshold: Threshold::at(-MOST_STEPS),
-            no_point: buckets.no_point(),
-            buckets,
+            buckets: Buckets::new(n_items),
             search: Search::new(n_items, n_positions),
             rounds: 0,
             next_search: FIRST_SEARCH,
@@ -183,7 +179,6 @@ impl Thinning {
     pub(crate) fn update<P: Posteriors>(&mut self, posteriors: &P, item: usize) {
         if !self.buckets.is_in_full(item) {
             self.buckets.set(item, rate(posteriors.bound(item, &self.threshold)));
-            self.no_point = self.buckets.no_point();
         }
     }
 
@@ -238,12 +233,12 @@ impl Thinning {
         if self.buckets.all_in_full() {
             return;
         }
-        let uniform = 1.0 - rng.random::<f64>();
-        if uniform <= self.no_point {
+        // The rate that is left to the next point is the exponential variate -ln(1 - u), which is at least u.
+        let uniform = rng.random::<f64>();
+        if uniform >= self.buckets.most_cells() {
             return;
         }
-        // The rate that is left to the next point: an exponential variate.
-        let mut left = -ln(uniform);
+        let mut left = -ln(1.0 - uniform);
         for (exponent, items) in self.buckets.with_rate() {
             let (cells, cell_size) = (items.len() as f64, power_of_two(exponent));
             // In cells.
@@ -309,7 +304,6 @@ impl Thinning {
             Pace::Rare if 4 * self.buckets.in_full().len() < 3 * n_items => wait /= 4,
             Pace::Rare => self.buckets.fill(|_| f64::INFINITY),
         }
-        self.no_point = self.buckets.no_point();
         self.next_search = self.rounds + wait;
     }
 }

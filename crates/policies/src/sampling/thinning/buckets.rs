@@ -85,14 +85,12 @@ impl Buckets {
         self.in_full().len() == self.order.len()
     }
 
-    /// At most the probability that no cell has a point. Cells are no longer than twice the rate of their item, apart from those in the last
-    /// bucket.
+    /// At least the length of all cells. A cell is no longer than twice the rate of its item, unless it is in the last bucket.
     #[inline]
-    pub(super) fn no_point(&self) -> f64 {
+    pub(super) fn most_cells(&self) -> f64 {
         let n_items = self.order.len() as f64;
         // Every rate may be a unit longer than in the sum.
-        let cells = 2.0 * UNIT * (self.total as f64 + n_items) + n_items / power_of_two(self.last());
-        libm::exp(-cells)
+        2.0 * UNIT * (self.total as f64 + n_items) + n_items / power_of_two(self.last())
     }
 
     #[inline]

@@ -134,7 +134,7 @@ fn number(item: usize) -> u32 {
 
 /// A thinning whose threshold stays where it is, this much in log-odds above the one that was searched.
 pub(super) struct Held {
-    pub(super) thinning: Thinning,
+    thinning: Thinning,
     rng: Xoshiro256PlusPlus,
 }
 
@@ -145,7 +145,6 @@ impl Held {
         let threshold = Threshold::near(1.0 / (1.0 + (1.0 / value - 1.0) * libm::exp(-moved)));
         thinning.threshold = threshold;
         thinning.buckets.fill(|item| rate(posteriors.bound(item, &threshold)));
-        thinning.no_point = thinning.buckets.no_point();
         (thinning.least, thinning.most) = (0, u64::MAX);
         Self { thinning, rng: Xoshiro256PlusPlus::seed_from_u64(2) }
     }

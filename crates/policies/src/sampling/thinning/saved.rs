@@ -83,7 +83,6 @@ impl Thinning {
             if is_in_full[item] { f64::INFINITY } else { rate(posteriors.bound(item, &threshold)) }
         });
         thinning.buckets.reorder(&saved.order);
-        thinning.no_point = thinning.buckets.no_point();
         Ok(thinning)
     }
 }
