@@ -74,6 +74,8 @@ mod split;
 mod squarem;
 mod stopping;
 mod svd;
+#[cfg(test)]
+mod test_sessions;
 mod users;
 
 pub use compare::{Score, compare};

@@ -13,6 +13,8 @@ mod lists;
 mod logistic;
 mod meaning;
 mod parameters;
+#[cfg(feature = "parquet")]
+mod parameters_parquet;
 mod read;
 #[cfg(feature = "parquet")]
 mod read_parquet;

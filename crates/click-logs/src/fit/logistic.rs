@@ -453,23 +453,19 @@ impl Point {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, Reader};
+    use crate::fit::test_sessions;
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
-    use std::fmt::Write;
 
     /// Two queries with four items each, three positions, 60 sessions.
     fn small_log() -> Sessions {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);
-        let mut log = String::from("query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n");
-        for session in 0..60 {
+        test_sessions::of_lists((0..60).map(|session| {
             let first = rng.random_range(0..4);
-            let items: Vec<String> = (first..first + 3).map(|item| (item % 4).to_string()).collect();
-            let mask: String =
-                (1..=3).map(|l| if rng.random_range(0..=l) == 0 { '1' } else { '0' }).collect();
-            writeln!(log, "{}\t0\t{}\t{mask}\t0", session % 2, items.join(",")).unwrap();
-        }
-        Reader::new(Format::Sessions).keep_sessions().read("generated", log.as_bytes()).unwrap().sessions
+            let items = (first..first + 3).map(|item| item % 4).collect();
+            let clicks = (1..=3).map(|l| rng.random_range(0..=l) == 0).collect();
+            (session % 2, items, clicks)
+        }))
     }
 
     /// Moves one parameter at a time by a step, which is halved once no move helps.

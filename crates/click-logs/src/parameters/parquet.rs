@@ -71,16 +71,14 @@ const SCHEMA: &str = "message parameters {
 /// assert!(table.starts_with(b"PAR1"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn write_table(counts: &Counts, fits: &[Fit], out: impl Write + Send) -> io::Result<u64> {
-    write_in_groups(counts, fits, out, ROWS)
+pub fn write_table(counts: &Counts, fits: &[Fit], mut out: impl Write + Send) -> io::Result<u64> {
+    write_to(counts, fits, &mut out)
 }
 
-fn write_in_groups(
-    counts: &Counts,
-    fits: &[Fit],
-    out: impl Write + Send,
-    rows_of_a_group: usize,
-) -> io::Result<u64> {
+// One type for all callers, since the library's writer is compiled for every type of output.
+type Output<'a> = &'a mut (dyn Write + Send);
+
+fn write_to(counts: &Counts, fits: &[Fit], out: Output<'_>) -> io::Result<u64> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_created_by(CREATED_BY.to_owned())
@@ -92,7 +90,7 @@ fn write_in_groups(
     for_each_parameter(counts, fits, |row| {
         group.push(&row, counts.names())?;
         n_rows += 1;
-        if group.len() == rows_of_a_group { group.write(&mut writer) } else { Ok(()) }
+        if group.len() == ROWS { group.write(&mut writer) } else { Ok(()) }
     })?;
     if group.len() > 0 {
         group.write(&mut writer)?;
@@ -182,7 +180,7 @@ impl Group {
     }
 
     /// Writes the rows as a row group, and removes them.
-    fn write<W: Write + Send>(&mut self, writer: &mut SerializedFileWriter<W>) -> io::Result<()> {
+    fn write(&mut self, writer: &mut SerializedFileWriter<Output<'_>>) -> io::Result<()> {
         let Self { model, query, kind, item, places: [position, last_click], numbers, counts, named } = self;
         let [estimate, se, lower, upper] = &*numbers;
         let [clicks, impressions] = &*counts;
@@ -214,9 +212,9 @@ enum Column<'a> {
     Number(&'a Optional<f64>),
 }
 
-fn write_columns<W: Write + Send>(
+fn write_columns(
     columns: [Column<'_>; 12],
-    writer: &mut SerializedFileWriter<W>,
+    writer: &mut SerializedFileWriter<Output<'_>>,
 ) -> Result<(), ParquetError> {
     let mut group = writer.next_row_group()?;
     for column in columns {
@@ -244,163 +242,4 @@ fn write_columns<W: Write + Send>(
 fn whole(number: impl TryInto<i64>) -> io::Result<i64> {
     let too_large = |_| io::Error::new(io::ErrorKind::InvalidData, "a count does not fit into 63 bits");
     number.try_into().map_err(too_large)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fit::{Estimate, Model, Options, fit};
-    use crate::{Format, Log, Reader};
-    use parquet::basic::Encoding;
-    use parquet::file::reader::{FileReader, SerializedFileReader};
-    use parquet::record::Field;
-    use std::fmt::Write as _;
-
-    /// Names that a spreadsheet, a CSV reader or a terminal would misread.
-    const ITEMS: [&str; 4] = ["=1+1", "\"shoes\", red", "a\u{1b}[2J 日本", "-7"];
-    const QUERIES: [&str; 2] = ["@SUM(A1)", "q,1"];
-
-    /// Every model of two queries. One estimate is unknown, and one interval unbounded.
-    fn fitted() -> (Log, Vec<Fit>) {
-        let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
-        let mut lines = "session,query,item,position,click\n".to_owned();
-        for session in 0..60 {
-            for position in 1..=3 {
-                let item = quoted(ITEMS[(session + position) % ITEMS.len()]);
-                let click = u8::from((session * 7 + position) % 5 < 2);
-                let query = quoted(QUERIES[session % 2]);
-                writeln!(lines, "{session},{query},{item},{position},{click}").unwrap();
-            }
-        }
-        let columns = "session=session,query=query,item=item,position=position,click=click";
-        let reader = Reader::new(Format::delimited(columns).unwrap()).keep_sessions();
-        let log = reader.read("log.csv", lines.as_bytes()).unwrap();
-        let options = Options { prior_strength: Some(5.0), ..Options::default() };
-        let of = |&model: &Model| fit(model, &log.counts, &log.sessions, &options).unwrap();
-        let mut fits: Vec<Fit> = Model::ALL.iter().map(of).collect();
-        let Fit::Pbm { attractions, .. } = &mut fits[0] else { panic!("{:?}", fits[0]) };
-        let items = &mut attractions.queries[1].items;
-        items[0].attraction = Estimate { value: f64::NAN, standard_error: None, interval: None };
-        items[1].attraction.interval = Some((0.25, f64::INFINITY));
-        (log, fits)
-    }
-
-    /// The rows as they are handed to a reader, from the definition of the columns.
-    fn expected(log: &Log, fits: &[Fit]) -> Vec<Vec<Field>> {
-        let names = log.counts.names();
-        let name = |id: Option<Id>| id.map_or(Field::Null, |id| Field::Str(names.name(id).into_owned()));
-        let count = |count: Option<u64>| {
-            count.map_or(Field::Null, |count| Field::Long(i64::try_from(count).unwrap()))
-        };
-        let place = |place: Option<usize>| count(place.map(|place| place as u64));
-        let number = |number: Option<f64>| number.map_or(Field::Null, Field::Double);
-        let mut rows = Vec::new();
-        for_each_parameter(&log.counts, fits, |row| {
-            let Estimate { value, standard_error, interval } = *row.estimate;
-            rows.push(vec![
-                Field::Str(row.model.name().to_owned()),
-                name(row.query),
-                Field::Str(row.kind.to_owned()),
-                name(row.item),
-                place(row.position),
-                place(row.last_click),
-                if value.is_nan() { Field::Null } else { Field::Double(value) },
-                number(standard_error),
-                number(interval.map(|ends| ends.0)),
-                number(interval.map(|ends| ends.1)),
-                count(row.counts.map(|counts| counts.0)),
-                count(row.counts.map(|counts| counts.1)),
-            ]);
-            Ok::<(), ()>(())
-        })
-        .unwrap();
-        rows
-    }
-
-    fn opened(table: &[u8]) -> SerializedFileReader<bytes::Bytes> {
-        SerializedFileReader::new(bytes::Bytes::copy_from_slice(table)).unwrap()
-    }
-
-    fn rows(table: &[u8]) -> Vec<Vec<Field>> {
-        let row = |row: Result<parquet::record::Row, _>| {
-            row.unwrap().get_column_iter().map(|(_, field)| field.clone()).collect()
-        };
-        opened(table).get_row_iter(None).unwrap().map(row).collect()
-    }
-
-    #[test]
-    fn the_table_has_every_parameter_with_its_name_unchanged() {
-        let (log, fits) = fitted();
-        let expected = expected(&log, &fits);
-        let has = |column: usize, field: &Field| expected.iter().any(|row| row[column] == *field);
-        for item in ITEMS {
-            assert!(has(3, &Field::Str(item.to_owned())), "{item}");
-        }
-        assert!(QUERIES.iter().all(|query| has(1, &Field::Str((*query).to_owned()))) && has(1, &Field::Null));
-        assert!(has(5, &Field::Long(0)) && has(6, &Field::Null) && has(9, &Field::Double(f64::INFINITY)));
-        let n_rows = expected.len();
-        // (rows of a group, groups)
-        for (rows_of_a_group, n_groups) in [(ROWS, 1), (n_rows, 1), (n_rows - 1, 2), (7, n_rows.div_ceil(7))]
-        {
-            let mut table = Vec::new();
-            let written = write_in_groups(&log.counts, &fits, &mut table, rows_of_a_group).unwrap();
-            assert_eq!(written, n_rows as u64);
-            assert_eq!(super::super::n_parameters(&log.counts, &fits), n_rows as u64);
-            assert_eq!(opened(&table).num_row_groups(), n_groups);
-            assert_eq!(rows(&table), expected);
-        }
-    }
-
-    #[test]
-    fn the_file_says_what_it_is_and_nothing_that_changes() {
-        let (log, fits) = fitted();
-        let mut table = Vec::new();
-        write_table(&log.counts, &fits, &mut table).unwrap();
-        let reader = opened(&table);
-        let file = reader.metadata().file_metadata();
-        assert_eq!(file.created_by(), Some(concat!("click-logs version ", env!("CARGO_PKG_VERSION"))));
-        assert!(file.key_value_metadata().is_none());
-        let columns: Vec<&str> = file.schema_descr().columns().iter().map(|column| column.name()).collect();
-        let expected = "model query kind item position last_click estimate se lower upper clicks impressions";
-        assert_eq!(columns.join(" "), expected);
-        for column in reader.metadata().row_group(0).columns() {
-            assert!(matches!(column.compression(), Compression::ZSTD(_)), "{column:?}");
-            assert!(column.encodings().any(|encoding| encoding == Encoding::RLE_DICTIONARY), "{column:?}");
-        }
-        let mut again = Vec::new();
-        write_table(&log.counts, &fits, &mut again).unwrap();
-        assert!(again == table);
-    }
-
-    /// Takes `left` bytes; then the disk is full.
-    struct Disk {
-        left: usize,
-    }
-
-    impl Write for Disk {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            if bytes.len() > self.left {
-                return Err(io::Error::new(io::ErrorKind::StorageFull, "full"));
-            }
-            self.left -= bytes.len();
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn errors_are_those_of_the_output_and_of_counts_that_are_too_large() {
-        let (log, mut fits) = fitted();
-        for left in [0, 100, 3000] {
-            let error = write_table(&log.counts, &fits, Disk { left }).unwrap_err();
-            assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{left}: {error}");
-        }
-        let Fit::Pbm { attractions, .. } = &mut fits[0] else { panic!("{:?}", fits[0]) };
-        attractions.queries[0].items[0].impressions = 1 << 63;
-        let error = write_table(&log.counts, &fits, Vec::new()).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-    }
 }

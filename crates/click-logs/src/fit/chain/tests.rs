@@ -1,28 +1,9 @@
-use super::super::finite_differences;
 use super::super::squarem::Em as _;
+use super::super::{finite_differences, test_sessions};
 use super::*;
-use crate::{Format, Reader};
 use confidence::math::ln;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use std::fmt::Write;
-
-/// Sessions of two queries with random lists and clicks, from no model.
-fn sessions(seed: u64, n: usize) -> Sessions {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut log = String::from("query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n");
-    for _ in 0..n {
-        let mut items = [1, 2, 3, 4, 5];
-        for place in 0..4 {
-            items.swap(place, rng.random_range(place..5));
-        }
-        let query = rng.random_range(0..2);
-        let mask: String =
-            (0..4).map(|l| if rng.random::<f64>() < 0.4 / f64::from(1 + l) { '1' } else { '0' }).collect();
-        writeln!(log, "{query}\t1\t{},{},{},{}\t{mask}\t0", items[0], items[1], items[2], items[3]).unwrap();
-    }
-    Reader::new(Format::Sessions).keep_sessions().read("random", log.as_bytes()).unwrap().sessions
-}
 
 /// A DBN with satisfaction by item, one with a single satisfaction, and a click chain.
 fn problems(sessions: &Sessions, options: &Options) -> [Problem; 3] {
@@ -83,7 +64,7 @@ fn enumerated(problem: &Problem, fitting: &Fitting<'_>, at: &[f64]) -> f64 {
 
 #[test]
 fn the_likelihood_is_the_sum_over_hidden_paths() {
-    let sessions = sessions(3, 200);
+    let sessions = test_sessions::random(3, 200);
     let options = Options { prior_strength: Some(0.0), ..Options::default() };
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
     for (problem, kind) in problems(&sessions, &options).iter().zip([Kind::Dbn, Kind::Dbn, Kind::Ccm]) {
@@ -129,7 +110,7 @@ fn probabilities_of_hidden_positions_are_those_of_enumeration() {
 
 #[test]
 fn em_climbs_and_its_acceleration_gets_there_too() {
-    let sessions = sessions(1, 500);
+    let sessions = test_sessions::random(1, 500);
     for strength in [0.5, 2.0] {
         let options = Options { prior_strength: Some(strength), ..Options::default() };
         for problem in problems(&sessions, &options) {
@@ -154,7 +135,7 @@ fn em_climbs_and_its_acceleration_gets_there_too() {
 /// At the maximum the derivative is 0, and variances are those of the matrix of second derivatives.
 #[test]
 fn variances_are_those_of_finite_differences() {
-    let sessions = sessions(2, 2000);
+    let sessions = test_sessions::random(2, 2000);
     let options = Options { prior_strength: Some(5.0), ..Options::default() };
     let [dbn, _, ccm] = problems(&sessions, &options);
     for problem in [dbn, ccm] {
@@ -171,8 +152,7 @@ fn variances_are_those_of_finite_differences() {
 /// Clicks at the last position only, and everywhere: nothing was hidden, so nothing is known about stopping after the last position.
 #[test]
 fn continuation_without_data_is_uncertain() {
-    let log = "query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n1\t1\t1\t1\t0\n1\t1\t1\t0\t0\n";
-    let sessions = Reader::new(Format::Sessions).keep_sessions().read("s", log.as_bytes()).unwrap().sessions;
+    let sessions = test_sessions::of_lists([true, false].map(|click| (1, vec![1], vec![click])));
     for (prior_strength, has_interval) in [(Some(0.0), false), (None, true), (Some(5.0), true)] {
         let options = Options { prior_strength, ..Options::default() };
         for fit in [dbn(&sessions, &options), ccm(&sessions, &options)] {

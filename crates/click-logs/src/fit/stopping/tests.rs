@@ -1,26 +1,10 @@
-use super::super::finite_differences;
+use super::super::{finite_differences, test_sessions};
 use super::*;
-use crate::{Format, Reader};
 use confidence::math::ln;
-use rand::{RngExt, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
-use std::fmt::Write;
 
-/// Sessions of two queries with random lists and clicks, from no model.
-fn sessions(seed: u64, n: usize) -> Sessions {
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut log = String::from("query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n");
-    for _ in 0..n {
-        let mut items = [1, 2, 3, 4, 5];
-        for place in 0..4 {
-            items.swap(place, rng.random_range(place..5));
-        }
-        let query = rng.random_range(0..2);
-        let mask: String =
-            (0..4).map(|l| if rng.random::<f64>() < 0.4 / f64::from(1 + l) { '1' } else { '0' }).collect();
-        writeln!(log, "{query}\t1\t{},{},{},{}\t{mask}\t0", items[0], items[1], items[2], items[3]).unwrap();
-    }
-    Reader::new(Format::Sessions).keep_sessions().read("random", log.as_bytes()).unwrap().sessions
+/// Sessions of one query.
+fn of_query<const N: usize>(lists: impl IntoIterator<Item = ([u64; N], [bool; N])>) -> Sessions {
+    test_sessions::of_lists(lists.into_iter().map(|(items, clicks)| (1, items.to_vec(), clicks.to_vec())))
 }
 
 fn problems(sessions: &Sessions, options: &Options) -> [(Problem, bool); 3] {
@@ -34,7 +18,7 @@ fn problems(sessions: &Sessions, options: &Options) -> [(Problem, bool); 3] {
 
 #[test]
 fn em_climbs_and_its_acceleration_gets_there_too() {
-    let sessions = sessions(1, 500);
+    let sessions = test_sessions::random(1, 500);
     for strength in [0.0, 2.0] {
         let options = Options { prior_strength: Some(strength), ..Options::default() };
         for (problem, _) in problems(&sessions, &options) {
@@ -62,7 +46,7 @@ fn em_climbs_and_its_acceleration_gets_there_too() {
 /// At the maximum the derivative is 0, and variances are those of the matrix of second derivatives.
 #[test]
 fn variances_are_those_of_finite_differences() {
-    let sessions = sessions(2, 2000);
+    let sessions = test_sessions::random(2, 2000);
     for (problem, leave_by_item) in problems(&sessions, &Options::default()) {
         let n = problem.clicks.len() + problem.left.len();
         let mut at = vec![0.3; n];
@@ -77,9 +61,12 @@ fn variances_are_those_of_finite_differences() {
 
 #[test]
 fn estimates_of_small_logs_are_the_hand_computed_maxima() {
-    let log = "query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n\
-               1\t1\t1,2,3\t110\t0\n1\t1\t1,2,3\t100\t0\n1\t1\t1,2,3\t000\t0\n1\t1\t2,1,3\t010\t0\n";
-    let sessions = Reader::new(Format::Sessions).keep_sessions().read("s", log.as_bytes()).unwrap().sessions;
+    let sessions = of_query([
+        ([1, 2, 3], [true, true, false]),
+        ([1, 2, 3], [true, false, false]),
+        ([1, 2, 3], [false; 3]),
+        ([2, 1, 3], [false, true, false]),
+    ]);
     let options = Options { prior_strength: Some(0.0), exit: Exit::LastClick, ..Options::default() };
     let attraction =
         |fit: &Fit| -> Vec<f64> { fit.queries()[0].items.iter().map(|i| i.attraction.value).collect() };
@@ -100,9 +87,13 @@ fn estimates_of_small_logs_are_the_hand_computed_maxima() {
     let Fit::Cascade { below_first_click, .. } = cascade else { panic!("{cascade:?}") };
     assert_eq!(below_first_click, 1.5 / 6.0);
     // Two items, one click, hidden exit: v + (1 - v)(1 - b) with b = 1/2 from the session without a click above it.
-    let log = "query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n1\t1\t1,2\t10\t0\n1\t1\t1,2\t10\t0\n1\t1\t1,2\t11\t0\n\
-               1\t1\t2,1\t00\t0\n1\t1\t2,1\t10\t0\n";
-    let sessions = Reader::new(Format::Sessions).keep_sessions().read("s", log.as_bytes()).unwrap().sessions;
+    let sessions = of_query([
+        ([1, 2], [true, false]),
+        ([1, 2], [true, false]),
+        ([1, 2], [true, true]),
+        ([2, 1], [false, false]),
+        ([2, 1], [true, false]),
+    ]);
     let options = Options { prior_strength: Some(0.0), ..Options::default() };
     let dcm = fit(Model::Dcm, &sessions, &options);
     let b = dcm.queries()[0].items[1].attraction.value;

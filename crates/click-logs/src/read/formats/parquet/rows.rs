@@ -21,7 +21,7 @@ use parquet::basic::{Compression, ConvertedType};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
-use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, Length, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
 use std::ops::Range;
@@ -174,9 +174,10 @@ impl<'a> Untaken<'a> {
         let (rows_before, places) = (Vec::new(), [None; ROLES]);
         let mut file = FileOfRows { name, number, content, places, rows_before, bytes: 0, watch, stop };
         let columns = self.table.columns;
-        (file.places, file.rows_before, file.bytes) = file.caught(|| match &file.content {
-            Content::File => describe(file.opened()?, &file.name, columns),
-            Content::Stream(bytes) => describe(bytes.clone(), &file.name, columns),
+        (file.places, file.rows_before, file.bytes) = file.caught(|| {
+            let (reader, bytes) = file.opened()?;
+            let (places, rows_before) = describe(&*reader, &file.name, columns)?;
+            Ok((places, rows_before, bytes))
         })?;
         self.totals.bytes += file.bytes;
         if file.n_rows() == 0 {
@@ -189,19 +190,17 @@ impl<'a> Untaken<'a> {
     }
 }
 
-/// What [`FileOfRows`] has of the file's description: places, rows before, bytes.
-type Description = ([Option<usize>; ROLES], Vec<u64>, u64);
+/// What [`FileOfRows`] has of the file's description: places, and rows before.
+type Description = ([Option<usize>; ROLES], Vec<u64>);
 
-fn describe<R: ChunkReader + 'static>(file: R, name: &str, columns: &Columns) -> Result<Description, Error> {
-    let bytes = file.len();
-    let reader = SerializedFileReader::new(file).map_err(|error| wrong(name, &error))?;
+fn describe(reader: &dyn FileReader, name: &str, columns: &Columns) -> Result<Description, Error> {
     let mut rows_before = vec![0];
     let mut sum: u64 = 0;
     for group in reader.metadata().row_groups() {
         sum = sum.saturating_add(u64::try_from(group.num_rows()).unwrap_or(0));
         rows_before.push(sum);
     }
-    Ok((places(&reader, name, columns)?, rows_before, bytes))
+    Ok((places(reader, name, columns)?, rows_before))
 }
 
 fn wrong(name: &str, error: &ParquetError) -> Error {
@@ -209,8 +208,8 @@ fn wrong(name: &str, error: &ParquetError) -> Error {
 }
 
 /// The column of each role.
-fn places<R: ChunkReader + 'static>(
-    reader: &SerializedFileReader<R>,
+fn places(
+    reader: &dyn FileReader,
     name_of_file: &str,
     columns: &Columns,
 ) -> Result<[Option<usize>; ROLES], Error> {
@@ -254,8 +253,21 @@ impl FileOfRows<'_> {
         self.rows_before.last().copied().unwrap_or(0)
     }
 
-    fn opened(&self) -> Result<File, Error> {
-        File::open(self.name.as_ref()).map_err(|error| Error::io(&self.name, error, false))
+    /// A reader for one thread, and the number of bytes.
+    fn opened(&self) -> Result<(Box<dyn FileReader>, u64), Error> {
+        let wrong = |error: ParquetError| wrong(&self.name, &error);
+        match &self.content {
+            Content::File => {
+                let file = File::open(self.name.as_ref());
+                let file = file.map_err(|error| Error::io(&self.name, error, false))?;
+                let bytes = file.len();
+                Ok((Box::new(SerializedFileReader::new(file).map_err(wrong)?), bytes))
+            }
+            Content::Stream(stream) => {
+                let reader = SerializedFileReader::new(stream.clone()).map_err(wrong)?;
+                Ok((Box::new(reader), Length::len(stream)))
+            }
+        }
     }
 
     /// Turns a panic of the library into an error.
@@ -284,23 +296,22 @@ impl Part<'_> {
         let mut rows = Rows::new(table, sink, progress);
         // The row at which reading ends, which gives an error its place.
         let mut row = file.rows_before[self.groups.start];
-        let result = file.caught(|| match &file.content {
-            Content::File => self.groups(file.opened()?, &mut row, &mut rows),
-            Content::Stream(bytes) => self.groups(bytes.clone(), &mut row, &mut rows),
+        let result = file.caught(|| {
+            let (reader, _) = file.opened()?;
+            self.groups(&*reader, &mut row, &mut rows)
         });
         rows.close();
         result.map_err(|error| ((file.number, row + 1), error))
     }
 
-    fn groups<R: ChunkReader + 'static>(
+    fn groups(
         &self,
-        content: R,
+        reader: &dyn FileReader,
         row: &mut u64,
         rows: &mut Rows<'_, impl Sink>,
     ) -> Result<(), Error> {
         let file = &*self.file;
         let wrong = |error: ParquetError| wrong(&file.name, &error);
-        let reader = SerializedFileReader::new(content).map_err(wrong)?;
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         for number in self.groups.clone() {
             *row = file.rows_before[number];
