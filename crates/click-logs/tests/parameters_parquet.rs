@@ -5,6 +5,7 @@ use click_logs::parameters::{for_each_parameter, n_parameters, write_table};
 use click_logs::{Format, Id, Log, Reader};
 use parquet::basic::{Compression, Encoding};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 use std::fmt::Write as _;
@@ -111,7 +112,7 @@ fn rows_are_in_groups() {
         let mut table = Vec::new();
         write_table(&log.counts, &vec![cascade.clone(); n_fits], &mut table).unwrap();
         let reader = opened(&table);
-        let sizes: Vec<_> = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
+        let sizes: Vec<_> = reader.metadata().row_groups().iter().map(RowGroupMetaData::num_rows).collect();
         assert!(sizes.into_iter().eq(groups.iter().map(|&rows| i64::try_from(rows).unwrap())));
         // The first rows of the last group are a fit's.
         let rows = reader.get_row_group(groups.len() - 1).unwrap();
