@@ -2,7 +2,7 @@
 
 use crate::every_policy::games::variants;
 use crate::every_policy::users::Users;
-use crate::support::generator;
+use crate::support::{choose, generator, learn};
 use click_models::{
     Action, Cascade, CascadeModel, ClickModel, Dcm, DependentClick, DuelShape, Dueling, DuelingModel,
     Feedback, ItemId, ListShape, Pbm, PbmKnown, PositionBased, RandomSemiBandit, RankOne, RankOneModel,
@@ -13,7 +13,7 @@ use policies::catalogue::{
     Catalogued, Chosen, Limit, PairKnown, PolicySpec, WithAnyList, WithBudgeted, WithCells, WithPairs,
     WithPositionBased, WithPrefix, WithStopping, WithUnknownExamination, find, rows, table,
 };
-use policies::{Decision, Error, Policy, PositionsKnown, PrefixKnown, Recommend, Select, Stop, Update};
+use policies::{Decision, Error, Policy, PositionsKnown, PrefixKnown, Recommend, Stop, Update};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 
@@ -29,9 +29,9 @@ fn round<M, P>(
     M: ClickModel,
     P: Update<Action<M>, Feedback<M>>,
 {
-    Select::select(policy, rng, decision);
+    choose(policy, rng, decision);
     let feedback = model.respond(&decision.action, users);
-    policy.update(decision, &feedback);
+    learn(policy, decision, &feedback);
 }
 
 /// Plays the policy of its own type: its choices, and its generator at the end. The policy by name is played apart, so that it is compiled once.

@@ -1,6 +1,6 @@
 //! What policies for position-based users begin with, and what they do not count.
 
-use crate::support::generator;
+use crate::support::{choose, generator, learn};
 use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking, RenderedPbmFeedback};
 use confidence::Rate;
 use policies::{
@@ -62,18 +62,22 @@ where
     let (mut rng, mut users) = (generator(1), generator(2));
     let mut decision = Decision::default();
     for _ in 0..200 {
-        partly.select(&mut rng, &mut decision);
+        choose(&mut partly, &mut rng, &mut decision);
         let seen = model.respond(&decision.action, &mut users);
         let clicks = Clicks::from_bits(seen.clicks.bits() & 0b111, 3).expect("three bits");
-        partly.update(&decision, &RenderedPbmFeedback { clicks });
-        fully.update(&decision, &RenderedPbmFeedback { clicks: seen.clicks });
-        ordinary.update(&decision, &seen);
+        learn(&mut partly, &decision, &RenderedPbmFeedback { clicks });
+        learn(&mut fully, &decision, &RenderedPbmFeedback { clicks: seen.clicks });
+        learn(&mut ordinary, &decision, &seen);
     }
     assert_eq!(saved(&fully), saved(&ordinary), "{name}");
+    assert_three_counted(name, &saved(&partly), model.examination().len());
+}
+
+/// Counts of the first three positions only.
+fn assert_three_counted(name: &str, saved: &Value, n_positions: usize) {
     for table in ["shows", "clicks"] {
-        let saved = saved(&partly);
-        let table = saved.get("counts").or(saved.get("run")).unwrap_or(&saved)[table].as_array();
-        let items = table.expect("a table").chunks(model.examination().len());
+        let table = saved.get("counts").or(saved.get("run")).unwrap_or(saved)[table].as_array();
+        let items = table.expect("a table").chunks(n_positions);
         let count = |places: &[Value]| places.iter().filter_map(Value::as_u64).sum::<u64>();
         let (rendered, below) = items.fold((0, 0), |(rendered, below), item| {
             (rendered + count(&item[..3]), below + count(&item[3..]))

@@ -2,7 +2,7 @@
 //! every protocol.
 
 use super::users::Users;
-use crate::support::generator;
+use crate::support::{choose, generator, learn};
 use click_models::{
     Action, Cascade, CascadeModel, Cell, CellClick, ClickChain, ClickModel, Clicks, ClicksOnly, Dcm,
     DependentClick, DuelOutcome, Dueling, DuelingModel, DynamicBayesian, Feedback, Interaction, ItemId,
@@ -129,17 +129,6 @@ where
     fn choose(&mut self) {
         choose(&mut self.policy, &mut self.random[0], &mut self.decision);
     }
-}
-
-// Out of line and apart from the users, so that the policies of a protocol are compiled once.
-#[inline(never)]
-fn choose<A, P: Select<A>>(policy: &mut P, rng: &mut Xoshiro256PlusPlus, out: &mut Decision<A, P::Note>) {
-    policy.select(rng, out);
-}
-
-#[inline(never)]
-fn learn<A, F, P: Update<A, F>>(policy: &mut P, decision: &Decision<A, P::Note>, answer: &F) {
-    policy.update(decision, answer);
 }
 
 impl<M, P> Game for Played<M, P>
