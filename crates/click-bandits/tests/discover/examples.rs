@@ -73,7 +73,9 @@ fn examples_of_formats_are_read_by_their_commands() {
         write(&dir.path().join("log"), example);
         let command =
             format["command"].as_str().expect("a command").replace("LOG", "log").replace("fitted", name);
-        let arguments: Vec<&str> = command.split(' ').skip(1).chain(["--quiet"]).collect();
+        // Without an answer: it would be played for seconds, and other tests play it.
+        let shorter = ["--answer", "0", "--quiet"];
+        let arguments: Vec<&str> = command.split(' ').skip(1).chain(shorter).collect();
         printed(dir.path(), &arguments);
         assert!(dir.path().join(name).join("parameters.json").is_file(), "{name}");
     }

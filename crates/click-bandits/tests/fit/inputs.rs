@@ -176,7 +176,8 @@ fn a_damaged_parquet_file_is_an_error_of_one_line() {
     counts_parquet(&path, &[row]);
     let bytes = fs::read(&path).unwrap();
     let mut panics = 0;
-    for place in (bytes.len() / 2..bytes.len()).step_by(3) {
+    // The library's own tests damage every byte; a process for each would take seconds.
+    for place in (bytes.len() / 2..bytes.len()).step_by(11) {
         let mut damaged = bytes.clone();
         damaged[place] ^= 0x01;
         fs::write(&path, damaged).unwrap();
