@@ -99,25 +99,34 @@ fn the_table_has_every_parameter_with_its_name_unchanged() {
     assert_eq!(rows(&table), expected);
 }
 
-/// A group has at most 131,072 rows, and the next one goes on where it ended. None is empty.
+/// A group has at most 131,072 rows, and none is empty. It may end within a fit; the next group goes on there.
 #[test]
 fn rows_are_in_groups() {
     const ROWS: usize = 131_072;
     let (log, fits) = fitted();
-    let cascade = &fits[1];
-    let of_one = expected(&log, std::slice::from_ref(cascade));
-    assert!(cascade.model() == Model::Cascade && ROWS.is_multiple_of(of_one.len()));
-    let full = ROWS / of_one.len();
-    for (n_fits, groups) in [(full, vec![ROWS]), (full + 1, vec![ROWS, of_one.len()])] {
+    let of_cascade = expected(&log, &fits[1..2]).len();
+    assert!(fits[1].model() == Model::Cascade && ROWS.is_multiple_of(of_cascade));
+    // Rows that fill a group exactly, one fit more, and fits of all models, of which the group's end cuts one.
+    for (repeated, times) in
+        [(&fits[1..2], ROWS / of_cascade), (&fits[1..2], ROWS / of_cascade + 1), (&fits[..], 1000)]
+    {
+        let of_one = expected(&log, repeated);
+        let n_rows = of_one.len() * times;
+        let fits: Vec<Fit> = std::iter::repeat_n(repeated, times).flatten().cloned().collect();
         let mut table = Vec::new();
-        write_table(&log.counts, &vec![cascade.clone(); n_fits], &mut table).unwrap();
+        let written = write_table(&log.counts, &fits, &mut table).unwrap();
+        assert_eq!(written, n_rows as u64);
         let reader = opened(&table);
-        let sizes: Vec<_> = reader.metadata().row_groups().iter().map(RowGroupMetaData::num_rows).collect();
-        assert!(sizes.into_iter().eq(groups.iter().map(|&rows| i64::try_from(rows).unwrap())));
-        // The first rows of the last group are a fit's.
-        let rows = reader.get_row_group(groups.len() - 1).unwrap();
-        let rows: Vec<_> = rows.get_row_iter(None).unwrap().take(of_one.len()).map(fields).collect();
-        assert_eq!(rows, of_one);
+        let sizes = reader.metadata().row_groups().iter().map(RowGroupMetaData::num_rows);
+        let sizes: Vec<usize> = sizes.map(|rows| rows.try_into().unwrap()).collect();
+        let groups = [ROWS, n_rows - ROWS];
+        assert_eq!(sizes, groups[..n_rows.div_ceil(ROWS)]);
+        // The long tables of one model would only repeat what the other one shows.
+        if repeated.len() > 1 {
+            assert!(!ROWS.is_multiple_of(of_one.len()));
+            let rows = reader.get_row_iter(None).unwrap().map(fields);
+            assert!(rows.eq(of_one.iter().cycle().take(n_rows).cloned()));
+        }
     }
 }
 

@@ -73,7 +73,7 @@ where
     assert_three_counted(name, &saved(&partly), model.examination().len());
 }
 
-/// Counts of the first three positions only.
+/// The saved policy has counts of the first three positions, and of no others.
 fn assert_three_counted(name: &str, saved: &Value, n_positions: usize) {
     for table in ["shows", "clicks"] {
         let table = saved.get("counts").or(saved.get("run")).unwrap_or(saved)[table].as_array();

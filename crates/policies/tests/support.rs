@@ -13,7 +13,7 @@ pub(crate) fn generator(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
-// Out of line and apart from the users: so a policy is compiled once, not for all tests and users that it plays with.
+// Out of line, so that a policy is compiled once for all tests and users.
 #[inline(never)]
 pub(crate) fn choose<A, P: Select<A>>(
     policy: &mut P,

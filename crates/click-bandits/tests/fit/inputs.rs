@@ -176,8 +176,8 @@ fn a_damaged_parquet_file_is_an_error_of_one_line() {
     counts_parquet(&path, &[row]);
     let bytes = fs::read(&path).unwrap();
     let mut panics = 0;
-    // The library's own tests damage every byte; a process for each would take seconds.
-    for place in (bytes.len() / 2..bytes.len()).step_by(11) {
+    // Tests of `click-logs` damage every byte in memory. Here every place is a process, so only some are damaged.
+    for place in (bytes.len() / 2..bytes.len()).step_by(7) {
         let mut damaged = bytes.clone();
         damaged[place] ^= 0x01;
         fs::write(&path, damaged).unwrap();

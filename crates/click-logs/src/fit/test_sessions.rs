@@ -16,7 +16,8 @@ pub(super) fn of_lists(lists: impl IntoIterator<Item = List>) -> Sessions {
     let collector = Collector::new(true, None);
     let mut batches = collector.batches();
     for (at, (query, items, clicks)) in (0..).zip(lists) {
-        let mut id = |number: u64| batches.id(number.to_string().as_bytes()).expect("a short name");
+        assert_eq!(items.len(), clicks.len());
+        let mut id = |number: u64| batches.id(number.to_string().as_bytes()).expect("a number is a name");
         let query = id(query);
         let items: Vec<_> = items.into_iter().map(id).collect();
         let clicks = (0..).zip(clicks).fold(0, |bits, (position, click)| bits | u64::from(click) << position);
@@ -27,7 +28,7 @@ pub(super) fn of_lists(lists: impl IntoIterator<Item = List>) -> Sessions {
     log.expect("few impressions").sessions
 }
 
-/// Sessions of two queries with four random items each and random clicks, from no model.
+/// Sessions of two queries. A list has four of five items, in random order; clicks are random, from no model.
 pub(super) fn random(seed: u64, n: usize) -> Sessions {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let lists = (0..n).map(|_| {
