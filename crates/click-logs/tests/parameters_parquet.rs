@@ -121,7 +121,7 @@ fn rows_are_in_groups() {
         let sizes: Vec<usize> = sizes.map(|rows| rows.try_into().unwrap()).collect();
         let groups = [ROWS, n_rows - ROWS];
         assert_eq!(sizes, groups[..n_rows.div_ceil(ROWS)]);
-        // The long tables of one model would only repeat what the other one shows.
+        // Reading takes longer than writing, so only the table of all models is read.
         if repeated.len() > 1 {
             assert!(!ROWS.is_multiple_of(of_one.len()));
             let rows = reader.get_row_iter(None).unwrap().map(fields);
