@@ -46,7 +46,7 @@
 
 pub use crate::bernoulli::{bernoulli_kl, bernoulli_kl_derivative};
 
-use crate::klucb::{kl_ucb_lower, kl_ucb_upper};
+use crate::klucb::{kl_ucb_lower, kl_ucb_upper, per_observation};
 use crate::math::{ln, relative_entropy, sqrt};
 use crate::{Error, NonNegative};
 use serde::{Deserialize, Serialize};
@@ -130,7 +130,13 @@ impl Gaussian {
         match Observed::new(0.0, n, level) {
             // Covers two roundings in the product, one in the root, and a later one in the sum.
             Some(observed) => {
-                sqrt(2.0 * self.variance.get() * observed.per_show) * (1.0 + 4.0 * f64::EPSILON)
+                let square = 2.0 * self.variance.get() * observed.per_show;
+                let root = if square < f64::MIN_POSITIVE {
+                    sqrt(2.0 * self.variance.get()) * sqrt(observed.per_show)
+                } else {
+                    sqrt(square)
+                };
+                root * (1.0 + 4.0 * f64::EPSILON)
             }
             None => f64::INFINITY,
         }
@@ -247,7 +253,7 @@ struct Observed {
 impl Observed {
     fn new(mean: f64, n: f64, level: f64) -> Option<Self> {
         let known = n > 0.0 && level < f64::INFINITY && !mean.is_nan();
-        let per_show = level.max(0.0) / n;
+        let per_show = per_observation(level.max(0.0), n);
         (known && per_show < f64::INFINITY).then(|| Self { mean: positive(mean), per_show })
     }
 }

@@ -93,7 +93,8 @@ pub fn kl_ucb_lower(mean: f64, n: f64, level: f64) -> f64 {
         return p;
     }
     if p == 1.0 {
-        return round_down(libm::exp(-c)).max(0.0);
+        // The rounding of `level / n` counts as many times over as there are nats.
+        return round_down(libm::exp(-c * (1.0 + f64::EPSILON))).max(0.0);
     }
     if p == 0.0 {
         return 0.0;
@@ -150,5 +151,12 @@ fn checked(mean: f64, n: f64, level: f64) -> Option<(f64, f64)> {
     if n <= 0.0 || n.is_nan() || mean.is_nan() || level.is_nan() || level == f64::INFINITY {
         return None;
     }
-    Some((mean.clamp(0.0, 1.0), level / n))
+    Some((mean.clamp(0.0, 1.0), per_observation(level, n)))
+}
+
+/// `level / n`. A positive level leaves room on both sides of a mean, so its quotient must not underflow.
+#[inline]
+pub(crate) fn per_observation(level: f64, n: f64) -> f64 {
+    let least = if level > 0.0 { f64::MIN_POSITIVE } else { f64::NEG_INFINITY };
+    (level / n).max(least)
 }

@@ -47,6 +47,10 @@ fn root_of_ratio(factor: f64, n: f64, level: f64) -> f64 {
     }
     let level = level.max(0.0);
     let ratio = factor * level / n;
+    if ratio < f64::MIN_POSITIVE {
+        // The ratio has lost digits, but its root is an ordinary number.
+        return sqrt(level) * sqrt(factor / n);
+    }
     // inf / inf: an infinite level is not outweighed by any number of observations.
     if ratio.is_nan() { f64::INFINITY } else { sqrt(ratio) }
 }
@@ -86,6 +90,9 @@ pub fn rsf_ucb_radius(n: f64, level: f64) -> f64 {
         return f64::INFINITY;
     }
     let ratio = 2.0 * level.max(0.0) / (3.0 * n);
+    if ratio < f64::MIN_POSITIVE {
+        return root_of_ratio(2.0 / 3.0, n, level);
+    }
     if ratio.is_nan() { f64::INFINITY } else { sqrt(ratio) }
 }
 

@@ -8,9 +8,10 @@
 use crate::common::numbers::Numbers;
 use crate::common::wide::{Wide, wide_cost, wide_phi, wide_relative_entropy};
 use confidence::{
-    KlUcbArms, KlUcbThreshold, MultiPositionThreshold, bernoulli_kl, kl_ucb_entropy, kl_ucb_lower,
-    kl_ucb_lower_batch, kl_ucb_upper, kl_ucb_upper_batch, math, multi_position_entropy, multi_position_lower,
-    multi_position_minimum, multi_position_upper,
+    Divergence, Exponential, Gaussian, KlUcbArms, KlUcbThreshold, MultiPositionThreshold, Poisson,
+    bernoulli_kl, bernstein_radius, hoeffding_radius, kl_ucb_entropy, kl_ucb_lower, kl_ucb_lower_batch,
+    kl_ucb_upper, kl_ucb_upper_batch, math, multi_position_entropy, multi_position_lower,
+    multi_position_minimum, multi_position_upper, pbm_ucb_radius, rsf_ucb_radius, scaled_radius, ucb1_radius,
 };
 
 const CASES: usize = 20_000;
@@ -88,6 +89,83 @@ fn kl_ucb_is_on_the_right_side_and_close() {
         let inside = lower + 2e-14 * (p - lower) + 4.0 * f64::EPSILON * p;
         if inside < p {
             assert!(wide_cost(p, n, inside).to_f64() <= level, "lower {lower} too far out, {case}");
+        }
+    }
+}
+
+/// At the edges the index has a closed form, so only the roundings of `level / n`, of the exponential and of the last step count.
+#[test]
+fn kl_ucb_of_an_item_at_an_edge_is_on_the_right_side_and_close() {
+    let mut numbers = Numbers(0x0ed6_e5ed_6e50_0001);
+    for _ in 0..CASES {
+        let (n, level) = (numbers.power_of_ten(0.0, 9.0).round(), numbers.power_of_ten(-6.0, 2.7));
+        let (upper, lower) = (kl_ucb_upper(0.0, n, level), kl_ucb_lower(1.0, n, level));
+        let cost = |p, q| wide_cost(p, n, q).to_f64();
+        // Beyond 37 nats per observation the upper index is the largest number below 1, or 1.
+        if upper < 1.0 {
+            assert!(cost(0.0, upper) >= level, "upper {upper}, n = {n}, level = {level}");
+        }
+        assert!(
+            cost(0.0, upper * (1.0 - 8.0 * f64::EPSILON)) <= level,
+            "upper {upper}, n = {n}, level = {level}"
+        );
+        if lower > 0.0 {
+            assert!(cost(1.0, lower) >= level, "lower {lower}, n = {n}, level = {level}");
+            let inside = lower * (1.0 + 4.0 * f64::EPSILON * (2.0 + level / n));
+            assert!(cost(1.0, inside.min(1.0)) <= level, "lower {lower}, n = {n}, level = {level}");
+        }
+    }
+}
+
+/// A level above zero leaves room on both sides of every mean, however small the level, or the level of one observation.
+#[test]
+fn levels_that_underflow_leave_room() {
+    let levels = [5e-324, 1e-320, f64::MIN_POSITIVE, 1e-300, 1e-250, 1e-200, 1e-100, 1e-40];
+    for level in levels {
+        for n in [1_u64, 3, 10, 1_000_000_007] {
+            let count = n as f64;
+            for p in
+                [0.0, 5e-324, 1e-310, 1e-200, 1e-12, 0.3, 0.5, 1.0 - 1e-12, 1.0 - f64::EPSILON / 2.0, 1.0]
+            {
+                let case = format!("p = {p:e}, n = {n}, level = {level:e}");
+                let (upper, lower) = (kl_ucb_upper(p, count, level), kl_ucb_lower(p, count, level));
+                assert!(upper > p || p == 1.0 && upper == 1.0, "{upper:e}, {case}");
+                assert!(lower < p || p == 0.0 && lower == 0.0, "{lower:e}, {case}");
+                let narrow = Gaussian::with_variance(1e-20).unwrap();
+                let inside = p > 0.0 && p < 1.0;
+                let bounds =
+                    |family: &dyn Divergence| [family.upper(p, count, level), family.lower(p, count, level)];
+                for [upper, lower] in [bounds(&narrow), bounds(&Poisson), bounds(&Exponential)] {
+                    assert!(!inside || upper > p && lower < p, "{lower:e} to {upper:e}, {case}");
+                }
+                let (mut many, mut few) = ([f64::NAN; 8], [f64::NAN; 8]);
+                kl_ucb_upper_batch(&[p; 8], &[count; 8], level, &mut many);
+                kl_ucb_lower_batch(&[p; 8], &[count; 8], level, &mut few);
+                assert!(many == [upper; 8] && few == [lower; 8], "{case}");
+            }
+            for clicks in [0, 1, n / 3, n - 1, n].into_iter().filter(|clicks| *clicks <= n) {
+                for kappa in [1.0, 0.4] {
+                    let case = format!("{clicks} of {n} at {kappa}, level = {level:e}");
+                    let item = (&[clicks, clicks], &[n, n], &[kappa, kappa]);
+                    let theta = multi_position_minimum(item.0, item.1, item.2).unwrap().theta;
+                    let upper = multi_position_upper(item.0, item.1, item.2, level);
+                    let lower = multi_position_lower(item.0, item.1, item.2, level);
+                    assert!(upper > theta || theta == 1.0 && upper == 1.0, "{upper:e}, {case}");
+                    assert!(lower < theta || theta == 0.0 && lower == 0.0, "{lower:e}, {case}");
+                }
+            }
+            for radius in [
+                hoeffding_radius(count, level),
+                ucb1_radius(count, level),
+                rsf_ucb_radius(count, level),
+                scaled_radius(count, level, 0.51),
+                bernstein_radius(count, 0.25, level),
+                pbm_ucb_radius(count, 0.5 * count, level),
+            ] {
+                // At least the smallest of these radii, the square root of level / (2 n).
+                let least = 0.999 * level.sqrt() * (0.5 / count).sqrt();
+                assert!(radius >= least, "{radius:e}, n = {n}, level = {level:e}");
+            }
         }
     }
 }
