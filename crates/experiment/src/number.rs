@@ -45,14 +45,28 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     format!("{sign}{}{point}{fraction}", group_digits(whole))
 }
 
+/// The most decimals that are shown. A smaller number is written with a power of ten.
+const MOST_DECIMALS: i32 = 12;
+
 /// A number with at least `digits` significant digits; digits before the point are always kept: `1,234`, `12.3`, `0.0123`.
 pub fn significant(value: f64, digits: i32) -> String {
-    fixed(value, decimals_for(value, digits))
+    let decimals = decimals_for(value, digits);
+    if decimals > MOST_DECIMALS {
+        let places = usize::try_from(digits - 1).unwrap_or(0);
+        return format!("{value:.places$e}").replace('-', "−");
+    }
+    fixed(value, usize::try_from(decimals).unwrap_or(0))
 }
 
-/// `mean ± se`, both rounded so that the standard error has two significant digits.
+/// `mean ± se`, both rounded so that the standard error has two significant digits; the mean alone
+/// if the error is not known (NaN).
 pub fn with_error(mean: f64, se: f64) -> String {
-    format!("{} ± {}", beside(mean, se), beside(se, se))
+    let alone = beside(mean, se);
+    match se {
+        se if se.is_nan() => alone,
+        se if is_rounding(se, mean) => format!("{alone} ± 0"),
+        se => format!("{alone} ± {}", significant(se, 2)),
+    }
 }
 
 /// `mean ± se` for several runs. The error of a single run is unknown, so then the mean alone.
@@ -62,21 +76,31 @@ pub fn estimate(mean: f64, se: f64, runs: u64) -> String {
 
 /// A number with as many decimals as [`with_error`] gives to a mean with this standard error.
 pub fn beside(value: f64, se: f64) -> String {
-    fixed(value, if se > 0.0 && se.is_finite() { decimals_for(se, 2) } else { decimals_for(value, 4) })
+    let decimals = decimals_for(se, 2);
+    if !se.is_finite() || is_rounding(se, value) || decimals > MOST_DECIMALS {
+        return significant(value, 4);
+    }
+    fixed(value, usize::try_from(decimals).unwrap_or(0))
+}
+
+/// Whether a standard error is nothing but what sums of such values lose by rounding: the value is
+/// the same in every run.
+pub fn is_rounding(se: f64, value: f64) -> bool {
+    se <= 1e-9 * value.abs()
 }
 
 /// The number of decimals that shows `value` with `digits` significant digits.
-fn decimals_for(value: f64, digits: i32) -> usize {
+fn decimals_for(value: f64, digits: i32) -> i32 {
     if value == 0.0 || !value.is_finite() {
         return 0;
     }
     // The decimal exponent of an f64 is within ±324.
     let exponent = libm::floor(libm::log10(value.abs())).to_i32().unwrap_or(0);
-    let decimals = (digits - 1 - exponent).clamp(0, 12);
+    let decimals = (digits - 1 - exponent).max(0);
     // Rounding may carry: with three digits 99.96 is 100, which has one more digit before the point.
     let unit = libm::exp10(f64::from(decimals));
     let carried = libm::round(value.abs() * unit) >= libm::exp10(f64::from(exponent + 1)) * unit;
-    usize::try_from(decimals - i32::from(carried && decimals > 0)).unwrap_or(0)
+    decimals - i32::from(carried && decimals > 0)
 }
 
 fn group_digits(digits: &str) -> String {
@@ -134,5 +158,37 @@ mod tests {
         assert_eq!(estimate(41.689, 5.6, 2), "41.7 ± 5.6");
         assert_eq!(estimate(41.689, 0.0, 2), "41.69 ± 0");
         assert_eq!(estimate(41.689, 0.0, 1), "41.69");
+    }
+
+    #[test]
+    fn an_error_that_is_only_rounding_is_none_and_shows_no_rounding_of_the_mean() {
+        let sum = 6_899.999_999_999_998;
+        for se in [0.0, 5e-324, 9e-13, 6e-12] {
+            assert_eq!((with_error(sum, se), beside(sum, se)), ("6,900 ± 0".to_owned(), "6,900".to_owned()));
+        }
+        assert_eq!(with_error(-0.3, 5e-17), "−0.3000 ± 0");
+        assert_eq!(with_error(1.0, 4.5e-12), "1.000 ± 0");
+        assert_eq!(with_error(100_000_000.0, 0.12), "100,000,000.00 ± 0.12");
+        assert_eq!(beside(0.0, 1e-300), "0");
+    }
+
+    #[test]
+    fn errors_of_any_size_give_readable_numbers() {
+        assert_eq!(with_error(12.345, f64::NAN), "12.35");
+        assert_eq!(with_error(f64::NAN, f64::NAN), "–");
+        assert_eq!(with_error(12.345, f64::INFINITY), "12.35 ± ∞");
+        assert_eq!(with_error(12.345, 4e17), "12 ± 4.00e17");
+        assert_eq!(with_error(3e20, 4e18), "3.00e20 ± 4.00e18");
+        // Too small for decimals.
+        assert_eq!(with_error(3.21e-13, 1.2e-14), "3.210e−13 ± 1.2e−14");
+        assert_eq!(with_error(0.0, 2e-300), "0 ± 2.0e−300");
+        assert_eq!(
+            (significant(-4.56e-12, 2), significant(5e-324, 4)),
+            ("−4.6e−12".to_owned(), "4.941e−324".to_owned())
+        );
+        assert_eq!(
+            (significant(4.56e-11, 2), significant(0.0, 4)),
+            ("0.000000000046".to_owned(), "0".to_owned())
+        );
     }
 }

@@ -2,6 +2,7 @@
 //! t, and the sign test if every run has the same difference.
 
 use crate::claims::{fewest_runs, tail};
+use experiment::number;
 
 /// The largest probability that any test of a family is significant if all means are zero: the level of claims.
 pub(crate) const LEVEL: f64 = 0.001;
@@ -25,7 +26,12 @@ impl Family {
     }
 }
 
-/// A mean divided by its standard error; 0 for a mean of 0.
+/// A mean divided by its standard error; 0 for a mean of 0, and infinite if the error is nothing
+/// but rounding.
 pub(crate) fn statistic(mean: f64, se: f64) -> f64 {
-    if mean == 0.0 { 0.0 } else { mean / se }
+    match mean {
+        0.0 => 0.0,
+        mean if number::is_rounding(se, mean) => f64::INFINITY.copysign(mean),
+        mean => mean / se,
+    }
 }
