@@ -97,14 +97,16 @@ fn refuse_keys_of_others(scope: &Scope<'_, '_>, task: Task) -> Result<(), Error>
     }))
 }
 
-/// The length of a run on the command line. Without a task, either key may be the one.
+/// The length of a run on the command line, within its range: outside it has an error of its own.
+/// Without a task, either key may be the one.
 fn overridden_length(scope: &Scope<'_, '_>, task: Option<Task>) -> Option<u64> {
     let Overrides { horizon, max_steps, .. } = scope.given.overrides;
-    match task {
+    let length = match task {
         Some(Task::Identify) => max_steps,
         Some(Task::Regret | Task::Budget) => horizon,
         None => horizon.or(max_steps),
-    }
+    };
+    length.map(|length| length.clamp(*HORIZONS.start(), *HORIZONS.end()))
 }
 
 /// Reads the length of a run; `None` if another error says already why there is none.

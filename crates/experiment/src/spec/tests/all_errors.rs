@@ -112,6 +112,12 @@ fn errors_of_the_command_line_come_first() {
     assert_eq!(found.len(), 3, "{found:#?}");
     assert!(found[0].starts_with("--runs 0: ") && found[1].starts_with("--horizon 0: "), "{found:#?}");
     assert!(found[2].starts_with("6:8: seed: -1 is negative"), "{found:#?}");
+    // Without a fault in the file, it is read with a length that it cannot have.
+    for horizon in [0, u64::MAX] {
+        let overrides = Overrides { horizon: Some(horizon), ..Overrides::default() };
+        let found = errors(GOOD, overrides);
+        assert!(found.len() == 1 && found[0].starts_with(&format!("--horizon {horizon}: ")), "{found:#?}");
+    }
     let too_many = Overrides { runs: Some(1 << 31), ..Overrides::default() };
     assert!(errors(GOOD, too_many)[0].starts_with("--runs 2147483648: "));
 }
