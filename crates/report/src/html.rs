@@ -4,7 +4,7 @@
 //! it drew.
 
 use super::svg;
-use super::text::is_in_xml;
+use super::text::{flat, is_in_xml};
 
 /// A page, or a part of one, while it is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -157,7 +157,7 @@ impl Html {
 /// Escapes the characters of a text that have a meaning in HTML and XML.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in flat(text) {
         match character {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
@@ -189,6 +189,11 @@ mod tests {
         html.table("", &[nasty], &[vec![Html::of(nasty)]]);
         let page = html.page(nasty);
         assert!(!page.contains("<script") && !page.contains("\">\"") && !page.contains("=\"\">"));
+    }
+
+    #[test]
+    fn stacks_of_marks_are_cut() {
+        assert_eq!(escaped(&format!("z{}", "\u{301}".repeat(60))), format!("z{}", "\u{301}".repeat(4)));
     }
 
     #[test]

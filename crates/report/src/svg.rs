@@ -229,9 +229,9 @@ fn draw_nothing(layer: &mut Layer, frame: &Frame, layout: &Layout) {
     ];
     layer.line("", &[corners], Pen::solid(1.2), Some(Ink::Frame));
     let note = "nothing to show: no checkpoint among the rounds of this figure";
-    let columns = layout::columns_in(frame.right - frame.left - 16.0, layout.axis, note);
+    let room = (frame.right - frame.left - 16.0) / layout.axis;
     let middle = (f64::midpoint(frame.left, frame.right), f64::midpoint(frame.top, frame.bottom));
-    for (number, words) in in_cut_lines(note, columns).iter().enumerate() {
+    for (number, words) in in_cut_lines(note, room).iter().enumerate() {
         let at = (middle.0, middle.1 + number as f64 * (layout.line + 2.0));
         layer.text("", words, at, Font::middle(layout.axis), Some(Ink::Muted));
     }

@@ -1,7 +1,7 @@
 //! The axes: ticks with numbers, or names of places. An axis of numbers has another scale, if values can be seen on it.
 
 use super::canvas::{Font, Layer, Pen};
-use super::layout::{Layout, columns_in, width_of};
+use super::layout::{Layout, width_of};
 use super::names::Names;
 use super::palette::Ink;
 use super::{Chart, Frame};
@@ -68,7 +68,7 @@ impl Scaled {
             (Scale::Log, Some(label)) => format!("{label}, log scale)"),
             (Scale::Log, None) => format!("{} (log scale)", self.label),
         };
-        in_cut_lines(&words, columns_in(width, layout.axis, &words))
+        in_cut_lines(&words, width / layout.axis)
     }
 
     /// The number of lines that these words need on any scale.

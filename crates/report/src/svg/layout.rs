@@ -2,24 +2,11 @@
 
 use super::canvas::{Font, Layer};
 use super::palette::Ink;
-use crate::text::{in_cut_lines, n_columns};
-use num_traits::ToPrimitive as _;
-
-/// A generous estimate of the width of a letter, in font sizes. The reader's font is unknown.
-const LETTER: f64 = 0.56;
-/// What a capital letter is wider.
-const CAPITAL: f64 = 0.16;
+use crate::text::{breadth, in_cut_lines};
 
 /// A generous estimate of the width of a text.
 pub(crate) fn width_of(text: &str, font: f64) -> f64 {
-    let capitals = text.chars().filter(|letter| letter.is_uppercase()).count();
-    (n_columns(text) as f64 * LETTER + capitals as f64 * CAPITAL) * font
-}
-
-/// The number of letters of a text like this one that surely fit into a width.
-pub(crate) fn columns_in(width: f64, font: f64, text: &str) -> usize {
-    let letter = width_of(text, font) / n_columns(text).max(1) as f64;
-    if letter > 0.0 { (width / letter).to_usize().unwrap_or(0) } else { 0 }
+    breadth(text) * font
 }
 
 /// The sizes of a drawing, in its units.
@@ -106,11 +93,11 @@ impl Heading {
         // Bold letters are wider.
         let mut lines = Vec::new();
         let mut bottom = layout.edge - 2.0;
-        for words in in_cut_lines(title, columns_in(width / 1.1, layout.title, title)) {
+        for words in in_cut_lines(title, width / 1.1 / layout.title) {
             bottom += layout.title + 4.0;
             lines.push((words, bold, bottom - 6.0));
         }
-        for words in in_cut_lines(note, columns_in(width, layout.note, note)) {
+        for words in in_cut_lines(note, width / layout.note) {
             bottom += layout.line;
             lines.push((words, Font::start(layout.note), bottom));
         }

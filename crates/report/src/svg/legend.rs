@@ -2,7 +2,7 @@
 
 use super::canvas::{Font, Layer, Pen, Place};
 use super::curves::pen;
-use super::layout::{Layout, columns_in, width_of};
+use super::layout::{Layout, width_of};
 use super::{Chart, Curve, Frame};
 use crate::text::wrapped;
 
@@ -52,8 +52,7 @@ impl<'a> Legend<'a> {
     fn of(chart: &Chart, layout: &'a Layout, n_columns: usize, width: f64) -> Self {
         let entry = |(curve, one): (usize, &Curve)| {
             let end = one.points.last().or(one.dots.last())?.1;
-            let columns = columns_in(width, layout.legend, &one.label);
-            Some(Entry { curve, lines: wrapped(&one.label, columns), end })
+            Some(Entry { curve, lines: wrapped(&one.label, width / layout.legend), end })
         };
         let mut entries: Vec<Entry> = chart.curves.iter().enumerate().filter_map(entry).collect();
         entries.sort_by(|a, b| b.end.total_cmp(&a.end).then(a.curve.cmp(&b.curve)));

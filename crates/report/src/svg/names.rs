@@ -1,7 +1,7 @@
 //! Names of the columns of a figure: below a chart of categories, above a heat map.
 
 use super::canvas::{Font, Layer};
-use super::layout::{columns_in, width_of};
+use super::layout::width_of;
 use crate::text::in_lines;
 
 /// The largest number of lines of a name that is level.
@@ -19,7 +19,7 @@ pub(crate) struct Names<'a> {
 impl<'a> Names<'a> {
     /// Lays out names above or below columns of this width.
     pub(crate) fn of(names: &'a [String], column: f64, font: f64, line: f64) -> Self {
-        let in_column = |name: &String| in_lines(name, columns_in(column, font, name));
+        let in_column = |name: &String| in_lines(name, column / font);
         let lines: Vec<Vec<String>> = names.iter().map(in_column).collect();
         let fits = |lines: &Vec<String>| {
             lines.len() <= MOST_LINES && lines.iter().all(|line| width_of(line, font) <= column)

@@ -136,14 +136,24 @@ fn letters_are_large_enough_on_a_telephone_and_in_a_column_of_a_page() {
     assert!(style().contains("@container (max-width: 679px)"));
 }
 
-/// Texts stay in the picture, with letters of a usual width.
+/// Texts stay in the picture, with the usual widths of letters.
 #[test]
 fn headings_and_labels_do_not_leave_the_picture() {
     let mut chart = chart(vec![
         curve(&"label ".repeat(9), CurveStyle::Policy(0), vec![(1.0, 0.0), (1000.0, 9e6)]),
         curve("b", CurveStyle::Policy(1), vec![(1.0, 0.0), (1000.0, 5e6)]),
+        curve(&"M".repeat(60), CurveStyle::Policy(2), vec![(1.0, 0.0), (1000.0, 4e6)]),
+        curve(&"@W".repeat(9), CurveStyle::Policy(3), vec![(1.0, 0.0), (1000.0, 3e6)]),
+        curve(&("W".repeat(15) + &"i".repeat(40)), CurveStyle::Policy(4), vec![(1.0, 0.0), (1000.0, 2e6)]),
+        curve(&"日本語".repeat(20), CurveStyle::Policy(5), vec![(1.0, 0.0), (1000.0, 1e6)]),
     ]);
     chart.title = "title of a figure ".repeat(9);
+    let of_letter = |letter: char| match letter {
+        'M' => 0.86,
+        '@' | 'W' | '日' | '本' | '語' => 1.0,
+        'i' => 0.28,
+        _ => 0.5,
+    };
     chart.subtitle =
         "mean of 20 runs; shaded: 95 % confidence interval; dashed: asymptotic lower bound".to_owned();
     chart.y = Axis::rounded(0.0, 1e7);
@@ -151,7 +161,7 @@ fn headings_and_labels_do_not_leave_the_picture() {
     for ((drawing, height), layout) in drawings(&svg).into_iter().zip([&WIDE, &NARROW]) {
         for text in drawing.split("<text").skip(1).filter(|text| !text.contains("rotate(")) {
             let words = text.split_once('>').unwrap().1.split_once('<').unwrap().0;
-            let width = 0.5 * words.chars().count() as f64 * number(text, "font-size");
+            let width = words.chars().map(of_letter).sum::<f64>() * number(text, "font-size");
             let x = number(text, "x");
             let left = match text.split_once("text-anchor=\"").map(|(_, rest)| &rest[..3]) {
                 Some("end") => x - width,
