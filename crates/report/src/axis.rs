@@ -18,6 +18,8 @@ pub struct Axis {
     scale: Scale,
     from: f64,
     to: f64,
+    /// Whether its values are counts, so that ticks are whole numbers.
+    counts: bool,
 }
 
 /// Values closer to zero count as zero. Units are clicks and clicks per round; their rounding errors are far smaller.
@@ -43,6 +45,7 @@ impl Axis {
     ///
     /// A linear axis with both ends closer than 1e-9 to zero counts as an axis of zeros.
     pub fn new(scale: Scale, from: f64, to: f64) -> Self {
+        let counts = false;
         let usable = from.is_finite() && to.is_finite() && from <= to;
         let (from, to) = match scale {
             _ if usable => (from, to),
@@ -54,20 +57,20 @@ impl Axis {
                 let from = from.max(f64::MIN_POSITIVE);
                 let to = to.max(from);
                 if to / from < 1.5 {
-                    Self { scale, from: from / 2.0, to: to * 2.0 }
+                    Self { scale, from: from / 2.0, to: to * 2.0, counts }
                 } else {
-                    Self { scale, from, to }
+                    Self { scale, from, to, counts }
                 }
             }
             Scale::Linear => {
                 let size = from.abs().max(to.abs());
                 if size < NOTHING {
-                    Self { scale, from: 0.0, to: 1.0 }
+                    Self { scale, from: 0.0, to: 1.0, counts }
                 } else if to - from > size * 1e-9 {
-                    Self { scale, from, to }
+                    Self { scale, from, to, counts }
                 } else {
                     let half = 0.05 * size;
-                    Self { scale, from: from - half, to: to + half }
+                    Self { scale, from: from - half, to: to + half, counts }
                 }
             }
         }
@@ -81,7 +84,13 @@ impl Axis {
             scale: Scale::Linear,
             from: libm::floor(exact.from / step + 1e-9) * step,
             to: libm::ceil(exact.to / step - 1e-9) * step,
+            counts: false,
         }
+    }
+
+    /// The axis of counts, if these are counts: all its ticks are whole numbers.
+    pub(crate) fn of_counts(self, counts: bool) -> Self {
+        Self { counts, ..self }
     }
 
     /// The largest value on the axis.
@@ -105,7 +114,7 @@ impl Axis {
         let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        match self.scale {
+        let other = match self.scale {
             Scale::Log => (lowest <= highest).then(|| Self::rounded(lowest.min(0.0), highest)),
             Scale::Linear => {
                 let positive = values.iter().copied().filter(|value| *value > NOTHING);
@@ -113,7 +122,8 @@ impl Axis {
                 let is_wide = self.to / least >= WORTH_A_LOGARITHM;
                 (lowest >= -NOTHING && is_wide).then(|| Self::new(Scale::Log, least, self.to))
             }
-        }
+        };
+        other.map(|axis| axis.of_counts(self.counts))
     }
 
     /// The place of a value along the axis: 0 at its start, 1 at its end.
@@ -161,13 +171,16 @@ impl Axis {
 
     /// The ticks in increasing order. On a logarithmic axis about `labels` of them have labels.
     pub fn ticks(&self, labels: usize) -> Vec<Tick> {
-        match self.scale {
+        let mut ticks = match self.scale {
             Scale::Linear => self.linear_ticks(),
             Scale::Log => self.log_ticks(labels.max(1)),
-        }
+        };
+        ticks.retain(|tick| !self.counts || tick.value == libm::round(tick.value));
+        ticks
     }
 
-    /// The distance of ticks: 1, 2 or 5 times a power of ten, chosen so that there are four to nine ticks.
+    /// The distance of ticks: 1, 2 or 5 times a power of ten, chosen so that there are four to nine
+    /// ticks; fewer if counts are closer.
     fn step(&self) -> f64 {
         let raw = (self.to - self.from) / 5.0;
         let power = libm::pow(10.0, libm::floor(libm::log10(raw)));
@@ -181,7 +194,7 @@ impl Axis {
         } else {
             10.0
         };
-        factor * power
+        if self.counts { (factor * power).max(1.0) } else { factor * power }
     }
 
     fn linear_ticks(&self) -> Vec<Tick> {
@@ -339,6 +352,27 @@ mod tests {
         }
         assert_eq!(Axis::rounded(-2e-12, 437.0), Axis::rounded(0.0, 437.0));
         assert_eq!(labels(&Axis::rounded(-3.0, 8.0), 9), ["−4", "−2", "0", "2", "4", "6", "8"]);
+    }
+
+    #[test]
+    fn ticks_of_counts_are_whole_numbers() {
+        let counts = |scale, from, to| labels(&Axis::new(scale, from, to).of_counts(true), 8);
+        for most in [1.0, 2.0, 3.0, 4.0, 7.0, 30.0] {
+            for scale in [Scale::Linear, Scale::Log] {
+                let found = counts(scale, 1.0, most);
+                assert!(!found.is_empty() && found.iter().all(|label| !label.contains('.')), "{found:?}");
+            }
+        }
+        assert_eq!(counts(Scale::Linear, 1.0, 4.0), ["1", "2", "3", "4"]);
+        assert_eq!(counts(Scale::Linear, 0.0, 0.9), ["0"]);
+        // On the other scale too.
+        let other = Axis::new(Scale::Log, 1.0, 3.0).of_counts(true).on_other_scale([1.0, 3.0].into_iter());
+        assert_eq!(labels(&other.unwrap(), 8), ["0", "1", "2", "3"]);
+        // Shares have ticks between.
+        assert_eq!(
+            labels(&Axis::new(Scale::Linear, 0.0, 1.0), 8),
+            ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
+        );
     }
 
     #[test]

@@ -147,7 +147,7 @@ pub(super) fn chart(
         summary: summary::of_table(&by_variant(variants, &learning)),
         x: Axis::new(Scale::Linear, -0.5, variants.len() as f64 - 0.5),
         x_label: String::new(),
-        y: vertical(&curves, figure.scale),
+        y: vertical(&curves, figure.scale).of_counts(reference.is_none() && counts(compared)),
         y_label: what,
         categories: variants.iter().map(|variant| variant.title.clone()).collect(),
         curves,
@@ -189,7 +189,7 @@ fn of_policies(
         summary: summary::of_table(&[("", by_policy(result, &curves, styles))]),
         x: Axis::new(Scale::Linear, -0.5, result.policies.len() as f64 - 0.5),
         x_label: String::new(),
-        y: vertical(&curves, figure.scale),
+        y: vertical(&curves, figure.scale).of_counts(counts(compared)),
         y_label: in_words(compared, std::iter::once(result)),
         categories: result.policies.iter().map(|policy| styles.name(&policy.label).to_owned()).collect(),
         curves,
@@ -248,6 +248,11 @@ fn by_policy<'a>(
         Some((styles.name(&policy.label), value))
     };
     points.filter_map(named).collect()
+}
+
+/// Whether a value counts rounds or observations.
+fn counts(value: EndValue) -> bool {
+    matches!(value, EndValue::Answer(Quantity::StoppingTime | Quantity::Observations))
 }
 
 /// The vertical axis: from zero on a linear scale, over all positive values on a logarithmic one.

@@ -31,8 +31,14 @@ impl Axes {
     pub(super) fn of(chart: &Chart) -> Self {
         let points = || chart.curves.iter().flat_map(|curve| curve.points.iter().chain(&curve.dots));
         let other = |axis: &Axis, values: Vec<f64>| axis.on_other_scale(values.into_iter());
+        // Rounds, sizes and ranks are whole numbers; so are the ticks among them.
+        let mut places = chart.curves.iter().flat_map(|curve| {
+            let measured = if curve.dots.is_empty() { &curve.points } else { &curve.dots };
+            measured.iter().map(|point| point.0)
+        });
+        let x = chart.x.of_counts(places.all(|place| place == libm::round(place)));
         let other_x = if chart.categories.is_empty() {
-            other(&chart.x, points().map(|point| point.0).collect())
+            other(&x, points().map(|point| point.0).collect())
         } else {
             None
         };
@@ -44,7 +50,7 @@ impl Axes {
             all: std::iter::once(axis).chain(other).collect(),
             label: label.to_owned(),
         };
-        Self { x: scaled(chart.x, other_x, &chart.x_label), y: scaled(chart.y, other_y, &chart.y_label) }
+        Self { x: scaled(x, other_x, &chart.x_label), y: scaled(chart.y, other_y, &chart.y_label) }
     }
 
     /// The height below the frame: ticks or names, and the words of the axis.
