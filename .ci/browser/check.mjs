@@ -3,7 +3,8 @@
 //     node check.mjs [--pictures DIR] PAGE.html ..
 //
 // Every page: no console message, no request beyond the page itself, no violation that axe finds, no scrolling sideways at 375 px, letters of
-// figures at least 11 px there, no markup from labels, whole without scripts. Every chart that has controls: each of them is used. The
+// figures at least 11 px there, no markup from labels, whole without scripts, on a large screen no number behind a scroll bar and no
+// label out of its figure. Every chart that has controls: each of them is used. The
 // screenshots in DIR are for people.
 
 import { mkdir, readFile } from "node:fs/promises";
@@ -14,6 +15,7 @@ import puppeteer from "puppeteer-core";
 
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const WIDTHS = { wide: 1240, narrow: 375 };
+const LARGE = 1920;
 const SMALLEST = 11;
 
 // Called by the name of their folder.
@@ -72,6 +74,23 @@ async function tooSmall(page) {
     }
     return found.slice(0, 5);
   }, SMALLEST);
+}
+
+/** What a large screen does not show: columns of tables, and letters beyond the edge of a figure. */
+async function hidden(page) {
+  return page.evaluate(() => {
+    const found = [];
+    for (const table of document.querySelectorAll(".scroll")) {
+      const words = table.textContent.trim().slice(0, 40).replaceAll(/\s+/g, " ");
+      if (table.scrollWidth > table.clientWidth) found.push(`a table of ${table.scrollWidth} px in ${table.clientWidth}: ${words}`);
+    }
+    for (const text of document.querySelectorAll("figure svg text")) {
+      const [own, all] = [text, text.closest("svg")].map((element) => element.getBoundingClientRect());
+      const out = Math.max(own.right - all.right, all.left - own.left, own.bottom - all.bottom, all.top - own.top);
+      if (own.width > 0 && out > 1) found.push(`${out.toFixed(0)} px out of its figure: ${text.textContent.trim().slice(0, 40)}`);
+    }
+    return found.slice(0, 5);
+  });
 }
 
 /** Elements that only a label could have brought in. */
@@ -150,6 +169,8 @@ for (const file of pages.map((page) => path.resolve(page))) {
     }
   }
   const { page, heard } = await open(file, { theme: "dark", width: WIDTHS.wide, scripts: false });
+  await page.setViewport({ width: LARGE, height: 900 });
+  heard.push(...(await hidden(page)));
   const figures = (page) => page.$$eval("figure svg", (all) => all.filter((one) => one.checkVisibility()).length);
   const buttons = await page.$$eval("button", (all) => all.filter((one) => one.checkVisibility()).length);
   if (buttons > 0) heard.push(`${buttons} buttons that need scripts`);

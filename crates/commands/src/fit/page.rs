@@ -59,9 +59,11 @@ pub(super) fn page(
         }
     }
     html.element("h2", "", "Parameters");
+    html.open("div", "pictures");
     for figure in figures {
         html.figure("", figure);
     }
+    html.close("div");
     html.paragraph(
         "small muted",
         &format!("All numbers: `parameters.json`, `{table}`, `comparison.json`, `answer.json`."),
