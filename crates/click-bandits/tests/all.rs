@@ -2,6 +2,7 @@
 
 mod bad_spec;
 mod check;
+mod command_line;
 mod discover;
 mod fit;
 #[cfg(unix)]

@@ -7,6 +7,7 @@ mod overview;
 use self::answer::Answer;
 use crate::OverrideArguments;
 use crate::terminal;
+use crate::usage::{STATUS, Usage, threads};
 use anyhow::Result;
 use experiment::number::counted;
 use experiment::toml_reader::{Error, Source};
@@ -26,7 +27,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     overrides: OverrideArguments,
     /// Estimate the time for this number of threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<u16>,
 }
 
@@ -47,8 +48,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let found = if path.is_dir() {
         anyhow::ensure!(
             overrides == Overrides::default(),
-            "{}: is a directory, whose panels have values of their own: leave out the options that replace them",
-            path.display()
+            Usage(format!(
+                "{}: is a directory, whose panels have values of their own: leave out the options that replace them",
+                path.display()
+            ))
         );
         check_directory(path)
     } else {
@@ -80,7 +83,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
             }
         }
     }
-    Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(match faults.first() {
+        None => ExitCode::SUCCESS,
+        Some(SpecError::Override(_)) => ExitCode::from(STATUS),
+        Some(_) => ExitCode::FAILURE,
+    })
 }
 
 /// Whether an error is in the file of the claims.

@@ -1,5 +1,6 @@
 //! Where a command writes its one document: a file of its own, or standard output.
 
+use crate::terminal::UNWRITTEN;
 use anyhow::{Context as _, Result, anyhow, bail};
 use experiment::{TemporaryFile, manifest};
 use std::fs;
@@ -91,7 +92,7 @@ struct Pipe<W> {
 impl<W> Pipe<W> {
     fn note<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
         self.is_closed |= outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::BrokenPipe);
-        outcome
+        outcome.map_err(|error| io::Error::new(error.kind(), format!("{UNWRITTEN}: {error}")))
     }
 }
 

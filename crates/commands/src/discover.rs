@@ -11,6 +11,7 @@ pub(crate) mod page;
 pub(crate) mod policies;
 
 use crate::terminal::put;
+use crate::usage::Usage;
 use anyhow::{Result, bail};
 use page::Page;
 use serde::Serialize;
@@ -43,7 +44,7 @@ pub(crate) trait Entry: Serialize {
 fn show(entry: &impl Entry, form: Form) -> Result<()> {
     match (form.example, entry.example()) {
         (true, Some(example)) => put(example),
-        (true, None) => bail!("--example: there is none"),
+        (true, None) => bail!(Usage("--example: there is none".to_owned())),
         (false, _) if form.json => put(&json(entry)?),
         (false, _) => put(&entry.page().to_string()),
     }

@@ -2,6 +2,7 @@
 //!
 //! The build script lists them: every folder of `xtask/experiments` with an `experiment.toml`.
 
+use crate::usage::Usage;
 use anyhow::{Result, bail};
 use experiment::toml_reader::{EmbeddedFile, Error, Source, closest};
 use std::borrow::Cow;
@@ -41,7 +42,7 @@ impl Embedded {
         } else {
             String::new()
         };
-        bail!("unknown experiment {name:?}: {nearest}known: {}{folder}", names.join(", "))
+        bail!(Usage(format!("unknown experiment {name:?}: {nearest}known: {}{folder}", names.join(", "))))
     }
 
     /// One of its files.

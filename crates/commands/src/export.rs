@@ -8,6 +8,7 @@ mod tables;
 
 use crate::destination::{Destination, not_for_terminals};
 use crate::panels;
+use crate::usage::Usage;
 use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
 use std::path::PathBuf;
@@ -90,9 +91,9 @@ fn by_name(destination: &Destination) -> Result<Format> {
     let Destination::File(path) = destination else { return Ok(Format::Csv) };
     let Some(end) = path.extension().map(|end| end.to_string_lossy()) else { return Ok(Format::Csv) };
     Format::from_str(&end, true).map_err(|_| {
-        anyhow!(
+        anyhow!(Usage(format!(
             "{}: no format is called {end:?}: expected a name that ends in .csv, .json or .parquet, or --format",
             path.display()
-        )
+        )))
     })
 }

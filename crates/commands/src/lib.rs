@@ -42,13 +42,16 @@ mod schema;
 mod shell;
 mod simulate;
 mod terminal;
+mod usage;
 
 use crate::simulate::{Options, finished_part, play_part};
+use crate::usage::{Usage, integer, threads};
 use anyhow::{Result, bail};
 use clap::error::{ContextKind, ContextValue};
-use clap::{Args, Parser, Subcommand};
+use clap::{Arg, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use experiment::toml_reader::{Source, with_short_numbers};
 use experiment::{Experiment, Overrides, Shard};
+use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -182,7 +185,7 @@ struct Simulate {
     #[arg(long)]
     keep_runs: bool,
     /// Number of threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<u16>,
     /// Print no progress and no overview
     #[arg(long)]
@@ -193,16 +196,16 @@ struct Simulate {
 #[derive(Debug, Clone, Copy, Args)]
 struct OverrideArguments {
     /// Replace the experiment's master seed
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole_number)]
+    #[arg(long, value_name = "S", value_parser = integer::<u64>(0..=u64::MAX))]
     seed: Option<u64>,
     /// Replace the number of runs; those of each instance if the spec has `per-instance`
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number)]
+    #[arg(long, value_name = "N", value_parser = integer::<u64>(0..=u64::MAX))]
     runs: Option<u64>,
     /// Replace the number of rounds
-    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
+    #[arg(long, value_name = "T", value_parser = integer::<u64>(0..=u64::MAX))]
     horizon: Option<u64>,
     /// Replace the number of rounds after which a policy that has not stopped is stopped
-    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = whole_number)]
+    #[arg(long, value_name = "T", value_parser = integer::<u64>(0..=u64::MAX))]
     max_steps: Option<u64>,
 }
 
@@ -215,7 +218,10 @@ impl OverrideArguments {
 
 /// Runs the command with the arguments of this process.
 pub fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| plain(error).exit());
+    let cli = match parsed() {
+        Ok(cli) => cli,
+        Err(error) => return unparsed(&plain(error)),
+    };
     interrupt::watch();
     let outcome = match cli.command {
         Command::Policies(arguments) => discover::policies::run(&arguments).map(|()| ExitCode::SUCCESS),
@@ -245,8 +251,33 @@ pub fn main() -> ExitCode {
     outcome.unwrap_or_else(|error| {
         // If standard error cannot be written, the exit status still reports the failure.
         terminal::tell(&format_args!("error: {error:#}"));
-        ExitCode::FAILURE
+        if usage::is_at_fault(&error) { ExitCode::from(usage::STATUS) } else { ExitCode::FAILURE }
     })
+}
+
+/// The arguments of this process. A negative number is the value of an option, so that the message
+/// is about that value.
+fn parsed() -> Result<Cli, clap::Error> {
+    let with_negative = |argument: Arg| {
+        let is_option = argument.get_long().is_some() && argument.get_action().takes_values();
+        argument.allow_negative_numbers(is_option)
+    };
+    let program = Cli::command().mut_subcommands(|command| command.mut_args(with_negative));
+    let mut kept = program.clone();
+    Cli::from_arg_matches(&program.try_get_matches()?).map_err(|error| error.format(&mut kept))
+}
+
+/// Prints what the parser says in place of a command line: help, the version, or an error.
+fn unparsed(error: &clap::Error) -> ExitCode {
+    let written = error.print().and_then(|()| stdout().flush());
+    match terminal::written(written) {
+        Err(failure) if !error.use_stderr() => {
+            terminal::tell(&format_args!("error: {failure:#}"));
+            ExitCode::FAILURE
+        }
+        _ if error.use_stderr() => ExitCode::from(usage::STATUS),
+        _ => ExitCode::SUCCESS,
+    }
 }
 
 /// Makes an error of the command line safe to print: values are escaped, and very long numbers are shortened.
@@ -258,11 +289,6 @@ fn plain(mut error: clap::Error) -> clap::Error {
         }
     }
     error
-}
-
-/// Parses a number of the command line.
-fn whole_number(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("expected an integer from 0 to {}", u64::MAX))
 }
 
 fn simulate(arguments: &Simulate) -> Result<()> {
@@ -297,7 +323,9 @@ fn refuse_without_directory(arguments: &Simulate) -> Result<()> {
         (arguments.fresh, "--fresh", "without a directory everything is played anyway"),
     ];
     match refused.into_iter().find(|(given, ..)| *given) {
-        Some((_, option, reason)) => bail!("{option}: {reason}: leave it out, or give --out a directory"),
+        Some((_, option, reason)) => {
+            bail!(Usage(format!("{option}: {reason}: leave it out, or give --out a directory")))
+        }
         None => Ok(()),
     }
 }

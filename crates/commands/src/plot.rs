@@ -1,6 +1,7 @@
 //! `click-bandits plot`: draws a figure of a finished result as SVG.
 
 use crate::destination::{Destination, not_for_terminals};
+use crate::usage::{Usage, integer};
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use experiment::{Finished, ResultFile};
@@ -9,7 +10,7 @@ use report::figure::{PlotOptions, PolicyStyles};
 use std::path::PathBuf;
 
 /// The largest width and height in pixels.
-const LARGEST: i64 = 20_000;
+const LARGEST: u64 = 20_000;
 
 /// The arguments of `plot`.
 #[derive(Debug, Clone, clap::Args)]
@@ -38,10 +39,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "WxH", value_parser = size, conflicts_with_all = ["width", "height"])]
     size: Option<(u32, u32)>,
     /// Width in pixels; the height follows
-    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(1..=LARGEST))]
+    #[arg(long, value_name = "PIXELS", value_parser = integer::<u32>(1..=LARGEST))]
     width: Option<u32>,
     /// Height in pixels; the width follows
-    #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u32).range(1..=LARGEST))]
+    #[arg(long, value_name = "PIXELS", value_parser = integer::<u32>(1..=LARGEST))]
     height: Option<u32>,
     /// Heading
     #[arg(long, value_name = "TEXT")]
@@ -79,7 +80,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Destination::File(path) = &destination
         && path.extension().is_some_and(|end| !end.eq_ignore_ascii_case("svg"))
     {
-        bail!("{}: pictures are written as SVG: expected a name that ends in .svg", path.display());
+        bail!(Usage(format!(
+            "{}: pictures are written as SVG: expected a name that ends in .svg",
+            path.display()
+        )));
     }
     let finished = Finished::open(&arguments.dir)?;
     let mut result = finished.result().clone();
@@ -121,7 +125,7 @@ fn keep_only(result: &mut ResultFile, asked: &[String]) -> Result<()> {
 
 /// Parses `800x460`.
 fn size(text: &str) -> Result<(u32, u32), String> {
-    let pixels = |text: &str| text.parse().ok().filter(|pixels| (1..=LARGEST).contains(&i64::from(*pixels)));
+    let pixels = |text: &str| integer::<u32>(1..=LARGEST)(text).ok();
     let parts = text.split_once(['x', 'X', '×']);
     let size = parts.and_then(|(width, height)| Some((pixels(width)?, pixels(height)?)));
     size.ok_or_else(|| format!("expected WIDTHxHEIGHT in pixels from 1 to {LARGEST}, such as 800x460"))

@@ -19,6 +19,7 @@ pub(crate) use estimate::{Estimate, EstimateArguments};
 
 use crate::program::program;
 use crate::terminal::say;
+use crate::usage::{Usage, threads};
 use anyhow::{Context as _, Result, bail};
 use experiment::Canonical;
 use experiment::manifest::{Manifest, Moment};
@@ -43,11 +44,11 @@ pub(crate) struct Arguments {
     synthetic: bool,
     #[command(flatten)]
     estimate: EstimateArguments,
-    /// Directory for the report and the estimated matrix
-    #[arg(long, value_name = "DIR", required_unless_present = "matrix")]
+    /// Directory for the report and the estimated matrix; needed for an estimate
+    #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Number of threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<u16>,
     /// Print no progress and no report
     #[arg(long)]
@@ -62,11 +63,11 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let report = match (&arguments.matrix, &arguments.out) {
         (Some(_), _) if arguments.estimate != EstimateArguments::default() => {
-            bail!("--matrix gives the matrix: leave out the options for estimating one")
+            bail!(Usage("--matrix gives the matrix: leave out the options for estimating one".to_owned()))
         }
         (Some(file), out) => of_matrix(&MatrixFile::read(file)?, out.as_deref(), arguments.quiet)?,
         (None, Some(out)) => of_estimate(arguments, out)?,
-        (None, None) => bail!("--out DIR is needed to estimate a matrix"),
+        (None, None) => bail!(Usage("--out DIR is needed to estimate a matrix".to_owned())),
     };
     if arguments.quiet {
         return Ok(());

@@ -49,6 +49,7 @@ pub(crate) use part::PartOfReproduction;
 use crate::embedded::{Place, bare_name};
 use crate::simulate::{Options, finished_part, play_part, simulate};
 use crate::terminal::{self, say};
+use crate::usage::{Usage, integer, threads};
 use anyhow::{Context, Result};
 use experiment::models::MatrixFile;
 use experiment::{Experiment, Overrides, Parts, Queries, ResultDir, Runner, Shard, number};
@@ -102,16 +103,16 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) quick: bool,
     /// Number of threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<u16>,
     /// Run only this panel and its claims
     #[arg(long, value_name = "NAME")]
     pub(crate) panel: Option<String>,
     /// Replace the master seed of every panel
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = integer::<u64>(0..=u64::MAX))]
     pub(crate) seed: Option<u64>,
     /// Replace the number of runs of every panel; those of each instance if the panel has `per-instance`
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = integer::<u64>(0..=u64::MAX))]
     pub(crate) runs: Option<u64>,
     /// Play only this share of the runs of every panel (2/8: the second of eight), to be joined with `merge`
     #[arg(long, value_name = "I/N")]
@@ -332,7 +333,7 @@ fn read(
     let mut reproduction =
         Reproduction::from_sources(&experiment, &claims, queries, matrix, overrides(arguments), extent)?;
     if let Some(panel) = &arguments.panel {
-        reproduction.keep_only(panel).with_context(|| format!("--panel {panel}"))?;
+        reproduction.keep_only(panel).with_context(|| Usage(format!("--panel {panel}")))?;
     }
     Ok(reproduction)
 }

@@ -73,6 +73,9 @@ pub(crate) fn man(arguments: &ManArguments) -> Result<()> {
     let pages = pages()?;
     let Some(dir) = &arguments.dir else { return put(&pages[0].1) };
     let paths: Vec<PathBuf> = pages.iter().map(|(name, _)| dir.join(format!("{name}.1"))).collect();
+    if dir.exists() && !dir.is_dir() {
+        bail!("{}: is not a directory: name one for the pages", dir.display());
+    }
     for path in &paths {
         may_replace(path)?;
     }

@@ -6,8 +6,11 @@
 use anyhow::{Context as _, Result};
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::{ErrorKind, Write as _, stderr, stdout};
+use std::io::{self, ErrorKind, Write as _, stderr, stdout};
 use unicode_width::UnicodeWidthStr as _;
+
+/// What is wrong if standard output does not take everything.
+pub(crate) const UNWRITTEN: &str = "standard output cannot be written";
 
 /// Writes to standard output. A pipe that its reader has closed is not an error.
 ///
@@ -24,13 +27,7 @@ pub(crate) fn say(text: &impl Display) -> Result<()> {
 ///
 /// An error of the system, such as a full disk.
 pub(crate) fn put(text: &str) -> Result<()> {
-    let mut output = stdout().lock();
-    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(error).context("standard output cannot be written")
-        }
-        _ => Ok(()),
-    }
+    print(text.as_bytes())
 }
 
 /// Writes bytes to standard output as they are: a file's content for a program. A pipe that its reader has closed is not an error.
@@ -40,10 +37,13 @@ pub(crate) fn put(text: &str) -> Result<()> {
 /// An error of the system, such as a full disk.
 pub(crate) fn print(content: &[u8]) -> Result<()> {
     let mut output = stdout().lock();
-    match output.write_all(content).and_then(|()| output.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(error).context("standard output cannot be written")
-        }
+    written(output.write_all(content).and_then(|()| output.flush()))
+}
+
+/// The outcome of writing to standard output. A pipe that its reader has closed is not an error.
+pub(crate) fn written(outcome: io::Result<()>) -> Result<()> {
+    match outcome {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error).context(UNWRITTEN),
         _ => Ok(()),
     }
 }

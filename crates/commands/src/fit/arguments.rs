@@ -2,6 +2,7 @@
 
 use super::inputs::Inputs;
 use super::parameters::Form;
+use crate::usage::{integer, threads};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use click_logs::Filter;
@@ -34,52 +35,52 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR")]
     pub(super) out: PathBuf,
     /// Number of the first position, 0 or 1, in logs with --columns and in --counts
-    #[arg(long, value_name = "P", default_value_t = 1, value_parser = clap::value_parser!(u8).range(0..=1))]
+    #[arg(long, value_name = "P", default_value_t = 1, value_parser = integer::<u8>(0..=1))]
     pub(super) first_position: u8,
     /// Clip the clicks of a line to its impressions, and print how many clicks are dropped
     #[arg(long)]
     pub(super) clip_clicks: bool,
     /// Keep only items with at least N impressions at every position
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = integer::<u64>(0..=u64::MAX))]
     pub(super) min_impressions: u64,
     /// Keep only items with at least N impressions in total
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = integer::<u64>(0..=u64::MAX))]
     pub(super) min_total_impressions: u64,
     /// Keep only queries with at least N such items
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = integer::<u32>(1..=u32::MAX.into()))]
     pub(super) min_items: u32,
     /// Keep only the N queries with the most impressions
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX.into()))]
     pub(super) top_queries: Option<u32>,
     /// Keep only the first N positions
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+    #[arg(long, value_name = "N", value_parser = integer::<u8>(1..=64))]
     pub(super) positions: Option<u8>,
     /// Whether queries have their own examination (pbm) and leaving (dcm), or all share them
     #[arg(long, value_enum, default_value_t = ScopeName::Query)]
     pub(super) scope: ScopeName,
     /// Pseudo-impressions of every item's prior, which is centred at the mean of the query; 0 for none [default: estimated from the log]
-    #[arg(long, value_name = "STRENGTH", allow_negative_numbers = true, value_parser = strength)]
+    #[arg(long, value_name = "STRENGTH", value_parser = strength)]
     pub(super) prior: Option<f64>,
     /// Skip invalid lines and count them by reason, instead of stopping at the first
     #[arg(long)]
     pub(super) lenient: bool,
     /// Maximal share of lines, of impressions and of clicks that may be skipped [default: 0.01]
-    #[arg(long, value_name = "SHARE", requires = "lenient", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", requires = "lenient")]
     pub(super) max_skipped: Option<f64>,
     /// Hold out one session in N to compare the models on (one impression if lines are not sessions)
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(2..))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = integer::<u64>(2..=u64::MAX))]
     pub(super) held_out: u64,
     /// Seed of the choice of the held-out sessions
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = integer::<u64>(0..=u64::MAX))]
     pub(super) seed: u64,
     /// Answer for the N queries with the most lists what today's ranking loses and what a policy would gain; 0 for no answer
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(0..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = integer::<u16>(0..=1000))]
     pub(super) answer: u16,
     /// How parameters are written [default: json, or parquet for more than 1,000,000 of them]
     #[arg(long, value_enum, value_name = "FORM")]
     pub(super) parameters: Option<Form>,
     /// Number of threads that read the log; fits use one per core [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub(super) threads: Option<u16>,
     /// Print no progress and no overview
     #[arg(long)]

@@ -3,6 +3,7 @@
 use super::arguments::{Arguments, SettingSource};
 use super::inputs::Inputs;
 use crate::progress::Progress;
+use crate::usage::Usage;
 use anyhow::{Result, anyhow, bail};
 use click_logs::fit::{Model, Options};
 use click_logs::formats::{self, FormatRow, SessionsOf};
@@ -54,9 +55,9 @@ impl Source {
         let chosen = Chosen::new(named, no_sessions.is_none());
         let Chosen { models, left_out } = chosen.map_err(|model| {
             let why = no_sessions.clone().unwrap_or_default();
-            anyhow!(
+            anyhow!(Usage(format!(
                 "--model {model}: it needs whole sessions with their lists in order, and {why}; or fit pbm"
-            )
+            )))
         })?;
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads =
@@ -66,17 +67,17 @@ impl Source {
         if arguments.lenient {
             reader = reader
                 .lenient(arguments.share_to_skip())
-                .map_err(|error| anyhow!("--max-skipped: {error}"))?;
+                .map_err(|error| anyhow!(Usage(format!("--max-skipped: {error}"))))?;
         }
         if arguments.clip_clicks {
             reader = reader.clip_clicks();
         }
         if arguments.first_position == 0 {
             if arguments.format.is_some_and(|format| !format.names_columns()) {
-                bail!(
+                bail!(Usage(format!(
                     "--first-position: only for --format {} and for --counts; the other formats define the first position",
                     with_named_columns()
-                );
+                )));
             }
             reader = reader.positions_from_zero();
         }
@@ -218,19 +219,21 @@ impl Source {
 
 fn format(arguments: &Arguments) -> Result<Format> {
     let columns = arguments.columns.as_deref();
-    let settings = |error: click_logs::Error| anyhow!("--{error}");
+    let settings = |error: click_logs::Error| anyhow!(Usage(format!("--{error}")));
     let Some(format) = arguments.format else {
         return Format::counts_of(&arguments.counts).map_err(settings);
     };
     match columns {
         None if format.names_columns() => {
-            bail!("--columns: missing: expected query=..,item=..,position=..,click=.. (see --help)")
+            bail!(Usage(
+                "--columns: missing: expected query=..,item=..,position=..,click=.. (see --help)".to_owned()
+            ))
         }
         Some(_) if !format.names_columns() => {
-            bail!(
+            bail!(Usage(format!(
                 "--columns: only for --format {}; the other formats define their columns",
                 with_named_columns()
-            )
+            )))
         }
         columns => format.format(columns).map_err(settings),
     }

@@ -15,6 +15,7 @@
 
 use super::sampling::pairs;
 use crate::progress::Progress as Display;
+use crate::usage::integer;
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 use experiment::hexadecimal;
@@ -44,13 +45,13 @@ pub(crate) struct EstimateArguments {
     #[arg(long, value_enum)]
     user: Option<User>,
     /// Number of comparisons of each pair of rankers [default: 4000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    #[arg(long, value_name = "N", value_parser = integer::<u64>(1..=1 << 40))]
     comparisons: Option<u64>,
     /// Number of documents of a list [default: 10]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    #[arg(long, value_name = "N", value_parser = integer::<u16>(1..=64))]
     list_length: Option<u16>,
     /// Seed of clicks, interleaving and ties [default: 1]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = integer::<u64>(0..=u64::MAX))]
     seed: Option<u64>,
 }
 

@@ -1,0 +1,120 @@
+//! Invalid command lines have exit status 2 and one message, whether the parser or the command
+//! finds the fault; output that cannot be written is an error, and a reader who has read enough is
+//! none.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn run(dir: &Path, arguments: &str) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
+    program.current_dir(dir).args(arguments.split_whitespace()).output().expect("the program starts")
+}
+
+/// A directory with an experiment, a file that is none, and a log.
+fn bench() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let written = run(dir.path(), "init pbm --out spec.toml");
+    assert!(written.status.success());
+    fs::write(dir.path().join("file"), "0.5 0.6\n0.4 0.5\n").expect("written");
+    dir
+}
+
+#[test]
+fn invalid_command_lines_have_one_message_and_status_2() {
+    let dir = bench();
+    for (arguments, message) in [
+        ("simulate spec.toml --out r --runs 0", "--runs 0: expected an integer from 1 to "),
+        ("simulate spec.toml --out r --max-steps 5", "--max-steps 5: "),
+        (
+            "simulate spec.toml --out r --threads -1",
+            "'-1' for '--threads <N>': expected an integer from 1 to 1024",
+        ),
+        (
+            "simulate spec.toml --out r --threads x",
+            "'x' for '--threads <N>': expected an integer from 1 to 1024",
+        ),
+        ("simulate spec.toml --out - --json", "--json: standard output has one document"),
+        ("check . --runs 2", ".: is a directory, whose panels have values of their own"),
+        ("reproduce rank1 --runs 0 --out r", "--runs 0: "),
+        ("reproduce rank1 --seed -1 --out r", "'-1' for '--seed <S>': expected an integer from 0 to "),
+        ("reproduce rank1 --panel x --out r", "--panel x: rank1 has no such panel"),
+        ("reproduce rank2 --out r", "unknown experiment"),
+        ("policies oracle --example --json", "cannot be used with"),
+        ("export r --out x.doc", "x.doc: no format is called"),
+        ("plot r --out x.png", "x.png: pictures are written as SVG"),
+        ("plot r --width 20001", "'20001' for '--width <PIXELS>': expected an integer from 1 to 20000"),
+    ] {
+        refused(dir.path(), arguments, message);
+    }
+    assert!(!dir.path().join("r").exists());
+}
+
+#[test]
+fn invalid_command_lines_on_logs_have_status_2() {
+    let dir = bench();
+    for (arguments, message) in [
+        ("preferences --synthetic", "--out DIR is needed"),
+        ("preferences --matrix file --seed 2", "--matrix gives the matrix"),
+        ("fit file --format sessions --out r --columns query=q", "--columns: only for "),
+        ("fit file --format delimited --out r", "--columns: missing"),
+        ("fit file --format sessions --out r --first-position 0", "--first-position: only for "),
+        ("fit file --format sessions --out r --held-out -1", "expected an integer from 2 to "),
+        ("fit file --format sessions --out r --lenient --max-skipped 2", "--max-skipped: "),
+    ] {
+        refused(dir.path(), arguments, message);
+    }
+    // What is missing is one of three, and no directory for a matrix that is only reported.
+    let missing = String::from_utf8_lossy(&run(dir.path(), "preferences").stderr).into_owned();
+    assert!(missing.contains("<--matrix <FILE>|--letor <FILE>|--synthetic>"), "{missing}");
+    assert!(!missing.contains("--out"), "{missing}");
+}
+
+fn refused(dir: &Path, arguments: &str, message: &str) {
+    let output = run(dir, arguments);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments}: {said}");
+    assert!(output.stdout.is_empty() && said.starts_with("error: ") && said.contains(message), "{said}");
+    assert_eq!(said.matches("error: ").count(), 1, "{said}");
+}
+
+#[test]
+fn check_lists_the_faults_of_the_command_line() {
+    let dir = bench();
+    let output = run(dir.path(), "check spec.toml --runs 0 --horizon 0");
+    let listed = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(2), "{listed}");
+    assert!(listed.contains("--runs 0: ") && listed.contains("--horizon 0: "), "{listed}");
+}
+
+#[test]
+fn a_file_in_place_of_the_directory_of_pages_is_named() {
+    let dir = bench();
+    let output = run(dir.path(), "man file");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(said, "error: file: is not a directory: name one for the pages\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_is_lost_is_an_error_and_a_closed_pipe_is_none() {
+    use std::process::Stdio;
+
+    let dir = bench();
+    for arguments in ["--help", "--version", "help", "simulate --help", "policies", "man", "init pbm"] {
+        let started = |output: Stdio| {
+            let mut program = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
+            let program = program.current_dir(dir.path()).args(arguments.split_whitespace());
+            program.stdout(output).stderr(Stdio::piped()).output().expect("the program starts")
+        };
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("the full device opens");
+        let lost = started(full.into());
+        let said = String::from_utf8_lossy(&lost.stderr);
+        assert_eq!(lost.status.code(), Some(1), "{arguments}");
+        assert!(said.starts_with("error: standard output cannot be written: "), "{arguments}: {said}");
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let closed = started(writer.into());
+        assert!(closed.status.success() && closed.stderr.is_empty(), "{arguments}");
+    }
+}
