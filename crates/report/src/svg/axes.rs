@@ -54,7 +54,7 @@ impl Axes {
     }
 
     /// The height below the frame: ticks or names, and the words of the axis.
-    pub(super) fn height_below(&self, names: &Names<'_>, layout: &Layout, width: f64) -> f64 {
+    pub(super) fn height_below(&self, names: &Names, layout: &Layout, width: f64) -> f64 {
         let words = self.x.words(width, layout) as f64 * (layout.line + 1.0);
         layout.edge + 10.0 + names.height().max(layout.line) + words
     }
@@ -109,7 +109,7 @@ pub(super) fn draw_axes(
     layer: &mut Layer,
     chart: &Chart,
     axes: &Axes,
-    names: &Names<'_>,
+    names: &Names,
     frame: &Frame,
     layout: &Layout,
 ) {
@@ -138,7 +138,7 @@ pub(super) fn draw_axes(
 }
 
 /// Draws the quantities and units along the axes.
-fn draw_words(layer: &mut Layer, axes: &Axes, names: &Names<'_>, frame: &Frame, layout: &Layout) {
+fn draw_words(layer: &mut Layer, axes: &Axes, names: &Names, frame: &Frame, layout: &Layout) {
     let middle = Font::middle(layout.axis);
     let below = frame.bottom + layout.edge - 2.0 + names.height().max(layout.line) + layout.axis;
     let x = f64::midpoint(frame.left, frame.right);

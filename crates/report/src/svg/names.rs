@@ -2,36 +2,52 @@
 
 use super::canvas::{Font, Layer};
 use super::layout::width_of;
-use crate::text::in_lines;
+use crate::text::{in_lines, wrapped};
 
 /// The largest number of lines of a name that is level.
 const MOST_LINES: usize = 3;
 
+/// The largest height of a line of an upright name.
+const HIGHEST: f64 = 240.0;
+
 /// Names of the columns of a figure.
-pub(crate) struct Names<'a> {
-    all: &'a [String],
-    /// The lines of each; `None` if a name is too long for its column, and all are upright.
-    level: Option<Vec<Vec<String>>>,
+pub(crate) struct Names {
+    /// The lines of each.
+    all: Vec<Vec<String>>,
+    /// Whether a name is too long for its column, so that all are upright.
+    are_upright: bool,
     font: f64,
     line: f64,
 }
 
-impl<'a> Names<'a> {
-    /// Lays out names above or below columns of this width.
-    pub(crate) fn of(names: &'a [String], column: f64, font: f64, line: f64) -> Self {
-        let in_column = |name: &String| in_lines(name, column / font);
-        let lines: Vec<Vec<String>> = names.iter().map(in_column).collect();
+impl Names {
+    /// Lays out names above or below columns of this width. Upright names are cut after two lines,
+    /// or after one where columns are narrow.
+    pub(crate) fn of(names: &[String], column: f64, font: f64, line: f64) -> Self {
+        let level: Vec<Vec<String>> = names.iter().map(|name| in_lines(name, column / font)).collect();
         let fits = |lines: &Vec<String>| {
             lines.len() <= MOST_LINES && lines.iter().all(|line| width_of(line, font) <= column)
         };
-        Self { all: names, level: lines.iter().all(fits).then_some(lines), font, line }
+        if level.iter().all(fits) {
+            return Self { all: level, are_upright: false, font, line };
+        }
+        let upright = |name: &String| {
+            let mut lines = wrapped(name, HIGHEST / font);
+            if lines.len() > 1 && column < 2.0 * line {
+                lines.truncate(1);
+                lines[0].push('…');
+            }
+            lines
+        };
+        Self { all: names.iter().map(upright).collect(), are_upright: true, font, line }
     }
 
     /// The height that they need.
     pub(crate) fn height(&self) -> f64 {
-        match &self.level {
-            Some(lines) => lines.iter().map(Vec::len).max().unwrap_or(0) as f64 * self.line,
-            None => self.all.iter().map(|name| width_of(name, self.font)).fold(0.0, f64::max),
+        if self.are_upright {
+            self.all.iter().flatten().map(|line| width_of(line, self.font)).fold(0.0, f64::max)
+        } else {
+            self.all.iter().map(Vec::len).max().unwrap_or(0) as f64 * self.line
         }
     }
 
@@ -60,15 +76,16 @@ impl<'a> Names<'a> {
         edge: f64,
         upright: Font,
     ) {
-        for (place, name) in self.all.iter().enumerate() {
-            if let Some(lines) = &self.level {
-                for (number, words) in lines[place].iter().enumerate() {
-                    let at = (x(place), level(number, lines[place].len()));
+        for (place, lines) in self.all.iter().enumerate() {
+            for (number, words) in lines.iter().enumerate() {
+                if self.are_upright {
+                    let font = Font { is_upright: true, ..upright };
+                    let aside = (number as f64 - (lines.len() as f64 - 1.0) / 2.0) * self.line;
+                    layer.text("", words, (x(place) + aside + font.half(), edge), font, None);
+                } else {
+                    let at = (x(place), level(number, lines.len()));
                     layer.text("", words, at, Font::middle(self.font), None);
                 }
-            } else {
-                let font = Font { is_upright: true, ..upright };
-                layer.text("", name, (x(place) + font.half(), edge), font, None);
             }
         }
     }

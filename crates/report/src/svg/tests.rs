@@ -175,6 +175,21 @@ fn headings_and_labels_do_not_leave_the_picture() {
 }
 
 #[test]
+fn long_names_of_columns_do_not_stretch_a_picture() {
+    for n_names in [2, 40] {
+        let places = (0..n_names).map(|place| (f64::from(place), 1.0)).collect();
+        let mut chart = chart(vec![curve("a", CurveStyle::Policy(0), places)]);
+        chart.x = Axis::new(Scale::Linear, -0.5, f64::from(n_names) - 0.5);
+        chart.categories = vec!["name_without_spaces".repeat(5); usize::try_from(n_names).unwrap()];
+        let svg = render(&chart).unwrap();
+        assert!(number(&svg, "height") < 800.0);
+        // Two lines where there is room, each with an end that says that there is more.
+        let cut = svg.matches('…').count();
+        assert!(cut >= 2 * usize::try_from(n_names).unwrap(), "{cut}");
+    }
+}
+
+#[test]
 fn a_picture_has_a_role_a_title_and_a_description() {
     let svg =
         render(&chart(vec![curve("a", CurveStyle::Policy(0), vec![(1.0, 0.0), (1000.0, 9.0)])])).unwrap();
