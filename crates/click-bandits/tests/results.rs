@@ -123,7 +123,7 @@ fn without_a_directory_result_json_goes_to_standard_output() {
     ] {
         let arguments = [&["simulate", "spec.toml", "--out", "-"], option].concat();
         let (status, message) = refused(dir.path(), &arguments);
-        assert!(status == Some(1) && message.contains(expected), "{message}");
+        assert!(status == Some(2) && message.contains(expected), "{message}");
     }
 }
 
