@@ -224,3 +224,22 @@ fn fitted_users_are_those_of_the_log() {
     near(ubm.examination().iter().flat_map(|row| values(row)).collect(), &BROWSING.concat(), 0.1);
     clicks(ubm.expected_clicks(&list), ubm_users().expected_clicks(&list));
 }
+
+/// Logs whose maximum has the third probability at 0. The numbers are those of a general optimiser with many starts.
+#[test]
+fn click_chains_are_fitted_on_the_bounds() {
+    for (log, log_likelihood, continuation) in [
+        (include_str!("data/w3-ccm-repeated-and-short.sessions.tsv"), -744.898, [0.764, 0.625, 0.0]),
+        (include_str!("data/w3-ccm-satisfied-leave.sessions.tsv"), -473.323, [0.814, 0.564, 0.0]),
+    ] {
+        let log = read(log);
+        let options = Options { prior_strength: Some(0.0), scope: Scope::Site, ..Options::default() };
+        let ccm = fit(Model::Ccm, &log.counts, &log.sessions, &options).unwrap();
+        let convergence = ccm.site().convergence.as_ref().unwrap();
+        let found = convergence.last.log_likelihood;
+        assert!(convergence.converged && (found - log_likelihood).abs() < 1e-3, "{found}");
+        for (found, expected) in ccm.site_continuation().iter().zip(continuation) {
+            assert!((found.value - expected).abs() < 1e-3, "{found:?} {expected}");
+        }
+    }
+}

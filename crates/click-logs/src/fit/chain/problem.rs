@@ -166,9 +166,13 @@ struct AfterClick {
 /// Newton steps at most, and the change at which they end.
 const NEWTON_STEPS: usize = 30;
 const NEWTON_TOLERANCE: f64 = 1e-12;
+/// Curvature added in every direction, as a share of the whole. Where all items are alike, clicks tell
+/// one mean of the two probabilities, and this picks the nearest pair that has it.
+const RIDGE: f64 = 1e-9;
 
 /// The probabilities `b, g` of going on, `q = b (1 - a) + g a`, that maximise the likelihood of users after a click with pseudo-counts of
-/// going on and of stopping. It is concave. A Newton step ends inside (0, 1), and is halved until it does not lower the likelihood.
+/// going on and of stopping. It is concave. A step goes to the maximum of its quadratic approximation in the square [0, 1]^2, bounds
+/// included, so it leads uphill inside the square; it is halved until it does not lower the likelihood.
 ///
 /// A short step is not checked, which saves most logarithms: if `b`, `1 - b`, `g` and `1 - g` change by at most a tenth, so do all `q` and
 /// `1 - q`,
@@ -191,7 +195,7 @@ fn two_continuations(users: &[AfterClick], prior: [[f64; 2]; 2], start: [f64; 2]
     for _ in 0..NEWTON_STEPS {
         let (mut gradient, mut curvature) = ([0.0; 2], [0.0; 3]);
         let mut add = |on: f64, stopped: f64, q: f64, [x, y]: [f64; 2]| {
-            let (q, rest) = (q.max(1e-300), (1.0 - q).max(1e-300));
+            let (q, rest) = (q.max(1e-60), (1.0 - q).max(1e-60));
             let (first, second) = (on / q - stopped / rest, on / q / q + stopped / rest / rest);
             gradient = [gradient[0] + first * x, gradient[1] + first * y];
             let [xx, xy, yy] = curvature;
@@ -204,22 +208,16 @@ fn two_continuations(users: &[AfterClick], prior: [[f64; 2]; 2], start: [f64; 2]
         add(prior[0][0], prior[0][1], at[0], [1.0, 0.0]);
         add(prior[1][0], prior[1][1], at[1], [0.0, 1.0]);
         let [xx, xy, yy] = curvature;
-        let determinant = xx * yy - xy * xy;
-        if !(determinant.is_finite() && determinant > 1e-12 * xx * yy) {
+        let ridge = RIDGE * (xx + yy);
+        if !(ridge > 0.0 && ridge.is_finite()) {
             return at;
         }
-        let step = [
-            (yy * gradient[0] - xy * gradient[1]) / determinant,
-            (xx * gradient[1] - xy * gradient[0]) / determinant,
-        ];
-        // At most nine tenths of the way to 0 or 1.
-        let room =
-            |c: f64, step: f64| if step < 0.0 { 0.9 * c / -step } else { 0.9 * (1.0 - c) / step.max(1e-300) };
-        let mut length = room(at[0], step[0]).min(room(at[1], step[1])).min(1.0);
+        let step = highest_in_square(at, gradient, [xx + ridge, xy, yy + ridge]);
+        let mut length = 1.0;
         let is_short = at.iter().zip(step).all(|(&c, step)| step.abs() <= 0.1 * c.min(1.0 - c));
         let before = if is_short { 0.0 } else { value(at) };
         let next = loop {
-            let next = [at[0] + length * step[0], at[1] + length * step[1]];
+            let next = [0, 1].map(|of| (at[of] + length * step[of]).clamp(0.0, 1.0));
             if is_short || value(next) >= before {
                 break next;
             }
@@ -235,6 +233,30 @@ fn two_continuations(users: &[AfterClick], prior: [[f64; 2]; 2], start: [f64; 2]
         }
     }
     at
+}
+
+/// The step from `at` to the maximum of a concave quadratic function in the square [0, 1]^2: its own maximum, if that is inside, and
+/// otherwise the highest point of the four edges.
+fn highest_in_square(at: [f64; 2], gradient: [f64; 2], [xx, xy, yy]: [f64; 3]) -> [f64; 2] {
+    let determinant = xx * yy - xy * xy;
+    let free = [
+        (yy * gradient[0] - xy * gradient[1]) / determinant,
+        (xx * gradient[1] - xy * gradient[0]) / determinant,
+    ];
+    if at.iter().zip(free).all(|(c, step)| (0.0..=1.0).contains(&(c + step))) {
+        return free;
+    }
+    let gain = |[x, y]: [f64; 2]| {
+        gradient[0] * x + gradient[1] * y - 0.5 * (xx * x * x + 2.0 * xy * x * y + yy * y * y)
+    };
+    let on_edge = |(of, bound): (usize, f64)| {
+        let fixed = bound - at[of];
+        let best = (gradient[1 - of] - xy * fixed) / [xx, yy][1 - of];
+        let other = best.clamp(-at[1 - of], 1.0 - at[1 - of]);
+        if of == 0 { [fixed, other] } else { [other, fixed] }
+    };
+    let edges = [(0, 0.0), (0, 1.0), (1, 0.0), (1, 1.0)].map(on_edge);
+    edges.into_iter().max_by(|a, b| gain(*a).total_cmp(&gain(*b))).unwrap_or(free)
 }
 
 impl Em for Problem {
