@@ -65,6 +65,48 @@ impl QueryCell {
     }
 }
 
+/// A set of positions. A log need not show the first one, and may leave gaps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Positions(u64);
+
+impl Positions {
+    /// The first `n` positions, at most 64.
+    pub fn first(n: usize) -> Self {
+        Self(if n < 64 { (1 << n) - 1 } else { u64::MAX })
+    }
+
+    /// The positions in order, from 0.
+    pub fn iter(self) -> impl Iterator<Item = usize> + Clone {
+        (0..64).filter(move |&position| self.contains(position))
+    }
+
+    /// Whether a position is in the set.
+    pub fn contains(self, position: usize) -> bool {
+        position < 64 && self.0 >> position & 1 == 1
+    }
+
+    /// Number of positions of the set above this one.
+    #[inline]
+    pub fn rank(self, position: usize) -> usize {
+        (self.0 & ((1 << position) - 1)).count_ones() as usize
+    }
+
+    /// Number of positions.
+    pub fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The last position, plus 1.
+    pub fn end(self) -> usize {
+        64 - self.0.leading_zeros() as usize
+    }
+}
+
 /// Clicks and impressions of an item of a query at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
@@ -111,9 +153,14 @@ impl<'a> QueryCounts<'a> {
         self.cells.iter().map(|cell| cell.clicks.get()).sum()
     }
 
-    /// Number of positions: the last position shown, plus 1.
+    /// Number of positions at which it has impressions.
     pub fn n_positions(&self) -> usize {
-        self.cells.iter().map(|cell| usize::from(cell.position) + 1).max().unwrap_or(0)
+        self.positions().len()
+    }
+
+    /// The positions at which it has impressions.
+    pub fn positions(&self) -> Positions {
+        Positions(self.cells.iter().fold(0, |all, cell| all | 1 << cell.position))
     }
 }
 
@@ -146,7 +193,8 @@ pub struct Filter {
     pub min_total_impressions: u64,
     /// Keeps a query if it has at least this number of kept items.
     pub min_items: usize,
-    /// Number of positions, from the top; cells below are dropped. `None`: all positions of the log.
+    /// Number of positions, from the top; cells below are dropped. `None`: all positions of the log. A position without impressions
+    /// is none.
     pub n_positions: Option<usize>,
     /// Keeps at most this number of queries: those with the most kept impressions; ties go to the first.
     pub top_queries: Option<usize>,
@@ -184,9 +232,14 @@ impl Counts {
         self.cells.iter().map(Vec::len).sum()
     }
 
-    /// Number of positions: the last position shown in any query, plus 1.
+    /// Number of positions at which any query has impressions.
     pub fn n_positions(&self) -> usize {
-        self.queries().map(|query| query.n_positions()).max().unwrap_or(0)
+        self.positions().len()
+    }
+
+    /// The positions at which any query has impressions.
+    pub fn positions(&self) -> Positions {
+        Positions(self.queries().fold(0, |all, query| all | query.positions().0))
     }
 
     /// Impressions of all cells.
@@ -202,7 +255,9 @@ impl Counts {
     /// The counts that pass a filter.
     #[must_use]
     pub fn filtered(&self, filter: &Filter) -> Self {
-        let n_positions = filter.n_positions.unwrap_or_else(|| self.n_positions());
+        let positions = self.positions();
+        let n_positions = filter.n_positions.unwrap_or_else(|| positions.end());
+        let n_full = positions.iter().filter(|&position| position < n_positions).count();
         let mut kept: Vec<(QueryEntry, u64)> = Vec::new();
         let mut cells: Vec<QueryCell> = Vec::new();
         for query in self.queries() {
@@ -212,7 +267,7 @@ impl Counts {
                 let upper = item.partition_point(|cell| usize::from(cell.position) < n_positions);
                 let item = &item[..upper];
                 let enough = |cell: &&QueryCell| cell.impressions.get() >= filter.min_impressions;
-                let full = filter.min_impressions == 0 || item.iter().filter(enough).count() == n_positions;
+                let full = filter.min_impressions == 0 || item.iter().filter(enough).count() == n_full;
                 let total: u64 = item.iter().map(|cell| cell.impressions.get()).sum();
                 if full && total >= filter.min_total_impressions && !item.is_empty() {
                     n_items += 1;

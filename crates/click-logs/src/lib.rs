@@ -18,7 +18,7 @@ pub mod generate;
 pub mod parameters;
 pub mod study;
 
-pub use counts::{Cell, Counts, Filter, QueryCounts};
+pub use counts::{Cell, Counts, Filter, Positions, QueryCounts};
 pub use error::{Error, ErrorKind, Place};
 pub use fault::Fault;
 pub use log::{HeldOut, Log};

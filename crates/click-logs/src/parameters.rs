@@ -173,7 +173,7 @@ pub struct SiteRecord {
     /// Attraction of an unseen item.
     #[serde(deserialize_with = "null::nan")]
     pub typical: f64,
-    /// By position: an unseen item has `typical` times this factor as its attraction.
+    /// By position: an unseen item has `typical` times this factor as its attraction; null where the log shows no position.
     #[serde(default, deserialize_with = "null::nans", skip_serializing_if = "<[f64]>::is_empty")]
     pub lift: Vec<f64>,
     /// Pseudo-impressions of every item's prior.
@@ -188,7 +188,7 @@ pub struct SiteRecord {
     /// Cascade: the click-through rate below the first click of a session; the model itself allows no such click.
     #[serde(default, deserialize_with = "null::some_nan", skip_serializing_if = "Option::is_none")]
     pub below_first_click: Option<f64>,
-    /// Parameters of positions, for all queries together.
+    /// Parameters of positions, for all queries together; a position without impressions has no row.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<PositionRecord>,
     /// Convergence of the fit of all queries together.
@@ -210,6 +210,9 @@ pub struct QueryRecord {
     /// Number of positions at which items of the query were shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n_positions: Option<usize>,
+    /// These positions, from 1, if they are not the first ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shown: Vec<usize>,
     /// Parameters of positions, if the query has its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positions: Vec<PositionRecord>,

@@ -2,6 +2,7 @@
 //!
 //! A cascade model needs the first click of a session, a dependent click model the last one. Counts of cells do not have them.
 
+use crate::counts::Positions;
 use crate::names::{Id, Names};
 use crate::table::Table;
 use click_models::Clicks;
@@ -83,6 +84,11 @@ impl<'a> QuerySessions<'a> {
             items: &sessions.items[list.items.0..list.items.1],
             patterns: &sessions.patterns[list.patterns.0..list.patterns.1],
         })
+    }
+
+    /// The positions of its longest list.
+    pub fn positions(&self) -> Positions {
+        Positions::first(self.lists().map(|list| list.items().len()).max().unwrap_or(0))
     }
 
     /// Number of sessions.

@@ -107,3 +107,17 @@ fn items_pass_by_their_impressions_in_all() {
     // At the given positions only.
     assert_eq!(kept(Filter { n_positions: Some(2), ..total(10) }), "a");
 }
+
+/// Positions 2 and 4 are all that the log has.
+#[test]
+fn items_pass_at_every_position_that_occurs() {
+    let log = format!("{HEADER}q,a,2,0,6\nq,a,4,0,5\nq,b,2,0,9\n");
+    let counts = reader().read("log", log.as_bytes()).unwrap().counts;
+    assert_eq!(counts.n_positions(), 2);
+    assert_eq!(counts.positions().iter().collect::<Vec<_>>(), [1, 3]);
+    let kept = |n_positions| {
+        let filter = Filter { min_impressions: 5, n_positions, ..Filter::default() };
+        counts.filtered(&filter).n_cells()
+    };
+    assert_eq!([None, Some(3), Some(4)].map(kept), [2, 2, 2]);
+}

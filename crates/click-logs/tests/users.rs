@@ -1,8 +1,9 @@
 //! Users of fitted models: all parameters are probabilities, with defaults for unknown ones.
 
-use click_logs::fit::{Fit, Model, Options, QueryFit, Users, fit};
+use click_logs::fit::{Fit, Model, Options, QueryFit, Scope, Users, fit};
 use click_logs::{Format, Log, Reader};
 use confidence::Probability;
+use std::fmt::Write as _;
 
 /// Sessions in which item b is always below a click, and the last position is never clicked.
 const SESSIONS: &str = "query\turls\tclicked_mask\nq\ta,b\t10\nq\ta,b\t10\nq\ta,b\t10\n";
@@ -60,17 +61,17 @@ fn a_position_without_data_is_left_as_any_other() {
 }
 
 #[test]
-fn the_most_examined_position_is_the_first_and_always_examined() {
+fn positions_keep_their_order_and_the_most_examined_one_is_always_examined() {
     let log = "query,item,position,clicks,impressions\n\
                q,a,1,100,1000\nq,a,2,200,1000\nq,b,1,50,1000\nq,b,2,100,1000\n";
     let pbm = without_priors(Model::Pbm, &read(Format::counts(), log));
     let Some(Users::PositionBased { model, positions }) = pbm.users(query(&pbm), 5) else {
         panic!("no users")
     };
-    assert_eq!(positions, [1, 0]);
+    assert_eq!(positions, [0, 1]);
     let near =
         |found: Vec<f64>, expected: [f64; 2]| found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9);
-    assert!(near(values(model.attraction()), [0.2, 0.1]) && near(values(model.examination()), [1.0, 0.5]));
+    assert!(near(values(model.attraction()), [0.2, 0.1]) && near(values(model.examination()), [0.5, 1.0]));
     let Some(Users::PositionBased { positions, .. }) = pbm.users(query(&pbm), 1) else { panic!("no users") };
     assert_eq!(positions, [0]);
 }
@@ -84,6 +85,105 @@ fn rates_have_no_users_and_a_list_has_a_position() {
             let is_rate = model.name().starts_with("ctr");
             assert_eq!(fit.users(query, 2).is_some(), !is_rate, "{model}");
             assert_eq!(fit.users(query, 0), None, "{model}");
+        }
+    }
+}
+
+/// Clicks of items `a` to `d` at three positions, and impressions. Attraction .6, .4, .2, .1; examination 1, .6, .3.
+const AT_THREE: [[(u64, u64); 3]; 4] = [
+    [(458, 747), (305, 766), (135, 768)],
+    [(282, 767), (169, 734), (78, 754)],
+    [(163, 733), (92, 733), (47, 715)],
+    [(83, 753), (51, 767), (18, 763)],
+];
+
+/// Counts of queries, each at three positions of its own.
+fn at_positions(queries: &[(&str, [usize; 3])]) -> Log {
+    let mut log = String::from("query,item,position,clicks,impressions\n");
+    for (query, positions) in queries {
+        for (item, cells) in ["a", "b", "c", "d"].iter().zip(AT_THREE) {
+            for (position, (clicks, impressions)) in positions.iter().zip(cells) {
+                writeln!(log, "{query},{item},{position},{clicks},{impressions}").unwrap();
+            }
+        }
+    }
+    read(Format::counts(), &log)
+}
+
+/// A log need not show the first position, and may leave gaps. Only the names of positions differ then.
+#[test]
+fn positions_that_the_log_never_shows_are_no_positions() {
+    for (scope, prior_strength) in [Scope::Query, Scope::Site]
+        .into_iter()
+        .flat_map(|scope| [None, Some(0.0), Some(5.0)].map(|s| (scope, s)))
+    {
+        let options = Options { scope, prior_strength, ..Options::default() };
+        let fit_at = |positions| {
+            let log = at_positions(&[("q", positions)]);
+            let fit_of = |model| fit(model, &log.counts, &log.sessions, &options).unwrap();
+            [Model::Pbm, Model::CtrRank].map(fit_of)
+        };
+        let usual = fit_at([1, 2, 3]);
+        for positions in [[3, 5, 7], [2, 3, 4], [1, 2, 64], [11, 12, 13]] {
+            for (fit, usual) in fit_at(positions).iter().zip(&usual) {
+                let rows: Vec<_> = fit.rows(fit.site_positions()).collect();
+                assert_eq!(rows.iter().map(|row| row.0 + 1).collect::<Vec<_>>(), positions);
+                assert!(rows.iter().map(|row| row.2).eq(usual.site_positions()), "{positions:?} {scope:?}");
+                for (query, usual_query) in fit.queries().iter().zip(usual.queries()) {
+                    assert_eq!(query.items, usual_query.items);
+                    let own: Vec<_> = fit.rows(fit.own_positions(query.id)).collect();
+                    assert!(own.iter().map(|row| row.2).eq(usual.own_positions(query.id)));
+                    assert!(own.iter().zip(positions).all(|(row, position)| row.0 + 1 == position));
+                    let (
+                        Some(Users::PositionBased { model, positions: of_log }),
+                        Some(Users::PositionBased { model: expected, .. }),
+                    ) = (fit.users(query, 3), usual.users(usual_query, 3))
+                    else {
+                        assert_eq!(fit.model(), Model::CtrRank);
+                        continue;
+                    };
+                    assert_eq!(model, expected);
+                    assert!(of_log.iter().zip(positions).all(|(of, position)| of + 1 == position));
+                }
+            }
+        }
+        let pbm = &fit_at([3, 5, 7])[0];
+        let estimates = pbm.rows(pbm.site_positions()).map(|row| row.2.value);
+        for (found, (truth, allowed)) in estimates.zip([(1.0, 1e-9), (0.631, 0.026), (0.282, 0.017)]) {
+            assert!((found - truth).abs() <= allowed, "{found} {truth}");
+        }
+        for (item, truth) in query(pbm).items.iter().zip([0.619, 0.367, 0.216, 0.105]) {
+            assert!((item.attraction.value - truth).abs() < 0.016, "{item:?}");
+        }
+    }
+}
+
+/// A query without the first position of the log: examination relative to its own first one, and users with its positions only.
+#[test]
+fn queries_have_their_own_positions() {
+    let log = at_positions(&[("q", [1, 2, 3]), ("r", [2, 3, 5]), ("s", [3, 5, 9])]);
+    for scope in [Scope::Query, Scope::Site] {
+        let options = Options { scope, ..Options::default() };
+        let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &options).unwrap();
+        for (query, expected) in pbm.queries().iter().zip([[0, 1, 2], [1, 2, 4], [2, 4, 8]]) {
+            let Some(Users::PositionBased { model, positions }) = pbm.users(query, 64) else {
+                panic!("users")
+            };
+            assert_eq!(positions, expected);
+            let own: Vec<_> = pbm.rows(pbm.own_positions(query.id)).collect();
+            if scope == Scope::Query {
+                assert!(own.iter().map(|row| row.0).eq(expected) && (own[0].2.value - 1.0).abs() < 1e-9);
+                // Fewer than the three standard errors of the ratio, and of attraction.
+                let [kappa, theta] = [values(model.examination()), values(model.attraction())];
+                assert!((kappa[1] - 0.62).abs() < 0.08 && (kappa[2] - 0.29).abs() < 0.05, "{kappa:?}");
+                assert!((theta[0] - 0.61).abs() < 0.05, "{theta:?}");
+            }
+            // A position of other queries is predicted, and one of no query.
+            for position in 0..12 {
+                let item = query.items[0].item;
+                let p = pbm.click_probability(query.id, item, position).unwrap();
+                assert!(p > 0.02 && p < 1.0, "{position}: {p}");
+            }
         }
     }
 }

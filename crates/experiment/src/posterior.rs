@@ -146,8 +146,10 @@ pub(crate) struct Query {
     positions: Vec<Estimate>,
     #[serde(default)]
     continuation: Vec<Estimate>,
-    /// The number of positions at which the log shows items.
+    /// The number of positions at which the log shows items, and these positions if they are not the first ones.
     n_positions: Option<usize>,
+    #[serde(default)]
+    shown: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -163,6 +165,8 @@ struct Item {
 pub(crate) struct Estimate {
     value: Option<f64>,
     se: Option<f64>,
+    /// Of a position.
+    position: Option<usize>,
 }
 
 impl Estimate {
@@ -412,14 +416,19 @@ impl PosteriorFile {
         self.positions.or(query.n_positions).unwrap_or_else(of_parameters).min(query.n_items())
     }
 
-    /// The parameters of positions: the query's own, or those of all queries.
-    pub(crate) fn of_positions<'a>(&'a self, query: &'a Query) -> &'a [Estimate] {
-        if query.positions.is_empty() { &self.fitted.site.positions } else { &query.positions }
+    /// The parameters of positions: the query's own, or those of all queries at the positions that it has.
+    pub(crate) fn of_positions(&self, query: &Query) -> Vec<Estimate> {
+        let all = if query.positions.is_empty() { &self.fitted.site.positions } else { &query.positions };
+        let is_shown = |estimate: &&Estimate| {
+            let position = estimate.position.filter(|_| !query.shown.is_empty());
+            position.is_none_or(|position| query.shown.contains(&position))
+        };
+        all.iter().filter(is_shown).copied().collect()
     }
 
     /// The first `n` parameters of positions; `otherwise` where the log says nothing.
     pub(crate) fn positions_of(&self, query: &Query, n: usize, otherwise: f64) -> Vec<Uncertain> {
-        let known = self.of_positions(query).iter().map(|estimate| estimate.or(otherwise));
+        let known = self.of_positions(query).into_iter().map(|estimate| estimate.or(otherwise));
         known.chain(std::iter::repeat(Uncertain::known(otherwise))).take(n).collect()
     }
 
@@ -440,7 +449,7 @@ impl PosteriorFile {
 
     /// The mean of the known parameters of positions, for a position of which the log says nothing.
     pub(crate) fn typical_leave(&self, query: &Query) -> f64 {
-        let known = self.of_positions(query).iter().filter_map(|estimate| estimate.value);
+        let known = self.of_positions(query).into_iter().filter_map(|estimate| estimate.value);
         let known: Vec<f64> = known.filter(|value| value.is_finite()).collect();
         if known.is_empty() { 0.5 } else { known.iter().sum::<f64>() / known.len() as f64 }
     }

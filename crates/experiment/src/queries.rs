@@ -59,8 +59,6 @@ pub struct FittedQuery {
     /// The first singular value of the matrix of click-through rates (item by position), as a share of the sum of all singular values.
     /// The matrix has the items that were shown at every position. `None` without such items, or without a click at the first position.
     pub first_singular_value: Option<f64>,
-    /// Whether the log's positions had to be sorted, from the most to the least examined.
-    pub reordered: bool,
 }
 
 impl Queries {

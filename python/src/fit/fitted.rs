@@ -163,7 +163,7 @@ impl Fitted {
     /// The users of queries, as dicts that have the keys of an experiment's instances: {"name": .., "model": "pbm", "theta": [..], ..}.
     ///
     /// model is a fitted model, by default the one that the comparison chose (users in report); queries are names, by default all. Items
-    /// are in the order of the parameters. Users of "pbm" have the most examined position first.
+    /// are in the order of the parameters, positions in that of the log.
     #[pyo3(signature = (model=None, queries=None))]
     fn instances<'py>(
         &self,

@@ -27,7 +27,7 @@ pub(super) fn fit(model: Model, counts: &Counts, options: &Options) -> Fit {
     let drawn = |clicks: f64, impressions: f64, to: f64, strength: f64| {
         Estimate::share(clicks + strength * to, impressions + strength, z)
     };
-    let mut by_position = vec![(0.0, 0.0); counts.n_positions()];
+    let mut by_position = vec![(0.0, 0.0); counts.positions().end()];
     for cell in counts.queries().flat_map(|query| query.cells()) {
         by_position[cell.position].0 += cell.clicks as f64;
         by_position[cell.position].1 += cell.impressions as f64;
@@ -36,10 +36,10 @@ pub(super) fn fit(model: Model, counts: &Counts, options: &Options) -> Fit {
         Model::CtrRank => by_position
             .iter()
             .map(|&(clicks, impressions)| {
-                if strength + impressions > 0.0 {
+                if impressions > 0.0 {
                     drawn(clicks, impressions, typical, strength)
                 } else {
-                    Estimate::bare(typical)
+                    Estimate::bare(f64::NAN)
                 }
             })
             .collect(),
@@ -78,7 +78,8 @@ pub(super) fn fit(model: Model, counts: &Counts, options: &Options) -> Fit {
             ItemFit { item: cells[0].item, attraction, clicks, impressions }
         });
         let items = items.collect();
-        queries.push(QueryFit { id: query.id(), items, typical: item_prior, convergence: None });
+        let positions = query.positions();
+        queries.push(QueryFit { id: query.id(), items, positions, typical: item_prior, convergence: None });
     }
     let site = Site { typical, lift: Vec::new(), prior_strength: strength, convergence: None };
     let attractions = Attractions { queries, site };

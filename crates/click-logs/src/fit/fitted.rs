@@ -6,6 +6,7 @@ use super::options::Scope;
 use super::position_based::browsing_column;
 use super::squarem::Convergence;
 use super::{Estimate, Model};
+use crate::counts::Positions;
 use crate::names::Id;
 
 /// A fitted model.
@@ -108,9 +109,9 @@ pub struct Attractions {
 /// Parameters of positions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ByPosition {
-    /// For all queries together.
+    /// For all queries together; NaN at positions without impressions.
     pub site: Vec<Estimate>,
-    /// For every query down to its last position, if queries have their own.
+    /// For every query down to its last position, if queries have their own; NaN at positions where the log does not show the query.
     pub queries: Option<Vec<Vec<Estimate>>>,
 }
 
@@ -130,6 +131,8 @@ pub struct QueryFit {
     pub id: Id,
     /// Its items, sorted by identifier.
     pub items: Vec<ItemFit>,
+    /// The positions at which the log shows them.
+    pub positions: Positions,
     /// The attraction of an unseen item at the first position; see [`Site::lift`].
     pub typical: f64,
     /// Convergence of the query's own fit.
@@ -296,6 +299,18 @@ impl Fit {
     pub fn browsing(&self, position: usize, last_click: Option<usize>) -> Option<&Estimate> {
         let Self::Ubm { examination, .. } = self else { return None };
         examination.site.get(browsing_column(position, last_click)?)
+    }
+
+    /// The parameters of positions that have a row, with the position and that of the last click above: all but those of positions that
+    /// the log does not show.
+    pub fn rows<'a>(
+        &self,
+        estimates: &'a [Estimate],
+    ) -> impl Iterator<Item = (usize, Option<usize>, &'a Estimate)> + use<'a> {
+        let has_gaps = matches!(self, Self::Pbm { .. } | Self::CtrRank { .. });
+        let all = self.model().places(estimates.len()).zip(estimates);
+        let rows = all.map(|((position, last_click), estimate)| (position, last_click, estimate));
+        rows.filter(move |row| !(has_gaps && row.2.value.is_nan()))
     }
 
     fn positions_of_queries(&self) -> Option<&[Vec<Estimate>]> {

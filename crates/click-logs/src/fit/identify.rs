@@ -92,7 +92,7 @@ impl Identifiability {
 pub fn identifiability(counts: &Counts, scope: Scope, few: u64) -> Vec<Identifiability> {
     let mut reports = Vec::new();
     // Computed once, since it visits all cells.
-    let n_positions = counts.n_positions();
+    let n_positions = counts.positions().end();
     let rates = click_through(n_positions, counts.queries().flat_map(|query| query.cells()));
     let mut open = Open::new(n_positions);
     for query in counts.queries() {

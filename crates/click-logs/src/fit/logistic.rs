@@ -39,6 +39,7 @@ use super::options::Options;
 use super::position_based::Impressions;
 use super::squarem::{Convergence, Progress};
 use super::{Attractions, ByPosition, Fit, ItemFit, QueryFit, Site};
+use crate::counts::Positions;
 use crate::names::Id;
 use crate::session::Sessions;
 use confidence::math::{ln, sqrt};
@@ -77,7 +78,7 @@ struct Cell {
 
 /// The log, and the precisions of priors.
 struct Regression {
-    ids: Vec<Id>,
+    ids: Vec<(Id, Positions)>,
     /// Item, and its cells.
     items: Vec<(Id, Range<usize>)>,
     cells: Vec<Cell>,
@@ -166,7 +167,7 @@ impl Regression {
                 of_items.push((of_item[0].item, start..cells.len()));
             }
             queries.push(first..of_items.len());
-            ids.push(source.id(query));
+            ids.push((source.id(query), source.positions(query)));
         }
         let n_places = cells.iter().map(|cell| cell.place + 1).max().unwrap_or(1);
         Self { ids, items: of_items, cells, queries, n_places, of_items: 1.0, of_queries: 1.0, mean: 0.0 }
@@ -411,7 +412,8 @@ impl Regression {
             }
         };
         let of_query = |query: usize| QueryFit {
-            id: self.ids[query],
+            id: self.ids[query].0,
+            positions: self.ids[query].1,
             items: self.queries[query].clone().map(of_row).collect(),
             typical: typical(at.queries[query], of_item),
             convergence: None,

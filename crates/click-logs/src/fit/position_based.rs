@@ -28,14 +28,14 @@ pub(super) use impressions::{Impressions, browsing_column};
 use super::credibility::{
     Count, Credibility, MANY_COLUMNS, PositionEffects, Source, attraction, items, n_items,
 };
-use super::estimate::{Estimate, normal_quantile};
+use super::estimate::{Estimate, binomial_log_likelihood, normal_quantile};
 use super::in_order::in_order;
 use super::item_prior::{ItemPrior, SAMPLE, most_probable};
 use super::options::{Method, Options, Scope};
 use super::rank_one::{Cells, RankOne};
 use super::squarem::Convergence;
 use super::{Attractions, ByPosition, Fit, ItemFit, QueryFit, Site};
-use crate::counts::Counts;
+use crate::counts::{Counts, Positions};
 use crate::session::Sessions;
 use confidence::math::ln;
 use libm::{lgamma, log1p};
@@ -53,18 +53,19 @@ const SMALLEST_RATE: f64 = 1e-6;
 const SMALLEST_TYPICAL: f64 = 1e-3;
 
 pub(super) fn pbm(counts: &Counts, options: &Options) -> Fit {
-    let source = Impressions::Positions(counts.queries().collect());
-    let fitting = Fitting::new(&source, (0..counts.n_positions()).collect(), options);
+    let positions = counts.positions();
+    let source = Impressions::Positions(counts.queries().collect(), positions);
+    let fitting = Fitting::new(&source, positions, positions.iter().collect(), options);
     let (attractions, examination) = fitting.fit(options.scope);
     Fit::Pbm { attractions, examination }
 }
 
 pub(super) fn ubm(sessions: &Sessions, options: &Options) -> Fit {
-    let longest = sessions.queries().flat_map(|query| query.lists()).map(|list| list.items().len()).max();
-    let longest = longest.unwrap_or(0);
+    let longest = sessions.queries().map(|query| query.positions().end()).max().unwrap_or(0);
     let source = Impressions::browsing(sessions);
-    let positions = (0..longest).flat_map(|position| std::iter::repeat_n(position, position + 1)).collect();
-    let (attractions, examination) = Fitting::new(&source, positions, options).fit(options.scope);
+    let places = (0..longest).flat_map(|position| std::iter::repeat_n(position, position + 1)).collect();
+    let fitting = Fitting::new(&source, Positions::first(longest), places, options);
+    let (attractions, examination) = fitting.fit(options.scope);
     Fit::Ubm { attractions, examination }
 }
 
@@ -81,8 +82,12 @@ struct Fitting<'a> {
     options: &'a Options,
     method: Method,
     z: f64,
+    /// The positions of the log.
+    shown: Positions,
     /// The position of every column.
     places: Vec<usize>,
+    /// The rank of this position among those of the log.
+    ranks: Vec<usize>,
     /// Clicks and impressions of columns.
     columns: Vec<(f64, f64)>,
 }
@@ -102,7 +107,8 @@ struct OfSite {
 }
 
 impl<'a> Fitting<'a> {
-    fn new(source: &'a Impressions<'a>, places: Vec<usize>, options: &'a Options) -> Self {
+    fn new(source: &'a Impressions<'a>, shown: Positions, places: Vec<usize>, options: &'a Options) -> Self {
+        let ranks = places.iter().map(|&place| shown.rank(place)).collect();
         let n_columns = places.len();
         let mut columns = vec![(0.0, 0.0); n_columns];
         let mut counts = Vec::new();
@@ -114,13 +120,13 @@ impl<'a> Fitting<'a> {
             }
         }
         let method = if n_columns > MANY_COLUMNS { Method::Em } else { options.method };
-        Self { source, options, method, z: normal_quantile(options.level), places, columns }
+        Self { source, options, method, z: normal_quantile(options.level), shown, places, ranks, columns }
     }
 
     fn credibility(&self) -> Credibility<'_, Impressions<'a>> {
         Credibility {
             source: self.source,
-            positions: &self.places,
+            positions: &self.ranks,
             columns: &self.columns,
             examines: true,
             lifts: self.options.prior_strength.is_none(),
@@ -134,7 +140,7 @@ impl<'a> Fitting<'a> {
 
     fn with_priors(&self, scope: Scope) -> (Attractions, ByPosition) {
         let credibility = self.credibility();
-        let (found, item_prior, convergence) =
+        let (found, item_prior, mut convergence) =
             credibility.fit(self.options.prior_strength, self.options.trace);
         let covariances = credibility.covariances(&found, &item_prior);
         let n = self.columns.len();
@@ -143,9 +149,12 @@ impl<'a> Fitting<'a> {
             let variance = covariances.as_ref().map(|covariances| covariances[column * n + column]);
             Estimate::ratio(examination[column], variance, self.z)
         };
-        let positions = (0..n).map(of_column).collect();
+        let positions = self.placed((0..n).map(|column| (column, of_column(column))));
         let site = OfSite { examination, found, item_prior };
-        let all = (0..self.source.n_queries()).collect();
+        let all: Vec<usize> = (0..self.source.n_queries()).collect();
+        // What was maximised has attraction integrated out, and is no likelihood that other models have.
+        let of_query = in_order(all.clone(), |query| self.log_likelihood(query, &site));
+        convergence.last.log_likelihood = of_query.iter().sum();
         let (queries, own) = match scope {
             Scope::Site => (in_order(all, |query| self.of_site(query, &site, covariances.as_deref())), None),
             Scope::Query => {
@@ -155,7 +164,7 @@ impl<'a> Fitting<'a> {
             }
         };
         let site = Site {
-            lift: site.found.lift(),
+            lift: self.lift(&site.found),
             typical: site.item_prior.mean,
             prior_strength: site.item_prior.strength,
             convergence: Some(convergence),
@@ -166,7 +175,8 @@ impl<'a> Fitting<'a> {
     /// Maximum likelihood, without priors.
     fn most_likely(&self, scope: Scope) -> (Attractions, ByPosition) {
         let all = 0..self.source.n_queries();
-        let found = self.maximise(all.clone(), repeat(0.0), None);
+        let columns: Vec<usize> = (0..self.columns.len()).collect();
+        let found = self.maximise(all.clone(), &columns, repeat(0.0), None);
         let examination = found.columns.clone();
         let credibility = Credibility { lifts: false, ..self.credibility() };
         let known = PositionEffects::known(&examination, credibility.n_positions());
@@ -180,9 +190,9 @@ impl<'a> Fitting<'a> {
             }
             Scope::Query => with_own(in_order(all.collect(), |query| self.alone(query, &site, 0.0))),
         };
-        let positions = self.positions(&found, &site.examination, &self.columns);
+        let positions = self.positions(&found, &site.examination, &self.columns, &columns);
         let site = Site {
-            lift: site.found.lift(),
+            lift: self.lift(&site.found),
             typical: site.item_prior.mean,
             prior_strength: 0.0,
             convergence: Some(found.convergence),
@@ -208,6 +218,21 @@ impl<'a> Fitting<'a> {
             attraction(clicks + strength * mean, &cells)
         };
         items(&counts).map(of_item).collect()
+    }
+
+    /// The log-likelihood of the clicks of a query, given the site's examination.
+    fn log_likelihood(&self, query: usize, site: &OfSite) -> f64 {
+        let mut counts = Vec::new();
+        self.source.counts(query, &mut counts);
+        let items = self.attractions(query, site).into_iter().zip(items(&counts));
+        let cells =
+            items.flat_map(|((attraction, _), cells)| cells.iter().map(move |cell| (attraction, cell)));
+        cells
+            .map(|(attraction, cell)| {
+                let (clicks, p) = (cell.clicks as f64, attraction * site.examination[cell.column]);
+                binomial_log_likelihood(clicks, cell.impressions - clicks, p)
+            })
+            .sum()
     }
 
     /// The fit of a query with the site's examination.
@@ -239,46 +264,79 @@ impl<'a> Fitting<'a> {
         self.query(query, &found, &mut 0, site.item_prior.means[query])
     }
 
-    /// The fit of a query with its own examination, shrunk to the site's by this number of clicks at the first position.
+    /// The columns of the positions of a query.
+    fn own_columns(&self, query: usize) -> Vec<usize> {
+        let positions = self.source.positions(query);
+        (0..self.places.len()).filter(|&column| positions.contains(self.places[column])).collect()
+    }
+
+    /// The fit of a query with its own examination, relative to its own first position, and shrunk to the site's by this number of clicks
+    /// there.
     fn alone(&self, query: usize, site: &OfSite, pseudo_clicks: f64) -> (QueryFit, Vec<Estimate>) {
-        let mean = site.item_prior.means[query];
+        let own = self.own_columns(query);
+        let first = own.first().map(|&first| site.examination[first]).filter(|g| *g > 0.0).unwrap_or(1.0);
+        let mean = bounded(site.item_prior.means[query] * first);
+        let examination: Vec<f64> = own.iter().map(|&column| site.examination[column] / first).collect();
         let prior = self.options.has_priors().then(|| Prior {
             items: site.item_prior.strength,
             examination: pseudo_clicks,
-            rates: site.examination.iter().map(|g| bounded(mean * g)).collect(),
+            rates: examination.iter().map(|g| bounded(mean * g)).collect(),
         });
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
         let credibility = self.credibility();
         let lift = |of_item| credibility.placed(of_item, &site.examination, &site.found).1;
-        let means = items(&counts).map(|of_item| site.item_prior.of_item(query, lift(of_item)));
-        let found = self.maximise(query..query + 1, means, prior.as_ref());
+        let means =
+            items(&counts).map(|of_item| bounded(site.item_prior.of_item(query, lift(of_item)) * first));
+        let found = self.maximise(query..query + 1, &own, means, prior.as_ref());
         let mut columns = vec![(0.0, 0.0); self.columns.len()];
         for count in &counts {
             columns[count.column].0 += count.clicks as f64;
             columns[count.column].1 += count.impressions;
         }
-        // Down to the last position that was shown, with all its columns.
-        let last = columns.iter().rposition(|column| column.1 > 0.0).map(|last| self.places[last]);
-        let shown = self.places.iter().take_while(|&&place| Some(place) <= last).count();
         let mut fit = self.query(query, &found, &mut 0, mean);
-        let mut positions = self.positions(&found, &site.examination, &columns);
-        positions.truncate(shown);
+        let positions = self.positions(&found, &examination, &columns, &own);
         fit.convergence = Some(found.convergence);
         (fit, positions)
     }
 
-    /// Estimates of columns; columns never shown get the site's.
-    fn positions(&self, found: &RankOne, site: &[f64], shown: &[(f64, f64)]) -> Vec<Estimate> {
-        let estimate = |column: usize| {
-            if shown[column].1 > 0.0 || self.options.has_priors() {
-                let variance = found.variances.as_ref().map(|variances| variances[1][column]);
-                Estimate::ratio(found.columns[column], variance, self.z)
+    /// Estimates of these columns; columns never shown get the site's.
+    fn positions(
+        &self,
+        found: &RankOne,
+        site: &[f64],
+        shown: &[(f64, f64)],
+        columns: &[usize],
+    ) -> Vec<Estimate> {
+        let estimate = |(of, &column): (usize, &usize)| {
+            let estimate = if shown[column].1 > 0.0 || self.options.has_priors() {
+                let variance = found.variances.as_ref().map(|variances| variances[1][of]);
+                Estimate::ratio(found.columns[of], variance, self.z)
             } else {
-                Estimate::bare(site[column])
-            }
+                Estimate::bare(site[of])
+            };
+            (column, estimate)
         };
-        (0..site.len()).map(estimate).collect()
+        self.placed(columns.iter().enumerate().map(estimate))
+    }
+
+    /// The estimates of columns as those of positions; NaN at positions that are not shown. The columns of user browsing have no gaps.
+    fn placed(&self, estimates: impl Iterator<Item = (usize, Estimate)>) -> Vec<Estimate> {
+        let is_browsing = matches!(self.source, Impressions::Browsing(_));
+        let mut placed = Vec::with_capacity(self.places.len());
+        for (column, estimate) in estimates {
+            placed.resize(if is_browsing { column } else { self.places[column] }, Estimate::bare(f64::NAN));
+            placed.push(estimate);
+        }
+        placed
+    }
+
+    /// The lift of positions; NaN at those that are not shown.
+    fn lift(&self, found: &PositionEffects) -> Vec<f64> {
+        let lift = found.lift();
+        let of_position =
+            |place| if self.shown.contains(place) { lift[self.shown.rank(place)] } else { f64::NAN };
+        (0..self.shown.end()).map(of_position).collect()
     }
 
     /// The items of a query, which are the rows from `row` on.
@@ -299,8 +357,8 @@ impl<'a> Fitting<'a> {
             });
             *row += 1;
         }
-        let id = self.source.id(query);
-        QueryFit { id, items: fits, typical, convergence: None }
+        let (id, positions) = (self.source.id(query), self.source.positions(query));
+        QueryFit { id, items: fits, positions, typical, convergence: None }
     }
 
     /// Limits the weight of the site's examination to the clicks of other queries at the first position, so that a query is not shrunk to
@@ -308,8 +366,9 @@ impl<'a> Fitting<'a> {
     fn at_most_of_others(&self, query: usize, pseudo_clicks: f64) -> f64 {
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
-        let own: u64 = counts.iter().filter(|count| count.column == 0).map(|count| count.clicks).sum();
-        pseudo_clicks.min((self.columns[0].0 - own as f64).max(self.options.given_strength()))
+        let first = self.own_columns(query)[0];
+        let own: u64 = counts.iter().filter(|count| count.column == first).map(|count| count.clicks).sum();
+        pseudo_clicks.min((self.columns[first].0 - own as f64).max(self.options.given_strength()))
     }
 
     /// The pseudo-clicks that maximise the probability of the queries' clicks at their positions. A query's examination is the site's
@@ -337,15 +396,18 @@ impl<'a> Fitting<'a> {
         most_probable(EXAMINATIONS.into_iter().zip(evidence))
     }
 
-    /// Fits queries together with the priors; `means` has a mean for each item.
+    /// Fits queries, which have these columns, together with the priors; `means` has a mean for each item.
     fn maximise(
         &self,
         queries: Range<usize>,
+        columns: &[usize],
         mut means: impl Iterator<Item = f64>,
         prior: Option<&Prior>,
     ) -> RankOne {
         let strength = prior.map_or(0.0, |prior| prior.items);
-        let mut cells = Cells::new(self.columns.len());
+        let mut cells = Cells::new(columns.len());
+        let mut places = vec![0; self.columns.len()];
+        columns.iter().enumerate().for_each(|(place, &column)| places[column] = place);
         let mut counts = Vec::new();
         for query in queries {
             self.source.counts(query, &mut counts);
@@ -353,7 +415,7 @@ impl<'a> Fitting<'a> {
                 if strength > 0.0 {
                     let mut at_first = (strength * mean, strength);
                     if let [first, rest @ ..] = item
-                        && first.column == 0
+                        && places[first.column] == 0
                     {
                         at_first = (at_first.0 + first.clicks as f64, at_first.1 + first.impressions);
                         item = rest;
@@ -361,7 +423,7 @@ impl<'a> Fitting<'a> {
                     cells.push(0, at_first.0, at_first.1);
                 }
                 for count in item {
-                    cells.push(count.column, count.clicks as f64, count.impressions);
+                    cells.push(places[count.column], count.clicks as f64, count.impressions);
                 }
                 cells.end_row();
             }

@@ -5,7 +5,7 @@
 //! rates.
 //!
 //! Unseen items are predicted as the typical item of their query at their position, unseen queries as the typical query of the site, and
-//! positions below the last one as the last one. The cascade model excludes clicks below the first one; the prediction uses the rate of
+//! positions below the last one, and gaps, as the last one above. The cascade model excludes clicks below the first one; the prediction uses the rate of
 //! such clicks in the fitted sessions. All probabilities are kept between 1e-6 and 1 - 1e-6, which matters only without priors.
 //!
 //! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 3. Deviations: clicks below the cascade's first
@@ -40,6 +40,12 @@ fn inside(probability: f64) -> f64 {
     if probability.is_nan() { 0.5 } else { probability.clamp(EDGE, 1.0 - EDGE) }
 }
 
+/// The known number at a position, or else the next one above it, or else the next one below it.
+fn nearest(number: impl Fn(usize) -> f64, n: usize, position: usize) -> Option<f64> {
+    let above = (0..n.min(position + 1)).rev();
+    above.chain(position..n).map(number).find(|number| !number.is_nan())
+}
+
 /// The value at a position, or at the last one above it.
 fn at(estimates: &[Estimate], position: usize) -> f64 {
     estimates.get(position).or(estimates.last()).map_or(1.0, |estimate| estimate.value)
@@ -54,7 +60,7 @@ impl Fit {
         });
         place.unwrap_or_else(|| {
             let lifts = &self.site().lift;
-            let lift = lifts.get(position).or(lifts.last()).copied().unwrap_or(1.0);
+            let lift = nearest(|of| lifts[of], lifts.len(), position).unwrap_or(1.0);
             let typical = query.map_or(self.site().typical, |query| query.typical);
             ((typical * lift).min(1.0), None)
         })
@@ -63,11 +69,27 @@ impl Fit {
     /// The probability of a click on an item at a position, for models in which it does not depend on the rest of the list.
     pub fn click_probability(&self, query: Id, item: Id, position: usize) -> Option<f64> {
         let known = self.query(query);
-        let positions = known.map_or(self.site_positions(), |query| self.positions(query));
+        let of_site = |position: usize| {
+            let positions = self.site_positions();
+            nearest(|of| positions[of].value, positions.len(), position).unwrap_or(1.0)
+        };
         match self {
-            Self::Pbm { .. } => Some(self.attraction(known, item, position).0 * at(positions, position)),
+            Self::Pbm { .. } => {
+                let own = known.filter(|query| !self.own_positions(query.id).is_empty());
+                let examined = own.map_or_else(
+                    || of_site(position),
+                    |query| {
+                        let own = self.own_positions(query.id).get(position);
+                        // Where the log does not show the query, as for others, relative to its first position.
+                        let first = query.positions.iter().next().map(of_site).filter(|first| *first > 0.0);
+                        let of_others = || of_site(position) / first.unwrap_or(1.0);
+                        own.map(|own| own.value).filter(|own| !own.is_nan()).unwrap_or_else(of_others)
+                    },
+                );
+                Some(self.attraction(known, item, position).0 * examined)
+            }
             Self::CtrGlobal { .. } => Some(self.site().typical),
-            Self::CtrRank { .. } => Some(at(positions, position)),
+            Self::CtrRank { .. } => Some(of_site(position)),
             Self::CtrDocument { .. } => Some(self.attraction(known, item, position).0),
             _ => None,
         }

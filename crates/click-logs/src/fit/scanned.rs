@@ -228,8 +228,9 @@ impl<'a> Scanned<'a> {
             impressions: self.certain[row].1,
         });
         let items = items.collect();
-        let id = self.queries[query].id();
-        QueryFit { id, items, typical: self.item_prior.means[query], convergence: None }
+        let of = &self.queries[query];
+        let (id, positions) = (of.id(), of.positions());
+        QueryFit { id, items, positions, typical: self.item_prior.means[query], convergence: None }
     }
 
     /// Combines the fits of queries with the parameters of the site.

@@ -1,9 +1,9 @@
 //! Users of a fitted model for simulations: every parameter is a probability, with defaults for unknown parameters.
 //!
-//! A log's first position need not be the most examined one; examination relative to it then exceeds 1. Simulated users of a position-based
-//! model have the most examined position first; the numbering of positions does not affect them.
+//! Users have the positions of the log, in its order. The first one need not be the most examined one; examination relative to it then
+//! exceeds 1, and is scaled for users of a position-based model so that the most examined position is always examined.
 
-use super::{Estimate, Fit, QueryFit};
+use super::{Fit, QueryFit};
 use crate::counts::Counts;
 use click_models::{
     CascadeModel, ClickChain, DbnReward, DcmReward, DependentClick, DynamicBayesian, ListShape,
@@ -14,11 +14,11 @@ use click_models::{
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Users {
-    /// Users of a position-based model, with the most examined position first.
+    /// Users of a position-based model.
     PositionBased {
-        /// The users; items are in the order of the fit.
+        /// The users; items are in the order of the fit, positions in that of the log.
         model: PositionBased,
-        /// The log's position of each position, from 0.
+        /// The log's position of each position, from 0: a log may leave gaps.
         positions: Vec<usize>,
     },
     /// Users of a cascade; items are in the order of the fit.
@@ -34,7 +34,7 @@ pub enum Users {
 }
 
 impl Fit {
-    /// Users of a query who see its first `n_positions` positions. There are at most as many positions as the query has, and as items,
+    /// Users of a query who see the first `n_positions` of its positions. There are at most as many positions as the query has, and as items,
     /// since a list shows an item at most once. `None` for click-through rates, if there is no position, and for a user browsing
     /// model with more lists than [`UserBrowsing`] takes.
     ///
@@ -53,8 +53,8 @@ impl Fit {
     /// let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &options)?;
     /// // The second position is examined twice as often as the first.
     /// let Some(Users::PositionBased { model, positions }) = pbm.users(&pbm.queries()[0], 2) else { panic!("users") };
-    /// assert_eq!(positions, [1, 0]);
-    /// assert!((model.attraction()[0].get() - 0.2).abs() < 1e-9 && (model.examination()[1].get() - 0.5).abs() < 1e-9);
+    /// assert_eq!(positions, [0, 1]);
+    /// assert!((model.attraction()[0].get() - 0.2).abs() < 1e-9 && (model.examination()[0].get() - 0.5).abs() < 1e-9);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn users(&self, query: &QueryFit, n_positions: usize) -> Option<Users> {
@@ -143,18 +143,14 @@ impl Fit {
     }
 
     fn position_based(&self, query: &QueryFit, n_positions: usize) -> Option<Users> {
-        let estimates = self.positions(query).iter().take(n_positions);
-        let mut positions: Vec<(f64, usize)> =
-            estimates.map(|estimate: &Estimate| known_or(estimate.value, 0.0)).zip(0..).collect();
-        positions.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let scale = positions.first().map_or(1.0, |first| first.0.max(1.0));
-        let examination: Vec<f64> =
-            positions.iter().map(|(value, _)| (value / scale).clamp(0.0, 1.0)).collect();
+        let known = self.positions(query);
+        let positions: Vec<usize> = query.positions.iter().take(n_positions).collect();
+        let value = |&position: &usize| known_or(known.get(position).map_or(f64::NAN, |g| g.value), 0.0);
+        let examination: Vec<f64> = positions.iter().map(value).collect();
+        let scale = examination.iter().copied().fold(1.0, f64::max);
+        let examination: Vec<f64> = examination.iter().map(|g| (g / scale).clamp(0.0, 1.0)).collect();
         let model = PositionBased::from_values(&attraction(query, scale), &examination).ok()?;
-        Some(Users::PositionBased {
-            model,
-            positions: positions.into_iter().map(|(_, place)| place).collect(),
-        })
+        Some(Users::PositionBased { model, positions })
     }
 }
 

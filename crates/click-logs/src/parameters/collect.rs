@@ -5,7 +5,7 @@ use super::{
     IdentifiabilityRecord, ItemRecord, LogRecord, ModelRecord, PairRecord, Parameters, PositionClicksRecord,
     PositionRecord, QueryRecord, RankOneRecord, SCHEMA, SiteRecord, SkippedRecord, WITH_TABLE,
 };
-use crate::counts::Counts;
+use crate::counts::{Counts, Positions};
 use crate::fit::{
     Convergence, Estimate, Fit, Identifiability, ItemFit, Options, QueryFit, Scope, identifiability,
     rank_one_svd,
@@ -173,6 +173,7 @@ impl QueryRecord {
             typical: query.typical,
             items: query.items.iter().enumerate().map(item).collect(),
             n_positions: counts.query(query.id).map(|query| query.n_positions()),
+            shown: with_gaps(query.positions),
             positions: positions(fit, fit.own_positions(query.id)),
             continuation: fit.own_continuation(query.id).iter().map(EstimateRecord::new).collect(),
             convergence: query.convergence.as_ref().map(convergence),
@@ -235,12 +236,18 @@ impl IdentifiabilityRecord {
 
 /// Parameters of positions with their places: the position, and in the user browsing model the position of the last click above.
 fn positions(fit: &Fit, estimates: &[Estimate]) -> Vec<PositionRecord> {
-    let record = |((position, last_click), estimate): ((usize, Option<usize>), &Estimate)| PositionRecord {
+    let record = |(position, last_click, estimate): (usize, Option<usize>, &Estimate)| PositionRecord {
         position: position + 1,
         last_click: fit.model().has_last_clicks().then(|| last_click.map_or(0, |click| click + 1)),
         estimate: EstimateRecord::new(estimate),
     };
-    fit.model().places(estimates.len()).zip(estimates).map(record).collect()
+    fit.rows(estimates).map(record).collect()
+}
+
+/// The positions, from 1, unless they are the first ones.
+fn with_gaps(positions: Positions) -> Vec<usize> {
+    let gaps = positions.end() > positions.len();
+    positions.iter().filter(|_| gaps).map(|position| position + 1).collect()
 }
 
 fn convergence(convergence: &Convergence) -> ConvergenceRecord {

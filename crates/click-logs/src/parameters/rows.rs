@@ -37,7 +37,7 @@ pub fn for_each_parameter<'a, E>(
     fits: &'a [Fit],
     mut each: impl FnMut(ParameterRow<'a>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut by_position = vec![(0, 0); counts.n_positions()];
+    let mut by_position = vec![(0, 0); counts.positions().end()];
     for cell in counts.queries().flat_map(|query| query.cells()) {
         add(&mut by_position, cell);
     }
@@ -100,7 +100,7 @@ fn positions<'a>(
     let model = fit.model();
     let kind = if model == Model::Dcm { "leave" } else { "examination" };
     let browsing = model == Model::Ubm;
-    model.places(estimates.len()).zip(estimates).map(move |((position, last_click), estimate)| ParameterRow {
+    fit.rows(estimates).map(move |(position, last_click, estimate)| ParameterRow {
         model,
         query,
         kind,

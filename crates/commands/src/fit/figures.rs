@@ -27,15 +27,27 @@ const APART: f64 = 0.07;
 ///
 /// The errors of [`render`].
 pub(super) fn examination(pbm: &Fit, whole: &WholeLog) -> Result<String> {
-    let (rows, what): (Vec<(String, Vec<Estimate>)>, _) = if pbm.scope() == Scope::Site {
-        (vec![("all queries".to_owned(), pbm.site_positions().to_vec())], "all queries".to_owned())
+    let (rows, what): (Vec<(String, &[Estimate])>, _) = if pbm.scope() == Scope::Site {
+        (vec![("all queries".to_owned(), pbm.site_positions())], "all queries".to_owned())
     } else {
         let shown = largest(pbm, whole, QUERIES);
-        let row = |query: &&QueryFit| (short(whole, query.id), pbm.positions(query).to_vec());
+        let row = |query: &&QueryFit| (short(whole, query.id), pbm.positions(query));
         (shown.iter().map(row).collect(), of_queries(shown.len(), pbm.queries().len()))
     };
-    let n_positions = rows.iter().map(|(_, row)| row.len()).max().unwrap_or(0);
-    let categories: Vec<String> = (1..=n_positions).map(|position| position.to_string()).collect();
+    // Positions that the log does not show have no place on the axis.
+    let shown = |position: &usize| {
+        rows.iter().any(|(_, row)| row.get(*position).is_some_and(|estimate| !estimate.value.is_nan()))
+    };
+    let positions: Vec<usize> = (0..64).filter(shown).collect();
+    let of_position = |row: &[Estimate], position: usize| {
+        let unknown = Estimate { value: f64::NAN, standard_error: None, interval: None };
+        row.get(position).copied().unwrap_or(unknown)
+    };
+    let row = |(label, row): (String, &[Estimate])| {
+        (label, positions.iter().map(|&position| of_position(row, position)).collect())
+    };
+    let categories = positions.iter().map(|position| (position + 1).to_string()).collect();
+    let rows = rows.into_iter().map(row).collect();
     draw(
         Words {
             title: "Examination by position (pbm)",
@@ -112,6 +124,10 @@ fn draw(words: Words<'_>, categories: Vec<String>, rows: Vec<(String, Vec<Estima
         let mut band = Vec::new();
         for (place, estimate) in estimates.iter().enumerate() {
             let x = place as f64 + aside;
+            // A query may be shown at fewer positions than another.
+            if estimate.value.is_nan() {
+                continue;
+            }
             points.push((x, estimate.value));
             top = top.max(estimate.value);
             if let Some((low, high)) = estimate.interval {

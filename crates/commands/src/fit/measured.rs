@@ -26,7 +26,7 @@ pub(crate) fn queries_of_log(
     let Outcome { study: Study { whole, fits, .. }, parameters, .. } = fit_and_write(&arguments, may_write)?;
     let measured = |(fit, query): (&Fit, &QueryFit)| {
         let counts = whole.counts.query(query.id).context("a query without counts")?;
-        let Some(Users::PositionBased { model, positions }) = fit.users(query, counts.n_positions()) else {
+        let Some(Users::PositionBased { model, .. }) = fit.users(query, counts.n_positions()) else {
             bail!("no position-based model");
         };
         let svd = rank_one_svd(&counts);
@@ -35,7 +35,6 @@ pub(crate) fn queries_of_log(
             theta: query.items.iter().map(|item| item.attraction.value).collect(),
             records: counts.impressions(),
             first_singular_value: svd.map(|svd| svd.share()),
-            reordered: !positions.is_sorted(),
         };
         Ok((found, model))
     };

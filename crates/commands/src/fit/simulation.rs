@@ -187,19 +187,16 @@ fn instances<M: UserModel>(
     users.into_iter().filter_map(instance).collect::<Vec<_>>().into()
 }
 
-/// Comments on an instance: the names of its items in the log, and the log's positions if they had to be sorted.
+/// Comments on an instance: the names of its items in the log, and its positions if they are not the log's first ones.
 fn comments_on(query: &QueryFit, users: &Users, whole: &WholeLog) -> Vec<String> {
     let names = whole.counts.names();
     let items: Vec<String> = query.items.iter().map(|item| quoted(&names.name(item.item))).collect();
     let mut comments = vec![format!("Items: {}.", items.join(", "))];
     if let Users::PositionBased { positions, .. } = users
-        && !positions.is_sorted()
+        && positions.iter().enumerate().any(|(place, &position)| place != position)
     {
-        let order: Vec<String> = positions.iter().map(|position| (position + 1).to_string()).collect();
-        comments.push(format!(
-            "Positions of the log, from the most to the least examined: {}.",
-            order.join(", ")
-        ));
+        let shown: Vec<String> = positions.iter().map(|position| (position + 1).to_string()).collect();
+        comments.push(format!("Positions of the log: {}.", shown.join(", ")));
     }
     comments
 }

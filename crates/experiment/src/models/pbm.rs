@@ -27,16 +27,14 @@ pub(super) static MODEL: Model = Model {
     }),
 };
 
-/// Attraction and examination with the most examined position first. The log's first position need not be the most examined one; then
-/// examination relative to it exceeds 1.
+/// Attraction and examination. The log's first position need not be the most examined one; then examination relative to it exceeds 1.
 fn attraction_and_examination(
     file: &PosteriorFile,
     query: &Query,
     n_positions: usize,
 ) -> Vec<Vec<Uncertain>> {
-    let mut examination = file.positions_of(query, n_positions, 0.0);
-    examination.sort_by(|a, b| b.mean.total_cmp(&a.mean));
-    let scale = examination.first().map_or(1.0, |first| first.mean.max(1.0));
+    let examination = file.positions_of(query, n_positions, 0.0);
+    let scale = examination.iter().fold(1.0_f64, |largest, examined| largest.max(examined.mean));
     let attraction = query.attraction().into_iter().map(|attraction| attraction.times(scale)).collect();
     vec![attraction, examination.into_iter().map(|examined| examined.times(1.0 / scale)).collect()]
 }
@@ -56,7 +54,7 @@ pub(super) const KEYS: &[ModelKey] = &[
     ModelKey::required(
         "kappa",
         OF_POSITIONS,
-        "The probability that a position is examined, which must not rise from position to position.",
+        "The probability that a position is examined; positions may come in any order.",
         "[0.9, 0.6, 0.3]",
     ),
 ];

@@ -12,7 +12,6 @@ use crate::toml_reader::{Error, Field};
 use click_models::ListShape;
 use contenders::FittedPriors;
 use policies::PbmPrior;
-use policies::catalogue::Protocol;
 
 /// Reads the file that a field of an experiment names, for these instances.
 ///
@@ -26,12 +25,10 @@ pub(crate) fn read(field: &Field<'_>, instances: &Instances) -> Result<FittedPri
     let read = field.read_beside(&name, "the parameters of a fit, as JSON");
     let content = read.map_err(|error| field.error(error.to_string()))?;
     let file = PosteriorFile::of(&name, &path, content, Some("pbm"))?;
-    // Users of such a file are given with the most examined position first.
-    let is_sorted = instances.posterior().is_some() && instances.model().protocol == Protocol::PositionBased;
     let (shapes, parameters) = (instances.shapes(), instances.parameters());
     let of_instances = shapes.into_iter().zip(&parameters).enumerate().map(|(index, (shape, parameters))| {
         let query = query_of(&file, parameters.name.as_deref());
-        let prior = query.and_then(|query| prior_of(&file, query, shape, is_sorted));
+        let prior = query.and_then(|query| prior_of(&file, query, shape));
         prior.map_err(|message| Error::whole_file(&path, format!("instances[{index}]: {message}")))
     });
     Ok(FittedPriors {
@@ -56,12 +53,7 @@ fn query_of<'a>(file: &'a PosteriorFile, name: Option<&str>) -> Result<&'a Query
     }
 }
 
-fn prior_of(
-    file: &PosteriorFile,
-    query: &Query,
-    shape: ListShape,
-    is_sorted: bool,
-) -> Result<PbmPrior, String> {
+fn prior_of(file: &PosteriorFile, query: &Query, shape: ListShape) -> Result<PbmPrior, String> {
     if query.n_items() > shape.n_items() {
         return Err(format!(
             "query {:?} has {}, but the instance has {}",
@@ -71,10 +63,7 @@ fn prior_of(
         ));
     }
     let n_known = file.of_positions(query).len().min(shape.n_positions());
-    let mut examination = file.positions_of(query, n_known, 0.0);
-    if is_sorted {
-        examination.sort_by(|a, b| b.mean.total_cmp(&a.mean));
-    }
+    let examination = file.positions_of(query, n_known, 0.0);
     // The log's first position need not be the most examined one.
     let scale = examination.iter().fold(1.0_f64, |largest, examined| largest.max(examined.mean));
     let examination = examination.into_iter().map(|examined| {

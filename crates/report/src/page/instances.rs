@@ -140,19 +140,6 @@ fn write_found_in_log(html: &mut Html, reproduction: &Reproduction) {
          and position of the items that were shown at every position: 1 where they are exactly a product of attraction and \
          examination. Chance alone makes it less, the more so the fewer impressions there are. ",
     );
-    let reordered: Vec<&str> = reproduction
-        .found_in_log
-        .iter()
-        .filter(|query| query.reordered)
-        .map(|query| query.name.as_str())
-        .collect();
-    if !reordered.is_empty() {
-        html.text(&format!(
-            "Some positions are examined more than one above them, of {}: in the parameters below and in the simulations positions stand \
-             from the most to the least examined, and theta is the attraction at the first of these. ",
-            reordered.join(", ")
-        ));
-    }
     html.text("Every parameter with its interval: ");
     for (index, file) in
         ["parameters.json", "parameters.csv", "examination.svg", "attraction.svg"].iter().enumerate()

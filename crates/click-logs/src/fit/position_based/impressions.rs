@@ -2,7 +2,7 @@
 
 use super::super::credibility::{Count, Source, merged};
 use super::super::in_order::in_order;
-use crate::counts::QueryCounts;
+use crate::counts::{Positions, QueryCounts};
 use crate::names::Id;
 use crate::session::{QuerySessions, Sessions};
 
@@ -17,20 +17,30 @@ pub(in super::super) fn browsing_column(position: usize, last_click: Option<usiz
 
 /// The source of counts: cells of every query, sorted by item, then column.
 pub(in super::super) enum Impressions<'a> {
-    Positions(Vec<QueryCounts<'a>>),
-    Browsing(Vec<(Id, Vec<Count>)>),
+    /// With the positions of the log, which are the columns.
+    Positions(Vec<QueryCounts<'a>>, Positions),
+    Browsing(Vec<(Id, Positions, Vec<Count>)>),
 }
 
 impl Impressions<'_> {
     /// The impressions of sessions, by item and browsing column.
     pub(in super::super) fn browsing(sessions: &Sessions) -> Self {
-        Self::Browsing(in_order(sessions.queries().collect(), |query| (query.id(), browsing(&query))))
+        let of_query = |query: QuerySessions<'_>| (query.id(), query.positions(), browsing(&query));
+        Self::Browsing(in_order(sessions.queries().collect(), of_query))
     }
 
     pub(in super::super) fn id(&self, query: usize) -> Id {
         match self {
-            Self::Positions(queries) => queries[query].id(),
+            Self::Positions(queries, _) => queries[query].id(),
             Self::Browsing(queries) => queries[query].0,
+        }
+    }
+
+    /// The positions of a query.
+    pub(in super::super) fn positions(&self, query: usize) -> Positions {
+        match self {
+            Self::Positions(queries, _) => queries[query].positions(),
+            Self::Browsing(queries) => queries[query].1,
         }
     }
 }
@@ -38,7 +48,7 @@ impl Impressions<'_> {
 impl Source for Impressions<'_> {
     fn n_queries(&self) -> usize {
         match self {
-            Self::Positions(queries) => queries.len(),
+            Self::Positions(queries, _) => queries.len(),
             Self::Browsing(queries) => queries.len(),
         }
     }
@@ -46,13 +56,13 @@ impl Source for Impressions<'_> {
     fn counts(&self, query: usize, out: &mut Vec<Count>) {
         out.clear();
         match self {
-            Self::Positions(queries) => out.extend(queries[query].cells().map(|cell| Count {
+            Self::Positions(queries, all) => out.extend(queries[query].cells().map(|cell| Count {
                 item: cell.item,
-                column: cell.position,
+                column: all.rank(cell.position),
                 clicks: cell.clicks,
                 impressions: cell.impressions as f64,
             })),
-            Self::Browsing(queries) => out.extend_from_slice(&queries[query].1),
+            Self::Browsing(queries) => out.extend_from_slice(&queries[query].2),
         }
     }
 }

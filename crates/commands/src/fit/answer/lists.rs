@@ -1,8 +1,8 @@
-//! The log's lists as `logged.csv`: those of the queries with the most lists, in the items and positions of the fitted users.
+//! The log's lists as `logged.csv`: those of the queries with the most lists, in the items of the fitted users.
 
-use click_logs::fit::{Fit, QueryFit, Users};
+use click_logs::fit::{Fit, QueryFit};
 use click_logs::study::WholeLog;
-use click_models::{ItemId, Ranking};
+use click_models::Ranking;
 use experiment::spec::title_fault;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,8 +18,6 @@ pub(super) struct LoggedQueries {
     pub(super) clicks: Vec<u64>,
     /// The names of the items of each query.
     items: Vec<Vec<String>>,
-    /// For each query the log's position of each position, from 0.
-    positions: Vec<Vec<usize>>,
     /// Lists of the whole log.
     pub(super) lists_of_log: u64,
     /// Lists of these queries that are left out.
@@ -33,7 +31,6 @@ struct Lists {
     counted: BTreeMap<Vec<usize>, u64>,
     clicks: u64,
     left_out: u64,
-    positions: Vec<usize>,
 }
 
 impl Lists {
@@ -45,10 +42,7 @@ impl Lists {
 impl LoggedQueries {
     /// The names of a list's items from the log's first position on.
     pub(super) fn items(&self, query: usize, list: &Ranking) -> Vec<String> {
-        let mut by_position: Vec<(usize, ItemId)> =
-            self.positions[query].iter().copied().zip(list.iter()).collect();
-        by_position.sort_unstable();
-        by_position.into_iter().map(|(_, item)| self.items[query][item.index()].clone()).collect()
+        list.iter().map(|item| self.items[query][item.index()].clone()).collect()
     }
 }
 
@@ -89,7 +83,6 @@ pub(super) fn logged_queries(fit: &Fit, whole: &WholeLog, n_queries: usize) -> O
             .collect(),
         lists_of_log,
         left_out: found.iter().map(|(_, lists)| lists.left_out).sum(),
-        positions: found.into_iter().map(|(_, lists)| lists.positions).collect(),
         csv,
     })
 }
@@ -97,16 +90,12 @@ pub(super) fn logged_queries(fit: &Fit, whole: &WholeLog, n_queries: usize) -> O
 /// The lists of a query; `None` if none can be shown to its users.
 fn lists(fit: &Fit, query: &QueryFit, whole: &WholeLog) -> Option<Lists> {
     let n_positions = whole.counts.query(query.id)?.n_positions().min(query.items.len());
-    let positions = match fit.users(query, n_positions)? {
-        Users::PositionBased { positions, .. } => positions,
-        _ => (0..n_positions).collect(),
-    };
-    let mut found = Lists { counted: BTreeMap::new(), clicks: 0, left_out: 0, positions };
+    fit.users(query, n_positions)?;
+    let mut found = Lists { counted: BTreeMap::new(), clicks: 0, left_out: 0 };
     for list in whole.sessions.query(query.id)?.lists() {
         let index = |&id| query.items.binary_search_by_key(&id, |item| item.item).ok();
         let shown = list.items().get(..n_positions);
-        let items: Option<Vec<usize>> =
-            shown.and_then(|shown| found.positions.iter().map(|&position| index(&shown[position])).collect());
+        let items: Option<Vec<usize>> = shown.and_then(|shown| shown.iter().map(index).collect());
         let sessions: u64 = list.patterns().iter().map(|pattern| pattern.sessions).sum();
         let is_a_list = |items: &Vec<usize>| (1..items.len()).all(|at| !items[..at].contains(&items[at]));
         match items.filter(is_a_list) {
