@@ -2,6 +2,7 @@
 //!
 //! It runs as it is. Lines that begin with `#` and no space are keys that may be switched on.
 
+use crate::destination::Destination;
 use crate::discover::named::MODEL;
 use crate::discover::page::{plain, wrapped};
 use crate::discover::policies::tasks;
@@ -11,9 +12,7 @@ use experiment::Task;
 use experiment::models::{MODELS, Model, ModelKey};
 use policies::catalogue::{Family, Row, find, rows};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The arguments of `init`.
 #[derive(Debug, Clone, clap::Args)]
@@ -21,9 +20,12 @@ pub(crate) struct Arguments {
     /// Click model of the users
     #[arg(value_parser = MODEL)]
     model: &'static str,
-    /// File to write; one that exists is never overwritten [default: standard output]
+    /// File to write [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Replace FILE if it exists
+    #[arg(long)]
+    force: bool,
 }
 
 /// Writes an experiment to start from.
@@ -34,26 +36,15 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let model = MODELS.into_iter().find(|model| model.name == arguments.model).context("no such model")?;
     let text = commented(model);
-    match arguments.out.as_deref().filter(|path| path.as_os_str() != "-") {
-        None => say(&text),
-        Some(path) => {
-            create(path, &text).with_context(|| format!("{}: cannot be written", path.display()))?;
-            say(&format!(
-                "{path}: written. Change it, then: click-bandits simulate {path} --out results\n",
-                path = path.display()
-            ))
-        }
+    let destination = Destination::of(arguments.out.as_deref(), arguments.force)?;
+    destination.write(|output| Ok(output.write_all(text.as_bytes())?))?;
+    match destination {
+        Destination::Standard => Ok(()),
+        Destination::File(path) => say(&format!(
+            "{path}: written. Change it, then: click-bandits simulate {path} --out results\n",
+            path = path.display()
+        )),
     }
-}
-
-/// Writes a file that does not exist yet. What was written of it is removed if the rest cannot be.
-fn create(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut file = File::create_new(path)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    if written.is_err() {
-        let _ = std::fs::remove_file(path);
-    }
-    written
 }
 
 /// Rounds, as they are written, and runs of a first experiment, which takes about a second.

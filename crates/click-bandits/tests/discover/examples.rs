@@ -61,6 +61,10 @@ fn an_existing_file_is_not_overwritten() {
     let (status, error) = refused(dir.path(), &["init", "pbm", "--out", "mine.toml"]);
     assert!(status == Some(1) && error.contains("mine.toml"), "{error}");
     assert_eq!(fs::read_to_string(dir.path().join("mine.toml")).expect("a file"), "mine");
+    let (status, error) = refused(dir.path(), &["init", "pbm", "--out", "."]);
+    assert!(status == Some(1) && error.contains(".: is a directory"), "{error}");
+    printed(dir.path(), &["init", "pbm", "--out", "mine.toml", "--force"]);
+    assert_ne!(fs::read_to_string(dir.path().join("mine.toml")).expect("a file"), "mine");
 }
 
 #[test]
