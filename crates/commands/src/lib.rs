@@ -263,20 +263,18 @@ fn parsed() -> Result<Cli, clap::Error> {
         argument.allow_negative_numbers(is_option)
     };
     let program = Cli::command().mut_subcommands(|command| command.mut_args(with_negative));
-    let mut kept = program.clone();
-    Cli::from_arg_matches(&program.try_get_matches()?).map_err(|error| error.format(&mut kept))
+    Cli::from_arg_matches(&program.try_get_matches()?)
 }
 
 /// Prints what the parser says in place of a command line: help, the version, or an error.
 fn unparsed(error: &clap::Error) -> ExitCode {
-    let written = error.print().and_then(|()| stdout().flush());
-    match terminal::written(written) {
-        Err(failure) if !error.use_stderr() => {
+    match terminal::written(error.print().and_then(|()| stdout().flush())) {
+        _ if error.use_stderr() => ExitCode::from(usage::STATUS),
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
             terminal::tell(&format_args!("error: {failure:#}"));
             ExitCode::FAILURE
         }
-        _ if error.use_stderr() => ExitCode::from(usage::STATUS),
-        _ => ExitCode::SUCCESS,
     }
 }
 

@@ -19,8 +19,6 @@ impl Display for Usage {
     }
 }
 
-impl std::error::Error for Usage {}
-
 /// Whether an error is one of the command line.
 pub(crate) fn is_at_fault(error: &Error) -> bool {
     error.is::<Usage>()

@@ -49,25 +49,14 @@ pub(crate) fn breadth(text: &str) -> f64 {
 
 /// The width of a letter, in a font that is wider than most.
 fn breadth_of(letter: &str) -> f64 {
-    let Some(first) = letter.chars().next() else { return 0.0 };
-    match (first, letter.width()) {
-        (_, 0) => 0.0,
-        (
-            ' ' | '!' | '\'' | '(' | ')' | ',' | '-' | '.' | '/' | ':' | ';' | 'I' | '[' | ']' | 'f' | 'i'
-            | 'j' | 'l' | 'r' | 't' | '|',
-            _,
-        ) => 0.41,
-        ('M' | 'W' | 'm' | 'w' | '@' | '%' | '—' | '…', _) => 1.0,
+    match (letter.chars().next(), letter.width()) {
+        (None, _) | (_, 0) => 0.0,
+        (Some(narrow), _) if " !'(),-./:;I[]fijlrt|".contains(narrow) => 0.41,
+        (Some(wide), _) if "MWmw@%—…".contains(wide) => 1.0,
         // Whole words, and signs of cuneiform, in one letter.
-        ('\u{2e3a}' | '\u{2e3b}' | '\u{fdf0}'..='\u{fdff}' | '\u{12000}'..='\u{1254f}', _) => 3.0,
-        ('A'..='Z' | '#' | '&' | '+' | '<' | '=' | '>' | '^' | '~', _) => 0.8,
-        (letter, 1) => {
-            if letter.is_ascii() {
-                0.64
-            } else {
-                0.8
-            }
-        }
+        (Some('\u{2e3a}' | '\u{2e3b}' | '\u{fdf0}'..='\u{fdff}' | '\u{12000}'..='\u{1254f}'), _) => 3.0,
+        (Some('a'..='z' | '0'..='9' | '_' | '"' | '$' | '*' | '?' | '\\' | '`' | '{' | '}'), _) => 0.64,
+        (_, 1) => 0.8,
         (_, columns) => 0.57 * columns as f64,
     }
 }
