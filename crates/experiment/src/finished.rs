@@ -6,6 +6,7 @@ use crate::manifest::Manifest;
 use crate::names::title_fault;
 use crate::output::{MANIFEST, RESULT};
 use crate::part::{PartError, PartFile};
+use crate::regular::is_link;
 use crate::result::{PolicySummary, ReadError, ResultFile};
 use crate::run::SPEC;
 use crate::runs::{Layout, Runs};
@@ -130,6 +131,11 @@ impl Finished {
         let (result_path, manifest_path) = (dir.join(RESULT), dir.join(MANIFEST));
         if !result_path.exists() {
             return Err(without_result(dir));
+        }
+        let files = [RESULT, MANIFEST, SPEC].map(|name| dir.join(name));
+        if let Some(path) = files.into_iter().find(|path| is_link(path)) {
+            let fault = "is a link, which this program does not write".to_owned();
+            return Err(FinishedError::File { path, fault });
         }
         let mut result = ResultFile::read(&result_path)?;
         for (index, policy) in result.policies.iter().enumerate() {

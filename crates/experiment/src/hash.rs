@@ -1,7 +1,7 @@
 //! SHA-256 in the hexadecimal form that files use.
 
+use crate::regular::open_regular;
 use sha2::{Digest, Sha256};
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub fn sha256(content: &[u8]) -> String {
 /// SHA-256 of a file, in hexadecimal.
 pub(crate) fn sha256_of_file(path: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
-    io::copy(&mut File::open(path)?, &mut hasher)?;
+    io::copy(&mut open_regular(path)?, &mut hasher)?;
     Ok(hexadecimal(&hasher.finalize()))
 }
 

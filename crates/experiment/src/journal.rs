@@ -18,12 +18,13 @@ mod sync;
 pub use error::JournalError;
 
 pub(crate) use book::JournalBook;
-pub(crate) use file::{FileHead, JournalFile};
+pub(crate) use file::{FileHead, JournalFile, Place};
 pub(crate) use sync::Syncer;
 
 use crate::canonical::{Canonical, CanonicalPolicy};
 use crate::hash::sha256;
 use crate::number::counted;
+use crate::regular::is_link;
 use crate::runs::{Layout, Sequence};
 use crate::shard::Shard;
 use crate::temporary::remove_left_overs;
@@ -82,12 +83,19 @@ impl Journal {
         dir.join(JOURNAL).is_dir()
     }
 
-    /// Checks that the journal of `dir`, if there is one, belongs to an experiment. Changes nothing.
-    pub(crate) fn check(dir: &Path, belongs: &Belongs<'_>) -> Result<(), JournalError> {
+    /// Checks that the journal of `dir`, if there is one, belongs to an experiment, or with `fresh` to its base. Changes nothing. Returns
+    /// the files that stay and those that do not.
+    pub(crate) fn check(
+        dir: &Path,
+        belongs: &Belongs<'_>,
+        fresh: bool,
+    ) -> Result<[Vec<PathBuf>; 2], JournalError> {
+        let mut found = [Vec::new(), Vec::new()];
         for path in files(&dir.join(JOURNAL), RUNS_END)? {
-            belongs_to(dir, &path, belongs)?;
+            let stays = belongs_to(dir, &path, belongs, fresh)?;
+            found[usize::from(!stays)].push(path);
         }
-        Ok(())
+        Ok(found)
     }
 
     /// Locks the journal of `dir`, and reads the runs of every policy of the catalogue: those of `runs`. Creates what is missing; with
@@ -102,16 +110,19 @@ impl Journal {
         note: &dyn Fn(&str),
     ) -> Result<(Self, Vec<Sequence>), JournalError> {
         let journal = dir.join(JOURNAL);
+        files(&journal, RUNS_END)?;
         fs::create_dir_all(&journal).map_err(JournalError::system(&journal, "cannot be created"))?;
         let lock = lock(&journal)?;
         remove_left_overs(&journal);
-        for path in files(&journal, RUNS_END)? {
-            if fresh || !belongs_to(dir, &path, belongs)? {
-                fs::remove_file(&path).map_err(JournalError::system(&path, "cannot be removed"))?;
-            }
+        if lock.is_none() {
+            let journal = journal.display();
+            note(&format!(
+                "{journal}: this file system has no locks: run only one process in this directory"
+            ));
         }
-        if fresh {
-            for path in files(&journal, state::END)? {
+        let [_, others] = Self::check(dir, belongs, fresh)?;
+        for path in others {
+            for path in states_beside(&path)?.into_iter().chain([path]) {
                 fs::remove_file(&path).map_err(JournalError::system(&path, "cannot be removed"))?;
             }
         }
@@ -166,10 +177,11 @@ pub(crate) fn runs_path(journal: &Path, sha256: &str) -> PathBuf {
     journal.join(format!("{}{RUNS_END}", sha256.get(..KEY).unwrap_or(sha256)))
 }
 
-/// Whether a file with runs belongs to an experiment; not if it is of another policy, but has neither runs nor states.
-fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>) -> Result<bool, JournalError> {
+/// Whether a file with runs belongs to an experiment; not if it is of another policy, but has neither runs nor states. With `fresh` no file
+/// does, and those with runs of another base are errors still.
+fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>, fresh: bool) -> Result<bool, JournalError> {
     let (found, has_records) = JournalFile::head(path)?;
-    let has_runs = has_records || has_states(path)?;
+    let has_runs = has_records || !states_beside(path)?.is_empty();
     let own_path = runs_path(&dir.join(JOURNAL), &sha256(found.policy.as_bytes()));
     if own_path != path {
         return Err(JournalError::Misnamed { path: path.to_owned(), label: found.label, own_path });
@@ -178,8 +190,8 @@ fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>) -> Result<bool, Jo
     let is_same = found.base == belongs.canonical.base();
     let same_label = policies.iter().find(|policy| policy.label == found.label).filter(|_| is_same);
     match same_label {
-        Some(policy) if policy.json == found.policy && found.program == belongs.program => Ok(true),
-        _ if !has_runs => Ok(false),
+        Some(policy) if !fresh && policy.json == found.policy && found.program == belongs.program => Ok(true),
+        _ if !has_runs || (fresh && is_same) => Ok(false),
         _ if !is_same => Err(JournalError::AnotherExperiment {
             dir: dir.to_owned(),
             journal: dir.join(JOURNAL),
@@ -200,14 +212,10 @@ fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>) -> Result<bool, Jo
     }
 }
 
-/// Whether there are states of unfinished runs beside a file of runs.
-fn has_states(path: &Path) -> Result<bool, JournalError> {
-    let key = format!("{}-", path.file_stem().unwrap_or_default().to_string_lossy());
-    let states = files(path.parent().unwrap_or(path), state::END)?;
-    Ok(states
-        .iter()
-        .filter_map(|state| state.file_name())
-        .any(|name| name.to_string_lossy().starts_with(&key)))
+/// The states of unfinished runs beside a file of runs.
+fn states_beside(path: &Path) -> Result<Vec<PathBuf>, JournalError> {
+    let key = path.file_stem().unwrap_or_default().to_string_lossy();
+    state::files_of(path.parent().unwrap_or(path), &key)
 }
 
 /// Opens or creates the file of a policy.
@@ -256,7 +264,10 @@ fn open_sequence(
 
 /// Locks a directory for this process; `None` if the file system has no locks.
 pub(crate) fn lock(journal: &Path) -> Result<Option<File>, JournalError> {
-    let dir = File::open(journal).map_err(JournalError::system(journal, "cannot be opened"))?;
+    // A pipe of this name would wait for another process.
+    let open =
+        || if journal.is_dir() { File::open(journal) } else { Err(io::ErrorKind::NotADirectory.into()) };
+    let dir = open().map_err(JournalError::system(journal, "cannot be opened"))?;
     match dir.try_lock() {
         Ok(()) => Ok(Some(dir)),
         Err(TryLockError::WouldBlock) => {
@@ -266,9 +277,13 @@ pub(crate) fn lock(journal: &Path) -> Result<Option<File>, JournalError> {
     }
 }
 
-/// The files of a folder with this end of their names, sorted. None if there is no folder.
+/// The files of a folder with this end of their names, sorted. None if there is no folder. A link is refused: nothing outside of the
+/// directory is written or removed.
 fn files(folder: &Path, end: &str) -> Result<Vec<PathBuf>, JournalError> {
     let system = || JournalError::system(folder, "cannot be read");
+    if is_link(folder) {
+        return Err(JournalError::Link(folder.to_owned()));
+    }
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -278,6 +293,9 @@ fn files(folder: &Path, end: &str) -> Result<Vec<PathBuf>, JournalError> {
     for entry in entries {
         let path = entry.map_err(system())?.path();
         if path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(end)) {
+            if is_link(&path) {
+                return Err(JournalError::Link(path));
+            }
             paths.push(path);
         }
     }

@@ -2,7 +2,6 @@
 
 mod builder;
 mod canonical;
-mod clock;
 mod draws;
 mod estimate;
 mod fields;
@@ -16,6 +15,7 @@ mod observer;
 mod part;
 mod posterior;
 mod queries;
+mod regular;
 mod run;
 mod run_error;
 mod runs;
@@ -26,6 +26,7 @@ mod synthetic;
 mod tables;
 mod task;
 mod temporary;
+mod unix;
 
 pub mod interrupt;
 pub mod manifest;
@@ -51,6 +52,7 @@ pub use observer::{Observer, Plan, Silent, Step};
 pub use part::{PART, PartError, Parts};
 pub use posterior::PosteriorFile;
 pub use queries::{FittedQuery, Queries};
+pub use regular::{open_regular, read_own};
 pub use result::ResultFile;
 pub use run::{Claim, ResultDir, Runner, SPEC, Written};
 pub use run_error::RunError;
@@ -60,6 +62,7 @@ pub use spec::{DataInstances, Experiment, OverrideError, Overrides, SpecContext,
 pub use spreads::Spreads;
 pub use tables::SummaryRow;
 pub use temporary::{TemporaryFile, remove_left_overs, try_to_create_in};
+pub use unix::is_device;
 
 #[cfg(test)]
 mod tests;

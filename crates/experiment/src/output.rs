@@ -19,6 +19,7 @@ use crate::canonical::Canonical;
 use crate::interrupt;
 use crate::journal::JOURNAL;
 use crate::manifest::Owner;
+use crate::regular::read_own;
 use crate::temporary::{TemporaryFile, remove_left_overs, try_to_create_in};
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -44,7 +45,7 @@ pub enum OutputError {
     NotADirectory(PathBuf),
     /// The directory belongs to another experiment.
     #[error(
-        "{dir}: belongs to another experiment ({name}): give another --out, or delete {files} first",
+        "{dir}: belongs to another experiment ({name}): give another --out, or move {files} away first",
         dir = dir.display(),
         files = files.iter().map(|file| dir.join(file).display().to_string()).collect::<Vec<_>>().join(" and ")
     )]
@@ -53,12 +54,12 @@ pub enum OutputError {
         dir: PathBuf,
         /// The name of the other experiment; if it is the same name, also what differs.
         name: String,
-        /// Files to delete to free the directory.
+        /// Files to move away to free the directory.
         files: Vec<String>,
     },
     /// The directory has a result or a manifest, but its owner is unknown.
     #[error(
-        "{dir}: has {found}, so its experiment is unknown: give another --out, or delete {files} first",
+        "{dir}: has {found}, so its experiment is unknown: give another --out, or move {files} away first",
         dir = dir.display(),
         files = files.iter().map(|file| dir.join(file).display().to_string()).collect::<Vec<_>>().join(" and ")
     )]
@@ -67,7 +68,7 @@ pub enum OutputError {
         dir: PathBuf,
         /// The files that were found.
         found: String,
-        /// Files to delete to free the directory.
+        /// Files to move away to free the directory.
         files: Vec<&'static str>,
     },
     /// A directory has the name of a file to be written.
@@ -174,11 +175,9 @@ impl OutputDir {
         let created = CreatedDirs::create(&self.dir)?;
         let lock = File::open(&self.dir).ok();
         // A file system without locks cannot keep two runs apart.
-        let locked = lock.as_ref().is_some_and(|dir| dir.lock().is_ok());
+        let _ = lock.as_ref().map(File::lock);
         let mut kept = interrupt::hold();
-        if locked {
-            remove_left_overs(&self.dir);
-        }
+        remove_left_overs(&self.dir);
         let names: Vec<&str> =
             files.iter().map(|&(name, _)| name).chain(large.iter().map(|(name, _)| *name)).collect();
         self.check_owner(&names)?;
@@ -196,7 +195,7 @@ impl OutputDir {
         // Between the manifest and the other files.
         parts.splice(1..1, large.into_iter().map(|(name, part)| (self.dir.join(name), part)));
         // An optional file of an older run would not fit the new results.
-        let older = fs::read(self.dir.join(MANIFEST)).ok().and_then(|manifest| Owner::read(&manifest));
+        let older = read_own(&self.dir.join(MANIFEST)).ok().and_then(|manifest| Owner::read(&manifest));
         let is_older =
             |name: &&str| older.as_ref().is_some_and(|owner| owner.files.iter().any(|file| file == name));
         for &name in self.optional.iter().filter(|name| is_older(name) && !names.contains(name)) {
@@ -274,7 +273,7 @@ impl OutputDir {
             found,
             files: files.to_vec(),
         };
-        let manifest = match fs::read(dir.join(MANIFEST)) {
+        let manifest = match read_own(&dir.join(MANIFEST)) {
             Ok(manifest) => manifest,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if has_result {
@@ -438,14 +437,14 @@ mod tests {
         let other = manifest("theirs");
         let expected = |files: &str| {
             format!(
-                "DIR: belongs to another experiment (\"other\"): give another --out, or delete {files} first"
+                "DIR: belongs to another experiment (\"other\"): give another --out, or move {files} away first"
             )
         };
         let both = "DIR/manifest.json and DIR/result.json";
         assert_eq!(refusal(&[(MANIFEST, &other), (RESULT, b"{}")]), expected(both));
         assert_eq!(refusal(&[(MANIFEST, &other)]), expected("DIR/manifest.json"));
         let expected = |found: &str, files: &str| {
-            let remedy = format!("give another --out, or delete {files} first");
+            let remedy = format!("give another --out, or move {files} away first");
             format!("DIR: has {found}, so its experiment is unknown: {remedy}")
         };
         assert_eq!(

@@ -2,13 +2,15 @@
 //!
 //! A part has a journal, the experiment's file and `part.json`, and no result. `merge` joins parts that are disjoint and complete.
 
+use crate::hash::sha256;
 use crate::journal::{FileHead, JOURNAL, JournalError, JournalFile, runs_path};
 use crate::output::{MANIFEST, RESULT};
+use crate::regular::{is_link, read_own};
+use crate::run::SPEC;
 use crate::run_error::RunError;
 use crate::runs::{Layout, Sequence};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -140,7 +142,7 @@ pub enum PartError {
 impl PartFile {
     /// The description of the part in `dir`; `None` if there is none.
     pub(crate) fn read(dir: &Path) -> Result<Option<Self>, PartError> {
-        let bytes = match fs::read(dir.join(PART)) {
+        let bytes = match read_own(&dir.join(PART)) {
             Ok(bytes) => bytes,
             Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => {
                 return Ok(None);
@@ -244,6 +246,9 @@ impl Parts {
             {
                 return Err(PartError::Foreign { dir: dir.clone(), first: first.clone(), difference });
             }
+            if let Some(name) = [SPEC, JOURNAL].into_iter().find(|name| is_link(&dir.join(name))) {
+                return Err(not_a_part(dir, format!("{name} is a link")));
+            }
             parts.push((dir.clone(), file));
         }
         parts.sort_by_key(|(_, part)| (part.first, part.end));
@@ -309,43 +314,21 @@ impl Parts {
         }
     }
 
-    /// Locks every part, and checks that it has all runs of the policies whose files begin with these heads.
-    pub(crate) fn lock(&self, heads: &[FileHead], layout: Layout) -> Result<LockedParts<'_>, RunError> {
-        let mut locks = Vec::new();
+    /// Calls `each` for the record of every run, with the index of its policy among these heads, and checks that no run is missing. One
+    /// part is open and locked at a time, since there may be more of them than a process can have files.
+    pub(crate) fn visit(
+        &self,
+        heads: &[FileHead],
+        layout: Layout,
+        mut each: impl FnMut(usize, &[u8]) -> Result<(), JournalError>,
+    ) -> Result<(), RunError> {
         for (dir, part) in &self.parts {
-            let lock = crate::journal::lock(&dir.join(JOURNAL)).map_err(|error| match error {
+            let _lock = crate::journal::lock(&dir.join(JOURNAL)).map_err(|error| match error {
                 JournalError::InUse(dir) => RunError::Part(PartError::InUse(dir)),
                 error => RunError::Journal(error),
             })?;
-            locks.push(lock);
-            for head in heads {
-                visit(dir, part, head, layout, |_| Ok(()))?;
-            }
-        }
-        Ok(LockedParts { parts: self, _locks: locks })
-    }
-}
-
-/// Parts that are complete, and that no other process writes to.
-pub(crate) struct LockedParts<'a> {
-    parts: &'a Parts,
-    _locks: Vec<Option<File>>,
-}
-
-impl LockedParts<'_> {
-    /// Adds the runs of every part to the sequences of the policies whose files begin with these heads.
-    pub(crate) fn add_to(
-        &self,
-        heads: &[FileHead],
-        sequences: &mut [Sequence],
-        layout: Layout,
-    ) -> Result<(), RunError> {
-        for (dir, part) in &self.parts.parts {
-            for (head, sequence) in heads.iter().zip(&mut *sequences) {
-                visit(dir, part, head, layout, |content| {
-                    let run = Sequence::run_of(content).map_err(|fault| not_a_part(dir, fault))?;
-                    if sequence.has(run) { Ok(()) } else { Ok(sequence.append(content)?) }
-                })?;
+            for (policy, head) in heads.iter().enumerate() {
+                visit(dir, part, head, layout, |content| each(policy, content))?;
             }
         }
         Ok(())
@@ -362,16 +345,16 @@ fn visit(
     part: &PartFile,
     head: &FileHead,
     layout: Layout,
-    mut each: impl FnMut(&[u8]) -> Result<(), RunError>,
+    mut each: impl FnMut(&[u8]) -> Result<(), JournalError>,
 ) -> Result<(), RunError> {
-    let path = runs_path(&dir.join(JOURNAL), part.policies.get(&head.label).map_or("", String::as_str));
+    // The hashes of the part's own description are no names of files.
+    let path = runs_path(&dir.join(JOURNAL), &sha256(head.policy.as_bytes()));
     let n_runs = usize::try_from(part.end - part.first).unwrap_or(usize::MAX);
     let mut sequence = Sequence::in_memory(layout, part.first, n_runs);
     let mut failed = None;
     if path.exists() {
-        JournalFile::visit(&path, head, layout.longest(), |content| {
-            // Only the places count: the bytes are elsewhere.
-            sequence.add(0, content)?;
+        JournalFile::open_to_read(&path, head, layout.longest(), |place, content| {
+            sequence.add(place, content)?;
             if failed.is_none() {
                 failed = each(content).err();
             }
@@ -379,7 +362,7 @@ fn visit(
         })?;
     }
     if let Some(error) = failed {
-        return Err(error);
+        return Err(error.into());
     }
     if sequence.n_missing() > 0 {
         return Err(RunError::Part(PartError::Unfinished {

@@ -2,13 +2,14 @@
 
 use crate::canonical::Canonical;
 use crate::hash::{sha256, sha256_of_file};
-use crate::journal::{Belongs, Journal, JournalError};
+use crate::journal::{Belongs, JOURNAL, Journal, JournalError};
 use crate::manifest::{Manifest, Moment, Program};
 use crate::models::{OWN, OwnContender, PlayRequest, Played, Trying};
 use crate::names::title_fault;
 use crate::observer::{Observer, Silent};
 use crate::output::{MANIFEST, OutputDir, RUNS};
 use crate::part::{PART, PartError, PartFile, Parts};
+use crate::regular::read_own;
 use crate::run_error::RunError;
 use crate::runs::Sequence;
 use crate::shard::Shard;
@@ -20,7 +21,6 @@ use click_models::ClickModel;
 use sim::{Contender, Task};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -171,12 +171,13 @@ impl<'a> Runner<'a> {
         self.check()?;
         let runs = 0..self.experiment.runs;
         let (heads, layout) = (self.belongs(&dir.claim, &dir.canonical).heads(), self.experiment.layout());
-        // Parts are complete and locked before anything in the directory changes.
-        let parts = dir.claim.parts.map(|parts| parts.lock(&heads, layout)).transpose()?;
+        // Parts are complete before anything in the directory changes.
+        let parts = dir.claim.parts;
+        parts.map_or(Ok(()), |parts| parts.visit(&heads, layout, |_, _| Ok(())))?;
         let (journal, mut sequences) =
             self.open(dir.output.path(), &dir.claim, &dir.canonical, &runs, None)?;
         if let Some(parts) = parts {
-            parts.add_to(&heads, &mut sequences, layout)?;
+            parts.visit(&heads, layout, |policy, content| add(&mut sequences[policy], content))?;
         }
         self.sum_up(self.play(runs, sequences, Some(&journal))?)
     }
@@ -219,7 +220,8 @@ impl<'a> Runner<'a> {
         let inputs = self.experiment.inputs();
         let names: Vec<&str> = inputs.iter().map(|(name, _)| *name).chain([SPEC]).collect();
         part.check(dir, &names, claim.fresh)?;
-        if claim.fresh { Ok(()) } else { Ok(Journal::check(dir, &self.belongs(claim, &canonical))?) }
+        Journal::check(dir, &self.belongs(claim, &canonical), claim.fresh)?;
+        Ok(())
     }
 
     /// The description of a shard.
@@ -320,6 +322,12 @@ impl<'a> Runner<'a> {
     }
 }
 
+/// Adds the record of a part, unless its run is recorded.
+fn add(sequence: &mut Sequence, content: &[u8]) -> Result<(), JournalError> {
+    let run = Sequence::run_of(content).map_err(JournalError::Run)?;
+    if sequence.has(run) { Ok(()) } else { sequence.append(content) }
+}
+
 /// How a directory is used.
 #[derive(Debug, Clone)]
 pub struct Claim<'a> {
@@ -371,7 +379,7 @@ impl<'a> ResultDir<'a> {
     pub fn claim(runner: &Runner<'_>, dir: &Path, claim: Claim<'a>) -> Result<Self, RunError> {
         for (index, name) in claim.extra.iter().enumerate() {
             let is_plain = Path::new(name).file_name().is_some_and(|file| file == name.as_str());
-            let is_own = [SPEC, RUNS, PART].contains(&name.as_str()) || OutputDir::is_usual(name);
+            let is_own = [SPEC, RUNS, PART, JOURNAL].contains(&name.as_str()) || OutputDir::is_usual(name);
             if !is_plain || is_own || claim.extra[..index].contains(name) {
                 return Err(RunError::FileName(name.clone()));
             }
@@ -379,7 +387,8 @@ impl<'a> ResultDir<'a> {
         let canonical = runner.canonical();
         let inputs = runner.experiment.inputs();
         for (index, (name, content)) in inputs.iter().enumerate() {
-            let is_taken = name.is_empty() || [SPEC, RUNS, PART].contains(name) || OutputDir::is_usual(name);
+            let is_taken =
+                name.is_empty() || [SPEC, RUNS, PART, JOURNAL].contains(name) || OutputDir::is_usual(name);
             let is_other = |(other, its): &(&str, &[u8])| other == name && its != content;
             if is_taken
                 || claim.extra.iter().any(|other| other == name)
@@ -401,11 +410,10 @@ impl<'a> ResultDir<'a> {
             parts.check(canonical.identity(), &claim.program.results())?;
             parts.refuse_as_result(dir)?;
         }
-        if !claim.fresh {
-            Journal::check(dir, &runner.belongs(&claim, &canonical))?;
-            if dir.join(MANIFEST).exists() && !canonical.policies().is_empty() && !Journal::is_in(dir) {
-                return Err(JournalError::no_runs(dir).into());
-            }
+        Journal::check(dir, &runner.belongs(&claim, &canonical), claim.fresh)?;
+        let has_policies = !canonical.policies().is_empty();
+        if !claim.fresh && has_policies && dir.join(MANIFEST).exists() && !Journal::is_in(dir) {
+            return Err(JournalError::no_runs(dir).into());
         }
         let mut spec = runner.experiment.to_toml();
         for own in &runner.own {
@@ -462,7 +470,7 @@ impl<'a> ResultDir<'a> {
     /// The manifest of the directory, if it has these files and everything else that would be written.
     fn unchanged(&self, files: &[(String, Vec<u8>)]) -> Option<Manifest> {
         let dir = self.output.path();
-        let manifest: Manifest = serde_json::from_slice(&fs::read(dir.join(MANIFEST)).ok()?).ok()?;
+        let manifest: Manifest = serde_json::from_slice(&read_own(&dir.join(MANIFEST)).ok()?).ok()?;
         let has = |name: &str| {
             let listed = manifest.files.get(name)?;
             (sha256_of_file(&dir.join(name)).ok()? == *listed).then_some(listed)
@@ -491,6 +499,7 @@ mod tests {
     use click_models::{CascadeModel, ItemId, ListShape, PositionBased, Ranking};
     use policies::Fixed;
     use sim::{Entry, Schedule};
+    use std::fs;
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -9,7 +9,7 @@ pub use record::Quantity;
 pub(crate) use record::{Layout, Recorded};
 pub(crate) use sequence::Sequence;
 
-use crate::journal::{JournalError, JournalFile};
+use crate::journal::JournalError;
 use record::{answer, curve, numbers};
 use sim::{Curve, Identification};
 use std::fmt;
@@ -49,12 +49,13 @@ impl Runs {
     ) -> Result<Self, JournalError> {
         let mut bytes = 0;
         for sequence in &*of_policies {
-            bytes += lock(sequence).file().map_or(0, |file| file.length());
+            if let Some(file) = lock(sequence).file() {
+                file.release()?;
+                bytes += file.length();
+            }
         }
         if bytes <= LOADED {
-            for sequence in &*of_policies {
-                lock(sequence).file().map_or(Ok(()), JournalFile::load)?;
-            }
+            of_policies.iter().try_for_each(|sequence| lock(sequence).load())?;
         }
         Ok(Self { layout, instances, of_policies })
     }

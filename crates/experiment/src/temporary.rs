@@ -1,5 +1,6 @@
 //! Files that have a temporary name until they are complete.
 
+use crate::regular::{is_link, open_regular};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -7,11 +8,13 @@ use std::path::{Path, PathBuf};
 /// The end of temporary names, which begin with a point.
 const END: &str = ".click-bandits-part";
 
-/// A complete file that still has its temporary name. `Drop` removes it unless it was renamed.
+/// A complete file that still has its temporary name. `Drop` removes it unless it was renamed. It is locked meanwhile: files without a lock
+/// are those of killed processes.
 #[derive(Debug)]
 pub struct TemporaryFile {
     temporary: PathBuf,
     path: PathBuf,
+    file: File,
 }
 
 impl TemporaryFile {
@@ -39,10 +42,12 @@ impl TemporaryFile {
         let temporary = path.with_file_name(format!(".{name}.{}{END}", std::process::id()));
         // This removes a link itself, not its target. If another link appears in between, the next line fails.
         let _ = fs::remove_file(&temporary);
-        let mut file = File::create_new(&temporary)?;
-        let part = Self { temporary, path: path.to_owned() };
-        write(&mut file)?;
-        file.sync_all()?;
+        let file = File::create_new(&temporary)?;
+        // Without locks, nothing is taken for left over.
+        let _ = file.try_lock();
+        let mut part = Self { temporary, path: path.to_owned(), file };
+        write(&mut part.file)?;
+        part.file.sync_all()?;
         Ok(part)
     }
 
@@ -68,15 +73,15 @@ impl Drop for TemporaryFile {
     }
 }
 
-/// Removes the temporary files of killed processes. Call it only while no other process can write to the directory.
+/// Removes the temporary files of killed processes from a directory.
 pub fn remove_left_overs(dir: &Path) {
-    let own = format!(".{}{END}", std::process::id());
     let Ok(entries) = fs::read_dir(dir) else { return };
     for entry in entries.flatten() {
-        let name = entry.file_name();
+        let (name, path) = (entry.file_name(), entry.path());
         let name = name.to_string_lossy();
-        if name.starts_with('.') && name.ends_with(END) && !name.ends_with(&own) {
-            let _ = fs::remove_file(entry.path());
+        let is_left = || open_regular(&path).is_ok_and(|file| file.try_lock().is_ok());
+        if name.starts_with('.') && name.ends_with(END) && !is_link(&path) && is_left() {
+            let _ = fs::remove_file(path);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! threads, as long as each has a core. The wall seconds of a policy are added up over threads too. Only the wall seconds of the total are
 //! the time that a user waits.
 
-use crate::clock::CpuInstant;
+use crate::unix::CpuInstant;
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;
 use std::marker::PhantomData;

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use experiment::interrupt;
-use experiment::{TemporaryFile, remove_left_overs, try_to_create_in};
+use experiment::{TemporaryFile, read_own, remove_left_overs, try_to_create_in};
 
 /// The page.
 pub const PAGE: &str = "index.html";
@@ -101,17 +101,17 @@ pub fn check(dir: &Path, owner: &Owner, figures: &[String]) -> Result<()> {
 
 /// SHA-256 of the data of the report in a directory; `None` without a report or without data.
 pub fn data_of(dir: &Path) -> Option<String> {
-    serde_json::from_slice::<Owner>(&fs::read(dir.join(CLAIMS)).ok()?).ok()?.data
+    serde_json::from_slice::<Owner>(&read_own(&dir.join(CLAIMS)).ok()?).ok()?.data
 }
 
 /// Refuses a directory with the `claims.json` of another report.
 fn check_owner(dir: &Path, owner: &Owner) -> Result<()> {
     let (claims, page) = (dir.join(CLAIMS), dir.join(PAGE));
-    let text = fs::read(&claims).with_context(|| format!("{}: cannot be read", claims.display()))?;
+    let text = read_own(&claims).with_context(|| format!("{}: cannot be read", claims.display()))?;
     match serde_json::from_slice::<Owner>(&text) {
         Ok(found) if found == *owner => Ok(()),
         Ok(found) if found.schema == SCHEMA => bail!(
-            "{}: holds the report of {}, not of {}: give another --out, or delete {} and {} first",
+            "{}: holds the report of {}, not of {}: give another --out, or move {} and {} away first",
             dir.display(),
             found.words(),
             owner.words(),
@@ -143,7 +143,7 @@ pub fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str)]) -> 
         let path = dir.join(name);
         let folder = path.parent().unwrap_or(dir);
         fs::create_dir_all(folder).with_context(|| format!("{}: cannot be created", folder.display()))?;
-        if lock.is_some() && !cleaned.iter().any(|other| other == folder) {
+        if !cleaned.iter().any(|other| other == folder) {
             remove_left_overs(folder);
             cleaned.push(folder.to_owned());
         }

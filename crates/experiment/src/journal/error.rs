@@ -18,7 +18,7 @@ pub enum JournalError {
         error: io::Error,
     },
     /// A file has bytes that its program did not write.
-    #[error("{}: damaged at byte {offset}: {fault}: restore the file, or play everything again with --fresh", path.display())]
+    #[error("{}: damaged at byte {offset}: {fault}: restore the file, or move it away to play its runs again", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -27,11 +27,17 @@ pub enum JournalError {
         /// What is wrong.
         fault: String,
     },
+    /// Something else has written to a file that is being used, has cut it, or has put another one in its place.
+    #[error("{}: was changed by something else while it was used: start again; if the file is damaged, restore it or move it away", .0.display())]
+    Changed(PathBuf),
+    /// The journal or one of its files is a link.
+    #[error("{}: is a link: give another --out, or move the journal itself there", .0.display())]
+    Link(PathBuf),
     /// Another run holds the lock.
     #[error("{}: another run writes here: wait until it is done, or give another --out", .0.display())]
     InUse(PathBuf),
     /// The runs are those of another experiment.
-    #[error("{}: has runs of another experiment ({name:?}): give another --out, or delete the directory {} first", dir.display(), journal.display())]
+    #[error("{}: has runs of another experiment ({name:?}): give another --out, or move {} away first", dir.display(), journal.display())]
     AnotherExperiment {
         /// The directory.
         dir: PathBuf,
@@ -125,7 +131,7 @@ pub enum JournalError {
     #[error("{0}")]
     Run(String),
     /// A kept state is not one of this replication.
-    #[error("{}: {fault}: delete it to begin this run again", path.display())]
+    #[error("{}: {fault}: move it away to begin this run again", path.display())]
     State {
         /// The file.
         path: PathBuf,

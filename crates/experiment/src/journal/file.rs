@@ -2,12 +2,17 @@
 //!
 //! The file begins with a line that names the format, and a frame with the policy and the experiment it belongs to. Every other frame is
 //! the record of a run. The file gets its name when its beginning is on disk, so only its end can be unfinished.
+//!
+//! Nothing is taken for granted while a file is open. Every record is compared with its checksum when it is read, and the file's length
+//! and name before it is written. A file with a second name, such as that of a backup, is copied first, so that the backup stays.
 
 use super::error::JournalError;
 use super::frame;
+use crate::regular::open_regular;
 use crate::temporary::{TemporaryFile, sync_dir_of};
+use crate::unix::names_and_identity;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,18 +39,50 @@ pub(crate) struct FileHead {
     pub(crate) policy: String,
 }
 
+/// Where a record is, and its checksum.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    begin: u64,
+    length: u32,
+    sum: u32,
+}
+
+impl Place {
+    /// A place in memory, where nothing changes.
+    pub(crate) fn in_memory(begin: usize, content: &[u8]) -> Self {
+        Self::new(begin as u64, content, 0)
+    }
+
+    fn new(begin: u64, content: &[u8], sum: u32) -> Self {
+        // A layout has far fewer bytes.
+        Self { begin, length: u32::try_from(content.len()).unwrap_or(u32::MAX), sum }
+    }
+
+    /// The record in these bytes.
+    pub(crate) fn of(self, bytes: &[u8]) -> Option<&[u8]> {
+        let begin = usize::try_from(self.begin).ok()?;
+        bytes.get(begin..begin.checked_add(self.length as usize)?)
+    }
+
+    fn is_sound(self, content: &[u8]) -> bool {
+        frame::checksum(content) == self.sum
+    }
+}
+
 /// A file that is open for appending and reading.
 #[derive(Debug)]
 pub(crate) struct JournalFile {
     path: PathBuf,
     file: Arc<File>,
+    /// Whether this process writes to it, and has locked it.
+    is_own: bool,
     /// Bytes in the file.
     written: u64,
     /// Frames that are not in the file yet.
     gathered: Vec<u8>,
     /// Whether the file has bytes that may not be on disk.
     is_dirty: bool,
-    /// The whole content, if it was loaded.
+    /// The whole content, if it was loaded; its records were compared with their checksums.
     loaded: Option<Vec<u8>>,
 }
 
@@ -66,29 +103,69 @@ impl JournalFile {
         let created = TemporaryFile::write(path, &content).and_then(TemporaryFile::rename);
         created.map_err(JournalError::system(path, "cannot be written"))?;
         sync_dir_of(path);
-        let (file, _) = open(path)?;
-        Ok(Self::at(path, file, content.len() as u64))
+        Self::own(path)
     }
 
     fn at(path: &Path, file: File, written: u64) -> Self {
         let (path, file) = (path.to_owned(), Arc::new(file));
-        Self { path, file, written, gathered: Vec::new(), is_dirty: false, loaded: None }
+        Self { path, file, is_own: false, written, gathered: Vec::new(), is_dirty: false, loaded: None }
     }
 
-    /// Opens a file that has to begin with `head`, and calls `each` for every record: with its place in the file and its content. A record
+    /// Opens a file to write to it: locked, and without a second name.
+    fn own(path: &Path) -> Result<Self, JournalError> {
+        let file = lock_to_write(path)?;
+        let metadata = file.metadata().map_err(JournalError::system(path, "cannot be read"))?;
+        let mut own = Self { is_own: true, ..Self::at(path, file, metadata.len()) };
+        own.check_own()?;
+        Ok(own)
+    }
+
+    /// Checks that the file is as this process has written it. If it got a second name, that one keeps it, and the first one gets a copy.
+    fn check_own(&mut self) -> Result<(), JournalError> {
+        let found = self.file.metadata().map_err(JournalError::system(&self.path, "cannot be read"))?;
+        let (names, identity) = names_and_identity(&found);
+        let named = fs::symlink_metadata(&self.path).map(|named| names_and_identity(&named).1);
+        if found.len() != self.written || named.ok() != Some(identity) {
+            return Err(JournalError::Changed(self.path.clone()));
+        }
+        if names > 1 {
+            let mut file = &*self.file;
+            let copied = file.seek(SeekFrom::Start(0)).and_then(|_| {
+                TemporaryFile::write_with(&self.path, |copy| io::copy(&mut file, copy).map(drop))?.rename()
+            });
+            copied.map_err(JournalError::system(&self.path, "cannot be copied"))?;
+            self.file = Arc::new(lock_to_write(&self.path)?);
+        }
+        Ok(())
+    }
+
+    /// Ends writing: checks the file for a last time, and unlocks it.
+    pub(crate) fn release(&mut self) -> Result<(), JournalError> {
+        if self.is_own {
+            self.flush()?;
+            self.check_own()?;
+            // A file system without locks has nothing to unlock.
+            let _ = self.file.unlock();
+        }
+        Ok(())
+    }
+
+    /// Opens a file that has to begin with `head`, and calls `each` for every record: with its place and its content. A record
     /// has at most `longest` bytes. An unfinished end is cut off.
     pub(crate) fn open(
         path: &Path,
         head: &FileHead,
         longest: usize,
-        each: impl FnMut(u64, &[u8]) -> Result<(), String>,
+        each: impl FnMut(Place, &[u8]) -> Result<(), String>,
     ) -> Result<Opened, JournalError> {
-        let (file, length) = open(path)?;
-        let end = scan(path, head, &file, length, longest, each)?;
-        if end < length {
-            file.set_len(end).map_err(JournalError::system(path, "cannot be cut"))?;
+        let mut file = Self::own(path)?;
+        let length = file.written;
+        file.written = scan(path, head, &file.file, length, longest, each)?;
+        let cut_off = length - file.written;
+        if cut_off > 0 {
+            file.file.set_len(file.written).map_err(JournalError::system(path, "cannot be cut"))?;
         }
-        Ok(Opened { file: Self::at(path, file, end), cut_off: length - end })
+        Ok(Opened { file, cut_off })
     }
 
     /// [`JournalFile::open`] for reading alone: the file stays as it is, and an unfinished end is left out.
@@ -96,30 +173,18 @@ impl JournalFile {
         path: &Path,
         head: &FileHead,
         longest: usize,
-        each: impl FnMut(u64, &[u8]) -> Result<(), String>,
+        each: impl FnMut(Place, &[u8]) -> Result<(), String>,
     ) -> Result<Self, JournalError> {
-        let file = File::open(path).map_err(JournalError::system(path, "cannot be opened"))?;
+        let file = open_regular(path).map_err(JournalError::system(path, "cannot be opened"))?;
         let metadata = file.metadata().map_err(JournalError::system(path, "cannot be read"))?;
         let end = scan(path, head, &file, metadata.len(), longest, each)?;
         Ok(Self::at(path, file, end))
     }
 
-    /// Calls `each` for every record of a file that has to begin with `head`, and stays as it is. An unfinished end is left out.
-    pub(crate) fn visit(
-        path: &Path,
-        head: &FileHead,
-        longest: usize,
-        mut each: impl FnMut(&[u8]) -> Result<(), String>,
-    ) -> Result<(), JournalError> {
-        let file = File::open(path).map_err(JournalError::system(path, "cannot be opened"))?;
-        let metadata = file.metadata().map_err(JournalError::system(path, "cannot be read"))?;
-        scan(path, head, &file, metadata.len(), longest, |_, content| each(content)).map(drop)
-    }
-
     /// What the runs of a file belong to, and whether it has runs.
     pub(crate) fn head(path: &Path) -> Result<(FileHead, bool), JournalError> {
         let system = || JournalError::system(path, "cannot be read");
-        let file = File::open(path).map_err(system())?;
+        let file = open_regular(path).map_err(system())?;
         let length = file.metadata().map_err(system())?.len();
         let (head, begin) = read_head(path, &mut BufReader::new(file))?;
         Ok((head, length > begin))
@@ -130,10 +195,10 @@ impl JournalFile {
         &self.path
     }
 
-    /// Appends a record. Returns the place of its content in the file. The caller flushes now and then.
-    pub(crate) fn append(&mut self, content: &[u8]) -> Result<u64, JournalError> {
-        let place = self.written + (self.gathered.len() + frame::HEAD) as u64;
-        frame::write(content, &mut self.gathered);
+    /// Appends a record. Returns its place. The caller flushes now and then.
+    pub(crate) fn append(&mut self, content: &[u8]) -> Result<Place, JournalError> {
+        let begin = self.written + (self.gathered.len() + frame::HEAD) as u64;
+        let place = Place::new(begin, content, frame::write(content, &mut self.gathered));
         if self.gathered.len() >= GATHERED {
             self.flush()?;
         }
@@ -145,6 +210,7 @@ impl JournalFile {
         if self.gathered.is_empty() {
             return Ok(());
         }
+        self.check_own()?;
         let mut file = &*self.file;
         let written = file.seek(SeekFrom::Start(self.written)).and_then(|_| file.write_all(&self.gathered));
         written.map_err(JournalError::system(&self.path, "cannot be written"))?;
@@ -169,48 +235,60 @@ impl JournalFile {
         self.written + self.gathered.len() as u64
     }
 
-    /// Loads the whole file, so that reading it is fast.
-    pub(crate) fn load(&mut self) -> Result<(), JournalError> {
+    /// Loads the whole file with these records, so that reading it is fast.
+    pub(crate) fn load(&mut self, places: impl Iterator<Item = Place>) -> Result<(), JournalError> {
         self.flush()?;
         if self.loaded.is_none() {
             let mut content = Vec::new();
             let mut file = &*self.file;
             let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut content));
             read.map_err(JournalError::system(&self.path, "cannot be read"))?;
+            for place in places {
+                if !place.of(&content).is_some_and(|record| place.is_sound(record)) {
+                    return Err(JournalError::Changed(self.path.clone()));
+                }
+            }
             self.loaded = Some(content);
         }
         Ok(())
     }
 
-    /// Reads bytes at a place, into `buffer` if the file is not loaded.
+    /// Reads a record, into `buffer` if the file is not loaded.
     pub(crate) fn read<'a>(
         &'a mut self,
-        place: u64,
-        length: usize,
+        place: Place,
         buffer: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], JournalError> {
         self.flush()?;
+        let changed = || JournalError::Changed(self.path.clone());
         if let Some(loaded) = &self.loaded {
-            let begin = usize::try_from(place).unwrap_or(usize::MAX);
-            let bytes = loaded.get(begin..begin.saturating_add(length));
-            return bytes.ok_or_else(|| {
-                let error = io::Error::from(io::ErrorKind::UnexpectedEof);
-                JournalError::system(&self.path, "cannot be read")(error)
-            });
+            return place.of(loaded).ok_or_else(changed);
         }
-        buffer.resize(length, 0);
+        buffer.resize(place.length as usize, 0);
         let mut file = &*self.file;
-        let read = file.seek(SeekFrom::Start(place)).and_then(|_| file.read_exact(buffer));
-        read.map_err(JournalError::system(&self.path, "cannot be read"))?;
-        Ok(buffer)
+        let read = file.seek(SeekFrom::Start(place.begin)).and_then(|_| file.read_exact(buffer));
+        match read {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(changed()),
+            Err(error) => Err(JournalError::system(&self.path, "cannot be read")(error)),
+            Ok(()) if place.is_sound(buffer) => Ok(buffer),
+            Ok(()) => Err(changed()),
+        }
     }
 }
 
-fn open(path: &Path) -> Result<(File, u64), JournalError> {
-    let opened = OpenOptions::new().read(true).write(true).open(path);
-    let file = opened.map_err(JournalError::system(path, "cannot be opened"))?;
-    let metadata = file.metadata().map_err(JournalError::system(path, "cannot be read"))?;
-    Ok((file, metadata.len()))
+/// Opens a file for writing, and locks it. Files in directories of two names are locked, too, which the lock of a directory misses.
+fn lock_to_write(path: &Path) -> Result<File, JournalError> {
+    let system = || JournalError::system(path, "cannot be opened");
+    open_regular(path).map_err(system())?;
+    let file = OpenOptions::new().read(true).write(true).open(path).map_err(system())?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let dir = path.parent().and_then(Path::parent).unwrap_or(path);
+            Err(JournalError::InUse(dir.to_owned()))
+        }
+        // The journal says that the file system has no locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
 }
 
 /// Calls `each` for every record of a file; returns where the last one ends.
@@ -220,7 +298,7 @@ fn scan(
     file: &File,
     length: u64,
     longest: usize,
-    mut each: impl FnMut(u64, &[u8]) -> Result<(), String>,
+    mut each: impl FnMut(Place, &[u8]) -> Result<(), String>,
 ) -> Result<u64, JournalError> {
     let mut reader = BufReader::with_capacity(1 << 18, file);
     let system = || JournalError::system(path, "cannot be read");
@@ -231,8 +309,8 @@ fn scan(
     }
     let mut bytes = Vec::new();
     while place < length {
-        let content = read_frame(&mut reader, longest, length - place, &mut bytes).map_err(system())?;
-        let Some(content) = content else {
+        let found = read_frame(&mut reader, longest, length - place, &mut bytes).map_err(system())?;
+        let Some((sum, content)) = found else {
             reader.seek(SeekFrom::Start(place + 1)).map_err(system())?;
             bytes.clear();
             reader.read_to_end(&mut bytes).map_err(system())?;
@@ -242,7 +320,8 @@ fn scan(
             break;
         };
         let begin = place + frame::HEAD as u64;
-        each(begin, content).map_err(|fault| damaged(place, format!("a run {fault}")))?;
+        each(Place::new(begin, content, sum), content)
+            .map_err(|fault| damaged(place, format!("a run {fault}")))?;
         place = begin + content.len() as u64;
     }
     Ok(place)
@@ -255,7 +334,8 @@ fn read_head(path: &Path, reader: &mut impl Read) -> Result<(FileHead, u64), Jou
     let mut format = [0; FORMAT.len()];
     let mut bytes = Vec::new();
     let read = reader.read_exact(&mut format).and_then(|()| {
-        read_frame(reader, LONGEST_HEAD, u64::MAX, &mut bytes).map(|content| content.map(<[u8]>::to_vec))
+        read_frame(reader, LONGEST_HEAD, u64::MAX, &mut bytes)
+            .map(|frame| frame.map(|(_, content)| content.to_vec()))
     });
     let content = match read {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => None,
@@ -275,7 +355,7 @@ fn read_frame<'a>(
     longest: usize,
     left: u64,
     bytes: &'a mut Vec<u8>,
-) -> io::Result<Option<&'a [u8]>> {
+) -> io::Result<Option<(u32, &'a [u8])>> {
     if left < frame::HEAD as u64 {
         return Ok(None);
     }

@@ -7,22 +7,24 @@
 /// Bytes before the content.
 pub(super) const HEAD: usize = 8;
 
-/// Appends a frame with this content.
-pub(super) fn write(content: &[u8], out: &mut Vec<u8>) {
-    let length = u32::try_from(content.len()).unwrap_or(u32::MAX).to_le_bytes();
-    out.extend(length);
-    out.extend(checksum(length, content).to_le_bytes());
+/// Appends a frame with this content. Returns its checksum.
+pub(super) fn write(content: &[u8], out: &mut Vec<u8>) -> u32 {
+    let sum = checksum(content);
+    out.extend(length_of(content));
+    out.extend(sum.to_le_bytes());
     out.extend(content);
+    sum
 }
 
-/// The content of the frame at the beginning of `bytes`; `None` if no whole, undamaged frame of at most `longest` bytes is there.
-pub(super) fn read(bytes: &[u8], longest: usize) -> Option<&[u8]> {
+/// Checksum and content of the frame at the beginning of `bytes`; `None` if no whole, undamaged frame of at most `longest` bytes is there.
+pub(super) fn read(bytes: &[u8], longest: usize) -> Option<(u32, &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<4>()?;
     let (sum, rest) = rest.split_first_chunk::<4>()?;
+    let sum = u32::from_le_bytes(*sum);
     let size = usize::try_from(u32::from_le_bytes(*length)).ok()?;
     // No frame is empty, so zeros are no frame.
     let content = rest.get(..size).filter(|_| (1..=longest).contains(&size))?;
-    (checksum(*length, content) == u32::from_le_bytes(*sum)).then_some(content)
+    (checksum(content) == sum).then_some((sum, content))
 }
 
 /// Whether a frame begins anywhere in `bytes`.
@@ -30,9 +32,14 @@ pub(super) fn is_within(bytes: &[u8], longest: usize) -> bool {
     (0..bytes.len()).any(|place| read(&bytes[place..], longest).is_some())
 }
 
-fn checksum(length: [u8; 4], content: &[u8]) -> u32 {
+fn length_of(content: &[u8]) -> [u8; 4] {
+    u32::try_from(content.len()).unwrap_or(u32::MAX).to_le_bytes()
+}
+
+/// The checksum of a frame with this content.
+pub(super) fn checksum(content: &[u8]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&length);
+    hasher.update(&length_of(content));
     hasher.update(content);
     hasher.finalize()
 }
@@ -44,8 +51,8 @@ mod tests {
     #[test]
     fn a_frame_is_read_only_if_it_is_whole_and_undamaged() {
         let mut frame = Vec::new();
-        write(b"content", &mut frame);
-        assert_eq!((read(&frame, 7), read(&frame, 6)), (Some(&b"content"[..]), None));
+        let sum = write(b"content", &mut frame);
+        assert_eq!((read(&frame, 7), read(&frame, 6)), (Some((sum, &b"content"[..])), None));
         for length in 0..frame.len() {
             assert_eq!(read(&frame[..length], 7), None);
         }

@@ -6,6 +6,7 @@
 use super::error::JournalError;
 use super::file::FileHead;
 use super::frame;
+use crate::regular::read_own;
 use crate::runs::record::Head;
 use crate::temporary::{TemporaryFile, sync_dir_of};
 use crate::timing::Elapsed;
@@ -17,7 +18,18 @@ use std::path::{Path, PathBuf};
 /// The first line of a file.
 const FORMAT: &[u8] = b"click-bandits state 1\n";
 /// The end of a file's name.
-pub(super) const END: &str = ".state";
+const END: &str = ".state";
+
+/// The states in a folder whose names begin with this key and have the number of a run.
+pub(super) fn files_of(folder: &Path, key: &str) -> Result<Vec<PathBuf>, JournalError> {
+    let mut states = super::files(folder, END)?;
+    states.retain(|path| {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let run = stem.strip_prefix(key).and_then(|rest| rest.strip_prefix('-'));
+        run.is_some_and(|run| run.parse::<u64>().is_ok())
+    });
+    Ok(states)
+}
 
 /// The place of the states of one policy.
 #[derive(Debug, Clone)]
@@ -57,7 +69,7 @@ impl StateFiles {
     /// The state of a run and the time it took; `None` if none was kept.
     pub(crate) fn read(&self, run: u64) -> Result<Option<(Elapsed, Vec<u8>)>, JournalError> {
         let path = self.path(run);
-        let bytes = match fs::read(&path) {
+        let bytes = match read_own(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(JournalError::system(&path, "cannot be read")(error)),
@@ -65,9 +77,9 @@ impl StateFiles {
         let wrong = |fault: &str| JournalError::State { path: path.clone(), fault: fault.to_owned() };
         let framed =
             bytes.strip_prefix(FORMAT).ok_or_else(|| wrong("not a state, or one of another version"))?;
-        let content =
-            frame::read(framed, usize::MAX).filter(|content| content.len() + frame::HEAD == framed.len());
-        let content = content.ok_or_else(|| wrong("damaged"))?;
+        let content = frame::read(framed, usize::MAX)
+            .filter(|(_, content)| content.len() + frame::HEAD == framed.len());
+        let (_, content) = content.ok_or_else(|| wrong("damaged"))?;
         let rest = content.strip_prefix(&self.owner).ok_or_else(|| {
             wrong("the state of another experiment or policy, or one kept by another version of the program")
         })?;
@@ -85,10 +97,7 @@ impl StateFiles {
 
     /// The number of runs with a state.
     pub(super) fn count(&self) -> u64 {
-        let beginning = format!("{}-", self.key);
-        let states = super::files(&self.dir, END).unwrap_or_default();
-        let names = states.iter().filter_map(|path| path.file_name());
-        names.filter(|name| name.to_string_lossy().starts_with(&beginning)).count() as u64
+        files_of(&self.dir, &self.key).unwrap_or_default().len() as u64
     }
 
     /// An error in the content of a state.
@@ -131,7 +140,7 @@ mod tests {
         }
         let path = |run| dir.path().join(format!("key-{run}.state"));
         fs::copy(path(3), path(4)).unwrap();
-        assert!(message(&own, 4).contains("key-4.state: the state of another run: delete it to begin"));
+        assert!(message(&own, 4).contains("key-4.state: the state of another run: move it away to begin"));
         let whole = fs::read(path(3)).unwrap();
         for place in 0..whole.len() {
             let mut damaged = whole.clone();

@@ -1,5 +1,6 @@
 //! Whatever happens to a process or its files, the result is that of one undisturbed process, or there is an error that names the file.
 
+mod attacked;
 mod lockstep;
 
 use super::{JOURNAL, JournalError};
@@ -143,6 +144,12 @@ fn a_journal_that_ends_anywhere_is_continued() {
 fn records_of(whole: &[u8], head: &super::FileHead) -> usize {
     let json = serde_json::to_vec(head).unwrap().len();
     whole.len() - "click-bandits runs 1\n".len() - super::frame::HEAD - json
+}
+
+/// Where the records of a file begin.
+fn begin_of(file: &Path, whole: &[u8]) -> usize {
+    let (head, _) = super::JournalFile::head(file).unwrap();
+    whole.len() - records_of(whole, &head)
 }
 
 #[test]
@@ -565,5 +572,5 @@ fn a_directory_with_nothing_but_a_state_belongs_to_its_experiment() {
     assert!(error(&other, dir.path()).contains("has runs of \"pbm-ts\", which the experiment no longer has"));
     // A file that is not a state is an error of its own.
     let message = error(&experiment, dir.path());
-    assert!(message.contains("-0.state: not a state, or one of another version: delete it"), "{message}");
+    assert!(message.contains("-0.state: not a state, or one of another version: move it away"), "{message}");
 }

@@ -1,7 +1,7 @@
 //! The runs of one policy, in memory or in a file.
 
 use super::record::{Head, Layout, Recorded};
-use crate::journal::{JournalError, JournalFile};
+use crate::journal::{JournalError, JournalFile, Place};
 use crate::timing::Elapsed;
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub(crate) struct Sequence {
     storage: Storage,
     /// The number of the first run.
     first: u64,
-    /// The values of every run, in the order of their numbers.
+    /// The record of every run, in the order of their numbers.
     places: Vec<Option<Place>>,
     /// The time of all runs.
     elapsed: Elapsed,
@@ -27,11 +27,16 @@ enum Storage {
     File(JournalFile),
 }
 
-/// The values of a run: where they begin, and their number of bytes.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    begin: u64,
-    length: u32,
+impl Storage {
+    /// The values of the record at a place.
+    fn values<'a>(&'a mut self, place: Place, buffer: &'a mut Vec<u8>) -> Result<&'a [u8], JournalError> {
+        let record = match self {
+            Self::Memory(bytes) => place.of(bytes).unwrap_or_default(),
+            Self::File(file) => file.read(place, buffer)?,
+        };
+        let n_head = Head::read(record).map_or(0, |(_, n_head)| n_head);
+        Ok(&record[n_head..])
+    }
 }
 
 impl Sequence {
@@ -105,14 +110,14 @@ impl Sequence {
     ///
     /// The record does not have the layout, or is recorded already: a contender of the caller recorded another number of checkpoints.
     pub(crate) fn append(&mut self, content: &[u8]) -> Result<(), JournalError> {
-        let begin = match &mut self.storage {
+        let place = match &mut self.storage {
             Storage::Memory(bytes) => {
                 bytes.extend(content);
-                (bytes.len() - content.len()) as u64
+                Place::in_memory(bytes.len() - content.len(), content)
             }
             Storage::File(file) => file.append(content)?,
         };
-        if let Err(fault) = self.add(begin, content) {
+        if let Err(fault) = self.add(place, content) {
             panic!("a run {fault}");
         }
         Ok(())
@@ -124,7 +129,7 @@ impl Sequence {
     }
 
     /// Adds a record that is in the storage already. An error says what is wrong with it.
-    pub(crate) fn add(&mut self, begin: u64, content: &[u8]) -> Result<(), String> {
+    pub(crate) fn add(&mut self, place: Place, content: &[u8]) -> Result<(), String> {
         let (head, n_head) = Head::read(content).ok_or("has no number")?;
         let length = content.len() - n_head;
         if !self.layout.admits(length) {
@@ -136,9 +141,7 @@ impl Sequence {
         }
         self.has_accuracy |= self.layout.has_accuracy(length);
         self.elapsed = self.elapsed + head.elapsed;
-        // A layout has far fewer bytes.
-        let length = u32::try_from(length).unwrap_or(u32::MAX);
-        self.places[index] = Some(Place { begin: begin + n_head as u64, length });
+        self.places[index] = Some(place);
         Ok(())
     }
 
@@ -150,15 +153,9 @@ impl Sequence {
     ) -> Result<(), JournalError> {
         let mut buffer = Vec::new();
         for place in self.places.iter().flatten() {
-            let part = part.map_or(0..place.length as usize, Range::clone);
-            let (begin, length) = (place.begin + part.start as u64, part.len());
-            each(match &mut self.storage {
-                Storage::Memory(bytes) => {
-                    let begin = usize::try_from(begin).unwrap_or(usize::MAX);
-                    &bytes[begin..begin + length]
-                }
-                Storage::File(file) => file.read(begin, length, &mut buffer)?,
-            });
+            let values = self.storage.values(*place, &mut buffer)?;
+            // Every record has the layout, so it has the part.
+            each(part.map_or(values, |part| values.get(part.clone()).unwrap_or_default()));
         }
         Ok(())
     }
@@ -166,14 +163,14 @@ impl Sequence {
     /// The values of the run with this index, if it is recorded.
     pub(crate) fn values(&mut self, index: usize) -> Result<Vec<u8>, JournalError> {
         let Some(Some(place)) = self.places.get(index).copied() else { return Ok(Vec::new()) };
-        let length = place.length as usize;
-        let mut buffer = Vec::new();
+        self.storage.values(place, &mut Vec::new()).map(<[u8]>::to_vec)
+    }
+
+    /// Loads the file, if there is one.
+    pub(crate) fn load(&mut self) -> Result<(), JournalError> {
         match &mut self.storage {
-            Storage::Memory(bytes) => {
-                let begin = usize::try_from(place.begin).unwrap_or(usize::MAX);
-                Ok(bytes[begin..begin + length].to_vec())
-            }
-            Storage::File(file) => file.read(place.begin, length, &mut buffer).map(<[u8]>::to_vec),
+            Storage::Memory(_) => Ok(()),
+            Storage::File(file) => file.load(self.places.iter().copied().flatten()),
         }
     }
 }

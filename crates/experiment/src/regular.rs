@@ -1,0 +1,36 @@
+//! Files that are read to their end: neither a pipe, which may wait forever, nor a device, which may never end.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// Opens a file that a user has named. Everything but a regular file is refused before it is opened.
+///
+/// # Errors
+///
+/// An error of the system; a directory, a pipe or a device.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    if fs::metadata(path)?.is_file() {
+        return File::open(path);
+    }
+    Err(io::Error::other("is not a regular file: write the content to one first"))
+}
+
+/// The content of a file that this program has written, which is no link.
+///
+/// # Errors
+///
+/// Those of [`open_regular`]; a link.
+pub fn read_own(path: &Path) -> io::Result<Vec<u8>> {
+    if is_link(path) {
+        return Err(io::Error::other("is a link, which this program does not write"));
+    }
+    let mut content = Vec::new();
+    open_regular(path)?.read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// Whether a path is a link.
+pub(crate) fn is_link(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_symlink())
+}
