@@ -29,7 +29,9 @@ fn program() -> Program {
 /// What a run failed with, in the words of Python.
 fn failure(error: &(dyn std::error::Error + 'static)) -> PyErr {
     let mut text = error.to_string();
-    for (option, argument) in [("--fresh", "fresh=True"), ("--out", "out"), ("--runs", "runs")] {
+    for (option, argument) in
+        [("--fresh", "fresh=True"), ("--out", "out"), ("--runs", "runs"), ("--allow", "allow")]
+    {
         text = text.replace(option, argument);
     }
     let text = text.replace("`click-bandits merge`", "`merge`");
@@ -104,6 +106,7 @@ impl Options {
 ///         task has to be "regret". They run one at a time, and again in every call, since a label does not say what code does; Ctrl-C
 ///         waits for the call in progress.
 ///     progress: True for a line on standard error, or a function that gets the number of runs that have ended and of all runs.
+///     allow: folders whose files the spec may name, besides those beside it and below (of a dict or text: in the working directory).
 ///
 /// Returns:
 ///     the result, or None for a shard.
@@ -114,7 +117,7 @@ impl Options {
 ///     KeyboardInterrupt: the runs were stopped.
 #[pyfunction]
 #[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None, threads=None, shard=None, out=None, fresh=false,
-    keep_runs=false, policies=None, progress=None))]
+    keep_runs=false, policies=None, progress=None, allow=Vec::new()))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
 pub(crate) fn simulate(
     py: Python<'_>,
@@ -130,8 +133,9 @@ pub(crate) fn simulate(
     keep_runs: bool,
     policies: Option<&Bound<'_, PyDict>>,
     progress: Option<&Bound<'_, PyAny>>,
+    allow: Vec<PathBuf>,
 ) -> PyResult<Option<Simulation>> {
-    let experiment = spec::read(spec, overrides(runs, seed, horizon, max_steps)?)?;
+    let experiment = spec::read(spec, overrides(runs, seed, horizon, max_steps)?, &allow)?;
     let options = Options { threads: threads_of(threads)?, out, fresh, keep_runs };
     let watch = Watch::new(py, progress)?;
     if let Some(shard) = shard.map(shard_of).transpose()? {
@@ -246,7 +250,7 @@ pub(crate) fn merge(
 /// An experiment as files: the text of its spec, and the files that it names. For machines that do not have the spec's folder.
 ///
 /// Args:
-///     spec, runs, seed, horizon, max_steps: as of `simulate`.
+///     spec, runs, seed, horizon, max_steps, allow: as of `simulate`.
 ///
 /// Returns:
 ///     a dict from names to bytes; the spec is "spec.toml".
@@ -254,7 +258,7 @@ pub(crate) fn merge(
 /// Raises:
 ///     ValueError: what is wrong with the spec and where.
 #[pyfunction]
-#[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None))]
+#[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None, allow=Vec::new()))]
 pub(crate) fn spec_files<'py>(
     py: Python<'py>,
     spec: &Bound<'py, PyAny>,
@@ -279,7 +283,7 @@ pub(crate) fn spec_files<'py>(
 #[pyfunction]
 #[pyo3(name = "_check_out", signature = (spec, out, fresh))]
 pub(crate) fn check_out(spec: &Bound<'_, PyAny>, out: PathBuf, fresh: bool) -> PyResult<()> {
-    let experiment = spec::read(spec, Overrides::default())?;
+    let experiment = spec::read(spec, Overrides::default(), &[])?;
     let options = Options { threads: None, out: None, fresh, keep_runs: false };
     let runner = Runner::new(&experiment);
     let claim = options.claim(Drawing::of(&runner).files(), None);

@@ -5,9 +5,9 @@ mod answer;
 mod overview;
 
 use self::answer::Answer;
-use crate::OverrideArguments;
 use crate::terminal;
 use crate::usage::{STATUS, Usage, threads};
+use crate::{AllowedArguments, OverrideArguments};
 use anyhow::Result;
 use experiment::number::counted;
 use experiment::toml_reader::{Error, Source};
@@ -26,6 +26,8 @@ pub(crate) struct Arguments {
     json: bool,
     #[command(flatten)]
     overrides: OverrideArguments,
+    #[command(flatten)]
+    allowed: AllowedArguments,
     /// Estimate the time for this number of threads [default: one per core]
     #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<u16>,
@@ -45,6 +47,7 @@ struct Checked {
 /// Options that do not go with a directory; policies that cannot be tried; standard output cannot be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let (path, overrides) = (&arguments.spec, arguments.overrides.overrides());
+    let allowed = arguments.allowed.allow.as_slice();
     let found = if path.is_dir() {
         anyhow::ensure!(
             overrides == Overrides::default(),
@@ -53,9 +56,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
                 path.display()
             ))
         );
-        check_directory(path)
+        check_directory(path, allowed)
     } else {
-        check_file(path, overrides).map(|experiment| vec![experiment])
+        check_file(path, allowed, overrides).map(|experiment| vec![experiment])
     };
     let threads = arguments.threads.map_or_else(cores, u64::from);
     let (faults, experiments) = match found {
@@ -101,16 +104,16 @@ fn cores() -> u64 {
 }
 
 /// Reads the experiment of a file; if there are errors, all of them.
-fn check_file(path: &Path, overrides: Overrides) -> Result<Experiment, Vec<SpecError>> {
+fn check_file(path: &Path, allowed: &[PathBuf], overrides: Overrides) -> Result<Experiment, Vec<SpecError>> {
     let one = |error: Error| vec![SpecError::File(error)];
-    let source = Source::read(path).map_err(one)?;
+    let source = Source::read(path).map_err(one)?.allowing(allowed);
     let document = source.parse().map_err(one)?;
     Experiment::check(&document, overrides)
 }
 
 /// Reads the experiments of a directory: of each panel, or of each of its variants.
-fn check_directory(path: &Path) -> Result<Vec<Experiment>, Vec<SpecError>> {
-    let read = Reproduction::check(path);
+fn check_directory(path: &Path, allowed: &[PathBuf]) -> Result<Vec<Experiment>, Vec<SpecError>> {
+    let read = Reproduction::check(path, allowed);
     let of_log = crate::reproduce::check_log(path);
     match (read, of_log) {
         (Ok(read), Ok(())) => {

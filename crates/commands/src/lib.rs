@@ -175,6 +175,8 @@ struct Simulate {
     json: bool,
     #[command(flatten)]
     overrides: OverrideArguments,
+    #[command(flatten)]
+    allowed: AllowedArguments,
     /// Play only this share of the runs (2/8: the second of eight), to be joined with `merge`
     #[arg(long, value_name = "I/N", conflicts_with = "keep_runs")]
     shard: Option<Shard>,
@@ -190,6 +192,14 @@ struct Simulate {
     /// Print no progress and no overview
     #[arg(long)]
     quiet: bool,
+}
+
+/// Files that an experiment may name.
+#[derive(Debug, Clone, Default, Args)]
+struct AllowedArguments {
+    /// Also let the experiment name files in this directory and below (repeatable). Without, those beside its file and below
+    #[arg(long, value_name = "DIR")]
+    allow: Vec<PathBuf>,
 }
 
 /// Values that replace those of an experiment's file.
@@ -290,7 +300,7 @@ fn plain(mut error: clap::Error) -> clap::Error {
 }
 
 fn simulate(arguments: &Simulate) -> Result<()> {
-    let source = Source::read(&arguments.spec)?;
+    let source = Source::read(&arguments.spec)?.allowing(&arguments.allowed.allow);
     let experiment = Experiment::overridden(&source.parse()?, arguments.overrides.overrides())?;
     let options = Options {
         threads: arguments.threads.map(usize::from),

@@ -3,6 +3,7 @@
 //! All parts are checked before anything is written. Merging fills the journal of the new directory; the rest is what `simulate` and
 //! `reproduce` do when nothing is left to play.
 
+use crate::AllowedArguments;
 use crate::overview;
 use crate::reproduce::{self, PartOfReproduction};
 use crate::simulate::Options;
@@ -26,6 +27,8 @@ pub(crate) struct Arguments {
     /// The data that the parts were given with --data, --matrix or --letor, if they are elsewhere now
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
+    #[command(flatten)]
+    allowed: AllowedArguments,
     /// Also write runs.csv, with one row for each run, policy and checkpoint
     #[arg(long)]
     keep_runs: bool,
@@ -46,7 +49,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let Arguments { parts, out, quiet, .. } = arguments;
     if let Some(part) = PartOfReproduction::read(&parts[0])? {
         let (experiment, data) = (arguments.experiment.as_deref(), arguments.data.as_deref());
-        let again = part.arguments(experiment, data, out, arguments.fresh, *quiet);
+        let again = reproduce::Arguments {
+            fresh: arguments.fresh,
+            quiet: *quiet,
+            ..part.arguments(experiment, data, out, arguments.allowed.clone())?
+        };
         return reproduce::merge(&again, &part, parts);
     }
     for dir in parts {

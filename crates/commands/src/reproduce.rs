@@ -46,6 +46,7 @@ pub(crate) fn check_log(_: &Path) -> Result<(), experiment::toml_reader::Error> 
 
 pub(crate) use part::PartOfReproduction;
 
+use crate::AllowedArguments;
 use crate::embedded::{Place, bare_name};
 use crate::simulate::{Options, finished_part, play_part, simulate};
 use crate::terminal::{self, say};
@@ -114,6 +115,8 @@ pub(crate) struct Arguments {
     /// Replace the number of runs of every panel; those of each instance if the panel has `per-instance`
     #[arg(long, value_name = "N", value_parser = integer::<u64>(0..=u64::MAX))]
     pub(crate) runs: Option<u64>,
+    #[command(flatten)]
+    pub(crate) allowed: AllowedArguments,
     /// Play only this share of the runs of every panel (2/8: the second of eight), to be joined with `merge`
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
@@ -329,7 +332,8 @@ fn read(
 ) -> Result<Reproduction> {
     let extent = if arguments.quick { Extent::Quick } else { Extent::Full };
     let place = Place::of(&arguments.experiment)?;
-    let (experiment, claims) = (place.source("experiment.toml")?, place.source("claims.toml")?);
+    let experiment = place.source("experiment.toml")?.allowing(&arguments.allowed.allow);
+    let claims = place.source("claims.toml")?;
     let mut reproduction =
         Reproduction::from_sources(&experiment, &claims, queries, matrix, overrides(arguments), extent)?;
     if let Some(panel) = &arguments.panel {

@@ -261,9 +261,7 @@ impl PosteriorFile {
         let runs_per_draw = runs_per_draw.map_or(Ok(1), |field| field.integer_in(&RUNS_PER_DRAW))?;
         let name: String = file.get()?;
         let path = file.folder().join(&name);
-        let read = file.read_beside(&name, "the parameters of a fit, as JSON");
-        // An error inside the file has its place there. A file that cannot be read is an error of this field.
-        let content = read.map_err(|error| file.error(error.to_string()))?;
+        let content = file.read_beside(&name, "the parameters of a fit, as JSON")?;
         let all = Self::of(&name, &path.display().to_string(), content, own.or(model))?
             .with_positions(positions.and_then(|n| usize::try_from(n).ok()))
             .with_runs_per_draw(runs_per_draw);

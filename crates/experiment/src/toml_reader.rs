@@ -42,7 +42,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::{Range, RangeInclusive};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
@@ -55,6 +55,8 @@ pub struct Source {
     line_starts: Vec<usize>,
     /// Names and contents of the files in its folder, if they are part of the program.
     beside: Option<&'static [EmbeddedFile]>,
+    /// Files and folders outside of its own folder that it may name.
+    allowed: Vec<PathBuf>,
 }
 
 impl Source {
@@ -93,13 +95,19 @@ impl Source {
         }
         let after_newlines = text.match_indices('\n').map(|(newline, _)| newline + 1);
         let line_starts = std::iter::once(0).chain(after_newlines).collect();
-        Ok(Self { file, text, line_starts, beside: None })
+        Ok(Self { file, text, line_starts, beside: None, allowed: Vec::new() })
     }
 
     /// Takes these files for those in its folder: files that it names are not looked up on disk.
     #[must_use]
     pub fn among(self, files: &'static [EmbeddedFile]) -> Self {
         Self { beside: Some(files), ..self }
+    }
+
+    /// Allows it to name these files, and those in these folders and below. Without, it can name those in its own folder and below.
+    #[must_use]
+    pub fn allowing(self, allowed: &[PathBuf]) -> Self {
+        Self { allowed: allowed.to_vec(), ..self }
     }
 
     /// Parses the text.

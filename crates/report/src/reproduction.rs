@@ -12,7 +12,7 @@ pub(crate) use panels::MAX_TITLE;
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::claims::{Claim, Row, Untested, Verdict};
@@ -311,9 +311,9 @@ impl Reproduction {
     /// # Errors
     ///
     /// The errors in both files, in their order. An error that only follows from another one is left out.
-    pub fn check(directory: &Path) -> Result<Self, Vec<Error>> {
+    pub fn check(directory: &Path, allowed: &[PathBuf]) -> Result<Self, Vec<Error>> {
         let read = || {
-            let file = |name| Source::read(&directory.join(name));
+            let file = |name| Ok(Source::read(&directory.join(name))?.allowing(allowed));
             let (experiment, claims) = all((file("experiment.toml"), file("claims.toml")))?;
             // A file that is not TOML has one error. The other file may be, and then has errors of its own.
             let (_, _) = all((experiment.parse(), claims.parse()))?;

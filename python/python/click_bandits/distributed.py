@@ -43,6 +43,7 @@ def simulate(
     threads: int = 1,
     fresh: bool = False,
     keep_runs: bool = False,
+    allow: Sequence[Union[str, "os.PathLike[str]"]] = (),
 ) -> Simulation:
     """Runs an experiment as shards on an engine, and merges them into `out`: the bytes of one process, but for times.
 
@@ -62,6 +63,7 @@ def simulate(
         threads: number of threads of each task.
         fresh: play everything again.
         keep_runs: also write runs.csv.
+        allow: folders whose files the spec may name, as of `click_bandits.simulate`.
 
     Returns:
         the result.
@@ -79,7 +81,7 @@ def simulate(
     if not 1 <= threads <= 1024:
         raise ValueError(f"threads is {threads}: expected an integer from 1 to 1024")
     run = _engine(engine)
-    files = spec_files(spec, runs=runs, seed=seed, horizon=horizon, max_steps=max_steps)
+    files = spec_files(spec, runs=runs, seed=seed, horizon=horizon, max_steps=max_steps, allow=allow)
     out = Path(os.path.abspath(out))
     if not fresh and _is_complete(out, files):
         return _simulate(str(out / _SPEC), out=str(out), keep_runs=keep_runs)

@@ -3,11 +3,12 @@
 //! The file has the hashes of experiment, claims and data. `merge` reads them again and compares.
 
 use super::Arguments;
-use crate::embedded::Place;
+use crate::AllowedArguments;
+use crate::embedded::{Place, bare_name};
 use crate::program::program;
 use anyhow::{Context as _, Result, bail};
 use experiment::output::MANIFEST;
-use experiment::{PART, Shard, TemporaryFile, sha256};
+use experiment::{PART, Shard, TemporaryFile, read_own, sha256};
 use report::report_dir::{CLAIMS, Owner};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -54,7 +55,10 @@ impl PartOfReproduction {
     /// Reads the description in a directory; `None` if it does not have a part of a reproduction.
     pub(crate) fn read(dir: &Path) -> Result<Option<Self>> {
         let path = dir.join(PART);
-        let Ok(bytes) = fs::read(&path) else { return Ok(None) };
+        if !path.exists() {
+            return Ok(None);
+        }
+        let bytes = read_own(&path).with_context(|| path.display().to_string())?;
         let value: serde_json::Value =
             serde_json::from_slice(&bytes).with_context(|| format!("{}: is not JSON", path.display()))?;
         if value.get("reproduction").is_none() {
@@ -77,8 +81,9 @@ impl PartOfReproduction {
             );
         }
         match Self::read(out)? {
-            Some(found) if !found.is_same(self) && !fresh => bail!(
-                "{}: holds shard {} of {}, with other settings or of another program: give another --out, or --fresh",
+            // As of a single experiment: another shard is replaced, and what was played by another program.
+            Some(found) if found.owner != self.owner || !(fresh || found.is_same(self)) => bail!(
+                "{}: holds shard {} of {}, with other settings or of another program: give another --out",
                 out.display(),
                 found.shard,
                 found.owner.words()
@@ -134,31 +139,42 @@ impl PartOfReproduction {
     }
 
     /// The arguments with which the whole reproduction is run. `experiment` and `data` replace the paths of the part.
+    ///
+    /// # Errors
+    ///
+    /// The part names a file that is neither in the working directory and below nor allowed.
     pub(crate) fn arguments(
         &self,
         experiment: Option<&Path>,
         data: Option<&Path>,
         out: &Path,
-        fresh: bool,
-        quiet: bool,
-    ) -> Arguments {
-        let given = |path: &Option<PathBuf>| path.as_deref().map(|path| data.unwrap_or(path).to_owned());
-        Arguments {
-            experiment: experiment.unwrap_or(&self.experiment).to_owned(),
+        allowed: AllowedArguments,
+    ) -> Result<Arguments> {
+        let given = |recorded: &Path, named: Option<&Path>, option: &str| match named {
+            Some(named) => Ok(named.to_owned()),
+            None if bare_name(recorded).is_some() && option == "--experiment" => Ok(recorded.to_owned()),
+            None => may_be_read(recorded, &allowed, option).map(|()| recorded.to_owned()),
+        };
+        let file = |recorded: &Option<PathBuf>| {
+            recorded.as_deref().map(|recorded| given(recorded, data, "--data")).transpose()
+        };
+        Ok(Arguments {
+            experiment: given(&self.experiment, experiment, "--experiment")?,
             more: Vec::new(),
-            data: given(&self.data),
-            matrix: given(&self.matrix),
-            letor: given(&self.letor),
+            data: file(&self.data)?,
+            matrix: file(&self.matrix)?,
+            letor: file(&self.letor)?,
             out: out.to_owned(),
             quick: self.owner.quick,
             threads: None,
             panel: self.owner.panel.clone(),
             seed: self.owner.seed,
             runs: self.owner.runs,
+            allowed,
             shard: None,
-            fresh,
-            quiet,
-        }
+            fresh: false,
+            quiet: false,
+        })
     }
 
     /// Checks that the experiment and the data are those of the part in `dir`.
@@ -203,6 +219,21 @@ pub(super) fn check_all(first: &PartOfReproduction, dirs: &[PathBuf]) -> Result<
         }
     }
     Ok(())
+}
+
+/// Refuses a file that a part names, unless it is in the working directory, below it, or allowed.
+fn may_be_read(recorded: &Path, allowed: &AllowedArguments, option: &str) -> Result<()> {
+    let cannot = || format!("{}: cannot be read: name it with {option}", recorded.display());
+    let found = recorded.canonicalize().with_context(cannot)?;
+    let here = [PathBuf::from(".")];
+    let is_in = |root: &PathBuf| root.canonicalize().is_ok_and(|root| found.starts_with(root));
+    if here.iter().chain(&allowed.allow).any(is_in) {
+        return Ok(());
+    }
+    bail!(
+        "{PART}: {}: is outside of the working directory: name it with {option}, or its directory with --allow",
+        recorded.display()
+    )
 }
 
 fn hash_of(experiment: &Path, name: &str) -> Result<String> {

@@ -105,6 +105,7 @@ fn prepared(known: &str) -> (tempfile::TempDir, Arguments) {
         threads: None,
         seed: None,
         runs: None,
+        allowed: AllowedArguments::default(),
         shard: None,
         fresh: false,
         quiet: true,

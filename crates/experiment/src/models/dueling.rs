@@ -279,9 +279,9 @@ fn read_matrix<'doc>(
                 Arc::clone(file)
             } else {
                 let name: String = field.get()?;
-                // An error inside the matrix file has its place there. A file that cannot be read is an error of this field.
-                let content = field.read_beside(&name, MatrixFile::EXPECTED);
-                let file = content.and_then(|content| MatrixFile::of(&field.folder().join(&name), &content));
+                let content = field.read_beside(&name, MatrixFile::EXPECTED)?;
+                // An error inside the matrix file has its place there, unless it is about the whole file.
+                let file = MatrixFile::of(&field.folder().join(&name), &content);
                 Arc::new(file.map_err(|error| {
                     if error.is_about_whole_file() { field.error(error.to_string()) } else { error }
                 })?)

@@ -21,9 +21,7 @@ use policies::PbmPrior;
 pub(crate) fn read(field: &Field<'_>, instances: &Instances) -> Result<FittedPriors, Error> {
     let name: String = field.get()?;
     let path = field.folder().join(&name).display().to_string();
-    // An error inside the file has its place there. A file that cannot be read is an error of this field.
-    let read = field.read_beside(&name, "the parameters of a fit, as JSON");
-    let content = read.map_err(|error| field.error(error.to_string()))?;
+    let content = field.read_beside(&name, "the parameters of a fit, as JSON")?;
     let file = PosteriorFile::of(&name, &path, content, Some("pbm"))?;
     let (shapes, parameters) = (instances.shapes(), instances.parameters());
     let of_instances = shapes.into_iter().zip(&parameters).enumerate().map(|(index, (shape, parameters))| {

@@ -2,6 +2,7 @@
 
 mod all_errors;
 mod dueling;
+mod files;
 mod models;
 mod mutilated;
 mod overrides;

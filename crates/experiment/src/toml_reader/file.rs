@@ -1,9 +1,9 @@
 //! The contents of files: of those on disk, and of those that are part of the program.
 
 use super::{Error, Field};
-use std::fs::File;
+use crate::regular::open_regular;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The size of the largest file that is read.
 const MAX_BYTES: u64 = 64 << 20;
@@ -15,46 +15,69 @@ pub type EmbeddedFile = (&'static str, &'static [u8]);
 ///
 /// # Errors
 ///
-/// The file cannot be read, is a directory, or is larger than 64 MiB.
+/// The file cannot be read, is a directory, a pipe or a device, or is larger than 64 MiB.
 pub fn read_file(path: &Path, expected: &str) -> Result<Vec<u8>, Error> {
     let file = path.display().to_string();
-    let file = if file.is_empty() { "\"\"".to_owned() } else { file };
-    let unreadable = |error: std::io::Error| {
-        Error::whole_file(&file, format!("cannot be read: {}", plain_io_message(&error)))
-    };
+    let file = if file.is_empty() { "\"\"" } else { &file };
+    content_of(path, expected).map_err(|fault| Error::whole_file(file, fault))
+}
+
+/// The content of a file, or what is wrong with it.
+fn content_of(path: &Path, expected: &str) -> Result<Vec<u8>, String> {
     if path.is_dir() {
-        return Err(Error::whole_file(&file, format!("is a directory: expected {expected}")));
+        return Err(format!("is a directory: expected {expected}"));
     }
     let mut bytes = Vec::new();
-    let opened = File::open(path).map_err(unreadable)?;
-    opened.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    let opened = open_regular(path).map_err(|error| unreadable(&error))?;
+    opened.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(Error::whole_file(&file, format!("is larger than 64 MiB: expected {expected}")));
+        return Err(format!("is larger than 64 MiB: expected {expected}"));
     }
     Ok(bytes)
 }
 
 /// An error of the operating system without its number.
-fn plain_io_message(error: &std::io::Error) -> String {
+fn unreadable(error: &std::io::Error) -> String {
     let message = error.to_string();
     match message.find(" (os error") {
-        Some(end) => message[..end].to_lowercase(),
-        None => message,
+        Some(end) => format!("cannot be read: {}", message[..end].to_lowercase()),
+        None => format!("cannot be read: {message}"),
     }
 }
 
 impl Field<'_> {
-    /// Reads a file whose name is relative to the folder of this file. `expected` says what it should be, for messages.
+    /// Reads a file whose name is relative to the folder of this file, and which is in that folder, below it, or allowed
+    /// ([`Source::allowing`](super::Source::allowing)), wherever links lead. `expected` says what it should be, for messages.
     ///
     /// # Errors
     ///
-    /// The errors of [`read_file`].
+    /// The file is elsewhere; the errors of [`read_file`]. They are errors of this field.
     pub fn read_beside(&self, name: &str, expected: &str) -> Result<Vec<u8>, Error> {
-        let path = self.folder().join(name);
-        let Some(files) = self.source.beside else { return read_file(&path, expected) };
-        let found = files.iter().find(|(other, _)| *other == name);
-        found.map(|(_, content)| content.to_vec()).ok_or_else(|| {
-            Error::whole_file(&path.display().to_string(), "is not among the files of the program")
-        })
+        let folder = self.folder();
+        let path = folder.join(name);
+        let content = match self.source.beside {
+            Some(files) => {
+                let found = files.iter().find(|(other, _)| *other == name);
+                let missing = || "is not among the files of the program".to_owned();
+                found.map(|(_, content)| content.to_vec()).ok_or_else(missing)
+            }
+            None => self.find(folder, &path).and_then(|found| content_of(&found, expected)),
+        };
+        content.map_err(|fault| self.error(format!("{}: {fault}", path.display())))
+    }
+
+    /// Where a file is when all links are followed.
+    fn find(&self, folder: &Path, path: &Path) -> Result<PathBuf, String> {
+        let found = path.canonicalize().map_err(|error| unreadable(&error))?;
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let allowed = std::iter::once(folder).chain(self.source.allowed.iter().map(PathBuf::as_path));
+        let is_in = |root: &Path| root.canonicalize().is_ok_and(|root| found.starts_with(root));
+        if !{ allowed }.any(is_in) {
+            return Err(
+                "is outside of the folder of this file: move it there, or name its folder with --allow"
+                    .to_owned(),
+            );
+        }
+        Ok(found)
     }
 }
