@@ -168,7 +168,10 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// Whether these are the first bytes of a file.
 fn begins_with<const N: usize>(file: &Path, bytes: [u8; N]) -> bool {
     let mut start = [0; N];
-    fs::File::open(file).is_ok_and(|mut file| file.read_exact(&mut start).is_ok()) && start == bytes
+    // What is read of a pipe is gone.
+    file.is_file()
+        && fs::File::open(file).is_ok_and(|mut file| file.read_exact(&mut start).is_ok())
+        && start == bytes
 }
 
 /// The value of an option. A value that looks like an option has to be given as `--option=value`.

@@ -2,7 +2,7 @@
 
 use crate::terminal::UNWRITTEN;
 use anyhow::{Context as _, Result, anyhow, bail};
-use experiment::{TemporaryFile, manifest};
+use experiment::{TemporaryFile, manifest, read_own, remove_left_overs};
 use std::fs;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
@@ -64,6 +64,8 @@ impl Destination {
             }
             Self::File(path) => {
                 let cannot = || format!("{}: cannot be written", path.display());
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                remove_left_overs(folder.unwrap_or(Path::new(".")));
                 let file = TemporaryFile::write_with(path, |file| -> Result<()> {
                     let mut buffer = BufWriter::new(file);
                     write(&mut buffer)?;
@@ -79,7 +81,7 @@ impl Destination {
 fn is_of_result(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let manifest = path.with_file_name("manifest.json");
-    let owner = fs::read(manifest).ok().and_then(|bytes| manifest::Owner::read(&bytes));
+    let owner = read_own(&manifest).ok().and_then(|bytes| manifest::Owner::read(&bytes));
     owner.is_some_and(|owner| name == "manifest.json" || owner.files.iter().any(|file| *file == name))
 }
 

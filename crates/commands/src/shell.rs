@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Arg, Command, CommandFactory as _};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use experiment::TemporaryFile;
+use experiment::{TemporaryFile, read_own};
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -148,8 +148,8 @@ fn without_double_breaks(page: &str) -> String {
 
 /// Refuses a file that is not a page of this command.
 fn may_replace(path: &Path) -> Result<()> {
-    match fs::read_to_string(path) {
-        Ok(text) if text.starts_with(WRITTEN_BY) => Ok(()),
+    match read_own(path) {
+        Ok(text) if text.starts_with(WRITTEN_BY.as_bytes()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         _ => bail!("{}: is in the way: it is not a page that this command has written", path.display()),
     }

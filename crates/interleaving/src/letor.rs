@@ -67,6 +67,12 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// If the file cannot be read; otherwise the first error in it.
 pub fn read_file(path: &Path) -> Result<Vec<Query>, ReadError> {
     let name = path.display().to_string();
+    // A pipe may wait forever, and has nothing for those who read the file twice.
+    let is_pipe = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+    if is_pipe {
+        let fault = "is not a regular file: write the content to one first".to_owned();
+        return Err(ReadError::whole_file(name, Kind::Io, fault));
+    }
     match File::open(path) {
         Ok(file) => Reader::new(name, BufReader::with_capacity(1 << 16, file)).collect(),
         Err(error) => Err(ReadError::whole_file(name, Kind::Io, format!("cannot be read: {error}"))),

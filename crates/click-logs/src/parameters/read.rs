@@ -76,7 +76,10 @@ impl Parameters {
     /// [`ReadErrorKind::Read`], and the errors of [`from_json`](Self::from_json).
     pub fn read(path: &Path) -> Result<Self, ReadError> {
         let name = path.display().to_string();
-        match std::fs::read(path) {
+        // A pipe may wait forever, and a device may never end.
+        let is_pipe = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+        let refused = || std::io::Error::other("is not a regular file: write the content to one first");
+        match if is_pipe { Err(refused()) } else { std::fs::read(path) } {
             Ok(json) => Self::from_json(&name, &json),
             Err(error) => Err(ReadError { file: name, kind: ReadErrorKind::Read(error) }),
         }

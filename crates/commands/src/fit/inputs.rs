@@ -7,7 +7,7 @@
 use crate::progress::Progress;
 use anyhow::{Context as _, Result, bail};
 use click_logs::Input;
-use experiment::hexadecimal;
+use experiment::{hexadecimal, is_device};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File};
@@ -125,6 +125,9 @@ impl InputFile {
         let metadata = file.metadata().with_context(|| name(&path))?;
         if metadata.is_dir() {
             bail!("{}: a directory: name the files in it", path.display());
+        }
+        if is_device(&metadata) {
+            bail!("{}: a device: expected a file, a pipe or `-`", path.display());
         }
         if !metadata.is_file() {
             return Self::copied(path, file, tell);

@@ -18,12 +18,12 @@ use crate::progress::Progress as Display;
 use crate::usage::integer;
 use anyhow::{Context as _, Result};
 use clap::ValueEnum;
-use experiment::hexadecimal;
 use experiment::interrupt;
 use experiment::manifest::Moment;
 use experiment::models::MatrixFile;
 use experiment::number;
 use experiment::output::OutputDir;
+use experiment::{hexadecimal, open_regular, read_own};
 use interleaving::{
     Estimation, Method, Preferences, Progress, Query, RankedCollection, ScanningUser, Settings, Synthetic,
     letor,
@@ -31,7 +31,6 @@ use interleaving::{
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
-use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
@@ -217,7 +216,7 @@ fn value_name<T: ValueEnum + Default>(value: Option<T>) -> Option<String> {
 /// SHA-256 of a file, in hexadecimal.
 fn digest(file: &Path) -> Result<String> {
     let mut hash = Sha256::new();
-    let hashed = File::open(file).and_then(|mut file| io::copy(&mut file, &mut hash));
+    let hashed = open_regular(file).and_then(|mut file| io::copy(&mut file, &mut hash));
     hashed.with_context(|| format!("{}: cannot be read", file.display()))?;
     Ok(hexadecimal(&hash.finalize()))
 }
@@ -225,14 +224,14 @@ fn digest(file: &Path) -> Result<String> {
 /// The progress of an earlier run, or the start.
 fn resumed(estimation: &Estimation<'_>, out: &Path) -> Result<Progress> {
     let file = out.join(PROGRESS);
-    let bytes = match fs::read(&file) {
+    let bytes = match read_own(&file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(estimation.start()),
         Err(error) => return Err(error).with_context(|| format!("{}: cannot be read", file.display())),
     };
     let message = || {
         format!(
-            "{}: is not the progress of this estimation: give another --out, or delete it",
+            "{}: is not the progress of this estimation: give another --out, or move it away",
             file.display()
         )
     };
