@@ -266,8 +266,9 @@ pub(crate) fn spec_files<'py>(
     seed: Option<&Bound<'py, PyAny>>,
     horizon: Option<&Bound<'py, PyAny>>,
     max_steps: Option<&Bound<'py, PyAny>>,
+    allow: Vec<PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let experiment = spec::read(spec, overrides(runs, seed, horizon, max_steps)?)?;
+    let experiment = spec::read(spec, overrides(runs, seed, horizon, max_steps)?, &allow)?;
     let files = PyDict::new(py);
     for (name, content) in experiment.inputs() {
         files.set_item(name, PyBytes::new(py, content))?;
