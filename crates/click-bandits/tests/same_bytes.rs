@@ -199,7 +199,8 @@ fn files_of_tasks_with_an_answer_have_stopping_time_observations_and_correctness
     let common = ["schema", "name", "task", "runs", "seed", "policies", "paired", "bounds"];
 
     let (result, curves, runs) = write(IDENTIFY, "identify");
-    assert_eq!(keys(&result), sorted(&[&common[..], &["max_steps"]].concat()));
+    // Two instances.
+    assert_eq!(keys(&result), sorted(&[&common[..], &["max_steps", "instances"]].concat()));
     let of_policy = ["label", "policy", "stopping_time", "observations", "correct", "stopped"];
     assert_eq!(keys(&result["policies"][0]), sorted(&of_policy));
     assert_eq!(keys(&result["policies"][0]["stopping_time"]), sorted(&["mean", "se", "min", "max"]));
@@ -237,7 +238,7 @@ fn files_of_tasks_with_an_answer_have_stopping_time_observations_and_correctness
 
     let budget = IDENTIFY.replace("identify", "budget").replace("max_steps", "horizon");
     let (result, curves, runs) = write(&budget, "budget");
-    assert_eq!(keys(&result), sorted(&[&common[..], &["horizon"]].concat()));
+    assert_eq!(keys(&result), sorted(&[&common[..], &["horizon", "instances"]].concat()));
     assert_eq!(keys(&result["policies"][0]), sorted(&["label", "policy", "observations", "correct"]));
     assert_eq!(curves.lines().count(), 1 + 2 * 7);
     assert!(runs.starts_with("run,instance,policy,steps,observations,correct\n"), "{runs}");

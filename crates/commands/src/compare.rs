@@ -93,16 +93,12 @@ fn table(compared: &Compared) -> String {
             }
             continue;
         }
-        let known = row.se.is_some();
-        let value = |mean: f64, se: f64| {
-            if known { number::with_error(mean, se) } else { number::significant(mean, 4) }
-        };
         let mark = if row.differs { " !" } else { "" };
         rows.push([
             row.policy.clone(),
             row.quantity.replace('_', " "),
-            value(row.means[0], row.ses[0]),
-            value(row.means[1], row.ses[1]),
+            number::with_error(row.means[0], row.ses[0]),
+            number::with_error(row.means[1], row.ses[1]),
             row.se.map_or_else(
                 || number::significant(row.difference, 3),
                 |se| number::with_error(row.difference, se),

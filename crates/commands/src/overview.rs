@@ -79,7 +79,7 @@ impl fmt::Display for Overview<'_> {
         let place = |label: &str| self.standing.places.iter().position(|place| place.label == label);
         policies.sort_by_key(|(policy, _)| place(&policy.label));
         let rows: Vec<Row<'_>> =
-            policies.iter().map(|(policy, time)| row(self.standing, result, policy, time)).collect();
+            policies.iter().map(|(policy, time)| row(self.standing, policy, time)).collect();
         write_table(formatter, &rows)?;
         for bound in &result.bounds {
             let Some(&last) = bound.value.last() else { continue };
@@ -94,9 +94,11 @@ impl fmt::Display for Overview<'_> {
 
 /// What the table has: after how many rounds, over how many runs.
 fn heading(result: &ResultFile) -> String {
-    let (runs, many) = (number::grouped(result.runs), result.runs > 1);
-    let statistic =
-        if many { format!("mean of {runs} runs ± its standard error") } else { "one run".to_owned() };
+    let error = if result.observations() > 1 { " ± its standard error" } else { "" };
+    let statistic = match result.runs {
+        1 => "one run".to_owned(),
+        runs => format!("mean of {} runs{error}", number::grouped(runs)),
+    };
     match (result.horizon, result.max_steps) {
         (_, Some(most)) => format!("Until it stops, at most {}, {statistic}", number::counted(most, "round")),
         (rounds, None) => format!("After {}, {statistic}", number::counted(rounds.unwrap_or(0), "round")),
@@ -106,16 +108,8 @@ fn heading(result: &ResultFile) -> String {
 /// A policy in the table: its label, and its cells with their heads.
 type Row<'a> = (&'a str, Vec<(&'static str, String)>);
 
-fn row<'a>(
-    standing: &Standing,
-    result: &ResultFile,
-    policy: &'a PolicyResult,
-    time: &PolicyTiming,
-) -> Row<'a> {
-    // The error of a single run is unknown.
-    let value = |mean: f64, se: f64| {
-        if result.runs > 1 { number::with_error(mean, se) } else { number::significant(mean, 4) }
-    };
+fn row<'a>(standing: &Standing, policy: &'a PolicyResult, time: &PolicyTiming) -> Row<'a> {
+    let value = number::with_error;
     let share = |share: f64| format!("{} %", number::significant(100.0 * share, 3));
     let place = standing.places.iter().find(|place| place.label == policy.label);
     let median = place.and_then(|place| place.median).filter(|_| standing.has_parted_medians());

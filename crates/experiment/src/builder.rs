@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 /// |---|---|
 /// | task | [`Task::Regret`] |
 /// | horizon | 10,000 rounds |
-/// | runs | 100, each on an instance drawn at random |
+/// | runs | 100, in blocks that take each instance once, in a drawn order |
 /// | seed | 1 |
 /// | checkpoints | 200, evenly spread on a logarithmic scale |
 ///
@@ -86,7 +86,7 @@ impl Builder {
         Self { horizon, ..self }
     }
 
-    /// Sets the number of runs of each policy, each on an instance drawn at random.
+    /// Sets the number of runs of each policy. Each block of as many runs as there are instances takes every one once, in a drawn order.
     #[must_use]
     pub fn runs(self, runs: u64) -> Self {
         Self { runs, assignment: Assignment::Drawn, ..self }

@@ -92,6 +92,12 @@ fn shared_draws(experiment: &Experiment) -> Option<u64> {
     Some(experiment.runs_per_draw()).filter(|&runs| runs > 1)
 }
 
+/// How blocks of runs take several instances: in an order that is drawn. Before, each run drew its instance.
+fn order_of_instances(experiment: &Experiment) -> Option<&'static str> {
+    let is_drawn = experiment.assignment == Assignment::Drawn && experiment.instances.count() > 1;
+    is_drawn.then_some("drawn blocks")
+}
+
 struct Form<'a> {
     experiment: &'a Experiment,
     own: Vec<&'a str>,
@@ -118,6 +124,8 @@ impl Serialize for Form<'_> {
             posterior: Option<&'a str>,
             #[serde(skip_serializing_if = "Option::is_none")]
             runs_per_draw: Option<u64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            order_of_instances: Option<&'static str>,
             instances: Vec<CanonicalInstance>,
             policies: Vec<Policy<'a>>,
         }
@@ -137,6 +145,7 @@ impl Serialize for Form<'_> {
             model: experiment.instances.model().name,
             posterior: experiment.instances.posterior().map(PosteriorFile::sha256),
             runs_per_draw: shared_draws(experiment),
+            order_of_instances: order_of_instances(experiment),
             instances: experiment.instances.parameters().into_iter().map(CanonicalInstance).collect(),
             policies: of_catalogue.chain(own).collect(),
         }
@@ -161,6 +170,8 @@ impl Serialize for Base<'_> {
             posterior: Option<&'a str>,
             #[serde(skip_serializing_if = "Option::is_none")]
             runs_per_draw: Option<u64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            order_of_instances: Option<&'static str>,
             instances: Vec<CanonicalInstance>,
         }
 
@@ -175,6 +186,7 @@ impl Serialize for Base<'_> {
             model: experiment.instances.model().name,
             posterior: experiment.instances.posterior().map(PosteriorFile::sha256),
             runs_per_draw: shared_draws(experiment),
+            order_of_instances: order_of_instances(experiment),
             instances: experiment.instances.parameters().into_iter().map(CanonicalInstance).collect(),
         }
         .serialize(serializer)

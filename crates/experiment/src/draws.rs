@@ -1,12 +1,17 @@
-//! Statistics over runs of which several in a row meet the same users (`runs-per-draw`).
+//! Statistics over runs that are not independent: on several instances, or with the same users (`runs-per-draw`).
 //!
-//! Such runs are not independent: standard errors are those of the means of the draws. The spread between runs with the same users against
+//! The runs of a block take every instance once, and a draw of users may have several runs. An *observation* is the mean of the runs of
+//! one block: observations are independent and have one distribution, however rare an instance is, and runs are neither. Means and
+//! standard errors are over whole blocks, so every instance counts alike. Runs beyond the last whole block take part in quantiles only.
+//! With fewer runs than a block has, the mean is over these. A single observation has no standard error (NaN; null in files).
+//!
+//! The spread between runs with the same users against
 //! the spread between draws tells how much of it comes from the users. This is the analysis of variance with one random effect, within
 //! each instance: with `m` runs for each of `k` draws on `q` instances, `B` the mean square between the draws of an instance (`k - q`
 //! degrees of freedom) and `W` the mean square within draws (`k (m - 1)`), the variance that comes from the users is `(B - W) / m`, and
 //! its share `(B - W) / (B + (m - 1) W)`.
 
-use crate::result::Estimate;
+use crate::result::{Estimate, ResultFile};
 use sim::{Summary, mean_and_error};
 use std::borrow::Cow;
 
@@ -17,28 +22,60 @@ const FEWEST: usize = 9;
 #[derive(Debug, Clone)]
 pub(crate) struct DrawsOfRuns {
     runs_per_draw: usize,
+    runs_per_observation: usize,
     /// The instance of every draw.
     instances: Vec<usize>,
 }
 
+/// The runs of whole blocks of `size`; all runs if they are fewer.
+pub(crate) fn whole_blocks<T>(runs: &[T], size: usize) -> &[T] {
+    let left = if runs.len() < size { 0 } else { runs.len() % size };
+    &runs[..runs.len() - left]
+}
+
+/// The mean of a block. Differences that cancel leave 0, and not the rounding of sums over many rounds: it would be the same in every block.
+fn mean_of_block(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let size = values.iter().map(|value| value.abs()).sum::<f64>() / values.len() as f64;
+    if mean.abs() <= 1e-10 * size { 0.0 } else { mean }
+}
+
+/// Values that are independent: the means of blocks of `size` runs.
+pub(crate) fn observations(sample: &[f64], size: usize) -> Cow<'_, [f64]> {
+    match size {
+        0 | 1 => Cow::Borrowed(sample),
+        _ if sample.len() < size => Cow::Owned(vec![mean(sample)]),
+        size => Cow::Owned(sample.chunks_exact(size).map(mean_of_block).collect()),
+    }
+}
+
 impl DrawsOfRuns {
-    /// Of runs on these instances. All runs of a draw have the same instance.
-    pub(crate) fn new(runs_per_draw: u64, instances_of_runs: &[usize]) -> Self {
-        let runs_per_draw = usize::try_from(runs_per_draw).unwrap_or(usize::MAX).max(1);
-        Self { runs_per_draw, instances: instances_of_runs.iter().copied().step_by(runs_per_draw).collect() }
+    /// Of the runs of a result, on these instances. All runs of a draw have the same instance.
+    pub(crate) fn new(result: &ResultFile, instances_of_runs: &[usize]) -> Self {
+        Self::of(result.runs_per_draw.unwrap_or(1), result.instances.unwrap_or(1), instances_of_runs)
     }
 
-    /// Values that are independent: one for every draw, the mean of its runs.
-    fn independent<'a>(&self, sample: &'a [f64]) -> Cow<'a, [f64]> {
-        match self.runs_per_draw {
-            1 => Cow::Borrowed(sample),
-            m => Cow::Owned(sample.chunks(m).map(mean).collect()),
+    /// Of runs on `n_instances`.
+    pub(crate) fn of(runs_per_draw: u64, n_instances: u64, instances_of_runs: &[usize]) -> Self {
+        let size = |runs: u64| usize::try_from(runs).unwrap_or(usize::MAX).max(1);
+        let runs_per_draw = size(runs_per_draw);
+        let instances = instances_of_runs.iter().copied().step_by(runs_per_draw).collect();
+        Self {
+            runs_per_draw,
+            runs_per_observation: runs_per_draw.saturating_mul(size(n_instances)),
+            instances,
         }
     }
 
-    /// Mean over the runs, and its standard error.
+    /// The share of the runs of whole blocks for which this holds.
+    pub(crate) fn share<T>(&self, runs: &[T], holds: impl Fn(&T) -> bool) -> f64 {
+        let whole = whole_blocks(runs, self.runs_per_observation);
+        whole.iter().filter(|run| holds(run)).count() as f64 / whole.len() as f64
+    }
+
+    /// Mean over the observations, and its standard error.
     pub(crate) fn mean_and_error(&self, sample: &[f64]) -> Estimate {
-        let (mean, se) = mean_and_error(&self.independent(sample));
+        let (mean, se) = mean_and_error(&observations(sample, self.runs_per_observation));
         Estimate { mean, se }
     }
 
@@ -145,7 +182,7 @@ mod tests {
             values.extend((0..m).map(|_| users + (1.0 - share).sqrt() * noise(rng)));
         }
         let instances: Vec<usize> = (0..draws * m).map(|run| run / m % q).collect();
-        (DrawsOfRuns::new(m as u64, &instances), values)
+        (DrawsOfRuns::of(m as u64, q as u64, &instances), values)
     }
 
     #[test]
@@ -153,12 +190,12 @@ mod tests {
         // Two draws of an instance with two runs each do not suffice; twenty do. Means 0 and 2, deviations 1 within: between draws the
         // mean square is 2 * 20 / 19, within 2.
         let values: Vec<f64> = (0..40).map(|run| [-1.0, 1.0, 1.0, 3.0][run % 4]).collect();
-        let draws = DrawsOfRuns::new(2, &[0; 40]);
+        let draws = DrawsOfRuns::of(2, 1, &[0; 40]);
         let (b, w) = (40.0 / 19.0, 2.0);
         let found = draws.share_of_users(&values).unwrap();
         assert!((found.mean - (b - w) / (b + w)).abs() < 1e-14, "{found:?}");
-        assert_eq!(DrawsOfRuns::new(2, &[0; 4]).share_of_users(&values[..4]), None);
-        assert_eq!(DrawsOfRuns::new(1, &[0; 40]).share_of_users(&values), None);
+        assert_eq!(DrawsOfRuns::of(2, 1, &[0; 4]).share_of_users(&values[..4]), None);
+        assert_eq!(DrawsOfRuns::of(1, 1, &[0; 40]).share_of_users(&values), None);
         assert_eq!(draws.share_of_users(&[3.0; 40]), None, "no variance, no share");
         let estimate = draws.mean_and_error(&values);
         assert_eq!(estimate.mean, 1.0);
@@ -202,5 +239,27 @@ mod tests {
             .collect();
         let spread = mean_and_error(&means).1 * 20.0;
         assert!((said / spread - 1.0).abs() < 0.12, "{said} for {spread}");
+    }
+
+    /// Runs on three instances in blocks, in orders of their own: means 1, 2, 30 and noise.
+    #[test]
+    fn blocks_are_observations_and_every_instance_counts_alike() {
+        let values = [1.0, 2.0, 30.0, 31.0, 2.0, 3.0, 4.0, 33.0, 5.0, 999.0, 999.0];
+        let draws = DrawsOfRuns::of(1, 3, &[0, 1, 2, 2, 0, 1, 1, 2, 0, 2, 1]);
+        // Blocks have the means 11, 12 and 14; the last two runs are beyond the last whole block.
+        assert_eq!(*observations(&values, 3), [11.0, 12.0, 14.0]);
+        let estimate = draws.mean_and_error(&values);
+        assert!((estimate.mean - 37.0 / 3.0).abs() < 1e-14);
+        assert!((estimate.se - (7.0_f64 / 9.0).sqrt()).abs() < 1e-14, "{estimate:?}");
+        assert_eq!(draws.share(&values, |value| *value > 4.5), 4.0 / 9.0);
+        let summary = draws.summary(&values).unwrap();
+        assert_eq!((summary.min, summary.max), (1.0, 999.0));
+        // Two runs that meet the same users, and fewer than one block.
+        assert_eq!(*observations(&values, 6), [11.5]);
+        let few = DrawsOfRuns::of(2, 3, &[0, 0, 2, 2]);
+        assert!(
+            few.mean_and_error(&values[..4]).mean == 16.0 && few.mean_and_error(&values[..4]).se.is_nan()
+        );
+        assert_eq!(few.share(&values[..4], |value| *value > 4.5), 0.5);
     }
 }

@@ -5,6 +5,7 @@ use crate::models::{Clock, PlayRequest, Trying};
 use crate::observer::{Observer, Plan, Step};
 use crate::run_error::RunError;
 use crate::runs::{Layout, Sequence};
+use crate::sum_up::n_pairs;
 use sim::Assignment;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,7 +46,7 @@ impl Estimate {
         let trials = MOST_TRIALS.min(n_instances).min(experiment.runs());
         let mut seconds = vec![0.0; experiment.policies().len()];
         for trial in 0..trials {
-            // The instances of the first runs are drawn at random, or come in turn.
+            // The first runs have different instances: in a drawn order, or in turn.
             let draw = match experiment.assignment() {
                 Assignment::Drawn => trial,
                 Assignment::InTurn => trial * n_instances / trials,
@@ -61,7 +62,7 @@ impl Estimate {
             Layout::Curves(checkpoints) => checkpoints as f64,
             Layout::Answers => 1.0,
         };
-        let n_pairs = n_policies * (n_policies - 1.0) / 2.0;
+        let n_pairs = n_pairs(experiment.policies().len()) as f64;
         let result = FILES + checkpoints * (n_policies * AT_CHECKPOINT + n_pairs * OF_PAIR);
         Ok(Self { seconds, memory: experiment.memory(), disk: runs + result })
     }

@@ -28,7 +28,7 @@ pub(crate) fn read_size(table: &Table<'_>, key: &str) -> Result<usize, Error> {
     Ok(usize::try_from(size).unwrap_or(usize::MAX))
 }
 
-/// How runs get their instances: drawn at random for a plain number, in turn for `{ per-instance = n }`.
+/// The order in which blocks of runs take the instances: drawn for a plain number, in turn for `{ per-instance = n }`.
 pub(crate) fn assignment_of(runs: &Field<'_>) -> Assignment {
     if runs.is_table() { Assignment::InTurn } else { Assignment::Drawn }
 }

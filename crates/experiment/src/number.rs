@@ -69,11 +69,6 @@ pub fn with_error(mean: f64, se: f64) -> String {
     }
 }
 
-/// `mean ± se` for several runs. The error of a single run is unknown, so then the mean alone.
-pub fn estimate(mean: f64, se: f64, runs: u64) -> String {
-    if runs > 1 { with_error(mean, se) } else { beside(mean, 0.0) }
-}
-
 /// A number with as many decimals as [`with_error`] gives to a mean with this standard error.
 pub fn beside(value: f64, se: f64) -> String {
     let decimals = decimals_for(se, 2);
@@ -155,9 +150,9 @@ mod tests {
             ("10.0".to_owned(), "0.100".to_owned())
         );
         assert_eq!(beside(41.689, 5.6), "41.7");
-        assert_eq!(estimate(41.689, 5.6, 2), "41.7 ± 5.6");
-        assert_eq!(estimate(41.689, 0.0, 2), "41.69 ± 0");
-        assert_eq!(estimate(41.689, 0.0, 1), "41.69");
+        assert_eq!(with_error(41.689, 5.6), "41.7 ± 5.6");
+        assert_eq!(with_error(41.689, 0.0), "41.69 ± 0");
+        assert_eq!(with_error(41.689, f64::NAN), "41.69");
     }
 
     #[test]

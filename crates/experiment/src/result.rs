@@ -3,11 +3,12 @@
 //! The runs of a policy are summed up as curves if the task is regret, as answers if policies name the best items. Values that do not apply
 //! are absent in the file.
 
-use crate::draws::DrawsOfRuns;
+use crate::draws::{DrawsOfRuns, observations, whole_blocks};
 use crate::task::Task;
 use crate::toml_reader::read_file;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use sim::Identification;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// Version of the layout of `result.json`.
@@ -30,6 +31,9 @@ pub struct ResultFile {
     /// The number of runs in a row that meet the same users, if it is not 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_per_draw: Option<u64>,
+    /// The number of instances, if it is not 1. Means are over blocks of runs that take each of them once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instances: Option<u64>,
     /// Rounds of a run, if all runs have the same number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon: Option<u64>,
@@ -57,6 +61,16 @@ fn without_place(error: &serde_json::Error) -> String {
 
 fn unit_of_a_file() -> &'static str {
     "reward"
+}
+
+/// Reads a standard error, which is null if it is unknown.
+fn or_unknown<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
+
+fn each_or_unknown<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    let errors: Vec<Option<f64>> = Vec::deserialize(deserializer)?;
+    Ok(errors.into_iter().map(|error| error.unwrap_or(f64::NAN)).collect())
 }
 
 /// Why a file is not a result.
@@ -252,9 +266,24 @@ impl ResultFile {
             .or_else(|| self.optimum.as_ref().and_then(of_optimum))
     }
 
-    /// The number of independent draws of users: that of the runs, unless several of them meet the same users.
-    pub fn draws(&self) -> u64 {
-        self.runs / self.runs_per_draw.unwrap_or(1).max(1)
+    /// The number of runs that make one independent observation: one for every instance, times those that meet the same users.
+    pub fn runs_per_observation(&self) -> u64 {
+        self.runs_per_draw.unwrap_or(1).max(1).saturating_mul(self.instances.unwrap_or(1).max(1))
+    }
+
+    /// The number of independent observations, on which standard errors and tests stand.
+    pub fn observations(&self) -> u64 {
+        self.runs / self.runs_per_observation()
+    }
+
+    /// Independent observations of these values of the runs: the means of whole blocks.
+    pub fn observed<'a>(&self, values: &'a [f64]) -> Cow<'a, [f64]> {
+        observations(values, usize::try_from(self.runs_per_observation()).unwrap_or(usize::MAX))
+    }
+
+    /// Those of the runs that make whole observations; all of them if they make none.
+    pub fn whole_blocks<'a, T>(&self, runs: &'a [T]) -> &'a [T] {
+        whole_blocks(runs, usize::try_from(self.runs_per_observation()).unwrap_or(usize::MAX))
     }
 
     /// The value by which policies are compared at the end of a run.
@@ -267,13 +296,20 @@ impl ResultFile {
         self.policies.iter().find(|policy| policy.label == label)
     }
 
-    /// A value of a policy at the end of a run: mean over the runs and standard error. `None` if the policy has no such value.
+    /// The standard error of a share of runs, NaN of a single observation. If shares differ between instances, it is smaller than this.
+    pub fn error_of_share(&self, share: f64) -> f64 {
+        let draws = self.observations() * self.instances.unwrap_or(1);
+        match self.observations() {
+            0 | 1 => f64::NAN,
+            _ => (share * (1.0 - share) / (draws - 1) as f64).max(0.0).sqrt(),
+        }
+    }
+
+    /// A value of a policy at the end of a run: mean over the runs and standard error, NaN if it is unknown. `None` if the policy has no
+    /// such value.
     pub fn at_the_end(&self, label: &str, value: EndValue) -> Option<(f64, f64)> {
         let policy = self.policy(label)?;
-        let share = |share: f64| {
-            let spread = share * (1.0 - share) / (self.draws().max(2) - 1) as f64;
-            (share, spread.max(0.0).sqrt())
-        };
+        let share = |share: f64| (share, self.error_of_share(share));
         match (value, &policy.summary) {
             (EndValue::Regret, PolicySummary::Curves(Curves { regret, .. })) => {
                 Some((*regret.mean.last()?, *regret.se.last()?))
@@ -357,9 +393,6 @@ impl Answers {
     /// Sums up these runs; `None` without a run. `stops`: whether runs end when the policy stops.
     pub(crate) fn of(runs: &[Identification], stops: bool, draws: &DrawsOfRuns) -> Option<Self> {
         let sample = |quantity: Quantity| -> Vec<f64> { runs.iter().map(|run| quantity.of(run)).collect() };
-        let share = |holds: fn(&Identification) -> bool| {
-            runs.iter().filter(|run| holds(run)).count() as f64 / runs.len() as f64
-        };
         let time = draws.summary(&sample(Quantity::StoppingTime))?;
         Some(Self {
             stopping_time: stops.then_some(Extent {
@@ -369,8 +402,8 @@ impl Answers {
                 max: time.max,
             }),
             observations: draws.mean_and_error(&sample(Quantity::Observations)),
-            correct: share(|run| run.correct),
-            stopped: stops.then(|| share(|run| run.answered)),
+            correct: draws.share(runs, |run| run.correct),
+            stopped: stops.then(|| draws.share(runs, |run| run.answered)),
         })
     }
 }
@@ -380,7 +413,8 @@ impl Answers {
 pub struct Extent {
     /// Mean over the runs.
     pub mean: f64,
-    /// Standard error of the mean.
+    /// Standard error of the mean; NaN, in files null, if there is a single observation.
+    #[serde(deserialize_with = "or_unknown")]
     pub se: f64,
     /// Smallest value.
     pub min: f64,
@@ -393,7 +427,8 @@ pub struct Extent {
 pub struct Estimate {
     /// Mean over the runs.
     pub mean: f64,
-    /// Standard error of the mean.
+    /// Standard error of the mean; NaN, in files null, if there is a single observation.
+    #[serde(deserialize_with = "or_unknown")]
     pub se: f64,
 }
 
@@ -402,7 +437,8 @@ pub struct Estimate {
 pub struct Spread {
     /// Mean over the runs.
     pub mean: Vec<f64>,
-    /// Standard error of the mean.
+    /// Standard error of the mean; NaN, in files null, if there is a single observation.
+    #[serde(deserialize_with = "each_or_unknown")]
     pub se: Vec<f64>,
     /// Smallest value.
     pub min: Vec<f64>,
@@ -419,7 +455,8 @@ pub struct Spread {
 pub struct MeanSe {
     /// Mean over the runs.
     pub mean: Vec<f64>,
-    /// Standard error of the mean.
+    /// Standard error of the mean; NaN, in files null, if there is a single observation.
+    #[serde(deserialize_with = "each_or_unknown")]
     pub se: Vec<f64>,
 }
 

@@ -49,7 +49,7 @@ pub fn spec() -> Value {
 }
 
 /// What `instances` is.
-const INSTANCES: &str = "The users: one table [[instances]] for each instance. Each run draws one of them, the same for every policy.";
+const INSTANCES: &str = "The users: one table [[instances]] for each instance. Each block of n runs takes every one of n once, in a drawn order, the same for every policy.";
 
 /// The keys of an experiment, besides `instances`. They refer to [`definitions`].
 pub fn keys() -> Map<String, Value> {

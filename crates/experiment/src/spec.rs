@@ -8,7 +8,7 @@
 //! name = "pbm-synthetic"             # letters, digits, `-`, `_` and `.`: it names files
 //! task = "regret"                    # or "identify" or "budget", see below
 //! horizon = 100_000                  # rounds of a run
-//! runs = 1000                        # each on an instance drawn at random; { per-instance = 5 }: five on each, in turn
+//! runs = 1000                        # in blocks that take each instance once, in a drawn order; { per-instance = 5 }: five blocks, in turn
 //! seed = 1
 //! checkpoints = { log = 200 }        # the default; or a list of rounds, or both: { log = 200, also = [10_000] }; the
 //!                                    # horizon is always added
@@ -393,8 +393,10 @@ impl Experiment {
     /// The index of the instance of every run.
     pub(crate) fn instances_of_runs(&self) -> Vec<usize> {
         let (streams, n_instances) = (Streams::new(self.seed), self.instances.count());
-        let draw = |run: u64| run / self.runs_per_draw();
-        (0..self.runs).map(|run| self.assignment.instance(n_instances, streams, draw(run)).0).collect()
+        let shared = self.runs_per_draw();
+        let of_draws = self.assignment.instances(n_instances, streams, 0..self.runs.div_ceil(shared));
+        let each = usize::try_from(shared).unwrap_or(usize::MAX);
+        of_draws.into_iter().flat_map(|instance| std::iter::repeat_n(instance, each)).collect()
     }
 
     /// Rounds of every run; `None` if policies stop by themselves.

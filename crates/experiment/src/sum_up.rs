@@ -10,6 +10,15 @@ use crate::models::Played;
 use crate::result::{Difference, Paired, ResultFile, SCHEMA};
 use crate::runs::Runs;
 use crate::spec::Experiment;
+use std::collections::BTreeSet;
+
+/// The most policies of which every two are compared at every checkpoint.
+const MOST_IN_FULL: usize = 30;
+
+/// About how many pairs of this number of policies are compared at checkpoints.
+pub(crate) fn n_pairs(n_policies: usize) -> usize {
+    if n_policies <= MOST_IN_FULL { n_policies * n_policies.saturating_sub(1) / 2 } else { 3 * n_policies }
+}
 
 /// Sums up the runs of an experiment.
 pub(crate) struct SumUp<'a> {
@@ -29,15 +38,33 @@ impl SumUp<'_> {
         Ok(Measured { result, runs, spreads, timing, n_new_runs })
     }
 
-    /// Which of these runs meet the same users.
+    /// Which of these runs are one observation.
     fn draws(&self, runs: &Runs) -> DrawsOfRuns {
-        DrawsOfRuns::new(self.experiment.runs_per_draw(), runs.instances())
+        DrawsOfRuns::new(&self.head(), runs.instances())
     }
 
     /// Every pair of policies by their indices, the earlier one first.
     fn pairs(&self) -> Vec<(usize, usize)> {
         let n_policies = self.names.len();
         (0..n_policies).flat_map(|first| (first + 1..n_policies).map(move |second| (first, second))).collect()
+    }
+
+    /// The pairs that are compared at every checkpoint: all of them, or of many policies those that sentences are about, with the best
+    /// policy, with a log's ranking, and of neighbours. `regrets` are the means at the end.
+    fn pairs_of_curves(&self, regrets: &[f64]) -> Vec<(usize, usize)> {
+        let mut pairs = self.pairs();
+        if self.names.len() > MOST_IN_FULL {
+            let (is_oracle, is_logged) =
+                (|at: &usize| self.names[*at].1 == "oracle", |at: &usize| self.names[*at].1 == "logged");
+            let mut order: Vec<usize> = (0..self.names.len()).filter(|at| !is_oracle(at)).collect();
+            order.sort_by(|a, b| regrets[*a].total_cmp(&regrets[*b]));
+            let hubs = [order.first().copied(), order.iter().copied().filter(is_logged).min()];
+            let neighbours: BTreeSet<(usize, usize)> =
+                order.windows(2).map(|two| (two[0].min(two[1]), two[0].max(two[1]))).collect();
+            let is_hub = |at| hubs.contains(&Some(at));
+            pairs.retain(|pair| is_hub(pair.0) || is_hub(pair.1) || neighbours.contains(pair));
+        }
+        pairs
     }
 
     /// The differences of these pairs.
@@ -60,6 +87,7 @@ impl SumUp<'_> {
             task: experiment.task,
             runs: experiment.runs,
             runs_per_draw: Some(experiment.runs_per_draw()).filter(|&runs| runs > 1),
+            instances: Some(experiment.instances.count() as u64).filter(|&instances| instances > 1),
             horizon: experiment.fixed_horizon(),
             max_steps: experiment.max_steps(),
             seed: experiment.seed,
@@ -70,3 +98,6 @@ impl SumUp<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -38,6 +38,7 @@ impl Measured {
             task: Task::Regret,
             runs: n_runs as u64,
             runs_per_draw: None,
+            instances: None,
             horizon: t.last().copied(),
             max_steps: None,
             seed: 1,
@@ -103,5 +104,5 @@ fn spreads(curves: &[Curve]) -> Spreads {
 
 /// Runs of which each meets users of its own.
 fn own_users(n_runs: usize) -> DrawsOfRuns {
-    DrawsOfRuns::new(1, &vec![0; n_runs])
+    DrawsOfRuns::of(1, 1, &vec![0; n_runs])
 }

@@ -119,7 +119,7 @@ fn write_runs(table: &mut csv::Writer<impl Write>, result: &ResultFile, runs: &R
 /// One row for each policy and statistic, at the last round that a run may have.
 fn of_answers<'a>(result: &'a ResultFile, runs: &Runs) -> Result<Vec<SummaryRow<'a>>, JournalError> {
     let stops = result.max_steps.is_some();
-    let draws = DrawsOfRuns::new(result.runs_per_draw.unwrap_or(1), runs.instances());
+    let draws = DrawsOfRuns::new(result, runs.instances());
     let t = result.max_steps.or(result.horizon).unwrap_or_default();
     let mut rows = Vec::new();
     for (index, policy) in result.policies.iter().enumerate() {
@@ -163,7 +163,7 @@ fn write_answers_of_runs(
     Ok(())
 }
 
-/// The shortest decimal that reads back as the same number.
+/// The shortest decimal that reads back as the same number; empty for a standard error that is unknown.
 fn number(value: f64) -> String {
-    value.to_string()
+    if value.is_nan() { String::new() } else { value.to_string() }
 }

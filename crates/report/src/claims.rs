@@ -5,7 +5,8 @@
 //! a probability of at most the claim's level (0.001 by default), whatever the number of comparisons ([`Levels`]).
 //!
 //! The statistic of a comparison is a mean over the runs divided by its standard error. It is judged one-sided with Student's t
-//! distribution; too few runs decide nothing. Two policies, or two variants of an experiment, meet the same users, so they are compared
+//! distribution; too few runs decide nothing. On several instances, the mean of a block of runs that takes each of them once is one
+//! observation; fewer than two blocks decide nothing, whatever the test. Two policies, or two variants of an experiment, meet the same users, so they are compared
 //! on the difference run by run.
 //!
 //! A test cannot show that two values are equal, only that they differ by less than a margin. Then both one-sided tests against the
@@ -120,9 +121,9 @@ pub trait Test: Any + fmt::Debug + Send + Sync {
     /// The number of one-sided tests that could contradict the claim; 1 for an exact comparison, which has no level.
     fn tests(&self) -> usize;
 
-    /// Whether the test compares means by their standard errors. Such a test needs a minimal number of runs.
-    fn is_of_means(&self) -> bool {
-        true
+    /// What the test is made of.
+    fn sample(&self) -> Sample {
+        Sample::Means
     }
 
     /// Whether the test judges the rows of a printed table.
@@ -136,6 +137,28 @@ pub trait Test: Any + fmt::Debug + Send + Sync {
     ///
     /// The result lacks a policy or a checkpoint of the test.
     fn judge(&self, basis: &Basis<'_>) -> Result<Finding>;
+}
+
+/// What a test is made of, which says how many independent observations it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sample {
+    /// Means and their standard errors.
+    Means,
+    /// Single runs, by tests that are exact for any number of them.
+    Runs,
+    /// Nothing that is random.
+    Exact,
+}
+
+impl Sample {
+    /// The observations without which nothing is decided, at a level, if each is of one run or of several.
+    fn fewest(self, level: f64, of_several: bool) -> u64 {
+        match self {
+            Self::Means => fewest_runs(level),
+            Self::Runs if of_several => 2,
+            Self::Runs | Self::Exact => 0,
+        }
+    }
 }
 
 /// A statement of a paper, and the test that judges it.
@@ -197,8 +220,12 @@ pub fn judge(claim: &Claim, evidence: Option<&Evidence<'_>>, rows: &[Row]) -> Re
         EndValue::Answer(_) => finding.of_whole_runs(),
     });
     judged
-        .map(|finding| match evidence.filter(|_| claim.test.is_of_means()) {
-            Some(evidence) => finding.of_enough_runs(evidence.fewest_runs(), fewest_runs(claim.level)),
+        .map(|finding| match evidence {
+            Some(evidence) => {
+                let each = evidence.runs_per_observation();
+                let needed = claim.test.sample().fewest(claim.level, each > 1).saturating_mul(each);
+                finding.of_enough_runs(evidence.fewest_runs(), needed)
+            }
             None => finding,
         })
         .with_context(|| format!("claim `{}` cannot be judged", claim.name))
@@ -207,8 +234,11 @@ pub fn judge(claim: &Claim, evidence: Option<&Evidence<'_>>, rows: &[Row]) -> Re
 /// From how many runs on a check comes to the verdict of `finding` again with a probability of 0.99, if effects and spread are as measured.
 /// `None` if the claim is undecided, or no run decides it.
 pub fn runs_needed(claim: &Claim, finding: &Finding, evidence: Option<&Evidence<'_>>) -> Option<u64> {
-    let runs = evidence.filter(|_| claim.test.is_of_means())?.fewest_runs();
-    power::runs_needed(finding, claim.level, Levels::of(claim.level, claim.test.tests()), runs)
+    let evidence = evidence.filter(|_| claim.test.sample() == Sample::Means)?;
+    let levels = Levels::of(claim.level, claim.test.tests());
+    let each = evidence.runs_per_observation();
+    let needed = power::runs_needed(finding, claim.level, levels, evidence.fewest_runs() / each)?;
+    Some(needed.saturating_mul(each))
 }
 
 #[cfg(test)]

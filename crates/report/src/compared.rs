@@ -55,11 +55,11 @@ pub struct Row {
     pub quantity: &'static str,
     /// Mean over the runs, in the two results.
     pub means: [f64; 2],
-    /// Standard errors of the means.
+    /// Standard errors of the means; NaN, in JSON null, of a single observation.
     pub ses: [f64; 2],
     /// Second mean minus the first one; over the runs that were compared one by one, if any were.
     pub difference: f64,
-    /// Its standard error; absent if a result has a single run.
+    /// Its standard error; absent if a result has a single observation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub se: Option<f64>,
     /// Difference divided by standard error; absent without an error, and if it is infinite.
@@ -125,7 +125,7 @@ impl Compared {
             let Some(other) = b.policies.iter().position(|other| other.label == policy.label) else {
                 continue;
             };
-            let pair = PolicyPair { policies: [policy, &b.policies[other]], runs: [a.runs, b.runs] };
+            let pair = PolicyPair { policies: [policy, &b.policies[other]], results: [a, b] };
             rows.extend(match &runs {
                 Some([of_a, of_b]) => pair.run_by_run([(of_a, index), (of_b, other)])?,
                 None => pair.by_means(),
@@ -141,7 +141,7 @@ impl Compared {
             same_bytes: json(first) == json(second),
             run_by_run: runs.map(|_| a.runs.min(b.runs)),
             not_run_by_run,
-            fewest_runs: fewest_runs(LEVEL),
+            fewest_runs: fewest_runs(LEVEL).saturating_mul(a.runs_per_observation()),
             level: LEVEL,
             comparisons: rows.len(),
             rows,
@@ -184,13 +184,13 @@ impl Untested {
 /// One policy in two results.
 struct PolicyPair<'a> {
     policies: [&'a PolicyResult; 2],
-    runs: [u64; 2],
+    results: [&'a ResultFile; 2],
 }
 
 impl PolicyPair<'_> {
     /// The quantities that both results have, with the two means and standard errors.
     fn quantities(&self) -> Vec<Row> {
-        let [first, second] = [0, 1].map(|side| final_values(self.policies[side], self.runs[side]));
+        let [first, second] = [0, 1].map(|side| final_values(self.policies[side], self.results[side]));
         let mut rows = Vec::new();
         for (quantity, mean, se) in first {
             let Some((_, other, other_se)) = second.iter().find(|(name, ..)| *name == quantity) else {
@@ -214,11 +214,11 @@ impl PolicyPair<'_> {
 
     /// Welch's test of the means.
     fn by_means(&self) -> Vec<Untested> {
-        let known = self.runs.iter().all(|runs| *runs > 1);
+        let observations = self.results.map(ResultFile::observations);
         let tested = |row: Row| {
             let squares = row.ses.map(|se| se * se);
-            let se = (squares[0] + squares[1]).sqrt();
-            Untested { freedom: welch(squares, self.runs), row: Row { se: known.then_some(se), ..row } }
+            let se = Some((squares[0] + squares[1]).sqrt()).filter(|se| !se.is_nan());
+            Untested { freedom: welch(squares, observations), row: Row { se, ..row } }
         };
         self.quantities().into_iter().map(tested).collect()
     }
@@ -245,9 +245,10 @@ impl PolicyPair<'_> {
                 .take(n_runs)
                 .map(|(second, first)| second - first)
                 .collect();
-            let (difference, se) = mean_and_error(&sample);
-            let se = (n_runs > 1).then_some(se);
-            let freedom = (n_runs as u64).saturating_sub(1);
+            let observed = self.results[0].observed(&sample);
+            let (difference, se) = mean_and_error(&observed);
+            let se = Some(se).filter(|se| !se.is_nan());
+            let freedom = (observed.len() as u64).saturating_sub(1);
             rows.push(Untested { freedom, row: Row { difference, se, equal_runs: Some(equal), ..row } });
         }
         Ok(rows)
@@ -255,20 +256,19 @@ impl PolicyPair<'_> {
 }
 
 /// The degrees of freedom of Welch's test, from the squared standard errors; rounded down.
-fn welch(squares: [f64; 2], runs: [u64; 2]) -> u64 {
-    let least = runs[0].min(runs[1]).saturating_sub(1);
+fn welch(squares: [f64; 2], observations: [u64; 2]) -> u64 {
+    let least = observations[0].min(observations[1]).saturating_sub(1);
     let total = squares[0] + squares[1];
-    let parts =
-        squares.iter().zip(runs).map(|(square, runs)| square * square / runs.saturating_sub(1).max(1) as f64);
+    let parts = squares
+        .iter()
+        .zip(observations)
+        .map(|(square, n)| square * square / n.saturating_sub(1).max(1) as f64);
     (total * total / parts.sum::<f64>()).to_u64().unwrap_or(least).max(least)
 }
 
 /// The final values of a policy: quantity, mean and standard error.
-fn final_values(policy: &PolicyResult, runs: u64) -> Vec<(&'static str, f64, f64)> {
-    let share = |share: f64| {
-        let spread = share * (1.0 - share) / runs.saturating_sub(1).max(1) as f64;
-        (share, spread.max(0.0).sqrt())
-    };
+fn final_values(policy: &PolicyResult, result: &ResultFile) -> Vec<(&'static str, f64, f64)> {
+    let share = |share: f64| (share, result.error_of_share(share));
     let mut values = Vec::new();
     let mut add = |name, (mean, se)| values.push((name, mean, se));
     match &policy.summary {

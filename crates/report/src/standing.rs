@@ -3,7 +3,7 @@
 //! Policies are ordered by the mean over the runs of the value of their task: regret, stopping time, or the share of wrong answers. Every
 //! two of them are compared on the difference run by run, which `result.json` has, by the test that claims use: two-sided, with Student's
 //! t distribution, and the sign test if every run has the same difference. p-values are corrected for the number of comparisons
-//! (Bonferroni). Two policies are told apart if the corrected p-value is at most [`LEVEL`], and there are as many runs as a claim needs.
+//! (Bonferroni). On several instances, the mean of a block of runs that takes each of them once is one observation. Two policies are told apart if the corrected p-value is at most [`LEVEL`], and there are as many runs as a claim needs.
 //!
 //! A policy is ahead of another *since* the first recorded round from which on they are told apart at every recorded round to the end.
 //! Each of these tests is made at the same corrected level; the number of rounds is not corrected for, as in claims.
@@ -64,7 +64,7 @@ pub struct Place {
     pub policy: String,
     /// Mean over the runs.
     pub mean: f64,
-    /// Standard error of the mean; absent for a single run.
+    /// Standard error of the mean; absent for a single observation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub se: Option<f64>,
     /// Median over the runs; absent if the runs were not read, and for shares.
@@ -124,7 +124,8 @@ impl Standing {
         let competing: Vec<&Place> = places.iter().filter(|place| !place.is_oracle).collect();
         let n = competing.len();
         let comparisons = (n * n.saturating_sub(1) / 2).max(1);
-        let test = Test { runs: result.runs, draws: result.draws(), family: Family { comparisons } };
+        let (observations, runs_of_each) = (result.observations(), result.runs_per_observation());
+        let test = Test { observations, runs_of_each, family: Family { comparisons } };
         let mut pairs = Vec::new();
         for (index, better) in competing.iter().enumerate() {
             let behind = competing[index + 1..].iter();
@@ -139,7 +140,7 @@ impl Standing {
             },
             rounds: result.horizon.or(result.max_steps),
             runs: result.runs,
-            fewest_runs: fewest_runs(LEVEL) * test.runs_per_draw(),
+            fewest_runs: fewest_runs(LEVEL).saturating_mul(runs_of_each),
             level: LEVEL,
             comparisons,
             places,
@@ -216,7 +217,7 @@ impl Place {
             label: policy.label.clone(),
             policy: policy.policy.clone(),
             mean,
-            se: (result.draws() > 1).then_some(se),
+            se: Some(se).filter(|se| !se.is_nan()),
             median: None,
             is_oracle: policy.knows_users(),
             correct: policy.answers().map(|answers| answers.correct),
@@ -227,19 +228,15 @@ impl Place {
 
 /// The test of a difference.
 struct Test {
-    runs: u64,
-    /// Independent draws of users: the runs, unless several meet the same users.
-    draws: u64,
+    /// Independent observations: the runs, unless several of them meet the same users, or users of several instances.
+    observations: u64,
+    runs_of_each: u64,
     family: Family,
 }
 
 impl Test {
-    fn runs_per_draw(&self) -> u64 {
-        self.runs / self.draws.max(1)
-    }
-
     fn freedom(&self) -> u64 {
-        self.draws.saturating_sub(1)
+        self.observations.saturating_sub(1)
     }
 
     /// The two-sided p-value of a statistic, corrected for the number of comparisons.
@@ -282,9 +279,9 @@ impl Test {
             better: better.label.clone(),
             worse: worse.label.clone(),
             difference,
-            se: (self.draws > 1).then_some(end.se),
-            z: Some(z).filter(|z| self.draws > 1 && z.is_finite()),
-            p: (self.draws > 1).then(|| self.corrected(z)),
+            se: Some(end.se).filter(|se| !se.is_nan()),
+            z: Some(z).filter(|z| self.observations > 1 && z.is_finite()),
+            p: (self.observations > 1).then(|| self.corrected(z)),
             told_apart,
             since,
             runs_needed: if told_apart { None } else { self.runs_needed(difference, end.se) },
@@ -297,22 +294,22 @@ impl Test {
     /// number below a billion would, or the spread is unknown.
     fn runs_needed(&self, difference: f64, se: f64) -> Option<u64> {
         let fewest = fewest_runs(LEVEL);
-        if self.draws < 2 || difference <= 0.0 || se.is_nan() {
+        if self.observations < 2 || difference <= 0.0 || se.is_nan() {
             return None;
         }
         let one_sided = LEVEL / 2.0 / self.family.comparisons as f64;
-        let (draws, shared) = (self.draws as f64, self.runs_per_draw() as f64);
-        let mut needed = self.draws.max(fewest) as f64;
+        let (observations, each) = (self.observations as f64, self.runs_of_each as f64);
+        let mut needed = self.observations.max(fewest) as f64;
         // The limit of the t test depends on the runs, but hardly.
         for _ in 0..5 {
             let freedom = needed.to_u64()?.max(fewest) - 1;
             let z = student::critical(one_sided, freedom) + FOUR_IN_FIVE;
-            needed = draws * (z * se / difference) * (z * se / difference);
+            needed = observations * (z * se / difference) * (z * se / difference);
             if needed.is_nan() || needed > 1e9 {
                 return None;
             }
         }
-        rounded_up(shared * needed.max(fewest as f64).max(draws + 1.0))
+        rounded_up(each * needed.max(fewest as f64).max(observations + 1.0))
     }
 }
 

@@ -3,7 +3,8 @@
 //! The stream of (role, lane, replication) is a Xoshiro256++ seeded from `ChaCha8` keyed by the master seed, the role and the lane, at
 //! the stream number of the replication. Every stream takes O(1) to create, in any order and on any thread, and different streams are
 //! independent. A policy's lane is a hash of its label, so adding, removing or reordering policies does not change the results of other
-//! policies. The streams of the environment and of the instance have no lane, so all policies of a replication meet the same users.
+//! policies. The streams of the environment, of the instance and of the order of
+//! instances have no lane, so all policies of a replication meet the same users.
 
 use rand::{SeedableRng, rngs::ChaCha8Rng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -25,6 +26,7 @@ enum Role {
     Policy = 3,
     Recommendation = 4,
     Subset = 5,
+    Order = 6,
 }
 
 impl Streams {
@@ -33,7 +35,12 @@ impl Streams {
         Self { master: seed }
     }
 
-    /// The stream that draws the instance of a replication.
+    /// The stream that draws the order of the instances in a block of replications.
+    pub fn order(self, block: u64) -> SimRng {
+        self.stream(Role::Order, 0, block)
+    }
+
+    /// The stream that draws the users of a replication from their distribution.
     pub fn instance(self, replication: u64) -> SimRng {
         self.stream(Role::Instance, 0, replication)
     }
@@ -100,6 +107,7 @@ mod tests {
             for replication in 0..50 {
                 let streams = Streams::new(seed);
                 seen.insert(streams.instance(replication).next_u64());
+                seen.insert(streams.order(replication).next_u64());
                 seen.insert(streams.environment(replication).next_u64());
                 seen.insert(streams.policy("a", replication).next_u64());
                 seen.insert(streams.policy("b", replication).next_u64());
@@ -108,6 +116,6 @@ mod tests {
                 seen.insert(streams.subset(1, replication).next_u64());
             }
         }
-        assert_eq!(seen.len(), 4 * 50 * 7);
+        assert_eq!(seen.len(), 4 * 50 * 8);
     }
 }

@@ -9,7 +9,7 @@ use num_traits::ToPrimitive as _;
 pub struct Summary {
     /// Mean.
     pub mean: f64,
-    /// Standard error of the mean; 0 for a single replication, whose spread is unknown.
+    /// Standard error of the mean; NaN for a single replication, whose spread is unknown.
     pub standard_error: f64,
     /// Smallest value.
     pub min: f64,
@@ -52,7 +52,7 @@ impl Summary {
     }
 }
 
-/// Mean of a sample and its standard error. NaN for an empty sample; the error of a single value is 0.
+/// Mean of a sample and its standard error. NaN for an empty sample; the error of a single value is NaN, since nothing is known of it.
 ///
 /// # Examples
 ///
@@ -62,9 +62,6 @@ impl Summary {
 pub fn mean_and_error(sample: &[f64]) -> (f64, f64) {
     let n = sample.len() as f64;
     let mean = sample.iter().sum::<f64>() / n;
-    if sample.len() == 1 {
-        return (mean, 0.0);
-    }
     let squares: f64 = sample.iter().map(|value| (value - mean) * (value - mean)).sum();
     (mean, (squares / (n - 1.0) / n).sqrt())
 }
@@ -95,7 +92,9 @@ mod tests {
     fn an_empty_sample_has_no_summary_and_a_single_value_no_spread() {
         assert_eq!(Summary::of(&[]), None);
         let alone = Summary::of(&[3.0]).expect("one value");
-        assert_eq!(alone, Summary { mean: 3.0, standard_error: 0.0, min: 3.0, max: 3.0, q10: 3.0, q90: 3.0 });
+        assert!(alone.standard_error.is_nan(), "{alone:?}");
+        let known = Summary { standard_error: 0.0, ..alone };
+        assert_eq!(known, Summary { mean: 3.0, standard_error: 0.0, min: 3.0, max: 3.0, q10: 3.0, q90: 3.0 });
     }
 
     #[test]

@@ -11,30 +11,42 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// How replications are assigned to instances. All contenders of a replication play on the same instance.
+/// How replications are assigned to instances. All contenders of a replication play on the same instance, and each block of `n`
+/// replications takes every one of `n` instances once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Assignment {
-    /// Every replication draws one instance uniformly.
+    /// Each block has an order of its own, drawn at random.
     #[default]
     Drawn,
-    /// Replications take the instances in turn. If `runs` is a multiple of their number, all instances get equally many replications.
+    /// Every block has the order of the instances.
     InTurn,
 }
 
 impl Assignment {
-    /// The index of the instance of a replication, of `n_instances`, and the stream that drew it.
+    /// The indices of the instances of these replications, of `n_instances`.
     ///
     /// # Panics
     ///
     /// If there is no instance.
-    pub fn instance(self, n_instances: usize, streams: Streams, replication: u64) -> (usize, SimRng) {
-        let mut stream = streams.instance(replication);
-        let instance = match self {
-            Self::Drawn => stream.random_range(0..n_instances),
+    pub fn instances(self, n_instances: usize, streams: Streams, replications: Range<u64>) -> Vec<usize> {
+        let n = n_instances as u64;
+        let mut order: Vec<usize> = (0..n_instances).collect();
+        let mut shuffled = None;
+        let instance = |replication: u64| {
+            let block = replication / n;
+            if self == Self::Drawn && n > 1 && shuffled != Some(block) {
+                // From the beginning again, so that an order depends on its block only (Fisher, Yates 1938).
+                order.iter_mut().enumerate().for_each(|(place, instance)| *instance = place);
+                let mut stream = streams.order(block);
+                for last in (1..n_instances).rev() {
+                    order.swap(last, stream.random_range(0..=last));
+                }
+                shuffled = Some(block);
+            }
             // The remainder is below a length.
-            Self::InTurn => usize::try_from(replication % n_instances as u64).unwrap_or(0),
+            order[usize::try_from(replication % n).unwrap_or(0)]
         };
-        (instance, stream)
+        replications.map(instance).collect()
     }
 }
 
@@ -156,7 +168,20 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
     ///
     /// If there is no instance.
     pub fn draw_instance(&self, replication: u64) -> usize {
-        self.instance_and_stream(replication).0
+        self.draw_instances(replication..replication + 1)[0]
+    }
+
+    /// Indices of the instances that these replications play on.
+    ///
+    /// # Panics
+    ///
+    /// If there is no instance.
+    pub fn draw_instances(&self, replications: Range<u64>) -> Vec<usize> {
+        let shared = self.runs_per_draw.max(1);
+        let first = replications.start / shared;
+        let of_draws = first..replications.end.div_ceil(shared);
+        let drawn = self.assignment.instances(self.instances.len(), self.streams, of_draws);
+        replications.map(|number| drawn[usize::try_from(number / shared - first).unwrap_or(0)]).collect()
     }
 
     /// The users that `replication` meets on an instance.
@@ -168,16 +193,14 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
         match self.uncertainty {
             None => Cow::Borrowed(&self.instances[instance]),
             Some(uncertainty) => {
-                let (_, mut stream) = self.instance_and_stream(replication);
+                let mut stream = self.streams.instance(replication / self.runs_per_draw.max(1));
+                if self.assignment == Assignment::Drawn {
+                    // Until blocks were drawn, the instance took this number; the users still meet the rest of the stream.
+                    let _: usize = stream.random_range(0..self.instances.len());
+                }
                 Cow::Owned(uncertainty.draw(instance, &mut stream))
             }
         }
-    }
-
-    /// The index of the instance, and the stream that drew it. Users are drawn from the rest of this stream.
-    fn instance_and_stream(&self, replication: u64) -> (usize, SimRng) {
-        let draw = replication / self.runs_per_draw.max(1);
-        self.assignment.instance(self.instances.len(), self.streams, draw)
     }
 
     /// Plays everything on the current rayon thread pool.
@@ -186,7 +209,7 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
     ///
     /// If there is no instance, or a policy plays an action that the model does not admit.
     pub fn run(&self, observer: &impl Observer) -> Outcome<T::Record> {
-        let drawn = (0..self.runs).map(|replication| self.draw_instance(replication)).collect();
+        let drawn = self.draw_instances(0..self.runs);
         let places = || (0..self.runs).map(|_| Mutex::default()).collect();
         let records = self.contenders.iter().map(|_| places()).collect();
         let memory = Memory { observer, records };
@@ -208,6 +231,8 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
     /// If there is no instance, or a policy plays an action that the model does not admit.
     pub fn play_into<B: Book<T::Record>>(&self, replications: Range<u64>, book: &B) -> Result<(), B::Error> {
         let n_contenders = self.contenders.len();
+        let instances = self.draw_instances(replications.clone());
+        let instance = |number: u64| instances[usize::try_from(number - replications.start).unwrap_or(0)];
         let lanes = self.lanes(&replications);
         let n_replications = replications.end.saturating_sub(replications.start);
         let n_blocks = usize::try_from(n_replications.div_ceil(lanes)).unwrap_or(usize::MAX);
@@ -217,7 +242,7 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
             let (block, contender) = (task / n_contenders, task % n_contenders);
             let first = replications.start + block as u64 * lanes;
             let numbers = first..replications.end.min(first + lanes);
-            if let Some(played) = self.play_together(contender, &numbers, book) {
+            if let Some(played) = self.play_together(contender, &numbers, &instance, book) {
                 return played;
             }
             try_for_each(usize::try_from(numbers.end - numbers.start).unwrap_or(usize::MAX), &|offset| {
@@ -226,7 +251,7 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
                     return Ok(());
                 }
                 book.record(contender, number, &|state, keeper| {
-                    self.play_one(contender, number, state, keeper)
+                    self.play_on(instance(number), contender, number, state, keeper)
                 })
             })
         })
@@ -246,6 +271,7 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
         &self,
         contender: usize,
         numbers: &Range<u64>,
+        instance: &dyn Fn(u64) -> usize,
         book: &B,
     ) -> Option<Result<(), B::Error>> {
         let plays = self.contenders[contender].lockstep(self.task)?;
@@ -257,7 +283,7 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
         let users: Vec<(u64, usize, Cow<'_, M>)> = numbers
             .clone()
             .map(|number| {
-                let instance = self.draw_instance(number);
+                let instance = instance(number);
                 (number, instance, self.users(number, instance))
             })
             .collect();
@@ -293,7 +319,17 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
         state: Option<&[u8]>,
         keeper: &mut dyn Keeper,
     ) -> Result<T::Record, StateError> {
-        let instance = self.draw_instance(number);
+        self.play_on(self.draw_instance(number), contender, number, state, keeper)
+    }
+
+    fn play_on(
+        &self,
+        instance: usize,
+        contender: usize,
+        number: u64,
+        state: Option<&[u8]>,
+        keeper: &mut dyn Keeper,
+    ) -> Result<T::Record, StateError> {
         let users = self.users(number, instance);
         self.contenders[contender].resume(
             self.replication(number, instance, &users),

@@ -109,27 +109,42 @@ fn shown_lists_do_not_change_later_users() {
     assert!(left.iter().all(|generator| *generator == left[0]));
 }
 
-/// Every instance is drawn about equally often: 2,000 draws of two are within 5.3 standard deviations of a half, with a false alarm of
-/// one in ten million.
+/// Each block of three has every instance once, in an order of its own: all six orders occur about equally often. Of 6,000 blocks each
+/// count is binomial with a standard deviation of 29, and 150 from the mean has probability 2e-7. Orders that are all the same, drawn with
+/// replacement, or of two swapped instances only are rejected with certainty. Where the blocks begin does not matter.
 #[test]
-fn instances_are_drawn_uniformly() {
+fn each_block_takes_every_instance_once_in_a_drawn_order() {
+    let (streams, n) = (Streams::new(5), 3);
+    let drawn = Assignment::Drawn.instances(n, streams, 0..18_000);
+    let mut counts = std::collections::BTreeMap::new();
+    drawn.chunks(n).for_each(|order| *counts.entry(order).or_insert(0_u64) += 1);
+    assert_eq!(counts.len(), 6, "{counts:?}");
+    let is_whole = |order: &&[usize]| (0..n).all(|instance| order.contains(&instance));
+    assert!(
+        counts.keys().all(is_whole) && counts.values().all(|count| count.abs_diff(1_000) < 150),
+        "{counts:?}"
+    );
+    assert_eq!(Assignment::Drawn.instances(n, streams, 100..107), drawn[100..107]);
+    assert_ne!(Assignment::Drawn.instances(n, Streams::new(6), 0..99), drawn[..99]);
+    assert_eq!(Assignment::InTurn.instances(n, streams, 4..9), [1, 2, 0, 1, 2]);
+
     let (instances, contenders) = (users(), [pbm_ucb()]);
     let schedule = Schedule::new(vec![1]).expect("increasing");
-    let streams = Streams::new(5);
     let tournament = Tournament {
         instances: &instances,
         uncertainty: None,
-        runs_per_draw: 1,
+        runs_per_draw: 2,
         assignment: Assignment::Drawn,
         contenders: &contenders,
         task: &schedule,
         streams,
-        runs: 2_000,
+        runs: 40,
     };
-    let second = (0..2_000).filter(|&replication| tournament.draw_instance(replication) == 1).count();
-    assert!(second.abs_diff(1_000) < 119, "{second}");
-    let in_turn = Tournament { assignment: Assignment::InTurn, runs: 5, ..tournament };
-    assert_eq!(in_turn.run(&Silent).drawn, [0, 1, 0, 1, 0]);
+    let of_draws = Assignment::Drawn.instances(2, streams, 0..20);
+    let of_runs: Vec<usize> = of_draws.iter().flat_map(|&instance| [instance; 2]).collect();
+    assert_eq!(tournament.run(&Silent).drawn, of_runs);
+    assert_eq!((0..40).map(|run| tournament.draw_instance(run)).collect::<Vec<_>>(), of_runs);
+    assert_eq!(tournament.draw_instances(7..30), of_runs[7..30]);
 }
 
 /// A policy that shows the best item at all positions would have negative regret; the round loop panics.

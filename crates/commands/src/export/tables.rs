@@ -205,8 +205,13 @@ fn at_the_end(policy: &PolicyResult) -> Vec<(&'static str, Statistics)> {
     }
 }
 
+/// A number; missing if it is an unknown standard error.
+fn number(value: f64) -> Cell<'static> {
+    if value.is_nan() { Cell::Missing } else { Cell::Number(value) }
+}
+
 fn numbers(statistics: Statistics) -> [Cell<'static>; 6] {
-    statistics.map(|value| value.map_or(Cell::Missing, Cell::Number))
+    statistics.map(|value| value.map_or(Cell::Missing, number))
 }
 
 fn curves(result: &ResultFile, each: &mut Each<'_>) -> Result<()> {
@@ -244,7 +249,7 @@ fn paired(result: &ResultFile, each: &mut Each<'_>) -> Result<()> {
     for pair in &result.paired {
         let mut row = |t: Cell<'_>, statistic: &str, mean: f64, se: f64| {
             let (a, b) = (Cell::Text(&pair.a), Cell::Text(&pair.b));
-            each(&[a, b, t, Cell::Text(statistic), Cell::Number(mean), Cell::Number(se)])
+            each(&[a, b, t, Cell::Text(statistic), number(mean), number(se)])
         };
         match &pair.difference {
             Difference::Curves { t, regret: MeanSe { mean, se }, .. } => {

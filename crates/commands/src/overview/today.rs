@@ -18,11 +18,7 @@ pub(super) fn sentences(result: &ResultFile) -> Vec<String> {
         };
         let Difference::Curves { t, regret: MeanSe { mean, se }, .. } = &paired.difference else { continue };
         let (Some(end), Some(error)) = (mean.last().map(|last| sign * last), se.last()) else { continue };
-        let amount = if result.runs > 1 {
-            number::with_error(end.abs(), *error)
-        } else {
-            number::significant(end.abs(), 4)
-        };
+        let amount = number::with_error(end.abs(), *error);
         // The first checkpoint from which on the policy is ahead.
         let behind = mean.iter().rposition(|gain| sign * gain <= 0.0);
         sentences.push(match t.get(behind.map_or(0, |place| place + 1)) {

@@ -10,14 +10,26 @@ impl Experiment {
     /// What is valid, but perhaps not meant, one sentence each.
     pub fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
-        let n_instances = self.instances.count() as u64;
+        let n_instances = self.instances.count().max(1) as u64;
+        let block = n_instances * self.runs_per_draw();
         if self.runs == 1 {
             doubts.push("one run: means have no standard error, and figures no band".to_owned());
-        } else if self.runs < n_instances {
+        } else if self.runs / block < 2 {
+            let few = match n_instances {
+                1 => " with the same users: a single draw of users tells".to_owned(),
+                many => format!(" for {}: fewer than two of each tell", counted(many, "instance")),
+            };
+            let not_played = if self.runs < n_instances { "; some instances are not played" } else { "" };
             doubts.push(format!(
-                "{} for {}: some instances are not played",
+                "{}{few} nothing apart, and means have no standard error{not_played}",
                 counted(self.runs, "run"),
-                counted(n_instances, "instance")
+            ));
+        } else if !self.runs.is_multiple_of(block) {
+            doubts.push(format!(
+                "{} for {}: means leave out the last {}, since every instance counts alike: expected a multiple of {block}",
+                counted(self.runs, "run"),
+                counted(n_instances, "instance"),
+                counted(self.runs % block, "run")
             ));
         }
         if let Some(index) = self.instances.shapes().iter().position(|shape| {

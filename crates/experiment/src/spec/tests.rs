@@ -344,7 +344,7 @@ fn runs_share_their_users() {
         assert_eq!(together[run], each[run / 3], "run {run}");
     }
     let result = &measured.result;
-    assert_eq!((result.runs, result.runs_per_draw, result.draws()), (30, Some(3), 10));
+    assert_eq!((result.runs, result.runs_per_draw, result.observations()), (30, Some(3), 5));
     let pair = |result: &crate::ResultFile| {
         result.paired.iter().find(|pair| (pair.a.as_str(), pair.b.as_str()) == ("oracle", "logged")).cloned()
     };
@@ -355,9 +355,10 @@ fn runs_share_their_users() {
     let measured = crate::Runner::new(&read_beside(&more, PARAMETERS, LISTS).unwrap()).run().unwrap();
     let share = pair(&measured.result).unwrap().difference.share_of_users().unwrap();
     assert!((share.mean - 1.0).abs() < 1e-9 && share.se < 1e-9, "{share:?}");
-    // The error is that of twenty values.
+    // The error is that of ten blocks: one draw of each of two queries.
     let draws: Vec<f64> = measured.regret(2, 0).unwrap().into_iter().step_by(3).collect();
-    let (mean, se) = sim::mean_and_error(&draws);
+    let blocks: Vec<f64> = draws.chunks_exact(2).map(|of| f64::midpoint(of[0], of[1])).collect();
+    let (mean, se) = sim::mean_and_error(&blocks);
     let found = measured.result.at_the_end("logged", measured.result.outcome()).unwrap();
     assert!((found.0 - mean).abs() < 1e-12 && (found.1 - se).abs() < 1e-12, "{found:?} {mean} {se}");
 

@@ -22,10 +22,12 @@ pub(super) fn result(
 ) -> Result<(ResultFile, Vec<Spreads>), JournalError> {
     let experiment = sum_up.experiment;
     let checkpoints = &experiment.checkpoints;
-    let pairs = sum_up.pairs();
+    let draws = sum_up.draws(runs);
+    let last = checkpoints.len().saturating_sub(1);
+    let end = |policy| Ok(draws.mean_and_error(&runs.column(policy, Quantity::Regret, last)?).mean);
+    let pairs = sum_up.pairs_of_curves(&(0..runs.n_policies()).map(end).collect::<Result<Vec<_>, _>>()?);
     let mut spreads = vec![Spreads::default(); runs.n_policies()];
     let mut differences = vec![(MeanSe::default(), None); pairs.len()];
-    let draws = sum_up.draws(runs);
     let column = (runs.n_policies() * runs.n_runs() * size_of::<f64>()).max(1);
     for first in (0..checkpoints.len()).step_by((BLOCK / column).max(1)) {
         let block = first..(first + (BLOCK / column).max(1)).min(checkpoints.len());

@@ -3,6 +3,7 @@
 use crate::schema::{Keys, any_text, round, series};
 use std::sync::Arc;
 
+use super::levels::difference;
 use super::{
     Basis, Comparison, Finding, Kind, Reading, Sign, Test, bound_at, finding, freedom_of, mean_and_error,
     number,
@@ -50,7 +51,7 @@ impl Test for BelowBound {
             let bound = runs.bound(self.bound.as_deref())?;
             let t = runs.rounds()[runs.checkpoint(self.t)?];
             let value = bound_at(bound, t)?;
-            let above: Vec<f64> = runs.regret(t)?.iter().map(|regret| regret - value).collect();
+            let above: Vec<f64> = runs.regret(t)?.iter().map(|regret| difference(*regret, value)).collect();
             let freedom = freedom_of(&above);
             let (mean, se) = mean_and_error(&above);
             let sign = Sign::of(mean, se, freedom, levels);
@@ -64,7 +65,7 @@ impl Test for BelowBound {
                 statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
                 says: sign.says,
                 leads_from: None,
-                measured: number::estimate(mean, se, above.len() as u64),
+                measured: number::with_error(mean, se),
             });
         }
         Ok(finding("regret above the bound", comparisons, levels, least_freedom))

@@ -4,7 +4,7 @@ use crate::schema::Keys;
 use experiment::schema::probability;
 use std::sync::Arc;
 
-use super::{Basis, Comparison, Finding, Kind, Reading, Test, Verdict, number, verdict_of};
+use super::{Basis, Comparison, Finding, Kind, Reading, Sample, Test, Verdict, number, verdict_of};
 use confidence::Probability;
 use experiment::toml_reader::Error;
 
@@ -38,8 +38,8 @@ impl Test for Condorcet {
         1
     }
 
-    fn is_of_means(&self) -> bool {
-        false
+    fn sample(&self) -> Sample {
+        Sample::Exact
     }
 
     fn judge(&self, _basis: &Basis<'_>) -> anyhow::Result<Finding> {

@@ -4,7 +4,7 @@ use crate::series::{Series, Simulated};
 use anyhow::{Context as _, Result};
 use confidence::math::ln;
 use experiment::result::{Bound, EndValue};
-use experiment::{Measured, number};
+use experiment::{Measured, ResultFile, number};
 use std::slice::from_ref;
 
 /// The runs of a panel, by which claims about it are judged.
@@ -26,9 +26,20 @@ pub(super) struct SeriesRuns<'a> {
 }
 
 impl Evidence<'_> {
-    /// The number of runs of the variant with the fewest.
+    /// The result of the variant with the fewest independent observations.
+    fn shortest(&self) -> Option<&ResultFile> {
+        let results = self.variants.iter().map(|variant| &variant.measured.result);
+        results.min_by_key(|result| result.observations())
+    }
+
+    /// The number of runs of this variant.
     pub(super) fn fewest_runs(&self) -> u64 {
-        self.variants.iter().map(|variant| variant.measured.result.runs).min().unwrap_or(0)
+        self.shortest().map_or(0, |result| result.runs)
+    }
+
+    /// The number of runs that make an observation of this variant.
+    pub(super) fn runs_per_observation(&self) -> u64 {
+        self.shortest().map_or(1, ResultFile::runs_per_observation)
     }
 
     pub(super) fn runs(&self, series: &Series) -> Result<SeriesRuns<'_>> {
@@ -68,8 +79,13 @@ impl<'a> SeriesRuns<'a> {
         })
     }
 
-    /// The judged value of every run: regret or accuracy after a checkpoint, or a value of whole runs.
+    /// Independent observations of the judged value: regret or accuracy after a checkpoint, or a value of whole runs.
     pub(super) fn regret(&self, t: u64) -> Result<Vec<f64>> {
+        Ok(self.measured.result.observed(&self.regret_of_runs(t)?).into_owned())
+    }
+
+    /// The judged value of every run.
+    pub(super) fn regret_of_runs(&self, t: u64) -> Result<Vec<f64>> {
         Ok(match self.value {
             EndValue::Regret => self.measured.regret(self.policy, self.checkpoint(Some(t))?)?,
             EndValue::Accuracy => self.measured.accuracy(self.policy, self.checkpoint(Some(t))?)?,
@@ -78,7 +94,7 @@ impl<'a> SeriesRuns<'a> {
         })
     }
 
-    /// Growth of the regret of every run between two checkpoints, per unit of `ln t`.
+    /// Growth of the regret of every observation between two checkpoints, per unit of `ln t`.
     pub(super) fn slope(&self, (from, to): (u64, u64)) -> Result<Vec<f64>> {
         let (before, after) = (self.regret(from)?, self.regret(to)?);
         let length = ln(to as f64 / from as f64);

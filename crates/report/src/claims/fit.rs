@@ -104,7 +104,7 @@ impl Test for Fit {
             statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
             says: sign.says,
             leads_from: None,
-            measured: number::estimate(whole.r_squared, se, count as u64),
+            measured: number::with_error(whole.r_squared, se),
         };
         let sign = Sign::of(-whole.slope, whole.slope_se, whole.freedom, levels);
         let grows = Comparison {

@@ -93,7 +93,7 @@ impl Test for Growth {
             what: format!("{first} to {last}"),
             readers: format!("{} to {}", name(first), name(last)),
             t: self.t,
-            measured: number::estimate(exponent, se, n_runs as u64),
+            measured: number::with_error(exponent, se),
             ..within::judge(&beyond, freedom, levels)
         };
         let finding = within::finding("exponent", vec![comparison], &self.limits.words());

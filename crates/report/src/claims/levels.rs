@@ -26,6 +26,15 @@ impl Levels {
     }
 }
 
+/// Cumulative sums of two policies that are equal differ by rounding: by less than this share.
+const ROUNDING: f64 = 1e-10;
+
+/// `a - b`, and 0 if it is rounding. Otherwise policies without noise, whose runs all have the same difference, could win by it.
+pub(super) fn difference(a: f64, b: f64) -> f64 {
+    let difference = a - b;
+    if difference.abs() <= ROUNDING * a.abs().max(b.abs()) { 0.0 } else { difference }
+}
+
 /// The test of the statement "the mean is negative".
 pub(super) struct Sign {
     pub(super) statistic: f64,

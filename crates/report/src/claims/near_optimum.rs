@@ -61,7 +61,7 @@ impl Test for NearOptimum {
             let result = &runs.measured.result;
             let curves = result.policies[runs.policy].curves().context("the runs have no regret")?;
             let best = result.optimum.as_ref().context("the result has no optimum")?;
-            let freedom = result.runs.saturating_sub(1);
+            let freedom = result.observations().saturating_sub(1);
             least_freedom = least_freedom.min(freedom);
             let at = runs.checkpoint(self.t)?;
             let round = curves.t[at];
@@ -84,7 +84,7 @@ impl Test for NearOptimum {
                 statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
                 says: sign.says,
                 leads_from: None,
-                measured: format!("{} %", number::estimate(100.0 * (1.0 - lost), 100.0 * se, result.runs)),
+                measured: format!("{} %", number::with_error(100.0 * (1.0 - lost), 100.0 * se)),
             });
         }
         Ok(finding("expected clicks, share of the optimum", comparisons, levels, least_freedom))

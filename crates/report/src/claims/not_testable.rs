@@ -3,7 +3,7 @@
 use crate::schema::{Keys, any_text};
 use std::sync::Arc;
 
-use super::{Basis, Finding, Kind, Test, Verdict};
+use super::{Basis, Finding, Kind, Sample, Test, Verdict};
 
 pub(super) static KIND: Kind = Kind {
     name: "not-testable",
@@ -37,8 +37,8 @@ impl Test for Untested {
         1
     }
 
-    fn is_of_means(&self) -> bool {
-        false
+    fn sample(&self) -> Sample {
+        Sample::Exact
     }
 
     fn judge(&self, _basis: &Basis<'_>) -> anyhow::Result<Finding> {

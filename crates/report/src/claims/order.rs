@@ -7,6 +7,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 use super::evidence::SeriesRuns;
+use super::levels::difference;
 use super::{
     Basis, Comparison, Finding, Kind, Levels, Reading, Sign, Test, Verdict, finding, freedom_of,
     mean_and_error, number,
@@ -115,7 +116,7 @@ fn compare(
         if low.len() != high.len() {
             bail!("the two have different numbers of runs, {} and {}", low.len(), high.len());
         }
-        Ok(low.iter().zip(&high).map(|(low, high)| low - factor * high).collect())
+        Ok(low.iter().zip(&high).map(|(low, high)| difference(*low, factor * high)).collect())
     };
     let (sample, t) = match at {
         ComparedAt::Round(t) => {
@@ -149,6 +150,6 @@ fn compare(
         statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
         says: sign.says,
         leads_from,
-        measured: number::estimate(mean, se, sample.len() as u64),
+        measured: number::with_error(mean, se),
     })
 }

@@ -69,7 +69,7 @@ impl Test for Parallel {
                 what: format!("{one} / bound"),
                 readers: format!("{} / bound", (evidence.reader_name)(one)),
                 t: Some(to),
-                measured: number::estimate(ratio, se, slopes.len() as u64),
+                measured: number::with_error(ratio, se),
                 ..within::judge_margin(&differences, &scales, margin, levels)
             });
         }

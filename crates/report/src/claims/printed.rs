@@ -6,6 +6,7 @@
 use crate::schema::{Keys, series};
 use std::sync::Arc;
 
+use super::levels::difference;
 use super::{
     Basis, Comparison, Finding, Kind, Limits, Reading, Test, freedom_of, mean_and_error, number, within,
 };
@@ -68,14 +69,16 @@ impl Test for Printed {
             let ratios: Vec<f64> = runs.regret(t)?.iter().map(|measured| measured / value).collect();
             let (mean, se) = mean_and_error(&ratios);
             let beyond = limits.beyond(|sign, limit| {
-                mean_and_error(&ratios.iter().map(|ratio| sign * (ratio - limit)).collect::<Vec<_>>())
+                mean_and_error(
+                    &ratios.iter().map(|ratio| sign * difference(*ratio, limit)).collect::<Vec<_>>(),
+                )
             });
             intervals.push(within::interval(mean, se, freedom_of(&ratios)));
             comparisons.push(Comparison {
                 what: format!("{series} / printed"),
                 readers: format!("{} / printed", (evidence.reader_name)(series)),
                 t: Some(t),
-                measured: number::estimate(mean, se, ratios.len() as u64),
+                measured: number::with_error(mean, se),
                 ..within::judge(&beyond, freedom_of(&ratios), levels)
             });
         }

@@ -8,6 +8,7 @@ use crate::schema::{Keys, round, series};
 use anyhow::bail;
 use std::sync::Arc;
 
+use super::levels::difference;
 use super::reading::{check_paired, check_round, variants_of};
 use super::{
     Basis, Comparison, Finding, Kind, Levels, Limits, Reading, Test, freedom_of, mean_and_error, within,
@@ -99,7 +100,7 @@ impl Test for Ratio {
                 what,
                 readers,
                 t: Some(t),
-                measured: number::estimate(value, se, above.len() as u64),
+                measured: number::with_error(value, se),
                 ..inside(&above, &below, self.limits, levels)
             });
         }
@@ -116,7 +117,7 @@ impl Test for Ratio {
 fn inside(above: &[f64], below: &[f64], limits: Limits, levels: Levels) -> Comparison {
     let beyond = limits.beyond(|sign, limit| {
         let beyond: Vec<f64> =
-            above.iter().zip(below).map(|(above, below)| sign * (above - limit * below)).collect();
+            above.iter().zip(below).map(|(above, below)| sign * difference(*above, limit * below)).collect();
         mean_and_error(&beyond)
     });
     within::judge(&beyond, freedom_of(above), levels)

@@ -70,7 +70,7 @@ impl Test for SameSlope {
                     what: format!("{} − {}", series[first], series[second]),
                     readers: format!("{} − {}", name(&series[first]), name(&series[second])),
                     t: Some(slope.1),
-                    measured: format!("{} %", number::estimate(100.0 * ratio, 100.0 * se, a.len() as u64)),
+                    measured: format!("{} %", number::with_error(100.0 * ratio, 100.0 * se)),
                     ..within::judge_margin(&differences, &means, margin, levels)
                 });
             }

@@ -1,6 +1,7 @@
 //! Whether the share of runs with a wrong answer, or without an answer, is within a limit.
 //!
-//! Runs are independent, so the number of such runs among `n` is binomial. Suppose that the true share is the limit `p`, and that `k` such
+//! Runs are independent, so the number of such runs among `n` is binomial. On several instances shares may differ, and every instance has
+//! equally many runs; then the number varies less (Hoeffding 1956), and the tests stay on the safe side. Suppose that the true share is the limit `p`, and that `k` such
 //! runs were found. The claim "at most `p`" is reproduced if the probability of `k` or fewer is at most the level, and contradicted if the
 //! probability of `k` or more is. The claim "at least `p`" is judged the other way round. Both tests are exact.
 //!
@@ -12,7 +13,7 @@ use crate::schema::{Keys, inside_unit, series};
 use serde_json::json;
 use std::sync::Arc;
 
-use super::{Basis, Comparison, Finding, Kind, Levels, Reading, Test, Verdict, number, verdict_of};
+use super::{Basis, Comparison, Finding, Kind, Levels, Reading, Sample, Test, Verdict, number, verdict_of};
 use crate::series::Series;
 use confidence::Probability;
 use experiment::result::{EndValue, Quantity};
@@ -114,8 +115,8 @@ impl Test for Share {
         self.series.len()
     }
 
-    fn is_of_means(&self) -> bool {
-        false
+    fn sample(&self) -> Sample {
+        Sample::Runs
     }
 
     fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
@@ -124,8 +125,10 @@ impl Test for Share {
         for one in &self.series {
             let runs = evidence.runs(one)?;
             let sample = runs.measured.values(runs.policy, evidence.value)?;
+            // Whole blocks: then the share is that of all instances.
+            let whole = runs.measured.result.whole_blocks(&sample);
             let (hits, count) =
-                (sample.iter().filter(|value| **value > 0.0).count() as u64, sample.len() as u64);
+                (whole.iter().filter(|value| **value > 0.0).count() as u64, whole.len() as u64);
             let share = hits as f64 / count as f64;
             let (sign, share_allowed, says) = match limit {
                 ShareLimit::Never { below } => (1.0, 0.0, never(hits, count, below, levels)),

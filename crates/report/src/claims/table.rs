@@ -5,7 +5,7 @@ use anyhow::bail;
 use experiment::schema::{array, integer};
 use std::sync::Arc;
 
-use super::{Basis, Comparison, Finding, Kind, Reading, Test, Verdict, number};
+use super::{Basis, Comparison, Finding, Kind, Reading, Sample, Test, Verdict, number};
 use experiment::toml_reader::{Error, Field, choice};
 
 pub(super) static KIND: Kind = Kind {
@@ -104,8 +104,8 @@ impl Test for PrintedTable {
         1
     }
 
-    fn is_of_means(&self) -> bool {
-        false
+    fn sample(&self) -> Sample {
+        Sample::Exact
     }
 
     fn is_of_rows(&self) -> bool {

@@ -13,6 +13,7 @@ use experiment::result::{MeanSe, PolicySummary};
 
 mod answers;
 mod growth;
+mod instances;
 mod levels;
 mod ratio;
 mod worst;

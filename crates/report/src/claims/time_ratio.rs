@@ -65,7 +65,8 @@ impl Test for TimeRatio {
             let right = |label: &String| {
                 let policy =
                     variant.measured.policy(label).with_context(|| format!("no policy `{label}`"))?;
-                Ok(variant.measured.values(policy, EndValue::Accuracy)?)
+                let of_runs = variant.measured.values(policy, EndValue::Accuracy)?;
+                Ok(variant.measured.result.observed(&of_runs).into_owned())
             };
             let [one, other]: [anyhow::Result<Vec<f64>>; 2] = [right(&policies[0]), right(&policies[1])];
             horizons.push((ln(horizon as f64), [one?, other?]));
@@ -91,7 +92,7 @@ impl Test for TimeRatio {
         let comparison = Comparison {
             what: format!("{} / {}", policies[0], policies[1]),
             readers: format!("{} / {}", name(&policies[0]), name(&policies[1])),
-            measured: number::estimate(ratio, ratio * se, n_runs as u64),
+            measured: number::with_error(ratio, ratio * se),
             ..within::judge(&beyond, freedom_of(&sample), levels)
         };
         let finding = within::finding("ratio of times", vec![comparison], &limits.words());

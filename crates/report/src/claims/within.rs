@@ -3,7 +3,9 @@
 //! The excess over a limit is positive beyond the limit and negative within. A claim is reproduced if the excess over every limit is
 //! significantly negative, and contradicted if the excess over one limit is significantly positive.
 
-use super::{Comparison, Finding, Levels, Sign, Verdict, freedom_of, mean_and_error, number, verdict_of};
+use super::{
+    Comparison, Finding, Levels, Sign, Verdict, freedom_of, levels, mean_and_error, number, verdict_of,
+};
 use crate::student::{self, CONFIDENCE};
 
 /// Limits of an estimate.
@@ -80,7 +82,7 @@ pub(super) fn judge_margin(differences: &[f64], scales: &[f64], margin: f64, lev
         let beyond: Vec<f64> = differences
             .iter()
             .zip(scales)
-            .map(|(difference, scale)| sign * difference - margin * scale)
+            .map(|(difference, scale)| levels::difference(sign * difference, margin * scale))
             .collect();
         mean_and_error(&beyond)
     });

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use super::levels::coin;
 use super::{
-    Basis, Comparison, Finding, Kind, Levels, Reading, Test, Verdict, fewest_runs, number, verdict_of,
+    Basis, Comparison, Finding, Kind, Levels, Reading, Sample, Test, Verdict, fewest_runs, number, verdict_of,
 };
 use crate::series::Series;
 use confidence::math::ln;
@@ -64,8 +64,8 @@ impl Test for Worst {
         self.lower.len() * self.upper.len()
     }
 
-    fn is_of_means(&self) -> bool {
-        false
+    fn sample(&self) -> Sample {
+        Sample::Runs
     }
 
     fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
@@ -77,7 +77,7 @@ impl Test for Worst {
             for high in &self.upper {
                 let (below, above) = (evidence.runs(low)?, evidence.runs(high)?);
                 let t = below.rounds()[below.checkpoint(self.t)?];
-                let (below, above) = (below.regret(t)?, above.regret(t)?);
+                let (below, above) = (below.regret_of_runs(t)?, above.regret_of_runs(t)?);
                 if below.len() != above.len() {
                     bail!("the two have different numbers of runs, {} and {}", below.len(), above.len());
                 }

@@ -180,7 +180,9 @@ pub(super) fn chart<T: OverRounds>(
     let mut curves = references(figure, variants, one_policy);
     let (mut policies, mut oracles): (Vec<Curve>, Vec<String>) = (Vec::new(), Vec::new());
     for (number, OverlaidResult { title, result }) in variants.iter().enumerate() {
-        let factor = student::reach(result.runs.saturating_sub(1));
+        // A band needs several runs, and one of confidence several observations.
+        let factor =
+            student::reach(result.observations().saturating_sub(1)).or((result.runs > 1).then_some(f64::NAN));
         for policy in &result.policies {
             let label = reader_name(styles.name(&policy.label), title, one_policy);
             // With a single policy, variants differ in colour. With several, the colour is the policy's and the marker the variant's.

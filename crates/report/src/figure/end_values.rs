@@ -45,9 +45,11 @@ pub(super) fn value(
         Some(reference) => {
             let (policy, reference) = (measured.policy(label)?, measured.policy(reference)?);
             let values = |policy| measured.values(policy, compared);
-            let (ratio, se) = ratio_of_means(&values(policy).ok()?, &values(reference).ok()?);
+            let (above, below) = (values(policy).ok()?, values(reference).ok()?);
+            let (ratio, se) =
+                ratio_of_means(&measured.result.observed(&above), &measured.result.observed(&below));
             (100.0 * ratio, 100.0 * se)
         }
     };
-    (mean.is_finite() && se.is_finite()).then_some((mean, se))
+    (mean.is_finite() && !se.is_infinite()).then_some((mean, se))
 }

@@ -165,16 +165,16 @@ fn of_policies(
     let mut curves = Vec::new();
     for (place, policy) in result.policies.iter().enumerate() {
         let at_the_end = result.at_the_end(&policy.label, compared);
-        let Some((mean, se)) = at_the_end.filter(|(mean, se)| mean.is_finite() && se.is_finite()) else {
+        let Some((mean, se)) = at_the_end.filter(|(mean, se)| mean.is_finite() && !se.is_infinite()) else {
             continue;
         };
         let x = place as f64;
-        let bar = student::reach(result.runs.saturating_sub(1))
+        let bar = student::reach(result.observations().saturating_sub(1))
             .map(|factor| (x, mean - factor * se, mean + factor * se));
         // The stopping time of a run that was cut off is at least what was measured.
         let cut_off = compared == EndValue::Answer(Quantity::StoppingTime)
             && policy.answers().and_then(|answers| answers.stopped).is_some_and(|stopped| stopped < 1.0);
-        let value = number::estimate(mean, se, result.runs);
+        let value = number::with_error(mean, se);
         curves.push(Curve {
             label: if cut_off { format!("at least {}", number::significant(mean, 4)) } else { value },
             style: styles.policy(&policy.label),
@@ -205,7 +205,7 @@ fn bar(figure: &FinalValues, variant: &Simulated, label: &str, (mean, se): (f64,
             Some((*regret.min.last()?, *regret.max.last()?))
         }
         Band::None => None,
-        _ => student::reach(result.runs.saturating_sub(1))
+        _ => student::reach(result.observations().saturating_sub(1))
             .map(|factor| (mean - factor * se, mean + factor * se)),
     }
 }

@@ -183,7 +183,8 @@ fn scale_of(values: &[Vec<Cell>]) -> Axis {
 
 /// A mean and its standard error as they are written in a cell.
 fn in_words(mean: f64, se: f64) -> (String, String) {
-    (number::significant(mean, 3), format!("± {}", number::significant(se, 2)))
+    let error = if se.is_nan() { String::new() } else { format!("± {}", number::significant(se, 2)) };
+    (number::significant(mean, 3), error)
 }
 
 fn draw_cell(layer: &mut Layer, spot: &Spot, cell: Cell, scale: &Axis, what: &str) {

@@ -38,6 +38,7 @@ fn result(policies: &[(&str, f64)], t: &[u64], bound: f64) -> ResultFile {
         task: Task::Regret,
         runs: 1500,
         runs_per_draw: None,
+        instances: None,
         horizon: t.last().copied(),
         max_steps: None,
         seed: 1,

@@ -108,8 +108,13 @@ fn write_reading(html: &mut Html, panel: &Panel) {
         _ if experiment.instances().posterior().is_some() => "Every run draws users of its own.",
         (1, _) if panel.has_duels() => "Every run draws new comparisons.",
         (1, _) => "Every run draws new clicks.",
-        (_, Assignment::Drawn) => "Every run draws its users at random, the same for all policies.",
-        (_, Assignment::InTurn) => "The runs take the instances in turn.",
+        (n, Assignment::Drawn) => &format!(
+            "Each block of {n} runs takes every one of the {n} instances once, in an order that is drawn; the mean of a block is one \
+             observation."
+        ),
+        (n, Assignment::InTurn) => {
+            &format!("The runs take the {n} instances in turn; the mean of {n} runs is one observation.")
+        }
     };
     let paired = if compares {
         " All policies of a run meet the same users, so two policies are compared run by run."

@@ -88,9 +88,8 @@ fn compared(found: &PanelReport) -> EndValue {
 
 /// The final values of a policy, with the heads of their columns.
 fn columns(found: &VariantReport, policy: &PolicyResult) -> Vec<(&'static str, Html)> {
-    let runs = found.result.runs;
-    let with_se = |head: [&'static str; 2]| if runs > 1 { head[0] } else { head[1] };
-    let estimate = |mean: f64, se: f64| Html::of(&number::estimate(mean, se, runs));
+    let with_se = |head: [&'static str; 2]| if found.result.observations() > 1 { head[0] } else { head[1] };
+    let estimate = |mean: f64, se: f64| Html::of(&number::with_error(mean, se));
     let mut columns = Vec::new();
     if let Some(curves) = policy.curves()
         && let Some(last) = curves.t.len().checked_sub(1)
@@ -227,8 +226,7 @@ fn write_matrix_of(
     for label in labels(found) {
         let cell = |found: &VariantReport| {
             let at_the_end = found.result.at_the_end(label, value);
-            at_the_end
-                .map_or_else(missing, |(mean, se)| Html::of(&number::estimate(mean, se, found.result.runs)))
+            at_the_end.map_or_else(missing, |(mean, se)| Html::of(&number::with_error(mean, se)))
         };
         let name = swatched(styles.policy(label), styles.name(label));
         rows.push(std::iter::once(name).chain(found.variants.iter().map(cell)).collect());
@@ -252,14 +250,13 @@ fn write_printed(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &
         for policy in &found.result.policies {
             let at_the_end = found.result.at_the_end(&policy.label, value);
             let Some((mean, se)) = at_the_end else { continue };
-            let runs = found.result.runs;
             let printed = panel.printed.iter().find(|printed| {
                 printed.series.variant == variant.name && printed.series.policy == policy.label
             });
             let mut row = vec![
                 Html::of(&variant.title),
                 swatched(styles.policy(&policy.label), styles.name(&policy.label)),
-                Html::of(&number::estimate(mean, se, runs)),
+                Html::of(&number::with_error(mean, se)),
             ];
             match printed {
                 Some(printed) => {
@@ -269,7 +266,7 @@ fn write_printed(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &
                     }));
                     // The printed number comes from other runs, so the errors add up in squares. Without an error it is taken as exact.
                     let error = libm::hypot(se, printed.se.unwrap_or(0.0));
-                    let z = if runs > 1 && error > 0.0 { (mean - printed.value) / error } else { f64::NAN };
+                    let z = if error > 0.0 { (mean - printed.value) / error } else { f64::NAN };
                     row.push(Html::of(&number::fixed(z, 1)));
                 }
                 None => row.extend([missing(), missing()]),
@@ -306,7 +303,6 @@ fn write_policies(html: &mut Html, styles: &PolicyStyles, found: &VariantReport)
 
 /// Writes bounds and optimum, for comparison.
 fn write_references(html: &mut Html, found: &VariantReport) {
-    let runs = found.result.runs;
     let mut references = Vec::new();
     for bound in &found.result.bounds {
         if let Some(value) = bound.value.last() {
@@ -319,7 +315,7 @@ fn write_references(html: &mut Html, found: &VariantReport) {
         && let Some(optimum) = &found.result.optimum
         && let (Some(mean), Some(se)) = (optimum.clicks.mean.last(), optimum.clicks.se.last())
     {
-        references.push(format!("always a best list: {} clicks", number::estimate(*mean, *se, runs)));
+        references.push(format!("always a best list: {} clicks", number::with_error(*mean, *se)));
     }
     if !references.is_empty() {
         html.element("p", "small muted", &format!("For comparison: {}.", references.join("; ")));

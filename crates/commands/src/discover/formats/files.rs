@@ -125,7 +125,7 @@ pub(crate) static FILES: &[FileFormat] = &[
             ("horizon, max_steps", "rounds of a run, or the largest number of them"),
             ("seed", "of the experiment"),
             ("policies", "for each its label, and regret and clicks at every checkpoint, or its answers"),
-            ("paired", "for every two policies the difference over the same runs"),
+            ("paired", "for every two policies the difference over the same runs; of more than 30, with the best and of neighbours"),
             ("bounds", "theoretical bounds"),
             ("optimum", "expected clicks of a best list"),
         ]),
@@ -134,7 +134,7 @@ pub(crate) static FILES: &[FileFormat] = &[
         ("t", "round"),
         ("statistic", "what is measured, such as regret or clicks"),
         ("mean", "over the runs"),
-        ("se", "standard error of the mean"),
+        ("se", "standard error of the mean; empty if there is one observation"),
         ("min, q10, q90, max", "least value, quantiles and largest value over the runs"),
     ]),
     FileFormat::written(

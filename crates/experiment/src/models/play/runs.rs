@@ -21,7 +21,7 @@ pub(super) trait Games: Sync {
     /// Whether a run of the contender can be continued in another process.
     fn is_saved(&self, contender: usize) -> bool;
 
-    fn draw_instance(&self, run: u64) -> usize;
+    fn draw_instances(&self, runs: Range<u64>) -> Vec<usize>;
 
     /// Plays a run without recording it. An error says that `keeper` stopped it.
     fn try_one(&self, contender: usize, run: u64, keeper: &mut dyn Keeper) -> Result<(), StateError>;
@@ -47,8 +47,8 @@ where
         self.contenders[contender].is_saved()
     }
 
-    fn draw_instance(&self, run: u64) -> usize {
-        Tournament::draw_instance(self, run)
+    fn draw_instances(&self, runs: Range<u64>) -> Vec<usize> {
+        Tournament::draw_instances(self, runs)
     }
 
     fn try_one(&self, contender: usize, run: u64, keeper: &mut dyn Keeper) -> Result<(), StateError> {
@@ -99,8 +99,7 @@ pub(super) fn play(games: &dyn Games, game: &PlayRequest<'_>) -> Result<(Runs, T
     syncer.map_or(Ok(()), Syncer::finish)?;
     let wall = wall.elapsed().wall;
 
-    let drawn = game.runs.clone().map(|run| games.draw_instance(run)).collect();
-    let runs = Runs::new(layout, drawn, Arc::clone(&game.recorded))?;
+    let runs = Runs::new(layout, games.draw_instances(game.runs.clone()), Arc::clone(&game.recorded))?;
     let mut speeds = Vec::new();
     for contender in contenders() {
         let rounds = match layout {

@@ -187,8 +187,24 @@ fn what_is_valid_but_doubtful_is_said() {
     }
     let two = "runs = 1000\nseed = 1\ncheckpoints = [10000, 1000]\n\n[[instances]]";
     let instance = "model = \"pbm\"\ntheta = [0.2, 0.1]\nkappa = [1]\n";
-    let many = format!("{}\n\n[[instances]]", two.replace("1000\nseed", "2\nseed"))
-        + &format!("\n{instance}[[instances]]").repeat(3);
-    let doubts = read(&GOOD.replacen(two, &many.replacen("[[instances]]\n\n", "", 1), 1)).unwrap().doubts();
-    assert_eq!(doubts, ["2 runs for 4 instances: some instances are not played"]);
+    for (runs, expected) in [
+        (
+            2,
+            "2 runs for 4 instances: fewer than two of each tell nothing apart, and means have no standard error; some instances are not played",
+        ),
+        (
+            7,
+            "7 runs for 4 instances: fewer than two of each tell nothing apart, and means have no standard error",
+        ),
+        (
+            10,
+            "10 runs for 4 instances: means leave out the last 2 runs, since every instance counts alike: expected a multiple of 4",
+        ),
+        (8, ""),
+    ] {
+        let many = format!("{}\n\n[[instances]]", two.replace("1000\nseed", &format!("{runs}\nseed")))
+            + &format!("\n{instance}[[instances]]").repeat(3);
+        let spec = GOOD.replacen(two, &many.replacen("[[instances]]\n\n", "", 1), 1);
+        assert_eq!(read(&spec).unwrap().doubts().join(""), expected);
+    }
 }
