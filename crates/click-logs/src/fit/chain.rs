@@ -36,7 +36,7 @@ mod tails;
 use super::estimate::{Estimate, normal_quantile};
 use super::in_order::in_order;
 use super::options::{Options, Scope};
-use super::scanned::{Certain, Scanned, TOLERANCE_OF_TURNS, TURNS, probability};
+use super::scanned::{Certain, Scanned, TOLERANCE_OF_TURNS, TURNS};
 use super::squarem::{self, Convergence};
 use super::{Attractions, Continuation, EmOptions, Fit, QueryFit};
 use crate::session::Sessions;
@@ -76,6 +76,8 @@ impl Default for Prior {
 
 /// Parameters with the errors of all of them.
 struct Found {
+    /// The strength of priors at most.
+    strength: f64,
     at: Vec<f64>,
     variances: Vec<f64>,
     convergence: Convergence,
@@ -151,14 +153,14 @@ impl<'a> Fitting<'a> {
         let together = problem.split(&found.at);
         let of_site = together.continuation;
         let first = found.at.len() - of_site.len();
-        let site = (first..found.at.len()).map(|of| found.estimate(of, z)).collect();
+        let site = (first..found.at.len()).map(|of| found.estimate(&problem, of, z)).collect();
         let of_query = |query: usize| -> OfQuery {
             let of_rows = rows.queries[query].clone();
             match options.scope {
                 Scope::Site => {
                     let (at, variances) = (&found.at[of_rows.start..], &found.variances[of_rows.start..]);
                     let fit = self.scanned.query(query, at, variances, z);
-                    let of_row = |row| found.estimate(rows.items.len() + row, z);
+                    let of_row = |row| found.estimate(&problem, rows.items.len() + row, z);
                     let satisfaction = of_rows.take(n_satisfactions).map(of_row).collect();
                     (fit, satisfaction, Vec::new())
                 }
@@ -175,7 +177,7 @@ impl<'a> Fitting<'a> {
                     let found = self.maximise(&problem, start.copied().collect());
                     let mut fit = self.scanned.query(query, &found.at, &found.variances, z);
                     fit.convergence = Some(found.convergence.clone());
-                    let estimate = |of: usize| found.estimate(of, z);
+                    let estimate = |of: usize| found.estimate(&problem, of, z);
                     let satisfaction = (n..n + n_satisfactions).map(estimate).collect();
                     (fit, satisfaction, (n + n_satisfactions..found.at.len()).map(estimate).collect())
                 }
@@ -203,7 +205,7 @@ impl<'a> Fitting<'a> {
             let mean = mean.clamp(SMALLEST_MEAN, 1.0 - SMALLEST_MEAN);
             [strength * mean, strength * (1.0 - mean)]
         };
-        let [satisfied, unsatisfied] = pseudo(strength, prior.satisfaction_mean);
+        let [satisfied, unsatisfied] = pseudo(scanned.options.strength_of_hidden(), prior.satisfaction_mean);
         let of_continuation = |of: usize| match prior.continuation_mean.get(of) {
             Some(&mean) => pseudo(strength, mean),
             None => pseudo(strength.min(CONTINUATION_STRENGTH), CONTINUATION_MEAN),
@@ -240,13 +242,14 @@ impl<'a> Fitting<'a> {
         let options = self.scanned.options;
         let convergence = squarem::maximise(problem, &mut at, &options.em, options.trace);
         let variances = problem.variances(&at);
-        Found { at, variances, convergence }
+        Found { strength: options.given_strength(), at, variances, convergence }
     }
 }
 
 impl Found {
-    fn estimate(&self, of: usize, z: f64) -> Estimate {
-        probability(self.at[of], self.variances[of], z)
+    fn estimate(&self, problem: &Problem, of: usize, z: f64) -> Estimate {
+        let known = problem.known(of);
+        Estimate::hidden(self.at[of], self.variances[of], known, self.strength, z)
     }
 }
 

@@ -54,6 +54,7 @@ mod walk;
 use super::item_prior::{Item, ItemPrior, ObservedItems, SAMPLE, Trials};
 use super::squarem::Convergence;
 use confidence::math::ln;
+use libm::exp;
 use walk::VARIANCES;
 
 pub(super) use attraction::attraction;
@@ -62,7 +63,7 @@ pub(super) use position_effects::PositionEffects;
 
 /// EM is used for more columns: Newton's method costs the cube of their number.
 pub(super) const MANY_COLUMNS: usize = 256;
-/// Clicks of a prior that draws the examination of a column to its click-through rate, so that it is positive without clicks.
+/// Clicks of a prior that draws the examination of a column to that of all columns, so that it is positive without clicks.
 const PSEUDO_CLICKS: f64 = 0.5;
 /// Largest number of alternations between examination and the prior of attraction, and the change at which they stop.
 const TURNS: usize = 20;
@@ -93,23 +94,28 @@ impl<S: Source> Credibility<'_, S> {
 
     /// Starting point: examination by click-through rates.
     pub(super) fn start(&self) -> PositionEffects {
-        let targets = self.targets(1.0);
-        let first = targets.first().copied().unwrap_or(0.0);
-        let examination = targets.iter().map(|target| if self.examines { target - first } else { 0.0 });
+        let rate = self.rate();
+        let of_column = |of: &(f64, f64)| ln((of.0 + rate) / (of.1 + 1.0));
+        let first = self.columns.first().map_or(0.0, of_column);
+        let of_column = |of| if self.examines { of_column(of) - first } else { 0.0 };
         PositionEffects {
-            examination: examination.collect(),
+            examination: self.columns.iter().map(of_column).collect(),
+            scale: 0.0,
             lift: vec![0.0; self.n_positions()],
             variance: if self.lifts { VARIANCES[VARIANCES.len() / 2] } else { 0.0 },
             tells_lifts: false,
         }
     }
 
-    /// Logarithms of the columns' click-through rates divided by a mean attraction.
-    fn targets(&self, mean: f64) -> Vec<f64> {
+    /// The click-through rate of all columns.
+    fn rate(&self) -> f64 {
         let all = self.columns.iter().fold((0.0, 0.0), |all, of| (all.0 + of.0, all.1 + of.1));
-        let rate = (all.0 + 0.5) / (all.1 + 1.0);
-        let target = |of: &(f64, f64)| ln((of.0 + rate) / (of.1 + 1.0) / mean);
-        self.columns.iter().map(target).collect()
+        (all.0 + 0.5) / (all.1 + 1.0)
+    }
+
+    /// Exposure of an item in the prior of a column: [`PSEUDO_CLICKS`] at the mean examination of all columns.
+    fn pseudo_exposure(&self, found: &PositionEffects, mean: f64) -> f64 {
+        PSEUDO_CLICKS * exp(found.scale) * mean / self.rate()
     }
 
     /// Estimates examination and lifts together with the prior of attraction, in alternation.

@@ -1,16 +1,35 @@
 //! A number with its standard error and interval.
 //!
-//! Standard errors come from the observed information at the maximum, with the prior. Intervals are Wald intervals on a scale where the
-//! likelihood is nearly quadratic: log-odds for probabilities, and logarithms for examination, which is a ratio and may exceed 1.
+//! Standard errors come from the observed information at the maximum, with the prior. Intervals hold
+//! the values whose log-likelihood is at most `z^2 / 2` below the maximum. Three shapes of it are
+//! used, of which each has the observed information at the estimate:
+//!
+//! | parameter | shape of the log-likelihood | interval |
+//! |---|---|---|
+//! | attraction, rates | binomial | `trials d(value, p) <= z^2 / 2`, the Kullback-Leibler bounds |
+//! | leaving, satisfaction, continuation | binomial for the prior and certain events, a parabola for hidden ones | to 0 or 1 if the log does not rule it out |
+//! | examination, a ratio that may exceed 1 | a parabola in the logarithm | Wald |
+//!
+//! Wald intervals of probabilities near 0 or 1 miss the truth: neither shape is a parabola in the
+//! log-odds there. There is no interval where the log says nothing: of a probability of hidden events
+//! without any, and of examination with fewer than two clicks at either position
+//! ([`super::position_based`]).
 //!
 //! | here | meaning |
 //! |---|---|
 //! | `relative` | standard error of the logarithm |
 //!
-//! Numerics: the normal quantile by Newton's method on `erfc`, to a few units in the last place. Complexity: constant.
+//! Numerics: the normal quantile by Newton's method on `erfc`, to a few units in the last place; ends
+//! for hidden events by bisection, to 1e-9. Complexity: constant.
 
 use confidence::math::ln;
 use confidence::math::sqrt;
+use confidence::{kl_ucb_lower, kl_ucb_upper};
+
+/// Halvings of the range of an end of an interval.
+const HALVINGS: usize = 30;
+/// A smaller share of an information is a rounding error.
+const ROUNDING: f64 = 1e-9;
 
 /// An estimated parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,25 +49,51 @@ impl Estimate {
         Self { value, standard_error: None, interval: None }
     }
 
-    /// A probability, from the variance of its logarithm.
+    /// A probability, from the variance of its logarithm: of as many independent trials as have it.
     pub(crate) fn probability(value: f64, variance_of_ln: Option<f64>, z: f64) -> Self {
         let inside = value > 0.0 && value < 1.0;
         match variance_of_ln.filter(|variance| inside && variance.is_finite() && *variance >= 0.0) {
             None => Self::bare(value),
             Some(variance) => {
-                let relative = sqrt(variance);
-                // The derivative of the log-odds by the logarithm is 1 / (1 - value).
-                let odds = value / (1.0 - value);
-                let factor = libm::exp(z * relative / (1.0 - value));
-                let (low, high) = (odds / factor, odds * factor);
-                let upper = if high.is_finite() { high / (1.0 + high) } else { 1.0 };
+                let trials = (1.0 - value) / (value * variance);
+                let level = 0.5 * z * z;
                 Self {
                     value,
-                    standard_error: Some(value * relative),
-                    interval: Some((low / (1.0 + low), upper)),
+                    standard_error: Some(value * sqrt(variance)),
+                    interval: Some((kl_ucb_lower(value, trials, level), kl_ucb_upper(value, trials, level))),
                 }
             }
         }
+    }
+
+    /// A probability that hidden events tell of, from its variance. `known` are the prior and certain
+    /// events, `[successes, failures]`; the log-likelihood of hidden events is a parabola, whose
+    /// maximum may lie outside of 0 and 1. No interval if there is nothing but a prior of `strength`.
+    pub(crate) fn hidden(value: f64, variance: f64, known: [f64; 2], strength: f64, z: f64) -> Self {
+        let [successes, failures] = known;
+        let of_known = curvature(successes, failures, value);
+        let rest = 1.0 / variance - of_known;
+        let by_known = Self::probability(value, Some(variance / (value * value)), z);
+        let tells = ROUNDING * of_known;
+        if by_known.interval.is_none() || rest <= tells {
+            let is_prior = rest.abs() <= tells && successes + failures <= strength * (1.0 + ROUNDING);
+            return Self { interval: by_known.interval.filter(|_| !is_prior), ..by_known };
+        }
+        let slope = failures / (1.0 - value) - successes / value;
+        let at_value = binomial_log_likelihood(successes, failures, value);
+        let is_inside = |at: f64| {
+            let (step, of_known) = (at - value, binomial_log_likelihood(successes, failures, at));
+            at_value - of_known - step * (slope - 0.5 * rest * step) <= 0.5 * z * z
+        };
+        let end = |mut outside: f64| {
+            let mut inside = if is_inside(outside) { outside } else { value };
+            for _ in 0..HALVINGS {
+                let middle = inside.midpoint(outside);
+                *(if is_inside(middle) { &mut inside } else { &mut outside }) = middle;
+            }
+            outside
+        };
+        Self { interval: Some((end(0.0), end(1.0))), ..by_known }
     }
 
     /// A positive ratio, from the variance of its logarithm.
@@ -100,6 +145,12 @@ pub(crate) fn normal_quantile(level: f64) -> f64 {
     z
 }
 
+/// Minus the second derivative of a binomial log-likelihood.
+pub(super) fn curvature(successes: f64, failures: f64, p: f64) -> f64 {
+    let term = |count: f64, p: f64| if count > 0.0 { count / (p * p) } else { 0.0 };
+    term(successes, p) + term(failures, 1.0 - p)
+}
+
 /// The log-likelihood of these successes and failures; a count of 0 contributes 0.
 #[inline]
 pub(crate) fn binomial_log_likelihood(successes: f64, failures: f64, probability: f64) -> f64 {
@@ -122,12 +173,33 @@ mod tests {
 
     #[test]
     fn a_share_has_the_hand_computed_error_and_interval() {
-        // 20 of 100: standard error sqrt(.2 * .8 / 100) = .04; on the log-odds 1 / sqrt(100 * .2 * .8) = .25.
+        // 20 of 100: standard error sqrt(.2 * .8 / 100) = .04.
         let share = Estimate::share(20.0, 100.0, 1.0);
         assert!((share.standard_error.unwrap() - 0.04).abs() < 1e-15);
-        let odds = 0.25 * libm::exp(0.25);
-        assert!((share.interval.unwrap().1 - odds / (1.0 + odds)).abs() < 1e-15);
+        // 100 d(.2, p) = 1/2 at both ends.
+        let (low, high) = share.interval.unwrap();
+        for end in [low, high] {
+            let divergence = 0.2 * ln(0.2 / end) + 0.8 * ln(0.8 / (1.0 - end));
+            assert!((100.0 * divergence - 0.5).abs() < 1e-10, "{share:?}");
+        }
         assert!(share.covers(0.2) && !share.covers(0.3));
         assert_eq!(Estimate::share(0.0, 10.0, 1.0).interval, None);
+    }
+
+    #[test]
+    fn hidden_events_leave_the_edges_open() {
+        // No prior, and a parabola of standard deviation .1: the interval is cut at 0.
+        let open = Estimate::hidden(0.1, 0.01, [0.0, 0.0], 0.0, 2.0).interval.unwrap();
+        assert!(open.0 == 0.0 && (open.1 - 0.3).abs() < 1e-8, "{open:?}");
+        // 10 certain failures and the parabola that makes .1 the maximum.
+        let (variance, slope) = (1.0 / (10.0 / 0.81 + 100.0), 10.0 / 0.9);
+        let (low, high) = Estimate::hidden(0.1, variance, [0.0, 10.0], 0.0, 2.0).interval.unwrap();
+        let fall = 10.0 * ln((1.0 - high) / 0.9) + slope * (high - 0.1) - 50.0 * (high - 0.1) * (high - 0.1);
+        assert!(low == 0.0 && (fall + 2.0).abs() < 1e-6, "{low} {high} {fall}");
+        // Nothing but the prior; the same counts as certain events.
+        let prior = [0.2, 0.8];
+        let variance = 1.0 / curvature(0.2, 0.8, 0.2);
+        assert_eq!(Estimate::hidden(0.2, variance, prior, 1.0, 2.0).interval, None);
+        assert!(Estimate::hidden(0.2, variance, prior, 0.5, 2.0).interval.is_some());
     }
 }

@@ -4,6 +4,10 @@ use super::FitError;
 use super::item_prior::STRENGTH;
 use serde::{Deserialize, Serialize};
 
+/// Default strength of the prior of leaving and satisfaction, in pseudo-clicks. The log hardly shows
+/// whether a user left, so more would move probabilities near 0.
+const STRENGTH_OF_HIDDEN: f64 = 1.0;
+
 /// Which queries share the parameters of positions, examination in the PBM and the UBM, leaving in the DCM; and continuation, in the DBN and
 /// the CCM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -98,6 +102,11 @@ impl Options {
     /// The given strength of priors, or the default.
     pub(crate) fn given_strength(&self) -> f64 {
         self.prior_strength.unwrap_or(STRENGTH)
+    }
+
+    /// The strength of priors of what is hidden: the given one, or [`STRENGTH_OF_HIDDEN`].
+    pub(super) fn strength_of_hidden(&self) -> f64 {
+        self.prior_strength.unwrap_or(STRENGTH_OF_HIDDEN)
     }
 
     pub(crate) fn check(&self) -> Result<(), FitError> {

@@ -44,13 +44,16 @@ use std::iter::repeat;
 use std::ops::Range;
 
 /// Candidates for the pseudo-clicks by which a query is shrunk to the site's examination.
-const EXAMINATIONS: [f64; 6] = [10.0, 20.0, 40.0, 80.0, 160.0, 400.0];
+const EXAMINATIONS: [f64; 7] = [10.0, 20.0, 40.0, 80.0, 160.0, 400.0, 1000.0];
 /// Largest rate of pseudo-impressions: below 1, so that the prior has a density everywhere.
 const LARGEST_RATE: f64 = 0.99;
 const SMALLEST_RATE: f64 = 1e-6;
 /// Lower bound of the typical item's click-through rate at the first position, which bounds its impressions. A log without clicks at the
 /// first position is still determined by its impressions.
 const SMALLEST_TYPICAL: f64 = 1e-3;
+/// Clicks at each of two positions, with fewer of which their ratio has no interval: it would span
+/// orders of magnitude.
+const FEWEST_CLICKS: f64 = 2.0;
 
 pub(super) fn pbm(counts: &Counts, options: &Options) -> Fit {
     let positions = counts.positions();
@@ -102,6 +105,8 @@ fn with_own(fits: Vec<(QueryFit, Vec<Estimate>)>) -> (Vec<QueryFit>, Option<Vec<
 struct OfSite {
     /// Examination of columns.
     examination: Vec<f64>,
+    /// Covariances of the logarithms of examination.
+    covariances: Option<Vec<f64>>,
     found: PositionEffects,
     item_prior: ItemPrior,
 }
@@ -147,16 +152,16 @@ impl<'a> Fitting<'a> {
         let examination = found.examination();
         let of_column = |column: usize| {
             let variance = covariances.as_ref().map(|covariances| covariances[column * n + column]);
-            Estimate::ratio(examination[column], variance, self.z)
+            self.ratio([0, column], examination[column], variance)
         };
         let positions = self.placed((0..n).map(|column| (column, of_column(column))));
-        let site = OfSite { examination, found, item_prior };
+        let site = OfSite { examination, covariances, found, item_prior };
         let all: Vec<usize> = (0..self.source.n_queries()).collect();
         // What was maximised has attraction integrated out, and is no likelihood that other models have.
         let of_query = in_order(all.clone(), |query| self.log_likelihood(query, &site));
         convergence.last.log_likelihood = of_query.iter().sum();
         let (queries, own) = match scope {
-            Scope::Site => (in_order(all, |query| self.of_site(query, &site, covariances.as_deref())), None),
+            Scope::Site => (in_order(all, |query| self.of_site(query, &site)), None),
             Scope::Query => {
                 let examination = self.options.prior_strength.unwrap_or_else(|| self.examination(&site));
                 let alone = |query| self.alone(query, &site, self.at_most_of_others(query, examination));
@@ -181,7 +186,7 @@ impl<'a> Fitting<'a> {
         let credibility = Credibility { lifts: false, ..self.credibility() };
         let known = PositionEffects::known(&examination, credibility.n_positions());
         let item_prior = credibility.item_prior(&known, Some(0.0));
-        let site = OfSite { examination, found: known, item_prior };
+        let site = OfSite { examination, covariances: None, found: known, item_prior };
         let (queries, own) = match scope {
             Scope::Site => {
                 let mut row = 0;
@@ -236,7 +241,7 @@ impl<'a> Fitting<'a> {
     }
 
     /// The fit of a query with the site's examination.
-    fn of_site(&self, query: usize, site: &OfSite, covariances: Option<&[f64]>) -> QueryFit {
+    fn of_site(&self, query: usize, site: &OfSite) -> QueryFit {
         let n = self.columns.len();
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
@@ -252,7 +257,7 @@ impl<'a> Fitting<'a> {
                 })
                 .collect();
             let of_pair = |&(a, of_a): &(usize, f64)| -> f64 {
-                let covariance = |b: usize| covariances.map_or(0.0, |covariances| covariances[a * n + b]);
+                let covariance = |b: usize| site.covariances.as_ref().map_or(0.0, |all| all[a * n + b]);
                 shares.iter().map(|&(b, of_b)| of_a * of_b * covariance(b)).sum()
             };
             rows.push(value);
@@ -288,11 +293,20 @@ impl<'a> Fitting<'a> {
         let lift = |of_item| credibility.placed(of_item, &site.examination, &site.found).1;
         let means =
             items(&counts).map(|of_item| bounded(site.item_prior.of_item(query, lift(of_item)) * first));
-        let found = self.maximise(query..query + 1, &own, means, prior.as_ref());
+        let mut found = self.maximise(query..query + 1, &own, means, prior.as_ref());
         let mut columns = vec![(0.0, 0.0); self.columns.len()];
         for count in &counts {
             columns[count.column].0 += count.clicks as f64;
             columns[count.column].1 += count.impressions;
+        }
+        if let (Some([_, variances]), Some(covariances)) = (&mut found.variances, &site.covariances) {
+            let covariance = |a: usize, b: usize| covariances[own[a] * self.columns.len() + own[b]];
+            for (of, variance) in variances.iter_mut().enumerate() {
+                // The prior's mean is in doubt, too, and rests in part on the query's own clicks.
+                let of_site = covariance(of, of) - 2.0 * covariance(of, 0) + covariance(0, 0);
+                let share = columns[own[of]].0 / (columns[own[of]].0 + pseudo_clicks * examination[of]);
+                *variance += (1.0 - share * share) * of_site.max(0.0);
+            }
         }
         let mut fit = self.query(query, &found, &mut 0, mean);
         let positions = self.positions(&found, &examination, &columns, &own);
@@ -311,7 +325,7 @@ impl<'a> Fitting<'a> {
         let estimate = |(of, &column): (usize, &usize)| {
             let estimate = if shown[column].1 > 0.0 || self.options.has_priors() {
                 let variance = found.variances.as_ref().map(|variances| variances[1][of]);
-                Estimate::ratio(found.columns[of], variance, self.z)
+                self.ratio([columns[0], column], found.columns[of], variance)
             } else {
                 Estimate::bare(site[of])
             };
@@ -329,6 +343,15 @@ impl<'a> Fitting<'a> {
             placed.push(estimate);
         }
         placed
+    }
+
+    /// Examination of the second column relative to the first one, with an interval if the site's
+    /// clicks suffice for it.
+    fn ratio(&self, [first, column]: [usize; 2], value: f64, variance: Option<f64>) -> Estimate {
+        let estimate = Estimate::ratio(value, variance, self.z);
+        let clicks = self.columns[first].0.min(self.columns[column].0);
+        let interval = estimate.interval.filter(|_| column == first || clicks >= FEWEST_CLICKS);
+        Estimate { interval, ..estimate }
     }
 
     /// The lift of positions; NaN at those that are not shown.

@@ -34,7 +34,7 @@ mod problem;
 use super::estimate::{Estimate, normal_quantile};
 use super::in_order::in_order;
 use super::options::{Exit, Options, Scope};
-use super::scanned::{Certain, Scanned, TOLERANCE_OF_TURNS, TURNS, probability};
+use super::scanned::{Certain, Scanned, TOLERANCE_OF_TURNS, TURNS};
 use super::squarem::{self, Convergence, Em};
 use super::{ByPosition, Fit, Model};
 use crate::session::{QuerySessions, Sessions};
@@ -99,7 +99,7 @@ impl<'a> Fitting<'a> {
     /// The estimation problem of some queries; leaving has a prior with these means.
     fn problem(&self, queries: Range<usize>, leaving: Leaving, leave_means: &[f64]) -> Problem {
         let scanned = &self.0;
-        let strength = scanned.options.given_strength();
+        let strength = scanned.options.strength_of_hidden();
         let first_row = scanned.rows.queries[queries.start].start;
         let last_row = scanned.rows.queries[queries.end - 1].end;
         let n_leave = match leaving {
@@ -210,6 +210,18 @@ impl<'a> Fitting<'a> {
         Fit::Cascade { attractions: self.0.attractions(queries, None), below_first_click }
     }
 
+    /// Some parameters of leaving.
+    fn leaving(&self, problem: &Problem, at: &[f64], variances: &[f64], some: Range<usize>) -> Vec<Estimate> {
+        let options = self.0.options;
+        let (n_rows, z) = (problem.clicks.len(), normal_quantile(options.level));
+        let estimate = |of: usize| {
+            let known = [problem.left[of], problem.stayed[of]];
+            let (value, variance) = (at[n_rows + of], variances[n_rows + of]);
+            Estimate::hidden(value, variance, known, options.strength_of_hidden(), z)
+        };
+        some.map(estimate).collect()
+    }
+
     fn by_item(&self) -> Fit {
         let z = normal_quantile(self.0.options.level);
         let typical_satisfaction = self.leave_of_all();
@@ -219,8 +231,7 @@ impl<'a> Fitting<'a> {
             let variances = problem.variances(&at, true);
             let mut fit = self.0.query(query, &at, &variances, z);
             let n_items = fit.items.len();
-            let satisfaction: Vec<Estimate> =
-                (n_items..2 * n_items).map(|of| probability(at[of], variances[of], z)).collect();
+            let satisfaction = self.leaving(&problem, &at, &variances, 0..n_items);
             fit.convergence = Some(convergence);
             (fit, satisfaction)
         });
@@ -237,7 +248,7 @@ impl<'a> Fitting<'a> {
         let n_rows = problem.clicks.len();
         let of_site = &at[n_rows..];
         let variances = problem.variances(&at, false);
-        let positions = (n_rows..at.len()).map(|of| probability(at[of], variances[of], z)).collect();
+        let positions = self.leaving(&problem, &at, &variances, 0..problem.left.len());
         let of_site_query = |query: usize| {
             let first = self.0.rows.queries[query].start;
             self.0.query(query, &at[first..], &variances[first..], z)
@@ -253,9 +264,7 @@ impl<'a> Fitting<'a> {
                     let mut fit = self.0.query(query, &at, &variances, z);
                     let longest =
                         self.0.queries[query].lists().map(|list| list.items().len()).max().unwrap_or(0);
-                    let n_rows = fit.items.len();
-                    let estimate = |of| probability(at[of], variances[of], z);
-                    let positions: Vec<Estimate> = (n_rows..n_rows + longest).map(estimate).collect();
+                    let positions = self.leaving(&problem, &at, &variances, 0..longest);
                     fit.convergence = Some(convergence);
                     (fit, positions)
                 });

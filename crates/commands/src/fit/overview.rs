@@ -7,10 +7,12 @@ use super::simulation::Simulable;
 use super::source::Source;
 use super::{PAGE, PARAMETERS_JSON, PARAMETERS_PARQUET, SPEC};
 use click_logs::fit::{Choice, Comparison, Difference, Fit, Model, identifiability};
-use click_logs::parameters::FEW;
+use click_logs::parameters::{FEW, for_each_parameter};
 use click_logs::study::WholeLog;
 use click_logs::{ListSessions, QuerySessions};
 use experiment::number::{counted, fixed, grouped};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fmt;
 
 pub(super) struct Overview<'a> {
@@ -206,6 +208,23 @@ impl Overview<'_> {
                     "{}: {} ended before they met their criterion.",
                     fit.model(),
                     counted(n_stuck as u64, "maximisation")
+                ))?;
+            }
+        }
+        let mut unknown = BTreeMap::<_, [u64; 2]>::new();
+        let Ok(()) = for_each_parameter(&self.whole.counts, self.fits, |row| {
+            let [without, all] = unknown.entry((row.model, row.kind)).or_default();
+            *without += u64::from(row.estimate.interval.is_none() && !row.estimate.value.is_nan());
+            *all += 1;
+            Ok::<(), Infallible>(())
+        });
+        for ((model, kind), [without, all]) in unknown {
+            if without > 0 && kind != "attraction" {
+                warn(format!(
+                    "{model}: no interval for {} of {} parameters of {kind}, of which the log says nothing or too little \
+                     (examination: fewer than 2 clicks at the position or at the first one).",
+                    grouped(without),
+                    grouped(all)
                 ))?;
             }
         }

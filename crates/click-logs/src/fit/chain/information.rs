@@ -10,7 +10,8 @@
 //! Numerics: parameters at 0 or 1 are moved inside by 1e-9, so that every quotient is finite. Complexity: O(length^2) for a tail.
 
 use super::super::bordered::{Block, Bordered, SharedTerms};
-use super::super::stopping::information::{LARGEST_BLOCK, curvature, size_of_block};
+use super::super::estimate::curvature;
+use super::super::stopping::information::{LARGEST_BLOCK, size_of_block};
 use super::problem::{Kind, Problem, Split};
 use super::tails::NoClick;
 use std::ops::Range;

@@ -61,6 +61,16 @@ impl Problem {
         Split { attraction, satisfaction, continuation }
     }
 
+    /// Certain successes and failures of a parameter of satisfaction or continuation, with its prior.
+    pub(super) fn known(&self, of: usize) -> [f64; 2] {
+        let of = of - self.clicks.len();
+        match of.checked_sub(self.satisfied.len()) {
+            None => [self.satisfied[of], self.unsatisfied[of]],
+            Some(0) => [self.prior[0][0] + self.skips_above, self.prior[0][1]],
+            Some(of) => self.prior[of],
+        }
+    }
+
     /// Adds the sessions of a list.
     pub(super) fn add(&mut self, rows: &[usize], patterns: &[Pattern], until: Certain) {
         let mut begin = vec![0.0; rows.len() + 1];

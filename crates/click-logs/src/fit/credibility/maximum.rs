@@ -23,6 +23,9 @@ impl<S: Source> Credibility<'_, S> {
         item_prior: &ItemPrior,
         trace: bool,
     ) -> Convergence {
+        if self.examines {
+            found.scale = 0.0;
+        }
         let before = found.clone();
         let mut kept = Vec::new();
         let many = self.has_many_columns();
@@ -53,6 +56,7 @@ impl<S: Source> Credibility<'_, S> {
         if self.examines {
             let first = found.examination.first().copied().unwrap_or(0.0);
             found.examination.iter_mut().for_each(|y| *y -= first);
+            found.scale = first;
         }
         if self.has_lift() {
             self.choose_variance(found, &sums);
@@ -69,15 +73,15 @@ impl<S: Source> Credibility<'_, S> {
     fn step(&self, found: &PositionEffects, sums: &Sums, item_prior: &ItemPrior) -> Option<Vec<f64>> {
         let n = self.n_parameters();
         if self.has_many_columns() {
-            let targets = self.targets(item_prior.mean);
-            let columns = found.examination.iter().zip(&targets).zip(self.columns).zip(&sums.gradient);
+            let exposure = self.pseudo_exposure(found, item_prior.mean);
+            let columns = found.examination.iter().zip(self.columns).zip(&sums.gradient);
             return Some(
                 columns
-                    .map(|(((&y, &target), of), &gradient)| {
+                    .map(|((&y, of), &gradient)| {
                         let clicks = of.0 + PSEUDO_CLICKS;
                         let expected = clicks - gradient;
                         // The expected clicks include the pseudo-impressions.
-                        ln(clicks / expected.max(PSEUDO_CLICKS * exp(y - target)))
+                        ln(clicks / expected.max(exposure * exp(y)))
                     })
                     .collect(),
             );

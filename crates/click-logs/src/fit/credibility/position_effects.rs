@@ -11,6 +11,8 @@ const SMALLEST_EXAMINATION: f64 = 1e-6;
 pub(in super::super) struct PositionEffects {
     pub(in super::super) examination: Vec<f64>,
     pub(in super::super) lift: Vec<f64>,
+    /// The logarithm by which examination was divided for the first column to be 1.
+    pub(super) scale: f64,
     /// Variance of the walk.
     pub(super) variance: f64,
     /// Whether clicks determine the lifts.
@@ -21,7 +23,7 @@ impl PositionEffects {
     /// Known examination of columns, without lifts.
     pub(in super::super) fn known(examination: &[f64], n_positions: usize) -> Self {
         let examination = examination.iter().map(|g| ln(g.max(SMALLEST_EXAMINATION))).collect();
-        Self { examination, lift: vec![0.0; n_positions], variance: 0.0, tells_lifts: false }
+        Self { examination, lift: vec![0.0; n_positions], scale: 0.0, variance: 0.0, tells_lifts: false }
     }
 
     pub(in super::super) fn examination(&self) -> Vec<f64> {

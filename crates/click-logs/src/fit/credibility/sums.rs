@@ -152,12 +152,10 @@ impl<S: Source> Credibility<'_, S> {
     ) {
         let n = self.n_parameters();
         if self.examines {
-            let targets = self.targets(item_prior.mean);
-            for (column, ((&y, &g), target)) in
-                at.examination.iter().zip(examination).zip(&targets).enumerate()
-            {
+            let exposure = self.pseudo_exposure(at, item_prior.mean);
+            for (column, (&y, &g)) in at.examination.iter().zip(examination).enumerate() {
                 let clicks = self.columns[column].0;
-                let expected = PSEUDO_CLICKS * g / exp(*target);
+                let expected = exposure * g;
                 sums.value += (clicks + PSEUDO_CLICKS) * y - expected;
                 sums.gradient[column] += clicks + PSEUDO_CLICKS - expected;
                 if matrices > 0 {

@@ -146,6 +146,7 @@ fn a_weak_ranking_is_believed_where_clicks_determine_lifts() {
         let mut found = PositionEffects {
             examination: vec![0.0; 4],
             lift: vec![0.0, lift, lift, lift],
+            scale: 0.0,
             variance: 0.06,
             tells_lifts: false,
         };

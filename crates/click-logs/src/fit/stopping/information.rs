@@ -1,6 +1,7 @@
 //! Variances of the parameters from the observed information.
 
 use super::super::bordered::{Block, Bordered, SharedTerms};
+use super::super::estimate::curvature;
 use super::problem::Problem;
 use std::ops::Range;
 
@@ -107,10 +108,4 @@ impl Problem {
         block.separate_unknown();
         block
     }
-}
-
-/// Minus the second derivative of a binomial log-likelihood.
-pub(in super::super) fn curvature(successes: f64, failures: f64, p: f64) -> f64 {
-    let term = |count: f64, p: f64| if count > 0.0 { count / (p * p) } else { 0.0 };
-    term(successes, p) + term(failures, 1.0 - p)
 }
