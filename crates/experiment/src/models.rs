@@ -277,6 +277,13 @@ impl Instances {
         duels.draw(seed)
     }
 
+    /// The number of instances of a block, whose mean is one observation. Random subsets of one
+    /// matrix are a sample of all its subsets, as users that are drawn from a fit are of all users:
+    /// a run on one of them is an observation.
+    pub(crate) fn per_block(&self) -> usize {
+        if self.duels().is_some_and(Duels::are_one_sample) { 1 } else { self.count() }
+    }
+
     /// Whether the instances are random subsets.
     pub(crate) fn are_random(&self) -> bool {
         self.duels().is_some_and(Duels::are_random)

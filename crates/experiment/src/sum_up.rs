@@ -87,7 +87,7 @@ impl SumUp<'_> {
             task: experiment.task,
             runs: experiment.runs,
             runs_per_draw: Some(experiment.runs_per_draw()).filter(|&runs| runs > 1),
-            instances: Some(experiment.instances.count() as u64).filter(|&instances| instances > 1),
+            instances: Some(experiment.instances.per_block() as u64).filter(|&instances| instances > 1),
             horizon: experiment.fixed_horizon(),
             max_steps: experiment.max_steps(),
             seed: experiment.seed,

@@ -11,7 +11,8 @@
 //! With `arms = { random = 16, subsets = 100 }` one table gives a hundred instances. Every subset is drawn uniformly from the subsets with
 //! a Condorcet winner, since regret as the papers define it needs one. The draw depends on the experiment's seed and the number of the
 //! subset. (The RUCB paper draws its subsets uniformly, and says that more than 97 % of them have a Condorcet winner.) Two subsets may be
-//! equal.
+//! equal. They are a sample: each run on one of them is an observation of what happens on a random
+//! subset, whereas the runs on several tables are one observation together.
 
 mod arms;
 mod duels;

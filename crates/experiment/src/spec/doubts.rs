@@ -10,7 +10,7 @@ impl Experiment {
     /// What is valid, but perhaps not meant, one sentence each.
     pub fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
-        let n_instances = self.instances.count().max(1) as u64;
+        let n_instances = self.instances.per_block().max(1) as u64;
         let block = n_instances * self.runs_per_draw();
         if self.runs == 1 {
             doubts.push("one run: means have no standard error, and figures no band".to_owned());

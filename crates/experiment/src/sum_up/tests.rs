@@ -92,3 +92,25 @@ fn pairs_of_many_policies_are_those_of_the_best_and_of_neighbours() {
     assert!(order.windows(2).all(|two| has(two[0].1, two[1].1)));
     assert_eq!(result.paired.len(), 39 + 38);
 }
+
+/// Random subsets of one matrix are a sample, so every run is an observation; two matrices are a
+/// block.
+#[test]
+fn runs_on_random_subsets_are_observations() {
+    let read = |instances: &str| {
+        let head =
+            "name = \"duels\"\ntask = \"regret\"\nhorizon = 30\nruns = { per-instance = 1 }\nseed = 1\n";
+        let text = format!("{head}policies = [{{ policy = \"rucb\" }}]\ninstances = [{instances}]\n");
+        Experiment::from_toml(&text).unwrap()
+    };
+    let matrix = "model = \"dueling\", preferences = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]]";
+    let subsets = format!("{{ {matrix}, arms = {{ random = 2, subsets = 12 }} }}");
+    let measured = Runner::new(&read(&subsets)).run().unwrap();
+    assert_eq!((measured.result.instances, measured.result.observations()), (None, 12));
+    let regret = measured.values(0, EndValue::Regret).unwrap();
+    let found = measured.result.at_the_end("rucb", measured.result.outcome()).unwrap();
+    assert_eq!(found, sim::mean_and_error(&regret));
+    let two = format!("{{ {matrix} }}, {{ {matrix}, arms = [0, 2] }}");
+    let measured = Runner::new(&read(&two)).run().unwrap();
+    assert_eq!((measured.result.instances, measured.result.observations()), (Some(2), 1));
+}

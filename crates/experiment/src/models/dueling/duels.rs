@@ -94,6 +94,11 @@ impl Duels {
         self.groups.iter().any(|group| matches!(group.arms, Arms::Random { .. }))
     }
 
+    /// Whether all instances are random subsets of one table.
+    pub(crate) fn are_one_sample(&self) -> bool {
+        matches!(&*self.groups, [group] if matches!(group.arms, Arms::Random { .. }))
+    }
+
     /// The tables.
     pub fn groups(&self) -> &[Group] {
         &self.groups
