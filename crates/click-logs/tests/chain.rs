@@ -116,7 +116,7 @@ fn satisfaction_near_0_is_in_its_intervals() {
         Estimate { interval: estimate.interval.map(|(low, high)| (third(low), third(high))), ..*estimate }
     };
     let found = hits(60, 44, [&NEAR_0; 3], |rng| {
-        let log = read(&log_of(&[users.clone()], 4, 400, rng));
+        let log = read(&log_of(std::slice::from_ref(&users), 4, 400, rng));
         let [sdbn, dbn] =
             [Model::Sdbn, Model::Dbn].map(|model| satisfaction(&fitted(model, &log, Scope::Site)));
         let wrong = sdbn.iter().map(wrong).collect();
