@@ -51,6 +51,8 @@ struct RawShape {
 }
 
 impl DuelShape {
+    pub(crate) const MAX_ITEMS: usize = u16::MAX as usize;
+
     /// A problem with `n_items` items.
     ///
     /// # Errors

@@ -66,6 +66,9 @@ use serde::{Deserialize, Serialize};
 
 /// How far `p_ij + p_ji` may be from 1, and `p_ii` from 1/2: enough for a matrix that was rounded when printed.
 pub const SKEW_TOLERANCE: f64 = 1e-5;
+/// The tolerance for binary numbers: the nearest ones to decimals that are off by the tolerance may
+/// be off by a few units more in their last place.
+const SKEW_LIMIT: f64 = SKEW_TOLERANCE + 1e-15;
 
 /// The probabilities with which items are preferred to each other.
 ///
@@ -99,11 +102,11 @@ impl PreferenceMatrix {
             for (column, &value) in entries.iter().enumerate() {
                 let probability =
                     Probability::new(value).map_err(|_| Error::NotAPreference { row, column, value })?;
-                if row == column && (value - 0.5).abs() > SKEW_TOLERANCE {
+                if row == column && (value - 0.5).abs() > SKEW_LIMIT {
                     return Err(Error::DiagonalNotHalf { item: row, value });
                 }
                 // Below the diagonal, both entries have been read.
-                if column < row && (value + rows[column][row] - 1.0).abs() > SKEW_TOLERANCE {
+                if column < row && (value + rows[column][row] - 1.0).abs() > SKEW_LIMIT {
                     return Err(Error::NotSkew { row, column, value, mirrored: rows[column][row] });
                 }
                 probabilities.push(probability);

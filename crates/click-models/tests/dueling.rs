@@ -490,3 +490,19 @@ fn bounds_without_a_winner_or_rounds_are_nan() {
     }
     assert!(bounds::rucb_expected_bound(&two, 0.4, 10).is_nan());
 }
+
+/// Of a text that is no matrix no more is kept than of a matrix, and errors have the places that they had.
+#[test]
+fn texts_that_are_no_matrices_are_refused_with_their_place() {
+    let refused = |text: &str| PreferenceMatrix::parse(text, "m").expect_err("no matrix").to_string();
+    let wide = "0.5,".repeat(70_000) + "0.5";
+    assert!(refused(&wide).starts_with("m:1:1: ") && refused(&wide).contains("70001"), "{}", refused(&wide));
+    let long = "0.5,0.5\n".repeat(70_000);
+    assert_eq!(refused(&long), "m:3:1: 70000 rows of 2 entries: a preference matrix is square");
+    let wrong = "# two\n\n0.5,0.6\n  0.3, 0.5 # not skew\n";
+    assert_eq!(refused(wrong), "m:4:3: 0.3 here and 0.6 the other way round do not add up to 1");
+    assert_eq!(
+        refused("0.5 0.6\n0.4 0.5 0.1\n"),
+        "m:2:9: 3 entries in this row, 2 in the first: a preference matrix is square"
+    );
+}

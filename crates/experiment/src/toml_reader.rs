@@ -30,6 +30,8 @@ mod values;
 
 pub use error::{Error, Location, with_short_numbers};
 pub use faults::{Faults, Parts, all, collect};
+#[cfg(feature = "gzip")]
+pub(crate) use file::MAX_BYTES;
 pub use file::{EmbeddedFile, read_file};
 pub use suggest::closest;
 pub use values::FromToml;

@@ -1,7 +1,7 @@
 //! Preference matrices as text: one line per row, entries separated by commas or by white space.
 
 use super::PreferenceMatrix;
-use crate::Error;
+use crate::{DuelShape, Error};
 use std::fmt;
 
 /// An error in the text of a matrix, with its place: displayed as `FILE:LINE:COLUMN: message`.
@@ -77,11 +77,10 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// An entry with its place; line and column count from 1.
-struct Entry {
-    value: f64,
-    line: usize,
-    column: usize,
+/// The entries of a line with their columns, from 1; of a longer line only as many as were wanted.
+struct Entries {
+    kept: Vec<(f64, usize)>,
+    found: usize,
 }
 
 impl PreferenceMatrix {
@@ -105,30 +104,37 @@ impl PreferenceMatrix {
     /// ```
     pub fn parse(text: &str, name: &str) -> Result<Self, TextError> {
         let fault = |line, column, fault| TextError { file: name.to_owned(), line, column, fault };
-        let mut rows: Vec<Vec<Entry>> = vec![];
-        for (number, line) in (1..).zip(text.strip_prefix('\u{feff}').unwrap_or(text).lines()) {
-            let line = line.split('#').next().unwrap_or_default();
+        let lines = || (1..).zip(text.strip_prefix('\u{feff}').unwrap_or(text).lines());
+        // Of a text that is no matrix no more is kept than of a matrix.
+        let (mut rows, mut numbers) = (Vec::<Vec<f64>>::new(), vec![]);
+        for (number, line) in lines() {
+            let line = uncommented(line);
             if line.trim().is_empty() {
                 continue;
             }
-            let entries = entries(line, number).map_err(|(column, what)| fault(number, column, what))?;
-            if let Some(expected) = rows.first().map(Vec::len).filter(|&expected| expected != entries.len()) {
+            let expected = rows.first().map(Vec::len);
+            let wanted = expected.unwrap_or(DuelShape::MAX_ITEMS) + 1;
+            let Entries { kept, found } =
+                entries(line, wanted).map_err(|(column, what)| fault(number, column, what))?;
+            if let Some(expected) = expected.filter(|&expected| expected != found) {
                 // The first excess entry, or the end of the line.
-                let column =
-                    entries.get(expected).map_or(line.trim_end().chars().count() + 1, |entry| entry.column);
-                return Err(fault(number, column, Fault::Ragged(entries.len(), expected)));
+                let column = kept.get(expected).map_or(line.trim_end().chars().count() + 1, |entry| entry.1);
+                return Err(fault(number, column, Fault::Ragged(found, expected)));
             }
-            rows.push(entries);
+            if found > DuelShape::MAX_ITEMS {
+                return Err(fault(number, 1, Fault::Matrix(Error::TooManyToCompare(found))));
+            }
+            if expected.is_none_or(|expected| rows.len() <= expected) {
+                rows.push(kept.into_iter().map(|entry| entry.0).collect());
+            }
+            numbers.push(number);
         }
         let Some(columns) = rows.first().map(Vec::len) else { return Err(fault(1, 1, Fault::Empty)) };
-        if rows.len() != columns {
-            let line =
-                rows.get(columns).or(rows.last()).and_then(|row| row.first()).map_or(1, |entry| entry.line);
-            return Err(fault(line, 1, Fault::NotSquare(rows.len(), columns)));
+        if numbers.len() != columns {
+            let line = numbers.get(columns).or(numbers.last()).copied().unwrap_or(1);
+            return Err(fault(line, 1, Fault::NotSquare(numbers.len(), columns)));
         }
-        let values: Vec<Vec<f64>> =
-            rows.iter().map(|row| row.iter().map(|entry| entry.value).collect()).collect();
-        Self::new(&values).map_err(|error| {
+        Self::new(&rows).map_err(|error| {
             let (row, column) = match error {
                 Error::NotAPreference { row, column, .. } | Error::NotSkew { row, column, .. } => {
                     (row, column)
@@ -136,25 +142,36 @@ impl PreferenceMatrix {
                 Error::DiagonalNotHalf { item, .. } => (item, item),
                 _ => (0, 0),
             };
-            let Entry { line, column, .. } = rows[row][column];
-            fault(line, column, Fault::Matrix(error))
+            let line = lines().nth(numbers[row] - 1).map_or("", |(_, line)| uncommented(line));
+            let entries = entries(line, columns).ok();
+            let column = entries.and_then(|entries| Some(entries.kept.get(column)?.1)).unwrap_or(1);
+            fault(numbers[row], column, Fault::Matrix(error))
         })
     }
 }
 
-/// The entries of a non-empty line, or the column of an error.
-fn entries(line: &str, number: usize) -> Result<Vec<Entry>, (usize, Fault)> {
+fn uncommented(line: &str) -> &str {
+    line.split('#').next().unwrap_or_default()
+}
+
+/// The entries of a non-empty line, or the column of an error. Of the entries `wanted` are kept.
+fn entries(line: &str, wanted: usize) -> Result<Entries, (usize, Fault)> {
     let by_comma = line.contains([',', ';']);
     let separates =
         |letter: char| if by_comma { matches!(letter, ',' | ';') } else { letter.is_whitespace() };
-    let mut entries = vec![];
+    let mut entries = Entries { kept: vec![], found: 0 };
     let mut column = 1;
     for field in line.split(separates) {
         let start = column + field.chars().take_while(|letter| letter.is_whitespace()).count();
         column += field.chars().count() + 1;
         let field = field.trim();
         match field.parse() {
-            Ok(value) => entries.push(Entry { value, line: number, column: start }),
+            Ok(value) => {
+                entries.found += 1;
+                if entries.found <= wanted {
+                    entries.kept.push((value, start));
+                }
+            }
             // Several blanks in a row are one separator; several commas are not.
             Err(_) if field.is_empty() && !by_comma => {}
             Err(_) if field.is_empty() => return Err((start, Fault::NoEntry)),

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// The size of the largest file that is read.
-const MAX_BYTES: u64 = 64 << 20;
+pub(crate) const MAX_BYTES: u64 = 64 << 20;
 
 /// Name and content of a file that is part of the program.
 pub type EmbeddedFile = (&'static str, &'static [u8]);

@@ -91,14 +91,18 @@ fn unpacked(content: &[u8]) -> io::Result<Cow<'_, [u8]>> {
 
 #[cfg(feature = "gzip")]
 fn unpack(content: &[u8]) -> io::Result<Vec<u8>> {
+    use crate::toml_reader::MAX_BYTES;
     use io::Read as _;
 
-    /// The most text that is unpacked: more than a matrix of thousands of items has.
-    const MAX_TEXT: u64 = 1 << 30;
-    let mut text = Vec::new();
-    flate2::read::MultiGzDecoder::new(content).take(MAX_TEXT + 1).read_to_end(&mut text)?;
-    if text.len() as u64 > MAX_TEXT {
-        return Err(io::Error::other("more than a gibibyte of text"));
+    let (mut text, mut rest) = (Vec::new(), content);
+    while !rest.is_empty() {
+        let left = MAX_BYTES + 1 - text.len() as u64;
+        flate2::bufread::GzDecoder::new(&mut rest).take(left).read_to_end(&mut text)?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(io::Error::other("more than 64 MiB of text"));
+        }
+        // Zero bytes after a member are padding.
+        rest = &rest[rest.iter().take_while(|&&byte| byte == 0).count()..];
     }
     Ok(text)
 }
@@ -108,4 +112,29 @@ fn unpack(_: &[u8]) -> io::Result<Vec<u8>> {
     Err(io::Error::other(
         "this program was built without reading compressed files: expected text, or a program with the feature `logs`",
     ))
+}
+
+#[cfg(all(test, feature = "gzip"))]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    fn packed(text: &[u8], times: usize) -> Vec<u8> {
+        let mut member = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        (0..times).for_each(|_| member.write_all(text).unwrap());
+        member.finish().unwrap()
+    }
+
+    /// Members, zero bytes between and after them, and no more text than a file may have.
+    #[test]
+    fn members_are_unpacked_within_the_limit_of_a_file() {
+        let of =
+            |content: &[u8]| MatrixFile::of(Path::new("m.gz"), content).map_err(|error| error.to_string());
+        let padded = [packed(b"0.5,0.6\n", 1), vec![0; 512], packed(b"0.4,0.5\n", 1), vec![0; 7]].concat();
+        assert_eq!(of(&padded).map(|file| file.matrix().shape().n_items()), Ok(2));
+        assert!(of(&[&padded[..], b"x"].concat()).is_err_and(|error| error.starts_with("m.gz: gzip: ")));
+        let half = packed(&vec![b'x'; 1 << 20], 33);
+        let error = "m.gz: gzip: more than 64 MiB of text";
+        assert_eq!(of(&[&half[..], &half].concat()).map(|_| ()), Err(error.to_owned()));
+    }
 }
