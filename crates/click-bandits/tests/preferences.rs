@@ -322,3 +322,38 @@ fn the_shipped_matrix_is_the_estimate_of_the_synthetic_collection() {
         );
     }
 }
+
+/// Features that no document lists are no rankers, and the others keep their numbers.
+#[test]
+fn features_that_no_document_has_are_no_rankers() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("gaps.txt");
+    fs::write(&file, "1 qid:1 5:0.5 9:1\n0 qid:1 5:0.3 9:2\n").expect("written");
+    let (json, output, page) = reports(dir.path(), &file);
+    assert_eq!((&json["n_items"], &json["features"]), (&2.into(), &serde_json::json!([5, 9])));
+    assert!(output.contains("feature 5, which beats") && page.contains("feature 9"), "{output}");
+    let counts = fs::read_to_string(dir.path().join("out/counts.csv")).expect("written");
+    assert_eq!(counts.lines().nth(1).and_then(|line| line.get(..4)), Some("5,9,"), "{counts}");
+}
+
+/// Decimals that are off by the tolerance are accepted, and not those that are off by more.
+#[test]
+fn a_matrix_that_was_rounded_is_accepted() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let accepted = |text: &str| {
+        let file = dir.path().join("m.csv");
+        fs::write(&file, text).expect("written");
+        preferences(&["--matrix", path(&file)]).status.success()
+    };
+    for matrix in [
+        "0.49999,0.6\n0.4,0.5\n",
+        "0.5,0.12346\n0.87655,0.5\n",
+        "0.5,0.49999\n0.5,0.5\n",
+        "0.50001,0.5\n0.50001,0.5\n",
+    ] {
+        assert!(accepted(matrix), "{matrix}");
+    }
+    for matrix in ["0.499989,0.6\n0.4,0.5\n", "0.5,0.12346\n0.876551,0.5\n", "0.5,0.4999899\n0.5,0.5\n"] {
+        assert!(!accepted(matrix), "{matrix}");
+    }
+}

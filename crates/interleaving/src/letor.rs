@@ -13,7 +13,7 @@
 //!
 //! Deviations: stricter than `SVMlight`, which accepts any number as a label and does not require `qid`. Accepted are: spaces or tabs
 //! between fields, lines that end in CR LF, a byte order mark, empty lines and lines with only a comment, comments that are not UTF-8, a
-//! last line without a line end, and several gzip members in a row. Rejected, with file, line and column, are: a query that reappears
+//! last line without a line end, several gzip members in a row, and zero bytes after a member. Rejected, with file, line and column, are: a query that reappears
 //! after another one (LETOR files are sorted; a file that is not was assembled wrongly), an index that does not rise or is above 4,096,
 //! `NULL` (LETOR 4.0 has versions of its files with and without missing values), NaN and infinities, a line above 1 MiB, a file without
 //! documents, and a truncated or damaged gzip stream.
@@ -43,7 +43,7 @@ pub use error::{Kind, ReadError};
 
 use crate::Query;
 use error::Place;
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Write};
@@ -315,7 +315,7 @@ enum Input<R> {
     /// Format not determined yet; `None` only while it is being determined.
     Unknown(Option<R>),
     Plain(Rewound<R>),
-    Gzip(Box<BufReader<MultiGzDecoder<Rewound<R>>>>),
+    Gzip(Box<BufReader<Members<Rewound<R>>>>),
 }
 
 impl<R: BufRead> Input<R> {
@@ -332,7 +332,7 @@ impl<R: BufRead> Input<R> {
             let gzip = start == GZIP;
             let all = Cursor::new(start).chain(input);
             *self = if gzip {
-                Self::Gzip(Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(all))))
+                Self::Gzip(Box::new(BufReader::with_capacity(1 << 16, Members(Some(GzDecoder::new(all))))))
             } else {
                 Self::Plain(all)
             };
@@ -342,6 +342,30 @@ impl<R: BufRead> Input<R> {
             Self::Plain(input) => read_line(input, limit, line),
             Self::Gzip(input) => read_line(input, limit, line),
         }
+    }
+}
+
+/// The members of a gzip file; `None` at the end. Zero bytes between and after them are padding.
+#[derive(Debug)]
+struct Members<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let len = member.read(buffer)?;
+            if len > 0 || buffer.is_empty() {
+                return Ok(len);
+            }
+            let file = member.get_mut();
+            let padding = file.fill_buf()?.iter().take_while(|&&byte| byte == 0).count();
+            file.consume(padding);
+            if file.fill_buf()?.is_empty() {
+                self.0 = None;
+            } else if file.fill_buf()?[0] != 0 {
+                self.0 = self.0.take().map(|member| GzDecoder::new(member.into_inner()));
+            }
+        }
+        Ok(0)
     }
 }
 

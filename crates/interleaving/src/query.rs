@@ -5,6 +5,7 @@
 
 use crate::Error;
 use crate::letor::MAX_FEATURES;
+use std::collections::BTreeSet;
 
 /// The documents of a query, with their labels and features.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,6 +100,13 @@ impl Query {
     /// One more than the largest feature that any document lists.
     pub fn n_features(&self) -> usize {
         self.n_features
+    }
+
+    /// The features that any document of these queries lists, in order.
+    pub fn listed_features(queries: &[Self]) -> Vec<usize> {
+        let mentioned = queries.iter().flat_map(|query| &query.mentioned);
+        let features: BTreeSet<u32> = mentioned.map(|&(feature, _)| feature).collect();
+        features.into_iter().map(|feature| feature as usize).collect()
     }
 
     /// Grade of relevance of every document.

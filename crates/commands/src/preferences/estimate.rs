@@ -105,6 +105,8 @@ const COUNTS: &str = "counts.csv";
 pub(crate) struct Estimate {
     file: MatrixFile,
     preferences: Preferences,
+    /// The feature of each row, from 0.
+    features: Vec<usize>,
     output: OutputDir,
     canonical: Value,
     started: Moment,
@@ -132,8 +134,7 @@ impl Estimate {
             Some(file) => letor::read_file(file)?,
             None => Synthetic::default().queries()?,
         };
-        let n_features = queries.iter().map(Query::n_features).max().unwrap_or(0);
-        let features: Vec<usize> = (0..n_features).collect();
+        let features = Query::listed_features(&queries);
         let pool = super::pool(threads)?;
         let rankers = pool.install(|| RankedCollection::by_features(&queries, &features, settings.seed))?;
         let estimation = Estimation::new(&rankers, settings)?;
@@ -161,7 +162,15 @@ impl Estimate {
         drop((display, lock));
         let preferences = progress.preferences().context("a pair was left out")?;
         let file = MatrixFile::of(&out.join(MATRIX), matrix(&preferences).as_bytes())?;
-        Ok(Self { file, preferences, output, canonical, started, threads: pool.current_num_threads() })
+        Ok(Self {
+            file,
+            preferences,
+            features,
+            output,
+            canonical,
+            started,
+            threads: pool.current_num_threads(),
+        })
     }
 
     /// The estimated matrix.
@@ -174,9 +183,9 @@ impl Estimate {
         self.file
     }
 
-    /// The comparisons.
-    pub(super) fn preferences(&self) -> &Preferences {
-        &self.preferences
+    /// The comparisons, and the number of the feature of each ranker, from 1.
+    pub(super) fn preferences(&self) -> (&Preferences, Vec<usize>) {
+        (&self.preferences, self.features.iter().map(|feature| feature + 1).collect())
     }
 
     /// Writes matrix, comparisons, and `more` files.
@@ -185,7 +194,7 @@ impl Estimate {
     ///
     /// A file cannot be written.
     pub(crate) fn write(&self, more: &[(&str, &[u8])]) -> Result<()> {
-        let (counts, matrix) = (counts(&self.preferences)?, matrix(&self.preferences));
+        let (counts, matrix) = (counts(&self.preferences, &self.features)?, matrix(&self.preferences));
         let own: [(&str, &[u8]); 2] = [(COUNTS, counts.as_bytes()), (MATRIX, matrix.as_bytes())];
         super::write(&self.output, &self.canonical, self.started, self.threads, &[&own, more].concat())
     }
@@ -247,7 +256,7 @@ fn matrix(preferences: &Preferences) -> String {
 }
 
 /// The comparisons as text, with intervals that hold simultaneously.
-fn counts(preferences: &Preferences) -> Result<String> {
+fn counts(preferences: &Preferences, features: &[usize]) -> Result<String> {
     let mut text = "first,second,won_by_first,won_by_second,ties,estimate,lower,upper\n".to_owned();
     for pair in pairs(preferences)? {
         let tally = preferences.tally(pair.first, pair.second);
@@ -255,8 +264,8 @@ fn counts(preferences: &Preferences) -> Result<String> {
         let _ = writeln!(
             text,
             "{},{},{},{},{},{},{:.6},{:.6}",
-            pair.first + 1,
-            pair.second + 1,
+            features[pair.first] + 1,
+            features[pair.second] + 1,
             tally.first,
             tally.second,
             tally.ties,

@@ -19,26 +19,26 @@ use std::fmt;
 const SHOWN: usize = 8;
 
 /// The names of items.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Numbering {
     /// Rows of a matrix, from 0.
     Rows,
-    /// Features with the numbers of their file, from 1; feature 1 is row 0 of the matrix.
-    Features,
+    /// Features with the numbers of their file, from 1, by row.
+    Features(#[serde(skip)] Vec<usize>),
 }
 
 impl Numbering {
     /// The name of the item in a row.
-    pub(super) fn name(self, row: usize) -> String {
+    pub(super) fn name(&self, row: usize) -> String {
         match self {
             Self::Rows => row.to_string(),
-            Self::Features => format!("feature {}", row + 1),
+            Self::Features(numbers) => format!("feature {}", numbers[row]),
         }
     }
 
     /// The names of the first items of a list, and the number of further ones.
-    pub(super) fn listed(self, rows: &[usize]) -> String {
+    pub(super) fn listed(&self, rows: &[usize]) -> String {
         let names: Vec<String> = rows.iter().take(SHOWN).map(|&row| self.name(row)).collect();
         let more =
             if rows.len() > SHOWN { format!(" and {} more", rows.len() - SHOWN) } else { String::new() };
@@ -51,8 +51,11 @@ impl Numbering {
 pub(super) struct MatrixReport {
     /// The source of the matrix.
     source: String,
-    /// What the numbers of items are: rows, from 0, are the features of an estimate, from 1.
+    /// What items are: rows of a matrix, or features.
     numbering: Numbering,
+    /// The number of the feature of each row, from 1, of an estimate.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    features: Vec<usize>,
     n_items: usize,
     /// The item that beats all others. For an estimate it is given only if the comparisons are sufficient.
     condorcet_winner: Option<usize>,
@@ -101,12 +104,18 @@ fn numbers(items: &[ItemId]) -> Vec<usize> {
 }
 
 impl MatrixReport {
-    /// The report of a matrix, and of the comparisons that it was estimated from, if any. Shows progress unless `quiet`.
+    /// The report of a matrix, and of the comparisons that it was estimated from, if any, with the number of the feature of each
+    /// row. Shows progress unless `quiet`.
     ///
     /// # Errors
     ///
     /// Never for a valid matrix.
-    pub(super) fn of(file: &MatrixFile, comparisons: Option<&Preferences>, quiet: bool) -> Result<Self> {
+    pub(super) fn of(
+        file: &MatrixFile,
+        comparisons: Option<(&Preferences, Vec<usize>)>,
+        quiet: bool,
+    ) -> Result<Self> {
+        let (comparisons, features) = comparisons.unzip();
         let matrix: &PreferenceMatrix = file.matrix();
         let copeland = matrix.copeland_winners();
         let borda = matrix.borda_winners();
@@ -135,7 +144,8 @@ impl MatrixReport {
         drop(display);
         Ok(Self {
             source: file.label(),
-            numbering: if sampling.is_some() { Numbering::Features } else { Numbering::Rows },
+            features: features.clone().unwrap_or_default(),
+            numbering: features.map_or(Numbering::Rows, Numbering::Features),
             n_items: matrix.shape().n_items(),
             condorcet_winner: winner.map(ItemId::index),
             copeland: Copeland { beaten: matrix.n_beaten(first(&copeland)), winners: numbers(&copeland) },
@@ -184,7 +194,7 @@ impl MatrixReport {
         let others = self.n_items - 1;
         let Self { numbering, sampling, .. } = self;
         let condorcet = match (sampling, self.condorcet_winner) {
-            (Some(sampling), _) => sampling.condorcet(*numbering, others),
+            (Some(sampling), _) => sampling.condorcet(numbering, others),
             (None, Some(winner)) => format!("{}, which beats {}", numbering.name(winner), all_others(others)),
             (None, None) => "none: no item beats all others".to_owned(),
         };
@@ -201,8 +211,8 @@ impl MatrixReport {
         };
         vec![
             ("Condorcet winner", condorcet),
-            ("Copeland winner", with_certainty(copeland, &|sampling| sampling.copeland(*numbering))),
-            ("Borda winner", with_certainty(borda, &|sampling| sampling.borda(*numbering))),
+            ("Copeland winner", with_certainty(copeland, &|sampling| sampling.copeland(numbering))),
+            ("Borda winner", with_certainty(borda, &|sampling| sampling.borda(numbering))),
         ]
     }
 
@@ -294,7 +304,7 @@ impl MatrixReport {
         }
         html.close("div").close("div");
         if let Some(sampling) = &self.sampling {
-            sampling.table(&mut html, self.numbering);
+            sampling.table(&mut html, &self.numbering);
         }
         Ok(html.page("A preference matrix"))
     }
@@ -328,8 +338,8 @@ const NOTES: &str = "Rows are numbered from 0, in the order of the file. The sha
                      order estimated from 100,000 random subsets of each size. gamma is the least for which preferences are transitive in the \
                      relaxed sense; Beat the Mean has to be told it.";
 
-const NOTES_OF_ESTIMATES: &str = "A feature has the number of its file: feature 1 is row 0 of `preferences.csv`. Intervals are KL intervals of the comparisons without a \
-     tie and of the share of ties.";
+const NOTES_OF_ESTIMATES: &str = "A feature has the number of its file. The rows of `preferences.csv` are the features that any document lists, in the order of their \
+     numbers. Intervals are KL intervals of the comparisons without a tie and of the share of ties.";
 
 impl fmt::Display for MatrixReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -99,7 +99,7 @@ impl Sampling {
     }
 
     /// A statement about the Condorcet winner.
-    pub(super) fn condorcet(&self, numbering: Numbering, n_others: usize) -> String {
+    pub(super) fn condorcet(&self, numbering: &Numbering, n_others: usize) -> String {
         let (comparisons, others) =
             (number::counted(self.comparisons_per_pair, "comparison"), all_others(n_others));
         match (self.leader, self.condorcet_miss) {
@@ -120,12 +120,12 @@ impl Sampling {
     }
 
     /// The certainty of the Copeland winners, after their names in the estimate.
-    pub(super) fn copeland(&self, numbering: Numbering) -> String {
+    pub(super) fn copeland(&self, numbering: &Numbering) -> String {
         certainty_of_winner(&self.copeland_winners, numbering, self.miss)
     }
 
     /// The certainty of the Borda winners, after their names in the estimate.
-    pub(super) fn borda(&self, numbering: Numbering) -> String {
+    pub(super) fn borda(&self, numbering: &Numbering) -> String {
         certainty_of_winner(&self.borda_winners, numbering, self.miss)
     }
 
@@ -145,7 +145,7 @@ impl Sampling {
     }
 
     /// Writes a table of the pairs, the least certain first.
-    pub(super) fn table(&self, html: &mut Html, numbering: Numbering) {
+    pub(super) fn table(&self, html: &mut Html, numbering: &Numbering) {
         let mut pairs: Vec<&Pair> = self.pairs.iter().collect();
         let clear = |pair: &Pair| (pair.lower - 0.5).max(0.5 - pair.upper);
         pairs.sort_by(|one, other| clear(one).total_cmp(&clear(other)));
@@ -187,7 +187,7 @@ fn leader(preferences: &Preferences, certainty: &Certainty) -> Option<Leader> {
 }
 
 /// The certainty of a winner, by the items that may be winners.
-fn certainty_of_winner(possible: &[usize], numbering: Numbering, miss: f64) -> String {
+fn certainty_of_winner(possible: &[usize], numbering: &Numbering, miss: f64) -> String {
     match possible {
         [_] => format!("told, wrongly with probability {miss} at most"),
         _ => format!("not told apart: {}", numbering.listed(possible)),

@@ -45,6 +45,14 @@ fn accepted_variants_are_read() {
     // Two gzip members, one after the other, are one file.
     let (head, tail) = GOOD.split_at(25);
     assert_good(&read(&[compressed(head.as_bytes()), compressed(tail.as_bytes())].concat()).unwrap());
+    // Zero bytes after a member are padding.
+    for n_zeros in [1, 512, 1 << 17] {
+        let zeros = vec![0; n_zeros];
+        let padded =
+            [compressed(head.as_bytes()), zeros.clone(), compressed(tail.as_bytes()), zeros].concat();
+        assert_good(&read(&padded).unwrap());
+        assert_eq!(read(&[&padded[..], b"xyz"].concat()).unwrap_err().kind(), Kind::Gzip);
+    }
     // Gzip is recognised even if the reader returns one byte at a time.
     let slow = BufReader::with_capacity(1, Cursor::new(compressed(GOOD.as_bytes())));
     assert_good(&Reader::new("f", slow).collect::<Result<Vec<_>, _>>().unwrap());
