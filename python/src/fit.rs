@@ -28,8 +28,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// format is the format of files, as in `click-bandits fit`; "counts" for files or tables with the columns query, item, position, clicks
 /// and impressions. columns names columns, as a dict or as text: {"query": .., "item": .., "position": .., "click": ..} and, if a row has
-/// several impressions, "impressions"; or "session", for models that need sessions: the rows of a session are one list, are adjacent, and
-/// go from the first position down. Without columns, a table has columns of these names.
+/// several impressions, "impressions"; or "session", for models that need sessions: the rows of a session are one list, wherever they
+/// stand. Without columns, a table has columns of these names.
 ///
 /// model is a name, a list of names, or "all" for every model that the log supports. max_skipped is the largest share of invalid rows
 /// that may be skipped; without it the first one is an error. One session in held_out is held out, by seed (one impression without
@@ -110,6 +110,9 @@ pub(crate) fn fit(
             return Err(value_error(format!("first_position: format {:?} defines it", format.name())));
         }
         reader = reader.positions_from_zero();
+    }
+    if let Some(n_positions) = filter.n_positions {
+        reader = reader.positions(n_positions);
     }
     let no_sessions = no_sessions(&format, is_counts, positions.is_some());
     if no_sessions.is_none() {

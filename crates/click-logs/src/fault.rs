@@ -41,7 +41,7 @@ pub enum Fault {
         /// The last position of the list, or the last one supported.
         last: u64,
     },
-    /// The lines of a list do not go through its positions one by one from the first.
+    /// The lines of a list do not have every position from the first on, once.
     OutOfOrder {
         /// The expected position, as the log counts.
         next: u64,
@@ -110,7 +110,7 @@ impl fmt::Display for Fault {
             Self::PositionBeyondDepth { last } => write!(f, "a position below the last, {last}"),
             Self::OutOfOrder { next } => write!(
                 f,
-                "expected position {next} of this session: its lines stand together and go from the first position down, one list a session"
+                "expected position {next} of this session: its list shows every position from the first on, once"
             ),
             Self::BadDepth => write!(f, "a list shows from 1 to 64 items"),
             Self::UnknownKind => write!(f, "expected a line of kind Q (query) or C (click)"),

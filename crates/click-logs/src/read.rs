@@ -1,7 +1,7 @@
 //! Reading logs: files in order, in blocks of whole lines, on all cores.
 //!
 //! A thread reads and decompresses a block and then parses it; one thread reads at a time. So memory does not grow with the file. Lines end
-//! with LF or CR LF. A byte order mark at the start of a file is removed. Compressed files (gzip, also with several members) are recognised
+//! with LF or CR LF; blank ones are skipped. A byte order mark at the start of a file is removed. Compressed files (gzip, also with several members) are recognised
 //! by their first bytes. Counts, reports, and which error comes first do not depend on the number of threads.
 
 mod fields;
@@ -9,6 +9,7 @@ pub mod formats;
 mod line;
 mod marks;
 mod meaning;
+mod open_lists;
 mod progress;
 mod source;
 
@@ -17,11 +18,12 @@ pub use self::source::Input;
 
 pub(crate) use self::fields::digits;
 
-use self::line::{LineFault, LineFormat};
+use self::line::{LineFault, LineFormat, is_blank};
 use self::marks::{Line, Lines};
 use self::meaning::Meaning;
+use self::open_lists::{Closing, Spot};
 use self::progress::Progress;
-use self::source::{Block, Source};
+use self::source::{Block, Source, Totals};
 use crate::collect::Collector;
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
@@ -33,8 +35,8 @@ use crate::sink::{LookThrough, Sink, Tally};
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Reads logs of one format.
 ///
@@ -149,6 +151,13 @@ impl Reader {
         Self { meaning: Meaning { first_position: 0, ..self.meaning }, ..self }
     }
 
+    /// Leaves out the positions below the first `n_positions` where they are beyond the longest list that is read, 64: otherwise they are
+    /// faults.
+    #[must_use]
+    pub fn positions(self, n_positions: usize) -> Self {
+        Self { meaning: Meaning { n_positions: n_positions as u64, ..self.meaning }, ..self }
+    }
+
     /// Sets the number of threads; results do not depend on it.
     #[must_use]
     pub fn threads(self, threads: NonZeroUsize) -> Self {
@@ -230,6 +239,7 @@ impl Reader {
         if inputs.is_empty() {
             return Err(no_file());
         }
+        let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
         let source = Mutex::new(Source::new(format, inputs, self.block_bytes, self.max_skipped.is_some()));
         let progress = Mutex::new(Progress::default());
         let stop = AtomicBool::new(false);
@@ -241,7 +251,26 @@ impl Reader {
         });
         let source = source.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let progress = progress.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        progress.finish(source.totals(), self.max_skipped)
+        self.finish(progress, keep, &names, source.totals())
+    }
+
+    /// Ends the lists that are open, and sums up.
+    fn finish<K: Keep>(
+        &self,
+        mut progress: Progress,
+        keep: &K,
+        names: &[Arc<str>],
+        totals: Totals,
+    ) -> Result<ReadReport, Error> {
+        let open = std::mem::take(&mut progress.open);
+        if let Some(columns) = self.format.columns() {
+            let (column, lenient) = (columns.position.as_str(), self.max_skipped.is_some());
+            let closing = Closing { names, column, meaning: self.meaning, lenient };
+            let (mut sink, mut faults) = (keep.sink(), Progress::default());
+            closing.close(&open, &mut sink, &mut faults);
+            progress.absorb(faults, &K::done(sink));
+        }
+        progress.finish(totals, self.max_skipped)
     }
 
     /// The work of each thread: parses blocks until none is left or an error occurred.
@@ -254,13 +283,15 @@ impl Reader {
         stop: &AtomicBool,
     ) {
         let mut sink = keep.sink();
-        let mut mine = Progress::default();
+        let (mut mine, mut memory) = (Progress::default(), F::Memory::default());
         let mut buffer = Vec::new();
         while !stop.load(Ordering::Relaxed) {
             let block = lock(source).next_block(&mut buffer);
             let fine = match block {
                 Ok(None) => break,
-                Ok(Some(block)) => self.parse(format, &block, &buffer[..block.len], &mut sink, &mut mine),
+                Ok(Some(block)) => {
+                    self.parse(format, &block, &buffer[..block.len], &mut memory, &mut sink, &mut mine)
+                }
                 Err((file, error)) => {
                     mine.fail((file, u64::MAX), error);
                     false
@@ -271,6 +302,7 @@ impl Reader {
             }
         }
         let tally = K::done(sink);
+        mine.open.push(F::open_lists(memory));
         lock(progress).absorb(mine, &tally);
     }
 
@@ -280,20 +312,29 @@ impl Reader {
         format: &F,
         block: &Block<F::Layout>,
         bytes: &[u8],
+        memory: &mut F::Memory,
         sink: &mut S,
         progress: &mut Progress,
     ) -> bool {
-        let mut memory = F::Memory::default();
         let mut lines = Lines::new(bytes, format.delimiter(&block.layout));
-        let mut number = block.first_line;
+        let (mut number, mut n_blank) = (block.first_line, 0);
         while let Some((start, line)) = lines.next_line() {
-            let at = block.at(start);
+            let at = Spot { at: block.at(start), file: block.file, line: number };
+            let n_lines = line.n_lines();
             let counted = match line {
-                Line::Whole(line) => {
-                    format.enter(&block.layout, line, &mut memory, sink);
-                    format.line(&block.layout, line, at, &mut memory, sink)
+                Line::Whole(line) if is_blank(line) => {
+                    n_blank += 1;
+                    Ok(())
                 }
-                Line::Cut(columns) => format.columns(&block.layout, columns, at, &mut memory, sink),
+                Line::Cut(columns) if is_blank(columns.whole()) => {
+                    n_blank += 1;
+                    Ok(())
+                }
+                Line::Whole(line) => {
+                    format.enter(&block.layout, line, memory, sink);
+                    format.line(&block.layout, line, at, memory, sink)
+                }
+                Line::Cut(columns) => format.columns(&block.layout, columns, at, memory, sink),
             };
             if let Err(mut fault) = counted {
                 let line = lines.line_from(start);
@@ -307,10 +348,10 @@ impl Reader {
                 }
                 progress.skip(fault.fault, fault.lost, (block.file, number), place);
             }
-            number += 1;
+            number += n_lines;
         }
-        progress.lines += number - block.first_line;
-        format.end(&mut memory, sink);
+        progress.lines += number - block.first_line - n_blank;
+        format.end(memory, sink);
         true
     }
 }

@@ -12,6 +12,7 @@ mod intervals;
 mod lists;
 mod logistic;
 mod meaning;
+mod odd_input;
 mod parameters;
 #[cfg(feature = "parquet")]
 mod parameters_parquet;

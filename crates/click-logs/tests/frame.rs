@@ -183,3 +183,32 @@ fn reading_can_be_stopped() {
     assert_eq!(*read(&now).unwrap_err().kind(), ErrorKind::Read);
     assert!(read(&later).is_ok());
 }
+
+/// A column of one text, as a dictionary has it.
+struct Same(String);
+
+impl ReadColumn for Same {
+    fn values<'a>(&'a self, rows: Range<usize>, into: &mut Vec<Value<'a>>) {
+        into.extend(rows.map(|_| Value::from(self.0.as_str())));
+    }
+}
+
+/// Rows that share a long text cost no more than rows with a short one.
+#[test]
+fn a_long_text_of_many_rows_is_hashed_once() {
+    let same = |text: &str| -> Box<dyn ReadColumn> { Box::new(Same(text.repeat(2_000_000))) };
+    let columns = vec![
+        same("q"),
+        same("i"),
+        Box::new(vec![1_u64; 20_000]),
+        Box::new(vec![false; 20_000]),
+        Box::new((0..20_000).collect::<Vec<u64>>()),
+    ];
+    let frame = Frame::new(["q", "i", "p", "c", "s"]).batch(20_000, columns).unwrap();
+    #[expect(clippy::disallowed_methods, reason = "time is what is tested")]
+    let started = std::time::Instant::now();
+    let log = reader(COLUMNS).read_frame("log", &frame, None).unwrap();
+    assert_eq!((log.counts.n_cells(), log.counts.impressions()), (1, 20_000));
+    // Hashing both texts of every row takes more than 10 seconds.
+    assert!(started.elapsed().as_secs() < 5);
+}

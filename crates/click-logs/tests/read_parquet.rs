@@ -140,7 +140,7 @@ fn rows_make_sessions() {
     let patterns: Vec<_> = lists[0].patterns().iter().map(|p| (p.clicks.bits(), p.sessions)).collect();
     assert_eq!(patterns, [(0b000, 2000), (0b010, 1000)]);
 
-    let mixed_up = Table { positions: (0..3 * n).map(|row| [1, 3, 2][row % 3]).collect(), ..table };
+    let mixed_up = Table { positions: (0..3 * n).map(|row| [1, 3, 3][row % 3]).collect(), ..table };
     let error = reader.read("log.parquet", mixed_up.write(Compression::SNAPPY).as_slice()).unwrap_err();
     assert_eq!(*error.kind(), ErrorKind::Line(Fault::OutOfOrder { next: 2 }));
 }
@@ -301,5 +301,77 @@ fn damaged_files_never_panic() {
                 let _ = read(&bytes);
             }
         }
+    }
+}
+
+/// A table of texts: rows with the columns q, i, p, c.
+fn texts(rows: &[[&str; 4]]) -> Vec<u8> {
+    let schema = "message log { REQUIRED BYTE_ARRAY q (UTF8); REQUIRED BYTE_ARRAY i (UTF8); REQUIRED BYTE_ARRAY p (UTF8);
+        REQUIRED BYTE_ARRAY c (UTF8); }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for place in 0..4 {
+        let mut column = group.next_column().unwrap().unwrap();
+        let values: Vec<ByteArray> = rows.iter().map(|row| row[place].into()).collect();
+        column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+fn read_texts(rows: &[[&str; 4]]) -> Result<Log, Error> {
+    Reader::new(Format::parquet("query=q,item=i,position=p,click=c").unwrap())
+        .read("log", texts(rows).as_slice())
+}
+
+/// Numbers and truth values as texts are read as in CSV.
+#[test]
+fn texts_are_read_as_those_of_csv() {
+    let expected = read_texts(&[["q", "a", "1", "1"], ["q", "b", "2", "0"]]).unwrap().counts;
+    for (positions, clicks) in [
+        (["1.0", "2.0"], ["True", "False"]),
+        (["1,0", "2.00"], ["1.0", "-0.0"]),
+        (["1", "2"], ["TRUE", "false"]),
+    ] {
+        let rows = [["q", "a", positions[0], clicks[0]], ["q", "b", positions[1], clicks[1]]];
+        assert_eq!(read_texts(&rows).unwrap().counts, expected);
+        let csv = rows.map(|row| row.join(";")).join("\n");
+        let format = Format::delimited("query=q,item=i,position=p,click=c").unwrap();
+        let log = Reader::new(format).read("log", format!("q;i;p;c\n{csv}\n").as_bytes());
+        assert_eq!(log.unwrap().counts, expected);
+    }
+    let refused = |row| read_texts(&[row]).unwrap_err().kind().clone();
+    assert_eq!(refused(["q", "a", "true", "1"]), ErrorKind::Line(Fault::NotANumber));
+    assert_eq!(refused(["q", "a", "1", "yes"]), ErrorKind::Line(Fault::NotANumber));
+}
+
+/// The description of a file promises as many rows as there are.
+#[test]
+fn declared_rows_are_those_that_are_there() {
+    let bytes = texts(&[["q", "a", "1", "1"], ["q", "b", "2", "0"], ["q", "c", "3", "0"]]);
+    let length: [u8; 4] = *bytes[..bytes.len() - 4].last_chunk().unwrap();
+    let start = bytes.len() - 8 - u32::from_le_bytes(length) as usize;
+    // 3 and 4 as the description has them.
+    let places: Vec<usize> = (start..bytes.len() - 8).filter(|&place| bytes[place] == 6).collect();
+    let reader = Reader::new(Format::parquet("query=q,item=i,position=p,click=c").unwrap());
+    let message = |changed: &[usize]| {
+        let mut bytes = bytes.clone();
+        for &place in changed {
+            bytes[place] = 8;
+        }
+        reader.read("log", bytes.as_slice()).err().map(|error| error.to_string())
+    };
+    let pairs = places.iter().flat_map(|&a| places.iter().map(move |&b| [a, b]));
+    let messages: Vec<_> = pairs.filter_map(|pair| message(&pair)).collect();
+    for expected in [
+        "log: 4 rows by the description of the file, but 3 in its row groups",
+        "log: 3 rows by the description of the file, but 4 in its row groups",
+        "log: row group 1 has 3 rows, but 4 by the description of the file",
+    ] {
+        assert!(messages.iter().any(|message| message == expected), "{messages:#?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Parses columns and numbers of a line by hand: a number has digits only.
+//! Parses columns and numbers of a line by hand: a number has digits only, except for a negative zero.
 //!
 //! Works on eight bytes at a time, as a 64-bit number; columns are too short for larger registers to pay off.
 
@@ -15,7 +15,7 @@ pub(crate) fn number(text: &[u8]) -> Result<u64, Fault> {
     if text.is_empty() || text.len() > 19 {
         return long_number(text);
     }
-    digits(text).ok_or_else(|| not_a_number(text))
+    digits(text).map_or_else(|| other_than_digits(text), Ok)
 }
 
 /// The number of up to 19 digits, if the text has nothing else.
@@ -106,11 +106,12 @@ pub(crate) fn number_in(line: &[u8], start: usize, end: usize) -> Result<u64, Fa
     let len = end - start;
     if len == 1 {
         let digit = line[start].wrapping_sub(b'0');
-        return if digit > 9 { Err(not_a_number(&line[start..end])) } else { Ok(digit.into()) };
+        return if digit > 9 { Err(Fault::NotANumber) } else { Ok(digit.into()) };
     }
     match line[start..].first_chunk() {
         Some(&eight) if (2..=8).contains(&len) => {
-            of_up_to_8(u64::from_le_bytes(eight), len).ok_or_else(|| not_a_number(&line[start..end]))
+            let digits = of_up_to_8(u64::from_le_bytes(eight), len);
+            digits.map_or_else(|| other_than_digits(&line[start..end]), Ok)
         }
         _ => number(&line[start..end]),
     }
@@ -125,7 +126,7 @@ fn long_number(text: &[u8]) -> Result<u64, Fault> {
     for &byte in text {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
-            return Err(not_a_number(text));
+            return other_than_digits(text);
         }
         number = number.and_then(|n| n.checked_mul(10)?.checked_add(digit.into()));
     }
@@ -133,10 +134,14 @@ fn long_number(text: &[u8]) -> Result<u64, Fault> {
 }
 
 #[cold]
-fn not_a_number(text: &[u8]) -> Fault {
+fn other_than_digits(text: &[u8]) -> Result<u64, Fault> {
     match text {
-        [b'-', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => Fault::Negative,
-        _ => Fault::NotANumber,
+        // Programs that count in floating point write a sum of nothing so.
+        [b'-', digits @ ..] if !digits.is_empty() && digits.iter().all(|&byte| byte == b'0') => Ok(0),
+        [b'-', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
+            Err(Fault::Negative)
+        }
+        _ => Err(Fault::NotANumber),
     }
 }
 
@@ -212,6 +217,9 @@ mod tests {
             ("18446744073709551616", Err(Fault::TooLarge { max: u64::MAX })),
             ("", Err(Fault::Empty)),
             ("-1", Err(Fault::Negative)),
+            ("-0", Ok(0)),
+            ("-0000000000000000000000000", Ok(0)),
+            ("-00000000000000000000000001", Err(Fault::Negative)),
             ("-", Err(Fault::NotANumber)),
             ("+1", Err(Fault::NotANumber)),
             ("1.0", Err(Fault::NotANumber)),
@@ -233,6 +241,9 @@ mod tests {
             (".0", Err(Fault::NotANumber)),
             ("1.0.0", Err(Fault::NotANumber)),
             ("-3.0", Err(Fault::Negative)),
+            ("-0.0", Ok(0)),
+            ("-0,00", Ok(0)),
+            ("-0.5", Err(Fault::NotANumber)),
             ("", Err(Fault::Empty)),
         ] {
             assert_eq!(table_number(text.as_bytes()), expected, "{text}");

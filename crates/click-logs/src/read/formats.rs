@@ -63,11 +63,13 @@ formats! {
 
     /// Yandex Relevance Prediction: tab-separated, no header. A query has `SessionID TimePassed Q QueryID RegionID` and ten URLs, a click
     /// `SessionID TimePassed C URL`. A click belongs to the last list of its session that shows the URL. The name of a query is
-    /// `QueryID/RegionID`.
+    /// `QueryID/RegionID`. Or Yandex Personalized Web Search of 2013: a query has `SessionID TimePassed Q SERPID QueryID Terms` and ten pairs
+    /// `URL,Domain`, a click `SessionID TimePassed C SERPID URL`. The name of a query is `QueryID`; test queries (`T`), whose clicks were
+    /// withheld, are not counted.
     Yandex = "yandex" in yandex {
-        holds: "Yandex Relevance Prediction",
+        holds: "Yandex Relevance Prediction, or Personalized Web Search of 2013",
         line: "a query with ten results, or a click",
-        query: "`QueryID/RegionID`",
+        query: "`QueryID/RegionID`; of 2013 `QueryID`",
         sessions: SessionsOf::Log,
         making: Making::Fixed(Format::Yandex),
         example: Some("\
@@ -76,7 +78,8 @@ formats! {
     }
 
     /// One session a line, tab-separated, with a header: `query`, `urls` (comma-separated), `clicked_mask` (a 0 or 1 for each URL), and
-    /// optionally `region` and `n_clicks_outside_top10`. The name of a query with a region is `query/region`.
+    /// optionally `region` and `n_clicks_outside_top10`. The name of a query with a region is `query/region`, where a slash in
+    /// the region is written `%2F`.
     Sessions = "sessions" in sessions {
         holds: "A session a line, with a header",
         line: "a session; tab-separated, with a header: `query`, `urls` (comma-separated), `clicked_mask` (a 0 or 1 for each URL, `100`), optionally `region` and `n_clicks_outside_top10`",
@@ -114,7 +117,7 @@ formats! {
             shoes,b,2,0\n"),
     }
 
-    /// A Parquet table; the user names the columns. Row groups are read on all cores, those of a file with sessions by one thread. Needs the
+    /// A Parquet table; the user names the columns. Row groups are read on all cores. Needs the
     /// feature `parquet`.
     Parquet(columns: Columns) = "parquet" in parquet {
         holds: "A Parquet table, columns named with --columns",

@@ -1,6 +1,7 @@
 //! The interface of formats with lines, and where blocks of lines are cut.
 
 use super::marks::CutLine;
+use super::open_lists::{OpenLists, Spot};
 use crate::fault::Fault;
 use crate::sink::Sink;
 
@@ -51,7 +52,7 @@ pub(super) const MAX_TEXT: usize = 80;
 pub(crate) trait LineFormat: Sync {
     /// The content of the header.
     type Layout: Send + Sync;
-    /// The state from line to line of a block.
+    /// The state of a thread from line to line.
     type Memory: Default;
     const HEADER: bool;
 
@@ -80,7 +81,7 @@ pub(crate) trait LineFormat: Sync {
         &self,
         layout: &Self::Layout,
         line: &[u8],
-        at: u64,
+        at: Spot,
         memory: &mut Self::Memory,
         sink: &mut S,
     ) -> Result<(), LineFault>;
@@ -98,7 +99,7 @@ pub(crate) trait LineFormat: Sync {
         &self,
         layout: &Self::Layout,
         line: CutLine<'_>,
-        at: u64,
+        at: Spot,
         memory: &mut Self::Memory,
         sink: &mut S,
     ) -> Result<(), LineFault> {
@@ -107,8 +108,13 @@ pub(crate) trait LineFormat: Sync {
         self.line(layout, line, at, memory, sink)
     }
 
-    /// Called at the end of a block, which is the end of everything that its lines belong to.
+    /// Called at the end of a block, which is the end of everything that its lines belong to, except for open lists.
     fn end<S: Sink>(&self, _memory: &mut Self::Memory, _sink: &mut S) {}
+
+    /// The lists that are open until the end of the log.
+    fn open_lists(_memory: Self::Memory) -> OpenLists {
+        OpenLists::default()
+    }
 
     /// The end of a block that starts with `bytes`: after a line, where a group of lines ends. 0 if the end comes later.
     fn cut(&self, _layout: &Self::Layout, bytes: &[u8]) -> usize {
@@ -124,16 +130,25 @@ pub(crate) fn after_last_line(bytes: &[u8]) -> usize {
     memchr::memrchr(b'\n', bytes).map_or(0, |place| place + 1)
 }
 
+/// Whether a line has nothing but blanks; such lines are skipped. No format has a line of blanks that says anything.
+pub(crate) fn is_blank(line: &[u8]) -> bool {
+    // The first byte tells nearly always.
+    line.first().is_none_or(u8::is_ascii_whitespace) && line.iter().all(u8::is_ascii_whitespace)
+}
+
 /// The start of the last group of whole lines, since more lines of the group may follow; 0 if all lines are one group. `together` gets
-/// the last line and one above.
+/// the last line and one above; blank lines belong to the group.
 pub(crate) fn cut_between(bytes: &[u8], mut together: impl FnMut(&[u8], &[u8]) -> bool) -> usize {
     let Some(last) = memchr::memrchr(b'\n', bytes) else { return 0 };
     let start_of = |end: usize| memchr::memrchr(b'\n', &bytes[..end]).map_or(0, |before| before + 1);
     let mut cut = start_of(last);
-    let lowest = &bytes[cut..last];
+    let mut lowest = &bytes[cut..last];
     while cut > 0 {
         let above = start_of(cut - 1);
-        if !together(lowest, &bytes[above..cut - 1]) {
+        let line = &bytes[above..cut - 1];
+        if is_blank(lowest) {
+            lowest = line;
+        } else if !is_blank(line) && !together(lowest, line) {
             break;
         }
         cut = above;

@@ -26,6 +26,17 @@ pub(crate) enum Line<'a> {
     Cut(CutLine<'a>),
 }
 
+impl Line<'_> {
+    /// The number of lines of the file: a quoted column may have line ends.
+    #[inline]
+    pub(crate) fn n_lines(&self) -> u64 {
+        match self {
+            Self::Whole(line) => 1 + memchr::memchr_iter(b'\n', line).count() as u64,
+            Self::Cut(_) => 1,
+        }
+    }
+}
+
 /// A line without quotation marks, cut into columns.
 #[derive(Clone, Copy)]
 pub(crate) struct CutLine<'a> {
@@ -88,6 +99,17 @@ impl<'a> Lines<'a> {
                 _ => self.ends.push(place),
             }
         };
+        if has_quotes
+            && let Some(record) = record_end(&self.bytes[start..], delimiter)
+            && start + record > end + 1
+        {
+            let has_end = self.bytes[start + record - 1] == b'\n';
+            end = start + record - usize::from(has_end);
+            // The marks after the record.
+            self.chunk = end & !63;
+            let rest = &self.bytes[self.chunk.min(self.bytes.len())..];
+            self.marks = marks(rest, delimiter) & (u64::MAX << (end & 63)) & !(1 << (end & 63));
+        }
         self.start = end + 1;
         if end > start && self.bytes[end - 1] == b'\r' {
             end -= 1;
@@ -105,6 +127,63 @@ impl<'a> Lines<'a> {
     pub(crate) fn line_from(&self, start: usize) -> &'a [u8] {
         let line = line(&self.bytes[start..]);
         line.strip_suffix(b"\r").unwrap_or(line)
+    }
+}
+
+/// The longest start of a line up to a quotation mark below it that ends a column of the line. Without a limit, one mark too many
+/// would make the rest of a file one column.
+const MAX_QUOTED: usize = 1 << 16;
+
+/// The end of the line that starts with `bytes`, after its LF, where quoted columns may have line ends; of a line with quotation marks in
+/// wrong places the next LF. `None` if a column is not closed.
+fn record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
+    let in_reach = &bytes[..bytes.len().min(MAX_QUOTED)];
+    let mut at = 0;
+    loop {
+        if bytes.get(at) == Some(&b'"') {
+            loop {
+                let from = at + 1;
+                match in_reach.get(from..).and_then(|rest| memchr::memchr(b'"', rest)) {
+                    Some(end) => at = from + end + 1,
+                    None if in_reach.len() < bytes.len() => return Some(after_line(bytes)),
+                    None => return None,
+                }
+                if bytes.get(at) != Some(&b'"') {
+                    break;
+                }
+            }
+            match bytes[at..] {
+                [] | [b'\r'] => return Some(bytes.len()),
+                [b'\n', ..] => return Some(at + 1),
+                [b'\r', b'\n', ..] => return Some(at + 2),
+                [byte, ..] if byte == delimiter => at += 1,
+                _ => return Some(after_line(bytes)),
+            }
+        } else {
+            match memchr::memchr2(delimiter, b'\n', &bytes[at..]) {
+                None => return Some(bytes.len()),
+                Some(end) if bytes[at + end] == delimiter => at += end + 1,
+                Some(end) => return Some(at + end + 1),
+            }
+        }
+    }
+}
+
+fn after_line(bytes: &[u8]) -> usize {
+    (line(bytes).len() + 1).min(bytes.len())
+}
+
+/// The end of the last whole line, where quoted columns may have line ends; 0 if there is none.
+pub(crate) fn after_last_record(bytes: &[u8], delimiter: u8) -> usize {
+    let mut end = 0;
+    loop {
+        let last_line = || memchr::memrchr(b'\n', &bytes[end..]).map_or(end, |place| end + place + 1);
+        let Some(quote) = memchr::memchr(b'"', &bytes[end..]) else { return last_line() };
+        end += memchr::memrchr(b'\n', &bytes[end..end + quote]).map_or(0, |place| place + 1);
+        match record_end(&bytes[end..], delimiter) {
+            Some(record) if bytes[end + record - 1] == b'\n' => end += record,
+            _ => return end,
+        }
     }
 }
 
@@ -165,19 +244,42 @@ mod tests {
         all
     }
 
+    /// Where a line ends whose quoted columns may have line ends, byte by byte.
+    fn plain_end(bytes: &[u8], delimiter: u8) -> usize {
+        let first = bytes.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |end| end + 1);
+        let (mut quoted, mut closed, mut begins) = (false, false, true);
+        for (place, &byte) in bytes.iter().enumerate() {
+            if quoted {
+                quoted = byte != b'"';
+                closed = !quoted;
+            } else if byte == b'"' && (begins || closed) {
+                (quoted, closed) = (true, false);
+            } else if byte == b'\n' {
+                return place + 1;
+            } else if byte == delimiter {
+                (closed, begins) = (false, true);
+                continue;
+            } else if closed && (byte != b'\r' || !matches!(bytes.get(place + 1), None | Some(b'\n'))) {
+                return first;
+            }
+            begins = false;
+        }
+        if quoted { first } else { bytes.len() }
+    }
+
     /// Byte by byte.
     fn plain(bytes: &[u8], delimiter: u8) -> Cut {
-        let mut start = 0;
-        let lines = bytes.split_inclusive(|&byte| byte == b'\n');
-        let cut = |line: &[u8]| {
-            let of_line = start;
-            start += line.len();
+        let (mut all, mut start) = (Vec::new(), 0);
+        while start < bytes.len() {
+            let end = start + plain_end(&bytes[start..], delimiter);
+            let line = &bytes[start..end];
             let line = line.strip_suffix(b"\n").unwrap_or(line);
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             let columns = || line.split(|&byte| byte == delimiter).map(<[u8]>::to_vec).collect();
-            (of_line, if line.contains(&b'"') { Err(line.to_vec()) } else { Ok(columns()) })
-        };
-        lines.map(cut).collect()
+            all.push((start, if line.contains(&b'"') { Err(line.to_vec()) } else { Ok(columns()) }));
+            start = end;
+        }
+        all
     }
 
     /// A wrong version: begins anew every 64 bytes.

@@ -11,29 +11,35 @@ pub(crate) struct Meaning {
     pub(crate) first_position: u64,
     /// Whether to clip clicks at impressions, instead of reporting a fault.
     pub(crate) clip_clicks: bool,
+    /// The number of positions that are wanted; those below may be beyond the longest list.
+    pub(crate) n_positions: u64,
 }
 
 impl Meaning {
     /// Positions count from 1, and clicks above impressions are a fault.
-    pub(crate) const USUAL: Self = Self { first_position: 1, clip_clicks: false };
+    pub(crate) const USUAL: Self = Self { first_position: 1, clip_clicks: false, n_positions: u64::MAX };
 
     /// The same meaning with positions from 1, for formats that define it.
     pub(crate) fn of_format(self) -> Self {
         Self { first_position: 1, ..self }
     }
 
-    /// The position counted from 0, if a list of this length has it.
+    /// The position counted from 0, if a list of this length has it. `None` if it is beyond the longest list, and is not wanted.
     #[inline]
-    pub(crate) fn position(self, position: u64, depth: u64) -> Result<u8, Fault> {
-        let depth = depth.min(MAX_POSITIONS);
+    pub(crate) fn position(self, position: u64, depth: u64) -> Result<Option<u8>, Fault> {
         let Some(from_zero) = position.checked_sub(self.first_position) else {
             return Err(Fault::PositionZero);
         };
-        if from_zero >= depth {
-            return Err(Fault::PositionBeyondDepth { last: depth - 1 + self.first_position });
+        let supported = depth.min(MAX_POSITIONS);
+        if from_zero >= supported {
+            return if from_zero < depth && from_zero >= self.n_positions {
+                Ok(None)
+            } else {
+                Err(Fault::PositionBeyondDepth { last: supported - 1 + self.first_position })
+            };
         }
         #[expect(clippy::cast_possible_truncation, reason = "below 64")]
-        Ok(from_zero as u8)
+        Ok(Some(from_zero as u8))
     }
 
     /// The log's number of a position counted from 0.

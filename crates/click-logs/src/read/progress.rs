@@ -1,6 +1,7 @@
 //! Reports of threads, combined into one report or error.
 
 use super::line::Lost;
+use super::open_lists::OpenLists;
 use super::source::Totals;
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
@@ -12,6 +13,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) lines: u64,
+    /// Of each thread.
+    pub(crate) open: Vec<OpenLists>,
     tally: Tally,
     /// Skipped lines, and the place of the first.
     skipped: BTreeMap<&'static str, (Skipped, (usize, u64))>,
@@ -55,6 +58,7 @@ impl Progress {
 
     pub(crate) fn absorb(&mut self, other: Self, tally: &Tally) {
         self.lines += other.lines;
+        self.open.extend(other.open);
         self.tally.absorb(tally);
         for (reason, (skipped, at)) in other.skipped {
             self.add_skipped(reason, skipped, at);

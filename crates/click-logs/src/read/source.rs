@@ -1,6 +1,6 @@
 //! Files and streams: decompressed, and cut into blocks of whole lines.
 
-use super::line::{LineFormat, MAX_TEXT};
+use super::line::{LineFormat, MAX_TEXT, is_blank};
 use crate::error::{Error, ErrorKind, Place};
 use flate2::bufread::GzDecoder;
 use std::collections::VecDeque;
@@ -101,8 +101,8 @@ impl<R: BufRead> Read for Members<R> {
             if len > 0 || buffer.is_empty() {
                 return Ok(len);
             }
-            if let Some(byte) = member.get_mut().fill_buf()?.first() {
-                if *byte != GZIP[0] {
+            if let Some(byte) = after_padding(member.get_mut())? {
+                if byte != GZIP[0] {
                     let message = "something other than gzip follows their end";
                     return Err(io::Error::new(io::ErrorKind::InvalidData, message));
                 }
@@ -112,6 +112,20 @@ impl<R: BufRead> Read for Members<R> {
             }
         }
         Ok(0)
+    }
+}
+
+/// Skips zero bytes, with which tapes and archives pad a member to the end of a block. Returns the
+/// next byte, which is not consumed.
+fn after_padding(file: &mut impl BufRead) -> io::Result<Option<u8>> {
+    loop {
+        let bytes = file.fill_buf()?;
+        let padding = bytes.iter().take_while(|&&byte| byte == 0).count();
+        let (next, at_end) = (bytes.get(padding).copied(), bytes.is_empty());
+        file.consume(padding);
+        if next.is_some() || at_end {
+            return Ok(next);
+        }
     }
 }
 
@@ -133,6 +147,10 @@ impl<'a> Input<'a> {
             }
             Ok(_) => Ok(Self { name: name.into(), stream: None, watch: None, stop: None }),
         }
+    }
+
+    pub(crate) fn name(&self) -> Arc<str> {
+        Arc::clone(&self.name)
     }
 
     /// Calls `watch`, from any thread, with the number of further bytes read, as stored on disk.
@@ -308,7 +326,11 @@ impl<'a, F: LineFormat> Source<'a, F> {
         };
         let mut bytes = Bytes { name, stream, compressed, tail: Vec::new() };
         let mut start = Vec::new();
-        let first_line = |bytes: &[u8]| memchr::memchr(b'\n', bytes).map_or(0, |end| end + 1);
+        // Blank lines may be above a header.
+        let first_line = |bytes: &[u8]| {
+            let mut ends = memchr::memchr_iter(b'\n', bytes).map(|end| end + 1);
+            ends.find(|&end| !is_blank(&bytes[..end])).unwrap_or(0)
+        };
         let (len, _) = bytes.fill(&mut start, 1 << 12, first_line)?;
         start.truncate(len);
         let name = &bytes.name;
@@ -324,15 +346,17 @@ impl<'a, F: LineFormat> Source<'a, F> {
             0 => start.len(),
             end => end,
         };
-        if F::HEADER && header == 0 {
+        if F::HEADER && is_blank(&start[..header]) {
             return self.empty(name).map(|()| None);
         }
         let line = start[..header].strip_suffix(b"\n").unwrap_or(&start[..header]);
+        let line = &line[memchr::memrchr(b'\n', line).map_or(0, |end| end + 1)..];
+        let n_lines = memchr::memchr_iter(b'\n', &start[..header]).count() as u64;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let layout = self.format.layout(line).map_err(|message| {
             let shown = if self.format.is_header(line) { &line[..line.len().min(MAX_TEXT)] } else { b".." };
             let text = String::from_utf8_lossy(shown).escape_debug().to_string();
-            let place = Place { file: name.to_string(), line: 1, column: None, text, message };
+            let place = Place { file: name.to_string(), line: n_lines.max(1), column: None, text, message };
             Error::at(ErrorKind::Header, place)
         })?;
         self.totals.bytes += header as u64;
@@ -341,7 +365,7 @@ impl<'a, F: LineFormat> Source<'a, F> {
         Ok(Some(Open {
             bytes,
             layout: Arc::new(layout),
-            next_line: 1 + u64::from(F::HEADER),
+            next_line: 1 + if F::HEADER { n_lines.max(1) } else { 0 },
             offset: header as u64,
             any_line: false,
         }))

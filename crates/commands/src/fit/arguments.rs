@@ -21,8 +21,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_parser = format_parser(), required_unless_present = "counts", conflicts_with = "counts")]
     pub(super) format: Option<&'static FormatRow>,
     /// Names of the columns, for formats that need them: query=..,item=..,position=..,click=.. and, if a line has more than one impression,
-    /// impressions=... Or session=.., for models that need sessions: the lines of a session are one list, are adjacent, and go from the
-    /// first position down. `query` may be left out
+    /// impressions=... Or session=.., for models that need sessions: the lines of a session are one list, wherever they stand; all
+    /// sessions are in memory until the log is read. `query` may be left out
     #[arg(long, value_name = "KEY=COLUMN,..", conflicts_with = "counts")]
     pub(super) columns: Option<String>,
     /// Fit to counts instead of logs: CSV or Parquet tables with the columns query, item, position, clicks, impressions
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     /// Keep only the N queries with the most impressions
     #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX.into()))]
     pub(super) top_queries: Option<u32>,
-    /// Keep only the first N positions
+    /// Keep only the first N positions; those left out may be beyond the 64 that a list may have
     #[arg(long, value_name = "N", value_parser = integer::<u8>(1..=64))]
     pub(super) positions: Option<u8>,
     /// Whether queries have their own examination (pbm) and leaving (dcm), or all share them

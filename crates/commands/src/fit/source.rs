@@ -81,6 +81,9 @@ impl Source {
             }
             reader = reader.positions_from_zero();
         }
+        if let Some(n_positions) = arguments.positions {
+            reader = reader.positions(n_positions.into());
+        }
         // The answer needs the log's lists, whatever the models need.
         if no_sessions.is_none()
             && (arguments.answer > 0 || models.iter().any(|model| model.needs_sessions()))

@@ -33,7 +33,7 @@ macro_rules! formats {
             }
 
             /// The columns named by the user, for formats without fixed columns.
-            fn columns(&self) -> Option<&Columns> {
+            pub(in crate::read) fn columns(&self) -> Option<&Columns> {
                 match self {
                     $(Self::$Variant $(($settings))? => {
                         let columns: [Option<&Columns>; _] = [$(Some($settings.columns()),)? None];

@@ -1,21 +1,22 @@
 //! Any table with a header and one (query, item, position) a line; the user names the columns.
 //!
 //! The delimiter is the first of tab, comma, semicolon and vertical bar that gives a header with the named columns. A quoted column may
-//! contain the delimiter, and a quotation mark written twice, but no line end. Other columns are not read. Positions count from 1, or
+//! contain the delimiter, line ends, and a quotation mark written twice. Other columns are not read. Positions count from 1, or
 //! from 0 if the reader is set so.
 //!
-//! If a column names sessions, consecutive lines with the same session and query are one list, from its first position down. If a line of
-//! a list is skipped, the list ends above it; such lists are counted. Names of sessions are compared from line to line, and neither kept
-//! nor shown.
+//! If a column names sessions, the lines with the same session and query are one list, wherever they stand ([`open_lists`]). If a line of
+//! a list is skipped, the list ends above it; such lists are counted. Names of sessions are neither kept nor shown.
+//!
+//! [`open_lists`]: crate::read::open_lists
 
 use super::{Format, Input, Keep, ReadReport, Reader};
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
-use crate::names::Id;
-use crate::read::fields::{MAX_POSITIONS, check_count, table_clicks, table_number};
-use crate::read::line::{LineFault, LineFormat, MAX_TEXT, after_last_line, cut_between};
-use crate::read::marks::CutLine;
+use crate::read::fields::{check_count, table_clicks, table_number};
+use crate::read::line::{LineFault, LineFormat, MAX_TEXT};
+use crate::read::marks::{CutLine, after_last_record};
 use crate::read::meaning::Meaning;
+use crate::read::open_lists::{KeyHash, OpenLists, Spot};
 use crate::sink::Sink;
 use crate::table::Shown;
 use std::borrow::Cow;
@@ -168,8 +169,8 @@ impl NamesColumns for Delimited {
 
 impl Format {
     /// Any table with a header. `query=..,item=..,position=..,click=..,impressions=..` names the columns. Without `query` the only query
-    /// is called `all`; without `impressions` every line is one impression. With `session=..`, the lines of a list must be consecutive,
-    /// from the first position down, and the order of clicks is known.
+    /// is called `all`; without `impressions` every line is one impression. With `session=..`, lines of the same session and query are
+    /// one list, wherever they stand, and the order of clicks is known; all lists are in memory until the log is read.
     ///
     /// # Errors
     ///
@@ -217,7 +218,7 @@ pub(super) fn read<K: Keep>(
     inputs: Vec<Input<'_>>,
     keep: &K,
 ) -> Result<ReadReport, Error> {
-    reader.read_lines(&TableLines { table, meaning: reader.meaning }, inputs, keep)
+    reader.read_lines(&TableLines { table, meaning: reader.meaning, hash: KeyHash::default() }, inputs, keep)
 }
 
 /// The roles of columns; each is an index into [`Columns::by_role`].
@@ -228,61 +229,6 @@ pub(crate) const POSITION: usize = 2;
 pub(crate) const CLICK: usize = 3;
 pub(crate) const IMPRESSIONS: usize = 4;
 pub(crate) const SESSION: usize = 5;
-
-/// The list that is being read, if a column names sessions.
-#[derive(Default)]
-pub(crate) struct OpenList {
-    /// Key of its lines: the session, and the query if there is one.
-    key: Vec<u8>,
-    query: Option<Id>,
-    at: u64,
-    items: Vec<Id>,
-    clicks: u64,
-    /// Whether one of its lines was skipped.
-    at_fault: bool,
-}
-
-impl OpenList {
-    /// Called for every line, also for faulty ones. A new key ends the list.
-    pub(crate) fn enter<S: Sink>(&mut self, key: &[u8], sink: &mut S) {
-        if self.key != key {
-            self.close(sink);
-            self.key.clear();
-            self.key.extend_from_slice(key);
-        }
-    }
-
-    /// Adds the next item of the list; `at` is the place of its line in the log.
-    pub(crate) fn push(&mut self, shown: &Shown, meaning: Meaning, at: u64) -> Result<(), Fault> {
-        let next = self.items.len();
-        if usize::from(shown.position) != next {
-            return Err(Fault::OutOfOrder { next: meaning.named(next) });
-        }
-        if next == 0 {
-            (self.query, self.at) = (Some(shown.query), at);
-        }
-        self.items.push(shown.item);
-        self.clicks |= shown.clicks.min(1) << shown.position;
-        Ok(())
-    }
-
-    /// Skips a line of the list.
-    pub(crate) fn skip(&mut self) {
-        self.at_fault = true;
-    }
-
-    /// Ends the list.
-    pub(crate) fn close<S: Sink>(&mut self, sink: &mut S) {
-        if let Some(query) = self.query.take() {
-            sink.session(query, &self.items, self.clicks, self.at);
-            if self.at_fault {
-                sink.session_at_fault();
-            }
-        }
-        self.items.clear();
-        (self.clicks, self.at_fault) = (0, false);
-    }
-}
 
 /// The indices of the columns in a file.
 pub(crate) struct Layout {
@@ -330,38 +276,18 @@ impl Layout {
         }
         Ok(Self { delimiter, n_columns: names.len(), columns, names })
     }
-
-    /// The key of a list's lines, session and query as written; empty without sessions.
-    fn key(&self, line: &[u8], key: &mut Vec<u8>) {
-        key.clear();
-        let Some(session) = self.columns[SESSION] else { return };
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let split = split(line, self.delimiter).unwrap_or_default();
-        let field = |column: usize| split.get(column).map(AsRef::as_ref);
-        self.key_of([field(session), self.columns[QUERY].and_then(field)], key);
-    }
-
-    /// The key of a line with these fields of session and query.
-    fn key_of(&self, [session, query]: [Option<&[u8]>; 2], key: &mut Vec<u8>) {
-        key.clear();
-        let query = self.columns[QUERY].map(|_| query);
-        for field in [Some(session), query].into_iter().flatten() {
-            key.extend_from_slice(field.unwrap_or_default());
-            // Fields contain no line ends.
-            key.push(b'\n');
-        }
-    }
 }
 
 /// A table, and the meaning of its numbers.
 pub(crate) struct TableLines<'a> {
     pub(crate) table: &'a Delimited,
     pub(crate) meaning: Meaning,
+    pub(crate) hash: KeyHash,
 }
 
 impl LineFormat for TableLines<'_> {
     type Layout = Layout;
-    type Memory = (OpenList, Vec<u8>);
+    type Memory = OpenLists;
     const HEADER: bool = true;
 
     fn layout(&self, header: &[u8]) -> Result<Layout, String> {
@@ -400,31 +326,17 @@ impl LineFormat for TableLines<'_> {
         })
     }
 
-    fn enter<S: Sink>(
-        &self,
-        layout: &Layout,
-        line: &[u8],
-        (list, key): &mut (OpenList, Vec<u8>),
-        sink: &mut S,
-    ) {
-        if layout.columns[SESSION].is_some() {
-            layout.key(line, key);
-            list.enter(key, sink);
-        }
-    }
-
     fn line<S: Sink>(
         &self,
         layout: &Layout,
         line: &[u8],
-        at: u64,
-        (list, _): &mut (OpenList, Vec<u8>),
+        at: Spot,
+        lists: &mut OpenLists,
         sink: &mut S,
     ) -> Result<(), LineFault> {
-        let fields = split(line, layout.delimiter).map_err(|fault| LineFault::new(fault, 0, b"\""));
-        let fields = fields.inspect_err(|_| list.skip())?;
+        let fields = split(line, layout.delimiter).map_err(|fault| LineFault::new(fault, 0, b"\""))?;
         let fields_of = layout.columns.map(|column| fields.get(column?).map(AsRef::as_ref));
-        self.shown(layout, fields.len(), fields_of, at, list, sink).inspect_err(|_| list.skip())
+        self.shown(layout, fields.len(), fields_of, at, lists, sink)
     }
 
     fn delimiter(&self, layout: &Layout) -> Option<u8> {
@@ -436,32 +348,20 @@ impl LineFormat for TableLines<'_> {
         &self,
         layout: &Layout,
         line: CutLine<'_>,
-        at: u64,
-        (list, key): &mut (OpenList, Vec<u8>),
+        at: Spot,
+        lists: &mut OpenLists,
         sink: &mut S,
     ) -> Result<(), LineFault> {
         let fields = layout.columns.map(|column| line.get(column?));
-        if layout.columns[SESSION].is_some() {
-            layout.key_of([SESSION, QUERY].map(|role| fields[role]), key);
-            list.enter(key, sink);
-        }
-        self.shown(layout, line.n_columns(), fields, at, list, sink).inspect_err(|_| list.skip())
+        self.shown(layout, line.n_columns(), fields, at, lists, sink)
     }
 
-    fn end<S: Sink>(&self, (list, _): &mut (OpenList, Vec<u8>), sink: &mut S) {
-        list.close(sink);
+    fn open_lists(lists: OpenLists) -> OpenLists {
+        lists
     }
 
     fn cut(&self, layout: &Layout, bytes: &[u8]) -> usize {
-        if layout.columns[SESSION].is_none() {
-            return after_last_line(bytes);
-        }
-        let (mut last, mut key) = (Vec::new(), Vec::new());
-        cut_between(bytes, |lowest, above| {
-            layout.key(lowest, &mut last);
-            layout.key(above, &mut key);
-            last == key
-        })
+        after_last_record(bytes, layout.delimiter)
     }
 
     fn column_name(&self, layout: &Layout, column: usize) -> String {
@@ -470,16 +370,41 @@ impl LineFormat for TableLines<'_> {
 }
 
 impl TableLines<'_> {
-    /// Reads a line. `found` is its number of columns; `fields` are the columns by role.
+    /// Reads a line, and notes a fault in its list.
+    #[inline]
     fn shown<S: Sink>(
         &self,
         layout: &Layout,
         found: usize,
         fields: [Option<&[u8]>; ROLES],
-        at: u64,
-        list: &mut OpenList,
+        at: Spot,
+        lists: &mut OpenLists,
         sink: &mut S,
     ) -> Result<(), LineFault> {
+        let Some(session) = fields[SESSION].filter(|_| layout.columns[SESSION].is_some()) else {
+            let shown = self.read(layout, found, fields, sink)?;
+            if let Some(shown) = shown {
+                sink.shown(shown, at.at);
+            }
+            return Ok(());
+        };
+        let query = self.hash.of_text(fields[QUERY].unwrap_or_default());
+        let key = self.hash.of_both(self.hash.of_text(session), query);
+        let shown = self.read(layout, found, fields, sink).inspect_err(|_| lists.skip(key, at))?;
+        if let Some(shown) = shown {
+            lists.push(key, &shown, at, layout.columns[POSITION].map_or(0, |column| column + 1));
+        }
+        Ok(())
+    }
+
+    /// Reads a line; `None` if its position is not wanted. `found` is its number of columns; `fields` are the columns by role.
+    fn read<S: Sink>(
+        &self,
+        layout: &Layout,
+        found: usize,
+        fields: [Option<&[u8]>; ROLES],
+        sink: &mut S,
+    ) -> Result<Option<Shown>, LineFault> {
         let expected = layout.n_columns;
         if found != expected {
             // The columns cannot be assigned, and an unnamed column, or the session's, may identify users: nothing is shown.
@@ -506,22 +431,22 @@ impl TableLines<'_> {
                 LineFault::new(fault, column, field(role)).of(clicks(), impressions())
             }
         };
+        let position =
+            table_number(field(POSITION)).and_then(|position| self.meaning.position(position, u64::MAX));
+        if position == Ok(None) {
+            return Ok(None);
+        }
+        if layout.columns[SESSION].is_some() && field(SESSION).is_empty() {
+            return Err(in_role(SESSION)(Fault::Empty));
+        }
         let query = fields[QUERY].unwrap_or(ONE_QUERY);
         let query = sink.id(query).map_err(in_role(QUERY))?;
         let item = sink.id(field(ITEM)).map_err(in_role(ITEM))?;
-        let position =
-            table_number(field(POSITION)).and_then(|position| self.meaning.position(position, MAX_POSITIONS));
         let position = position.map_err(in_role(POSITION))?;
         let clicks = clicks().map_err(in_role(CLICK))?;
         let impressions = impressions().map_err(in_role(IMPRESSIONS))?;
         let clicks = self.meaning.clicks(clicks, impressions, sink).map_err(in_role(CLICK))?;
-        let shown = Shown { query, item, clicks, impressions, position };
-        match fields[SESSION] {
-            None => sink.shown(shown, at),
-            Some(b"") => return Err(in_role(SESSION)(Fault::Empty)),
-            Some(_) => list.push(&shown, self.meaning, at).map_err(in_role(POSITION))?,
-        }
-        Ok(())
+        Ok(position.map(|position| Shown { query, item, clicks, impressions, position }))
     }
 }
 

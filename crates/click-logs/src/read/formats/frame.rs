@@ -1,21 +1,21 @@
 //! Tables in memory, by columns: rows are read by several threads, without a copy of the columns.
 //!
-//! A thread takes some thousands of rows, decodes the named columns a part at a time, and counts the rows. If a column names sessions, rows
-//! are cut between lists only. Results are those of the same rows in a Parquet file, for any number of threads and however the rows are
+//! A thread takes some thousands of rows, decodes the named columns a part at a time, and counts the rows. Results are those of the same rows in a Parquet file, for any number of threads and however the rows are
 //! divided into batches; a frame has no bytes and is no file, so [`ReadReport`] has 0 of both.
 
-use super::delimited::{Columns, QUERY, ROLES, SESSION};
-use super::rows::{RowValues, Rows, TableOfRows, Value, list_key};
+use super::delimited::{Columns, ROLES};
+use super::rows::{Rows, TableOfRows, Value};
 use super::{Keep, ReadReport, Reader};
 use crate::collect::Collector;
 use crate::error::{Error, ErrorKind};
 use crate::log::Log;
 use crate::names::lock;
+use crate::read::open_lists::KeyHash;
 use crate::read::progress::Progress;
 use crate::read::source::{Totals, stopped};
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Rows that a thread takes at once, and rows that it decodes at once.
@@ -136,52 +136,6 @@ impl<'a> Frame<'a> {
                 .map(move |start| (batch, start..end.min(start.saturating_add(ROWS_AT_ONCE))))
         })
     }
-
-    /// The key of the list to which a row belongs.
-    fn list_key(&self, row: usize, places: &[Option<usize>; ROLES], key: &mut Vec<u8>) {
-        key.clear();
-        let Some((batch, rows)) = self.parts(row..row + 1).next() else { return };
-        let mut values = Vec::with_capacity(2);
-        let mut of_row: RowValues<'_> = [None; ROLES];
-        for role in [SESSION, QUERY] {
-            let Some(place) = places[role] else { continue };
-            values.clear();
-            batch.columns[place].values(rows.clone(), &mut values);
-            of_row[role] = values.first().copied();
-        }
-        list_key(&of_row, key);
-    }
-}
-
-/// The rows that no thread has taken yet.
-struct Untaken<'a> {
-    frame: &'a Frame<'a>,
-    places: [Option<usize>; ROLES],
-    next: usize,
-}
-
-impl Untaken<'_> {
-    /// The next rows: whole lists, if a column names sessions.
-    fn take(&mut self) -> Option<Range<usize>> {
-        let (start, n_rows) = (self.next, self.frame.n_rows);
-        if start >= n_rows {
-            return None;
-        }
-        let mut end = n_rows.min(start.saturating_add(ROWS_OF_A_THREAD));
-        if self.places[SESSION].is_some() && end < n_rows {
-            let (mut last, mut next) = (Vec::new(), Vec::new());
-            self.frame.list_key(end - 1, &self.places, &mut last);
-            while end < n_rows {
-                self.frame.list_key(end, &self.places, &mut next);
-                if next != last {
-                    break;
-                }
-                end += 1;
-            }
-        }
-        self.next = end;
-        Some(start..end)
-    }
 }
 
 impl Reader {
@@ -199,7 +153,15 @@ impl Reader {
         };
         let places = frame.places(name, columns)?;
         let lenient = self.max_skipped.is_some();
-        let table = TableOfRows { columns, places, meaning: self.meaning, name, number: 0, lenient };
+        let table = TableOfRows {
+            columns,
+            places,
+            meaning: self.meaning,
+            name,
+            number: 0,
+            lenient,
+            hash: KeyHash::default(),
+        };
         let collector = Collector::new(self.keep_sessions, self.hold_out);
         let report = self.read_rows(frame, table, &collector, stop)?;
         collector.finish(self.threads, report)
@@ -215,15 +177,17 @@ impl Reader {
         if frame.n_rows == 0 {
             return Err(Error::of(ErrorKind::Empty, table.name, "no row to read"));
         }
-        let untaken = Mutex::new(Untaken { frame, places: table.places, next: 0 });
+        let next = AtomicUsize::new(0);
         let progress = Mutex::new(Progress::default());
         let failed = AtomicBool::new(false);
         let work = || {
             let (mut sink, mut mine) = (keep.sink(), Progress::default());
             while !failed.load(Ordering::Relaxed) {
-                // A separate statement, so that the lock is released before the rows are read.
-                let taken = lock(&untaken).take();
-                let Some(taken) = taken else { break };
+                let start = next.fetch_add(ROWS_OF_A_THREAD, Ordering::Relaxed);
+                if start >= frame.n_rows {
+                    break;
+                }
+                let taken = start..frame.n_rows.min(start + ROWS_OF_A_THREAD);
                 let error = stopped(stop, table.name);
                 let fine = error.is_none() && {
                     let mut rows = Rows::new(table, &mut sink, &mut mine);
@@ -250,7 +214,7 @@ impl Reader {
             work();
         });
         let progress = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
-        progress.finish(Totals::default(), self.max_skipped)
+        self.finish(progress, keep, &[table.name.into()], Totals::default())
     }
 }
 

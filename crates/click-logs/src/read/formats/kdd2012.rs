@@ -14,6 +14,7 @@ use crate::names::Id;
 use crate::read::fields::{MAX_POSITIONS, check_count, number_in, tabs_of_64};
 use crate::read::line::{LineFault, LineFormat};
 use crate::read::meaning::Meaning;
+use crate::read::open_lists::Spot;
 use crate::sink::Sink;
 use crate::table::Shown;
 
@@ -58,7 +59,7 @@ impl LineFormat for Kdd2012 {
         &self,
         (): &(),
         line: &[u8],
-        at: u64,
+        at: Spot,
         (): &mut (),
         sink: &mut S,
     ) -> Result<(), LineFault> {
@@ -90,13 +91,15 @@ impl LineFormat for Kdd2012 {
         let clicks = self.meaning.clicks(clicks, impressions, sink).map_err(in_column(1))?;
         let item = number(4).and_then(|number| id(number, text(4), sink)).map_err(in_column(4))?;
         let depth = number(6).map_err(in_column(6))?;
-        if depth == 0 || depth > MAX_POSITIONS {
+        if depth == 0 || depth > MAX_POSITIONS && self.meaning.n_positions > MAX_POSITIONS {
             return Err(in_column(6)(Fault::BadDepth));
         }
         let position =
             number(7).and_then(|place| self.meaning.position(place, depth)).map_err(in_column(7))?;
         let query = number(8).and_then(|number| id(number, text(8), sink)).map_err(in_column(8))?;
-        sink.shown(Shown { query, item, clicks, impressions, position }, at);
+        if let Some(position) = position {
+            sink.shown(Shown { query, item, clicks, impressions, position }, at.at);
+        }
         Ok(())
     }
 

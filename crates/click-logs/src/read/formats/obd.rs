@@ -6,9 +6,11 @@
 use super::delimited::{Columns, Delimited, TableLines};
 use super::{Input, Keep, ReadReport, Reader};
 use crate::error::Error;
+use crate::read::open_lists::KeyHash;
 
 pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<ReadReport, Error> {
-    reader.read_lines(&TableLines { table: &columns(), meaning: reader.meaning.of_format() }, inputs, keep)
+    let (meaning, hash) = (reader.meaning.of_format(), KeyHash::default());
+    reader.read_lines(&TableLines { table: &columns(), meaning, hash }, inputs, keep)
 }
 
 fn columns() -> Delimited {

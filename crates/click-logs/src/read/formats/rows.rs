@@ -2,18 +2,18 @@
 //!
 //! A source decodes columns into [`Value`]s. What a value means, which row is at fault and where a list ends is the same for all of them.
 
-use super::delimited::{
-    CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, OpenList, POSITION, QUERY, ROLES, SESSION,
-};
+use super::delimited::{CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, QUERY, ROLES, SESSION};
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
-use crate::names::Id;
-use crate::read::fields::{MAX_POSITIONS, check_count, number};
+use crate::names::{Id, mix};
+use crate::read::fields::{check_count, table_clicks, table_number};
 use crate::read::line::{Lost, MAX_TEXT};
 use crate::read::meaning::Meaning;
+use crate::read::open_lists::{KeyHash, ListKey, OpenLists, Spot};
 use crate::read::progress::Progress;
 use crate::sink::Sink;
 use crate::table::Shown;
+use hashbrown::HashTable;
 use num_traits::ToPrimitive as _;
 
 /// A value of a column. A floating-point number that is whole is a whole number, since some programs write sums so.
@@ -78,8 +78,12 @@ impl Value<'_> {
             Self::Number(number) => Ok(number),
             Self::Negative(_) => Err(Fault::Negative),
             Self::Fraction(_) => Err(Fault::NotANumber),
-            Self::Text(text) => number(text),
+            Self::Text(text) => table_number(text),
         }
+    }
+
+    fn clicks(self) -> Result<u64, Fault> {
+        if let Self::Text(text) = self { table_clicks(text) } else { self.number() }
     }
 
     fn id<S: Sink>(self, sink: &mut S) -> Result<Id, Fault> {
@@ -93,19 +97,13 @@ impl Value<'_> {
         }
     }
 
-    /// Adds bytes that distinguish the value from every other.
-    fn add_to(self, key: &mut Vec<u8>) {
-        let (kind, bytes) = match self {
-            Self::Missing => (0, 0),
-            Self::Number(number) => (1, number),
-            Self::Negative(number) => (2, number.cast_unsigned()),
-            Self::Fraction(number) => (3, number.to_bits()),
-            Self::Text(text) => (4, text.len() as u64),
-        };
-        key.push(kind);
-        key.extend_from_slice(&bytes.to_le_bytes());
-        if let Self::Text(text) = self {
-            key.extend_from_slice(text);
+    fn key(self, hash: KeyHash) -> ListKey {
+        match self {
+            Self::Missing => hash.of_numbers(0, 0),
+            Self::Number(number) => hash.of_numbers(1, number),
+            Self::Negative(number) => hash.of_numbers(2, number.cast_unsigned()),
+            Self::Fraction(number) => hash.of_numbers(3, number.to_bits()),
+            Self::Text(text) => hash.of_text(text),
         }
     }
 
@@ -125,14 +123,6 @@ impl Value<'_> {
 /// The values of a row by role; `None` for a role without a column.
 pub(super) type RowValues<'a> = [Option<Value<'a>>; ROLES];
 
-/// The key of a row's list: its session, and its query if there is one.
-pub(super) fn list_key(values: &RowValues<'_>, key: &mut Vec<u8>) {
-    key.clear();
-    for value in [values[SESSION], values[QUERY]].into_iter().flatten() {
-        value.add_to(key);
-    }
-}
-
 /// A table whose rows are read: its columns, the meaning of its numbers, and its place among the files.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TableOfRows<'a> {
@@ -144,46 +134,64 @@ pub(super) struct TableOfRows<'a> {
     /// The file's number.
     pub(super) number: usize,
     pub(super) lenient: bool,
+    pub(super) hash: KeyHash,
 }
 
 /// Counts rows, one after another.
 pub(super) struct Rows<'a, S: Sink> {
     table: TableOfRows<'a>,
-    /// The open list, if a column names sessions, and the key of its rows.
-    list: OpenList,
-    key: Vec<u8>,
+    /// The lists, if a column names sessions.
+    lists: OpenLists,
+    known: LongTexts,
     sink: &'a mut S,
     progress: &'a mut Progress,
 }
 
 impl<'a, S: Sink> Rows<'a, S> {
     pub(super) fn new(table: TableOfRows<'a>, sink: &'a mut S, progress: &'a mut Progress) -> Self {
-        Self { table, list: OpenList::default(), key: Vec::new(), sink, progress }
+        Self { table, lists: OpenLists::default(), known: LongTexts::default(), sink, progress }
     }
 
-    /// Ends the open list, after the last row.
-    pub(super) fn close(&mut self) {
-        self.list.close(self.sink);
+    /// Called after the last row.
+    pub(super) fn close(self) {
+        self.progress.open.push(self.lists);
+    }
+
+    /// Called before the values of other rows take the memory of those counted so far.
+    pub(super) fn forget_texts(&mut self) {
+        self.known.0.clear();
     }
 
     /// Counts a row, from 1. Returns whether to go on.
     #[inline]
     pub(super) fn row(&mut self, row: u64, values: &RowValues<'_>) -> bool {
         self.progress.lines += 1;
-        if values[SESSION].is_some() {
-            list_key(values, &mut self.key);
-            self.list.enter(&self.key, self.sink);
-        }
+        let TableOfRows { meaning, hash, number, places, .. } = self.table;
         // The place of the row in the log, as for a line.
-        let at = row ^ (self.table.number as u64).rotate_right(16);
-        let counted = shown(values, self.table.meaning, self.sink).and_then(|shown| match values[SESSION] {
-            None => {
-                self.sink.shown(shown, at);
-                Ok(())
+        let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row };
+        let counted = shown(values, meaning, &mut self.known, self.sink);
+        let counted = if let Some(session) = values[SESSION] {
+            let query = values[QUERY].unwrap_or(Value::Missing);
+            let [session, query] = [session, query].map(|value| self.known.key(value, hash));
+            let key = hash.of_both(session, query);
+            match counted {
+                Ok(Some(shown)) => {
+                    self.lists.push(key, &shown, spot, places[POSITION].map_or(0, |place| place + 1));
+                    Ok(())
+                }
+                Ok(None) => Ok(()),
+                Err(fault) => {
+                    self.lists.skip(key, spot);
+                    Err(fault)
+                }
             }
-            Some(Value::Missing | Value::Text(b"")) => Err((SESSION, Fault::Empty)),
-            Some(_) => self.list.push(&shown, self.table.meaning, at).map_err(|fault| (POSITION, fault)),
-        });
+        } else {
+            counted.map(|shown| {
+                if let Some(shown) = shown {
+                    self.sink.shown(shown, spot.at);
+                }
+            })
+        };
         match counted {
             Ok(()) => true,
             Err((role, fault)) => self.at_fault(row, values, role, fault),
@@ -202,10 +210,10 @@ impl<'a, S: Sink> Rows<'a, S> {
             message: fault.to_string(),
         };
         if lenient {
-            self.list.skip();
             let of_role = |role: usize| values[role].and_then(|value| value.number().ok());
             let impressions = if values[IMPRESSIONS].is_some() { of_role(IMPRESSIONS) } else { Some(1) };
-            let [clicks, impressions] = [of_role(CLICK), impressions].map(|count| count.unwrap_or(0));
+            let clicks = values[CLICK].and_then(|value| value.clicks().ok());
+            let [clicks, impressions] = [clicks, impressions].map(|count| count.unwrap_or(0));
             self.progress.skip(fault, Lost { clicks, impressions }, (number, row), place);
         } else {
             self.progress.fail((number, row), Error::at(ErrorKind::Line(fault), place));
@@ -214,22 +222,76 @@ impl<'a, S: Sink> Rows<'a, S> {
     }
 }
 
-/// The content of a row, or the role at fault.
+/// The content of a row, or the role at fault; `None` if its position is not wanted.
 #[inline]
-fn shown<S: Sink>(values: &RowValues<'_>, meaning: Meaning, sink: &mut S) -> Result<Shown, (usize, Fault)> {
+fn shown<S: Sink>(
+    values: &RowValues<'_>,
+    meaning: Meaning,
+    known: &mut LongTexts,
+    sink: &mut S,
+) -> Result<Option<Shown>, (usize, Fault)> {
     let of_role = |role: usize| move |fault| (role, fault);
     let value = |role: usize| values[role].unwrap_or(Value::Missing);
+    let number = |role: usize| value(role).number().map_err(of_role(role));
+    let position =
+        number(POSITION).and_then(|position| meaning.position(position, u64::MAX).map_err(of_role(POSITION)));
+    if position == Ok(None) {
+        return Ok(None);
+    }
+    if matches!(values[SESSION], Some(Value::Missing | Value::Text(b""))) {
+        return Err((SESSION, Fault::Empty));
+    }
     let query = match values[QUERY] {
-        Some(query) => query.id(sink),
+        Some(query) => known.id(query, sink),
         None => sink.id(ONE_QUERY),
     };
     let query = query.map_err(of_role(QUERY))?;
-    let item = value(ITEM).id(sink).map_err(of_role(ITEM))?;
-    let number = |role: usize| value(role).number().map_err(of_role(role));
-    let position = meaning.position(number(POSITION)?, MAX_POSITIONS).map_err(of_role(POSITION))?;
-    let clicks = check_count(number(CLICK)?).map_err(of_role(CLICK))?;
+    let item = known.id(value(ITEM), sink).map_err(of_role(ITEM))?;
+    let position = position?;
+    let clicks = value(CLICK).clicks().and_then(check_count).map_err(of_role(CLICK))?;
     let impressions = if values[IMPRESSIONS].is_some() { number(IMPRESSIONS)? } else { 1 };
     let impressions = check_count(impressions).map_err(of_role(IMPRESSIONS))?;
     let clicks = meaning.clicks(clicks, impressions, sink).map_err(of_role(CLICK))?;
-    Ok(Shown { query, item, clicks, impressions, position })
+    Ok(position.map(|position| Shown { query, item, clicks, impressions, position }))
+}
+
+/// Long texts that were hashed, by their place in memory: the rows of a dictionary share them.
+#[derive(Default)]
+struct LongTexts(HashTable<LongText>);
+
+struct LongText {
+    place: (usize, usize),
+    id: Option<Id>,
+    key: Option<ListKey>,
+}
+
+impl LongTexts {
+    /// Shorter texts are hashed as fast as they are found here.
+    const LONG: usize = 256;
+
+    /// What is known of a text; `None` if it is short.
+    fn of(&mut self, value: Value<'_>) -> Option<&mut LongText> {
+        let Value::Text(text) = value else { return None };
+        if text.len() < Self::LONG {
+            return None;
+        }
+        let place = (text.as_ptr().addr(), text.len());
+        let hash = |text: &LongText| mix(text.place.0 as u64, text.place.1 as u64);
+        let new = LongText { place, id: None, key: None };
+        let entry = self.0.entry(hash(&new), |known| known.place == place, hash);
+        Some(entry.or_insert(new).into_mut())
+    }
+
+    fn id<S: Sink>(&mut self, value: Value<'_>, sink: &mut S) -> Result<Id, Fault> {
+        let Some(known) = self.of(value) else { return value.id(sink) };
+        if known.id.is_none() {
+            known.id = Some(value.id(sink)?);
+        }
+        Ok(known.id.unwrap_or(Id(0)))
+    }
+
+    fn key(&mut self, value: Value<'_>, hash: KeyHash) -> ListKey {
+        let key = || value.key(hash);
+        self.of(value).map_or_else(key, |known| *known.key.get_or_insert_with(key))
+    }
 }

@@ -11,6 +11,8 @@ use crate::fault::Fault;
 use crate::names::Id;
 use crate::read::fields::{MAX_POSITIONS, count};
 use crate::read::line::{LineFault, LineFormat};
+use crate::read::meaning::Meaning;
+use crate::read::open_lists::Spot;
 use crate::sink::Sink;
 
 const COLUMNS: [&str; 5] = ["query", "urls", "clicked_mask", "region", "n_clicks_outside_top10"];
@@ -22,10 +24,12 @@ const MARKS: usize = 2;
 const REGION: usize = 3;
 const OUTSIDE: usize = 4;
 
-struct SessionLines;
+struct SessionLines {
+    meaning: Meaning,
+}
 
 pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<ReadReport, Error> {
-    reader.read_lines(&SessionLines, inputs, keep)
+    reader.read_lines(&SessionLines { meaning: reader.meaning }, inputs, keep)
 }
 
 /// The role of each column of a file, as an index into [`COLUMNS`].
@@ -77,7 +81,7 @@ impl LineFormat for SessionLines {
         &self,
         layout: &Layout,
         line: &[u8],
-        at: u64,
+        at: Spot,
         scratch: &mut Scratch,
         sink: &mut S,
     ) -> Result<(), LineFault> {
@@ -109,21 +113,23 @@ impl LineFormat for SessionLines {
             }
         }
         scratch.items.clear();
+        let mut expected = 0;
         for url in text(URLS).split(|&byte| byte == b',') {
-            if scratch.items.len() as u64 == MAX_POSITIONS {
+            if (scratch.items.len() as u64) < MAX_POSITIONS {
+                scratch.items.push(sink.id(url).map_err(in_role(URLS))?);
+            } else if self.meaning.n_positions > MAX_POSITIONS {
                 return Err(in_role(URLS)(Fault::BadDepth));
             }
-            scratch.items.push(sink.id(url).map_err(in_role(URLS))?);
+            expected += 1;
         }
-        let expected = scratch.items.len();
         if marks.len() != expected {
             return Err(in_role(MARKS)(Fault::ListLength { found: marks.len(), expected }));
         }
         let mut clicks = 0;
         for (position, mark) in marks.iter().enumerate() {
             match mark {
-                b'0' => {}
-                b'1' => clicks |= 1 << position,
+                b'1' if position < scratch.items.len() => clicks |= 1 << position,
+                b'0' | b'1' => {}
                 _ => return Err(in_role(MARKS)(Fault::NotAMark)),
             }
         }
@@ -133,7 +139,7 @@ impl LineFormat for SessionLines {
             None => sink.id(query),
         };
         let query = query.map_err(in_role(QUERY))?;
-        sink.session(query, &scratch.items, clicks, at);
+        sink.session(query, &scratch.items, clicks, at.at);
         sink.clicks_outside(outside);
         Ok(())
     }

@@ -1,9 +1,17 @@
-//! Yandex Relevance Prediction: queries with ten results, and clicks, in the order of their sessions.
+//! Yandex Relevance Prediction (2011) and Personalized Web Search (2013): queries with ten results, and clicks, in the order of their
+//! sessions.
 //!
-//! Tab-separated, no header: `SessionID TimePassed Q QueryID RegionID URL x 10` for a query, `SessionID TimePassed C URL` for a click.
-//! Lines of a session are consecutive. A click belongs to the last list of its session that shows the URL, and to its topmost position
-//! there; a second click on the same position adds nothing. Clicks on URLs that no list of the session shows (a second page, a list that
-//! was not logged) are counted as clicks outside. The name of a query, which includes its region, is `QueryID/RegionID`.
+//! Tab-separated, no header. The columns of 2011 are `SessionID TimePassed Q QueryID RegionID URL x 10` of a query, and
+//! `SessionID TimePassed C URL` of a click. Those of 2013 are `SessionID TimePassed Q SERPID QueryID Terms URL,Domain x 10` and
+//! `SessionID TimePassed C SERPID URL`.
+//!
+//! Lines of a session are consecutive. A click of 2011 belongs to the last list of its session that shows the URL, one of 2013 to the list
+//! of its number (`SERPID`), and to its topmost position there; a second click on the same position adds nothing. Clicks on URLs that no
+//! such list shows (a second page, a list that was not logged) are counted as clicks outside. The name of a query of 2011, which includes
+//! its region, is `QueryID/RegionID`, that of 2013 is `QueryID`. An item of 2013 is the URL; terms and domains are not read.
+//!
+//! In 2013 a line `SessionID M Day USERID` begins a session; it is skipped. A line of kind `T` instead of `Q` is a test query, whose clicks
+//! were withheld: its list is not counted.
 //!
 //! If a faulty line of a query is skipped, the clicks after it belong to earlier lists or count as clicks outside.
 
@@ -13,10 +21,14 @@ use crate::fault::Fault;
 use crate::names::Id;
 use crate::read::fields::number;
 use crate::read::line::{LineFault, LineFormat, cut_between};
+use crate::read::open_lists::Spot;
 use crate::sink::Sink;
 
 const URLS: usize = 10;
 const QUERY_COLUMNS: usize = 5 + URLS;
+/// Columns of a query and of a click of 2013.
+const QUERY_2013: usize = 6 + URLS;
+const CLICK_2013: usize = 5;
 
 struct Yandex;
 
@@ -34,6 +46,10 @@ struct OpenSession {
 
 struct OpenList {
     query: Id,
+    /// Its `SERPID`, if it is of 2013.
+    number: Option<u64>,
+    /// Whether its clicks were withheld.
+    is_test: bool,
     at: u64,
     items: [Id; URLS],
     clicks: u64,
@@ -41,7 +57,7 @@ struct OpenList {
 
 impl OpenSession {
     fn close<S: Sink>(&mut self, sink: &mut S) {
-        for list in self.lists.drain(..) {
+        for list in self.lists.drain(..).filter(|list| !list.is_test) {
             sink.session(list.query, &list.items, list.clicks, list.at);
         }
     }
@@ -70,12 +86,11 @@ impl LineFormat for Yandex {
         &self,
         (): &(),
         line: &[u8],
-        at: u64,
+        at: Spot,
         session: &mut OpenSession,
         sink: &mut S,
     ) -> Result<(), LineFault> {
-        // A click is the shortest kind of line.
-        let mut columns: [&[u8]; QUERY_COLUMNS] = [b""; QUERY_COLUMNS];
+        let mut columns: [&[u8]; QUERY_2013] = [b""; QUERY_2013];
         let mut found = 0;
         let mut start = 0;
         for end in memchr::memchr_iter(b'\t', line).chain([line.len()]) {
@@ -87,38 +102,68 @@ impl LineFormat for Yandex {
             start = end + 1;
         }
         let too_few = |expected| LineFault::new(Fault::TooFewColumns { found, expected }, 0, line);
+        let too_many = |expected| LineFault::new(Fault::TooManyColumns { expected }, 0, line);
         let in_column = |number: usize| move |fault| LineFault::new(fault, number, columns[number - 1]);
         if found < 4 {
             return Err(too_few(4));
         }
         number(columns[0]).map_err(in_column(1))?;
+        if columns[1] == b"M" {
+            // The last column is a user: nothing is shown.
+            let is_fine = columns[4..].iter().all(|column| column.is_empty());
+            return if is_fine {
+                Ok(())
+            } else {
+                Err(LineFault::new(Fault::TooManyColumns { expected: 4 }, 0, b".."))
+            };
+        }
         match columns[2] {
-            b"Q" => {
-                if found < QUERY_COLUMNS {
-                    return Err(too_few(QUERY_COLUMNS));
+            kind @ (b"Q" | b"T") => {
+                let of_pairs = |columns: &[&[u8]]| columns.iter().all(|column| column.contains(&b','));
+                let is_2013 = found > 7 && of_pairs(&columns[6..found.min(QUERY_2013)]) || kind == b"T";
+                let expected = if is_2013 { QUERY_2013 } else { QUERY_COLUMNS };
+                if found < expected {
+                    return Err(too_few(expected));
                 }
-                for number in 4..=5 {
+                if found > expected {
+                    return Err(too_many(expected));
+                }
+                let named = if is_2013 { 5..=5 } else { 4..=5 };
+                for number in named {
                     if columns[number - 1].is_empty() {
                         return Err(in_column(number)(Fault::Empty));
                     }
                 }
                 let mut items = [Id(0); URLS];
-                for (number, item) in (6..).zip(&mut items) {
-                    *item = sink.id(columns[number - 1]).map_err(in_column(number))?;
+                let first = expected + 1 - URLS;
+                for (number, item) in (first..).zip(&mut items) {
+                    let column = columns[number - 1];
+                    let end = memchr::memchr(b',', column).filter(|_| is_2013).unwrap_or(column.len());
+                    *item = sink.id(&column[..end]).map_err(in_column(number))?;
                 }
-                let name = &mut session.name;
-                let query = query_of_region(columns[3], columns[4], name, sink).map_err(in_column(4))?;
-                session.lists.push(OpenList { query, at, items, clicks: 0 });
+                let (query, of_list) = if is_2013 {
+                    let of_list = number(columns[3]).map_err(in_column(4))?;
+                    (sink.id(columns[4]).map_err(in_column(5))?, Some(of_list))
+                } else {
+                    let name = &mut session.name;
+                    (query_of_region(columns[3], columns[4], name, sink).map_err(in_column(4))?, None)
+                };
+                let is_test = kind == b"T";
+                session.lists.push(OpenList { query, number: of_list, is_test, at: at.at, items, clicks: 0 });
             }
             b"C" => {
+                let of_2011 = session.lists.iter().any(|list| list.number.is_none());
+                let is_2013 = !columns[4].is_empty() && !of_2011;
                 // Copies of the log pad clicks to the columns of a query.
-                if let Some(extra) = (5..=found).find(|&number| !columns[number - 1].is_empty()) {
-                    return Err(in_column(extra)(Fault::TooManyColumns { expected: 4 }));
+                let expected = if is_2013 { CLICK_2013 } else { 4 };
+                if let Some(extra) = (expected + 1..=found).find(|&number| !columns[number - 1].is_empty()) {
+                    return Err(in_column(extra)(Fault::TooManyColumns { expected }));
                 }
-                let url = sink.id(columns[3]).map_err(in_column(4))?;
+                let of_list = is_2013.then(|| number(columns[3]).map_err(in_column(4))).transpose()?;
+                let url = sink.id(columns[expected - 1]).map_err(in_column(expected))?;
                 let place = session.lists.iter_mut().rev().find_map(|list| {
                     let place = list.items.iter().position(|&item| item == url)?;
-                    Some((list, place))
+                    (of_list.is_none() || of_list == list.number).then_some((list, place))
                 });
                 match place {
                     Some((list, place)) => list.clicks |= 1 << place,
@@ -144,9 +189,9 @@ impl LineFormat for Yandex {
             1 => "SessionID".into(),
             2 => "TimePassed".into(),
             3 => "TypeOfAction".into(),
-            4 => "QueryID or URL".into(),
-            5 => "RegionID".into(),
-            _ => format!("URL {}", column - 5),
+            4 => "QueryID, URL or SERPID".into(),
+            5 => "RegionID, QueryID or URL".into(),
+            _ => "URL".into(),
         }
     }
 }
@@ -156,7 +201,8 @@ fn session_of(line: &[u8]) -> &[u8] {
     memchr::memchr(b'\t', line).map_or(line, |end| &line[..end])
 }
 
-/// The identifier of `query/region`; `name` is a buffer.
+/// The identifier of `query/region`; `name` is a buffer. A slash in the region is written `%2F` (and a percent sign `%25`), so that the
+/// last slash of a name is between the two, and two queries never share a name.
 pub(super) fn query_of_region<S: Sink>(
     query: &[u8],
     region: &[u8],
@@ -166,6 +212,12 @@ pub(super) fn query_of_region<S: Sink>(
     name.clear();
     name.extend_from_slice(query);
     name.push(b'/');
-    name.extend_from_slice(region);
+    for byte in region {
+        match byte {
+            b'/' => name.extend_from_slice(b"%2F"),
+            b'%' => name.extend_from_slice(b"%25"),
+            _ => name.push(*byte),
+        }
+    }
     sink.id(name)
 }

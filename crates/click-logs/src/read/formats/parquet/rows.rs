@@ -1,8 +1,7 @@
 //! Parquet with one (query, item, position) a row; the user names the columns.
 //!
 //! Supports whole numbers, texts, truth values, and floating-point numbers that are whole (some engines write sums so), but no nested
-//! columns. Row groups are read on all cores, a few thousand rows at a time, and only the named columns. If a column names sessions, all
-//! groups of a file are read by one thread, since a list may go on in the next group. Compression may be Snappy, gzip, LZ4 or Zstandard. A
+//! columns. Row groups are read on all cores, a few thousand rows at a time, and only the named columns. Compression may be Snappy, gzip, LZ4 or Zstandard. A
 //! stream is read completely first, since the description of a file is at its end. Sessions are as in [`Columns::session`].
 //!
 //! The library that decodes the pages may panic on damaged pages. The panic is caught, and becomes an error.
@@ -11,6 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::names::lock;
 use crate::read::formats::delimited::{Columns, ROLES};
 use crate::read::formats::rows::{Rows, TableOfRows, Value};
+use crate::read::open_lists::KeyHash;
 use crate::read::progress::Progress;
 use crate::read::source::{Input, InputParts, Totals, Watch, stopped};
 use crate::read::{Keep, Reader, no_file};
@@ -24,7 +24,6 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, Length, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -65,7 +64,9 @@ pub(in super::super) fn read_all<K: Keep>(
         return Err(no_file());
     }
     let (meaning, lenient) = (reader.meaning, reader.max_skipped.is_some());
-    let table = TableOfRows { columns, places: [None; ROLES], meaning, name: "", number: 0, lenient };
+    let (places, hash) = ([None; ROLES], KeyHash::default());
+    let table = TableOfRows { columns, places, meaning, name: "", number: 0, lenient, hash };
+    let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
     let untaken = Untaken { table, inputs: inputs.into_iter(), open: None, totals: Totals::default() };
     let untaken = Mutex::new(untaken);
     let progress = Mutex::new(Progress::default());
@@ -94,7 +95,7 @@ pub(in super::super) fn read_all<K: Keep>(
     });
     let totals = untaken.into_inner().unwrap_or_else(PoisonError::into_inner).totals;
     let progress = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
-    progress.finish(totals, reader.max_skipped)
+    reader.finish(progress, keep, &names, totals)
 }
 
 /// An error, with its place among those of the log: file and row.
@@ -121,10 +122,10 @@ struct FileOfRows<'a> {
     stop: Option<&'a AtomicBool>,
 }
 
-/// Row groups of a file for one thread.
+/// A row group of a file.
 struct Part<'a> {
     file: Arc<FileOfRows<'a>>,
-    groups: Range<usize>,
+    group: usize,
 }
 
 /// The parts that no thread has taken yet.
@@ -143,8 +144,8 @@ impl<'a> Untaken<'a> {
             if let Some((file, next)) = &mut self.open {
                 let (start, n_groups) = (*next, file.rows_before.len() - 1);
                 if start < n_groups {
-                    *next = if self.table.columns.session.is_some() { n_groups } else { start + 1 };
-                    return Some(Ok(Part { file: Arc::clone(file), groups: start..*next }));
+                    *next += 1;
+                    return Some(Ok(Part { file: Arc::clone(file), group: start }));
                 }
             }
             let input = self.inputs.next()?;
@@ -199,6 +200,11 @@ fn describe(reader: &dyn FileReader, name: &str, columns: &Columns) -> Result<De
     for group in reader.metadata().row_groups() {
         sum = sum.saturating_add(u64::try_from(group.num_rows()).unwrap_or(0));
         rows_before.push(sum);
+    }
+    let declared = reader.metadata().file_metadata().num_rows();
+    if u64::try_from(declared) != Ok(sum) {
+        let message = format!("{declared} rows by the description of the file, but {sum} in its row groups");
+        return Err(Error::of(ErrorKind::Parquet, name, message));
     }
     Ok((places(reader, name, columns)?, rows_before))
 }
@@ -284,7 +290,7 @@ impl FileOfRows<'_> {
 }
 
 impl Part<'_> {
-    /// Reads the rows. The last list ends with them, also if the file is damaged.
+    /// Reads the rows.
     fn read(
         &self,
         table: TableOfRows<'_>,
@@ -295,16 +301,16 @@ impl Part<'_> {
         let table = TableOfRows { places: file.places, name: &file.name, number: file.number, ..table };
         let mut rows = Rows::new(table, sink, progress);
         // The row at which reading ends, which gives an error its place.
-        let mut row = file.rows_before[self.groups.start];
+        let mut row = file.rows_before[self.group];
         let result = file.caught(|| {
             let (reader, _) = file.opened()?;
-            self.groups(&*reader, &mut row, &mut rows)
+            self.rows(&*reader, &mut row, &mut rows)
         });
         rows.close();
         result.map_err(|error| ((file.number, row + 1), error))
     }
 
-    fn groups(
+    fn rows(
         &self,
         reader: &dyn FileReader,
         row: &mut u64,
@@ -313,45 +319,52 @@ impl Part<'_> {
         let file = &*self.file;
         let wrong = |error: ParquetError| wrong(&file.name, &error);
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
-        for number in self.groups.clone() {
-            *row = file.rows_before[number];
-            let group = reader.get_row_group(number).map_err(wrong)?;
-            let mut readers: [Option<ColumnReader>; ROLES] = Default::default();
-            for (reader, place) in readers.iter_mut().zip(file.places) {
-                if let Some(place) = place {
-                    *reader = Some(group.get_column_reader(place).map_err(wrong)?);
+        let (before, declared) = (*row, file.rows_before[self.group + 1]);
+        let group = reader.get_row_group(self.group).map_err(wrong)?;
+        let mut readers: [Option<ColumnReader>; ROLES] = Default::default();
+        for (reader, place) in readers.iter_mut().zip(file.places) {
+            if let Some(place) = place {
+                *reader = Some(group.get_column_reader(place).map_err(wrong)?);
+            }
+        }
+        loop {
+            if let Some(error) = stopped(file.stop, &file.name) {
+                return Err(error);
+            }
+            let mut values: [Option<Vec<Owned>>; ROLES] = Default::default();
+            for ((values, reader), place) in values.iter_mut().zip(&mut readers).zip(file.places) {
+                if let (Some(reader), Some(place)) = (reader, place) {
+                    *values = Some(decode(reader, &schema.column(place)).map_err(wrong)?);
                 }
             }
-            loop {
-                if let Some(error) = stopped(file.stop, &file.name) {
-                    return Err(error);
-                }
-                let mut values: [Option<Vec<Owned>>; ROLES] = Default::default();
-                for ((values, reader), place) in values.iter_mut().zip(&mut readers).zip(file.places) {
-                    if let (Some(reader), Some(place)) = (reader, place) {
-                        *values = Some(decode(reader, &schema.column(place)).map_err(wrong)?);
-                    }
-                }
-                let n_rows = values.iter().flatten().map(Vec::len).max().unwrap_or(0);
-                if n_rows == 0 {
-                    break;
-                }
-                if values.iter().flatten().any(|values| values.len() != n_rows) {
-                    let message = "columns of different lengths";
-                    return Err(Error::of(ErrorKind::Parquet, &file.name, message));
-                }
-                for place in 0..n_rows {
-                    *row += 1;
-                    let of_row =
-                        values.each_ref().map(|values| values.as_ref().map(|values| values[place].value()));
-                    if !rows.row(*row, &of_row) {
-                        return Ok(());
-                    }
+            let n_rows = values.iter().flatten().map(Vec::len).max().unwrap_or(0);
+            if n_rows == 0 {
+                break;
+            }
+            if values.iter().flatten().any(|values| values.len() != n_rows) {
+                let message = "columns of different lengths";
+                return Err(Error::of(ErrorKind::Parquet, &file.name, message));
+            }
+            for place in 0..n_rows {
+                *row += 1;
+                let of_row =
+                    values.each_ref().map(|values| values.as_ref().map(|values| values[place].value()));
+                if !rows.row(*row, &of_row) {
+                    return Ok(());
                 }
             }
-            if let Some(watch) = file.watch {
-                watch(file.share(file.rows_before[number + 1]) - file.share(file.rows_before[number]));
-            }
+            rows.forget_texts();
+        }
+        if *row != declared {
+            let (number, found) = (self.group + 1, *row - before);
+            let message = format!(
+                "row group {number} has {found} rows, but {} by the description of the file",
+                declared - before
+            );
+            return Err(Error::of(ErrorKind::Parquet, &file.name, message));
+        }
+        if let Some(watch) = file.watch {
+            watch(file.share(declared) - file.share(before));
         }
         Ok(())
     }
