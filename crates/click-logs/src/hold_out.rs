@@ -7,12 +7,24 @@
 //! number, read bit by bit until it differs from `1 / one_in`. Of the impressions whose numbers have not differed so far, the number with
 //! a 0 as next bit is a number of zeros among fair bits.
 //!
-//! Reference: Steele, Lea, Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014 (`SplitMix64`). Deviations: none.
-//! Numerics: integers, no rounding. Complexity: O(1) a session, O(impressions / 64) a line or cell.
+//! Many bits are not read: their number of zeros is drawn by rejection from a hat with the inverse
+//! distribution function in closed form.
+//!
+//! Reference: Steele, Lea, Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014
+//! (`SplitMix64`); Hörmann, *The generation of binomial random variates*, Journal of Statistical
+//! Computation and Simulation 46, 1993, algorithm BTRS. Deviations: the logarithm of a probability
+//! is that of Loader's expansion, which has no cancellation. Numerics: integers, no rounding, up to
+//! [`MANY`] bits; above, logarithms of probabilities to about 1e-12. Complexity: O(1) a session,
+//! O(log impressions) a line or cell, of at most 1,024 words each.
 
 use crate::table::Shown;
+use confidence::math::{ln, relative_entropy, sqrt, stirling_error};
+use num_traits::ToPrimitive as _;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
+
+/// More bits than this are not read one by one.
+const MANY: u64 = 1 << 16;
 
 /// Holds out one observation in `one_in`, drawn with a seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,10 +106,50 @@ impl Draws {
     /// The number of zeros among this number of fair bits.
     #[inline]
     fn zeros(&mut self, n_bits: u64) -> u64 {
+        if n_bits > MANY {
+            return self.zeros_of_many(n_bits);
+        }
         let words = (0..n_bits / 64).map(|_| u64::from(self.bits.next_u64().count_zeros())).sum::<u64>();
         match n_bits % 64 {
             0 => words,
             rest => words + u64::from((self.bits.next_u64() | u64::MAX << rest).count_zeros()),
+        }
+    }
+}
+
+impl Draws {
+    /// The number of zeros among many fair bits. The hat is above the distribution from 20 bits on;
+    /// near its middle, most draws are taken without looking.
+    fn zeros_of_many(&mut self, n_bits: u64) -> u64 {
+        let n = n_bits as f64;
+        let deviation = sqrt(n / 4.0);
+        let b = 1.15 + 2.53 * deviation;
+        let a = -0.0873 + 0.0248 * b + 0.005;
+        let height = (2.83 + 5.1 / b) * deviation;
+        let log_probability = |k: f64| {
+            let off = (2.0 * k - n) / (2.0 * n);
+            let rest = -stirling_error(k) - stirling_error(n - k) - 0.5 * ln(k * (n - k));
+            rest - n * (relative_entropy(k / n, 0.5, -off) + relative_entropy((n - k) / n, 0.5, off))
+        };
+        let middle = (n / 2.0).floor();
+        loop {
+            let [u, v] = [0; 2].map(|_| (self.bits.next_u64() >> 11) as f64 / (1_u64 << 53) as f64);
+            let u = u - 0.5;
+            let from_edge = 0.5 - u.abs();
+            let k = ((2.0 * a / from_edge + b) * u + n / 2.0 + 0.5).floor();
+            let is_inside = from_edge >= 0.07 && v <= 0.92 - 4.2 / b;
+            // All bits alike: more seldom than any draw.
+            if !(is_inside || k > 0.0 && k < n) {
+                continue;
+            }
+            let taken = || {
+                let hat = ln(v * height / (a / (from_edge * from_edge) + b));
+                hat <= log_probability(k) - log_probability(middle)
+            };
+            if is_inside || taken() {
+                // From 1 to `n_bits`, which is below 2^40.
+                return k.to_u64().unwrap_or(n_bits / 2);
+            }
         }
     }
 }
@@ -238,6 +290,40 @@ mod tests {
         }
     }
 
+    /// Numbers of zeros within half a standard deviation, one, ... four have the frequencies of the
+    /// binomial distribution, each within six standard deviations of a count. A distribution with a
+    /// standard deviation that is 3 % larger is told apart in more than 99 of 100 cases, by the one
+    /// within 1.
+    #[test]
+    fn zeros_of_many_bits_are_binomial() {
+        let (draws, n_bits) = (100_000, MANY + 4_464);
+        let n = n_bits as f64;
+        // Probabilities, in proportion, from the middle out.
+        let mut mass = vec![1.0];
+        for k in n_bits / 2..n_bits / 2 + 1_500 {
+            mass.push(mass[mass.len() - 1] * (n_bits - k) as f64 / (k + 1) as f64);
+        }
+        let all = 2.0 * mass.iter().sum::<f64>() - 1.0;
+        let mut stream = HoldOut::new(2, 8).at(1);
+        let zeros: Vec<f64> = (0..draws).map(|_| stream.zeros(n_bits) as f64 - n / 2.0).collect();
+        let deviations = |times: f64| {
+            let of_width = |halves: usize| {
+                // Half a standard deviation is 66.1.
+                let n_widths = 66 * halves;
+                let width = n_widths as f64;
+                let p = (2.0 * mass.iter().take(1 + n_widths).sum::<f64>() - 1.0) / all;
+                let found = zeros.iter().filter(|zeros| (**zeros * times).abs() <= width).count() as f64;
+                let above = zeros.iter().filter(|zeros| **zeros > 0.0 && **zeros <= width).count() as f64;
+                let below = zeros.iter().filter(|zeros| **zeros < 0.0 && -**zeros <= width).count() as f64;
+                assert!((above - below).abs() < 6.0 * (above + below).sqrt(), "{above} {below}");
+                (found - f64::from(draws) * p) / (f64::from(draws) * p * (1.0 - p)).sqrt().max(1.0)
+            };
+            (1..=8).map(of_width).map(f64::abs).fold(0.0, f64::max)
+        };
+        assert!(deviations(1.0) < 6.0, "{}", deviations(1.0));
+        assert!(deviations(1.03) > 6.0, "{}", deviations(1.03));
+    }
+
     /// Every number from 0 to 5 is as frequent as the binomial distribution requires; odd shares and long lines are right on average.
     #[test]
     fn numbers_held_out_are_binomial() {
@@ -256,6 +342,12 @@ mod tests {
                 let deviation = (f64::from(count) - n * mass) / (n * mass * (1.0 - mass)).sqrt();
                 assert!(deviation.abs() < 6.0, "one in {one_in}: {counts:?}");
             }
+        }
+        // In no time: 10^12 impressions took hours.
+        for one_in in [2, 3, 10, 1000] {
+            let (p, n) = (1.0 / one_in as f64, 1e12);
+            let held_out = HoldOut::new(one_in, 8).at(one_in).binomial(1_000_000_000_000) as f64;
+            assert!((held_out - n * p).abs() < 6.0 * (n * p * (1.0 - p)).sqrt(), "{held_out}");
         }
         for one_in in [2, 3, 7, 64, 1000] {
             let (p, n) = (1.0 / one_in as f64, 1e9);
