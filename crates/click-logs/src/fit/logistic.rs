@@ -7,18 +7,18 @@
 //! alpha_i + beta_{l m},        beta = 0 at the first position.
 //! ```
 //!
-//! It has the parameters of the user browsing model; there, probabilities multiply, and here, odds do. Items have a normal prior around the
-//! mean of their
-//! query, and means of queries one around the mean of the site: `alpha_i ~ N(mu_q, tau^2)`, `mu_q ~ N(mu, omega^2)`. The variances are
-//! estimated in
-//! turns with the maximum of the penalised likelihood, which Newton's method finds: its matrix is diagonal in the items of a query, which
-//! are eliminated item by item, then the mean of the query, and what is left has the size of `beta`.
+//! It has the parameters of the user browsing model; there, probabilities multiply, and here, odds
+//! do. Items have a normal prior around the mean of their query, and means of queries one around
+//! the mean of the site: `alpha_i ~ N(mu_q, tau^2)`, `mu_q ~ N(mu, omega^2)`. The variances are
+//! estimated in turns with the maximum of the penalised likelihood, which Newton's method finds.
+//! Given `beta`, a step of the items and of the means of queries is in closed form; that of `beta`
+//! itself comes from conjugate gradients, which need no matrix.
 //!
-//! Reference: Breslow, Clayton, *Approximate inference in generalized linear mixed models*, JASA 88, 1993, section 2 (penalised
-//! quasi-likelihood). Deviations: variances are mean squares with the items' own uncertainty, as in an EM step; `beta` is a parameter of
-//! the
-//! site for every [`Scope`](super::Scope). With a given prior strength `s`, `tau^2` is that of a log-odds with `s` pseudo-impressions, `1 /
-//! (s p (1 - p))` with the site's mean `p`.
+//! Reference: Breslow, Clayton, *Approximate inference in generalized linear mixed models*, JASA
+//! 88, 1993, section 2 (penalised quasi-likelihood). Deviations: variances are those of the fixed
+//! point of EM, squares divided by the effective number of items; `beta` is a parameter of the site
+//! for every [`Scope`](super::Scope). With a given prior strength `s`, `tau^2` is that of a log-odds
+//! with `s` pseudo-impressions, `1 / (s p (1 - p))` with the site's mean `p`.
 //!
 //! | here | meaning |
 //! |---|---|
@@ -28,10 +28,13 @@
 //! | attraction | the probability of a click at the first position, `1 / (1 + exp(-alpha))` |
 //! | examination | odds ratio to the first position, `exp(beta)` |
 //!
-//! Numerics: a Newton step is halved until it does not lower the penalised likelihood; rounding errors are allowed. Errors are those given
-//! the means of the queries. Complexity: a step is linear in the cells, with O(k^2) for an item shown in `k` places, and O(places^3).
+//! Numerics: a Newton step is halved until it does not lower the penalised likelihood; rounding
+//! errors are allowed. Errors are those given the means of the queries; lists of more than 22
+//! positions have more than [`MANY_COLUMNS`] places, and no errors. Complexity: a step is linear in
+//! the cells, times the steps of conjugate gradients; errors take O(k^2) for an item shown in `k`
+//! places, and O(places^3).
 
-use super::credibility::{Count, Source, items};
+use super::credibility::{Count, MANY_COLUMNS, Source, items};
 use super::estimate::{Estimate, normal_quantile};
 use super::in_order::in_order;
 use super::linear::Cholesky;
@@ -43,7 +46,7 @@ use crate::counts::Positions;
 use crate::names::Id;
 use crate::session::Sessions;
 use confidence::math::{ln, sqrt};
-use libm::{exp, log1p};
+use libm::exp;
 use num_traits::ToPrimitive as _;
 use std::f64::consts::PI;
 use std::ops::Range;
@@ -51,6 +54,10 @@ use std::ops::Range;
 /// Newton steps at most, and the largest change of a log-odds at which they end.
 const STEPS: usize = 100;
 const TOLERANCE: f64 = 1e-9;
+/// The same between two estimates of the variances.
+const ROUGH_TOLERANCE: f64 = 1e-3;
+/// Conjugate gradients end when the squared residual has fallen by this factor.
+const RESIDUAL: f64 = 1e-8;
 /// Alternations between parameters and variances at most, and the relative change of the variances at which they end.
 const TURNS: usize = 20;
 const TOLERANCE_OF_TURNS: f64 = 1e-3;
@@ -65,8 +72,8 @@ const PRECISIONS: [f64; 2] = [1e-4, 1e4];
 
 pub(super) fn fit(sessions: &Sessions, options: &Options) -> Fit {
     let mut regression = Regression::new(sessions);
-    let (at, information, convergence) = regression.in_turns(options);
-    regression.estimates(&at, information.as_ref(), convergence, normal_quantile(options.level))
+    let (at, slopes, convergence) = regression.in_turns(options);
+    regression.estimates(&at, &slopes, convergence, normal_quantile(options.level))
 }
 
 /// Clicks and skips of an item in a place.
@@ -99,40 +106,23 @@ struct Point {
     places: Vec<f64>,
 }
 
-/// The information at a point, factorised.
-struct Information {
-    /// On each item, given the rest.
-    items: Vec<f64>,
-    /// On the mean of each query, with its items eliminated.
-    queries: Vec<f64>,
-    /// On all places but the first, with items and queries eliminated.
-    places: Cholesky,
-}
-
-/// What is left of some queries for the places, with items and means eliminated.
-struct Eliminated {
-    gradient: Vec<f64>,
-    information: Vec<f64>,
-    queries: Vec<OfQuery>,
-}
-
-/// A query, with its items eliminated.
-struct OfQuery {
-    /// Gradient and information of items.
+/// The penalised log-likelihood at a point, and its derivatives.
+struct Slopes {
+    value: f64,
+    /// The information of each cell.
+    weights: Vec<f64>,
+    /// Gradient and information of each item, given the rest.
     items: Vec<[f64; 2]>,
-    /// Gradient and information of the mean, and its information with places.
-    mean: [f64; 2],
-    cross: Vec<(usize, f64)>,
+    /// The same of the mean of each query, with its items eliminated.
+    queries: Vec<[f64; 2]>,
+    /// Gradient of places, and their own information with items eliminated.
+    places: Vec<f64>,
+    diagonal: Vec<f64>,
 }
 
 /// The probability of these log-odds.
 fn probability(log_odds: f64) -> f64 {
     1.0 / (1.0 + exp(-log_odds))
-}
-
-/// `ln(1 + exp(x))`
-fn softplus(x: f64) -> f64 {
-    x.max(0.0) + log1p(exp(-x.abs()))
 }
 
 /// The log-odds of a share, with half a click and half a skip more.
@@ -187,43 +177,53 @@ impl Regression {
     }
 
     /// Finds the maximum in turns with the variances of priors.
-    fn in_turns(&mut self, options: &Options) -> (Point, Option<Information>, Convergence) {
+    fn in_turns(&mut self, options: &Options) -> (Point, Slopes, Convergence) {
         let mut at = self.start();
         let mut convergence = Convergence::closed_form(0.0);
-        let mut turn = 0;
-        loop {
+        for _ in 0..TURNS {
             self.mean = at.queries.iter().sum::<f64>() / at.queries.len() as f64;
             if let Some(strength) = options.prior_strength {
                 let mean = probability(self.mean);
                 self.of_items = bounded(strength * mean * (1.0 - mean));
             }
-            let (information, of_turn) = self.maximise(&mut at, options.trace);
+            let (slopes, of_turn) = self.maximise(&mut at, ROUGH_TOLERANCE, options.trace);
             convergence = convergence.then(of_turn);
             let before = [self.of_items, self.of_queries];
-            let Some(found) = &information else { return (at, information, convergence) };
-            let after = self.precisions(&at, found, options);
-            turn += 1;
+            let after = self.precisions(&at, &slopes, options);
             let stays = |(after, before): (&f64, &f64)| (after / before - 1.0).abs() < TOLERANCE_OF_TURNS;
-            if turn == TURNS || after.iter().zip(&before).all(stays) {
-                return (at, information, convergence);
+            if after.iter().zip(&before).all(stays) {
+                break;
             }
             [self.of_items, self.of_queries] = after;
         }
+        let (slopes, last) = self.maximise(&mut at, TOLERANCE, options.trace);
+        (at, slopes, convergence.then(last))
     }
 
-    /// The reciprocals of the mean squared distances to the prior means, each with its variance.
-    fn precisions(&self, at: &Point, information: &Information, options: &Options) -> [f64; 2] {
-        let mean_of = |numbers: Vec<f64>| numbers.iter().sum::<f64>() / numbers.len() as f64;
+    /// The effective numbers of items and queries, divided by the squared distances to the prior means.
+    fn precisions(&self, at: &Point, slopes: &Slopes, options: &Options) -> [f64; 2] {
+        let precision = |before: f64, parts: &mut dyn Iterator<Item = (f64, f64)>| {
+            let (mut squares, mut effective, mut variances, mut n) = (0.0, 0.0, 0.0, 0.0);
+            for (distance, information) in parts {
+                squares += distance * distance;
+                effective += 1.0 - before / information;
+                variances += 1.0 / information;
+                n += 1.0;
+            }
+            // Without information on differences, a step of EM.
+            let of_em = n / (squares + variances);
+            bounded(if effective > 0.1 && squares > 0.0 { effective / squares } else { of_em })
+        };
         let of_query = |(query, items): (usize, &Range<usize>)| {
             let distance = move |item: usize| at.items[item] - at.queries[query];
-            items.clone().map(move |item| distance(item) * distance(item) + 1.0 / information.items[item])
+            items.clone().map(move |item| (distance(item), slopes.items[item][1]))
         };
-        let of_items = mean_of(self.queries.iter().enumerate().flat_map(of_query).collect());
-        let queries = at.queries.iter().zip(&information.queries);
-        let of_queries =
-            mean_of(queries.map(|(q, of)| (q - self.mean) * (q - self.mean) + 1.0 / of).collect());
-        let of_items = if options.prior_strength.is_some() { self.of_items } else { bounded(1.0 / of_items) };
-        [of_items, bounded(1.0 / of_queries)]
+        let mut of_items = self.queries.iter().enumerate().flat_map(of_query);
+        let queries = at.queries.iter().zip(&slopes.queries);
+        let mut of_queries = queries.map(|(mean, [_, information])| (mean - self.mean, *information));
+        let given = options.prior_strength.is_some();
+        let of_items = if given { self.of_items } else { precision(self.of_items, &mut of_items) };
+        [of_items, precision(self.of_queries, &mut of_queries)]
     }
 
     /// Queries, in parts for threads.
@@ -232,177 +232,225 @@ impl Regression {
         starts.map(|start| start..self.queries.len().min(start + QUERIES_OF_A_TASK)).collect()
     }
 
-    /// The penalised log-likelihood.
-    fn value(&self, at: &Point) -> f64 {
-        let of_query = |query: usize| {
-            let mean = at.queries[query];
-            let of_item = |item: usize| {
-                let of_cell = |cell: &Cell| {
-                    let x = at.items[item] + at.places[cell.place];
-                    cell.clicks * x - (cell.clicks + cell.skips) * softplus(x)
-                };
-                let distance = at.items[item] - mean;
-                self.cells(item).iter().map(of_cell).sum::<f64>() - 0.5 * self.of_items * distance * distance
+    /// The penalised log-likelihood and its derivatives.
+    fn slopes(&self, at: &Point) -> Slopes {
+        let n = self.n_places;
+        let of_task = |queries: Range<usize>| {
+            let (places, diagonal) = (vec![0.0; n], vec![0.0; n]);
+            let mut sum = Slopes {
+                value: 0.0,
+                weights: Vec::new(),
+                items: Vec::new(),
+                queries: Vec::new(),
+                places,
+                diagonal,
             };
-            let distance = mean - self.mean;
-            self.queries[query].clone().map(of_item).sum::<f64>()
-                - 0.5 * self.of_queries * distance * distance
+            for query in queries {
+                let away = self.mean - at.queries[query];
+                sum.value -= 0.5 * self.of_queries * away * away;
+                let mut mean = [self.of_queries * away, self.of_queries];
+                for item in self.queries[query].clone() {
+                    let distance = at.queries[query] - at.items[item];
+                    let pull = self.of_items * distance;
+                    sum.value -= 0.5 * pull * distance;
+                    let (mut slope, mut curvature) = (pull, self.of_items);
+                    let first = sum.weights.len();
+                    for cell in self.cells(item) {
+                        let x = at.items[item] + at.places[cell.place];
+                        let e = exp(-x.abs());
+                        let p = if x > 0.0 { 1.0 } else { e } / (1.0 + e);
+                        let impressions = cell.clicks + cell.skips;
+                        let (of_cell, weight) = (cell.clicks - impressions * p, impressions * p * (1.0 - p));
+                        sum.value += cell.clicks * x - impressions * (x.max(0.0) + ln(1.0 + e));
+                        slope += of_cell;
+                        curvature += weight;
+                        sum.places[cell.place] += of_cell;
+                        sum.weights.push(weight);
+                    }
+                    for (cell, weight) in self.cells(item).iter().zip(&sum.weights[first..]) {
+                        sum.diagonal[cell.place] += weight - weight * weight / curvature;
+                    }
+                    mean[0] += self.of_items * slope / curvature - pull;
+                    mean[1] += self.of_items - self.of_items * self.of_items / curvature;
+                    sum.items.push([slope, curvature]);
+                }
+                sum.queries.push(mean);
+            }
+            sum
         };
-        let of_places = at.places.iter().map(|beta| 0.5 * PRECISION_OF_PLACES * beta * beta).sum::<f64>();
-        let of_task = |queries: Range<usize>| queries.map(of_query).sum::<f64>();
-        in_order(self.tasks(), of_task).iter().sum::<f64>() - of_places
+        let mut all = of_task(0..0);
+        for part in in_order(self.tasks(), of_task) {
+            all.value += part.value;
+            all.weights.extend(part.weights);
+            all.items.extend(part.items);
+            all.queries.extend(part.queries);
+            all.places.iter_mut().zip(part.places).for_each(|(sum, of)| *sum += of);
+            all.diagonal.iter_mut().zip(part.diagonal).for_each(|(sum, of)| *sum += of);
+        }
+        for ((&beta, slope), diagonal) in at.places.iter().zip(&mut all.places).zip(&mut all.diagonal) {
+            all.value -= 0.5 * PRECISION_OF_PLACES * beta * beta;
+            *slope -= PRECISION_OF_PLACES * beta;
+            *diagonal += PRECISION_OF_PLACES;
+        }
+        all
     }
 
-    /// Eliminates the items and the means of some queries.
-    fn eliminate(&self, queries: Range<usize>, at: &Point) -> Eliminated {
-        let n = self.n_places;
-        let mut left = Eliminated {
-            gradient: vec![0.0; n],
-            information: vec![0.0; n * n],
-            queries: Vec::with_capacity(queries.len()),
-        };
-        let mut weights = Vec::new();
-        let mut cross = vec![0.0; n];
-        for query in queries {
-            let mut of_items = Vec::with_capacity(self.queries[query].len());
-            let mut mean = [self.of_queries * (self.mean - at.queries[query]), self.of_queries];
-            for item in self.queries[query].clone() {
-                let pull = self.of_items * (at.queries[query] - at.items[item]);
-                let (mut slope, mut curvature) = (pull, self.of_items);
-                weights.clear();
-                for cell in self.cells(item) {
-                    let p = probability(at.items[item] + at.places[cell.place]);
-                    let impressions = cell.clicks + cell.skips;
-                    let (of_cell, weight) = (cell.clicks - impressions * p, impressions * p * (1.0 - p));
-                    slope += of_cell;
-                    curvature += weight;
-                    left.gradient[cell.place] += of_cell;
-                    left.information[cell.place * n + cell.place] += weight;
-                    weights.push((cell.place, weight));
+    /// The step of items and queries for one of places, and the information times this step. With
+    /// `own`, items and queries follow their own gradients as well.
+    fn respond(&self, slopes: &Slopes, places: &[f64], own: bool) -> Point {
+        let own = if own { 1.0 } else { 0.0 };
+        let of_task = |queries: Range<usize>| {
+            let mut sum = Point { items: Vec::new(), queries: Vec::new(), places: vec![0.0; places.len()] };
+            for query in queries {
+                let weighted =
+                    |item: usize| self.cells(item).iter().zip(&slopes.weights[self.items[item].1.clone()]);
+                let first = sum.items.len();
+                let mut of_items = 0.0;
+                for item in self.queries[query].clone() {
+                    let moved: f64 = weighted(item).map(|(cell, weight)| weight * places[cell.place]).sum();
+                    of_items += self.of_items * moved / slopes.items[item][1];
+                    sum.items.push(moved);
                 }
-                for &(a, of_a) in &weights {
-                    left.gradient[a] -= of_a * slope / curvature;
-                    cross[a] += of_a * self.of_items / curvature;
-                    for &(b, of_b) in &weights {
-                        left.information[a * n + b] -= of_a * of_b / curvature;
+                let [slope, curvature] = slopes.queries[query];
+                let of_mean = (own * slope - of_items) / curvature;
+                for (item, step) in self.queries[query].clone().zip(&mut sum.items[first..]) {
+                    let [slope, curvature] = slopes.items[item];
+                    *step = (own * slope - *step + self.of_items * of_mean) / curvature;
+                    for (cell, weight) in weighted(item) {
+                        sum.places[cell.place] += weight * (places[cell.place] + *step);
                     }
                 }
-                mean[0] += self.of_items * slope / curvature - pull;
-                mean[1] += self.of_items - self.of_items * self.of_items / curvature;
-                of_items.push([slope, curvature]);
+                sum.queries.push(of_mean);
             }
-            let touched = cross.iter_mut().enumerate().filter(|(_, of)| **of > 0.0);
-            let cross: Vec<(usize, f64)> = touched.map(|(place, of)| (place, std::mem::take(of))).collect();
-            let [slope, curvature] = mean;
-            for &(a, of_a) in &cross {
-                left.gradient[a] -= of_a * slope / curvature;
-                for &(b, of_b) in &cross {
-                    left.information[a * n + b] -= of_a * of_b / curvature;
-                }
-            }
-            left.queries.push(OfQuery { items: of_items, mean, cross });
+            sum
+        };
+        let of_prior = places.iter().map(|step| PRECISION_OF_PLACES * step).collect();
+        let mut all = Point { items: Vec::new(), queries: Vec::new(), places: of_prior };
+        for part in in_order(self.tasks(), of_task) {
+            all.items.extend(part.items);
+            all.queries.extend(part.queries);
+            all.places.iter_mut().zip(part.places).for_each(|(sum, of)| *sum += of);
         }
-        left
-    }
-
-    /// A Newton step, and the information at its start; `None` if that is singular.
-    fn step(&self, at: &Point) -> Option<(Point, Information)> {
-        let n = self.n_places;
-        let parts = in_order(self.tasks(), |queries| self.eliminate(queries, at));
         // The first place has no parameter.
-        let mut step: Vec<f64> = (1..n).map(|place| -PRECISION_OF_PLACES * at.places[place]).collect();
-        let mut information = vec![0.0; (n - 1) * (n - 1)];
-        for a in 1..n {
-            information[(a - 1) * n] = PRECISION_OF_PLACES;
-            for part in &parts {
-                step[a - 1] += part.gradient[a];
-                let row = &mut information[(a - 1) * (n - 1)..a * (n - 1)];
-                row.iter_mut().zip(&part.information[a * n + 1..]).for_each(|(sum, of)| *sum += of);
-            }
-        }
-        let places = Cholesky::new(n - 1, information)?;
-        places.solve(&mut step);
-        step.insert(0, 0.0);
-        let mut next = Point { items: Vec::new(), queries: Vec::new(), places: step };
-        let mut found = Information { items: Vec::new(), queries: Vec::new(), places };
-        for (query, left) in parts.iter().flat_map(|part| &part.queries).enumerate() {
-            let [slope, curvature] = left.mean;
-            let of_places: f64 = left.cross.iter().map(|&(place, of)| of * next.places[place]).sum();
-            let of_mean = (slope - of_places) / curvature;
-            for (item, &[slope, curvature]) in self.queries[query].clone().zip(&left.items) {
-                let of_places: f64 = self
-                    .cells(item)
-                    .iter()
-                    .map(|cell| {
-                        let p = probability(at.items[item] + at.places[cell.place]);
-                        (cell.clicks + cell.skips) * p * (1.0 - p) * next.places[cell.place]
-                    })
-                    .sum();
-                next.items.push((slope - of_places + self.of_items * of_mean) / curvature);
-                found.items.push(curvature);
-            }
-            next.queries.push(of_mean);
-            found.queries.push(curvature);
-        }
-        Some((next, found))
+        all.places[0] = 0.0;
+        all
     }
 
-    /// Newton's method; the information is that at the end.
-    fn maximise(&self, at: &mut Point, trace: bool) -> (Option<Information>, Convergence) {
-        let mut value = self.value(at);
-        let mut convergence = Convergence::closed_form(value);
-        convergence.converged = false;
-        let mut information = None;
-        while let Some((step, found)) = self.step(at) {
-            information = Some(found);
-            if convergence.converged || convergence.last.iterations == STEPS {
+    /// A Newton step.
+    fn step(&self, slopes: &Slopes) -> Point {
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let scaled =
+            |rest: &[f64]| -> Vec<f64> { rest.iter().zip(&slopes.diagonal).map(|(of, d)| of / d).collect() };
+        let mut step = vec![0.0; self.n_places];
+        let start = self.respond(slopes, &step, true);
+        let mut rest: Vec<f64> = slopes.places.iter().zip(start.places).map(|(of, less)| of - less).collect();
+        rest[0] = 0.0;
+        let mut direction = scaled(&rest);
+        let mut size = dot(&rest, &direction);
+        let enough = RESIDUAL * size;
+        for _ in 0..self.n_places {
+            if size <= enough {
                 break;
             }
+            let curved = self.respond(slopes, &direction, false).places;
+            let length = size / dot(&direction, &curved);
+            step.iter_mut().zip(&direction).for_each(|(step, of)| *step += length * of);
+            rest.iter_mut().zip(&curved).for_each(|(rest, of)| *rest -= length * of);
+            let next = scaled(&rest);
+            let before = std::mem::replace(&mut size, dot(&rest, &next));
+            direction.iter_mut().zip(next).for_each(|(of, next)| *of = next + size / before * *of);
+        }
+        Point { places: step.clone(), ..self.respond(slopes, &step, true) }
+    }
+
+    /// The information on all places but the first, with items and queries eliminated, factorised.
+    fn of_places(&self, slopes: &Slopes) -> Option<Cholesky> {
+        let n = self.n_places;
+        if n > MANY_COLUMNS {
+            return None;
+        }
+        let of_task = |queries: Range<usize>| {
+            let (mut matrix, mut cross) = (vec![0.0; n * n], vec![0.0; n]);
+            for query in queries {
+                for item in self.queries[query].clone() {
+                    let curvature = slopes.items[item][1];
+                    let weights = &slopes.weights[self.items[item].1.clone()];
+                    for (a, (cell, weight)) in self.cells(item).iter().zip(weights).enumerate() {
+                        cross[cell.place] += weight * self.of_items / curvature;
+                        matrix[cell.place * n + cell.place] += weight;
+                        for (other, of) in self.cells(item)[..=a].iter().zip(weights) {
+                            matrix[cell.place * n + other.place] -= weight * of / curvature;
+                        }
+                    }
+                }
+                let touched = cross.iter_mut().enumerate().filter(|(_, of)| **of > 0.0);
+                let touched: Vec<(usize, f64)> =
+                    touched.map(|(place, of)| (place, std::mem::take(of))).collect();
+                for (a, &(place, of)) in touched.iter().enumerate() {
+                    for (other, of_other) in &touched[..=a] {
+                        matrix[place * n + other] -= of * of_other / slopes.queries[query][1];
+                    }
+                }
+            }
+            matrix
+        };
+        let mut information = vec![0.0; (n - 1) * (n - 1)];
+        for part in in_order(self.tasks(), of_task) {
+            for a in 1..n {
+                let row = &mut information[(a - 1) * (n - 1)..a * (n - 1)];
+                row.iter_mut().zip(&part[a * n + 1..]).for_each(|(sum, of)| *sum += of);
+            }
+        }
+        (1..n).for_each(|a| information[(a - 1) * n] += PRECISION_OF_PLACES);
+        Cholesky::new(n - 1, information)
+    }
+
+    /// Newton's method; the derivatives are those at the end.
+    fn maximise(&self, at: &mut Point, tolerance: f64, trace: bool) -> (Slopes, Convergence) {
+        let mut here = self.slopes(at);
+        let mut convergence = Convergence::closed_form(here.value);
+        convergence.converged = false;
+        while !convergence.converged && convergence.last.iterations < STEPS {
+            let step = self.step(&here);
             let largest = step.all().map(f64::abs).fold(0.0, f64::max);
             let mut length = (LONGEST_STEP / largest).min(1.0);
             loop {
                 let next = at.moved(&step, length);
-                let reached = self.value(&next);
+                let there = self.slopes(&next);
                 // Smaller differences are rounding errors.
-                if reached >= value - 1e-13 * value.abs() || length < 1e-6 {
-                    (*at, value) = (next, reached);
+                if there.value >= here.value - 1e-13 * here.value.abs() || length < 1e-6 {
+                    (*at, here) = (next, there);
                     break;
                 }
                 length /= 2.0;
             }
             let iterations = convergence.last.iterations + 1;
-            convergence.last = Progress { iterations, log_likelihood: value, change: length * largest };
-            convergence.converged = convergence.last.change <= TOLERANCE;
+            convergence.last = Progress { iterations, log_likelihood: here.value, change: length * largest };
+            convergence.converged = convergence.last.change <= tolerance;
             if trace {
                 convergence.trace.push(convergence.last);
             }
         }
-        (information, convergence)
+        (here, convergence)
     }
 
-    fn estimates(
-        &self,
-        at: &Point,
-        information: Option<&Information>,
-        convergence: Convergence,
-        z: f64,
-    ) -> Fit {
+    fn estimates(&self, at: &Point, slopes: &Slopes, convergence: Convergence, z: f64) -> Fit {
         let n = self.n_places;
         // The mean of a probability with normal log-odds is about that of smaller log-odds.
         let typical = |mean: f64, variance: f64| probability(mean / sqrt(1.0 + PI / 8.0 * variance));
         let of_item = 1.0 / self.of_items;
+        let information = self.of_places(slopes);
         let of_row = |item: usize| {
             let (id, cells) = (self.items[item].0, self.cells(item));
             let p = probability(at.items[item]);
             let (clicks, skips) = sums(cells);
-            let variance = information.map(|information| {
-                let curvature = information.items[item];
+            let variance = information.as_ref().map(|information| {
+                let curvature = slopes.items[item][1];
                 let mut of_places = vec![0.0; n];
-                for cell in cells {
-                    let p = probability(at.items[item] + at.places[cell.place]);
-                    of_places[cell.place] += (cell.clicks + cell.skips) * p * (1.0 - p) / curvature;
+                for (cell, weight) in cells.iter().zip(&slopes.weights[self.items[item].1.clone()]) {
+                    of_places[cell.place] += weight / curvature;
                 }
-                1.0 / curvature + information.places.form(&mut of_places[1..])
+                1.0 / curvature + information.form(&mut of_places[1..])
             });
             ItemFit {
                 item: id,
@@ -418,7 +466,7 @@ impl Regression {
             typical: typical(at.queries[query], of_item),
             convergence: None,
         };
-        let variances = information.map(|information| information.places.inverse_diagonal());
+        let variances = information.as_ref().map(Cholesky::inverse_diagonal);
         let of_place = |place: usize| match place.checked_sub(1) {
             None => Estimate { value: 1.0, standard_error: Some(0.0), interval: Some((1.0, 1.0)) },
             Some(of) => Estimate::ratio(exp(at.places[place]), variances.as_ref().map(|all| all[of]), z),
@@ -473,7 +521,7 @@ mod tests {
     /// Moves one parameter at a time by a step, which is halved once no move helps.
     fn climb(regression: &Regression, at: &mut Point) {
         let first_place = at.items.len() + at.queries.len();
-        let mut value = regression.value(at);
+        let mut value = regression.slopes(at).value;
         let mut step = 1.0;
         while step > 1e-6 {
             let mut helps = false;
@@ -482,7 +530,7 @@ mod tests {
                     let mut next = at.clone();
                     let mut all = next.items.iter_mut().chain(&mut next.queries).chain(&mut next.places);
                     *all.nth(of).unwrap() += move_by;
-                    let reached = regression.value(&next);
+                    let reached = regression.slopes(&next).value;
                     // Smaller differences are rounding errors.
                     if reached > value + 1e-12 {
                         (*at, value, helps) = (next, reached, true);
@@ -502,10 +550,10 @@ mod tests {
             [regression.of_items, regression.of_queries] = precisions;
             regression.mean = -0.5;
             let (mut newton, mut climbed) = (regression.start(), regression.start());
-            let (_, convergence) = regression.maximise(&mut newton, false);
+            let (_, convergence) = regression.maximise(&mut newton, TOLERANCE, false);
             climb(&regression, &mut climbed);
             assert!(convergence.converged && convergence.last.iterations < 12, "{convergence:?}");
-            assert!(convergence.last.log_likelihood >= regression.value(&climbed) - 1e-10);
+            assert!(convergence.last.log_likelihood >= regression.slopes(&climbed).value - 1e-10);
             for (ours, theirs) in newton.all().zip(climbed.all()) {
                 assert!((ours - theirs).abs() < 1e-4, "{ours}, expected {theirs}");
             }
@@ -517,9 +565,9 @@ mod tests {
     fn the_value_is_that_of_the_predictions_and_of_the_priors() {
         let sessions = small_log();
         let mut regression = Regression::new(&sessions);
-        let (at, information, convergence) = regression.in_turns(&Options::default());
+        let (at, slopes, convergence) = regression.in_turns(&Options::default());
         let value = convergence.last.log_likelihood;
-        let fit = regression.estimates(&at, information.as_ref(), convergence, 2.0);
+        let fit = regression.estimates(&at, &slopes, convergence, 2.0);
         let mut prediction = crate::fit::Prediction::default();
         let mut expected = 0.0;
         for query in sessions.queries() {
