@@ -183,8 +183,9 @@ fn leaving(seed: u64, attraction: [f64; 4], continuation: [f64; 3], n: usize) ->
     }))
 }
 
-/// One step length for both probabilities stopped at .72, .57, .08 and lost 1 to 3 nats in such logs. Where items are alike, the matrix of
-/// the two is singular, and they kept their starting values.
+/// One step length for both probabilities stopped beside the maximum: it lost 3.1 and .09 nats in the
+/// two logs of `click_chains_are_fitted_on_the_bounds`. Where items are alike, the matrix of the two
+/// probabilities is singular.
 #[test]
 fn the_maximum_is_found_on_the_bounds_and_where_items_are_alike() {
     let options = Options { prior_strength: Some(0.0), ..Options::default() };
