@@ -118,15 +118,17 @@ impl<S: Source> Credibility<'_, S> {
         PSEUDO_CLICKS * exp(found.scale) * mean / self.rate()
     }
 
-    /// Estimates examination and lifts together with the prior of attraction, in alternation.
+    /// Estimates examination and lifts together with the prior of attraction, in alternation, starting
+    /// from earlier ones.
     pub(super) fn fit(
         &self,
         strength: Option<f64>,
+        before: Option<(PositionEffects, ItemPrior)>,
         trace: bool,
     ) -> (PositionEffects, ItemPrior, Convergence) {
         let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
-        let mut found = self.start();
-        let mut item_prior = ItemPrior::new(&self.seen(&found, stride), strength, None);
+        let (mut found, before) = before.map_or_else(|| (self.start(), None), |of| (of.0, Some(of.1)));
+        let mut item_prior = ItemPrior::new(&self.seen(&found, stride), strength, before.as_ref());
         let mut convergence = self.maximise(&mut found, &item_prior, trace);
         for _ in 1..TURNS {
             let before = found.clone();

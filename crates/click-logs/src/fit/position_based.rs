@@ -146,7 +146,7 @@ impl<'a> Fitting<'a> {
     fn with_priors(&self, scope: Scope) -> (Attractions, ByPosition) {
         let credibility = self.credibility();
         let (found, item_prior, mut convergence) =
-            credibility.fit(self.options.prior_strength, self.options.trace);
+            credibility.fit(self.options.prior_strength, None, self.options.trace);
         let covariances = credibility.covariances(&found, &item_prior);
         let n = self.columns.len();
         let examination = found.examination();

@@ -15,7 +15,7 @@
 //! Numerics: sums in the order of the sessions. Complexity: linear in the impressions of different sessions, and
 //! O(items times positions) for every query.
 
-use super::credibility::{Count, Credibility, Source, items};
+use super::credibility::{Count, Credibility, PositionEffects, Source, items};
 use super::estimate::Estimate;
 use super::in_order::in_order;
 use super::item_prior::ItemPrior;
@@ -90,6 +90,8 @@ pub(super) struct Scanned<'a> {
     /// The prior mean of attraction of every row.
     pub(super) means: Vec<f64>,
     pub(super) lift: Vec<f64>,
+    /// Where the next search for the prior of attraction starts.
+    found: Option<(PositionEffects, ItemPrior)>,
 }
 
 impl<'a> Scanned<'a> {
@@ -109,6 +111,7 @@ impl<'a> Scanned<'a> {
             item_prior: ItemPrior::default(),
             means: Vec::new(),
             lift: Vec::new(),
+            found: None,
         };
         scanned.count_certain();
         scanned.find_item_prior(|_, _, _| ());
@@ -152,7 +155,8 @@ impl<'a> Scanned<'a> {
             lifts: self.options.prior_strength.is_none(),
             trusts_means: true,
         };
-        let (found, item_prior, _) = credibility.fit(self.options.prior_strength, false);
+        let before = self.found.take();
+        let (found, item_prior, _) = credibility.fit(self.options.prior_strength, before, false);
         let everywhere = vec![1.0; self.n_positions];
         self.means = vec![item_prior.mean; self.rows.items.len()];
         for (query, counts) in examined.0.iter().enumerate() {
@@ -163,7 +167,8 @@ impl<'a> Scanned<'a> {
             }
         }
         self.lift = found.lift();
-        self.item_prior = item_prior;
+        self.item_prior = item_prior.clone();
+        self.found = Some((found, item_prior));
     }
 
     /// Examined impressions of a query, sorted by item, then position.

@@ -196,7 +196,7 @@ fn intervals_contain_that_random_order_is_in_doubt() {
     for seed in [12, 13] {
         let (source, columns) = ranked_lists(1.5, &examination, &mut Xoshiro256PlusPlus::seed_from_u64(seed));
         let credibility = problem(&source, &columns);
-        let (found, item_prior, _) = credibility.fit(None, false);
+        let (found, item_prior, _) = credibility.fit(None, None, false);
         assert!(found.variance == VARIANCES[0] && found.tells_lifts, "{found:?}");
         let as_known = PositionEffects { tells_lifts: false, ..found.clone() };
         let [as_known, in_doubt] = [as_known, found].map(|found| {
