@@ -16,6 +16,7 @@ mod odd_input;
 mod parameters;
 #[cfg(feature = "parquet")]
 mod parameters_parquet;
+mod ranked;
 mod read;
 #[cfg(feature = "parquet")]
 mod read_parquet;

@@ -67,15 +67,15 @@ pub(super) fn fit(model: Model, counts: &Counts, options: &Options) -> Fit {
         strength = found.strength;
         item_prior = Some(found);
     }
-    for (query, usual_of_query) in
-        counts.queries().zip(item_prior.iter().flat_map(|item_prior| &item_prior.means))
-    {
-        let (item_prior, cells) = (*usual_of_query, query.cells().collect::<Vec<_>>());
+    for (place, query) in counts.queries().enumerate().filter(|_| item_prior.is_some()) {
+        let item_prior = item_prior.as_ref().map_or(typical, |of: &ItemPrior| of.typical(place));
+        let cells: Vec<_> = query.cells().collect();
         let items = cells.chunk_by(|a, b| a.item == b.item).map(|cells| {
             let clicks = cells.iter().map(|cell| cell.clicks).sum();
             let impressions = cells.iter().map(|cell| cell.impressions).sum();
             let attraction = drawn(clicks as f64, impressions as f64, item_prior, strength);
-            ItemFit { item: cells[0].item, attraction, clicks, impressions }
+            let prior = options.has_priors().then_some(item_prior);
+            ItemFit { item: cells[0].item, attraction, prior, clicks, impressions }
         });
         let items = items.collect();
         let positions = query.positions();

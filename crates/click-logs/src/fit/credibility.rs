@@ -13,10 +13,17 @@
 //! sparse log has as many parameters as clicks.
 //!
 //! Rankers put better items where they are seen. So the mean is `mu = m lift`: `m` is the mean of the query, and `ln lift` is the mean of
-//! `d` over the positions where the item was shown, with `d = 0` at the first position. Items shown at several positions then determine
-//! examination, and all other items determine `d`. `d` is a random walk over the logarithm of rank, and its variance maximises the
-//! probability of the clicks. In random lists the variance is almost 0, and all items contribute to the estimate of examination. If few
-//! items were shown at several positions, clicks hardly determine `d`; random order then has prior odds of ten.
+//! `d` over the positions where the item was shown, with a mean of 0 over all impressions. Items
+//! shown at several positions then determine examination, and all other items determine `d`. `d`
+//! is a random walk over the logarithm of rank, and its variance maximises the probability of the
+//! clicks. In random lists the variance is almost 0, and all items contribute to the estimate of
+//! examination. If few items were shown at several positions, clicks hardly determine `d`; random
+//! order then has prior odds of ten.
+//!
+//! If lists are in order of quality with much noise, mean positions differ little from item to
+//! item, and `d` is steep. For an item that is always first, `mu` would then exceed 1. So no mean
+//! of a query is bounded, only that of an item, and an unseen item is like the items shown at its
+//! position ([`ItemPrior::lift`]), not like an item that is always there.
 //!
 //! Reference: Ohlsson, *Combining generalized linear models and credibility models in practice*, Scandinavian Actuarial Journal 2008
 //! (a multiplicative model with credibility); Bühlmann, Straub 1970 (credibility); Mundlak, *On the pooling of time series and cross
@@ -25,7 +32,7 @@
 //! | here | meaning |
 //! |---|---|
 //! | `examination` | `g` of columns, 1 for the first |
-//! | `lift` | `exp(d)` of positions, 1 for the first |
+//! | `lift` | `exp(d)` of positions, 1 on average |
 //! | `exposure` | `sum of n g` of an item |
 //! | `shape` | `r = strength mean`, for a Beta variable seen from far away from 1 |
 //! | `share` | `mu exposure / (r + mu exposure)`, the weight of the item's own clicks |
@@ -147,7 +154,41 @@ impl<S: Source> Credibility<'_, S> {
                 lifts.maximise(&mut found, &item_prior, false);
             }
         }
-        (found, item_prior, convergence)
+        let by_position = self.attraction_by_position(&found, &item_prior);
+        (found, item_prior.with_positions(by_position), convergence)
+    }
+
+    /// The mean attraction of the items shown at each position, with credibility estimates of
+    /// single items. Items shown at several positions bound it. An extrapolation of `d` to an item
+    /// that is always at the first position would not be bounded.
+    fn attraction_by_position(&self, found: &PositionEffects, item_prior: &ItemPrior) -> Vec<f64> {
+        let mut sums = vec![(0.0, 0.0); self.n_positions()];
+        if !self.has_lift() {
+            return vec![item_prior.mean; sums.len()];
+        }
+        let examination = found.examination();
+        let mut counts = Vec::new();
+        for query in 0..self.source.n_queries() {
+            self.source.counts(query, &mut counts);
+            for of_item in items(&counts) {
+                let clicks: f64 = of_item.iter().map(|count| count.clicks as f64).sum();
+                let (exposure, lift) = self.placed(of_item, &examination, found);
+                let prior = item_prior.strength * item_prior.of_item(query, lift);
+                let attraction = ((clicks + prior) / (exposure + item_prior.strength)).min(1.0);
+                for count in of_item {
+                    let sum = &mut sums[self.positions[count.column]];
+                    sum.0 += count.impressions * attraction;
+                    sum.1 += count.impressions;
+                }
+            }
+        }
+        let mut last = item_prior.mean;
+        let mean = |(attraction, impressions): (f64, f64)| {
+            // A position without impressions is like the one above.
+            last = if impressions > 0.0 { attraction / impressions } else { last };
+            last
+        };
+        sums.into_iter().map(mean).collect()
     }
 
     /// The problem for ranked lists, which estimates examination by comparing items with themselves. Means by position do not contain
@@ -162,7 +203,9 @@ impl<S: Source> Credibility<'_, S> {
 
     /// The prior of attraction, given examination.
     pub(super) fn item_prior(&self, found: &PositionEffects, strength: Option<f64>) -> ItemPrior {
-        ItemPrior::new(&self.seen(found, usize::MAX), strength, None)
+        let item_prior = ItemPrior::new(&self.seen(found, usize::MAX), strength, None);
+        let by_position = self.attraction_by_position(found, &item_prior);
+        item_prior.with_positions(by_position)
     }
 
     /// Clicks and exposure of all items.

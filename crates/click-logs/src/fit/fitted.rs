@@ -146,6 +146,8 @@ pub struct ItemFit {
     pub item: Id,
     /// Probability of a click on an examined impression.
     pub attraction: Estimate,
+    /// Mean of the Beta prior of attraction; `None` without one.
+    pub prior: Option<f64>,
     /// Clicks used by the model.
     pub clicks: u64,
     /// Impressions used by the model; the cascade stops at the first click.

@@ -17,7 +17,7 @@
 //! | here | meaning |
 //! |---|---|
 //! | `exposure` | impressions of an item, each weighted by examination |
-//! | `lift` | ratio of the typical attraction where the item is shown to the query's mean |
+//! | `lift` | ratio of the mean attraction of items shown at the item's positions to the query's mean |
 //! | `share` | weight of an impression of an item in the mean |
 //!
 //! Numerics: beta-binomial probabilities with numbers that may not be whole, by log-gammas. Complexity: linear in the items. Strength and
@@ -131,10 +131,13 @@ impl ObservedItems {
 pub(super) struct ItemPrior {
     pub(super) strength: f64,
     pub(super) weight: f64,
-    /// Means of queries.
+    /// Means of queries, for an item with a lift of 1. Those of items have a lift, so these may
+    /// exceed 1.
     pub(super) means: Vec<f64>,
     /// Mean of the site.
     pub(super) mean: f64,
+    /// Mean attraction of the items at each position, divided by that of the site.
+    by_position: Vec<f64>,
     chosen: Chosen,
 }
 
@@ -147,8 +150,40 @@ impl ItemPrior {
         };
         let sums =
             Sums::new(seen, 1, strength.unwrap_or(chosen.strength()), chosen.weight(), strength.is_none());
-        let means = sums.queries.iter().map(|&of_query| bounded(sums.mean(of_query))).collect();
-        Self { strength: sums.strength, weight: sums.weight, means, mean: sums.site, chosen }
+        let means = sums.queries.iter().map(|&of_query| sums.mean(of_query).max(EDGE)).collect();
+        Self {
+            strength: sums.strength,
+            weight: sums.weight,
+            means,
+            mean: sums.site,
+            by_position: Vec::new(),
+            chosen,
+        }
+    }
+
+    /// With the mean attraction of the items at each position.
+    pub(super) fn with_positions(mut self, attractions: Vec<f64>) -> Self {
+        self.by_position = attractions.into_iter().map(|attraction| attraction / self.mean).collect();
+        self
+    }
+
+    /// The attraction of an unseen item of a query at the first position.
+    pub(super) fn typical(&self, query: usize) -> f64 {
+        self.of_item(query, self.at_first())
+    }
+
+    /// The attraction of an unseen item of an unseen query at the first position.
+    pub(super) fn typical_of_site(&self) -> f64 {
+        bounded(self.mean * self.at_first())
+    }
+
+    /// Ratio of the typical attraction at each position to that at the first.
+    pub(super) fn lift(&self) -> Vec<f64> {
+        self.by_position.iter().map(|of| of / self.at_first()).collect()
+    }
+
+    fn at_first(&self) -> f64 {
+        self.by_position.first().copied().unwrap_or(1.0)
     }
 
     /// The prior mean of an item of a query.
@@ -241,7 +276,7 @@ impl Sums {
         };
         let queries: Vec<(f64, f64)> = seen.queries.iter().step_by(stride).map(of_query).collect();
         let all = queries.iter().fold((0.0, 0.0), |all, of| (all.0 + of.0, all.1 + of.1));
-        sums.site = bounded((all.0 + 0.5) / (all.1 + 1.0));
+        sums.site = ((all.0 + 0.5) / (all.1 + 1.0)).max(EDGE);
         sums.queries = queries;
         sums
     }

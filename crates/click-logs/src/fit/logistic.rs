@@ -455,6 +455,7 @@ impl Regression {
             ItemFit {
                 item: id,
                 attraction: Estimate::probability(p, variance.map(|of| of * (1.0 - p) * (1.0 - p)), z),
+                prior: None,
                 clicks: clicks.to_u64().unwrap_or(0),
                 impressions: (clicks + skips).to_u64().unwrap_or(0),
             }

@@ -169,8 +169,8 @@ impl<'a> Fitting<'a> {
             }
         };
         let site = Site {
-            lift: self.lift(&site.found),
-            typical: site.item_prior.mean,
+            lift: self.lift(&site.item_prior),
+            typical: site.item_prior.typical_of_site(),
             prior_strength: site.item_prior.strength,
             convergence: Some(convergence),
         };
@@ -190,30 +190,34 @@ impl<'a> Fitting<'a> {
         let (queries, own) = match scope {
             Scope::Site => {
                 let mut row = 0;
-                let of_site = |query| self.query(query, &found, &mut row, site.item_prior.means[query]);
+                let of_site = |query| self.query(query, &found, &mut row, &site, 1.0);
                 (all.map(of_site).collect(), None)
             }
             Scope::Query => with_own(in_order(all.collect(), |query| self.alone(query, &site, 0.0))),
         };
         let positions = self.positions(&found, &site.examination, &self.columns, &columns);
         let site = Site {
-            lift: self.lift(&site.found),
-            typical: site.item_prior.mean,
+            lift: self.lift(&site.item_prior),
+            typical: site.item_prior.typical_of_site(),
             prior_strength: 0.0,
             convergence: Some(found.convergence),
         };
         (Attractions { queries, site }, ByPosition { site: positions, queries: own })
     }
 
+    /// The prior mean of an item's attraction.
+    fn mean(&self, query: usize, of_item: &[Count], site: &OfSite) -> f64 {
+        let (_, lift) = self.credibility().placed(of_item, &site.examination, &site.found);
+        site.item_prior.of_item(query, lift)
+    }
+
     /// The attraction of a query's items, given the site's examination.
     fn attractions(&self, query: usize, site: &OfSite) -> Vec<(f64, f64)> {
-        let credibility = self.credibility();
         let strength = site.item_prior.strength;
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
         let of_item = |of_item: &[Count]| {
-            let mean =
-                site.item_prior.of_item(query, credibility.placed(of_item, &site.examination, &site.found).1);
+            let mean = self.mean(query, of_item, site);
             let skips = of_item
                 .iter()
                 .map(|count| (count.impressions - count.clicks as f64, site.examination[count.column]));
@@ -266,7 +270,7 @@ impl<'a> Fitting<'a> {
         let convergence = Convergence::closed_form(0.0);
         let found =
             RankOne { rows, columns: Vec::new(), variances: Some([variances, Vec::new()]), convergence };
-        self.query(query, &found, &mut 0, site.item_prior.means[query])
+        self.query(query, &found, &mut 0, site, 1.0)
     }
 
     /// The columns of the positions of a query.
@@ -280,7 +284,7 @@ impl<'a> Fitting<'a> {
     fn alone(&self, query: usize, site: &OfSite, pseudo_clicks: f64) -> (QueryFit, Vec<Estimate>) {
         let own = self.own_columns(query);
         let first = own.first().map(|&first| site.examination[first]).filter(|g| *g > 0.0).unwrap_or(1.0);
-        let mean = bounded(site.item_prior.means[query] * first);
+        let mean = bounded(site.item_prior.typical(query) * first);
         let examination: Vec<f64> = own.iter().map(|&column| site.examination[column] / first).collect();
         let prior = self.options.has_priors().then(|| Prior {
             items: site.item_prior.strength,
@@ -289,10 +293,7 @@ impl<'a> Fitting<'a> {
         });
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
-        let credibility = self.credibility();
-        let lift = |of_item| credibility.placed(of_item, &site.examination, &site.found).1;
-        let means =
-            items(&counts).map(|of_item| bounded(site.item_prior.of_item(query, lift(of_item)) * first));
+        let means = items(&counts).map(|of_item| bounded(self.mean(query, of_item, site) * first));
         let mut found = self.maximise(query..query + 1, &own, means, prior.as_ref());
         let mut columns = vec![(0.0, 0.0); self.columns.len()];
         for count in &counts {
@@ -308,7 +309,7 @@ impl<'a> Fitting<'a> {
                 *variance += (1.0 - share * share) * of_site.max(0.0);
             }
         }
-        let mut fit = self.query(query, &found, &mut 0, mean);
+        let mut fit = self.query(query, &found, &mut 0, site, first);
         let positions = self.positions(&found, &examination, &columns, &own);
         fit.convergence = Some(found.convergence);
         (fit, positions)
@@ -355,17 +356,19 @@ impl<'a> Fitting<'a> {
     }
 
     /// The lift of positions; NaN at those that are not shown.
-    fn lift(&self, found: &PositionEffects) -> Vec<f64> {
-        let lift = found.lift();
+    fn lift(&self, item_prior: &ItemPrior) -> Vec<f64> {
+        let lift = item_prior.lift();
         let of_position =
             |place| if self.shown.contains(place) { lift[self.shown.rank(place)] } else { f64::NAN };
         (0..self.shown.end()).map(of_position).collect()
     }
 
-    /// The items of a query, which are the rows from `row` on.
-    fn query(&self, query: usize, found: &RankOne, row: &mut usize, typical: f64) -> QueryFit {
+    /// The items of a query, which are the rows from `row` on. `first` is the examination of the
+    /// first position, relative to which they are.
+    fn query(&self, query: usize, found: &RankOne, row: &mut usize, site: &OfSite, first: f64) -> QueryFit {
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
+        let has_priors = self.options.has_priors();
         let mut fits = Vec::with_capacity(items(&counts).count());
         for item in items(&counts) {
             let variance = found.variances.as_ref().map(|variances| variances[0][*row]);
@@ -375,12 +378,14 @@ impl<'a> Fitting<'a> {
             fits.push(ItemFit {
                 item: item[0].item,
                 attraction: Estimate::probability(found.rows[*row], variance, self.z),
+                prior: has_priors.then(|| bounded(self.mean(query, item, site) * first)),
                 clicks: item.iter().map(|count| count.clicks).sum(),
                 impressions,
             });
             *row += 1;
         }
         let (id, positions) = (self.source.id(query), self.source.positions(query));
+        let typical = bounded(site.item_prior.typical(query) * first);
         QueryFit { id, items: fits, positions, typical, convergence: None }
     }
 

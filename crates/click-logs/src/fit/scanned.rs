@@ -89,7 +89,6 @@ pub(super) struct Scanned<'a> {
     pub(super) item_prior: ItemPrior,
     /// The prior mean of attraction of every row.
     pub(super) means: Vec<f64>,
-    pub(super) lift: Vec<f64>,
     /// Where the next search for the prior of attraction starts.
     found: Option<(PositionEffects, ItemPrior)>,
 }
@@ -110,7 +109,6 @@ impl<'a> Scanned<'a> {
             certain: Vec::new(),
             item_prior: ItemPrior::default(),
             means: Vec::new(),
-            lift: Vec::new(),
             found: None,
         };
         scanned.count_certain();
@@ -166,7 +164,6 @@ impl<'a> Scanned<'a> {
                     item_prior.of_item(query, credibility.placed(of_item, &everywhere, &found).1);
             }
         }
-        self.lift = found.lift();
         self.item_prior = item_prior.clone();
         self.found = Some((found, item_prior));
     }
@@ -226,16 +223,18 @@ impl<'a> Scanned<'a> {
     /// The fit of a query; `at` and `variances` begin with its rows.
     pub(super) fn query(&self, query: usize, at: &[f64], variances: &[f64], z: f64) -> QueryFit {
         let rows = self.rows.queries[query].clone();
+        let has_prior = self.options.has_priors();
         let items = rows.zip(at.iter().zip(variances)).map(|(row, (&value, &variance))| ItemFit {
             item: self.rows.items[row],
             attraction: probability(value, variance, z),
+            prior: has_prior.then_some(self.means[row]),
             clicks: self.certain[row].0,
             impressions: self.certain[row].1,
         });
         let items = items.collect();
         let of = &self.queries[query];
         let (id, positions) = (of.id(), of.positions());
-        QueryFit { id, items, positions, typical: self.item_prior.means[query], convergence: None }
+        QueryFit { id, items, positions, typical: self.item_prior.typical(query), convergence: None }
     }
 
     /// Combines the fits of queries with the parameters of the site.
@@ -245,8 +244,8 @@ impl<'a> Scanned<'a> {
         convergence: Option<Convergence>,
     ) -> Attractions {
         let site = Site {
-            typical: self.item_prior.mean,
-            lift: self.lift.clone(),
+            typical: self.item_prior.typical_of_site(),
+            lift: self.item_prior.lift(),
             prior_strength: self.item_prior.strength,
             convergence,
         };

@@ -60,8 +60,13 @@ impl<S: Source> Credibility<'_, S> {
         }
         if self.has_lift() {
             self.choose_variance(found, &sums);
-            let first = found.lift[0];
-            found.lift.iter_mut().for_each(|d| *d -= first);
+            let (mut sum, mut all) = (0.0, 0.0);
+            for (&position, &(_, impressions)) in self.positions.iter().zip(self.columns) {
+                sum += impressions * found.lift[position];
+                all += impressions;
+            }
+            let middle = sum / f64::max(all, f64::MIN_POSITIVE);
+            found.lift.iter_mut().for_each(|d| *d -= middle);
         }
         if !trace {
             kept.clear();

@@ -30,10 +30,6 @@ impl PositionEffects {
         self.examination.iter().map(|y| exp(*y)).collect()
     }
 
-    pub(in super::super) fn lift(&self) -> Vec<f64> {
-        self.lift.iter().map(|d| exp(*d)).collect()
-    }
-
     /// The largest change of a logarithm.
     pub(super) fn change(&self, before: &Self) -> f64 {
         let examination = self.examination.iter().zip(&before.examination);

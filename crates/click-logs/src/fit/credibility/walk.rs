@@ -51,9 +51,10 @@ impl<S: Source> Credibility<'_, S> {
             }
         }
         // The gradient of the quadratic approximation at 0.
-        let lift = &found.lift[found.lift.len() - m..];
+        let (fixed, lift) = found.lift.split_at(found.lift.len() - m);
+        let origin = fixed.first().copied().unwrap_or(0.0);
         let gradient: Vec<f64> = (0..m)
-            .map(|a| (0..m).map(|b| (information[a * m + b] + now[a * m + b]) * lift[b]).sum())
+            .map(|a| (0..m).map(|b| (information[a * m + b] + now[a * m + b]) * (lift[b] - origin)).sum())
             .collect();
         let evidence = |&variance: &f64| {
             let mut prior = walk(variance);
