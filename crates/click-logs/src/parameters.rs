@@ -232,6 +232,9 @@ pub struct ItemRecord {
     pub item: String,
     /// Probability of a click on an examined impression.
     pub attraction: EstimateRecord,
+    /// Mean of the prior of attraction; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prior: Option<f64>,
     /// DBN and simplified DBN: probability of leaving satisfied after a click.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub satisfaction: Option<EstimateRecord>,

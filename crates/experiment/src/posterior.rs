@@ -155,6 +155,7 @@ pub(crate) struct Query {
 #[derive(Debug, Clone, Deserialize)]
 struct Item {
     attraction: Estimate,
+    prior: Option<f64>,
     satisfaction: Option<Estimate>,
     clicks: u64,
     impressions: u64,
@@ -203,7 +204,8 @@ impl Fitted {
         for query in &self.queries {
             let items =
                 query.items.iter().flat_map(|item| item.satisfaction.iter().chain([&item.attraction]));
-            let is_sound = query.typical.is_none_or(|typical| (0.0..=1.0).contains(&typical))
+            let priors = query.items.iter().filter_map(|item| item.prior);
+            let is_sound = priors.chain(query.typical).all(|mean| (0.0..=1.0).contains(&mean))
                 && items.chain(&query.continuation).all(probability)
                 && query.positions.iter().all(|estimate| estimate.is_in(0.0..=1e9));
             if !is_sound {
@@ -215,16 +217,17 @@ impl Fitted {
 
     /// The attraction of every item, with the prior mean of its exposure; a typical one where the log says nothing.
     fn find_attraction(&mut self) {
-        let of_query = |query: &Query| {
+        let of_query = |query: &Query| -> Vec<exposure::Item> {
             let typical = query.typical.unwrap_or(0.0);
             let item = |item: &Item| exposure::Item {
                 estimate: item.attraction.or(typical),
+                prior: item.prior.unwrap_or(typical),
                 clicks: item.clicks,
                 impressions: item.impressions,
             };
-            (typical, query.items.iter().map(item).collect())
+            query.items.iter().map(item).collect()
         };
-        let queries: Vec<(f64, Vec<exposure::Item>)> = self.queries.iter().map(of_query).collect();
+        let queries: Vec<Vec<exposure::Item>> = self.queries.iter().map(of_query).collect();
         let found = exposure::with_exposure(&queries, self.site.prior);
         for (query, attraction) in self.queries.iter_mut().zip(found) {
             query.attraction = attraction;

@@ -99,6 +99,7 @@ fn query(model: Model, path: &str, query: &QueryRecord) -> Checked {
     for (place, item) in query.items.iter().enumerate() {
         let path = format!("{path}.items[{place}]");
         estimate(&format!("{path}.attraction"), &item.attraction, largest(model))?;
+        item.prior.map_or(Ok(()), |prior| number(&format!("{path}.prior"), prior, 1.0))?;
         let satisfaction = format!("{path}.satisfaction");
         match &item.satisfaction {
             Some(found) if has_satisfaction => estimate(&satisfaction, found, 1.0)?,

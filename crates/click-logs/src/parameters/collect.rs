@@ -164,6 +164,7 @@ impl QueryRecord {
         let item = |(place, item): (usize, &ItemFit)| ItemRecord {
             item: name(names, item.item),
             attraction: EstimateRecord::new(&item.attraction),
+            prior: item.prior,
             satisfaction: satisfaction.get(place).map(EstimateRecord::new),
             clicks: item.clicks,
             impressions: item.impressions,

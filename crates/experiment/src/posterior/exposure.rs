@@ -2,16 +2,19 @@
 //!
 //! The fit takes the attractions of a query's items to be alike before the log is read. But items that are seldom shown are mostly worse than
 //! those that are often shown; otherwise the ranker would have shown them. Taken for typical, the best of many unknown items would look better than
-//! what is shown. So the prior mean of an item is a power of how often it was shown:
+//! what is shown. So the prior mean of an item is the fit's times a power of how often it was
+//! shown:
 //!
 //! ```text
-//! m_i = exp(alpha_q + beta ln(impressions_i / most impressions of the query))
+//! m_i = t_i exp(alpha_q + beta ln(impressions_i / most impressions of the query))
 //! ```
 //!
-//! with a level `alpha_q` for each query and one `beta >= 0` for all. They are estimated from the items' click-through rates, which are
-//! reconstructed from the estimates of the fit: an estimate is `(clicks + s t) / (n + s)`, with `n` examined impressions, and the prior's
-//! strength `s` and mean `t`. Rates
-//! are weighted by the inverse of their variance, which is `m (1 - m) / n` and, between items, `m^2 / s`. The estimates are then
+//! with the fit's prior mean `t_i`, which depends on where the item was shown, a level `alpha_q`
+//! for each query and one `beta >= 0` for all. They are estimated from the items' click-through
+//! rates, which are reconstructed from the estimates of the fit: an estimate is `(clicks + s t_i) /
+//! (n + s)`, with `n` examined impressions, and the prior's strength `s`. Rates are weighted by the
+//! inverse of their variance, which is `m (1 - m) / n` and, between items, `m^2 / s`. The estimates
+//! are then
 //! `(clicks + s m_i) / (n + s)`.
 
 use super::Uncertain;
@@ -21,11 +24,15 @@ use confidence::math::ln;
 const ROUNDS: usize = 20;
 /// The largest exponent: an item shown a tenth as often is a tenth as attractive.
 const MOST: f64 = 1.0;
+/// The smallest mean, and its distance from 1.
+const SMALLEST: f64 = 1e-6;
 
 /// An item: its estimate, and how often it was shown.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Item {
     pub(super) estimate: Uncertain,
+    /// The mean of the fit's prior.
+    pub(super) prior: f64,
     pub(super) clicks: u64,
     pub(super) impressions: u64,
 }
@@ -35,6 +42,8 @@ pub(super) struct Item {
 struct Own {
     clicks: f64,
     n: f64,
+    /// The logarithm of the mean of the fit's prior.
+    usual: f64,
     /// The logarithm of the share of the most impressions of the query.
     exposure: f64,
     /// How much larger the error of the estimate is than that of a share of its impressions.
@@ -42,30 +51,39 @@ struct Own {
 }
 
 impl Own {
-    fn of(item: Item, prior: f64, typical: f64, most: u64) -> Self {
+    fn of(item: Item, strength: f64, most: u64) -> Self {
         let Uncertain { mean, deviation } = item.estimate;
         let clicks = item.clicks as f64;
-        let n = if mean > 0.0 { (clicks + prior * typical) / mean - prior } else { item.impressions as f64 };
+        let n = if mean > 0.0 {
+            (clicks + strength * item.prior) / mean - strength
+        } else {
+            item.impressions as f64
+        };
         let n = n.max(clicks);
         // An item that was never shown is like one that was shown half a time.
         let exposure = ln((item.impressions as f64).max(0.5) / (most as f64).max(0.5));
         // Errors of the other parameters make the estimate less certain than its own data do.
-        let binomial = (mean * (1.0 - mean) / (n + prior + 1.0)).sqrt();
+        let binomial = (mean * (1.0 - mean) / (n + strength + 1.0)).sqrt();
         let inflation = if binomial > 0.0 && deviation > binomial { deviation / binomial } else { 1.0 };
-        Self { clicks, n, exposure, inflation }
+        Self { clicks, n, usual: ln(item.prior.max(SMALLEST)), exposure, inflation }
+    }
+
+    /// The logarithm of the prior mean.
+    fn ln_mean(&self, level: f64, power: f64) -> f64 {
+        self.usual + level + power * self.exposure
     }
 }
 
-/// The estimates of each query's items with the prior means of their exposure. `queries`: the mean of the fit's prior, and the items.
-pub(super) fn with_exposure(queries: &[(f64, Vec<Item>)], prior: f64) -> Vec<Vec<Uncertain>> {
-    let own = |(typical, items): &(f64, Vec<Item>)| -> Vec<Own> {
+/// The estimates of each query's items with the prior means of their exposure.
+pub(super) fn with_exposure(queries: &[Vec<Item>], prior: f64) -> Vec<Vec<Uncertain>> {
+    let own = |items: &Vec<Item>| -> Vec<Own> {
         let most = items.iter().map(|item| item.impressions).max().unwrap_or(0);
-        items.iter().map(|&item| Own::of(item, prior, *typical, most)).collect()
+        items.iter().map(|&item| Own::of(item, prior, most)).collect()
     };
     let all: Vec<Vec<Own>> = queries.iter().map(own).collect();
     let (levels, power) = trend(&all, prior);
     let estimate = |own: &Own, level: f64| {
-        let mean = libm::exp(level + power * own.exposure).min(1.0);
+        let mean = libm::exp(own.ln_mean(level, power)).min(1.0);
         let size = own.n + prior;
         let mean = if size > 0.0 { (own.clicks + prior * mean) / size } else { mean };
         Uncertain { mean, deviation: own.inflation * (mean * (1.0 - mean) / (size + 1.0)).sqrt() }
@@ -78,8 +96,10 @@ pub(super) fn with_exposure(queries: &[(f64, Vec<Item>)], prior: f64) -> Vec<Vec
 /// The level of each query, and the power of exposure, by weighted least squares on rates with an exponential mean (Gauss and Newton).
 fn trend(all: &[Vec<Own>], prior: f64) -> (Vec<f64>, f64) {
     let level = |items: &Vec<Own>| {
-        let (clicks, n) = items.iter().fold((0.0, 0.0), |(clicks, n), own| (clicks + own.clicks, n + own.n));
-        ln((clicks + 0.5) / (n + 1.0))
+        let usual = |own: &Own| own.n * libm::exp(own.usual);
+        let (clicks, n) =
+            items.iter().fold((0.0, 0.0), |(clicks, n), own| (clicks + own.clicks, n + usual(own)));
+        ln((clicks + 0.5) / (n + 0.5))
     };
     let mut levels: Vec<f64> = all.iter().map(level).collect();
     let mut power = 0.0_f64;
@@ -90,7 +110,7 @@ fn trend(all: &[Vec<Own>], prior: f64) -> (Vec<f64>, f64) {
         for (items, level) in all.iter().zip(&levels) {
             let (mut weight, mut x, mut y, mut xx, mut xy) = (0.0, 0.0, 0.0, 0.0, 0.0);
             for own in items.iter().filter(|own| own.n > 0.0) {
-                let mean = libm::exp(level + power * own.exposure).clamp(1e-6, 1.0 - 1e-6);
+                let mean = libm::exp(own.ln_mean(*level, power)).clamp(SMALLEST, 1.0 - SMALLEST);
                 // The variance of the rate divided by the squared mean: that of its logarithm.
                 let w = 1.0 / (1.0 / prior.max(1.0) + (1.0 - mean) / (mean * own.n));
                 let residual = (own.clicks / own.n - mean) / mean + level + power * own.exposure;
@@ -110,7 +130,7 @@ fn trend(all: &[Vec<Own>], prior: f64) -> (Vec<f64>, f64) {
         power = (cross / (square + 1.0)).clamp(0.0, MOST);
         for (level, (weight, x, y)) in levels.iter_mut().zip(sums) {
             if weight > 0.0 {
-                *level = ((y - power * x) / weight).clamp(ln(1e-6), 0.0);
+                *level = ((y - power * x) / weight).clamp(ln(SMALLEST), -ln(SMALLEST));
             }
         }
     }
@@ -123,42 +143,67 @@ mod tests {
 
     /// An item of which the fit saw clicks in n impressions under a prior of 5 around .2.
     fn item(clicks: f64, n: f64) -> Item {
-        let mean = (clicks + 5.0 * 0.2) / (n + 5.0);
+        ranked_item(clicks, n, 0.2)
+    }
+
+    /// The same around another mean.
+    fn ranked_item(clicks: f64, n: f64, prior: f64) -> Item {
+        let mean = (clicks + 5.0 * prior) / (n + 5.0);
         let deviation = (mean * (1.0 - mean) / (n + 6.0)).sqrt();
         let [clicks, impressions] = [clicks, n].map(|count| num_traits::ToPrimitive::to_u64(&count).unwrap());
-        Item { estimate: Uncertain { mean, deviation }, clicks, impressions }
+        Item { estimate: Uncertain { mean, deviation }, prior, clicks, impressions }
     }
 
     #[test]
     fn data_are_reconstructed_from_estimates() {
-        let own = Own::of(item(30.0, 100.0), 5.0, 0.2, 400);
+        let own = Own::of(item(30.0, 100.0), 5.0, 400);
         assert!((own.n - 100.0).abs() < 1e-9 && (own.clicks - 30.0).abs() < 1e-9, "{own:?}");
         assert!((own.exposure + libm::log(4.0)).abs() < 1e-12);
     }
 
     #[test]
     fn seldom_shown_items_are_worse_where_often_shown_ones_are_better() {
-        let trend = [(
-            0.2,
-            vec![item(0.0, 0.0), item(5.0, 50.0), item(20.0, 100.0), item(160.0, 400.0), item(600.0, 1500.0)],
-        )];
+        let trend = [vec![
+            item(0.0, 0.0),
+            item(5.0, 50.0),
+            item(20.0, 100.0),
+            item(160.0, 400.0),
+            item(600.0, 1500.0),
+        ]];
         let found = with_exposure(&trend, 5.0);
         assert!(found[0][0].mean < 0.12, "{:?}", found[0][0]);
         assert!((found[0][4].mean - 0.4).abs() < 0.005 && found[0][0].deviation > 0.05, "{found:?}");
-        let flat = [(
-            0.2,
-            vec![item(0.0, 0.0), item(10.0, 50.0), item(20.0, 100.0), item(80.0, 400.0), item(300.0, 1500.0)],
-        )];
+        let flat = [vec![
+            item(0.0, 0.0),
+            item(10.0, 50.0),
+            item(20.0, 100.0),
+            item(80.0, 400.0),
+            item(300.0, 1500.0),
+        ]];
         let found = with_exposure(&flat, 5.0);
         assert!((found[0][0].mean - 0.2).abs() < 0.01, "{:?}", found[0][0]);
         // Better the seldom shown ones: there is no prior for that.
-        let wrong = [(0.2, vec![item(0.0, 0.0), item(30.0, 50.0), item(30.0, 100.0), item(20.0, 400.0)])];
+        let wrong = [vec![item(0.0, 0.0), item(30.0, 50.0), item(30.0, 100.0), item(20.0, 400.0)]];
         assert!(with_exposure(&wrong, 5.0)[0][0].mean > 0.1);
+    }
+
+    /// Items of a ranked log, as often shown each and as attractive as their prior says. With a
+    /// prior of .2 for all, the last would be taken for an item of 120 impressions.
+    #[test]
+    fn items_keep_the_prior_means_of_their_positions() {
+        let ranked =
+            [ranked_item(40.0, 100.0, 0.4), ranked_item(20.0, 100.0, 0.2), ranked_item(4.0, 100.0, 0.04)];
+        let found = with_exposure(&[ranked.to_vec()], 5.0);
+        for (found, right) in found[0].iter().zip([0.4, 0.2, 0.04]) {
+            assert!((found.mean / right - 1.0).abs() < 0.02, "{found:?}");
+        }
+        let own = ranked.map(|item| Own::of(item, 5.0, 100).n);
+        assert!(own.iter().all(|n| (n - 100.0).abs() < 1e-9), "{own:?}");
     }
 
     #[test]
     fn nothing_known_is_nothing_learned() {
-        let found = with_exposure(&[(0.2, vec![item(0.0, 0.0); 3]), (0.1, vec![])], 0.0);
+        let found = with_exposure(&[vec![item(0.0, 0.0); 3], vec![]], 0.0);
         assert!(found[0].iter().all(|item| item.mean.is_finite() && item.deviation.is_finite()));
         assert_eq!(found[1].len(), 0);
     }
