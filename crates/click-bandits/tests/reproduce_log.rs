@@ -262,10 +262,11 @@ fn a_page_says_how_a_log_differs_from_the_papers() {
     let (_out, out) = works(&[text(&experiment("kdd2012")), "--log", text(&log), "--runs", "1"]);
     let page = fs::read_to_string(out.join("index.html")).unwrap();
     for text in [
-        "Some positions are examined more than one above them, of 4: ",
         // The first position has half of the clicks of the second, which is the best.
         "<td class=\"number\">0.000</td>\n<td class=\"number\">0.060</td>",
         "0.12000, 0.06000, 0.03600, 0.03000, 0.00000",
+        // In the order of the log; users of the random semi-bandit scan the best position first.
+        "0.50000, 1.00000, 0.33333",
         "1.00000, 0.50000, 0.33333",
         // Rows of the printed table have no names.
         "<td>row 1</td>\n<td class=\"number\">216,565</td>",

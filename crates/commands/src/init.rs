@@ -123,7 +123,7 @@ seed = 1
 # Rounds at which results are recorded: 200 of them, denser at the beginning.
 #checkpoints = {{ log = 200 }}
 
-# The users. Several [[instances]] are possible: each block of as many runs takes every one once.
+# The users. With n [[instances]], each block of n runs takes every one once.
 [[instances]]
 model = \"{name}\"
 # A name for readers.

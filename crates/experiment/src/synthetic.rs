@@ -14,7 +14,10 @@ impl Measured {
     /// The outcome of runs with these regrets (policy, run, checkpoint). A best list collects ten clicks a round.
     #[doc(hidden)]
     pub fn synthetic(t: &[u64], policies: &[(&str, Vec<Vec<f64>>)]) -> Self {
+        let n_runs = policies.first().map_or(1, |(_, runs)| runs.len());
         let times = |factor: f64| t.iter().map(|&t| factor * t as f64).collect::<Vec<_>>();
+        // A single run has no standard error.
+        let errors = |factor: f64| times(if n_runs > 1 { factor } else { f64::NAN });
         let curve =
             |regret: &Vec<f64>| Curve { regret: regret.clone(), clicks: times(9.0), accurate: Vec::new() };
         let curves = |(_, runs): &(&str, Vec<Vec<f64>>)| -> Vec<Curve> { runs.iter().map(curve).collect() };
@@ -26,11 +29,10 @@ impl Measured {
             summary: PolicySummary::Curves(Curves {
                 t: t.to_vec(),
                 regret: spreads.regret.clone(),
-                clicks: MeanSe { mean: times(9.0), se: times(0.1) },
+                clicks: MeanSe { mean: times(9.0), se: errors(0.1) },
                 accuracy: Vec::new(),
             }),
         };
-        let n_runs = policies.first().map_or(1, |(_, runs)| runs.len());
         let result = ResultFile {
             schema: SCHEMA,
             name: "synthetic".to_owned(),
@@ -45,7 +47,7 @@ impl Measured {
             policies: policies.iter().zip(&spreads).map(policy).collect(),
             paired: Vec::new(),
             bounds: Vec::new(),
-            optimum: Some(Optimum { t: t.to_vec(), clicks: MeanSe { mean: times(10.0), se: times(0.0) } }),
+            optimum: Some(Optimum { t: t.to_vec(), clicks: MeanSe { mean: times(10.0), se: errors(0.0) } }),
         };
         let timing = Timing::new(1, Duration::ZERO, &[]);
         Self { result, runs: Runs::of_curves(&records), spreads, timing, n_new_runs: n_runs as u64 }

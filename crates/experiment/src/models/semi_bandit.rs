@@ -17,7 +17,18 @@ pub(super) static MODEL: Model = Model {
     read: |tables, _| {
         Ok(Instances::from_users(read_each(tables, |table| read(table, RandomSemiBandit::new))?))
     },
-    of_queries: Some(|queries| Ok(Instances::named(queries.each(RandomSemiBandit::new)?))),
+    // Users scan the positions of a log in the order of its fitted examination, which may rise
+    // between neighbours by chance. A file states the order itself.
+    of_queries: Some(|queries| {
+        let is_fitted = !queries.found_in_log().is_empty();
+        let users = queries.each(|attraction, mut examination| {
+            if is_fitted {
+                examination.sort_by(|a, b| b.get().total_cmp(&a.get()));
+            }
+            RandomSemiBandit::new(attraction, examination)
+        })?;
+        Ok(Instances::named(users))
+    }),
     of_posterior: None,
 };
 

@@ -158,6 +158,7 @@ impl<'a, S: Sink> Rows<'a, S> {
     }
 
     /// Called before the values of other rows take the memory of those counted so far.
+    #[cfg(feature = "parquet")]
     pub(super) fn forget_texts(&mut self) {
         self.known.0.clear();
     }
