@@ -32,7 +32,7 @@ fn log_of(users: &[PositionBased], lists: usize, noise: f64, rng: &mut impl Rng)
     Reader::new(Format::Sessions).keep_sessions().read("generated", log.as_bytes()).unwrap()
 }
 
-/// Queries of so many items, whose attraction is Beta(1, 3).
+/// Queries with this number of items, whose attraction is Beta(1, 3).
 fn users(queries: usize, items: usize, positions: usize, rng: &mut impl Rng) -> Vec<PositionBased> {
     let attraction = Beta::new(1.0, 3.0).unwrap();
     let mut of_query = || {

@@ -87,7 +87,8 @@ evidence = "exact"
 "#;
 
 fn read(experiment: &str, claims: &str) -> Result<Reproduction, Error> {
-    let experiment = Source::from_text("experiment.toml", experiment)?;
+    let fitted = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiment/src/spec/tests");
+    let experiment = Source::from_text("experiment.toml", experiment)?.allowing(&[fitted.into()]);
     let claims = Source::from_text("claims.toml", claims)?;
     let read =
         Reproduction::from_sources(&experiment, &claims, None, None, Overrides::default(), Extent::Full);
