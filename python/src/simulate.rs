@@ -117,7 +117,7 @@ impl Options {
 ///     KeyboardInterrupt: the runs were stopped.
 #[pyfunction]
 #[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None, threads=None, shard=None, out=None, fresh=false,
-    keep_runs=false, policies=None, progress=None, allow=Vec::new()))]
+    keep_runs=false, policies=None, progress=None, allow=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
 pub(crate) fn simulate(
     py: Python<'_>,
@@ -133,9 +133,10 @@ pub(crate) fn simulate(
     keep_runs: bool,
     policies: Option<&Bound<'_, PyDict>>,
     progress: Option<&Bound<'_, PyAny>>,
-    allow: Vec<PathBuf>,
+    allow: Option<Vec<PathBuf>>,
 ) -> PyResult<Option<Simulation>> {
-    let experiment = spec::read(spec, overrides(runs, seed, horizon, max_steps)?, &allow)?;
+    let experiment =
+        spec::read(spec, overrides(runs, seed, horizon, max_steps)?, &allow.unwrap_or_default())?;
     let options = Options { threads: threads_of(threads)?, out, fresh, keep_runs };
     let watch = Watch::new(py, progress)?;
     if let Some(shard) = shard.map(shard_of).transpose()? {
@@ -258,7 +259,7 @@ pub(crate) fn merge(
 /// Raises:
 ///     ValueError: what is wrong with the spec and where.
 #[pyfunction]
-#[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None, allow=Vec::new()))]
+#[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None, allow=None))]
 pub(crate) fn spec_files<'py>(
     py: Python<'py>,
     spec: &Bound<'py, PyAny>,
@@ -266,9 +267,10 @@ pub(crate) fn spec_files<'py>(
     seed: Option<&Bound<'py, PyAny>>,
     horizon: Option<&Bound<'py, PyAny>>,
     max_steps: Option<&Bound<'py, PyAny>>,
-    allow: Vec<PathBuf>,
+    allow: Option<Vec<PathBuf>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let experiment = spec::read(spec, overrides(runs, seed, horizon, max_steps)?, &allow)?;
+    let experiment =
+        spec::read(spec, overrides(runs, seed, horizon, max_steps)?, &allow.unwrap_or_default())?;
     let files = PyDict::new(py);
     for (name, content) in experiment.inputs() {
         files.set_item(name, PyBytes::new(py, content))?;

@@ -174,7 +174,7 @@ def simulate(
     keep_runs: bool = False,
     policies: dict[str, Callable[..., Any]] | None = None,
     progress: bool | Callable[[int, int], object] | None = None,
-    allow: Sequence[_Path] = (),
+    allow: Sequence[_Path] | None = None,
 ) -> Simulation: ...
 @overload
 def simulate(
@@ -191,7 +191,7 @@ def simulate(
     keep_runs: bool = False,
     policies: dict[str, Callable[..., Any]] | None = None,
     progress: bool | Callable[[int, int], object] | None = None,
-    allow: Sequence[_Path] = (),
+    allow: Sequence[_Path] | None = None,
 ) -> None: ...
 def merge(
     parts: Sequence[_Path], out: _Path, *, fresh: bool = False, keep_runs: bool = False
@@ -203,7 +203,7 @@ def spec_files(
     seed: SupportsIndex | None = None,
     horizon: SupportsIndex | None = None,
     max_steps: SupportsIndex | None = None,
-    allow: Sequence[_Path] = (),
+    allow: Sequence[_Path] | None = None,
 ) -> dict[str, bytes]: ...
 def _check_out(spec: _Spec, out: _Path, fresh: bool) -> None: ...
 @final
