@@ -115,15 +115,13 @@ fn satisfaction_near_0_is_in_its_intervals() {
         let third = |end: f64| estimate.value + (end - estimate.value) / 3.0;
         Estimate { interval: estimate.interval.map(|(low, high)| (third(low), third(high))), ..*estimate }
     };
-    let found = hits(60, 44, [&NEAR_0; 3], |rng| {
+    let [sdbn, dbn, wrong] = hits(60, 44, [&NEAR_0; 3], |rng| {
         let log = read(&log_of(std::slice::from_ref(&users), 4, 400, rng));
         let [sdbn, dbn] =
             [Model::Sdbn, Model::Dbn].map(|model| satisfaction(&fitted(model, &log, Scope::Site)));
         let wrong = sdbn.iter().map(wrong).collect();
         [sdbn, dbn, wrong]
     });
-    println!("{found:?}");
-    let [sdbn, dbn, wrong] = found;
     assert!(sdbn.iter().chain(&dbn).all(|&hits| hits > 38), "{sdbn:?} {dbn:?}");
     assert!(wrong.iter().any(|&hits| hits <= 38), "{wrong:?}");
 }

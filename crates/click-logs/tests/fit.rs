@@ -558,7 +558,6 @@ fn examination_from_few_clicks_is_in_its_intervals() {
                 narrow += u64::from(third(low) <= truth && truth <= third(high));
             }
         }
-        println!("{expected}: {right} and {narrow} of {n}");
         assert!(n > 50 && binomial_cdf(n, 0.9, right) > 1e-7, "{expected}: {right} of {n}");
         assert!(binomial_cdf(n, 0.9, narrow) < 1e-7, "{expected}: {narrow} of {n}");
     }
