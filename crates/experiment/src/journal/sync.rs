@@ -38,8 +38,8 @@ impl Syncer {
                 writes += 1;
                 let to_disk = if writes % WRITES == 0 { ToDisk::IfWritten } else { ToDisk::No };
                 if let Err(error) = write(&of_thread, to_disk) {
-                    flag.store(true, Ordering::Relaxed);
                     *failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    flag.store(true, Ordering::Relaxed);
                     return;
                 }
             }

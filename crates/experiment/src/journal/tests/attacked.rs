@@ -81,6 +81,36 @@ fn a_journal_that_changes_while_runs_are_played_gives_no_result() {
     assert_eq!(bytes(dir.path()), at_once(&large()));
 }
 
+/// Replaces the journal at the end of the first run, and waits in the second until the thread that writes finds that.
+#[derive(Debug)]
+struct ReplaceAndWait<'a>(&'a Path, AtomicU64);
+
+impl Observer for ReplaceAndWait<'_> {
+    fn step(&self, step: &Step) {
+        if step.ends_run {
+            let file = files_of_runs(self.0).remove(0);
+            fs::copy(&file, file.with_extension("copy")).unwrap();
+            fs::rename(file.with_extension("copy"), file).unwrap();
+            self.1.store(1, Ordering::Relaxed);
+        } else if self.1.swap(0, Ordering::Relaxed) == 1 {
+            std::thread::sleep(std::time::Duration::from_millis(1_200));
+        }
+    }
+}
+
+/// The error is that of the thread that writes, and not that a run was stopped because of it.
+#[test]
+fn a_change_that_stops_a_run_is_named() {
+    let users = CascadeModel::from_values(&[0.5, 0.4, 0.2], 2).unwrap();
+    let builder = Experiment::builder("long", Instances::of([users])).horizon(4_000_000).runs(2);
+    let experiment = builder.policy("cascade-ts").build().unwrap();
+    let dir = tempdir().unwrap();
+    let observer = ReplaceAndWait(dir.path(), AtomicU64::new(0));
+    let run = Runner::new(&experiment).threads(1).observer(&observer).run_into(dir.path());
+    let message = run.map(drop).unwrap_err().to_string();
+    assert!(message.contains(".runs: was changed by something else"), "{message}");
+}
+
 /// A directory that was copied by hard links is a backup, or one where the same experiment goes on at the same time.
 #[test]
 fn a_file_with_a_second_name_is_not_changed_by_the_first() {

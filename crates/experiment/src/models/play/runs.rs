@@ -95,7 +95,11 @@ pub(super) fn play(games: &dyn Games, game: &PlayRequest<'_>) -> Result<(Runs, T
         has_failed: AtomicBool::new(false),
     };
     let played = on(&pool, &|| games.play_into(game.runs.clone(), &book));
-    played.map_err(|error| book.first_error().unwrap_or(error))?;
+    played.map_err(|error| {
+        // A run that was stopped is the consequence of another error.
+        let of_syncer = || syncer.as_ref().and_then(|syncer| syncer.check().err());
+        book.first_error().or_else(of_syncer).unwrap_or(error)
+    })?;
     syncer.map_or(Ok(()), Syncer::finish)?;
     let wall = wall.elapsed().wall;
 
