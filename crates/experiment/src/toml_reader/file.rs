@@ -2,6 +2,8 @@
 
 use super::{Error, Field};
 use crate::regular::open_regular;
+use crate::unix::names_and_identity;
+use std::fs::{File, Metadata};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -19,16 +21,21 @@ pub type EmbeddedFile = (&'static str, &'static [u8]);
 pub fn read_file(path: &Path, expected: &str) -> Result<Vec<u8>, Error> {
     let file = path.display().to_string();
     let file = if file.is_empty() { "\"\"" } else { &file };
-    content_of(path, expected).map_err(|fault| Error::whole_file(file, fault))
+    let content = open(path, expected).and_then(|opened| content_of(opened, expected));
+    content.map_err(|fault| Error::whole_file(file, fault))
 }
 
-/// The content of a file, or what is wrong with it.
-fn content_of(path: &Path, expected: &str) -> Result<Vec<u8>, String> {
+/// Opens a file that is read whole.
+fn open(path: &Path, expected: &str) -> Result<File, String> {
     if path.is_dir() {
         return Err(format!("is a directory: expected {expected}"));
     }
+    open_regular(path).map_err(|error| unreadable(&error))
+}
+
+/// The content of a file, or what is wrong with it.
+fn content_of(opened: File, expected: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    let opened = open_regular(path).map_err(|error| unreadable(&error))?;
     opened.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(format!("is larger than 64 MiB: expected {expected}"));
@@ -61,9 +68,20 @@ impl Field<'_> {
                 let missing = || "is not among the files of the program".to_owned();
                 found.map(|(_, content)| content.to_vec()).ok_or_else(missing)
             }
-            None => self.find(folder, &path).and_then(|found| content_of(&found, expected)),
+            None => self.open_beside(folder, &path, expected).and_then(|opened| content_of(opened, expected)),
         };
         content.map_err(|fault| self.error(format!("{}: {fault}", path.display())))
+    }
+
+    /// Opens a file that this file may name. It is looked for again afterwards: a link may have taken its place meanwhile.
+    fn open_beside(&self, folder: &Path, path: &Path, expected: &str) -> Result<File, String> {
+        let opened = open(&self.find(folder, path)?, expected)?;
+        let now = self.find(folder, path)?.metadata();
+        let identity = |file: std::io::Result<Metadata>| file.ok().map(|file| names_and_identity(&file).1);
+        if identity(now) != identity(opened.metadata()) {
+            return Err("was replaced while it was opened: try again".to_owned());
+        }
+        Ok(opened)
     }
 
     /// Where a file is when all links are followed.
