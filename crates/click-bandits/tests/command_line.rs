@@ -35,6 +35,7 @@ fn invalid_command_lines_have_one_message_and_status_2() {
             "'x' for '--threads <N>': expected an integer from 1 to 1024",
         ),
         ("simulate spec.toml --out - --json", "--json: standard output has one document"),
+        ("check spec.toml --allow nowhere", "'nowhere' for '--allow <DIR>': there is no such directory"),
         ("check . --runs 2", ".: is a directory, whose panels have values of their own"),
         ("reproduce rank1 --runs 0 --out r", "--runs 0: "),
         ("reproduce rank1 --seed -1 --out r", "'-1' for '--seed <S>': expected an integer from 0 to "),

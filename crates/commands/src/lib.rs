@@ -198,8 +198,14 @@ struct Simulate {
 #[derive(Debug, Clone, Default, Args)]
 struct AllowedArguments {
     /// Also let the experiment name files in this directory and below (repeatable). Without, those beside its file and below
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = directory)]
     allow: Vec<PathBuf>,
+}
+
+/// Parses the name of a directory that exists.
+fn directory(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_dir() { Ok(path) } else { Err("there is no such directory".to_owned()) }
 }
 
 /// Values that replace those of an experiment's file.
