@@ -239,7 +239,7 @@ fn positions_that_a_log_never_shows_are_in_no_file() {
     let rows = parameters["models"][0]["site"]["positions"].as_array().unwrap();
     assert_eq!(rows.iter().map(|row| row["position"].as_u64().unwrap()).collect::<Vec<_>>(), [3, 5, 7]);
     let spec = fs::read_to_string(out.join("spec.toml")).unwrap();
-    assert!(spec.contains("# Positions of the log: 3, 5, 7."), "{spec}");
+    assert!(spec.contains("# Positions of the log, counted from 1: 3, 5, 7."), "{spec}");
     let csv = fs::read_to_string(out.join("parameters.csv")).unwrap();
     assert_eq!(csv.lines().filter(|line| line.contains("examination")).count(), 3, "{csv}");
     let spec = top.path().join("drawn.toml");

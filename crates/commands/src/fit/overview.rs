@@ -241,33 +241,38 @@ impl Overview<'_> {
                 ),
             })?;
         }
-        for (count, what) in [
+        for (count, noun, what) in [
             (
                 sum(|report| report.never_clicked.len()),
-                "items that were never clicked, whose attraction rests on the prior".to_owned(),
+                "item",
+                "never clicked: the attraction rests on the prior".to_owned(),
             ),
             (
                 sum(|report| report.always_clicked.len()),
-                "items that were clicked whenever shown, whose attraction rests on the prior".to_owned(),
+                "item",
+                "clicked whenever shown: the attraction rests on the prior".to_owned(),
             ),
             (
                 sum(|report| report.few_impressions.len()),
-                format!("items with fewer than {FEW} impressions, see their intervals"),
+                "item",
+                format!("with fewer than {FEW} impressions: see the intervals"),
             ),
             (
                 sum(|report| report.few_clicks.len()),
-                format!("positions with fewer than {FEW} clicks, see the intervals of examination"),
+                "position",
+                format!("with fewer than {FEW} clicks: see the intervals of examination"),
             ),
             (
                 sum(|report| report.few_comparisons.len()),
+                "position",
                 format!(
-                    "positions that fewer than {FEW} clicks on items shown at both compare with the first one, whose examination is \
-                     what it is only if lists are in random order"
+                    "compared with the first one by fewer than {FEW} clicks on items shown at both: the \
+                     examination there is right only if lists are in random order"
                 ),
             ),
         ] {
             if count > 0 {
-                warn(format!("{what}: {}.", grouped(count as u64)))?;
+                warn(format!("{} {what}.", counted(count as u64, noun)))?;
             }
         }
         Ok(())

@@ -196,7 +196,7 @@ fn comments_on(query: &QueryFit, users: &Users, whole: &WholeLog) -> Vec<String>
         && positions.iter().enumerate().any(|(place, &position)| place != position)
     {
         let shown: Vec<String> = positions.iter().map(|position| (position + 1).to_string()).collect();
-        comments.push(format!("Positions of the log: {}.", shown.join(", ")));
+        comments.push(format!("Positions of the log, counted from 1: {}.", shown.join(", ")));
     }
     comments
 }
