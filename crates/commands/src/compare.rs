@@ -135,7 +135,7 @@ fn table(compared: &Compared) -> String {
 /// How the results were compared.
 fn how(compared: &Compared) -> String {
     match (&compared.run_by_run, &compared.not_run_by_run) {
-        _ if compared.same_bytes => "result.json has the same bytes.".to_owned(),
+        (_, None) if compared.same_bytes => "result.json has the same bytes.".to_owned(),
         (Some(runs), _) => {
             let mut equal: Vec<String> = Vec::new();
             for row in compared.rows.iter().filter(|row| row.equal_runs != Some(*runs)) {
@@ -157,7 +157,9 @@ fn how(compared: &Compared) -> String {
             )
         }
         (None, Some(reason)) => {
-            format!("Compared by means, since the runs cannot be read: {}.", terminal::in_line(reason))
+            let same = if compared.same_bytes { "result.json has the same bytes. " } else { "" };
+            let reason = terminal::in_line(reason);
+            format!("{same}Compared by means, since the runs cannot be read: {reason}.")
         }
         (None, None) => "Compared by means, since the seeds differ.".to_owned(),
     }
