@@ -169,3 +169,24 @@ fn schemas_are_printed_as_json() {
     let output = run(folder.path(), &["schema", "experiment"]);
     assert!(text(&output.stdout).contains("\"kdd2012\""));
 }
+
+/// The folder was named, and not what its files link to.
+#[cfg(unix)]
+#[test]
+fn a_linked_file_of_a_directory_stays_unread() {
+    let folder = tempdir().expect("a temporary directory");
+    let (inside, secret) = (folder.path().join("inside"), folder.path().join("secret.toml"));
+    fs::create_dir(&inside).expect("created");
+    fs::write(&secret, "password: hunter2\n").expect("written");
+    for name in ["experiment.toml", "claims.toml"] {
+        std::os::unix::fs::symlink(&secret, inside.join(name)).expect("linked");
+    }
+    for command in [&["check", "./inside"][..], &["reproduce", "./inside", "--out", "r"]] {
+        let output = run(folder.path(), command);
+        let told = [text(&output.stdout), text(&output.stderr)].concat();
+        assert!(told.contains("experiment.toml: is outside of the folder"), "{told}");
+        assert!(!told.contains("hunter2") && output.status.code() == Some(1), "{told}");
+    }
+    let output = run(folder.path(), &["check", "./inside", "--allow", "."]);
+    assert!(text(&output.stdout).contains("not TOML"), "{}", text(&output.stdout));
+}

@@ -114,7 +114,7 @@ fn check_file(path: &Path, allowed: &[PathBuf], overrides: Overrides) -> Result<
 /// Reads the experiments of a directory: of each panel, or of each of its variants.
 fn check_directory(path: &Path, allowed: &[PathBuf]) -> Result<Vec<Experiment>, Vec<SpecError>> {
     let read = Reproduction::check(path, allowed);
-    let of_log = crate::reproduce::check_log(path);
+    let of_log = crate::reproduce::check_log(path, allowed);
     match (read, of_log) {
         (Ok(read), Ok(())) => {
             let variants = read.panels.into_iter().flat_map(|panel| panel.variants);

@@ -87,14 +87,14 @@ impl Place {
         }
     }
 
-    /// One of the experiment's files.
+    /// One of the experiment's files, which may name files in the allowed folders.
     ///
     /// # Errors
     ///
     /// The file cannot be read.
-    pub(crate) fn source(&self, file: &str) -> Result<Source, Error> {
+    pub(crate) fn source(&self, file: &str, allowed: &[PathBuf]) -> Result<Source, Error> {
         match self {
-            Self::Directory(directory) => Source::read(&directory.join(file)),
+            Self::Directory(directory) => Source::read_in(directory, file, allowed),
             Self::Program(embedded) => embedded.source(file),
         }
     }

@@ -29,8 +29,8 @@ mod part;
 
 /// Checks how the experiment of a directory says that its log is read.
 #[cfg(feature = "logs")]
-pub(crate) fn check_log(directory: &Path) -> Result<(), experiment::toml_reader::Error> {
-    log::how_to_read(&Place::Directory(directory.to_owned())).map(|_| ())
+pub(crate) fn check_log(directory: &Path, allowed: &[PathBuf]) -> Result<(), experiment::toml_reader::Error> {
+    log::how_to_read(&Place::Directory(directory.to_owned()), allowed).map(|_| ())
 }
 
 /// The schema of `[log]`.
@@ -40,7 +40,7 @@ pub(crate) use log::schema as schema_of_log;
 /// A program without click logs reads none.
 #[cfg(not(feature = "logs"))]
 #[expect(clippy::unnecessary_wraps, reason = "the other program finds errors")]
-pub(crate) fn check_log(_: &Path) -> Result<(), experiment::toml_reader::Error> {
+pub(crate) fn check_log(_: &Path, _: &[PathBuf]) -> Result<(), experiment::toml_reader::Error> {
     Ok(())
 }
 
@@ -332,8 +332,8 @@ fn read(
 ) -> Result<Reproduction> {
     let extent = if arguments.quick { Extent::Quick } else { Extent::Full };
     let place = Place::of(&arguments.experiment)?;
-    let experiment = place.source("experiment.toml")?.allowing(&arguments.allowed.allow);
-    let claims = place.source("claims.toml")?;
+    let experiment = place.source("experiment.toml", &arguments.allowed.allow)?;
+    let claims = place.source("claims.toml", &arguments.allowed.allow)?;
     let mut reproduction =
         Reproduction::from_sources(&experiment, &claims, queries, matrix, overrides(arguments), extent)?;
     if let Some(panel) = &arguments.panel {
@@ -365,7 +365,7 @@ fn owner(reproduction: &Reproduction, arguments: &Arguments) -> Owner {
 fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
     // Read first, so that an error in `[log]` is reported even without a log.
     #[cfg(feature = "logs")]
-    let how = log::how_to_read(&Place::of(&arguments.experiment)?)?;
+    let how = log::how_to_read(&Place::of(&arguments.experiment)?, &arguments.allowed.allow)?;
     let Some(file) = &arguments.data else { return Ok(None) };
     if file.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")) {
         return Queries::read(file).map(Some).context("--data");

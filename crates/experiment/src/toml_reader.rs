@@ -33,6 +33,7 @@ pub use faults::{Faults, Parts, all, collect};
 #[cfg(feature = "gzip")]
 pub(crate) use file::MAX_BYTES;
 pub use file::{EmbeddedFile, read_file};
+use file::{content_of, open_in};
 pub use suggest::closest;
 pub use values::FromToml;
 
@@ -61,6 +62,9 @@ pub struct Source {
     allowed: Vec<PathBuf>,
 }
 
+/// What a file should be, for messages.
+const EXPECTED: &str = "a TOML file";
+
 impl Source {
     /// Reads a file.
     ///
@@ -68,8 +72,24 @@ impl Source {
     ///
     /// The file cannot be read, is a directory, is larger than 64 MiB, is empty, or is not UTF-8.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let bytes = read_file(path, "a TOML file")?;
+        Self::from_bytes(path.display().to_string(), read_file(path, EXPECTED)?)
+    }
+
+    /// Reads a file of a folder, which may name files as [`Source::allowing`] allows it. A link leads to no other folder.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::read`]; the file is elsewhere.
+    pub fn read_in(folder: &Path, name: &str, allowed: &[PathBuf]) -> Result<Self, Error> {
+        let path = folder.join(name);
         let file = path.display().to_string();
+        let content =
+            open_in(folder, &path, allowed, EXPECTED).and_then(|opened| content_of(opened, EXPECTED));
+        let content = content.map_err(|fault| Error::whole_file(&file, fault))?;
+        Ok(Self::from_bytes(file, content)?.allowing(allowed))
+    }
+
+    fn from_bytes(file: String, bytes: Vec<u8>) -> Result<Self, Error> {
         match String::from_utf8(bytes) {
             Ok(text) => Self::from_text(file, text),
             Err(error) => {

@@ -272,8 +272,8 @@ impl Reproduction {
         overrides: Overrides,
         extent: Extent,
     ) -> Result<Self, Error> {
-        let experiment = Source::read(&directory.join("experiment.toml"))?;
-        let claims = Source::read(&directory.join("claims.toml"))?;
+        let experiment = Source::read_in(directory, "experiment.toml", &[])?;
+        let claims = Source::read_in(directory, "claims.toml", &[])?;
         Self::from_sources(&experiment, &claims, queries, matrix, overrides, extent)
     }
 
@@ -313,7 +313,7 @@ impl Reproduction {
     /// The errors in both files, in their order. An error that only follows from another one is left out.
     pub fn check(directory: &Path, allowed: &[PathBuf]) -> Result<Self, Vec<Error>> {
         let read = || {
-            let file = |name| Ok(Source::read(&directory.join(name))?.allowing(allowed));
+            let file = |name| Source::read_in(directory, name, allowed);
             let (experiment, claims) = all((file("experiment.toml"), file("claims.toml")))?;
             // A file that is not TOML has one error. The other file may be, and then has errors of its own.
             let (_, _) = all((experiment.parse(), claims.parse()))?;

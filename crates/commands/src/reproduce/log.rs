@@ -14,7 +14,7 @@ use serde_json::json;
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Valid numbers of positions.
 const POSITIONS: RangeInclusive<u64> = 1..=64;
@@ -22,8 +22,8 @@ const POSITIONS: RangeInclusive<u64> = 1..=64;
 const SIZES: RangeInclusive<u64> = 1..=u32::MAX as u64;
 
 /// How to read the log of an experiment; `None` if the experiment has no log.
-pub(super) fn how_to_read(experiment: &Place) -> Result<Option<HowToRead>, Error> {
-    of_source(&experiment.source("experiment.toml")?)
+pub(super) fn how_to_read(experiment: &Place, allowed: &[PathBuf]) -> Result<Option<HowToRead>, Error> {
+    of_source(&experiment.source("experiment.toml", allowed)?)
 }
 
 fn of_source(source: &Source) -> Result<Option<HowToRead>, Error> {

@@ -34,7 +34,7 @@ fn open(path: &Path, expected: &str) -> Result<File, String> {
 }
 
 /// The content of a file, or what is wrong with it.
-fn content_of(opened: File, expected: &str) -> Result<Vec<u8>, String> {
+pub(super) fn content_of(opened: File, expected: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     opened.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
     if bytes.len() as u64 > MAX_BYTES {
@@ -68,34 +68,38 @@ impl Field<'_> {
                 let missing = || "is not among the files of the program".to_owned();
                 found.map(|(_, content)| content.to_vec()).ok_or_else(missing)
             }
-            None => self.open_beside(folder, &path, expected).and_then(|opened| content_of(opened, expected)),
+            None => open_in(folder, &path, &self.source.allowed, expected)
+                .and_then(|opened| content_of(opened, expected)),
         };
         content.map_err(|fault| self.error(format!("{}: {fault}", path.display())))
     }
+}
 
-    /// Opens a file that this file may name. It is looked for again afterwards: a link may have taken its place meanwhile.
-    fn open_beside(&self, folder: &Path, path: &Path, expected: &str) -> Result<File, String> {
-        let opened = open(&self.find(folder, path)?, expected)?;
-        let now = self.find(folder, path)?.metadata();
-        let identity = |file: std::io::Result<Metadata>| file.ok().map(|file| names_and_identity(&file).1);
-        if identity(now) != identity(opened.metadata()) {
-            return Err("was replaced while it was opened: try again".to_owned());
-        }
-        Ok(opened)
+/// Opens a file that is in a folder, below it, or in an allowed one, wherever links lead. It is looked for again afterwards: a link may have
+/// taken its place meanwhile.
+pub(super) fn open_in(
+    folder: &Path,
+    path: &Path,
+    allowed: &[PathBuf],
+    expected: &str,
+) -> Result<File, String> {
+    let opened = open(&find_in(folder, path, allowed)?, expected)?;
+    let now = find_in(folder, path, allowed)?.metadata();
+    let identity = |file: std::io::Result<Metadata>| file.ok().map(|file| names_and_identity(&file).1);
+    if identity(now) != identity(opened.metadata()) {
+        return Err("was replaced while it was opened: try again".to_owned());
     }
+    Ok(opened)
+}
 
-    /// Where a file is when all links are followed.
-    fn find(&self, folder: &Path, path: &Path) -> Result<PathBuf, String> {
-        let found = path.canonicalize().map_err(|error| unreadable(&error))?;
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let allowed = std::iter::once(folder).chain(self.source.allowed.iter().map(PathBuf::as_path));
-        let is_in = |root: &Path| root.canonicalize().is_ok_and(|root| found.starts_with(root));
-        if !{ allowed }.any(is_in) {
-            return Err(
-                "is outside of the folder of this file: move it there, or name its folder with --allow"
-                    .to_owned(),
-            );
-        }
-        Ok(found)
+/// Where a file is when all links are followed.
+fn find_in(folder: &Path, path: &Path, allowed: &[PathBuf]) -> Result<PathBuf, String> {
+    let found = path.canonicalize().map_err(|error| unreadable(&error))?;
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let is_in = |root: &Path| root.canonicalize().is_ok_and(|root| found.starts_with(root));
+    if !std::iter::once(folder).chain(allowed.iter().map(PathBuf::as_path)).any(is_in) {
+        return Err("is outside of the folder of this file: move it there, or name its folder with --allow"
+            .to_owned());
     }
+    Ok(found)
 }
