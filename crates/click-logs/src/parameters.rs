@@ -4,12 +4,11 @@
 //! priors, the attraction of an item without impressions is [`f64::NAN`] here and `null` in the file. The upper end of an unbounded
 //! interval is infinite here and `null` in the file.
 //!
-//! [`Parameters::new`] collects fits, [`Parameters::to_json`] returns the file's bytes, and [`Parameters::read`] reads a file and checks it
-//! completely. [`ReadError`] reports the line and column, or the field, of a fault.
+//! [`Parameters::write`] writes fits, with eight significant digits, and [`Parameters::read`] reads a file and checks it completely.
+//! [`ReadError`] reports the line and column, or the field, of a fault.
 //!
-//! A log with millions of items makes a large file. [`Parameters::with_table`] leaves out what belongs to single queries, and names the
-//! table that has it instead, which `write_table` (with the feature `parquet`) writes as Parquet. Such a file has version 2, so that no
-//! reader of version 1 takes it for a fit without queries.
+//! A log with many items makes a large file. [`Parameters::write_with_table`] leaves out what belongs to single queries, and names the table that has it instead, which `write_table` (with
+//! the feature `parquet`) writes as Parquet. Such a file has version 2, so that no reader of version 1 takes it for a fit without queries.
 //!
 //! # Examples
 //!
@@ -22,10 +21,10 @@
 //! let log = Reader::new(Format::counts()).read("counts.csv", log.as_bytes())?;
 //! let options = Options::default();
 //! let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &options)?;
-//! let written = Parameters::new(&log.report, log.counts.n_queries(), &log.counts, &[pbm], &options);
+//! let mut json = Vec::new();
+//! Parameters::write(&log.report, log.counts.n_queries(), &log.counts, &[pbm], &options, &|_| true, &mut json)?;
 //!
-//! let read = Parameters::from_json("parameters.json", &written.to_json()?)?;
-//! assert_eq!(read, written);
+//! let read = Parameters::from_json("parameters.json", &json)?;
 //! let query = &read.model(Model::Pbm).unwrap().queries[0];
 //! assert_eq!((query.query.as_str(), query.items[1].item.as_str()), ("q", "b"));
 //!
@@ -36,6 +35,7 @@
 
 mod check;
 mod collect;
+mod lines;
 mod null;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -46,9 +46,8 @@ mod with_table;
 #[cfg(feature = "parquet")]
 pub use parquet::write_table;
 pub use read::{ReadError, ReadErrorKind};
-pub use rows::{ParameterRow, for_each_parameter, n_parameters};
+pub use rows::{ParameterRow, for_each_parameter};
 
-use self::with_table::WithTable;
 use crate::fit::{Model, Scope};
 use serde::{Deserialize, Serialize};
 
@@ -63,9 +62,11 @@ pub const FEW: u64 = 20;
 ///
 /// With a table it has nothing of single queries: no [`ModelRecord::queries`], no [`rank_one`](Self::rank_one), and of
 /// [`identifiability`](Self::identifiability) only the report on all queries together ([`Scope::Site`]), without its lists of items.
+///
+/// The types are those of its lists, which are in memory unless a file is written query by query.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Parameters {
+pub struct Parameters<M = Vec<ModelRecord>, I = Vec<IdentifiabilityRecord>, R = Vec<RankOneRecord>> {
     /// The version of the file: 1; with a table 2.
     pub schema: u64,
     /// The name of the file beside this one that has the parameters of queries; `None` if they are here.
@@ -80,11 +81,11 @@ pub struct Parameters {
     /// The confidence level of intervals.
     pub level: f64,
     /// The models that were fitted.
-    pub models: Vec<ModelRecord>,
+    pub models: M,
     /// What the counts cannot identify in a position-based model: one report per query, or one for all.
-    pub identifiability: Vec<IdentifiabilityRecord>,
+    pub identifiability: I,
     /// How close the click-through rates of every query are to rank one.
-    pub rank_one: Vec<RankOneRecord>,
+    pub rank_one: R,
 }
 
 /// Counts of what was read: [`ReadReport`](crate::ReadReport).
@@ -157,13 +158,13 @@ pub struct FittedRecord {
 /// A fitted model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ModelRecord {
+pub struct ModelRecord<Q = Vec<QueryRecord>> {
     /// The model.
     pub model: Model,
     /// Parameters of all queries.
     pub site: SiteRecord,
     /// Parameters of each query; none if a table has them ([`Parameters::table`]).
-    pub queries: Vec<QueryRecord>,
+    pub queries: Q,
 }
 
 /// Parameters of all queries, which also apply to unseen queries and items.
@@ -379,20 +380,6 @@ impl Parameters {
     /// The fit of a model.
     pub fn model(&self, model: Model) -> Option<&ModelRecord> {
         self.models.iter().find(|record| record.model == model)
-    }
-
-    /// The content of the file. With a table, it leaves out what belongs to single queries.
-    ///
-    /// # Errors
-    ///
-    /// Only errors of the serialiser.
-    pub fn to_json(&self) -> Result<Vec<u8>, serde_json::Error> {
-        let mut text = match WithTable::of(self) {
-            Some(file) => serde_json::to_vec_pretty(&file)?,
-            None => serde_json::to_vec_pretty(self)?,
-        };
-        text.push(b'\n');
-        Ok(text)
     }
 }
 

@@ -36,6 +36,7 @@ use crate::parameters::Parameters;
 use crate::read_report::ReadReport;
 use crate::session::Sessions;
 use std::fmt;
+use std::io::Write;
 
 /// Every model with users: what is fitted if no model is named, as far as the log supports it.
 pub const ALL: [Model; 7] =
@@ -313,22 +314,34 @@ impl Study {
         }
     }
 
-    /// The content of `parameters.json`.
-    pub fn parameters(&self, options: &Options) -> Parameters {
+    /// Writes `parameters.json` with the parameters of the queries for which `keep` is true.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write_parameters(
+        &self,
+        options: &Options,
+        keep: &dyn Fn(Id) -> bool,
+        out: &mut dyn Write,
+    ) -> serde_json::Result<()> {
         let WholeLog { report, n_queries, counts, .. } = &self.whole;
-        Parameters::new(report, *n_queries, counts, &self.fits, options)
+        Parameters::write(report, *n_queries, counts, &self.fits, options, keep, out)
     }
 
-    /// [`Study::parameters`] with the parameters of some queries only: of those for which `keep` is true.
-    pub fn parameters_of(&self, options: &Options, keep: impl Fn(Id) -> bool) -> Parameters {
+    /// Writes `parameters.json` if a table has the parameters of queries; `table` is the table's name.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write_parameters_with_table(
+        &self,
+        table: &str,
+        options: &Options,
+        out: &mut dyn Write,
+    ) -> serde_json::Result<()> {
         let WholeLog { report, n_queries, counts, .. } = &self.whole;
-        Parameters::of_queries(report, *n_queries, counts, &self.fits, options, keep)
-    }
-
-    /// The content of `parameters.json` if a table has the parameters of queries; `table` is the table's name.
-    pub fn parameters_with_table(&self, table: &str, options: &Options) -> Parameters {
-        let WholeLog { report, n_queries, counts, .. } = &self.whole;
-        Parameters::with_table(table, report, *n_queries, counts, &self.fits, options)
+        Parameters::write_with_table(table, report, *n_queries, counts, &self.fits, options, out)
     }
 }
 

@@ -147,8 +147,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let sha256_of_parameters = sha256(&parameters.json);
     may_write(&sha256_of_parameters)?;
     let output = claimed.map_or_else(claim, Ok)?;
-    let in_table = (parameters.form == Form::Parquet).then_some(parameters.n);
-    let table = parameters.table.0;
+    let (in_table, table) = (parameters.in_table, parameters.table.0);
     let mut files: Vec<(&str, Vec<u8>)> = vec![
         (PARAMETERS_JSON, parameters.json),
         parameters.table,

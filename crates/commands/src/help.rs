@@ -191,10 +191,10 @@ Examples:
 Reads: click logs, `click-bandits formats`; or counts.
 Writes to DIR: parameters.json, parameters.csv, comparison.json, comparison.csv,
 counts.csv, figures (SVG), spec.toml and manifest.json; with sessions also
-index.html, answer.json, decision.toml and logged.csv. More than 1,000,000
-parameters are in parameters.parquet instead of parameters.csv; parameters.json
-then has those of all queries together. To simulate users from the posterior
-distribution of such a fit, write it with --parameters json.
+index.html, answer.json, decision.toml and logged.csv. If parameters.json would
+exceed 20 MB, the parameters are in parameters.parquet instead of parameters.csv,
+and parameters.json has those of all queries together. To simulate users from
+the posterior distribution of such a fit, write it with --parameters json.
 
 ",
     exit_status!(),

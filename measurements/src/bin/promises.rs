@@ -113,7 +113,8 @@ fn one_log(rng: &mut SimRng) -> Outcome<(Vec<Promise>, f64, f64)> {
         today += 1000.0 * share * true_users.expected_clicks(&list);
         today_fitted += 1000.0 * share * fitted.expected_clicks(&list);
     }
-    let json = Parameters::new(&log.report, 1, &log.counts, &[pbm], &options).to_json()?;
+    let mut json = Vec::new();
+    Parameters::write(&log.report, 1, &log.counts, &[pbm], &options, &|_| true, &mut json)?;
     let uncertain = Instances::uncertain(PosteriorFile::from_json("parameters.json", json, Some("pbm"))?)?;
     let promised = decision(uncertain, &csv)?;
     let evidence = promised.evidence(400);

@@ -37,16 +37,16 @@ impl Fitted {
     fn parameters(&self, py: Python<'_>) -> PyResult<Table> {
         py.detach(|| {
             let WholeLog { counts, .. } = &self.study.whole;
-            let mut rows: Vec<ParameterRow<'_>> = Vec::new();
+            let mut rows: Vec<ParameterRow> = Vec::new();
             let Ok(()) = for_each_parameter(counts, &self.study.fits, |row| {
                 rows.push(row);
                 Ok::<(), Infallible>(())
             });
             let names = counts.names();
             let number =
-                |of: fn(&Estimate) -> Option<f64>| Column::floats(rows.iter().map(|row| of(row.estimate)));
+                |of: fn(&Estimate) -> Option<f64>| Column::floats(rows.iter().map(|row| of(&row.estimate)));
             let count = |of: fn((u64, u64)) -> u64| Column::counts(rows.iter().map(|row| row.counts.map(of)));
-            let place = |of: fn(&ParameterRow<'_>) -> Option<usize>| {
+            let place = |of: fn(&ParameterRow) -> Option<usize>| {
                 Column::counts(rows.iter().map(|row| of(row).map(|place| place as u64)))
             };
             Table::new([
@@ -219,7 +219,9 @@ impl Fitted {
 
 impl Fitted {
     fn json(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        py.detach(|| self.study.parameters(&self.options).to_json()).map_err(value_error)
+        let mut json = Vec::new();
+        py.detach(|| self.study.write_parameters(&self.options, &|_| true, &mut json)).map_err(value_error)?;
+        Ok(json)
     }
 
     /// The fit of a model, by default of the one whose users are simulated.

@@ -71,6 +71,31 @@ fn the_table_has_the_rows_of_the_csv_file_and_the_other_files_are_the_same() {
     }
 }
 
+/// Long names make a large file of few parameters.
+#[test]
+fn the_size_decides_not_the_number() {
+    let top = tempdir().unwrap();
+    let counts = top.path().join("counts.csv");
+    let written = |n_items: usize, name: &str, more: &[&str]| {
+        let long = "x".repeat(2000);
+        let cell = |item| format!("q,{long}{item},{},{},1000\n", item % 3 + 1, item % 7 + 100);
+        let cells: String = (0..n_items).map(cell).collect();
+        fs::write(&counts, format!("query,item,position,clicks,impressions\n{cells}")).unwrap();
+        let out = top.path().join(name);
+        let arguments = ["--counts", text(&counts), "--model", "pbm", "--out", text(&out)];
+        works("fit", &[&arguments[..], &["--quiet"], more].concat());
+        contents(&out)
+    };
+    let size = |files: &std::collections::BTreeMap<String, Vec<u8>>| files["parameters.json"].len();
+    let small = written(9_000, "small", &[]);
+    assert!(small.contains_key("parameters.csv") && (18_000_000..=20_000_000).contains(&size(&small)));
+    let large = written(10_000, "large", &[]);
+    assert!(!large.contains_key("parameters.csv") && large.contains_key("parameters.parquet"));
+    assert!(size(&large) < 10_000);
+    let asked = written(10_000, "asked", &["--parameters", "json"]);
+    assert!(asked.contains_key("parameters.csv") && size(&asked) > 20_000_000);
+}
+
 #[test]
 fn the_same_fit_may_be_written_in_the_other_form_and_leaves_no_file_of_the_first() {
     let top = tempdir().unwrap();

@@ -1,76 +1,96 @@
 //! Collects fits into records.
 
+use super::rows::{digits, rounded};
+use super::with_table::WithTable;
 use super::{
     ComparisonsRecord, ComponentRecord, ConvergenceRecord, EstimateRecord, FEW, FittedRecord,
     IdentifiabilityRecord, ItemRecord, LogRecord, ModelRecord, PairRecord, Parameters, PositionClicksRecord,
-    PositionRecord, QueryRecord, RankOneRecord, SCHEMA, SiteRecord, SkippedRecord, WITH_TABLE,
+    PositionRecord, QueryRecord, RankOneRecord, SCHEMA, SiteRecord, SkippedRecord, lines,
 };
-use crate::counts::{Counts, Positions};
+use crate::counts::{Counts, Positions, QueryCounts};
 use crate::fit::{
-    Convergence, Estimate, Fit, Identifiability, ItemFit, Options, QueryFit, Scope, identifiability,
-    rank_one_svd,
+    Convergence, Estimate, Fit, Identifiability, ItemFit, Options, QueryFit, identifiability, rank_one_svd,
 };
 use crate::names::{Id, Names};
 use crate::read_report::{ReadReport, Skipped};
+use serde::{Serialize, Serializer};
+use std::io::Write;
 
 impl Parameters {
-    /// Collects fits. `report` is the report of reading the log, `n_queries` its number of queries, and `counts` are the counts fitted.
-    pub fn new(
+    /// Writes the content of the file, with the parameters of the queries for which `keep` is true; one query at a time is in memory. `report`
+    /// is the report of reading the log, `n_queries` its number of queries, and `counts` are the counts fitted.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write(
         report: &ReadReport,
         n_queries: usize,
         counts: &Counts,
         fits: &[Fit],
         options: &Options,
-    ) -> Self {
-        Self::of_queries(report, n_queries, counts, fits, options, |_| true)
+        keep: &dyn Fn(Id) -> bool,
+        out: &mut dyn Write,
+    ) -> serde_json::Result<()> {
+        lines::write(&MadeParameters::made(report, n_queries, counts, fits, options, keep), out)
     }
 
-    /// [`Parameters::new`] with the parameters of some queries only: of those for which `keep` is true.
-    pub fn of_queries(
-        report: &ReadReport,
-        n_queries: usize,
-        counts: &Counts,
-        fits: &[Fit],
-        options: &Options,
-        keep: impl Fn(Id) -> bool,
-    ) -> Self {
-        let identifiability = identifiability(counts, options.scope, FEW);
-        let log = LogRecord::new(report, n_queries);
-        Self::collect(log, counts, fits, options, &identifiability, &keep)
-    }
-
-    /// [`Parameters::new`] without what belongs to single queries. `table` is the name of the file, in the same directory, that has it.
-    pub fn with_table(
+    /// [`Parameters::write`] without what belongs to single queries. `table` is the name of the file, in the same directory, that has it.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write_with_table(
         table: &str,
         report: &ReadReport,
         n_queries: usize,
         counts: &Counts,
         fits: &[Fit],
         options: &Options,
-    ) -> Self {
-        let identifiability = match options.scope {
-            Scope::Site => identifiability(counts, options.scope, FEW),
-            Scope::Query => Vec::new(),
-        };
-        let log = LogRecord::new(report, n_queries);
-        let of_site = Self::collect(log, counts, fits, options, &identifiability, &|_| false);
-        Self { schema: WITH_TABLE, table: Some(table.to_owned()), ..of_site }
+        out: &mut dyn Write,
+    ) -> serde_json::Result<()> {
+        let made = MadeParameters::made(report, n_queries, counts, fits, options, &|_| false);
+        lines::write(&WithTable::of(made, table), out)
     }
+}
 
+/// A list whose elements are made one after another while it is written.
+pub(super) struct Made<'a, T>(pub(super) Box<dyn Fn() -> Box<dyn Iterator<Item = T> + 'a> + 'a>);
+
+impl<'a, T> Made<'a, T> {
+    fn new<I: Iterator<Item = T> + 'a>(elements: impl Fn() -> I + 'a) -> Self {
+        Self(Box::new(move || Box::new(elements())))
+    }
+}
+
+impl<T: Serialize> Serialize for Made<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
+}
+
+/// Parameters of which one query at a time is in memory.
+pub(super) type MadeParameters<'a> = Parameters<
+    Made<'a, ModelRecord<Made<'a, QueryRecord>>>,
+    Made<'a, IdentifiabilityRecord>,
+    Made<'a, RankOneRecord>,
+>;
+
+impl<'a> MadeParameters<'a> {
     /// Collects what belongs to all queries, and to those for which `keep` is true.
-    fn collect(
-        log: LogRecord,
-        counts: &Counts,
-        fits: &[Fit],
-        options: &Options,
-        identifiability: &[Identifiability],
-        keep: &dyn Fn(Id) -> bool,
+    fn made(
+        report: &ReadReport,
+        n_queries: usize,
+        counts: &'a Counts,
+        fits: &'a [Fit],
+        options: &'a Options,
+        keep: &'a dyn Fn(Id) -> bool,
     ) -> Self {
         let names = counts.names();
         Self {
             schema: SCHEMA,
             table: None,
-            log,
+            log: LogRecord::new(report, n_queries),
             fitted: FittedRecord {
                 queries: counts.n_queries(),
                 cells: counts.n_cells(),
@@ -80,26 +100,25 @@ impl Parameters {
             },
             scope: options.scope,
             level: options.level,
-            models: fits.iter().map(|fit| ModelRecord::new(fit, counts, keep)).collect(),
-            identifiability: identifiability
-                .iter()
-                .filter(|report| report.query.is_none_or(keep))
-                .map(|report| IdentifiabilityRecord::new(report, names, keep))
-                .collect(),
-            rank_one: counts
-                .queries()
-                .filter(|query| keep(query.id()))
-                .filter_map(|query| {
+            models: Made::new(move || fits.iter().map(move |fit| ModelRecord::new(fit, counts, keep))),
+            identifiability: Made::new(move || {
+                let reports = identifiability(counts, options.scope, FEW).into_iter();
+                let kept = reports.filter(move |report| report.query.is_none_or(keep));
+                kept.map(move |report| IdentifiabilityRecord::new(&report, names, keep))
+            }),
+            rank_one: Made::new(move || {
+                let svd = move |query: QueryCounts<'a>| {
                     let svd = rank_one_svd(&query)?;
                     Some(RankOneRecord {
                         query: name(names, query.id()),
                         items: svd.items.len(),
-                        share: svd.share(),
-                        share_of_squares: svd.share_of_squares(),
-                        singular_values: svd.singular_values,
+                        share: digits(svd.share()),
+                        share_of_squares: digits(svd.share_of_squares()),
+                        singular_values: svd.singular_values.into_iter().map(digits).collect(),
                     })
-                })
-                .collect(),
+                };
+                counts.queries().filter(move |query| keep(query.id())).filter_map(svd)
+            }),
         }
     }
 }
@@ -130,21 +149,20 @@ impl LogRecord {
     }
 }
 
-impl ModelRecord {
-    fn new(fit: &Fit, counts: &Counts, keep: &dyn Fn(Id) -> bool) -> Self {
-        let kept = fit.queries().iter().filter(|query| keep(query.id));
+impl<'a> ModelRecord<Made<'a, QueryRecord>> {
+    fn new(fit: &'a Fit, counts: &'a Counts, keep: &'a dyn Fn(Id) -> bool) -> Self {
         let (typical_satisfaction, below_first_click) = match *fit {
             Fit::Sdbn { typical_satisfaction, .. } | Fit::Dbn { typical_satisfaction, .. } => {
-                (Some(typical_satisfaction), None)
+                (Some(digits(typical_satisfaction)), None)
             }
-            Fit::Cascade { below_first_click, .. } => (None, Some(below_first_click)),
+            Fit::Cascade { below_first_click, .. } => (None, Some(digits(below_first_click))),
             _ => (None, None),
         };
         Self {
             model: fit.model(),
             site: SiteRecord {
-                typical: fit.site().typical,
-                lift: fit.site().lift.clone(),
+                typical: digits(fit.site().typical),
+                lift: fit.site().lift.iter().copied().map(digits).collect(),
                 prior: fit.site().prior_strength,
                 typical_satisfaction,
                 continuation: fit.site_continuation().iter().map(EstimateRecord::new).collect(),
@@ -152,7 +170,10 @@ impl ModelRecord {
                 positions: positions(fit, fit.site_positions()),
                 convergence: fit.site().convergence.as_ref().map(convergence),
             },
-            queries: kept.map(|query| QueryRecord::new(fit, query, counts)).collect(),
+            queries: Made::new(move || {
+                let kept = fit.queries().iter().filter(|query| keep(query.id));
+                kept.map(move |query| QueryRecord::new(fit, query, counts))
+            }),
         }
     }
 }
@@ -164,14 +185,14 @@ impl QueryRecord {
         let item = |(place, item): (usize, &ItemFit)| ItemRecord {
             item: name(names, item.item),
             attraction: EstimateRecord::new(&item.attraction),
-            prior: item.prior,
+            prior: item.prior.map(digits),
             satisfaction: satisfaction.get(place).map(EstimateRecord::new),
             clicks: item.clicks,
             impressions: item.impressions,
         };
         Self {
             query: name(names, query.id),
-            typical: query.typical,
+            typical: digits(query.typical),
             items: query.items.iter().enumerate().map(item).collect(),
             n_positions: counts.query(query.id).map(|query| query.n_positions()),
             shown: with_gaps(query.positions),
@@ -184,12 +205,8 @@ impl QueryRecord {
 
 impl EstimateRecord {
     fn new(estimate: &Estimate) -> Self {
-        Self {
-            value: estimate.value,
-            se: estimate.standard_error,
-            lower: estimate.interval.map(|interval| interval.0),
-            upper: estimate.interval.map(|interval| interval.1),
-        }
+        let Estimate { value, standard_error: se, interval } = rounded(estimate);
+        Self { value, se, lower: interval.map(|ends| ends.0), upper: interval.map(|ends| ends.1) }
     }
 }
 
@@ -228,7 +245,10 @@ impl IdentifiabilityRecord {
             few_comparisons: report
                 .few_comparisons
                 .iter()
-                .map(|&(position, clicks)| ComparisonsRecord { position: position + 1, clicks })
+                .map(|&(position, clicks)| ComparisonsRecord {
+                    position: position + 1,
+                    clicks: digits(clicks),
+                })
                 .collect(),
             few: report.few,
         }

@@ -151,7 +151,7 @@ impl Group {
         self.model.len()
     }
 
-    fn push(&mut self, row: &ParameterRow<'_>, names: &Names) -> io::Result<()> {
+    fn push(&mut self, row: &ParameterRow, names: &Names) -> io::Result<()> {
         let of_static = |text: &'static str| ByteArray::from(bytes::Bytes::from_static(text.as_bytes()));
         self.model.push(of_static(row.model.name()));
         self.kind.push(of_static(row.kind));

@@ -3,11 +3,10 @@
 use crate::counts::{Cell, Counts, QueryCounts};
 use crate::fit::{Estimate, Fit, Model};
 use crate::names::Id;
-use std::convert::Infallible;
 
 /// A parameter of a fitted model.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ParameterRow<'a> {
+pub struct ParameterRow {
     /// The model.
     pub model: Model,
     /// The query; `None` if all queries share the parameter.
@@ -20,8 +19,8 @@ pub struct ParameterRow<'a> {
     pub position: Option<usize>,
     /// User browsing: the position of the last click above, from 1; 0 without one.
     pub last_click: Option<usize>,
-    /// The estimate.
-    pub estimate: &'a Estimate,
+    /// The estimate, with eight significant digits.
+    pub estimate: Estimate,
     /// Clicks and impressions of the item or the position. The user browsing model has none by position, since they are not split by the
     /// position of the last click.
     pub counts: Option<(u64, u64)>,
@@ -32,10 +31,10 @@ pub struct ParameterRow<'a> {
 /// # Errors
 ///
 /// The first error of `each`.
-pub fn for_each_parameter<'a, E>(
+pub fn for_each_parameter<E>(
     counts: &Counts,
-    fits: &'a [Fit],
-    mut each: impl FnMut(ParameterRow<'a>) -> Result<(), E>,
+    fits: &[Fit],
+    mut each: impl FnMut(ParameterRow) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut by_position = vec![(0, 0); counts.positions().end()];
     for cell in counts.queries().flat_map(|query| query.cells()) {
@@ -54,12 +53,12 @@ pub fn for_each_parameter<'a, E>(
                     item: Some(item.item),
                     position: None,
                     last_click: None,
-                    estimate: &item.attraction,
+                    estimate: rounded(&item.attraction),
                     counts: Some((item.clicks, item.impressions)),
                 };
                 each(attraction)?;
                 if let Some(estimate) = satisfaction.get(place) {
-                    each(ParameterRow { kind: "satisfaction", estimate, ..attraction })?;
+                    each(ParameterRow { kind: "satisfaction", estimate: rounded(estimate), ..attraction })?;
                 }
             }
             continuation(fit, Some(query.id), fit.own_continuation(query.id)).try_for_each(&mut each)?;
@@ -75,28 +74,18 @@ pub fn for_each_parameter<'a, E>(
     Ok(())
 }
 
-/// The number of parameters: the calls that [`for_each_parameter`] makes.
-pub fn n_parameters(counts: &Counts, fits: &[Fit]) -> u64 {
-    let mut n = 0;
-    let Ok(()) = for_each_parameter(counts, fits, |_| {
-        n += 1;
-        Ok::<(), Infallible>(())
-    });
-    n
-}
-
 fn add(by_position: &mut [(u64, u64)], cell: Cell) {
     by_position[cell.position].0 += cell.clicks;
     by_position[cell.position].1 += cell.impressions;
 }
 
 /// The rows of positions; `counts` has clicks and impressions at each.
-fn positions<'a>(
+fn positions(
     fit: &Fit,
     query: Option<Id>,
-    estimates: &'a [Estimate],
+    estimates: &[Estimate],
     counts: &[(u64, u64)],
-) -> impl Iterator<Item = ParameterRow<'a>> {
+) -> impl Iterator<Item = ParameterRow> {
     let model = fit.model();
     let kind = if model == Model::Dcm { "leave" } else { "examination" };
     let browsing = model == Model::Ubm;
@@ -107,18 +96,14 @@ fn positions<'a>(
         item: None,
         position: Some(position + 1),
         last_click: browsing.then(|| last_click.map_or(0, |click| click + 1)),
-        estimate,
+        estimate: rounded(estimate),
         counts: counts.get(position).copied().filter(|_| !browsing),
     })
 }
 
 /// The rows of continuation: of the DBN one; of the click chain after no click, and after a click on an item that attracts nobody and on
 /// one that attracts everybody.
-fn continuation<'a>(
-    fit: &Fit,
-    query: Option<Id>,
-    estimates: &'a [Estimate],
-) -> impl Iterator<Item = ParameterRow<'a>> {
+fn continuation(fit: &Fit, query: Option<Id>, estimates: &[Estimate]) -> impl Iterator<Item = ParameterRow> {
     let model = fit.model();
     let kinds: &[&str] = match model {
         Model::Ccm => &["continuation-1", "continuation-2", "continuation-3"],
@@ -131,7 +116,26 @@ fn continuation<'a>(
         item: None,
         position: None,
         last_click: None,
-        estimate,
+        estimate: rounded(estimate),
         counts: None,
     })
+}
+
+/// The number with eight significant digits; unchanged if it is below 1e-14, or no positive number. More digits say nothing of a fit.
+pub(super) fn digits(number: f64) -> f64 {
+    // Powers of ten up to this one are floating-point numbers.
+    let (mut scale, largest) = (1.0, 1e22);
+    while number * scale < 1e7 && scale < largest {
+        scale *= 10.0;
+    }
+    if scale < largest { (number * scale).round() / scale } else { number }
+}
+
+/// The estimate with eight significant digits.
+pub(super) fn rounded(estimate: &Estimate) -> Estimate {
+    Estimate {
+        value: digits(estimate.value),
+        standard_error: estimate.standard_error.map(digits),
+        interval: estimate.interval.map(|(lower, upper)| (digits(lower), digits(upper))),
+    }
 }

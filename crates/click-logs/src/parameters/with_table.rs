@@ -1,5 +1,6 @@
 //! The file that names a table: version 2. It has no field for what belongs to single queries, so none of its lists is empty in error.
 
+use super::collect::MadeParameters;
 use super::{
     ComparisonsRecord, ComponentRecord, FittedRecord, IdentifiabilityRecord, LogRecord, ModelRecord,
     Parameters, PositionClicksRecord, SiteRecord, WITH_TABLE,
@@ -41,26 +42,26 @@ struct IdentifiabilityOfSite {
 }
 
 impl WithTable {
-    /// The file of these parameters; `None` if they name no table.
-    pub(super) fn of(parameters: &Parameters) -> Option<Self> {
-        let of_all = parameters.identifiability.iter().find(|report| report.query.is_none());
-        let model = |record: &ModelRecord| ModelOfSite { model: record.model, site: record.site.clone() };
-        Some(Self {
+    /// The file of these parameters, which names a table.
+    pub(super) fn of(made: MadeParameters<'_>, table: &str) -> Self {
+        let of_all = (made.scope == Scope::Site).then(|| made.identifiability.0().next()).flatten();
+        let of_site = |record: ModelRecord<_>| ModelOfSite { model: record.model, site: record.site };
+        Self {
             schema: WITH_TABLE,
-            table: parameters.table.clone()?,
-            log: parameters.log.clone(),
-            fitted: parameters.fitted.clone(),
-            scope: parameters.scope,
-            level: parameters.level,
-            models: parameters.models.iter().map(model).collect(),
+            table: table.to_owned(),
+            models: made.models.0().map(of_site).collect(),
+            log: made.log,
+            fitted: made.fitted,
+            scope: made.scope,
+            level: made.level,
             identifiability: of_all.map(|report| IdentifiabilityOfSite {
                 identified: report.identified,
-                components: report.components.clone(),
-                few_clicks: report.few_clicks.clone(),
-                few_comparisons: report.few_comparisons.clone(),
+                components: report.components,
+                few_clicks: report.few_clicks,
+                few_comparisons: report.few_comparisons,
                 few: report.few,
             }),
-        })
+        }
     }
 }
 

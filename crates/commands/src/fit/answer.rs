@@ -211,7 +211,9 @@ struct Posterior<'a> {
 fn of_queries(study: &Study, options: &Options, names: &[String]) -> Result<Vec<u8>> {
     let found = |name: &String| study.whole.counts.names().find(name);
     let queries: BTreeSet<Id> = names.iter().filter_map(found).collect();
-    Ok(study.parameters_of(options, |query| queries.contains(&query)).to_json()?)
+    let mut json = Vec::new();
+    study.write_parameters(options, &|query| queries.contains(&query), &mut json)?;
+    Ok(json)
 }
 
 /// Policies and today's lists on users drawn from the posterior distribution of a fit.

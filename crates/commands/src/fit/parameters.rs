@@ -1,4 +1,4 @@
-//! How the parameters are written: all of them to `parameters.json` and `parameters.csv`; or, if there are many, to `parameters.parquet`.
+//! How the parameters are written: all of them to `parameters.json` and `parameters.csv`; or, if they are large, to `parameters.parquet`.
 //!
 //! Both JSON and CSV are texts, and JSON has the name of its field beside every number. With the Parquet table, `parameters.json` has what
 //! belongs to all queries together, and the name of the table.
@@ -7,11 +7,11 @@ use super::{PARAMETERS_CSV, PARAMETERS_PARQUET, tables};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use click_logs::fit::Options;
-use click_logs::parameters::n_parameters;
 use click_logs::study::Study;
+use std::io::{self, Write};
 
-/// The most parameters, of all models together, that are written as JSON and CSV if no form is asked for.
-const MOST_IN_JSON: u64 = 1_000_000;
+/// The most bytes of `parameters.json` with the parameters of queries, if no form is asked for.
+const MOST_OF_JSON: usize = 20_000_000;
 
 /// A form of the parameters, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -36,23 +36,13 @@ impl Form {
         }
         Ok(())
     }
-
-    /// The form of `n` parameters: what was asked for, or Parquet for more than `most`. Without Parquet it is JSON.
-    fn of(asked: Option<Self>, n: u64, most: u64) -> Self {
-        match asked {
-            Some(form) => form,
-            None if n > most && cfg!(feature = "parquet") => Self::Parquet,
-            None => Self::Json,
-        }
-    }
 }
 
 /// The files of the parameters.
 #[derive(Debug)]
 pub(super) struct Parameters {
-    pub(super) form: Form,
-    /// Rows of the table, of all models together.
-    pub(super) n: u64,
+    /// Rows of the Parquet table, of all models together; `None` if there is no such table.
+    pub(super) in_table: Option<u64>,
     /// `parameters.json`.
     pub(super) json: Vec<u8>,
     /// Name and content of the table: `parameters.csv` or `parameters.parquet`.
@@ -66,54 +56,57 @@ impl Parameters {
     ///
     /// A count of 2^63 or more, in Parquet; otherwise none, since writing to memory does not fail.
     pub(super) fn new(asked: Option<Form>, study: &Study, options: &Options) -> Result<Self> {
-        let n = n_parameters(&study.whole.counts, &study.fits);
-        let form = Form::of(asked, n, MOST_IN_JSON);
-        // The records of millions of items are dropped before the table is written.
-        let (json, table) = match form {
-            Form::Json => (study.parameters(options).to_json()?, (PARAMETERS_CSV, as_csv(study)?)),
-            Form::Parquet => (
-                study.parameters_with_table(PARAMETERS_PARQUET, options).to_json()?,
-                (PARAMETERS_PARQUET, as_parquet(study)?),
-            ),
+        let most = match asked {
+            None if cfg!(feature = "parquet") => MOST_OF_JSON,
+            None | Some(Form::Json) => usize::MAX,
+            Some(Form::Parquet) => 0,
         };
-        Ok(Self { form, n, json, table })
+        let mut json = AtMost { bytes: Vec::new(), most };
+        match study.write_parameters(options, &|_| true, &mut json) {
+            Ok(()) => {
+                let table = tables::parameters(&study.whole.counts, &study.fits)?;
+                Ok(Self { in_table: None, json: json.bytes, table: (PARAMETERS_CSV, table) })
+            }
+            Err(error) if error.is_io() => {
+                let (n, table) = as_parquet(study)?;
+                let mut json = Vec::new();
+                study.write_parameters_with_table(PARAMETERS_PARQUET, options, &mut json)?;
+                Ok(Self { in_table: Some(n), json, table: (PARAMETERS_PARQUET, table) })
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
-fn as_csv(study: &Study) -> Result<Vec<u8>> {
-    tables::parameters(&study.whole.counts, &study.fits)
+/// Takes a number of bytes, and fails beyond.
+struct AtMost {
+    bytes: Vec<u8>,
+    most: usize,
 }
 
+impl Write for AtMost {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + bytes.len() > self.most {
+            self.bytes = Vec::new();
+            self.most = 0;
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The number of rows of the table, and its content.
 #[cfg(feature = "parquet")]
-fn as_parquet(study: &Study) -> Result<Vec<u8>> {
+fn as_parquet(study: &Study) -> Result<(u64, Vec<u8>)> {
     let mut table = Vec::new();
-    click_logs::parameters::write_table(&study.whole.counts, &study.fits, &mut table)?;
-    Ok(table)
+    Ok((click_logs::parameters::write_table(&study.whole.counts, &study.fits, &mut table)?, table))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn as_parquet(_: &Study) -> Result<Vec<u8>> {
+fn as_parquet(_: &Study) -> Result<(u64, Vec<u8>)> {
     bail!("this program was built without Parquet")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_number_of_parameters_decides_unless_a_form_is_asked_for() {
-        let by_number = if cfg!(feature = "parquet") { Form::Parquet } else { Form::Json };
-        for (asked, n, expected) in [
-            (None, 0, Form::Json),
-            (None, 10, Form::Json),
-            (None, 11, by_number),
-            (Some(Form::Json), 11, Form::Json),
-            (Some(Form::Parquet), 10, Form::Parquet),
-        ] {
-            assert_eq!(Form::of(asked, n, 10), expected, "{asked:?} {n}");
-        }
-        let refused = Form::check(Some(Form::Parquet)).map_err(|error| error.to_string());
-        assert_eq!(refused.is_ok(), cfg!(feature = "parquet"), "{refused:?}");
-        assert!(Form::check(None).is_ok() && Form::check(Some(Form::Json)).is_ok());
-    }
 }

@@ -206,7 +206,7 @@ pub(crate) static FILES: &[FileFormat] = &[
     FileFormat::written(
         "parameters.parquet",
         &["fit"],
-        "The rows of parameters.csv, in its place for more than 1,000,000 parameters.",
+        "The rows of parameters.csv, in its place if parameters.json would exceed 20 MB.",
     )
     .with(&[
         ("model, kind", "text"),
