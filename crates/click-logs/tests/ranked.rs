@@ -9,10 +9,21 @@ use click_logs::fit::{Fit, Model, Options, Scope, Users, fit};
 use click_logs::{Counts, Format, Id, Log, Reader};
 use click_models::{ClickModel, ListFeedback, PositionBased};
 use rand::{Rng, RngExt, SeedableRng};
-use rand_distr::{Beta, Distribution, StandardNormal};
+use rand_distr::StandardNormal;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 const EXAMINATION: [f64; 10] = [1.0, 0.7, 0.52, 0.4, 0.32, 0.26, 0.22, 0.18, 0.16, 0.14];
+/// Queries, lists a query, items and positions of the grid.
+const SIZES: [[usize; 4]; 5] =
+    [[4, 200, 8, 5], [4, 1000, 8, 5], [20, 200, 14, 10], [200, 20, 14, 10], [1000, 4, 14, 10]];
+/// Standard deviations of the noise in the order of lists.
+const NOISE: [f64; 6] = [0.5, 1.0, 2.0, 3.0, 5.0, 30.0];
+/// An inverse distribution function of attraction.
+type Quantile = fn(f64) -> f64;
+const DISTRIBUTIONS: [(&str, Quantile); 2] = [
+    ("Beta(1, 3)", |uniform| 1.0 - libm::cbrt(uniform)),
+    ("log-uniform", |uniform| 0.9 * libm::pow(0.02, uniform)),
+];
 
 /// A log of `lists` lists a query of the best items, by the logarithm of attraction plus normal
 /// noise.
@@ -32,11 +43,14 @@ fn log_of(users: &[PositionBased], lists: usize, noise: f64, rng: &mut impl Rng)
     Reader::new(Format::Sessions).keep_sessions().read("generated", log.as_bytes()).unwrap()
 }
 
-/// Queries with this number of items, whose attraction is Beta(1, 3).
-fn users(queries: usize, items: usize, positions: usize, rng: &mut impl Rng) -> Vec<PositionBased> {
-    let attraction = Beta::new(1.0, 3.0).unwrap();
+/// Queries with this number of items, whose attraction has this inverse distribution function.
+fn users(
+    [queries, items, positions]: [usize; 3],
+    attraction: Quantile,
+    rng: &mut impl Rng,
+) -> Vec<PositionBased> {
     let mut of_query = || {
-        let attraction: Vec<f64> = (0..items).map(|_| attraction.sample(rng)).collect();
+        let attraction: Vec<f64> = (0..items).map(|_| attraction(rng.random())).collect();
         PositionBased::from_values(&attraction, &EXAMINATION[..positions]).unwrap()
     };
     (0..queries).map(|_| of_query()).collect()
@@ -157,6 +171,36 @@ fn measures(fit: &Fit, users: &[PositionBased], log: &Log, other: &Counts) -> [f
     [gain, mean / true_mean, clicks, first, last]
 }
 
+/// Means and their standard errors over `n` logs of the [`measures`] of fits with this scope and
+/// this strength of priors.
+fn over_logs<const N: usize>(
+    n: u32,
+    [queries, lists, items, positions]: [usize; 4],
+    noise: f64,
+    attraction: Quantile,
+    fits: [(Scope, Option<f64>); N],
+    rng: &mut impl Rng,
+) -> [[(f64, f64); 5]; N] {
+    let mut sums = [[(0.0, 0.0); 5]; N];
+    for _ in 0..n {
+        let users = users([queries, items, positions], attraction, rng);
+        let [log, other] = [(); 2].map(|()| log_of(&users, lists, noise, rng));
+        for (sums, (scope, prior)) in sums.iter_mut().zip(fits) {
+            let found = measures(&fitted(Model::Pbm, &log, scope, prior), &users, &log, &other.counts);
+            for (sum, of) in sums.iter_mut().zip(found) {
+                *sum = (sum.0 + of, sum.1 + of * of);
+            }
+        }
+    }
+    let n = f64::from(n);
+    sums.map(|sums| {
+        sums.map(|(sum, squares)| {
+            let mean = sum / n;
+            (mean, libm::sqrt((squares / n - mean * mean).max(0.0) / (n - 1.0)))
+        })
+    })
+}
+
 /// Means of four logs: the log-likelihood is not behind that of plain EM by 1e-4, mean attraction
 /// is right within 5 %, users' clicks within 3 %, and typical attraction within 15 %. One mean for
 /// all items of a query (`--prior 20`) is behind EM by 5e-4 and more, and its typical item is too
@@ -165,19 +209,9 @@ fn measures(fit: &Fit, users: &[PositionBased], log: &Log, other: &Counts) -> [f
 #[test]
 fn ranked_logs_have_the_attraction_and_the_clicks_of_their_users() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(31);
-    for (queries, lists, items, noise) in [(4, 1000, 8, 2.0), (20, 200, 14, 1.0), (200, 20, 14, 3.0)] {
-        let n_logs = 4;
-        let mut means = [[0.0; 5]; 3];
-        for _ in 0..n_logs {
-            let users = users(queries, items, if items == 8 { 5 } else { 10 }, &mut rng);
-            let [log, other] = [(); 2].map(|()| log_of(&users, lists, noise, &mut rng));
-            for (means, (scope, prior)) in
-                means.iter_mut().zip([(Scope::Site, None), (Scope::Query, None), (Scope::Site, Some(20.0))])
-            {
-                let found = measures(&fitted(Model::Pbm, &log, scope, prior), &users, &log, &other.counts);
-                means.iter_mut().zip(found).for_each(|(mean, of)| *mean += of / f64::from(n_logs));
-            }
-        }
+    let fits = [(Scope::Site, None), (Scope::Query, None), (Scope::Site, Some(20.0))];
+    for (size, noise) in [(SIZES[1], 2.0), (SIZES[2], 1.0), (SIZES[3], 3.0)] {
+        let means = over_logs(4, size, noise, DISTRIBUTIONS[0].1, fits, &mut rng).map(|of| of.map(|of| of.0));
         let is_right = |[gain, mean, clicks, first, last]: [f64; 5]| {
             gain > -1e-4
                 && (mean - 1.0).abs() < 0.05
@@ -185,8 +219,51 @@ fn ranked_logs_have_the_attraction_and_the_clicks_of_their_users() {
                 && (first - 1.0).abs() < 0.15
                 && (last - 1.0).abs() < 0.15
         };
-        assert_eq!(means.map(is_right), [true, true, false], "{queries} {means:?}");
+        assert_eq!(means.map(is_right), [true, true, false], "{size:?} {means:?}");
     }
+}
+
+/// Items with 20 impressions in random order: users click within 1 % as much as the users of the
+/// log. Modes of attraction in place of means click 2 % less.
+#[test]
+fn users_of_sparse_logs_click_as_much() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(33);
+    let fits = [(Scope::Site, None), (Scope::Query, None)];
+    for [_, _, clicks, ..] in over_logs(2, SIZES[3], NOISE[5], DISTRIBUTIONS[0].1, fits, &mut rng) {
+        assert!((clicks.0 - 1.0).abs() < 0.01, "{clicks:?}");
+    }
+}
+
+/// Over 20 logs in every cell of the grid, the log-likelihood is not behind that of plain EM by more
+/// than two standard errors, mean attraction is right within 5 %, and users' clicks within 3 %.
+/// `--nocapture` shows all cells; a minute of processor time.
+#[test]
+#[ignore = "a measurement"]
+fn all_cells_of_ranked_logs() {
+    let mut missed = Vec::new();
+    for (name, attraction) in DISTRIBUTIONS {
+        for size in SIZES {
+            for (seed, noise) in (1..).zip(NOISE) {
+                let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+                let scopes = [Scope::Site, Scope::Query];
+                let found =
+                    over_logs(20, size, noise, attraction, scopes.map(|scope| (scope, None)), &mut rng);
+                for (scope, [(gain, error), (mean, _), (clicks, _), ..]) in scopes.iter().zip(found) {
+                    let [queries, lists, ..] = size;
+                    let row = format!(
+                        "{name} {queries} x {lists}, noise {noise}, {scope:?}: gain {gain:+.5} ({:+.1} errors), \
+                         attraction {mean:.3}, clicks {clicks:.3}",
+                        gain / error
+                    );
+                    println!("{row}");
+                    if gain < -2.0 * error || (mean - 1.0).abs() >= 0.05 || (clicks - 1.0).abs() >= 0.03 {
+                        missed.push(row);
+                    }
+                }
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
 }
 
 /// In all models an unseen item is like the items at its position, as the fit has them; models
@@ -194,7 +271,7 @@ fn ranked_logs_have_the_attraction_and_the_clicks_of_their_users() {
 #[test]
 fn typical_attraction_is_that_of_the_items_at_a_position() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(32);
-    let users = users(20, 14, 10, &mut rng);
+    let users = users([20, 14, 10], DISTRIBUTIONS[0].1, &mut rng);
     let log = log_of(&users, 200, 3.0, &mut rng);
     for model in Model::ALL.into_iter().filter(|model| !model.name().starts_with("ctr")) {
         let fit = fitted(model, &log, Scope::Site, None);

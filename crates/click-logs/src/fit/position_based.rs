@@ -211,16 +211,16 @@ impl<'a> Fitting<'a> {
         site.item_prior.of_item(query, lift)
     }
 
-    /// The attraction of a query's items, given the site's examination.
-    fn attractions(&self, query: usize, site: &OfSite) -> Vec<(f64, f64)> {
+    /// The attraction of a query's items with this examination, of which `first` is the scale.
+    fn attractions(&self, query: usize, site: &OfSite, examination: &[f64], first: f64) -> Vec<(f64, f64)> {
         let strength = site.item_prior.strength;
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
         let of_item = |of_item: &[Count]| {
-            let mean = self.mean(query, of_item, site);
+            let mean = bounded(self.mean(query, of_item, site) * first);
             let skips = of_item
                 .iter()
-                .map(|count| (count.impressions - count.clicks as f64, site.examination[count.column]));
+                .map(|count| (count.impressions - count.clicks as f64, examination[count.column]));
             let cells: Vec<(f64, f64)> =
                 std::iter::once((strength * (1.0 - mean), 1.0)).chain(skips).collect();
             let clicks = of_item.iter().map(|count| count.clicks as f64).sum::<f64>();
@@ -229,11 +229,16 @@ impl<'a> Fitting<'a> {
         items(&counts).map(of_item).collect()
     }
 
+    /// The attraction of a query's items, given the site's examination.
+    fn attractions_of_site(&self, query: usize, site: &OfSite) -> Vec<(f64, f64)> {
+        self.attractions(query, site, &site.examination, 1.0)
+    }
+
     /// The log-likelihood of the clicks of a query, given the site's examination.
     fn log_likelihood(&self, query: usize, site: &OfSite) -> f64 {
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
-        let items = self.attractions(query, site).into_iter().zip(items(&counts));
+        let items = self.attractions_of_site(query, site).into_iter().zip(items(&counts));
         let cells =
             items.flat_map(|((attraction, _), cells)| cells.iter().map(move |cell| (attraction, cell)));
         cells
@@ -250,7 +255,9 @@ impl<'a> Fitting<'a> {
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
         let (mut rows, mut variances) = (Vec::new(), Vec::new());
-        for ((value, variance), of_item) in self.attractions(query, site).into_iter().zip(items(&counts)) {
+        for ((value, variance), of_item) in
+            self.attractions_of_site(query, site).into_iter().zip(items(&counts))
+        {
             // The decrease of attraction with examination.
             let shares: Vec<(usize, f64)> = of_item
                 .iter()
@@ -295,6 +302,13 @@ impl<'a> Fitting<'a> {
         self.source.counts(query, &mut counts);
         let means = items(&counts).map(|of_item| bounded(self.mean(query, of_item, site) * first));
         let mut found = self.maximise(query..query + 1, &own, means, prior.as_ref());
+        if prior.is_some() {
+            // The mean given examination; the maximum over both is a mode.
+            let mut own_examination = vec![0.0; self.columns.len()];
+            own.iter().zip(&found.columns).for_each(|(&column, g)| own_examination[column] = *g);
+            let of_own = self.attractions(query, site, &own_examination, first);
+            found.rows.iter_mut().zip(of_own).for_each(|(row, of)| *row = of.0);
+        }
         let mut columns = vec![(0.0, 0.0); self.columns.len()];
         for count in &counts {
             columns[count.column].0 += count.clicks as f64;
@@ -409,7 +423,7 @@ impl<'a> Fitting<'a> {
             self.source.counts(query, &mut counts);
             // Clicks, and their expected number with the site's examination.
             let mut columns = vec![(0.0, 0.0); self.columns.len()];
-            for (item, (attraction, _)) in items(&counts).zip(self.attractions(query, site)) {
+            for (item, (attraction, _)) in items(&counts).zip(self.attractions_of_site(query, site)) {
                 for &Count { column, clicks, impressions, .. } in item {
                     columns[column].0 += clicks as f64;
                     columns[column].1 += impressions * attraction * site.examination[column];

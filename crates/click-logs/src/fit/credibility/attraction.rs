@@ -2,12 +2,15 @@
 
 use libm::exp;
 
-/// Maximum likelihood estimate of an item's attraction with known examination, and the variance of its logarithm. `cells` are skips and
-/// examination; clicks and skips of the prior are included, with examination 1.
+/// The posterior mean of an item's attraction with known examination, and the variance of the logarithm at the posterior mode of the
+/// log-odds. `cells` are skips and examination; clicks and skips of the prior are included, with examination 1. The mode would be too
+/// low: examination below 1 makes the posterior skew. Numerics: the next term of Laplace's approximation, which vanishes for a Beta
+/// posterior. It divides the third derivative by the square of the second, and multiplies the odds, which keeps the mean below 1.
 pub(in super::super) fn attraction(clicks: f64, cells: &[(f64, f64)]) -> (f64, f64) {
     let skipped = || cells.iter().filter(|cell| cell.0 > 0.0 && cell.1 > 0.0);
     let mut low = 0.0;
-    let mut high = 1.0 / skipped().map(|cell| cell.1).fold(1.0, f64::max);
+    let bound = 1.0 / skipped().map(|cell| cell.1).fold(1.0, f64::max);
+    let mut high = bound;
     let exposure: f64 = skipped().map(|(skips, g)| skips * g).sum();
     let mut a = (clicks / (clicks + exposure)).min(0.999 * high);
     let mut curvature = f64::INFINITY;
@@ -33,5 +36,9 @@ pub(in super::super) fn attraction(clicks: f64, cells: &[(f64, f64)]) -> (f64, f
             break;
         }
     }
-    (a, 1.0 / curvature)
+    let trials = curvature * (1.0 - a) / a;
+    let skew: f64 = skipped().map(|&(skips, g)| skips * g * (1.0 - g) / (1.0 - g * a).powi(3)).sum();
+    let shift = skew / (trials * trials);
+    let odds = a / (1.0 - a) * if shift > 0.0 { 1.0 + shift } else { 1.0 / (1.0 - shift) };
+    ((odds / (1.0 + odds)).min(a.midpoint(bound)), 1.0 / curvature)
 }
