@@ -8,8 +8,8 @@
 //! every position, clicked at the site's rates; their number gives a certain number of clicks at the first position. So examination is
 //! shrunk to the site's if there are few clicks, and positions without a click in a query do not get examination 0. The site's
 //! examination, and the mean rates, are estimated with the attraction of items integrated out ([`super::credibility`]). By default the
-//! number of pseudo-clicks of a query maximises the probability of the queries' clicks at their positions; it is at most the number of
-//! clicks of the other queries.
+//! number of pseudo-clicks of a query maximises the probability of the queries' clicks at their positions. The site's examination contains
+//! the query's own clicks, so the number is divided by the share of the clicks of other queries.
 //!
 //! Reference: see [`super`]. Deviations: the priors are ours. Examination below the first position may exceed 1.
 //!
@@ -44,7 +44,7 @@ use std::iter::repeat;
 use std::ops::Range;
 
 /// Candidates for the pseudo-clicks by which a query is shrunk to the site's examination.
-const EXAMINATIONS: [f64; 7] = [10.0, 20.0, 40.0, 80.0, 160.0, 400.0, 1000.0];
+const EXAMINATIONS: [f64; 8] = [10.0, 20.0, 40.0, 80.0, 160.0, 400.0, 1000.0, 10_000.0];
 /// Largest rate of pseudo-impressions: below 1, so that the prior has a density everywhere.
 const LARGEST_RATE: f64 = 0.99;
 const SMALLEST_RATE: f64 = 1e-6;
@@ -164,7 +164,7 @@ impl<'a> Fitting<'a> {
             Scope::Site => (in_order(all, |query| self.of_site(query, &site)), None),
             Scope::Query => {
                 let examination = self.options.prior_strength.unwrap_or_else(|| self.examination(&site));
-                let alone = |query| self.alone(query, &site, self.at_most_of_others(query, examination));
+                let alone = |query| self.alone(query, &site, self.without_own(query, examination));
                 with_own(in_order(all, alone))
             }
         };
@@ -403,14 +403,19 @@ impl<'a> Fitting<'a> {
         QueryFit { id, items: fits, positions, typical, convergence: None }
     }
 
-    /// Limits the weight of the site's examination to the clicks of other queries at the first position, so that a query is not shrunk to
-    /// itself.
-    fn at_most_of_others(&self, query: usize, pseudo_clicks: f64) -> f64 {
+    /// The pseudo-clicks that draw a query to the site's examination: so that the other queries have this number, although the site's
+    /// examination contains the query's own clicks.
+    fn without_own(&self, query: usize, pseudo_clicks: f64) -> f64 {
         let mut counts = Vec::new();
         self.source.counts(query, &mut counts);
         let first = self.own_columns(query)[0];
         let own: u64 = counts.iter().filter(|count| count.column == first).map(|count| count.clicks).sum();
-        pseudo_clicks.min((self.columns[first].0 - own as f64).max(self.options.given_strength()))
+        let others = self.columns[first].0 - own as f64;
+        if self.options.prior_strength.is_none() && others > 0.0 {
+            pseudo_clicks * self.columns[first].0 / others
+        } else {
+            self.options.given_strength()
+        }
     }
 
     /// The pseudo-clicks that maximise the probability of the queries' clicks at their positions. A query's examination is the site's
