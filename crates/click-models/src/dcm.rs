@@ -115,6 +115,9 @@ impl<'a> DcmKnown<'a> {
 }
 
 impl DependentClick {
+    /// The largest number of positions for which all orders are searched for the list with the most clicks.
+    pub const MAX_SEARCHED_POSITIONS: usize = 16;
+
     /// Users with these attraction (one per item) and leave (one per position) probabilities.
     ///
     /// # Errors
@@ -214,9 +217,6 @@ fn placed(items: &[usize], places: &[usize]) -> Ranking {
     list
 }
 
-/// The largest number of positions for which all orders are searched.
-pub(crate) const MAX_SEARCHED_POSITIONS: usize = 16;
-
 /// A list with the most clicks. `by_attraction` holds the items, the most attractive first; `places` holds the positions, the one where
 /// leaving is least likely first.
 fn most_clicks(
@@ -228,7 +228,7 @@ fn most_clicks(
     let n_positions = leave.len();
     let one_way =
         leave.is_sorted_by(|a, b| a.get() >= b.get()) || leave.is_sorted_by(|a, b| a.get() <= b.get());
-    if !one_way && n_positions > MAX_SEARCHED_POSITIONS {
+    if !one_way && n_positions > DependentClick::MAX_SEARCHED_POSITIONS {
         return Err(Error::TooManyOrders { n_positions });
     }
     let mut best: Option<(f64, Ranking)> = None;

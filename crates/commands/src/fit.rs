@@ -76,8 +76,10 @@ const PAGE: &str = "index.html";
 pub(crate) struct Outcome {
     source: Source,
     study: Study,
-    /// `None` if the log has no lists, or no answer was asked for.
+    /// `None` if the log has no lists, no answer was asked for, or it cannot be made.
     answer: Option<Answer>,
+    /// Why it cannot be made.
+    no_answer: Option<String>,
     /// The number of parameters, if they were written as Parquet.
     in_table: Option<u64>,
     /// SHA-256 of `parameters.json`, in hexadecimal.
@@ -92,7 +94,7 @@ pub(crate) struct Outcome {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let outcome = fit_and_write(arguments, |_| Ok(()))?;
     if !arguments.quiet {
-        let Outcome { source, study, answer, in_table, .. } = &outcome;
+        let Outcome { source, study, answer, no_answer, in_table, .. } = &outcome;
         let Study { whole, fits, comparison, users, without_user_browsing } = study;
         let (comparison, users) = (comparison.as_ref(), users.as_ref());
         let (simulable, answer) = (Simulable::chosen(study), answer.as_ref());
@@ -107,6 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             without_user_browsing,
             simulable,
             answer,
+            no_answer: no_answer.as_deref(),
             in_table,
         };
         say(&overview)?;
@@ -166,10 +169,14 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
         let models = Simulable::for_answer(&study);
         // With the table, that file has no queries.
         let parameters = in_table.is_none().then_some(files[0].1.as_slice());
-        Decision::new(arguments, &models, &study, &options, parameters)?
+        // The fit is written, whatever the simulation of its users meets.
+        Decision::new(arguments, &models, &study, &options, parameters)
+            .map_err(|error| format!("its users cannot be simulated: {error:#}."))
     } else {
-        None
+        Ok(None)
     };
+    let (decision, no_answer) =
+        decision.map_or_else(|fault| (None, Some(fault)), |decision| (decision, None));
     let answer = decision.as_ref().map(|decision| decision.answer.clone());
     if arguments.settings_from == SettingSource::CommandLine {
         let figures: Vec<&str> = files
@@ -191,7 +198,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, content)| (*name, content.as_slice())).collect();
     let manifest = Manifest::of(&canonical, started, source.threads(), &files, program());
     output.write_all(&manifest.to_json(), &files)?;
-    Ok(Outcome { source, study, answer, in_table, parameters: sha256_of_parameters })
+    Ok(Outcome { source, study, answer, no_answer, in_table, parameters: sha256_of_parameters })
 }
 
 /// The fit with the best predictions of the held-out part; without a comparison the first.

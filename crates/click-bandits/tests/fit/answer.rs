@@ -89,3 +89,20 @@ fn without_lists_there_is_no_answer_and_the_reason_is_said() {
     let printed = works("fit", &["--counts", text(&table), "--out", text(&counts)]);
     assert!(printed.contains("this log has no whole lists in their order"), "{printed}");
 }
+
+/// The list of most clicks of a dependent click model is searched for among few positions only. The fit is written without an answer.
+#[test]
+fn long_lists_lose_the_answer_but_not_the_fit() {
+    let dir = tempdir().unwrap();
+    let (log, out) = (dir.path().join("long.tsv"), dir.path().join("out"));
+    let list = |first: usize| {
+        let items = (first..first + 17).map(|item| format!("d{}", item % 19)).collect::<Vec<_>>();
+        let clicks: String = (0..17).map(|position| if position == first % 17 { '1' } else { '0' }).collect();
+        format!("q\t{}\t{clicks}\n", items.join(","))
+    };
+    fs::write(&log, "query\turls\tclicked_mask\n".to_owned() + &(0..60).map(list).collect::<String>())
+        .unwrap();
+    let printed = works("fit", &[text(&log), "--format", "sessions", "--model", "dcm", "--out", text(&out)]);
+    assert!(printed.contains("No answer on today's ranking"), "{printed}");
+    assert!(out.join("parameters.json").exists() && !out.join("answer.json").exists());
+}

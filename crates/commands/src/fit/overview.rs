@@ -27,6 +27,8 @@ pub(super) struct Overview<'a> {
     pub(super) without_user_browsing: usize,
     pub(super) simulable: Option<Simulable<'a>>,
     pub(super) answer: Option<&'a Answer>,
+    /// Why it cannot be made.
+    pub(super) no_answer: Option<&'a str>,
     /// The number of parameters, if they were written as Parquet.
     pub(super) in_table: Option<u64>,
 }
@@ -122,8 +124,10 @@ fn impressions(query: QuerySessions<'_>) -> u64 {
 
 impl Overview<'_> {
     /// Why there is no answer.
-    fn why_no_answer(&self) -> &'static str {
-        if self.arguments.answer == 0 {
+    fn why_no_answer(&self) -> &str {
+        if let Some(why) = self.no_answer {
+            why
+        } else if self.arguments.answer == 0 {
             "none was asked for (--answer 0)."
         } else if self.simulable.is_none() {
             "no fitted model can be simulated."
@@ -220,9 +224,12 @@ impl Overview<'_> {
         });
         for ((model, kind), [without, all]) in unknown {
             if without > 0 && kind != "attraction" {
+                let few = match kind {
+                    "examination" => " (fewer than 2 clicks at the position or at the first one)",
+                    _ => "",
+                };
                 warn(format!(
-                    "{model}: no interval for {} of {} parameters of {kind}, of which the log says nothing or too little \
-                     (examination: fewer than 2 clicks at the position or at the first one).",
+                    "{model}: no interval for {} of {} parameters of {kind}, of which the log says nothing or too little{few}.",
                     grouped(without),
                     grouped(all)
                 ))?;

@@ -4,6 +4,7 @@ use super::arguments::Arguments;
 use anyhow::{Context as _, Result};
 use click_logs::fit::{Choice, Fit, Model, QueryFit, Users};
 use click_logs::study::{Study, WholeLog};
+use click_models::DependentClick;
 use contenders::Entrant;
 use experiment::models::UserModel;
 use experiment::spec::{quoted, title_fault};
@@ -43,16 +44,21 @@ impl<'a> Simulable<'a> {
     }
 
     /// The fits for the answer: the best one first, then those that are not told apart from it. Users of a cascade are left out if a list
-    /// has several clicks, which they never make; user browsing if enumerating its lists for every draw would take too long.
+    /// has several clicks, which they never make; user browsing and the dependent click model if their best lists take too long to find.
     pub(super) fn for_answer(study: &'a Study) -> Vec<Self> {
         let Study { whole, fits, comparison, .. } = study;
         let patterns =
             || whole.sessions.queries().flat_map(|query| query.lists()).flat_map(|list| list.patterns());
         let clicks_twice = patterns().any(|pattern| pattern.clicks.count() > 1);
+        let n_positions =
+            |query: &QueryFit| whole.counts.query(query.id).map_or(0, |query| query.n_positions());
         let able = |fit: &&Fit| match fit.model() {
             Model::Cascade => !clicks_twice,
+            Model::Dcm => {
+                fit.queries().iter().all(|query| n_positions(query) <= DependentClick::MAX_SEARCHED_POSITIONS)
+            }
             Model::Ubm => fit.queries().iter().all(|query| {
-                let n_positions = whole.counts.query(query.id).map_or(0, |query| query.n_positions());
+                let n_positions = n_positions(query);
                 let first = query.items.len().saturating_sub(n_positions) + 1;
                 (first..=query.items.len())
                     .try_fold(1, usize::checked_mul)
