@@ -96,29 +96,21 @@ pub trait Plot: Any + fmt::Debug + Send + Sync {
     /// Its kind.
     fn kind(&self) -> &'static Kind;
 
-    /// Draws one result. `None` if the figure compares variants.
+    /// Draws the figure. `None` if it compares variants, and there is one result.
     ///
     /// # Errors
     ///
     /// See [`crate::svg::render`].
-    fn of_result(
-        &self,
-        title: Option<&str>,
-        result: &ResultFile,
-        styles: &PolicyStyles,
-    ) -> Result<Option<String>>;
+    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Result<Option<String>>;
+}
 
-    /// Draws the variants of an experiment.
-    ///
-    /// # Errors
-    ///
-    /// See [`crate::svg::render`].
-    fn of_variants(
-        &self,
-        title: Option<&str>,
-        variants: &[Simulated],
-        styles: &PolicyStyles,
-    ) -> Result<String>;
+/// What a figure shows.
+#[derive(Debug, Clone, Copy)]
+pub enum Shown<'a> {
+    /// One result.
+    Result(&'a ResultFile),
+    /// The variants of an experiment.
+    Variants(&'a [Simulated]),
 }
 
 impl Figure {
@@ -156,33 +148,18 @@ pub fn file_names(figures: &[Figure]) -> Vec<String> {
     figures.iter().enumerate().map(name).collect()
 }
 
-/// Draws the figures of a result: the file name and the picture of each. Figures that compare variants are left out.
+/// Draws figures: the file name and the picture of each. Figures that compare variants are left out for a single result.
 ///
 /// # Errors
 ///
 /// See [`crate::svg::render`].
-pub fn draw(figures: &[Figure], result: &ResultFile, styles: &PolicyStyles) -> Result<Vec<(String, String)>> {
+pub fn draw(figures: &[Figure], shown: Shown<'_>, styles: &PolicyStyles) -> Result<Vec<(String, String)>> {
     let named = file_names(figures).into_iter().zip(figures);
     let picture = |(name, figure): (String, &Figure)| {
-        let picture = figure.plot.of_result(figure.title.as_deref(), result, styles).transpose()?;
+        let picture = figure.plot.draw(figure.title.as_deref(), shown, styles).transpose()?;
         Some(picture.map(|picture| (name, picture)))
     };
     named.filter_map(picture).collect()
-}
-
-/// Draws the figures of the variants of an experiment: the file name and the picture of each.
-///
-/// # Errors
-///
-/// See [`crate::svg::render`].
-pub fn draw_variants(
-    figures: &[Figure],
-    variants: &[Simulated],
-    styles: &PolicyStyles,
-) -> Result<Vec<(String, String)>> {
-    let named = file_names(figures).into_iter().zip(figures);
-    let picture = |figure: &Figure| figure.plot.of_variants(figure.title.as_deref(), variants, styles);
-    named.map(|(name, figure)| Ok((name, picture(figure)?))).collect()
 }
 
 /// The common unit of regret of some results; "reward" if they differ.

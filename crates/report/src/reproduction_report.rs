@@ -1,7 +1,7 @@
 //! The report on a reproduction. Each panel is judged and drawn as soon as it has run; everything is written at the end.
 
 use crate::claims::{Agreement, Claim, Comparison, Evidence, Finding, Verdict, judge, runs_needed};
-use crate::figure::{self, Figure, PolicyStyles};
+use crate::figure::{self, Figure, PolicyStyles, Shown};
 use crate::page;
 use crate::report_dir::{self, Owner};
 use crate::reproduction::{Panel, Reproduction};
@@ -119,7 +119,7 @@ impl<'a> Report<'a> {
         // The runs of a panel need much memory, so they are judged and drawn before the next panel is run.
         self.judge(Some(panel), &simulated);
         let drawn = if panel.has_variants() {
-            figure::draw_variants(&panel.figures, &simulated, &self.styles)?
+            figure::draw(&panel.figures, Shown::Variants(&simulated), &self.styles)?
         } else {
             own_figures
         };

@@ -1,6 +1,6 @@
 //! Runs an experiment into its directory, with figures and a page: what the command `simulate` writes.
 
-use crate::figure::{self, Figure, PolicyStyles};
+use crate::figure::{self, Figure, PolicyStyles, Shown};
 use crate::page;
 use crate::report_dir::PAGE;
 use crate::reproduction::{Extent, Panel, Variant};
@@ -136,7 +136,7 @@ pub fn write_simulation(
     measured: Measured,
     drawing: &Drawing<'_>,
 ) -> Result<Simulation> {
-    let figures = figure::draw(&drawing.figures, &measured.result, &drawing.styles)?;
+    let figures = figure::draw(&drawing.figures, Shown::Result(&measured.result), &drawing.styles)?;
     let page = drawing.page(&measured, &figures)?.map(|page| (PAGE.to_owned(), page));
     let files = figures.iter().cloned().chain(page);
     let files = files.map(|(name, content)| (name, content.into_bytes())).collect();

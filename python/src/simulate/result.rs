@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use report::figure::{self, Figure, PolicyStyles};
+use report::figure::{self, Figure, PolicyStyles, Shown};
 use sim::{Identification, Summary};
 use std::path::PathBuf;
 
@@ -228,7 +228,7 @@ impl Simulation {
     #[getter]
     fn figures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let styles = PolicyStyles::of(self.policies());
-        let drawn = figure::draw(&self.figures, &self.measured.result, &styles)
+        let drawn = figure::draw(&self.figures, Shown::Result(&self.measured.result), &styles)
             .map_err(|error| PyRuntimeError::new_err(format!("{error:#}")))?;
         let figures = PyDict::new(py);
         for (name, svg) in drawn {

@@ -1,7 +1,7 @@
 //! Curves over rounds: of one result, or of all variants in one chart.
 
 use super::summary::{self, Best, Described};
-use super::{Kind, Plot, PolicyStyles, Reading, runs_in_words, unit_of};
+use super::{Kind, Plot, PolicyStyles, Reading, Shown, runs_in_words, unit_of};
 use crate::axis::{Axis, Scale};
 use crate::series::{Simulated, reader_name};
 use crate::student::{self, CONFIDENCE};
@@ -126,22 +126,12 @@ impl<T: OverRounds> Plot for T {
         T::ROW
     }
 
-    fn of_result(
-        &self,
-        title: Option<&str>,
-        result: &ResultFile,
-        styles: &PolicyStyles,
-    ) -> Result<Option<String>> {
-        svg::render(&chart(self, title, &[OverlaidResult { title: "", result }], styles)).map(Some)
-    }
-
-    fn of_variants(
-        &self,
-        title: Option<&str>,
-        variants: &[Simulated],
-        styles: &PolicyStyles,
-    ) -> Result<String> {
-        svg::render(&chart(self, title, &shown(self.rounds(), variants), styles))
+    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Result<Option<String>> {
+        let results = match shown {
+            Shown::Result(result) => vec![OverlaidResult { title: "", result }],
+            Shown::Variants(variants) => overlaid(self.rounds(), variants),
+        };
+        svg::render(&chart(self, title, &results, styles)).map(Some)
     }
 }
 
@@ -154,7 +144,7 @@ pub(super) struct OverlaidResult<'a> {
 }
 
 /// The results of a figure: those of all variants, or of the only one shown. In the latter case curves are named after policies alone.
-pub(super) fn shown<'a>(rounds: &Rounds, variants: &'a [Simulated]) -> Vec<OverlaidResult<'a>> {
+pub(super) fn overlaid<'a>(rounds: &Rounds, variants: &'a [Simulated]) -> Vec<OverlaidResult<'a>> {
     let one = |variant: &'a Simulated| OverlaidResult {
         title: if rounds.variant.is_none() { &variant.title } else { "" },
         result: &variant.measured.result,

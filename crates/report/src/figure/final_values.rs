@@ -3,13 +3,14 @@
 
 use super::end_values::{compared, in_words, in_words_without_unit, value};
 use super::summary;
-use super::{Band, Kind, Plot, PolicyStyles, Reading, Requirement, runs_in_words};
+use super::{Band, Kind, Plot, PolicyStyles, Reading, Requirement, Shown, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::reproduction::fields::{read_quantity, read_reference};
 use crate::schema::{Keys, label, names, quantity, scale};
 use crate::series::{Simulated, labels};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve};
+use anyhow::Result;
 use experiment::result::{EndValue, Quantity, ResultFile};
 use experiment::toml_reader::Error;
 use experiment::{Task, number};
@@ -83,25 +84,13 @@ impl Plot for FinalValues {
         &KIND
     }
 
-    fn of_result(
-        &self,
-        title: Option<&str>,
-        result: &ResultFile,
-        styles: &PolicyStyles,
-    ) -> anyhow::Result<Option<String>> {
-        if result.outcome() == EndValue::Regret {
-            return Ok(None);
-        }
-        svg::render(&of_policies(self, title, result, styles)).map(Some)
-    }
-
-    fn of_variants(
-        &self,
-        title: Option<&str>,
-        variants: &[Simulated],
-        styles: &PolicyStyles,
-    ) -> anyhow::Result<String> {
-        svg::render(&chart(self, title, variants, styles))
+    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Result<Option<String>> {
+        let chart = match shown {
+            Shown::Result(result) if result.outcome() == EndValue::Regret => return Ok(None),
+            Shown::Result(result) => of_policies(self, title, result, styles),
+            Shown::Variants(variants) => chart(self, title, variants, styles),
+        };
+        svg::render(&chart).map(Some)
     }
 }
 

@@ -3,15 +3,16 @@
 use crate::schema::{Keys, any_text, label, power, quantity};
 use std::fmt::Write as _;
 
-use super::{Kind, Plot, PolicyStyles, Reading, Requirement, end_values, runs_in_words};
+use super::{Kind, Plot, PolicyStyles, Reading, Requirement, Shown, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::least_squares::LeastSquares;
 use crate::reproduction::fields::{read_label, read_power, read_quantity};
 use crate::series::Simulated;
 use crate::student::CONFIDENCE;
 use crate::svg::{self, Chart, Curve};
+use anyhow::Result;
 use experiment::number;
-use experiment::result::{EndValue, ResultFile};
+use experiment::result::EndValue;
 use experiment::toml_reader::Error;
 use std::sync::Arc;
 
@@ -58,17 +59,9 @@ impl Plot for Fit {
         &KIND
     }
 
-    fn of_result(&self, _: Option<&str>, _: &ResultFile, _: &PolicyStyles) -> anyhow::Result<Option<String>> {
-        Ok(None)
-    }
-
-    fn of_variants(
-        &self,
-        title: Option<&str>,
-        variants: &[Simulated],
-        styles: &PolicyStyles,
-    ) -> anyhow::Result<String> {
-        svg::render(&chart(self, title, variants, styles))
+    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Result<Option<String>> {
+        let Shown::Variants(variants) = shown else { return Ok(None) };
+        svg::render(&chart(self, title, variants, styles)).map(Some)
     }
 }
 

@@ -4,7 +4,7 @@
 //! Colours are steps of a logarithmic scale (`svg/palette.rs`). The picture is as wide as its cells need, so that their
 //! numbers can be read; a page lets the reader scroll it.
 
-use super::{Kind, Plot, PolicyStyles, Reading, Requirement, end_values, runs_in_words, summary};
+use super::{Kind, Plot, PolicyStyles, Reading, Requirement, Shown, end_values, runs_in_words, summary};
 use crate::axis::{Axis, Scale};
 use crate::reproduction::fields::{read_quantity, read_reference};
 use crate::schema::{Keys, label, quantity};
@@ -13,8 +13,9 @@ use crate::svg::canvas::{Font, Layer, Pen, Picture};
 use crate::svg::layout::{Heading, WIDE, width_of};
 use crate::svg::names::Names;
 use crate::svg::palette::{Ink, N_STEPS, step_at};
+use anyhow::Result;
 use experiment::number;
-use experiment::result::{EndValue, ResultFile};
+use experiment::result::EndValue;
 use experiment::toml_reader::Error;
 use std::sync::Arc;
 
@@ -61,17 +62,9 @@ impl Plot for HeatMap {
         &KIND
     }
 
-    fn of_result(&self, _: Option<&str>, _: &ResultFile, _: &PolicyStyles) -> anyhow::Result<Option<String>> {
-        Ok(None)
-    }
-
-    fn of_variants(
-        &self,
-        title: Option<&str>,
-        variants: &[Simulated],
-        styles: &PolicyStyles,
-    ) -> anyhow::Result<String> {
-        Ok(render(self, title, variants, styles))
+    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Result<Option<String>> {
+        let Shown::Variants(variants) = shown else { return Ok(None) };
+        Ok(Some(render(self, title, variants, styles)))
     }
 }
 

@@ -7,7 +7,7 @@ use super::accuracy::Accuracy;
 use super::click_through_rate::ClickThroughRate;
 use super::final_values::FinalValues;
 use super::regret::Regret;
-use super::{Figure, Kind, Plot, PolicyStyles, Rounds};
+use super::{Figure, Kind, Plot, PolicyStyles, Rounds, Shown};
 use crate::axis::Scale;
 use anyhow::{Context as _, Result, bail};
 use experiment::{ResultFile, Task};
@@ -90,7 +90,7 @@ impl PlotOptions {
     /// An unknown kind, one that this result does not have, or an axis whose scale is fixed; the drawing library fails.
     pub fn draw(&self, result: &ResultFile, styles: &PolicyStyles) -> Result<String> {
         let figure = self.figure(result)?;
-        let drawn = figure.plot.of_result(figure.title.as_deref(), result, styles)?;
+        let drawn = figure.plot.draw(figure.title.as_deref(), Shown::Result(result), styles)?;
         let svg =
             drawn.with_context(|| format!("figure {:?} shows no single result", figure.plot.kind().name))?;
         sized(&svg, self.width, self.height)

@@ -1,12 +1,11 @@
 //! One parameter of the instances, sorted from the largest to the smallest number: one line for each instance.
 
-use super::{Kind, Plot, PolicyStyles, Reading};
+use super::{Kind, Plot, PolicyStyles, Reading, Shown};
 use crate::axis::{Axis, Scale};
 use crate::reproduction::Panel;
 use crate::schema::{Keys, scale};
-use crate::series::Simulated;
 use crate::svg::{self, Chart, Curve, CurveStyle};
-use experiment::ResultFile;
+use anyhow::Result;
 use experiment::models::{InstanceTable, for_readers};
 use experiment::schema;
 use experiment::toml_reader::{Error, Table, choice};
@@ -66,17 +65,8 @@ impl Plot for Parameters {
         &KIND
     }
 
-    fn of_result(
-        &self,
-        title: Option<&str>,
-        _: &ResultFile,
-        _: &PolicyStyles,
-    ) -> anyhow::Result<Option<String>> {
+    fn draw(&self, title: Option<&str>, _: Shown<'_>, _: &PolicyStyles) -> Result<Option<String>> {
         svg::render(&chart(self, title)).map(Some)
-    }
-
-    fn of_variants(&self, title: Option<&str>, _: &[Simulated], _: &PolicyStyles) -> anyhow::Result<String> {
-        svg::render(&chart(self, title))
     }
 }
 

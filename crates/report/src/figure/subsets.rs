@@ -1,13 +1,12 @@
 //! The shares of subsets of the items of a preference matrix that have a Condorcet winner, or are in a total order, by size.
 
-use super::{Kind, Plot, PolicyStyles, Reading, Requirement};
+use super::{Kind, Plot, PolicyStyles, Reading, Requirement, Shown};
 use crate::axis::{Axis, Scale};
 use crate::schema::Keys;
-use crate::series::Simulated;
 use crate::subset_shares::shares;
 use crate::svg::{self, Chart, Curve, CurveStyle};
+use anyhow::Result;
 use click_models::PreferenceMatrix;
-use experiment::ResultFile;
 use experiment::toml_reader::Error;
 use std::sync::Arc;
 
@@ -37,21 +36,12 @@ impl Plot for Subsets {
         &KIND
     }
 
-    fn of_result(
-        &self,
-        title: Option<&str>,
-        _: &ResultFile,
-        _: &PolicyStyles,
-    ) -> anyhow::Result<Option<String>> {
+    fn draw(&self, title: Option<&str>, _: Shown<'_>, _: &PolicyStyles) -> Result<Option<String>> {
         svg::render(&chart(self, title)?).map(Some)
-    }
-
-    fn of_variants(&self, title: Option<&str>, _: &[Simulated], _: &PolicyStyles) -> anyhow::Result<String> {
-        svg::render(&chart(self, title)?)
     }
 }
 
-fn chart(figure: &Subsets, title: Option<&str>) -> anyhow::Result<Chart> {
+fn chart(figure: &Subsets, title: Option<&str>) -> Result<Chart> {
     let shares = figure.matrix.as_ref().map(shares).transpose()?;
     let named = shares.map_or_else(Vec::new, |shares| {
         vec![

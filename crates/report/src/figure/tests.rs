@@ -1,4 +1,4 @@
-use super::curves::{OverRounds, OverlaidResult, chart, shown};
+use super::curves::{OverRounds, OverlaidResult, chart};
 use super::fit::Fit;
 use super::heat_map::HeatMap;
 use super::parameters::Parameters;
@@ -177,7 +177,7 @@ fn a_figure_without_points_has_a_note() {
         let figure = Figure::of(regret(Rounds { from: 10_000, scale, ..Rounds::default() }));
         let result = result(&[("a", 1.0)], &[1, 10, 100], 0.5);
         let styles = PolicyStyles::of(["a"]);
-        let picture = &draw(&[figure], &result, &styles).unwrap()[0].1;
+        let picture = &draw(&[figure], Shown::Result(&result), &styles).unwrap()[0].1;
         assert!(picture.contains("nothing to show"), "{scale:?}");
         assert!(picture.matches("<text").count() < 8, "{scale:?}");
     }
@@ -227,7 +227,9 @@ fn every_result_can_be_drawn() {
                 for from in [1, 5, 10_000] {
                     let rounds = Rounds { band, scale, from, ..Rounds::default() };
                     let both = [Figure::of(regret(rounds.clone())), Figure::of(ClickThroughRate { rounds })];
-                    for (figure, (_, picture)) in both.iter().zip(draw(&both, result, &styles).unwrap()) {
+                    for (figure, (_, picture)) in
+                        both.iter().zip(draw(&both, Shown::Result(result), &styles).unwrap())
+                    {
                         assert!(!picture.contains("NaN"), "{figure:?}");
                     }
                 }
@@ -322,7 +324,7 @@ fn curves_of_a_single_variant_are_named_after_policies_alone() {
     let ends = |variant: Option<&str>| -> Vec<(String, f64)> {
         let rounds = Rounds { variant: variant.map(str::to_owned), references: false, ..Rounds::default() };
         let figure = regret(rounds);
-        let chart = chart(&figure, None, &shown(&figure.rounds, &panel), &styles);
+        let chart = chart(&figure, None, &super::curves::overlaid(&figure.rounds, &panel), &styles);
         chart.curves.into_iter().map(|curve| (curve.label, curve.points.last().unwrap().1)).collect()
     };
     let named = |all: &[(&str, f64)]| -> Vec<(String, f64)> {
@@ -340,7 +342,7 @@ fn a_heat_map_has_a_cell_for_every_policy_of_every_variant() {
         ("y", measured(&[("b", [8.0, 12.0])], 1.0)),
     ]);
     let figure = Figure::of(HeatMap { relative_to: Some("b".to_owned()), value: None });
-    let svg = &draw_variants(&[figure], &panel, &PolicyStyles::of(["a", "b"])).unwrap()[0].1;
+    let svg = &draw(&[figure], Shown::Variants(&panel), &PolicyStyles::of(["a", "b"])).unwrap()[0].1;
     assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>") && !svg.contains("x < 1"));
     for cell in ["a, x &lt; 1: 50.0 ± 0", "b, x &lt; 1: 100 ± 0", "b, y: 100 ± 0"] {
         assert!(svg.contains(&format!("<title>{cell}</title>")), "{cell}");
@@ -359,7 +361,7 @@ fn the_letters_of_a_heat_map_can_be_read_however_many_columns_it_has() {
     let widths = [1, 4, 40].map(|n_variants| {
         let panel = variants((0..n_variants).map(|_| ("x", measured(&[("a", [4.0, 6.0])], 1.0))).collect());
         let figure = Figure::of(HeatMap { relative_to: None, value: None });
-        let svg = draw_variants(&[figure], &panel, &PolicyStyles::of(["a"])).unwrap().remove(0).1;
+        let svg = draw(&[figure], Shown::Variants(&panel), &PolicyStyles::of(["a"])).unwrap().remove(0).1;
         let number = |element: &str, name: &str| -> f64 {
             element.split_once(&format!(" {name}=\"")).unwrap().1.split_once('"').unwrap().0.parse().unwrap()
         };
@@ -404,9 +406,13 @@ fn parameters_are_sorted_from_the_largest_to_the_smallest() {
     // The picture of one experiment is the same as that of variants.
     let panel = variants(vec![("x", measured(&[("a", [4.0, 6.0])], 1.0))]);
     let figure = Figure::of(figure);
-    let alone =
-        draw(std::slice::from_ref(&figure), &panel[0].measured.result, &PolicyStyles::of(["a"])).unwrap();
-    assert_eq!(alone, draw_variants(&[figure], &panel, &PolicyStyles::of(["a"])).unwrap());
+    let alone = draw(
+        std::slice::from_ref(&figure),
+        Shown::Result(&panel[0].measured.result),
+        &PolicyStyles::of(["a"]),
+    )
+    .unwrap();
+    assert_eq!(alone, draw(&[figure], Shown::Variants(&panel), &PolicyStyles::of(["a"])).unwrap());
     assert_eq!(alone[0].0, "parameters.svg");
 }
 
@@ -440,7 +446,8 @@ fn all_variants_can_be_drawn_by_every_kind() {
             for relative_to in [None, Some("b".to_owned())] {
                 let figures = one_of_each_kind(scale, relative_to);
                 assert_eq!(figures.len(), KINDS.len());
-                for (file, picture) in draw_variants(&figures, panel, &PolicyStyles::of(["a", "b"])).unwrap()
+                for (file, picture) in
+                    draw(&figures, Shown::Variants(panel), &PolicyStyles::of(["a", "b"])).unwrap()
                 {
                     assert!(!picture.contains("NaN") && !picture.contains("inf"), "{file}");
                 }
@@ -465,7 +472,7 @@ fn a_fit_has_dots_a_line_and_a_band() {
     assert!((curve.points[60].1 - 26.0).abs() < 1e-9 && curve.band.len() == 61);
     assert_eq!(curve.label, "a");
     assert!(chart.subtitle.contains("; line: 3.000 x + 2.000, R² = 1.000; shaded:"), "{}", chart.subtitle);
-    let drawn = draw_variants(&[Figure::of(figure)], &all, &PolicyStyles::of(["a"])).unwrap();
+    let drawn = draw(&[Figure::of(figure)], Shown::Variants(&all), &PolicyStyles::of(["a"])).unwrap();
     assert_eq!(drawn[0].0, "fit.svg");
     assert!(drawn[0].1.contains("R² = 1.000"));
 }
