@@ -1,13 +1,13 @@
 //! Every policy that the reader accepts for a model can also play it.
 
 use crate::Experiment;
-use crate::toml_reader::{Source, variants};
+use crate::toml_reader::Source;
 use click_models::{
     CascadeModel, ClickChain, DependentClick, DuelingModel, DynamicBayesian, PositionBased, RandomSemiBandit,
     RankOneModel, UserBrowsing,
 };
 use contenders::{Play, recommending_contenders, stopping_contenders};
-use policies::catalogue::PolicySpec;
+use policies::catalogue::rows;
 use std::fmt::Write as _;
 
 const MODELS: [(&str, &str); 9] = [
@@ -32,7 +32,7 @@ fn exactly_the_policies_that_name_best_items_can_be_entered_for_tasks_that_ask_f
         [("identify", "max_steps", STOPPING), ("budget", "horizon", STOPPING + WITH_BUDGET)]
     {
         let mut entered = 0;
-        for name in variants::<PolicySpec>() {
+        for name in rows().iter().map(|row| row.name) {
             let text = format!(
                 "name = \"x\"\ntask = \"{task}\"\n{length} = 10\nruns = 1\nseed = 1\n[[instances]]\nmodel = \"cascade\"\n\
                  attraction = [0.5, 0.4]\npositions = 1\n[[policies]]\npolicy = \"{name}\"\n"
@@ -87,7 +87,7 @@ fn stopping_times_are_bounded_by_the_theorem_and_by_the_characteristic_time() {
 /// The number of pairs of a policy and a model that the reader accepts, with these additional keys.
 fn entered(keys: impl Fn(&str) -> String) -> usize {
     let mut entered = 0;
-    for name in variants::<PolicySpec>() {
+    for name in rows().iter().map(|row| row.name) {
         for (model, parameters) in MODELS {
             let head = "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = 1\nseed = 1\n";
             let users = format!("[[instances]]\nmodel = \"{model}\"\n{parameters}\n");
@@ -116,7 +116,7 @@ fn entered(keys: impl Fn(&str) -> String) -> usize {
 #[test]
 fn every_policy_can_be_entered_on_exactly_the_models_that_it_plays() {
     // Policies that name best items have other tasks, and `logged` needs the lists of a log.
-    let names = variants::<PolicySpec>().len() - STOPPING - WITH_BUDGET - 1;
+    let names = rows().len() - STOPPING - WITH_BUDGET - 1;
     // `kl-ucb` is one of the prefix policies and plays cells too; `uniform` and `oracle` play everything.
     let (position_based, unknown_examination, any, cells, pairs) = (5, 5, 6, 6, 8);
     let prefix = names - position_based - unknown_examination - any - cells - pairs;

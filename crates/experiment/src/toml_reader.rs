@@ -23,7 +23,6 @@ mod error;
 mod faults;
 mod file;
 mod json;
-mod names;
 mod suggest;
 mod syntax;
 mod values;
@@ -36,9 +35,6 @@ pub use file::{EmbeddedFile, read_file};
 use file::{content_of, open_in};
 pub use suggest::closest;
 pub use values::FromToml;
-
-#[cfg(test)]
-pub(crate) use names::variants;
 
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
@@ -241,21 +237,21 @@ impl<'doc> Table<'doc> {
     }
 
     /// Reads a variant of the enum `T`. The key `tag` names the variant; the keys that were not asked for before are its fields.
+    /// `variants` has the names of all variants, each with those of its fields.
     ///
     /// # Errors
     ///
     /// An unknown name or field, or a value that `T` refuses. The message lists the known names, and names the one that was probably meant.
-    pub fn variant<T: DeserializeOwned>(&self, tag: &str, kind: &str) -> Result<T, Error> {
+    pub fn variant<T: DeserializeOwned>(
+        &self,
+        tag: &str,
+        kind: &str,
+        variants: &[(&str, &'static [&'static str])],
+    ) -> Result<T, Error> {
         let others = self.asked.borrow().clone();
         let name: Field<'doc> = self.required(tag)?;
+        let fields = choice(&name, variants, kind)?;
         let variant: String = name.get()?;
-        let variants = names::variants::<T>();
-        if !variants.contains(&variant.as_str()) {
-            let mut message = format!("unknown {kind} {variant:?}");
-            push_known(&mut message, &variant, variants, kind);
-            return Err(name.error(message));
-        }
-        let fields = names::fields::<T>(&variant);
         self.know(fields);
         let mut faults = Faults::default();
         faults.keep(self.finish());

@@ -11,7 +11,7 @@ use crate::toml_reader::{Error, Faults, Field, Location, Table, choice, collect}
 use click_models::ListShape;
 use confidence::Probability;
 use contenders::{Entrant, FittedPriors, LoggedLists};
-use policies::catalogue::{Family, Limit, PolicySpec, Protocol, find};
+use policies::catalogue::{Family, Limit, PolicySpec, Protocol, find, rows};
 use std::sync::Arc;
 
 /// Reads the policies of an experiment. Without the users or the task, because they have errors, what depends on them is not checked.
@@ -41,7 +41,8 @@ fn read_policy(
     // Keys of one policy: of others they are unknown.
     let takes_prior = name.as_deref().and_then(find).is_some_and(|row| has_prior(&row.spec()));
     let priors = takes_prior.then(|| [table.field("prior"), table.field("prior_file")]);
-    let spec = faults.keep(table.variant::<PolicySpec>("policy", "policy"));
+    let policies: Vec<_> = rows().iter().map(|row| (row.name, row.parameter_names)).collect();
+    let spec = faults.keep(table.variant::<PolicySpec>("policy", "policy", &policies));
     // Without a label the policy is named after itself, so an error about its name points at `policy`.
     let location = label.as_ref().or(policy.as_ref()).map(Field::location);
     let label = match &label {

@@ -13,7 +13,8 @@ pub struct Row {
     pub sentence: &'static str,
     /// Parameters; all have defaults.
     pub parameters: &'static [ParameterRow],
-    pub(super) parameter_names: &'static [&'static str],
+    /// Names of the parameters.
+    pub parameter_names: &'static [&'static str],
     /// Families that it belongs to.
     pub families: &'static [Family],
     /// Effect of late and lost feedback.
