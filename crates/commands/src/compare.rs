@@ -1,6 +1,6 @@
 //! `click-bandits compare`: what differs beyond chance between two results of one experiment.
 
-use crate::terminal::{self, paragraph};
+use crate::terminal::{self, wrapped};
 use anyhow::{Context as _, Result};
 use experiment::Finished;
 use experiment::number::{self, counted, grouped};
@@ -74,7 +74,7 @@ fn text(compared: &Compared, dirs: &[String; 2]) -> String {
     sentences.extend(policies(compared));
     sentences.push(verdict(compared));
     for sentence in sentences {
-        let _ = writeln!(text, "{}\n", paragraph(&sentence, 0, WIDTH));
+        let _ = writeln!(text, "{}\n", wrapped(&sentence, WIDTH).join("\n"));
     }
     text.truncate(text.trim_end().len());
     text.push('\n');
@@ -126,7 +126,7 @@ fn table(compared: &Compared) -> String {
             if compared.runs[0] == compared.runs[1] { String::new() } else { " that both have".to_owned() };
         let labels =
             same.iter().map(|label| terminal::in_line(label).into_owned()).collect::<Vec<_>>().join(", ");
-        text += &paragraph(&format!("Identical in all {runs}{shared}: {labels}."), 0, WIDTH);
+        text += &wrapped(&format!("Identical in all {runs}{shared}: {labels}."), WIDTH).join("\n");
         text += "\n\n";
     }
     text

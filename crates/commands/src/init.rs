@@ -4,9 +4,10 @@
 
 use crate::destination::Destination;
 use crate::discover::named::MODEL;
-use crate::discover::page::{plain, wrapped};
+use crate::discover::page::plain;
 use crate::discover::policies::tasks;
 use crate::terminal::say;
+use crate::terminal::wrapped;
 use anyhow::{Context as _, Result};
 use experiment::Task;
 use experiment::models::{MODELS, Model, ModelKey};

@@ -86,7 +86,7 @@ impl fmt::Display for Overview<'_> {
             writeln!(formatter, "\n  {}: {}", bound.reader_name(), number::significant(last, 4))?;
         }
         for sentence in self.standing.sentences().into_iter().chain(today::sentences(result)) {
-            writeln!(formatter, "\n{}", terminal::paragraph(&sentence, 2, WIDTH))?;
+            writeln!(formatter, "\n  {}", terminal::wrapped(&sentence, WIDTH - 2).join("\n  "))?;
         }
         writeln!(formatter, "\nFigures and all numbers: {}", self.out.display())
     }

@@ -4,6 +4,7 @@
 //! widths are those of a terminal, so that names in any script are aligned.
 
 use anyhow::{Context as _, Result};
+use report::into_lines;
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write as _, stderr, stdout};
@@ -75,19 +76,9 @@ pub(crate) fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
 }
 
-/// A paragraph in lines of at most `columns` columns, each after `indent` spaces. A wider word has a line of its own.
-pub(crate) fn paragraph(text: &str, indent: usize, columns: usize) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
-        match lines.last_mut() {
-            Some(line) if width(line) + 1 + width(word) <= columns => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(format!("{}{word}", " ".repeat(indent))),
-        }
-    }
-    lines.join("\n")
+/// A text in lines of at most `columns` columns. A wider word has a line of its own.
+pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    into_lines(text.split_ascii_whitespace(), |line, word| width(line) + 1 + width(word) <= columns)
 }
 
 /// Whether a character controls a terminal instead of being shown: control characters, line breaks, and characters that change the
@@ -124,11 +115,11 @@ mod tests {
     }
 
     #[test]
-    fn paragraphs_are_broken_at_spaces_by_their_width() {
-        assert_eq!(paragraph("one two three", 2, 9), "  one two\n  three");
-        assert_eq!(paragraph("日本 日本 日本", 0, 9), "日本 日本\n日本");
-        assert_eq!(paragraph("a longer-than-that b", 1, 8), " a\n longer-than-that\n b");
-        assert_eq!(paragraph("", 2, 9), "");
+    fn texts_are_broken_at_spaces_by_their_width() {
+        assert_eq!(wrapped("one two  \nthree", 7), ["one two", "three"]);
+        assert_eq!(wrapped("日本 日本 日本", 9), ["日本 日本", "日本"]);
+        assert_eq!(wrapped("a longer-than-that b", 7), ["a", "longer-than-that", "b"]);
+        assert!(wrapped("", 9).is_empty());
     }
 
     #[test]

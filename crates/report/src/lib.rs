@@ -30,7 +30,7 @@ pub use series::{Series, Simulated, labels, reader_name};
 pub use simulation::{Drawing, Simulation, run_into, simulate_into, write_simulation};
 pub use standing::Standing;
 pub use subset_shares::{Shares, shares};
-pub use text::letters;
+pub use text::{into_lines, letters};
 
 /// The examples of the project's pages, which use every library crate.
 #[cfg(doctest)]

@@ -92,10 +92,19 @@ pub(crate) fn wrapped(label: &str, room: f64) -> Vec<String> {
 /// Breaks a text between words into lines of this width. A single longer word has a line of its
 /// own.
 pub(crate) fn in_lines(text: &str, room: f64) -> Vec<String> {
+    let fits = |line: &str, word: &str| breadth(line) + breadth(" ") + breadth(word) <= room;
+    into_lines(drawable(text).split_whitespace(), fits)
+}
+
+/// Puts words into lines: each at the end of the last line if it fits there.
+pub fn into_lines<'a>(
+    words: impl Iterator<Item = &'a str>,
+    fits: impl Fn(&str, &str) -> bool,
+) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in drawable(text).split_whitespace() {
+    for word in words {
         match lines.last_mut() {
-            Some(line) if breadth(line) + breadth(" ") + breadth(word) <= room => {
+            Some(line) if fits(line, word) => {
                 line.push(' ');
                 line.push_str(word);
             }

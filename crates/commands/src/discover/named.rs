@@ -38,7 +38,7 @@ impl TypedValueParser for Named {
 
 /// A message in lines for a terminal.
 fn page_of(message: &str) -> String {
-    let mut text = super::page::wrapped(message, super::page::WIDTH - "error: ".len()).join("\n  ");
+    let mut text = terminal::wrapped(message, super::page::WIDTH - "error: ".len()).join("\n  ");
     text.push('\n');
     text
 }

@@ -1,6 +1,6 @@
 //! Text for readers in lines of at most 80 columns.
 
-use crate::terminal;
+use crate::terminal::{self, wrapped};
 use std::fmt;
 
 /// The width of a terminal that everybody has.
@@ -82,21 +82,6 @@ impl fmt::Display for Page {
     }
 }
 
-/// A text in lines of at most `width` columns. A longer word has a line of its own.
-pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if terminal::width(line) + 1 + terminal::width(word) <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
 /// A text of the tables, which are in Markdown, for the terminal.
 pub(crate) fn plain(markdown: &str) -> String {
     markdown.replace('`', "").trim().trim_end_matches('*').to_owned()
@@ -105,13 +90,6 @@ pub(crate) fn plain(markdown: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lines_are_as_long_as_they_may_be() {
-        assert_eq!(wrapped("ab cd  ef\ngh", 5), ["ab cd", "ef gh"]);
-        assert_eq!(wrapped("abcdef g", 3), ["abcdef", "g"]);
-        assert!(wrapped("", 3).is_empty());
-    }
 
     #[test]
     fn a_text_begins_beside_its_name_or_below_it() {
