@@ -55,8 +55,7 @@ pub struct CascadeModel {
     shape: ListShape,
     attraction: Vec<Probability>,
     weights: Option<Vec<NonNegative>>,
-    optimal_action: Ranking,
-    optimal_reward: f64,
+    best: (Ranking, f64),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -77,7 +76,7 @@ impl CascadeModel {
     pub fn new(attraction: Vec<Probability>, n_positions: usize) -> Result<Self, Error> {
         let shape = ListShape::new(attraction.len(), n_positions)?;
         let best = decreasing(&attraction).into_iter().take(n_positions).map(ItemId::from_index).collect();
-        let users = Self { shape, attraction, weights: None, optimal_action: best, optimal_reward: 0.0 };
+        let users = Self { shape, attraction, weights: None, best: (best, 0.0) };
         Ok(users.valued())
     }
 
@@ -118,7 +117,7 @@ impl CascadeModel {
 
     /// Fills in the reward of the best list.
     fn valued(mut self) -> Self {
-        self.optimal_reward = self.expected_reward(&self.optimal_action);
+        self.best.1 = self.expected_reward(&self.best.0);
         self
     }
 
@@ -183,8 +182,7 @@ impl CascadeModel {
         if items.len() != self.shape.n_positions() || !list.fits(self.shape) {
             return false;
         }
-        let last =
-            self.optimal_action.as_slice().last().map_or(0.0, |item| self.attraction[item.index()].get());
+        let last = self.best.0.as_slice().last().map_or(0.0, |item| self.attraction[item.index()].get());
         items.iter().all(|item| self.attraction[item.index()].get() >= last - epsilon - 1e-12)
     }
 
@@ -263,13 +261,9 @@ impl ClickModel for CascadeModel {
         self.mean_worth(action, |_| 1.0)
     }
 
-    #[inline]
-    fn optimal_reward(&self) -> f64 {
-        self.optimal_reward
-    }
-
     /// The most attractive items in decreasing order (without weights, any order is optimal).
-    fn optimal_action(&self) -> Ranking {
-        self.optimal_action.clone()
+    #[inline]
+    fn best(&self) -> &(Ranking, f64) {
+        &self.best
     }
 }

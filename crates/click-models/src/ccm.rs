@@ -45,8 +45,7 @@ pub struct ClickChain {
     attraction: Vec<Probability>,
     continuation: [Probability; 3],
     chain: Chain,
-    optimal_action: Ranking,
-    optimal_reward: f64,
+    best: (Ranking, f64),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -74,9 +73,8 @@ impl ClickChain {
         let rewards: Vec<f64> = attraction.iter().map(|attraction| attraction.get()).collect();
         let goes_on = |&a: &f64| (1.0 - a) * skip + a * after_click(continuation, a);
         let chain = Chain { continuations: rewards.iter().map(goes_on).collect(), rewards };
-        let optimal_action = chain.best_list(shape);
-        let optimal_reward = chain.value(&optimal_action);
-        Ok(Self { shape, attraction, continuation, chain, optimal_action, optimal_reward })
+        let best = chain.best_list(shape);
+        Ok(Self { shape, attraction, continuation, chain, best })
     }
 
     /// [`ClickChain::new`] from plain numbers.
@@ -183,11 +181,7 @@ impl ClickModel for ClickChain {
     }
 
     #[inline]
-    fn optimal_reward(&self) -> f64 {
-        self.optimal_reward
-    }
-
-    fn optimal_action(&self) -> Ranking {
-        self.optimal_action.clone()
+    fn best(&self) -> &(Ranking, f64) {
+        &self.best
     }
 }

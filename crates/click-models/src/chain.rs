@@ -41,8 +41,8 @@ impl Chain {
         value
     }
 
-    /// A list with the largest mean reward.
-    pub(crate) fn best_list(&self, shape: ListShape) -> Ranking {
+    /// A list with the largest mean reward, and this reward.
+    pub(crate) fn best_list(&self, shape: ListShape) -> (Ranking, f64) {
         let n_positions = shape.n_positions();
         let ratios: Vec<f64> = (0..self.rewards.len()).map(|item| self.ratio(item)).collect();
         let items = decreasing_numbers(&ratios);
@@ -68,7 +68,8 @@ impl Chain {
                 length -= 1;
             }
         }
-        list
+        let value = self.value(&list);
+        (list, value)
     }
 
     fn ratio(&self, item: usize) -> f64 {
@@ -118,10 +119,9 @@ mod tests {
                 rewards: (0..n_items).map(|_| number()).collect(),
                 continuations: (0..n_items).map(|_| number()).collect(),
             };
-            let best = chain.best_list(ListShape::new(n_items, n_positions).unwrap());
+            let (best, found) = chain.best_list(ListShape::new(n_items, n_positions).unwrap());
             assert_eq!(best.len(), n_positions);
-            let (found, most) =
-                (chain.value(&best), enumerated(&chain, &mut Ranking::default(), n_positions));
+            let most = enumerated(&chain, &mut Ranking::default(), n_positions);
             assert!((found - most).abs() < 1e-12, "{chain:?} {best:?}: {found}, expected {most}");
         }
     }
@@ -131,7 +131,8 @@ mod tests {
     fn the_order_of_rewards_is_not_the_best() {
         let chain = Chain { rewards: vec![0.5, 0.4], continuations: vec![0.0, 1.0] };
         let list = |items: [u32; 2]| items.map(ItemId::new).into_iter().collect::<Ranking>();
-        assert!(chain.value(&list([0, 1])) < chain.value(&chain.best_list(ListShape::new(2, 2).unwrap())));
-        assert_eq!(chain.best_list(ListShape::new(2, 2).unwrap()), list([1, 0]));
+        let (found, best) = chain.best_list(ListShape::new(2, 2).unwrap());
+        assert!(chain.value(&list([0, 1])) < best);
+        assert_eq!(found, list([1, 0]));
     }
 }

@@ -63,8 +63,7 @@ pub struct DynamicBayesian {
     reward: DbnReward,
     clicks: Chain,
     satisfied: Chain,
-    optimal_action: Ranking,
-    optimal_reward: f64,
+    best: (Ranking, f64),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -103,19 +102,8 @@ impl DynamicBayesian {
             Chain { rewards: pairs().map(|(a, _)| a).collect(), continuations: continuations.clone() };
         let satisfied = Chain { rewards: pairs().map(|(a, s)| a * s).collect(), continuations };
         let rewarded = if reward == DbnReward::Clicks { &clicks } else { &satisfied };
-        let optimal_action = rewarded.best_list(shape);
-        let optimal_reward = rewarded.value(&optimal_action);
-        Ok(Self {
-            shape,
-            attraction,
-            satisfaction,
-            continuation,
-            reward,
-            clicks,
-            satisfied,
-            optimal_action,
-            optimal_reward,
-        })
+        let best = rewarded.best_list(shape);
+        Ok(Self { shape, attraction, satisfaction, continuation, reward, clicks, satisfied, best })
     }
 
     /// [`DynamicBayesian::new`] from plain numbers.
@@ -236,11 +224,7 @@ impl ClickModel for DynamicBayesian {
     }
 
     #[inline]
-    fn optimal_reward(&self) -> f64 {
-        self.optimal_reward
-    }
-
-    fn optimal_action(&self) -> Ranking {
-        self.optimal_action.clone()
+    fn best(&self) -> &(Ranking, f64) {
+        &self.best
     }
 }

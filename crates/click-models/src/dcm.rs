@@ -70,8 +70,7 @@ pub struct DependentClick {
     leave: Vec<Probability>,
     reward: DcmReward,
     places: Vec<usize>,
-    optimal_action: Ranking,
-    optimal_reward: f64,
+    best: (Ranking, f64),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -138,13 +137,12 @@ impl DependentClick {
                 decreasing_numbers(&leave.iter().map(|leave| -leave.get()).collect::<Vec<_>>())
             }
         };
-        let optimal_action = match reward {
+        let best = match reward {
             DcmReward::Satisfaction => placed(&by_attraction, &places),
             DcmReward::Clicks => most_clicks(&attraction, &leave, &by_attraction, &places)?,
         };
-        let mut users =
-            Self { shape, attraction, leave, reward, places, optimal_action, optimal_reward: 0.0 };
-        users.optimal_reward = users.expected_reward(&users.optimal_action);
+        let mut users = Self { shape, attraction, leave, reward, places, best: (best, 0.0) };
+        users.best.1 = users.expected_reward(&users.best.0);
         Ok(users)
     }
 
@@ -351,11 +349,7 @@ impl ClickModel for DependentClick {
     }
 
     #[inline]
-    fn optimal_reward(&self) -> f64 {
-        self.optimal_reward
-    }
-
-    fn optimal_action(&self) -> Ranking {
-        self.optimal_action.clone()
+    fn best(&self) -> &(Ranking, f64) {
+        &self.best
     }
 }

@@ -78,7 +78,7 @@ pub struct DuelingModel {
     benchmark: Benchmark,
     /// The regret of comparing each item with itself.
     losses: Vec<f64>,
-    optimal_reward: f64,
+    best: (Pair, f64),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -93,20 +93,16 @@ impl DuelingModel {
         let items = preferences.shape().items();
         if let Some(winner) = preferences.condorcet_winner() {
             let losses = preferences.excess_row(winner).to_vec();
-            return Self {
-                preferences,
-                benchmark: Benchmark::Condorcet(winner),
-                losses,
-                optimal_reward: 0.5,
-            };
+            let best = (Pair::of_one(winner), 0.5);
+            return Self { preferences, benchmark: Benchmark::Condorcet(winner), losses, best };
         }
         // There is always at least one.
         let winner = preferences.copeland_winners().first().copied().unwrap_or_default();
         let others = (preferences.shape().n_items() - 1) as f64;
         let most = preferences.n_beaten(winner);
         let losses = items.map(|item| (most - preferences.n_beaten(item)) as f64 / others).collect();
-        let optimal_reward = most as f64 / others;
-        Self { preferences, benchmark: Benchmark::Copeland(winner), losses, optimal_reward }
+        let best = (Pair::of_one(winner), most as f64 / others);
+        Self { preferences, benchmark: Benchmark::Copeland(winner), losses, best }
     }
 
     /// The matrix of preferences.
@@ -187,7 +183,7 @@ impl ClickModel for DuelingModel {
 
     #[inline]
     fn expected_reward(&self, action: &Pair) -> f64 {
-        self.optimal_reward - self.gap(action)
+        self.best.1 - self.gap(action)
     }
 
     /// One.
@@ -197,16 +193,12 @@ impl ClickModel for DuelingModel {
     }
 
     #[inline]
-    fn optimal_reward(&self) -> f64 {
-        self.optimal_reward
+    fn best(&self) -> &(Pair, f64) {
+        &self.best
     }
 
     #[inline]
     fn gap(&self, action: &Pair) -> f64 {
         f64::midpoint(self.losses[action.first.index()], self.losses[action.second.index()])
-    }
-
-    fn optimal_action(&self) -> Pair {
-        Pair::of_one(self.benchmark.item())
     }
 }

@@ -19,21 +19,16 @@ pub(crate) struct LinearList {
     shape: ListShape,
     attraction: Vec<Probability>,
     examination: Vec<Probability>,
-    optimal_action: Ranking,
-    optimal_reward: f64,
+    /// The best list, and its reward.
+    pub(crate) best: (Ranking, f64),
 }
 
 impl LinearList {
     pub(crate) fn new(attraction: Vec<Probability>, examination: Vec<Probability>) -> Result<Self, Error> {
         let shape = ListShape::new(attraction.len(), examination.len())?;
-        let mut linear = Self {
-            shape,
-            optimal_action: best_list(&attraction, &examination),
-            attraction,
-            examination,
-            optimal_reward: 0.0,
-        };
-        linear.optimal_reward = linear.expected_reward(&linear.optimal_action);
+        let best = (best_list(&attraction, &examination), 0.0);
+        let mut linear = Self { shape, attraction, examination, best };
+        linear.best.1 = linear.expected_reward(&linear.best.0);
         Ok(linear)
     }
 
@@ -68,15 +63,6 @@ impl LinearList {
             .zip(&self.examination)
             .map(|(item, examined)| examined.get() * self.attraction[item.index()].get())
             .sum()
-    }
-
-    #[inline]
-    pub(crate) fn optimal_reward(&self) -> f64 {
-        self.optimal_reward
-    }
-
-    pub(crate) fn optimal_action(&self) -> &Ranking {
-        &self.optimal_action
     }
 }
 

@@ -58,8 +58,14 @@ pub trait ClickModel: Sync {
         self.expected_reward(action)
     }
 
+    /// An action with the largest mean reward, and this reward per round.
+    fn best(&self) -> &(Action<Self>, f64);
+
     /// The largest mean reward of any action per round.
-    fn optimal_reward(&self) -> f64;
+    #[inline]
+    fn optimal_reward(&self) -> f64 {
+        self.best().1
+    }
 
     /// The largest mean reward minus the mean reward of `action`: the regret of playing it once.
     ///
@@ -77,5 +83,7 @@ pub trait ClickModel: Sync {
     }
 
     /// An action with the largest mean reward.
-    fn optimal_action(&self) -> Action<Self>;
+    fn optimal_action(&self) -> Action<Self> {
+        self.best().0.clone()
+    }
 }

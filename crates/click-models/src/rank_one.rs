@@ -56,8 +56,7 @@ pub struct RankOneModel {
     shape: TableShape,
     rows: Vec<Probability>,
     columns: Vec<Probability>,
-    optimal: Cell,
-    optimal_reward: f64,
+    best: (Cell, f64),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -149,9 +148,9 @@ impl RankOneModel {
     /// `shape` must match the numbers of rows and columns.
     fn of_shape(shape: TableShape, rows: Vec<Probability>, columns: Vec<Probability>) -> Self {
         let (row, column) = (first_of_largest(&rows), first_of_largest(&columns));
-        let optimal_reward = rows[row].get() * columns[column].get();
-        let optimal = shape.cell(row * shape.n_columns() + column);
-        Self { shape, rows, columns, optimal, optimal_reward }
+        let best = shape.cell(row * shape.n_columns() + column);
+        let reward = rows[row].get() * columns[column].get();
+        Self { shape, rows, columns, best: (best, reward) }
     }
 
     /// Numbers of rows and columns.
@@ -282,11 +281,7 @@ impl ClickModel for RankOneModel {
     }
 
     #[inline]
-    fn optimal_reward(&self) -> f64 {
-        self.optimal_reward
-    }
-
-    fn optimal_action(&self) -> Cell {
-        self.optimal
+    fn best(&self) -> &(Cell, f64) {
+        &self.best
     }
 }

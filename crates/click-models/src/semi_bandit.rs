@@ -202,11 +202,7 @@ impl ClickModel for RandomSemiBandit {
     }
 
     #[inline]
-    fn optimal_reward(&self) -> f64 {
-        self.list.optimal_reward()
-    }
-
-    fn optimal_action(&self) -> Ranking {
-        self.list.optimal_action().clone()
+    fn best(&self) -> &(Ranking, f64) {
+        &self.list.best
     }
 }

@@ -52,8 +52,7 @@ pub struct UserBrowsing {
     shape: ListShape,
     attraction: Vec<Probability>,
     examination: Vec<Vec<Probability>>,
-    optimal_action: Ranking,
-    optimal_reward: f64,
+    best: (Ranking, f64),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -77,9 +76,8 @@ impl UserBrowsing {
                 return Err(Error::NotATriangle { position, found: row.len() });
             }
         }
-        let mut users =
-            Self { shape, attraction, examination, optimal_action: Ranking::default(), optimal_reward: 0.0 };
-        (users.optimal_action, users.optimal_reward) = best_list::best_list(&users)
+        let mut users = Self { shape, attraction, examination, best: (Ranking::default(), 0.0) };
+        users.best = best_list::best_list(&users)
             .ok_or(Error::SearchTooLong { n_items: shape.n_items(), n_positions: shape.n_positions() })?;
         Ok(users)
     }
@@ -187,11 +185,7 @@ impl ClickModel for UserBrowsing {
     }
 
     #[inline]
-    fn optimal_reward(&self) -> f64 {
-        self.optimal_reward
-    }
-
-    fn optimal_action(&self) -> Ranking {
-        self.optimal_action.clone()
+    fn best(&self) -> &(Ranking, f64) {
+        &self.best
     }
 }

@@ -159,12 +159,8 @@ macro_rules! same_as_the_right_model {
             self.0.expected_reward(list)
         }
 
-        fn optimal_reward(&self) -> f64 {
-            self.0.optimal_reward()
-        }
-
-        fn optimal_action(&self) -> Ranking {
-            self.0.optimal_action()
+        fn best(&self) -> &(Ranking, f64) {
+            self.0.best()
         }
     };
 }
