@@ -35,7 +35,7 @@ pub use parameter::{InstanceTable, Parameter, Parameters};
 pub use play::PlayError;
 
 pub(crate) use evidence::EvidenceOf;
-pub(crate) use list::Member;
+pub(crate) use list::{LowerBound, Member};
 pub(crate) use parameter::CanonicalInstance;
 pub(crate) use play::{Clock, DrawnUsers, OWN, OwnContender, PlayRequest, Played, Trying};
 
@@ -293,7 +293,7 @@ impl Instances {
     pub fn lists(&self) -> Vec<&'static str> {
         let tables = self.tables();
         let known = |key: &&str| tables.is_empty() || tables.iter().any(|table| table.list(key).is_some());
-        self.0.list_keys().iter().copied().filter(known).collect()
+        self.model().keys.iter().filter(|key| key.is_list()).map(|key| key.name).filter(known).collect()
     }
 
     /// The asymptotic lower bound on the regret of a consistent policy, mean over the instances: its name and the factor of `ln t`.
@@ -330,9 +330,6 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
 
     /// The name of the lower bound and the mean of its factor of `ln t` over the instances; infinite if an instance has no bound.
     fn lower_bound(&self) -> Option<(&'static str, f64)>;
-
-    /// The names of the parameters that are lists.
-    fn list_keys(&self) -> &'static [&'static str];
 
     /// Proven upper bounds on the regret of the experiment's policies, at these rounds.
     fn bounds_of_policies(&self, _policies: &[Entrant], _checkpoints: &[u64]) -> Vec<Bound> {

@@ -4,7 +4,7 @@ use super::fields::{at_fault, read_each, required_list, required_positions};
 use super::key::{ATTRACTION, KeyKind, Length, ModelKey, POSITIONS};
 use super::play::{PlayError, PlayRequest, Played, play_answers, play_curves};
 use super::posterior::instances;
-use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
+use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
 use crate::result::Bound;
 use crate::task::Task;
 use crate::toml_reader::{Error, Field, Table, all};
@@ -69,13 +69,10 @@ const TWO_VALUES: &[ModelKey] = &[
 ];
 
 impl Member for CascadeModel {
-    const LISTS: &'static [&'static str] = &["attraction", "weights"];
-    const LOWER_BOUND: Option<&'static str> = Some("lower bound (cascade model)");
+    const MODEL: &'static Model = &MODEL;
+    const SHAPE: Option<fn(&Self) -> ListShape> = Some(Self::shape);
+    const LOWER_BOUND: Option<LowerBound<Self>> = Some(("lower bound (cascade model)", Self::lower_bound));
     const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
-
-    fn model() -> &'static Model {
-        &MODEL
-    }
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         let users = &instance.model;
@@ -90,20 +87,8 @@ impl Member for CascadeModel {
         values
     }
 
-    fn n_items(&self) -> usize {
-        self.shape().n_items()
-    }
-
-    fn list_shape(&self) -> Option<ListShape> {
-        Some(self.shape())
-    }
-
     fn unit(&self) -> &'static str {
         if self.weights().is_some() { "reward" } else { "clicks" }
-    }
-
-    fn lower_bound(&self) -> f64 {
-        Self::lower_bound(self)
     }
 
     /// Lower bounds on the mean stopping time, mean over the instances: two for every error probability `delta` of the experiment's

@@ -41,13 +41,9 @@ pub(super) static MODEL: Model = Model {
 };
 
 impl Member for ClickChain {
-    const LISTS: &'static [&'static str] = &["attraction"];
-    const LOWER_BOUND: Option<&'static str> = None;
+    const MODEL: &'static Model = &MODEL;
+    const SHAPE: Option<fn(&Self) -> ListShape> = Some(Self::shape);
     const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
-
-    fn model() -> &'static Model {
-        &MODEL
-    }
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         let users = &instance.model;
@@ -56,14 +52,6 @@ impl Member for ClickChain {
             ("continuation", Parameter::of(&users.continuation())),
             ("positions", Parameter::Count(users.shape().n_positions())),
         ]
-    }
-
-    fn n_items(&self) -> usize {
-        self.shape().n_items()
-    }
-
-    fn list_shape(&self) -> Option<ListShape> {
-        Some(self.shape())
     }
 }
 

@@ -67,13 +67,9 @@ const REWARDS: [(&str, DbnReward); 2] =
     [("clicks", DbnReward::Clicks), ("satisfaction", DbnReward::Satisfaction)];
 
 impl Member for DynamicBayesian {
-    const LISTS: &'static [&'static str] = &["attraction", "satisfaction"];
-    const LOWER_BOUND: Option<&'static str> = None;
+    const MODEL: &'static Model = &MODEL;
+    const SHAPE: Option<fn(&Self) -> ListShape> = Some(Self::shape);
     const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
-
-    fn model() -> &'static Model {
-        &MODEL
-    }
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         let users = &instance.model;
@@ -86,14 +82,6 @@ impl Member for DynamicBayesian {
             ("positions", Parameter::Count(users.shape().n_positions())),
             ("reward", Parameter::Name(reward.to_owned())),
         ]
-    }
-
-    fn n_items(&self) -> usize {
-        self.shape().n_items()
-    }
-
-    fn list_shape(&self) -> Option<ListShape> {
-        Some(self.shape())
     }
 
     fn unit(&self) -> &'static str {

@@ -3,7 +3,7 @@
 use super::fields::{at_fault, choice_or_default, read_each, required_list};
 use super::key::{ATTRACTION, KeyKind, ModelKey, OF_POSITIONS};
 use super::posterior::instances;
-use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
+use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
 use crate::toml_reader::{Error, Table, all};
 use click_models::{DcmReward, DependentClick, ListShape};
 use policies::catalogue::Protocol;
@@ -47,13 +47,10 @@ const REWARDS: [(&str, DcmReward); 2] =
     [("satisfaction", DcmReward::Satisfaction), ("clicks", DcmReward::Clicks)];
 
 impl Member for DependentClick {
-    const LISTS: &'static [&'static str] = &["attraction", "leave"];
-    const LOWER_BOUND: Option<&'static str> = Some("lower bound (dependent clicks)");
+    const MODEL: &'static Model = &MODEL;
+    const SHAPE: Option<fn(&Self) -> ListShape> = Some(Self::shape);
+    const LOWER_BOUND: Option<LowerBound<Self>> = Some(("lower bound (dependent clicks)", Self::lower_bound));
     const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
-
-    fn model() -> &'static Model {
-        &MODEL
-    }
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         let users = &instance.model;
@@ -66,23 +63,11 @@ impl Member for DependentClick {
         ]
     }
 
-    fn n_items(&self) -> usize {
-        self.shape().n_items()
-    }
-
-    fn list_shape(&self) -> Option<ListShape> {
-        Some(self.shape())
-    }
-
     fn unit(&self) -> &'static str {
         match self.reward() {
             DcmReward::Clicks => "clicks",
             DcmReward::Satisfaction => "satisfied users",
         }
-    }
-
-    fn lower_bound(&self) -> f64 {
-        Self::lower_bound(self)
     }
 }
 

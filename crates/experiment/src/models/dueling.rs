@@ -24,7 +24,7 @@ pub use matrix_file::MatrixFile;
 
 use super::key::{KeyKind, ModelKey, SIZE, Shape};
 use super::play::{PlayError, PlayRequest, Played, play_curves};
-use super::{Instance, InstanceTable, Instances, Member, Model, Parameter, Parameters, Users};
+use super::{Instance, InstanceTable, Instances, LowerBound, Member, Model, Parameter, Parameters, Users};
 use crate::fields::LONGEST_LIST;
 use crate::result::Bound;
 use crate::toml_reader::{Error, Field, Table, all, collect};
@@ -84,12 +84,8 @@ const RANDOM_ARMS: &[ModelKey] = &[
 ];
 
 impl Member for DuelingModel {
-    const LISTS: &'static [&'static str] = &[];
-    const LOWER_BOUND: Option<&'static str> = Some("lower bound (dueling bandits)");
-
-    fn model() -> &'static Model {
-        &MODEL
-    }
+    const MODEL: &'static Model = &MODEL;
+    const LOWER_BOUND: Option<LowerBound<Self>> = Some(("lower bound (dueling bandits)", Self::lower_bound));
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         vec![("preferences", matrix(instance.model.preferences()))]
@@ -99,16 +95,8 @@ impl Member for DuelingModel {
         self.preferences().shape().n_items()
     }
 
-    fn list_shape(&self) -> Option<ListShape> {
-        None
-    }
-
     fn unit(&self) -> &'static str {
         "preferences"
-    }
-
-    fn lower_bound(&self) -> f64 {
-        Self::lower_bound(self)
     }
 
     fn instances(list: Vec<Instance<Self>>) -> Instances {
@@ -173,10 +161,6 @@ impl Users for Duels {
 
     fn lower_bound(&self) -> Option<(&'static str, f64)> {
         Users::lower_bound(self.list())
-    }
-
-    fn list_keys(&self) -> &'static [&'static str] {
-        DuelingModel::LISTS
     }
 
     /// Upper bounds on the regret of RUCB, for each `alpha` of the experiment: on the mean (Theorem 3), and with probability .95 (Theorem

@@ -99,6 +99,15 @@ impl ModelKey {
         Self { required: false, ..Self::required(name, kind, meaning, example) }
     }
 
+    /// Whether it has an entry for each item, position or the like.
+    pub(super) fn is_list(&self) -> bool {
+        use KeyKind::{Numbers, Probabilities};
+        matches!(
+            self.kind,
+            Probabilities(Length::OneForEach(_)) | Numbers { length: Length::OneForEach(_), .. }
+        )
+    }
+
     /// The key that may take the place of others.
     pub(super) const fn in_place_of(self, replaces: &'static [&'static str]) -> Self {
         Self { required: false, replaces, ..self }

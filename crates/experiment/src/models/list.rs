@@ -16,13 +16,19 @@ pub trait UserModel: Member {}
 
 impl<M: Member> UserModel for M {}
 
+/// The name of a lower bound for readers, and its factor of `ln t`.
+pub(crate) type LowerBound<M> = (&'static str, fn(&M) -> f64);
+
 /// What an experiment needs to know about a click model.
 pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
     /// Its row of [`MODELS`](super::MODELS).
-    fn model() -> &'static Model;
+    const MODEL: &'static Model;
 
-    /// The names of its list parameters.
-    const LISTS: &'static [&'static str];
+    /// The shape of its lists; `None` if it shows no lists.
+    const SHAPE: Option<fn(&Self) -> ListShape> = None;
+
+    /// Its asymptotic lower bound on regret; `None` if no bound is known.
+    const LOWER_BOUND: Option<LowerBound<Self>> = None;
 
     /// The parameters of an instance by their names in files.
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)>;
@@ -33,10 +39,9 @@ pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
     }
 
     /// The number of items or rows.
-    fn n_items(&self) -> usize;
-
-    /// The shape of its lists; `None` if it shows no lists.
-    fn list_shape(&self) -> Option<ListShape>;
+    fn n_items(&self) -> usize {
+        Self::SHAPE.map_or(0, |shape| shape(self).n_items())
+    }
 
     /// The number of cells of its table; `None` if it shows no cells.
     fn n_cells(&self) -> Option<usize> {
@@ -48,16 +53,8 @@ pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
         "clicks"
     }
 
-    /// The name for readers of the lower bound on regret; `None` if the model has no such bound.
-    const LOWER_BOUND: Option<&'static str>;
-
     /// The value of a log's lists and of better ones under the posterior distribution of the users; `None` if the model shows no lists.
     const EVIDENCE: Option<EvidenceOf<Self>> = None;
-
-    /// The factor of `ln t` in the lower bound.
-    fn lower_bound(&self) -> f64 {
-        f64::INFINITY
-    }
 
     /// Bounds on the stopping time of the experiment's policies.
     fn bounds_of_stopping(_instances: &[Instance<Self>], _policies: &[Entrant]) -> Vec<Bound> {
@@ -82,7 +79,7 @@ pub(super) fn mean<M>(instances: &[Instance<M>], value: impl Fn(&M) -> f64) -> f
 
 impl<M: Member> Users for Vec<Instance<M>> {
     fn model(&self) -> &'static Model {
-        M::model()
+        M::MODEL
     }
 
     fn count(&self) -> usize {
@@ -90,7 +87,7 @@ impl<M: Member> Users for Vec<Instance<M>> {
     }
 
     fn shapes(&self) -> Vec<ListShape> {
-        self.iter().filter_map(|instance| instance.model.list_shape()).collect()
+        self.iter().filter_map(|instance| Some(M::SHAPE?(&instance.model))).collect()
     }
 
     fn most_cells(&self) -> Option<usize> {
@@ -106,7 +103,7 @@ impl<M: Member> Users for Vec<Instance<M>> {
     }
 
     fn tables(&self) -> Vec<InstanceTable> {
-        let readable = |(key, value)| (M::model().for_readers(key), value);
+        let readable = |(key, value)| (M::MODEL.for_readers(key), value);
         let table = |(index, instance): (usize, &Instance<M>)| InstanceTable {
             name: instance.name.clone().unwrap_or_else(|| format!("instance {index}")),
             n_items: instance.model.n_items(),
@@ -124,11 +121,8 @@ impl<M: Member> Users for Vec<Instance<M>> {
     }
 
     fn lower_bound(&self) -> Option<(&'static str, f64)> {
-        Some((M::LOWER_BOUND?, mean(self, M::lower_bound)))
-    }
-
-    fn list_keys(&self) -> &'static [&'static str] {
-        M::LISTS
+        let (name, factor) = M::LOWER_BOUND?;
+        Some((name, mean(self, factor)))
     }
 
     fn bounds_of_stopping(&self, policies: &[Entrant]) -> Vec<Bound> {

@@ -3,7 +3,7 @@
 use super::fields::{at_fault, read_each, required_list};
 use super::key::{ModelKey, OF_ITEMS, OF_POSITIONS};
 use super::posterior::instances;
-use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
+use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
 use crate::posterior::{PosteriorFile, Query, Uncertain};
 use crate::toml_reader::{Error, Table, all};
 use click_models::{ListShape, PositionBased};
@@ -60,28 +60,14 @@ pub(super) const KEYS: &[ModelKey] = &[
 ];
 
 impl Member for PositionBased {
-    const LISTS: &'static [&'static str] = &["theta", "kappa"];
-    const LOWER_BOUND: Option<&'static str> = Some("lower bound (PBM paper, Theorem 6)");
+    const MODEL: &'static Model = &MODEL;
+    const SHAPE: Option<fn(&Self) -> ListShape> = Some(Self::shape);
+    const LOWER_BOUND: Option<LowerBound<Self>> =
+        Some(("lower bound (PBM paper, Theorem 6)", Self::lower_bound));
     const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
-
-    fn model() -> &'static Model {
-        &MODEL
-    }
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         theta_kappa(instance.model.attraction(), instance.model.examination())
-    }
-
-    fn n_items(&self) -> usize {
-        self.shape().n_items()
-    }
-
-    fn list_shape(&self) -> Option<ListShape> {
-        Some(self.shape())
-    }
-
-    fn lower_bound(&self) -> f64 {
-        Self::lower_bound(self)
     }
 }
 

@@ -194,7 +194,7 @@ pub(super) fn play_curves<M: Member>(
         let users = tournament.users(replication, instance);
         optimal_clicks.push(users.expected_clicks(&users.optimal_action()));
         if tournament.uncertainty.is_some() {
-            bounds += M::lower_bound(&users);
+            bounds += M::LOWER_BOUND.map_or(f64::INFINITY, |(_, factor)| factor(&users));
         }
     }
     let lower_bound = tournament.uncertainty.map(|_| bounds / runs.n_runs() as f64);

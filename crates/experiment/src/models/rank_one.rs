@@ -3,10 +3,10 @@
 use super::calibration::Calibration;
 use super::fields::{Part, required_list};
 use super::key::{KeyKind, Length, ModelKey, SIZE};
-use super::{Instance, Instances, Member, Model, Parameter};
+use super::{Instance, Instances, LowerBound, Member, Model, Parameter};
 use crate::fields::read_size;
 use crate::toml_reader::{Error, Field, FromToml as _, Table, all, collect};
-use click_models::{ListShape, RankOneModel, TableShape};
+use click_models::{RankOneModel, TableShape};
 use confidence::Probability;
 use policies::catalogue::Protocol;
 
@@ -81,12 +81,8 @@ const CALIBRATED: &[ModelKey] = &[
 ];
 
 impl Member for RankOneModel {
-    const LISTS: &'static [&'static str] = &["rows", "columns"];
-    const LOWER_BOUND: Option<&'static str> = Some("lower bound (rank-one bandits)");
-
-    fn model() -> &'static Model {
-        &MODEL
-    }
+    const MODEL: &'static Model = &MODEL;
+    const LOWER_BOUND: Option<LowerBound<Self>> = Some(("lower bound (rank-one bandits)", Self::lower_bound));
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         match instance.calibration {
@@ -104,16 +100,8 @@ impl Member for RankOneModel {
         self.shape().n_rows()
     }
 
-    fn list_shape(&self) -> Option<ListShape> {
-        None
-    }
-
     fn n_cells(&self) -> Option<usize> {
         Some(self.shape().n_cells())
-    }
-
-    fn lower_bound(&self) -> f64 {
-        Self::lower_bound(self)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::fields::read_each;
 use super::pbm::{KEYS, THETA_KAPPA, read, theta_kappa};
-use super::{Instance, Instances, Member, Model, Parameter};
+use super::{Instance, Instances, LowerBound, Member, Model, Parameter};
 use click_models::{ListShape, RandomSemiBandit};
 use policies::catalogue::Protocol;
 
@@ -33,26 +33,12 @@ pub(super) static MODEL: Model = Model {
 };
 
 impl Member for RandomSemiBandit {
-    const LISTS: &'static [&'static str] = &["theta", "kappa"];
-    const LOWER_BOUND: Option<&'static str> = Some("lower bound (RSF paper, Theorem 4)");
-
-    fn model() -> &'static Model {
-        &MODEL
-    }
+    const MODEL: &'static Model = &MODEL;
+    const SHAPE: Option<fn(&Self) -> ListShape> = Some(Self::shape);
+    const LOWER_BOUND: Option<LowerBound<Self>> =
+        Some(("lower bound (RSF paper, Theorem 4)", Self::lower_bound));
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         theta_kappa(instance.model.attraction(), instance.model.examination())
-    }
-
-    fn n_items(&self) -> usize {
-        self.shape().n_items()
-    }
-
-    fn list_shape(&self) -> Option<ListShape> {
-        Some(self.shape())
-    }
-
-    fn lower_bound(&self) -> f64 {
-        Self::lower_bound(self)
     }
 }

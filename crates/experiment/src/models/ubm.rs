@@ -54,26 +54,14 @@ fn attraction_and_examination(
 }
 
 impl Member for UserBrowsing {
-    const LISTS: &'static [&'static str] = &["attraction"];
-    const LOWER_BOUND: Option<&'static str> = None;
+    const MODEL: &'static Model = &MODEL;
+    const SHAPE: Option<fn(&Self) -> ListShape> = Some(Self::shape);
     const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
-
-    fn model() -> &'static Model {
-        &MODEL
-    }
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         let users = &instance.model;
         let rows = users.examination().iter().map(|row| row.iter().map(|p| p.get()).collect()).collect();
         vec![("attraction", Parameter::of(users.attraction())), ("examination", Parameter::Matrix(rows))]
-    }
-
-    fn n_items(&self) -> usize {
-        self.shape().n_items()
-    }
-
-    fn list_shape(&self) -> Option<ListShape> {
-        Some(self.shape())
     }
 }
 
