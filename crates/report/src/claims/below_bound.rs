@@ -4,10 +4,7 @@ use crate::schema::{Keys, any_text, round, series};
 use std::sync::Arc;
 
 use super::levels::difference;
-use super::{
-    Basis, Comparison, Finding, Kind, Reading, Sign, Test, bound_at, finding, freedom_of, mean_and_error,
-    number,
-};
+use super::{Basis, Comparison, Finding, Kind, Reading, Test, bound_at, finding, freedom_of, mean_and_error};
 use crate::series::Series;
 use experiment::toml_reader::Error;
 
@@ -53,19 +50,12 @@ impl Test for BelowBound {
             let value = bound_at(bound, t)?;
             let above: Vec<f64> = runs.regret(t)?.iter().map(|regret| difference(*regret, value)).collect();
             let freedom = freedom_of(&above);
-            let (mean, se) = mean_and_error(&above);
-            let sign = Sign::of(mean, se, freedom, levels);
             least_freedom = least_freedom.min(freedom);
             comparisons.push(Comparison {
                 what: format!("{one} − bound"),
                 readers: format!("{} − bound", (evidence.reader_name)(one)),
                 t: Some(t),
-                difference: mean,
-                se: (freedom > 0).then_some(se),
-                statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
-                says: sign.says,
-                leads_from: None,
-                measured: number::with_error(mean, se),
+                ..Comparison::of(mean_and_error(&above), freedom, levels)
             });
         }
         Ok(finding("regret above the bound", comparisons, levels, least_freedom))

@@ -54,13 +54,10 @@ impl Test for Condorcet {
         let comparisons = vec![Comparison {
             what: format!("smallest share, at {size} items"),
             readers: format!("smallest share, at {size} items"),
-            t: None,
             difference: least - share,
-            se: None,
-            statistic: None,
             says,
-            leads_from: None,
             measured: measured.clone(),
+            ..Comparison::default()
         }];
         Ok(Finding {
             verdict: verdict_of(&comparisons),

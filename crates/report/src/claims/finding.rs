@@ -1,6 +1,6 @@
 //! The finding of a test: its comparisons, and a summary in one sentence.
 
-use super::{Levels, Verdict};
+use super::{Levels, Sign, Verdict};
 use crate::student;
 use experiment::number;
 use serde::Serialize;
@@ -49,7 +49,7 @@ impl Finding {
 }
 
 /// One comparison of a test.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Default, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// The two sides of the comparison, by their names in files.
     pub what: String,
@@ -74,6 +74,21 @@ pub struct Comparison {
     pub leads_from: Option<u64>,
     /// The measured quantity in words.
     pub measured: String,
+}
+
+impl Comparison {
+    /// The test of a mean, given with its standard error, for being negative.
+    pub(super) fn of((mean, se): (f64, f64), freedom: u64, levels: Levels) -> Self {
+        let Sign { statistic, says } = Sign::of(mean, se, freedom, levels);
+        Self {
+            difference: mean,
+            se: (freedom > 0).then_some(se),
+            statistic: Some(statistic).filter(|statistic| statistic.is_finite()),
+            says,
+            measured: number::with_error(mean, se),
+            ..Self::default()
+        }
+    }
 }
 
 /// The verdict of several comparisons: *contradicted* if any is, *reproduced* if all are, otherwise *undecided*.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::reading::check_paired;
 use super::{
-    Basis, Comparison, Finding, Kind, Reading, Sign, Test, freedom_of, mean_and_error, number, verdict_of,
+    Basis, Comparison, Finding, Kind, Reading, Test, freedom_of, mean_and_error, number, verdict_of,
 };
 use crate::least_squares::LeastSquares;
 use crate::reproduction::fields::{read_label, read_power};
@@ -92,30 +92,18 @@ impl Test for Fit {
             .into_iter()
             .map(|r_squared| self.r_squared - r_squared)
             .collect();
-        let freedom = freedom_of(&missing);
         let (mean, se) = mean_and_error(&missing);
-        let sign = Sign::of(mean, se, freedom, levels);
         let explained = Comparison {
             what: format!("R^2 of {}", self.policy),
             readers: "R²".to_owned(),
-            t: None,
-            difference: mean,
-            se: (freedom > 0).then_some(se),
-            statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
-            says: sign.says,
-            leads_from: None,
             measured: number::with_error(whole.r_squared, se),
+            ..Comparison::of((mean, se), freedom_of(&missing), levels)
         };
-        let sign = Sign::of(-whole.slope, whole.slope_se, whole.freedom, levels);
         let grows = Comparison {
             what: format!("slope of {}", self.policy),
             readers: "slope".to_owned(),
-            difference: -whole.slope,
-            se: Some(whole.slope_se),
-            statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
-            says: sign.says,
             measured: number::with_error(whole.slope, whole.slope_se),
-            ..explained.clone()
+            ..Comparison::of((-whole.slope, whole.slope_se), whole.freedom, levels)
         };
         let comparisons = vec![explained, grows];
         let interval = |value: f64, se: f64| number::with_error(value, whole.reach() * se);

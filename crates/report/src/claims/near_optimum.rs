@@ -5,7 +5,7 @@ use anyhow::Context as _;
 use std::sync::Arc;
 
 use super::reading::variants_of;
-use super::{Basis, Comparison, Finding, Kind, Reading, Sign, Test, finding, number};
+use super::{Basis, Comparison, Finding, Kind, Reading, Test, finding, number};
 use crate::series::Series;
 use confidence::Probability;
 use experiment::toml_reader::{Error, Field};
@@ -74,17 +74,12 @@ impl Test for NearOptimum {
             let lost = regret.0 / optimum.0;
             let se = regret.1 / optimum.0 + lost.abs() * optimum.1 / optimum.0;
             let excess = lost - (1.0 - self.share);
-            let sign = Sign::of(excess, se, freedom, levels);
             comparisons.push(Comparison {
                 what: series.to_string(),
                 readers: (evidence.reader_name)(series),
                 t: Some(round),
-                difference: excess,
-                se: (freedom > 0).then_some(se),
-                statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
-                says: sign.says,
-                leads_from: None,
                 measured: format!("{} %", number::with_error(100.0 * (1.0 - lost), 100.0 * se)),
+                ..Comparison::of((excess, se), freedom, levels)
             });
         }
         Ok(finding("expected clicks, share of the optimum", comparisons, levels, least_freedom))

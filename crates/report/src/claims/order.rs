@@ -126,30 +126,16 @@ fn compare(
         ComparedAt::Slope(from, to) => (less(low.slope((from, to))?, high.slope((from, to))?)?, to),
     };
     let freedom = freedom_of(&sample);
-    let judged = |sample: &[f64]| {
-        let (mean, se) = mean_and_error(sample);
-        (mean, se, Sign::of(mean, se, freedom, levels))
-    };
-    let (mean, se, sign) = judged(&sample);
-    let mut leads_from = None;
+    let judged = |sample: &[f64]| Comparison::of(mean_and_error(sample), freedom, levels);
+    let mut comparison = Comparison { t: Some(t), ..judged(&sample) };
     if let ComparedAt::Round(_) = at {
         // Goes back from the last common checkpoint as long as the difference is significant.
         for &t in low.rounds().iter().rev().filter(|t| high.rounds().contains(t)) {
-            if judged(&less(low.regret(t)?, high.regret(t)?)?).2.says != Verdict::Reproduced {
+            if judged(&less(low.regret(t)?, high.regret(t)?)?).says != Verdict::Reproduced {
                 break;
             }
-            leads_from = Some(t);
+            comparison.leads_from = Some(t);
         }
     }
-    Ok(Comparison {
-        what: String::new(),
-        readers: String::new(),
-        t: Some(t),
-        difference: mean,
-        se: (freedom > 0).then_some(se),
-        statistic: Some(sign.statistic).filter(|statistic| statistic.is_finite()),
-        says: sign.says,
-        leads_from,
-        measured: number::with_error(mean, se),
-    })
+    Ok(comparison)
 }

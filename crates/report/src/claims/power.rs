@@ -44,17 +44,7 @@ mod tests {
     use super::*;
 
     fn comparison(says: Verdict, statistic: f64) -> Comparison {
-        Comparison {
-            what: String::new(),
-            readers: String::new(),
-            t: None,
-            difference: statistic,
-            se: Some(1.0),
-            statistic: Some(statistic),
-            says,
-            leads_from: None,
-            measured: String::new(),
-        }
+        Comparison { se: Some(1.0), statistic: Some(statistic), says, ..Comparison::default() }
     }
 
     fn finding(verdict: Verdict, comparisons: Vec<Comparison>) -> Finding {

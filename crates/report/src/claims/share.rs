@@ -138,13 +138,10 @@ impl Test for Share {
             comparisons.push(Comparison {
                 what: one.to_string(),
                 readers: (evidence.reader_name)(one),
-                t: None,
                 difference: sign * (share - share_allowed),
-                se: None,
-                statistic: None,
                 says,
-                leads_from: None,
                 measured: format!("{} of {}", number::grouped(hits), number::grouped(count)),
+                ..Comparison::default()
             });
         }
         let verdict = verdict_of(&comparisons);

@@ -46,11 +46,7 @@ impl Column {
 
     /// Its name in files.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Items => "n_items",
-            Self::MinTheta => "min_theta",
-            Self::MaxTheta => "max_theta",
-        }
+        Self::NAMES[self as usize].0
     }
 
     /// Its value for these attractions.
@@ -131,17 +127,14 @@ impl Test for PrintedTable {
                     comparisons.push(Comparison {
                         readers: what.clone(),
                         what,
-                        t: None,
                         difference: value - printed,
-                        se: None,
-                        statistic: None,
                         says: Verdict::Contradicted,
-                        leads_from: None,
                         measured: format!(
                             "{}, printed {}",
                             number::fixed(value, digits),
                             number::fixed(*printed, digits)
                         ),
+                        ..Comparison::default()
                     });
                 }
             }

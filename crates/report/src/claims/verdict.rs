@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// The verdict on a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The paper's statement holds.
@@ -11,6 +11,7 @@ pub enum Verdict {
     /// Its opposite holds.
     Contradicted,
     /// The runs do not decide it.
+    #[default]
     Undecided,
     /// The data that it is about are not public.
     NotTestable,

@@ -58,18 +58,7 @@ pub(super) fn judge(beyond: &[(f64, f64)], freedom: u64, levels: Levels) -> Comp
     let nearest = (0..signs.len())
         .reduce(|one, other| if signs[other].statistic > signs[one].statistic { other } else { one });
     let nearest = nearest.unwrap_or_default();
-    let ((mean, se), statistic) = (beyond[nearest], signs[nearest].statistic);
-    Comparison {
-        what: String::new(),
-        readers: String::new(),
-        t: None,
-        difference: mean,
-        se: (freedom > 0).then_some(se),
-        statistic: Some(statistic).filter(|statistic| statistic.is_finite()),
-        says,
-        leads_from: None,
-        measured: String::new(),
-    }
+    Comparison { says, ..Comparison::of(beyond[nearest], freedom, levels) }
 }
 
 /// Judges whether a difference is, in both directions, below the margin times a scale of the same runs.

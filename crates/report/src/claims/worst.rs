@@ -90,11 +90,9 @@ impl Test for Worst {
                     readers: format!("{} against {times}{}", name(low), name(high)),
                     t: Some(t),
                     difference: tails.below - tails.above,
-                    se: None,
-                    statistic: None,
                     says: tails.says(levels),
-                    leads_from: None,
                     measured: format!("{} against {}", digits(tails.below), digits(tails.above)),
+                    ..Comparison::default()
                 });
                 counts.push((tails, below.len() as u64));
             }
