@@ -7,6 +7,7 @@
 //! size is found in order, the share of all larger sizes is taken as 0.
 
 use click_models::{Error, PreferenceMatrix};
+use serde::Serialize;
 use sim::Streams;
 
 /// The number of random subsets of each size in the estimate of ordered subsets.
@@ -17,11 +18,13 @@ const SEED: u64 = 1;
 const MAX_ITEMS: usize = 512;
 
 /// Shares of the subsets of 1 item, of 2 items, and so on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Shares {
     /// Share of subsets with a Condorcet winner, exact.
+    #[serde(rename = "condorcet_share")]
     pub condorcet: Vec<f64>,
     /// Share of subsets in a total order, estimated; empty if there are too many items.
+    #[serde(rename = "ordered_share")]
     pub ordered: Vec<f64>,
 }
 

@@ -80,6 +80,13 @@ pub struct Curve {
     pub dots: Vec<(f64, f64)>,
 }
 
+impl Curve {
+    /// A line without a band.
+    pub fn line(label: String, style: CurveStyle, points: Vec<(f64, f64)>) -> Self {
+        Self { label, style, points, band: Vec::new(), dots: Vec::new() }
+    }
+}
+
 impl Chart {
     fn is_empty(&self) -> bool {
         self.curves.iter().all(|curve| curve.points.is_empty() && curve.dots.is_empty())

@@ -8,9 +8,9 @@ use click_models::{ItemId, PreferenceMatrix};
 use experiment::models::MatrixFile;
 use experiment::number;
 use interleaving::Preferences;
+use report::figure::subsets;
 use report::html::Html;
-use report::svg::{self, Chart, Curve, CurveStyle};
-use report::{Axis, Scale};
+use report::svg;
 use report::{Shares, shares};
 use serde::Serialize;
 use std::fmt;
@@ -72,10 +72,9 @@ pub(super) struct MatrixReport {
     gamma: Option<f64>,
     /// The smallest and the largest gap of an item to the winner.
     gaps: Option<[f64; 2]>,
-    /// The share of subsets of 1 item, of 2 items, and so on, with a Condorcet winner.
-    condorcet_share: Vec<f64>,
-    /// The share of subsets in a total order, from 100,000 subsets of each size.
-    ordered_share: Vec<f64>,
+    /// The shares of subsets of 1 item, of 2 items, and so on.
+    #[serde(flatten)]
+    shares: Shares,
     /// The error of an estimate; `None` for a given matrix, which is taken as exact.
     sampling: Option<Sampling>,
 }
@@ -136,7 +135,7 @@ impl MatrixReport {
         let display = Progress::start("preferences", 4, "parts of the report", quiet);
         let von_neumann = matrix.von_neumann_winner();
         display.add(1);
-        let Shares { condorcet, ordered } = shares(matrix)?;
+        let shares = shares(matrix)?;
         display.add(1);
         let n_three_cycles = matrix.three_cycles().count();
         display.add(1);
@@ -156,8 +155,7 @@ impl MatrixReport {
             strongly_transitive,
             gamma: matrix.gamma(),
             gaps,
-            condorcet_share: condorcet,
-            ordered_share: ordered,
+            shares,
             sampling,
         })
     }
@@ -260,7 +258,7 @@ impl MatrixReport {
             .take_while(|size| *size < self.n_items)
             .collect();
         let least =
-            (1..).zip(&self.condorcet_share).min_by(|a, b| a.1.total_cmp(b.1)).map_or(1, |(size, _)| size);
+            (1..).zip(&self.shares.condorcet).min_by(|a, b| a.1.total_cmp(b.1)).map_or(1, |(size, _)| size);
         sizes.extend([least, self.n_items]);
         sizes.sort_unstable();
         sizes.dedup();
@@ -272,7 +270,7 @@ impl MatrixReport {
         let share = |shares: &[f64]| {
             shares.get(size - 1).map_or_else(|| "–".to_owned(), |share| number::fixed(*share, 4))
         };
-        [share(&self.condorcet_share), share(&self.ordered_share)]
+        [share(&self.shares.condorcet), share(&self.shares.ordered)]
     }
 
     /// The page, with a figure.
@@ -284,7 +282,7 @@ impl MatrixReport {
         let mut html = Html::new();
         html.element("h1", "", "A preference matrix").paragraph("lead", &self.source);
         html.open("div", "columns").open("div", "");
-        html.figure("", &svg::render(&self.chart())?);
+        html.figure("", &svg::render(&subsets::chart(None, &self.shares))?);
         html.close("div").open("div", "");
         let rows: Vec<Vec<Html>> =
             self.lines().iter().map(|(what, value)| vec![Html::of(what), Html::of(value)]).collect();
@@ -307,30 +305,6 @@ impl MatrixReport {
             sampling.table(&mut html, &self.numbering);
         }
         Ok(html.page("A preference matrix"))
-    }
-
-    fn chart(&self) -> Chart {
-        let curve = |number: usize, label: &str, shares: &[f64]| Curve {
-            label: label.to_owned(),
-            style: CurveStyle::Policy(number),
-            points: (1..).zip(shares).map(|(size, share): (u32, &f64)| (f64::from(size), *share)).collect(),
-            band: Vec::new(),
-            dots: Vec::new(),
-        };
-        Chart {
-            title: "Random subsets of the items".to_owned(),
-            subtitle: "share of the subsets of each size".to_owned(),
-            summary: String::new(),
-            x: Axis::new(Scale::Linear, 0.0, self.n_items as f64),
-            x_label: "items in the subset".to_owned(),
-            y: Axis::rounded(0.0, 1.0),
-            y_label: "share of subsets".to_owned(),
-            categories: Vec::new(),
-            curves: vec![
-                curve(0, "Condorcet winner (exact)", &self.condorcet_share),
-                curve(1, "total order (100,000 subsets of each size)", &self.ordered_share),
-            ],
-        }
     }
 }
 

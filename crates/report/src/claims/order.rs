@@ -9,8 +9,7 @@ use std::sync::Arc;
 use super::evidence::SeriesRuns;
 use super::levels::difference;
 use super::{
-    Basis, Comparison, Finding, Kind, Levels, Reading, Sign, Test, Verdict, finding, freedom_of,
-    mean_and_error, number,
+    Basis, Comparison, Finding, Kind, Levels, Reading, Test, Verdict, finding, freedom_of, mean_and_error,
 };
 use crate::series::Series;
 use experiment::Task;

@@ -243,11 +243,8 @@ fn policy_curve(
     style: CurveStyle,
     factor: Option<f64>,
 ) -> Curve {
-    let mut points = Vec::new();
-    let mut band = Vec::new();
-    let Some(curves) = policy.curves() else {
-        return Curve { label, style, points, band, dots: Vec::new() };
-    };
+    let mut curve = Curve::line(label, style, Vec::new());
+    let Some(curves) = policy.curves() else { return curve };
     let rounds = figure.rounds();
     for (index, &t) in curves.t.iter().enumerate().filter(|(_, t)| **t >= rounds.from.max(1)) {
         let x = t as f64;
@@ -255,7 +252,7 @@ fn policy_curve(
         if !middle.is_finite() {
             continue;
         }
-        points.push((x, middle));
+        curve.points.push((x, middle));
         let limits = match rounds.band {
             Band::None => None,
             Band::Confidence => {
@@ -265,10 +262,10 @@ fn policy_curve(
         };
         if let Some((low, high)) = limits.filter(|(low, high)| low.is_finite() && high.is_finite()) {
             // None of these quantities is negative.
-            band.push((x, low.max(0.0), high));
+            curve.band.push((x, low.max(0.0), high));
         }
     }
-    Curve { label, style, points, band, dots: Vec::new() }
+    curve
 }
 
 fn references(figure: &impl OverRounds, variants: &[OverlaidResult<'_>], one_policy: bool) -> Vec<Curve> {
@@ -276,18 +273,10 @@ fn references(figure: &impl OverRounds, variants: &[OverlaidResult<'_>], one_pol
     if !rounds.references {
         return Vec::new();
     }
-    let curve = |label: String, style: CurveStyle, t: &[u64], value: &dyn Fn(usize) -> f64| Curve {
-        label,
-        style,
-        points: t
-            .iter()
-            .enumerate()
-            .filter(|(_, t)| **t >= rounds.from.max(1))
-            .map(|(index, &t)| (t as f64, value(index)))
-            .filter(|point| point.1.is_finite())
-            .collect(),
-        band: Vec::new(),
-        dots: Vec::new(),
+    let curve = |label: String, style: CurveStyle, t: &[u64], value: &dyn Fn(usize) -> f64| {
+        let shown = t.iter().enumerate().filter(|(_, t)| **t >= rounds.from.max(1));
+        let points = shown.map(|(index, &t)| (t as f64, value(index))).filter(|point| point.1.is_finite());
+        Curve::line(label, style, points.collect())
     };
     let mut curves = Vec::new();
     let all: Vec<_> = variants.iter().map(|shown| figure.references(shown.result)).collect();

@@ -83,13 +83,8 @@ pub(super) fn chart(
         .collect();
     let ends =
         dots.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), dot| (a.min(dot.0), b.max(dot.0)));
-    let mut curve = Curve {
-        label: styles.name(label).to_owned(),
-        style: styles.policy(label),
-        points: Vec::new(),
-        band: Vec::new(),
-        dots,
-    };
+    let mut curve = Curve::line(styles.name(label).to_owned(), styles.policy(label), Vec::new());
+    curve.dots = dots;
     let mut subtitle = runs_in_words(results());
     if let Some(fit) = LeastSquares::of(&curve.dots, figure.power) {
         for step in 0..=STEPS {

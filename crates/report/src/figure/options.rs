@@ -33,11 +33,9 @@ pub struct PlotOptions {
 /// A kind of figure that shows a single result.
 struct Row {
     kind: &'static Kind,
-    /// Whether the scale of the horizontal axis can be chosen.
-    has_x: bool,
     /// Whether the scale of the vertical axis can be chosen.
     has_y: bool,
-    /// Whether it shows runs that end with an answer; otherwise curves.
+    /// Whether it shows runs that end with an answer; otherwise curves, with a choice of the scale of their horizontal axis.
     is_of_answers: bool,
     make: fn(&PlotOptions) -> Arc<dyn Plot>,
 }
@@ -46,28 +44,24 @@ struct Row {
 const KINDS: [Row; 4] = [
     Row {
         kind: &super::regret::KIND,
-        has_x: true,
         has_y: true,
         is_of_answers: false,
         make: |options| Arc::new(Regret { rounds: options.rounds(), y_scale: options.y }),
     },
     Row {
         kind: &super::click_through_rate::KIND,
-        has_x: true,
         has_y: false,
         is_of_answers: false,
         make: |options| Arc::new(ClickThroughRate { rounds: options.rounds() }),
     },
     Row {
         kind: &super::accuracy::KIND,
-        has_x: true,
         has_y: false,
         is_of_answers: false,
         make: |options| Arc::new(Accuracy { rounds: options.rounds() }),
     },
     Row {
         kind: &super::final_values::KIND,
-        has_x: false,
         has_y: true,
         is_of_answers: true,
         make: |options| {
@@ -106,7 +100,9 @@ impl PlotOptions {
         let Some(row) = KINDS.into_iter().find(|row| row.kind.name == name) else {
             bail!("unknown figure {name:?}: expected {}", Self::kinds().join(", "));
         };
-        for (given, can, axis) in [(self.x, row.has_x, "horizontal"), (self.y, row.has_y, "vertical")] {
+        for (given, can, axis) in
+            [(self.x, !row.is_of_answers, "horizontal"), (self.y, row.has_y, "vertical")]
+        {
             if given.is_some() && !can {
                 bail!("the {axis} axis of figure {name:?} has a fixed scale");
             }

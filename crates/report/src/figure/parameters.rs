@@ -78,17 +78,8 @@ pub(super) fn chart(figure: &Parameters, title: Option<&str>) -> Chart {
     let curve = |(number, (name, numbers)): (usize, &(String, Vec<f64>))| {
         let mut sorted: Vec<f64> = numbers.iter().copied().filter(|value| value.is_finite()).collect();
         sorted.sort_by(|a, b| b.total_cmp(a));
-        Curve {
-            label: name.clone(),
-            style: CurveStyle::Policy(number),
-            points: sorted
-                .into_iter()
-                .enumerate()
-                .map(|(rank, value)| (first + rank as f64, value))
-                .collect(),
-            band: Vec::new(),
-            dots: Vec::new(),
-        }
+        let points = sorted.into_iter().enumerate().map(|(rank, value)| (first + rank as f64, value));
+        Curve::line(name.clone(), CurveStyle::Policy(number), points.collect())
     };
     let curves: Vec<Curve> = figure.numbers.iter().enumerate().map(curve).collect();
     let values = || curves.iter().flat_map(|curve| curve.points.iter().map(|point| point.1));

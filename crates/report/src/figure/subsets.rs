@@ -3,7 +3,7 @@
 use super::{Kind, Plot, PolicyStyles, Reading, Requirement, Shown};
 use crate::axis::{Axis, Scale};
 use crate::schema::Keys;
-use crate::subset_shares::shares;
+use crate::subset_shares::{Shares, shares};
 use crate::svg::{self, Chart, Curve, CurveStyle};
 use anyhow::Result;
 use click_models::PreferenceMatrix;
@@ -20,15 +20,15 @@ pub(super) static KIND: Kind = Kind {
 };
 
 /// The shares of subsets of items that have a winner, or are in order.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Subsets {
     /// The preferences. The shares are computed when the figure is drawn, because for hundreds of items that takes seconds.
-    pub matrix: Option<PreferenceMatrix>,
+    pub matrix: PreferenceMatrix,
 }
 
 fn read(reading: &Reading<'_, '_>) -> Result<Subsets, Error> {
     let matrix = reading.panel.matrix().ok_or_else(|| reading.kind.error("the panel has no preferences"))?;
-    Ok(Subsets { matrix: Some(matrix.clone()) })
+    Ok(Subsets { matrix: matrix.clone() })
 }
 
 impl Plot for Subsets {
@@ -37,35 +37,28 @@ impl Plot for Subsets {
     }
 
     fn draw(&self, title: Option<&str>, _: Shown<'_>, _: &PolicyStyles) -> Result<Option<String>> {
-        svg::render(&chart(self, title)?).map(Some)
+        svg::render(&chart(title, &shares(&self.matrix)?)).map(Some)
     }
 }
 
-fn chart(figure: &Subsets, title: Option<&str>) -> Result<Chart> {
-    let shares = figure.matrix.as_ref().map(shares).transpose()?;
-    let named = shares.map_or_else(Vec::new, |shares| {
-        vec![
-            ("Condorcet winner (exact)", shares.condorcet),
-            ("total order (100,000 subsets of each size)", shares.ordered),
-        ]
-    });
-    let largest = named.iter().map(|(_, shares)| shares.len()).max().unwrap_or(1);
-    let curve = |(number, (name, shares)): (usize, &(&str, Vec<f64>))| Curve {
-        label: (*name).to_owned(),
-        style: CurveStyle::Policy(number),
-        points: (1..).zip(shares).map(|(size, share): (u32, &f64)| (f64::from(size), *share)).collect(),
-        band: Vec::new(),
-        dots: Vec::new(),
+/// The chart of the shares of a matrix.
+pub fn chart(title: Option<&str>, shares: &Shares) -> Chart {
+    let curve = |number: usize, name: &str, shares: &[f64]| {
+        let points = (1..).zip(shares).map(|(size, share): (u32, &f64)| (f64::from(size), *share));
+        Curve::line(name.to_owned(), CurveStyle::Policy(number), points.collect())
     };
-    Ok(Chart {
+    Chart {
         title: title.unwrap_or("Random subsets of the items").to_owned(),
         subtitle: "share of the subsets of each size".to_owned(),
         summary: String::new(),
-        x: Axis::new(Scale::Linear, 0.0, largest as f64),
+        x: Axis::new(Scale::Linear, 0.0, shares.condorcet.len() as f64),
         x_label: "items in the subset".to_owned(),
         y: Axis::rounded(0.0, 1.0),
         y_label: "share of subsets".to_owned(),
         categories: Vec::new(),
-        curves: named.iter().enumerate().map(curve).collect(),
-    })
+        curves: vec![
+            curve(0, "Condorcet winner (exact)", &shares.condorcet),
+            curve(1, "total order (100,000 subsets of each size)", &shares.ordered),
+        ],
+    }
 }

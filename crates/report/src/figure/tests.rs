@@ -6,6 +6,7 @@ use super::subsets::Subsets;
 use super::*;
 use crate::axis::{Axis, Scale};
 use crate::svg::{Chart, CurveStyle};
+use click_models::PreferenceMatrix;
 use experiment::Measured;
 use experiment::result::{Bound, Curves, MeanSe, Optimum, PolicyResult, PolicySummary, Spread};
 use std::collections::BTreeMap;
@@ -425,7 +426,7 @@ fn one_of_each_kind(scale: Scale, relative_to: Option<String>) -> Vec<Figure> {
         Figure::of(FinalValues { scale, relative_to: relative_to.clone(), ..FinalValues::default() }),
         Figure::of(HeatMap { relative_to, value: None }),
         Figure::of(Parameters { parameter: "", numbers: Vec::new(), scale }),
-        Figure::of(Subsets::default()),
+        Figure::of(Subsets { matrix: PreferenceMatrix::parse("0.5 0.6\n0.4 0.5\n", "two").unwrap() }),
         Figure::of(Fit { policy: String::new(), power: 1.0, x_label: None, value: None }),
     ]
 }

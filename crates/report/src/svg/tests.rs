@@ -21,7 +21,7 @@ pub(super) fn chart(curves: Vec<Curve>) -> Chart {
 }
 
 pub(super) fn curve(label: &str, style: CurveStyle, points: Vec<(f64, f64)>) -> Curve {
-    Curve { label: label.to_owned(), style, points, band: Vec::new(), dots: Vec::new() }
+    Curve::line(label.to_owned(), style, points)
 }
 
 #[test]
