@@ -94,25 +94,8 @@ pub(crate) struct Outcome {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let outcome = fit_and_write(arguments, |_| Ok(()))?;
     if !arguments.quiet {
-        let Outcome { source, study, answer, no_answer, in_table, .. } = &outcome;
-        let Study { whole, fits, comparison, users, without_user_browsing } = study;
-        let (comparison, users) = (comparison.as_ref(), users.as_ref());
-        let (simulable, answer) = (Simulable::chosen(study), answer.as_ref());
-        let (without_user_browsing, in_table) = (*without_user_browsing, *in_table);
-        let overview = Overview {
-            arguments,
-            source,
-            whole,
-            fits,
-            comparison,
-            users,
-            without_user_browsing,
-            simulable,
-            answer,
-            no_answer: no_answer.as_deref(),
-            in_table,
-        };
-        say(&overview)?;
+        let (study, simulable) = (&outcome.study, Simulable::chosen(&outcome.study));
+        say(&Overview { arguments, outcome: &outcome, study, simulable })?;
     }
     Ok(())
 }

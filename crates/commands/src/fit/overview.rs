@@ -1,14 +1,12 @@
 //! The overview that `fit` prints at the end: counts of what was read, the comparison of models, warnings, and the directory of the
 //! results.
 
-use super::answer::Answer;
 use super::arguments::Arguments;
 use super::simulation::Simulable;
-use super::source::Source;
-use super::{PAGE, PARAMETERS_JSON, PARAMETERS_PARQUET, SPEC};
-use click_logs::fit::{Choice, Comparison, Difference, Fit, Model, identifiability};
+use super::{Outcome, PAGE, PARAMETERS_JSON, PARAMETERS_PARQUET, SPEC};
+use click_logs::fit::{Difference, Fit, Model, identifiability};
 use click_logs::parameters::{FEW, for_each_parameter};
-use click_logs::study::WholeLog;
+use click_logs::study::{Study, WholeLog};
 use click_logs::{ListSessions, QuerySessions};
 use experiment::number::{counted, fixed, grouped};
 use std::collections::BTreeMap;
@@ -17,27 +15,17 @@ use std::fmt;
 
 pub(super) struct Overview<'a> {
     pub(super) arguments: &'a Arguments,
-    pub(super) source: &'a Source,
-    pub(super) whole: &'a WholeLog,
-    pub(super) fits: &'a [Fit],
-    pub(super) comparison: Option<&'a Comparison>,
-    /// The model of the users in the spec.
-    pub(super) users: Option<&'a Choice>,
-    /// The number of queries whose users of the user browsing model cannot be simulated.
-    pub(super) without_user_browsing: usize,
+    pub(super) outcome: &'a Outcome,
+    pub(super) study: &'a Study,
     pub(super) simulable: Option<Simulable<'a>>,
-    pub(super) answer: Option<&'a Answer>,
-    /// Why it cannot be made.
-    pub(super) no_answer: Option<&'a str>,
-    /// The number of parameters, if they were written as Parquet.
-    pub(super) in_table: Option<u64>,
 }
 
 impl fmt::Display for Overview<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let WholeLog { report, n_queries, counts, .. } = self.whole;
+        let Study { whole, fits, users, without_user_browsing, .. } = self.study;
+        let WholeLog { report, n_queries, counts, .. } = whole;
         let prior = |fit: &Fit| format!("{} {}", fit.model(), fit.site().prior_strength);
-        let priors: Vec<String> = self.fits.iter().map(prior).collect();
+        let priors: Vec<String> = fits.iter().map(prior).collect();
         writeln!(f, "{}: {report}", self.arguments.named())?;
         writeln!(
             f,
@@ -52,7 +40,7 @@ impl fmt::Display for Overview<'_> {
         self.comparison(f)?;
         self.warnings(f)?;
         writeln!(f, "Results: {}", self.arguments.out.display())?;
-        if let Some(n) = self.in_table {
+        if let Some(n) = self.outcome.in_table {
             writeln!(
                 f,
                 "Parameters: {} in {PARAMETERS_PARQUET}; {PARAMETERS_JSON} has what belongs to all queries together (--parameters json \
@@ -60,19 +48,19 @@ impl fmt::Display for Overview<'_> {
                 grouped(n)
             )?;
         }
-        if let Some(users) = self.users.filter(|users| users.model != users.best) {
+        if let Some(users) = users.as_ref().filter(|users| users.model != users.best) {
             writeln!(
                 f,
                 "Users are those of {}: {} predicted better, but is not told apart from it, and {} is simpler.",
                 users.model, users.best, users.model
             )?;
         }
-        let browsing = self.fits.iter().find(|fit| fit.model() == Model::Ubm);
-        if let Some(ubm) = browsing.filter(|_| self.without_user_browsing > 0) {
+        let browsing = fits.iter().find(|fit| fit.model() == Model::Ubm);
+        if let Some(ubm) = browsing.filter(|_| *without_user_browsing > 0) {
             writeln!(
                 f,
                 "The users of ubm are not simulated: the best lists of {} of {} take too long to find.",
-                grouped(self.without_user_browsing as u64),
+                grouped(*without_user_browsing as u64),
                 counted(ubm.queries().len() as u64, "query"),
             )?;
         }
@@ -87,7 +75,7 @@ impl fmt::Display for Overview<'_> {
             }
             None => writeln!(f, "No spec.toml: no fitted model can be simulated."),
         }?;
-        match self.answer {
+        match &self.outcome.answer {
             Some(answer) => {
                 write!(f, "\n{}\nPage: {}\n", answer.to_text(), self.arguments.out.join(PAGE).display())
             }
@@ -125,7 +113,7 @@ fn impressions(query: QuerySessions<'_>) -> u64 {
 impl Overview<'_> {
     /// Why there is no answer.
     fn why_no_answer(&self) -> &str {
-        if let Some(why) = self.no_answer {
+        if let Some(why) = &self.outcome.no_answer {
             why
         } else if self.arguments.answer == 0 {
             "none was asked for (--answer 0)."
@@ -137,8 +125,8 @@ impl Overview<'_> {
     }
 
     fn comparison(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let comparison =
-            self.comparison.and_then(|comparison| Some((comparison, comparison.scores().first()?)));
+        let comparison = self.study.comparison.as_ref();
+        let comparison = comparison.and_then(|comparison| Some((comparison, comparison.scores().first()?)));
         let Some((comparison, best)) = comparison else {
             return writeln!(f, "Nothing was held out to compare models on: the log is too short.\n");
         };
@@ -185,9 +173,10 @@ impl Overview<'_> {
     }
 
     fn warnings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Study { whole, fits, .. }, source) = (self.study, &self.outcome.source);
         let mut warn = |text: String| writeln!(f, "Note: {text}");
-        if !self.source.left_out().is_empty() {
-            let all = names(self.source.left_out());
+        if !source.left_out().is_empty() {
+            let all = names(source.left_out());
             let remedy = if self.arguments.positions.is_some() {
                 "They need whole sessions, which --positions cuts short."
             } else {
@@ -195,15 +184,15 @@ impl Overview<'_> {
             };
             warn(format!("not fitted: {all}. {remedy}"))?;
         }
-        let of_sessions: u64 = self.whole.sessions.queries().map(impressions).sum();
-        if of_sessions > self.whole.counts.impressions() {
+        let of_sessions: u64 = whole.sessions.queries().map(impressions).sum();
+        if of_sessions > whole.counts.impressions() {
             warn(format!(
                 "the filter dropped items or positions of these queries from the counts, so from the pbm's parameters; the other models and \
                  the comparison have all {} impressions: a session is predicted whole.",
                 grouped(of_sessions)
             ))?;
         }
-        for fit in self.fits {
+        for fit in fits {
             let ends = fit.queries().iter().map(|query| query.convergence.as_ref());
             let ends = ends.chain([fit.site().convergence.as_ref()]).flatten();
             let n_stuck = ends.filter(|end| !end.converged).count();
@@ -216,7 +205,7 @@ impl Overview<'_> {
             }
         }
         let mut unknown = BTreeMap::<_, [u64; 2]>::new();
-        let Ok(()) = for_each_parameter(&self.whole.counts, self.fits, |row| {
+        let Ok(()) = for_each_parameter(&whole.counts, fits, |row| {
             let [without, all] = unknown.entry((row.model, row.kind)).or_default();
             *without += u64::from(row.estimate.interval.is_none() && !row.estimate.value.is_nan());
             *all += 1;
@@ -235,7 +224,7 @@ impl Overview<'_> {
                 ))?;
             }
         }
-        let reports = identifiability(&self.whole.counts, self.arguments.options().scope, FEW);
+        let reports = identifiability(&whole.counts, self.arguments.options().scope, FEW);
         let sum = |of: fn(&click_logs::fit::Identifiability) -> usize| reports.iter().map(of).sum::<usize>();
         let apart = sum(|report| usize::from(report.components.len() > 1));
         if apart > 0 {
