@@ -4,6 +4,7 @@ use crate::terminal::{self, wrapped};
 use anyhow::{Context as _, Result};
 use experiment::Finished;
 use experiment::number::{self, counted, grouped};
+use itertools::Itertools as _;
 use report::compared::{Compared, Row};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -124,8 +125,7 @@ fn table(compared: &Compared) -> String {
         let runs = counted(compared.run_by_run.unwrap_or(0), "run");
         let shared =
             if compared.runs[0] == compared.runs[1] { String::new() } else { " that both have".to_owned() };
-        let labels =
-            same.iter().map(|label| terminal::in_line(label).into_owned()).collect::<Vec<_>>().join(", ");
+        let labels = same.iter().map(|label| terminal::in_line(label)).join(", ");
         text += &wrapped(&format!("Identical in all {runs}{shared}: {labels}."), WIDTH).join("\n");
         text += "\n\n";
     }
@@ -137,13 +137,9 @@ fn how(compared: &Compared) -> String {
     match (&compared.run_by_run, &compared.not_run_by_run) {
         (_, None) if compared.same_bytes => "result.json has the same bytes.".to_owned(),
         (Some(runs), _) => {
-            let mut equal: Vec<String> = Vec::new();
-            for row in compared.rows.iter().filter(|row| row.equal_runs != Some(*runs)) {
-                let same = format!("{} {}", row.policy, grouped(row.equal_runs.unwrap_or(0)));
-                if !equal.contains(&same) {
-                    equal.push(same);
-                }
-            }
+            let differing = compared.rows.iter().filter(|row| row.equal_runs != Some(*runs));
+            let equal = |row: &Row| format!("{} {}", row.policy, grouped(row.equal_runs.unwrap_or(0)));
+            let equal: Vec<String> = differing.map(equal).unique().collect();
             let equal = match equal.len() {
                 0 => String::new(),
                 1..=NAMED => format!(" Equal among them: {}.", equal.join(", ")),

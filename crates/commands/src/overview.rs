@@ -11,6 +11,7 @@ use document::Document;
 use experiment::result::PolicyResult;
 use experiment::timing::PolicyTiming;
 use experiment::{Experiment, Measured, ResultFile, Runner, number};
+use itertools::Itertools as _;
 use report::{Drawing, PanelRun, Simulation, Standing};
 use std::fmt::{self, Write as _};
 use std::path::Path;
@@ -141,13 +142,8 @@ fn row<'a>(standing: &Standing, policy: &'a PolicyResult, time: &PolicyTiming) -
 /// Writes rows in columns that are as wide as their widest cell.
 fn write_table(formatter: &mut fmt::Formatter<'_>, rows: &[Row<'_>]) -> fmt::Result {
     // Dueling policies that recommend nothing have clicks where others have accuracy, so a row may have heads of its own.
-    let mut heads: Vec<&str> = Vec::new();
-    for (head, _) in rows.iter().flat_map(|(_, cells)| cells) {
-        if !heads.contains(head) {
-            heads.push(head);
-        }
-    }
-    heads.sort_by_key(|head| *head == "rounds/CPU-s");
+    let heads = rows.iter().flat_map(|(_, cells)| cells).map(|(head, _)| *head).unique();
+    let heads = heads.sorted_by_key(|head| *head == "rounds/CPU-s");
     let cell = |row: &Row<'_>, head: &str| {
         let found = row.1.iter().find(|(its, _)| *its == head);
         found.map_or_else(String::new, |(_, cell)| cell.clone())

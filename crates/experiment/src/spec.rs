@@ -75,6 +75,7 @@ use crate::posterior::PosteriorFile;
 use crate::runs::Layout;
 use crate::toml_reader::{Document, Error, Field, Source, Table, all};
 use contenders::Entrant;
+use itertools::Itertools as _;
 use sim::{Assignment, Streams};
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -363,15 +364,9 @@ impl Experiment {
         let lists = lists.map(|lists| (write::file_name(&lists.file), lists.content.as_slice()));
         let posterior =
             self.instances.posterior().map(|file| (write::file_name(file.file()), file.content()));
-        let mut inputs: Vec<(&str, &[u8])> = Vec::new();
         let priors = self.policies.iter().filter_map(|entry| entry.priors.as_deref());
         let priors = priors.map(|priors| (write::file_name(&priors.file), priors.content.as_slice()));
-        for input in posterior.into_iter().chain(lists).chain(priors) {
-            if !inputs.contains(&input) {
-                inputs.push(input);
-            }
-        }
-        inputs
+        posterior.into_iter().chain(lists).chain(priors).unique().collect()
     }
 
     /// Whether users compare two items.

@@ -8,6 +8,7 @@ use crate::family::{Family, LEVEL, statistic};
 use experiment::manifest::Manifest;
 use experiment::result::{PolicyResult, PolicySummary};
 use experiment::{Finished, JournalError, Quantity, ResultFile, Runs};
+use itertools::Itertools as _;
 use num_traits::ToPrimitive as _;
 use serde::Serialize;
 use serde_json::Value;
@@ -321,11 +322,9 @@ fn differences(a: &Value, b: &Value) -> Vec<String> {
     let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else {
         return vec!["a manifest names no experiment".to_owned()];
     };
-    let mut keys: Vec<&String> = a.keys().chain(b.keys()).collect();
-    keys.sort();
-    keys.dedup();
+    let keys = a.keys().chain(b.keys()).sorted().dedup();
     let mut faults = Vec::new();
-    for key in keys.into_iter().filter(|key| !["runs", "policies", "seed"].contains(&key.as_str())) {
+    for key in keys.filter(|key| !["runs", "policies", "seed"].contains(&key.as_str())) {
         let (a, b) = (a.get(key), b.get(key));
         // Of runs of each instance, only matters whether there are such.
         if a == b || (key == "runs_per_instance" && a.is_some() == b.is_some()) {

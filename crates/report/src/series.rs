@@ -1,5 +1,6 @@
 //! Series: a policy of a panel, or of one of its variants.
 
+use itertools::Itertools as _;
 use std::fmt;
 
 use experiment::Measured;
@@ -38,13 +39,8 @@ pub struct Simulated {
 
 /// The labels of the policies of these variants, each once, in order of first appearance.
 pub fn labels<'a>(variants: impl IntoIterator<Item = &'a Simulated>) -> Vec<&'a str> {
-    let mut labels: Vec<&str> = Vec::new();
-    for policy in variants.into_iter().flat_map(|variant| &variant.measured.result.policies) {
-        if !labels.contains(&policy.label.as_str()) {
-            labels.push(&policy.label);
-        }
-    }
-    labels
+    let policies = variants.into_iter().flat_map(|variant| &variant.measured.result.policies);
+    policies.map(|policy| policy.label.as_str()).unique().collect()
 }
 
 /// The name for readers of a series: policy and variant. The variant is left out if it has no title, the policy if it is the only one.

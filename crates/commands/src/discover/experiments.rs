@@ -7,6 +7,7 @@ use crate::embedded::{EXPERIMENTS, Embedded};
 use crate::terminal::put;
 use anyhow::{Context as _, Result};
 use experiment::{Experiment, Overrides, number};
+use itertools::Itertools as _;
 use report::reproduction::{Extent, Panel, Reproduction};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -132,9 +133,7 @@ impl Shown {
         let run = all.panels.iter().map(|panel| PanelShown::of(panel, false));
         let panels: Vec<PanelShown> =
             run.chain(all.awaiting.iter().map(|panel| PanelShown::of(panel, true))).collect();
-        let mut models: Vec<&str> = panels.iter().flat_map(|panel| panel.models.iter().copied()).collect();
-        models.sort_unstable();
-        models.dedup();
+        let models = panels.iter().flat_map(|panel| panel.models.iter().copied()).sorted().dedup().collect();
         let paper = |paper: &report::reproduction::Paper| Paper {
             citation: paper.citation.clone(),
             link: paper.link.clone(),
@@ -157,27 +156,19 @@ impl Shown {
 impl PanelShown {
     fn of(panel: &Panel, needs_data: bool) -> Self {
         let experiments = || panel.variants.iter().map(|variant| &variant.experiment);
-        let mut models: Vec<&str> =
-            experiments().map(|experiment| experiment.instances().model().name).collect();
-        models.sort_unstable();
-        models.dedup();
-        let mut policies: Vec<String> = Vec::new();
-        for entry in experiments().flat_map(Experiment::policies) {
-            if !policies.contains(&entry.label) {
-                policies.push(entry.label.clone());
-            }
-        }
+        let models = experiments().map(|experiment| experiment.instances().model().name).sorted().dedup();
+        let policies = experiments().flat_map(Experiment::policies).map(|entry| entry.label.clone()).unique();
         Self {
             name: panel.name.clone(),
             title: panel.title.clone(),
             place: panel.place.clone(),
             statement: panel.statement.clone(),
-            models,
+            models: models.collect(),
             task: panel.task().name(),
             variants: panel.variants.len(),
             runs: experiments().map(Experiment::runs).sum(),
             rounds: experiments().map(Experiment::horizon).max().unwrap_or(0),
-            policies,
+            policies: policies.collect(),
             needs_data,
         }
     }

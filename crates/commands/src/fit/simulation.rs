@@ -9,6 +9,7 @@ use contenders::Entrant;
 use experiment::models::UserModel;
 use experiment::spec::{quoted, title_fault};
 use experiment::{Experiment, Instance, Instances};
+use itertools::Itertools as _;
 use policies::catalogue::Protocol;
 
 /// The maximal number of queries in a spec.
@@ -196,13 +197,13 @@ fn instances<M: UserModel>(
 /// Comments on an instance: the names of its items in the log, and its positions if they are not the log's first ones.
 fn comments_on(query: &QueryFit, users: &Users, whole: &WholeLog) -> Vec<String> {
     let names = whole.counts.names();
-    let items: Vec<String> = query.items.iter().map(|item| quoted(&names.name(item.item))).collect();
+    let mut items = query.items.iter().map(|item| quoted(&names.name(item.item)));
     let mut comments = vec![format!("Items: {}.", items.join(", "))];
     if let Users::PositionBased { positions, .. } = users
         && positions.iter().enumerate().any(|(place, &position)| place != position)
     {
-        let shown: Vec<String> = positions.iter().map(|position| (position + 1).to_string()).collect();
-        comments.push(format!("Positions of the log, counted from 1: {}.", shown.join(", ")));
+        let shown = positions.iter().map(|position| position + 1).join(", ");
+        comments.push(format!("Positions of the log, counted from 1: {shown}."));
     }
     comments
 }

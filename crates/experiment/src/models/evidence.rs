@@ -3,6 +3,7 @@
 use super::posterior::Posterior;
 use super::{Instance, Member};
 use click_models::{ClickModel, Interaction, Ranking};
+use itertools::Itertools as _;
 use policies::Logged;
 use sim::SimRng;
 
@@ -97,15 +98,10 @@ where
     M: Member + ClickModel<Interaction: Interaction<Action = Ranking>>,
 {
     let pessimistic = PESSIMISM.iter().filter_map(|&deviations| posterior.below_the_mean(deviations));
-    let mut lists: Vec<Ranking> = Vec::new();
-    let found = std::iter::once(instance.model.optimal_action())
+    std::iter::once(instance.model.optimal_action())
         .chain(pessimistic.map(|users| users.optimal_action()))
         .chain(draws.iter().take(CANDIDATES).map(ClickModel::optimal_action))
-        .chain(most_frequent(logged));
-    for list in found {
-        if !lists.contains(&list) {
-            lists.push(list);
-        }
-    }
-    lists
+        .chain(most_frequent(logged))
+        .unique()
+        .collect()
 }

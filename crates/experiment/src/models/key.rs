@@ -4,6 +4,7 @@
 //! asks for.
 
 use crate::number::grouped;
+use itertools::Itertools as _;
 use std::fmt;
 
 /// A key of an instance, or of a table inside one.
@@ -171,21 +172,16 @@ impl fmt::Display for KeyKind {
             Self::Count { least, most: u64::MAX } => write!(f, "an integer of at least {least}"),
             Self::Count { least, most } => write!(f, "an integer from {least} to {}", grouped(*most)),
             Self::Choice(names) => {
-                let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-                write!(f, "{}", names.join(" or "))
+                write!(f, "{}", names.iter().map(|name| format!("{name:?}")).join(" or "))
             }
             Self::Matrix(Shape::Square) => write!(f, "rows of probabilities, as many as columns"),
             Self::Matrix(Shape::Triangle) => write!(f, "rows of probabilities, each one longer than before"),
             Self::Items => write!(f, "indices of items, from 0"),
             Self::File => write!(f, "the name of a file, from the folder of the spec"),
             Self::Table(keys) => {
-                let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
-                write!(f, "a table {{ {} }}", names.join(", "))
+                write!(f, "a table {{ {} }}", keys.iter().map(|key| key.name).join(", "))
             }
-            Self::Either(kinds) => {
-                let words: Vec<String> = kinds.iter().map(Self::to_string).collect();
-                write!(f, "{}", words.join(", or "))
-            }
+            Self::Either(kinds) => write!(f, "{}", kinds.iter().join(", or ")),
         }
     }
 }

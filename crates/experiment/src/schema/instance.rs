@@ -6,6 +6,7 @@ use super::value::{
 use crate::models::{KeyKind, Length, MODELS, Model, ModelKey, Shape};
 use crate::toml_reader::Source;
 use click_models::ListShape;
+use itertools::Itertools as _;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -93,15 +94,10 @@ fn of_keys(keys: &[ModelKey]) -> Value {
 
 /// Keys of which an instance has one or the other.
 fn alternatives(keys: &[ModelKey]) -> Vec<Value> {
-    let mut replaced: Vec<&[&str]> = Vec::new();
-    for key in keys.iter().filter(|key| !key.replaces.is_empty()) {
-        if !replaced.contains(&key.replaces) {
-            replaced.push(key.replaces);
-        }
-    }
-    let of_group = |group: &&[&str]| {
+    let replaced = keys.iter().map(|key| key.replaces).filter(|replaced| !replaced.is_empty()).unique();
+    let of_group = |group: &[&str]| {
         let replacing: Vec<&str> =
-            keys.iter().filter(|key| key.replaces == *group).map(|key| key.name).collect();
+            keys.iter().filter(|key| key.replaces == group).map(|key| key.name).collect();
         // From the last one to the first: with this key none of the others, without it the next one.
         replacing.iter().rfold(json!({ "required": group }), |otherwise, key| {
             let fault = refuse(&format!("`{key}` is given already: expected one or the other"));
@@ -110,7 +106,7 @@ fn alternatives(keys: &[ModelKey]) -> Vec<Value> {
             json!({ "if": { "required": [key] }, "then": { "properties": refused }, "else": otherwise })
         })
     };
-    replaced.iter().map(of_group).collect()
+    replaced.map(of_group).collect()
 }
 
 fn of_key(key: &ModelKey) -> Value {

@@ -11,6 +11,7 @@ use crate::toml_reader::{Error, Faults, Field, Location, Table, choice, collect}
 use click_models::ListShape;
 use confidence::Probability;
 use contenders::{Entrant, FittedPriors, LoggedLists};
+use itertools::Itertools as _;
 use policies::catalogue::{Family, Limit, PolicySpec, Protocol, find, rows};
 use std::sync::Arc;
 
@@ -236,8 +237,7 @@ fn readable(spec: &PolicySpec) -> String {
         return "any list".to_owned();
     }
     let models = MODELS.iter().filter(|model| spec.speaks(model.protocol));
-    let names: Vec<String> = models.map(|model| format!("{:?}", model.name)).collect();
-    names.join(" or ")
+    models.map(|model| format!("{:?}", model.name)).join(" or ")
 }
 
 /// Refuses a policy that cannot read the feedback of these users.

@@ -2,6 +2,7 @@
 
 use super::{Experiment, Schedule, Task, checkpoints};
 use crate::models::{Model, Parameter, Parameters};
+use itertools::Itertools as _;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -87,8 +88,7 @@ impl Experiment {
             let (name, model) = (quoted(file_name(file.file())), quoted(file.model()));
             let positions = file.positions().map_or_else(String::new, |n| format!(", positions = {n}"));
             let queries = file.queries().map_or_else(String::new, |names| {
-                let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-                format!(", queries = [{}]", names.join(", "))
+                format!(", queries = [{}]", names.iter().map(|name| quoted(name)).join(", "))
             });
             let shared = match file.runs_per_draw() {
                 1 => String::new(),

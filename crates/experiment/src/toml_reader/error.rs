@@ -1,5 +1,6 @@
 //! Errors in a file, and their places.
 
+use itertools::Itertools as _;
 use std::fmt::{self, Write as _};
 
 /// An error in a file, displayed as `FILE:LINE:COLUMN: FIELD: what is wrong`. Errors found with it are not displayed ([`Error::all`]).
@@ -50,12 +51,7 @@ impl Error {
     pub fn all(mut self) -> Vec<Self> {
         let mut all = std::mem::take(&mut self.also);
         all.insert(0, self);
-        let mut files: Vec<String> = Vec::new();
-        for error in &all {
-            if !files.contains(&error.location.file) {
-                files.push(error.location.file.clone());
-            }
-        }
+        let files: Vec<String> = all.iter().map(|error| error.location.file.clone()).unique().collect();
         let file = |error: &Self| files.iter().position(|file| *file == error.location.file);
         all.sort_by_cached_key(|error| (file(error), error.location.line, error.location.column));
         let mut kept: Vec<Self> = Vec::with_capacity(all.len());

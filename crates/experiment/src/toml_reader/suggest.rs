@@ -1,5 +1,6 @@
 //! Suggestions for misspelt names, and plain words for the messages of serde.
 
+use itertools::Itertools as _;
 use strsim::osa_distance;
 
 /// The candidate nearest to `word`, if it is near enough to be a suggestion.
@@ -69,8 +70,7 @@ pub(crate) fn plain_serde_message(message: &str) -> String {
 /// The known names in serde's message about an unknown one, as `"a" or "b"`.
 pub(crate) fn known_names(message: &str) -> Option<String> {
     let (_, known) = unknown_and_known(message)?;
-    let quoted: Vec<String> = known.iter().map(|name| format!("{name:?}")).collect();
-    Some(quoted.join(" or "))
+    Some(known.iter().map(|name| format!("{name:?}")).join(" or "))
 }
 
 /// The names in serde's "unknown variant `x`, expected one of `a`, `b`".

@@ -10,6 +10,7 @@
 //! probability of none at that share is at most the level.
 
 use crate::schema::{Keys, inside_unit, series};
+use itertools::Itertools as _;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -171,19 +172,15 @@ fn summary(value: EndValue, limit: ShareLimit, verdict: Verdict, comparisons: &[
         _ => String::new(),
     };
     // More than two equal numbers become one entry.
-    let mut entries: Vec<String> = Vec::new();
-    for one in comparisons {
+    let entry = |one: &Comparison| {
         let equal = comparisons.iter().filter(|other| other.measured == one.measured).count();
-        let entry = if equal > 2 {
+        if equal > 2 {
             format!("{} in each of {equal} cases", one.measured)
         } else {
             format!("{} ({})", one.measured, one.readers)
-        };
-        if !entries.contains(&entry) {
-            entries.push(entry);
         }
-    }
-    let entries = entries.join(", ");
+    };
+    let entries = comparisons.iter().map(entry).unique().join(", ");
     format!("{}, {stated} stated: {entries}.{power}", value.heading())
 }
 

@@ -9,6 +9,7 @@ use anyhow::Result;
 use experiment::models::{InstanceTable, for_readers};
 use experiment::schema;
 use experiment::toml_reader::{Error, Table, choice};
+use itertools::Itertools as _;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
@@ -47,14 +48,10 @@ fn read(reading: &Reading<'_, '_>) -> Result<Parameters, Error> {
 
 /// Reads the name in files of a list parameter that some instance has.
 fn read_parameter(table: &Table<'_>, panel: &Panel) -> Result<&'static str, Error> {
-    let mut known: Vec<(&str, &'static str)> = Vec::new();
-    for key in panel.variants.iter().flat_map(|variant| variant.experiment.instances().lists()) {
-        if !known.contains(&(key, key)) {
-            known.push((key, key));
-        }
-    }
+    let lists = panel.variants.iter().flat_map(|variant| variant.experiment.instances().lists());
+    let known: Vec<(&str, &'static str)> = lists.map(|key| (key, key)).unique().collect();
     let field = table.field("parameter").ok_or_else(|| {
-        let names = known.iter().map(|(name, _)| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        let names = known.iter().map(|(name, _)| format!("{name:?}")).join(", ");
         table.missing("parameter", &format!("one of {names}"))
     })?;
     choice(&field, &known, "parameter")

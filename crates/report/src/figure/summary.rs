@@ -2,6 +2,7 @@
 
 use crate::svg::{ABOVE, Curve, CurveStyle};
 use experiment::number;
+use itertools::Itertools as _;
 use std::fmt::Write as _;
 
 /// The largest number of names in a row.
@@ -145,8 +146,8 @@ pub(super) fn of_table(columns: &[(&str, Vec<Named<'_>>)]) -> String {
                 rows.iter().filter(|row| three(row.1) == three(*value)).map(|row| row.0).collect();
             Some(format!("{column}: {}, {}", listed(&least), three(*value)))
         };
-        let each: Vec<String> = columns.iter().filter_map(least).take(MOST_PARTS).collect();
-        let _ = write!(text, "Lowest of each: {}", each.join("; "));
+        let each = columns.iter().filter_map(least).take(MOST_PARTS).join("; ");
+        let _ = write!(text, "Lowest of each: {each}");
         if columns.len() > MOST_PARTS {
             let _ = write!(text, "; {} more in the picture", columns.len() - MOST_PARTS);
         }

@@ -8,6 +8,7 @@ use crate::reproduction::{DataSource, Printed, Reproduction};
 use crate::reproduction_report::Report;
 use experiment::models::{Calibration, InstanceTable, Parameter};
 use experiment::number;
+use itertools::Itertools as _;
 
 /// Writes the parameters that were used, and those that the papers print.
 pub(super) fn write_instances(html: &mut Html, report: &Report<'_>) {
@@ -50,12 +51,8 @@ pub(super) fn write_instances(html: &mut Html, report: &Report<'_>) {
 
 /// Writes the parameters of instances, one row each.
 pub(super) fn write_parameters(html: &mut Html, instances: &[InstanceTable], decimals: Option<usize>) {
-    let mut columns: Vec<&str> = Vec::new();
-    for (name, _) in instances.iter().flat_map(|instance| &instance.parameters) {
-        if !columns.contains(name) {
-            columns.push(name);
-        }
-    }
+    let parameters = instances.iter().flat_map(|instance| &instance.parameters);
+    let columns: Vec<&str> = parameters.map(|(name, _)| *name).unique().collect();
     // An instance that is alone and has no name of its own needs none.
     let has_names = !matches!(instances, [alone] if alone.name == "instance 0");
     let rows: Vec<Vec<Html>> = instances
@@ -85,9 +82,7 @@ fn written(value: &Parameter, decimals: Option<usize>) -> String {
         Parameter::Calibration(Calibration { mu, p_max, seed, positions, .. }) => {
             format!("{positions} positions, mu = {mu}, p_max = {p_max}, drawn with seed {seed}")
         }
-        Parameter::Matrix(rows) => {
-            rows.iter().map(|row| aligned(row, decimals)).collect::<Vec<_>>().join("; ")
-        }
+        Parameter::Matrix(rows) => rows.iter().map(|row| aligned(row, decimals)).join("; "),
         // Tables for readers describe selected items by a text.
         Parameter::Arms(_) => String::new(),
     }
@@ -112,7 +107,7 @@ fn summed_up(values: &[f64], decimals: Option<usize>) -> String {
 fn aligned(values: &[f64], decimals: Option<usize>) -> String {
     let own = |value: &f64| format!("{value}").split_once('.').map_or(0, |(_, fraction)| fraction.len());
     let decimals = decimals.unwrap_or_else(|| values.iter().map(own).max().unwrap_or(0));
-    values.iter().map(|value| format!("{value:.decimals$}")).collect::<Vec<_>>().join(", ")
+    values.iter().map(|value| format!("{value:.decimals$}")).join(", ")
 }
 
 fn write_source(html: &mut Html, source: &DataSource) {
@@ -176,12 +171,8 @@ fn write_printed(html: &mut Html, printed: &Printed, in_log: usize) {
              assumption, on which the verdicts on this table rest.",
         );
     }
-    let mut columns: Vec<&str> = Vec::new();
-    for (key, _) in printed.rows.iter().flat_map(|row| &row.printed) {
-        if !columns.contains(&key.as_str()) {
-            columns.push(key);
-        }
-    }
+    let cells = printed.rows.iter().flat_map(|row| &row.printed);
+    let columns: Vec<&str> = cells.map(|(key, _)| key.as_str()).unique().collect();
     let heads: Vec<String> = columns.iter().map(|column| format!("#{}", column.replace('_', " "))).collect();
     let heads: Vec<&str> = std::iter::once(if in_log > 0 { "Query" } else { "Instance" })
         .chain(heads.iter().map(String::as_str))

@@ -5,15 +5,13 @@ use crate::claims::Verdict;
 use crate::html::Html;
 use crate::reproduction::Reproduction;
 use crate::reproduction_report::Report;
+use itertools::Itertools as _;
 use policies::catalogue::Protocol;
 
 /// Writes how to read the verdicts.
 pub(super) fn write_method(html: &mut Html, report: &Report<'_>) {
     html.open("section", "").element("h2", "", "How the claims are judged");
-    let mut levels: Vec<f64> = report.claims.iter().map(|judged| judged.claim.level).collect();
-    levels.sort_by(f64::total_cmp);
-    levels.dedup();
-    let levels: Vec<String> = levels.iter().map(|level| format!("{level}")).collect();
+    let levels = report.claims.iter().map(|judged| judged.claim.level).sorted_by(f64::total_cmp);
     let users = if is_played_in_sweeps(report.reproduction) {
         "The policies of a run meet the same users, except that eliminations are played in whole sweeps, on users of their own of the \
          same kind. Two policies are compared on the difference of their regrets, run by run. "
@@ -23,7 +21,7 @@ pub(super) fn write_method(html: &mut Html, report: &Report<'_>) {
     html.open("p", "lead").text(&format!(
         "Regret is the expected one: the gap of everything that was played, the first rounds included. {users}A comparison is \
          significant if its mean lies further from zero than Student's t distribution allows at level {} (one-sided).",
-        levels.join(" or ")
+        levels.dedup().join(" or ")
     ));
     html.close("p").open("p", "lead");
     html.text("A claim is ")

@@ -8,6 +8,7 @@ use crate::svg::{self, CurveStyle};
 use experiment::number;
 use experiment::result::{Bound, EndValue, PolicyResult, Quantity};
 use experiment::timing::Timing;
+use itertools::Itertools as _;
 
 /// The layout of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,13 +73,8 @@ pub(super) fn write_tables(html: &mut Html, styles: &PolicyStyles, panel: &Panel
 
 /// The labels of the policies of all variants, each once.
 fn labels(found: &PanelReport) -> Vec<&str> {
-    let mut labels: Vec<&str> = Vec::new();
-    for policy in found.variants.iter().flat_map(|variant| &variant.result.policies) {
-        if !labels.contains(&policy.label.as_str()) {
-            labels.push(&policy.label);
-        }
-    }
-    labels
+    let policies = found.variants.iter().flat_map(|variant| &variant.result.policies);
+    policies.map(|policy| policy.label.as_str()).unique().collect()
 }
 
 /// The value by which policies are compared.
@@ -161,13 +157,8 @@ fn missing() -> Html {
 
 /// The names for readers of all bounds, each once.
 fn bounds(found: &PanelReport) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for name in found.variants.iter().flat_map(|variant| &variant.result.bounds).map(Bound::reader_name) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+    let bounds = found.variants.iter().flat_map(|variant| &variant.result.bounds);
+    bounds.map(Bound::reader_name).unique().collect()
 }
 
 /// The final value of a bound.

@@ -5,6 +5,7 @@ use experiment::Task;
 use experiment::result::{EndValue, Quantity};
 use experiment::spec::title_fault;
 use experiment::toml_reader::{Error, Field, Table, choice, one_of};
+use itertools::Itertools as _;
 
 /// Reads a label, heading or name for readers.
 pub(super) fn read_title(field: &Field<'_>) -> Result<String, Error> {
@@ -57,12 +58,7 @@ pub(crate) fn read_label(table: &Table<'_>, key: &str, panel: &Panel) -> Result<
 /// Reads the label of a policy of some variant, with which others are compared.
 pub(crate) fn read_reference(field: &Field<'_>, panel: &Panel) -> Result<String, Error> {
     let series = panel.series();
-    let mut known: Vec<&str> = Vec::new();
-    for label in series.iter().map(|series| series.policy.as_str()) {
-        if !known.contains(&label) {
-            known.push(label);
-        }
-    }
+    let known: Vec<&str> = series.iter().map(|series| series.policy.as_str()).unique().collect();
     one_of(field, &known, "policy")
 }
 

@@ -7,6 +7,7 @@ use super::canvas::{Layer, length};
 use super::layout::Layout;
 use super::{ABOVE, Chart, Curve, Frame};
 use crate::axis::{Axis, Scale, Tick};
+use itertools::Itertools as _;
 use num_traits::ToPrimitive as _;
 
 /// The attributes of the root: the quantities of both axes, and the names of the categories, one a line.
@@ -15,8 +16,7 @@ pub(super) fn of_chart(chart: &Chart) -> Vec<(&'static str, String)> {
     let mut attributes =
         vec![("data-x-name", one_line(&chart.x_label)), ("data-y-name", one_line(&chart.y_label))];
     if !chart.categories.is_empty() {
-        let names: Vec<String> = chart.categories.iter().map(one_line).collect();
-        attributes.push(("data-categories", names.join("\n")));
+        attributes.push(("data-categories", chart.categories.iter().map(one_line).join("\n")));
     }
     attributes
 }
@@ -80,12 +80,10 @@ pub(super) fn describe_curve(layer: &mut Layer, chart: &Chart, curve: &Curve) {
         format!("{}:{}{}", precise(x), short(y), ends.unwrap_or_default())
     };
     let is_finite = |&&(x, y): &&(f64, f64)| x.is_finite() && y.is_finite();
-    let points: Vec<String> = curve.points.iter().filter(is_finite).map(point).collect();
-    layer.set("data-points", &points.join(" "));
+    layer.set("data-points", &curve.points.iter().filter(is_finite).map(point).join(" "));
     if !curve.dots.is_empty() {
         let dot = |&(x, y): &(f64, f64)| format!("{}:{}", precise(x), short(y));
-        let dots: Vec<String> = curve.dots.iter().filter(is_finite).map(dot).collect();
-        layer.set("data-dots", &dots.join(" "));
+        layer.set("data-dots", &curve.dots.iter().filter(is_finite).map(dot).join(" "));
     }
 }
 

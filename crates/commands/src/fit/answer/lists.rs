@@ -4,6 +4,7 @@ use click_logs::fit::{Fit, QueryFit};
 use click_logs::study::WholeLog;
 use click_models::Ranking;
 use experiment::spec::title_fault;
+use itertools::Itertools as _;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -65,8 +66,7 @@ pub(super) fn logged_queries(fit: &Fit, whole: &WholeLog, n_queries: usize) -> O
         let name = names.name(query.id);
         let name = if title_fault(&name).is_none() { &*name } else { "" };
         for (list, count) in &lists.counted {
-            let items: Vec<String> = list.iter().map(ToString::to_string).collect();
-            let row = [&*instance.to_string(), name, &count.to_string(), &items.join(" ")];
+            let row = [&*instance.to_string(), name, &count.to_string(), &list.iter().join(" ")];
             // Writing to memory cannot fail.
             let _ = table.write_record(row);
         }
