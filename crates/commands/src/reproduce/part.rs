@@ -99,15 +99,9 @@ impl PartOfReproduction {
 
     /// Whether two parts are of one reproduction.
     fn fits(&self, other: &Self) -> bool {
-        let what = |part: &Self| {
-            (
-                part.owner.clone(),
-                part.program.clone(),
-                part.experiment_sha256.clone(),
-                part.claims_sha256.clone(),
-            )
-        };
-        what(self) == what(other)
+        (&self.owner, &self.program) == (&other.owner, &other.program)
+            && self.experiment_sha256 == other.experiment_sha256
+            && self.claims_sha256 == other.claims_sha256
     }
 
     /// Refuses a directory with a part where a whole report is to be written.
