@@ -4,6 +4,7 @@ use crate::models::Instances;
 use crate::names::{name_fault, title_fault};
 use crate::spec::{COUNTS, Experiment, HORIZONS, RUNS, Schedule, Task, check};
 use contenders::Entrant;
+use itertools::Itertools as _;
 use policies::catalogue::{PolicySpec, SpecError as PolicyError};
 use sim::Assignment;
 use std::ops::RangeInclusive;
@@ -43,74 +44,74 @@ use std::ops::RangeInclusive;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Builder {
-    name: String,
-    instances: Instances,
-    task: Task,
-    horizon: u64,
-    runs: u64,
-    assignment: Assignment,
-    seed: u64,
-    schedule: Schedule,
+    /// What was set so far. Its runs are those of each instance if instances take turns.
+    experiment: Experiment,
     policies: Vec<Result<Entrant, PolicyError>>,
-    comments: Vec<Vec<String>>,
 }
 
 impl Experiment {
     /// Begins an experiment on these users. `name` consists of letters, digits, `-`, `_` and `.`, since files are named after it.
     pub fn builder(name: impl Into<String>, instances: Instances) -> Builder {
-        Builder {
+        let experiment = Self {
             name: name.into(),
-            instances,
             task: Task::Regret,
             horizon: 10_000,
             runs: 100,
             assignment: Assignment::Drawn,
             seed: 1,
-            schedule: Schedule::default(),
+            checkpoints: Vec::new(),
+            instances,
+            takes_data: false,
             policies: Vec::new(),
+            schedule: Schedule::default(),
             comments: Vec::new(),
-        }
+        };
+        Builder { experiment, policies: Vec::new() }
     }
 }
 
 impl Builder {
     /// Sets the task: what a run measures and when it ends.
     #[must_use]
-    pub fn task(self, task: Task) -> Self {
-        Self { task, ..self }
+    pub fn task(mut self, task: Task) -> Self {
+        self.experiment.task = task;
+        self
     }
 
     /// Sets the number of rounds of a run; for [`Task::Identify`] the maximal number.
     #[must_use]
-    pub fn horizon(self, horizon: u64) -> Self {
-        Self { horizon, ..self }
+    pub fn horizon(mut self, horizon: u64) -> Self {
+        self.experiment.horizon = horizon;
+        self
     }
 
     /// Sets the number of runs of each policy. Each block of as many runs as there are instances takes every one once, in a drawn order.
     #[must_use]
-    pub fn runs(self, runs: u64) -> Self {
-        Self { runs, assignment: Assignment::Drawn, ..self }
+    pub fn runs(mut self, runs: u64) -> Self {
+        (self.experiment.runs, self.experiment.assignment) = (runs, Assignment::Drawn);
+        self
     }
 
     /// Sets the number of runs of each policy on each instance.
     #[must_use]
-    pub fn runs_per_instance(self, runs: u64) -> Self {
-        Self { runs, assignment: Assignment::InTurn, ..self }
+    pub fn runs_per_instance(mut self, runs: u64) -> Self {
+        (self.experiment.runs, self.experiment.assignment) = (runs, Assignment::InTurn);
+        self
     }
 
     /// Sets the master seed.
     #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.experiment.seed = seed;
+        self
     }
 
     /// Sets the rounds (1-based) after which results are recorded. Rounds beyond the horizon are left out; the horizon is added.
     #[must_use]
-    pub fn checkpoints(self, rounds: impl Into<Vec<u64>>) -> Self {
-        let mut rounds = rounds.into();
-        rounds.sort_unstable();
-        rounds.dedup();
-        Self { schedule: Schedule::List(rounds), ..self }
+    pub fn checkpoints(mut self, rounds: impl Into<Vec<u64>>) -> Self {
+        let rounds = rounds.into().into_iter().sorted_unstable().dedup();
+        self.experiment.schedule = Schedule::List(rounds.collect());
+        self
     }
 
     /// Adds a policy of the catalogue by its name and parameters, as in `"pbm-pie(level=log-horizon)"`.
@@ -144,7 +145,7 @@ impl Builder {
     /// Adds comments to the file that [`Experiment::to_toml`] writes: lines for the top, then lines for each instance, in order.
     #[must_use]
     pub fn comments(mut self, top: Vec<String>, of_instances: Vec<Vec<String>>) -> Self {
-        self.comments = std::iter::once(top).chain(of_instances).collect();
+        self.experiment.comments = std::iter::once(top).chain(of_instances).collect();
         self
     }
 
@@ -154,10 +155,11 @@ impl Builder {
     ///
     /// A value out of its range, an unknown policy, or a policy that cannot play these users.
     pub fn build(self) -> Result<Experiment, BuildError> {
-        let Self { name, instances, task, horizon, runs, assignment, seed, schedule, policies, comments } =
-            self;
+        let Self { mut experiment, policies } = self;
+        let Experiment { name, task, horizon, runs, instances, schedule, .. } = &experiment;
+        let (task, horizon) = (*task, *horizon);
         let at = |field: &str, fault: &str| BuildError(format!("{field}: {fault}"));
-        if let Some(fault) = name_fault(&name) {
+        if let Some(fault) = name_fault(name) {
             return Err(at("name", &fault));
         }
         let in_range = |field: &str, value: u64, range: RangeInclusive<u64>| {
@@ -166,8 +168,8 @@ impl Builder {
             if range.contains(&value) { Ok(()) } else { Err(at(field, &expected)) }
         };
         in_range("horizon", horizon, HORIZONS)?;
-        in_range("runs", runs, RUNS)?;
-        if let Schedule::List(rounds) = &schedule
+        in_range("runs", *runs, RUNS)?;
+        if let Schedule::List(rounds) = schedule
             && rounds.first() == Some(&0)
         {
             return Err(at("checkpoints", "0 found: rounds count from 1"));
@@ -207,21 +209,15 @@ impl Builder {
             if entries.iter().any(|other| other.label == entry.label) {
                 return Err(label(&format!("{:?} is already used", entry.label)));
             }
-            check(&entry, &instances, task).map_err(|fault| BuildError(fault.of_policy(index)))?;
+            check(&entry, instances, task).map_err(|fault| BuildError(fault.of_policy(index)))?;
             entries.push(entry);
         }
-        Experiment::from_parts(
-            name,
-            task,
-            horizon,
-            (runs, assignment),
-            seed,
-            schedule,
-            instances,
-            entries,
-            comments,
-        )
-        .map_err(|fault| at("runs", &fault))
+        if task == Task::Regret {
+            experiment.checkpoints = schedule.checkpoints(horizon);
+        }
+        experiment.policies = entries;
+        experiment.runs = experiment.all_runs(experiment.runs);
+        experiment.fault_of_runs().map_or(Ok(experiment), |fault| Err(at("runs", &fault)))
     }
 }
 

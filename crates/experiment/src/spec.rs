@@ -109,9 +109,9 @@ pub struct Experiment {
     /// Policies in the order of the file, with unique labels.
     pub(crate) policies: Vec<Entrant>,
     /// The rule that gave the checkpoints; another horizon applies it again.
-    schedule: Schedule,
+    pub(crate) schedule: Schedule,
     /// Comment lines for the file: at the top, then for each instance.
-    comments: Vec<Vec<String>>,
+    pub(crate) comments: Vec<Vec<String>>,
 }
 
 /// What is wrong with an experiment's file, or with a value of the command line that replaces one of the file.
@@ -310,40 +310,8 @@ impl Experiment {
         &self.policies
     }
 
-    /// An experiment of these parts; an error if it is too large.
-    #[expect(clippy::too_many_arguments, reason = "the parts of an experiment; its builder names them")]
-    pub(crate) fn from_parts(
-        name: String,
-        task: Task,
-        horizon: u64,
-        (runs, assignment): (u64, Assignment),
-        seed: u64,
-        schedule: Schedule,
-        instances: Instances,
-        policies: Vec<Entrant>,
-        comments: Vec<Vec<String>>,
-    ) -> Result<Self, String> {
-        let checkpoints = if task == Task::Regret { schedule.checkpoints(horizon) } else { vec![] };
-        let mut experiment = Self {
-            name,
-            task,
-            horizon,
-            runs: 0,
-            assignment,
-            seed,
-            checkpoints,
-            instances,
-            takes_data: false,
-            policies,
-            schedule,
-            comments,
-        };
-        experiment.runs = experiment.all_runs(runs);
-        experiment.fault_of_runs().map_or(Ok(experiment), Err)
-    }
-
     /// The total number of runs. `asked` counts the runs of each instance if instances take turns.
-    fn all_runs(&self, asked: u64) -> u64 {
+    pub(crate) fn all_runs(&self, asked: u64) -> u64 {
         match self.assignment {
             Assignment::Drawn => asked,
             Assignment::InTurn => asked.saturating_mul(self.instances.count().max(1) as u64),
@@ -405,7 +373,7 @@ impl Experiment {
     }
 
     /// Why the experiment cannot have this number of runs; `None` if it can.
-    pub(super) fn fault_of_runs(&self) -> Option<String> {
+    pub(crate) fn fault_of_runs(&self) -> Option<String> {
         let shared = self.runs_per_draw();
         let (runs, each) = match self.runs_per_instance() {
             Some(runs) => (runs, " of each instance"),
