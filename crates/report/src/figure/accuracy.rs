@@ -6,7 +6,7 @@ use super::{Band, Kind, Reading, Requirement, Rounds};
 use crate::axis::Axis;
 use crate::schema::{Keys, names, rounds};
 use crate::svg::Curve;
-use experiment::result::{Curves, EndValue, ResultFile};
+use experiment::result::{Curves, EndValue};
 use experiment::toml_reader::Error;
 use std::sync::Arc;
 
@@ -46,15 +46,7 @@ impl OverRounds for Accuracy {
         Some(Value { middle: *share, se: None, spread: None })
     }
 
-    fn references(&self, _result: &ResultFile) -> Vec<(String, Vec<u64>, Vec<f64>)> {
-        Vec::new()
-    }
-
     fn vertical(&self, _curves: &mut [Curve], _policies: &[Curve], _unit: &str) -> (Axis, String) {
         (Axis::rounded(0.0, 1.0), EndValue::Accuracy.words().to_owned())
-    }
-
-    fn dashed(&self, _dashed: &[&Curve]) -> &'static str {
-        ""
     }
 }

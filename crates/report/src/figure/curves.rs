@@ -102,13 +102,17 @@ pub(super) trait OverRounds: Any + fmt::Debug + Send + Sync {
     fn value(&self, curves: &Curves, index: usize) -> Option<Value>;
 
     /// The references of a result: name, rounds and values.
-    fn references(&self, result: &ResultFile) -> Vec<(String, Vec<u64>, Vec<f64>)>;
+    fn references(&self, _result: &ResultFile) -> Vec<(String, Vec<u64>, Vec<f64>)> {
+        Vec::new()
+    }
 
     /// The vertical axis and its label. `curves` are all curves; `policies` are those of policies, without references.
     fn vertical(&self, curves: &mut [Curve], policies: &[Curve], unit: &str) -> (Axis, String);
 
     /// A description of the dashed curves, for the subtitle.
-    fn dashed(&self, dashed: &[&Curve]) -> &'static str;
+    fn dashed(&self, _dashed: &[&Curve]) -> &'static str {
+        ""
+    }
 }
 
 /// A value of a policy at a checkpoint.
