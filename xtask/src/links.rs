@@ -1,7 +1,8 @@
 //! Links of the READMEs of packages: a registry has no files outside a package.
 
+use crate::numbered::top;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The relative links of a page in Markdown, without their anchors.
 pub(crate) fn links(text: &str) -> impl Iterator<Item = &str> {
@@ -11,8 +12,8 @@ pub(crate) fn links(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn packages() -> Vec<PathBuf> {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("crates");
-    let mut found: Vec<PathBuf> = fs::read_dir(crates).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut found: Vec<PathBuf> =
+        fs::read_dir(top().join("crates")).unwrap().map(|entry| entry.unwrap().path()).collect();
     found.sort();
     found
 }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::links::links;
+use crate::words::files;
 
 /// The page's tables, each under a heading with the number of its rows.
 const PAPERS: [(&str, usize); 5] = [
@@ -15,7 +16,7 @@ const PAPERS: [(&str, usize); 5] = [
     ("RUCB paper", 11),
 ];
 
-fn top() -> &'static Path {
+pub(crate) fn top() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
@@ -42,24 +43,9 @@ fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// All files with this ending below a folder.
-fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
-        let path = entry.path();
-        if entry.file_type().unwrap().is_dir() {
-            files(&path, ending, found);
-        } else if path.extension().is_some_and(|end| end == ending) {
-            found.push(path);
-        }
-    }
-}
-
-fn texts(folders: &[&str], ending: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for folder in folders {
-        files(&top().join(folder), ending, &mut found);
-    }
-    found.iter().map(|path| fs::read_to_string(path).unwrap()).collect()
+/// The contents of the files with this ending below a folder.
+fn texts(folder: &str, ending: &str) -> Vec<String> {
+    files(&top().join(folder), &[ending]).iter().map(|path| fs::read_to_string(path).unwrap()).collect()
 }
 
 /// The word that follows one of these words, of every line that has one.
@@ -130,8 +116,8 @@ fn every_item_has_one_row() {
 #[test]
 fn every_test_and_claim_of_the_table_exists() {
     let page = page();
-    let mut known = tests(&texts(&["crates"], "rs"));
-    known.extend(claims(&texts(&["xtask/experiments"], "toml")));
+    let mut known = tests(&texts("crates", "rs"));
+    known.extend(claims(&texts("xtask/experiments", "toml")));
     assert!(known.len() > 1000, "{} tests and claims", known.len());
     for (paper, _) in PAPERS {
         let unknown = unknown_tests(&rows(&page, paper), &known);
@@ -143,7 +129,7 @@ fn every_test_and_claim_of_the_table_exists() {
 fn every_name_of_code_in_the_table_exists() {
     let page = page();
     let keywords = ["fn", "struct", "enum", "trait", "const", "type", "mod"];
-    let known = named_after(&texts(&["crates"], "rs"), &keywords);
+    let known = named_after(&texts("crates", "rs"), &keywords);
     for (paper, _) in PAPERS {
         let unknown = unknown_code(&rows(&page, paper), &known);
         assert!(unknown.is_empty(), "{paper}: {}", unknown.join(", "));

@@ -1,5 +1,6 @@
 //! Words that no text of the project may contain, because a reader would have to guess their meaning.
 
+use crate::numbered::top;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,24 +11,25 @@ const TEXTS: [&str; 3] = ["rs", "md", "toml"];
 /// Folders to skip.
 const OTHERS: [&str; 4] = ["target", ".git", "data", "corpus"];
 
-fn texts(folder: &Path, found: &mut Vec<PathBuf>) {
+/// The files with these extensions in a folder and below, without those of [`OTHERS`].
+pub(crate) fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
         let (path, name) = (entry.path(), entry.file_name());
         if entry.file_type().unwrap().is_dir() {
             if !OTHERS.iter().any(|other| name == *other) {
-                texts(&path, found);
+                found.extend(files(&path, extensions));
             }
-        } else if path.extension().is_some_and(|end| TEXTS.iter().any(|text| end == *text)) {
+        } else if path.extension().is_some_and(|end| extensions.iter().any(|text| end == *text)) {
             found.push(path);
         }
     }
+    found
 }
 
 #[test]
 fn no_riddles() {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut files = Vec::new();
-    texts(top, &mut files);
+    let files = files(top(), &TEXTS);
     assert!(files.len() > 300, "{} files with text", files.len());
     let mut found = Vec::new();
     for file in files {
