@@ -573,14 +573,6 @@ mod tests {
     }
 
     #[test]
-    fn a_runs_file_of_another_program_stays() {
-        let top = tempdir().unwrap();
-        fs::write(top.path().join(RUNS), "mine").unwrap();
-        claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{}")]).unwrap();
-        assert_eq!(fs::read(top.path().join(RUNS)).unwrap(), b"mine");
-    }
-
-    #[test]
     fn a_runs_file_that_the_manifest_does_not_list_is_in_the_way() {
         let top = tempdir().unwrap();
         claim(top.path()).unwrap().write_all(&manifest("mine"), &[(RESULT, b"{}")]).unwrap();
