@@ -142,10 +142,7 @@ fn how(compared: &Compared) -> String {
             let equal: Vec<String> = differing.map(equal).unique().collect();
             let equal = match equal.len() {
                 0 => String::new(),
-                1..=NAMED => format!(" Equal among them: {}.", equal.join(", ")),
-                more => {
-                    format!(" Equal among them: {} and {} more.", equal[..NAMED].join(", "), more - NAMED)
-                }
+                _ => format!(" Equal among them: {}.", number::first_of(equal.iter(), NAMED)),
             };
             format!(
                 "Compared run by run, in the {} that both have with one seed.{equal}",

@@ -3,7 +3,8 @@
 //! A signal handler calls [`hold`] before it reports and exits, so it waits until all files of a directory are in place. A signal concerns
 //! the whole process, so this state is global: the only global state of the workspace.
 
-use std::fmt::{self, Write as _};
+use crate::number::first_of;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -36,13 +37,7 @@ const NAMED: usize = 3;
 
 impl fmt::Display for KeptOutput {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut kept = String::new();
-        for dir in self.complete.iter().take(NAMED) {
-            write!(kept, "{}{}", if kept.is_empty() { "" } else { ", " }, dir.display())?;
-        }
-        if let Some(more) = self.complete.len().checked_sub(NAMED).filter(|more| *more > 0) {
-            write!(kept, " and {more} more")?;
-        }
+        let kept = first_of(self.complete.iter().map(|dir| dir.display()), NAMED);
         match (&self.begun, kept.as_str()) {
             (None, "") => write!(formatter, "interrupted: nothing was written"),
             (None, _) => {

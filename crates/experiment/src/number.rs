@@ -1,6 +1,8 @@
 //! Numbers for readers: digits in groups of three, and only as many decimals as carry meaning.
 
+use itertools::Itertools as _;
 use num_traits::ToPrimitive as _;
+use std::fmt::Display;
 
 /// A count with its digits in groups of three: `1,228,004`.
 pub fn grouped(count: u64) -> String {
@@ -10,6 +12,13 @@ pub fn grouped(count: u64) -> String {
 /// A count and what is counted, in the plural unless it is one: `1 run`, `1,000 queries`.
 pub fn counted(count: u64, one: &str) -> String {
     format!("{} {}", grouped(count), noun(count, one))
+}
+
+/// The first `most` of some things, and the number of the others.
+pub fn first_of(all: impl ExactSizeIterator<Item: Display>, most: usize) -> String {
+    let others = all.len().saturating_sub(most);
+    let shown = all.take(most).join(", ");
+    if others > 0 { format!("{shown} and {others} more") } else { shown }
 }
 
 /// What is counted, in the plural unless it is one.

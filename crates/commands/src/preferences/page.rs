@@ -39,10 +39,7 @@ impl Numbering {
 
     /// The names of the first items of a list, and the number of further ones.
     pub(super) fn listed(&self, rows: &[usize]) -> String {
-        let names: Vec<String> = rows.iter().take(SHOWN).map(|&row| self.name(row)).collect();
-        let more =
-            if rows.len() > SHOWN { format!(" and {} more", rows.len() - SHOWN) } else { String::new() };
-        format!("{}{more}", names.join(", "))
+        number::first_of(rows.iter().map(|&row| self.name(row)), SHOWN)
     }
 }
 
@@ -222,14 +219,8 @@ impl MatrixReport {
                 self.von_neumann.iter().copied().enumerate().filter(|(_, share)| *share > 0.0).collect();
             shares.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             let name = |item| self.numbering.name(item);
-            let listed =
-                shares.iter().take(SHOWN).map(|(item, share)| format!("{} ({})", name(*item), four(*share)));
-            let more = if shares.len() > SHOWN {
-                format!(" and {} more", shares.len() - SHOWN)
-            } else {
-                String::new()
-            };
-            format!("{}{more}", listed.collect::<Vec<_>>().join(", "))
+            let listed = shares.iter().map(|(item, share)| format!("{} ({})", name(*item), four(*share)));
+            number::first_of(listed, SHOWN)
         };
         let mut lines = vec![("Von Neumann winner", lottery())];
         if let Some([least, most]) = self.gaps {
