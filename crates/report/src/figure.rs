@@ -148,7 +148,8 @@ pub fn file_names(figures: &[Figure]) -> Vec<String> {
     figures.iter().enumerate().map(name).collect()
 }
 
-/// Draws figures: the file name and the picture of each. Figures that compare variants are left out for a single result.
+/// Draws figures: the file name and the picture of each. Figures that compare variants are left
+/// out for a single result.
 ///
 /// # Errors
 ///

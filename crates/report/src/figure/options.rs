@@ -35,7 +35,8 @@ struct Row {
     kind: &'static Kind,
     /// Whether the scale of the vertical axis can be chosen.
     has_y: bool,
-    /// Whether it shows runs that end with an answer; otherwise curves, with a choice of the scale of their horizontal axis.
+    /// Whether it shows runs that end with an answer; otherwise curves, with a choice of the scale
+    /// of their horizontal axis.
     is_of_answers: bool,
     make: fn(&PlotOptions) -> Arc<dyn Plot>,
 }
