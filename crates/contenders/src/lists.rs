@@ -16,7 +16,7 @@ use policies::catalogue::{
     Catalogued, Chosen, PolicySpec, Protocol, WithAnyList, WithPositionBased, WithPrefix,
     WithUnknownExamination,
 };
-use policies::{Error, PbmUcb, Policy, PositionsKnown, PrefixKnown, ReadAs};
+use policies::{Error, InOrder, PbmUcb, Policy, PositionsKnown, PrefixKnown, ReadAs};
 use serde::{Serialize, de::DeserializeOwned};
 use sim::{Contender, Entry, LockstepEntry, Oracle};
 use std::marker::PhantomData;
@@ -107,10 +107,26 @@ macro_rules! enter {
 }
 
 enter! {
-    WithAnyList(ListShape): PositionBased => |known| known.shape();
     WithAnyList(ListShape): RandomSemiBandit, CascadeModel, DynamicBayesian, ClickChain, UserBrowsing => |known| known;
     WithAnyList(ListShape): DependentClick => |known| known.shape();
     WithPrefix(PrefixKnown<'_>): RandomSemiBandit, CascadeModel, DependentClick => |known| known.into();
+}
+
+impl WithAnyList for Enter<'_, PositionBased> {
+    type Output = Box<dyn Contender<PositionBased>>;
+
+    /// The policy gets the sizes, and shows its lists in the order of examination.
+    fn with<P, F>(self, build: F) -> Self::Output
+    where
+        P: Policy<Pbm> + Serialize + DeserializeOwned,
+        F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static,
+    {
+        let (label, horizon) = (self.entrant.label.clone(), self.horizon);
+        let enter = move |known: PbmKnown<'_>| {
+            InOrder::new(build(known.shape(), horizon).expect(GOES_WITH_USERS), known)
+        };
+        Box::new(Entry::new(label, enter).saved())
+    }
 }
 
 impl WithPositionBased for Enter<'_, PositionBased> {

@@ -3,6 +3,7 @@
 mod coin;
 mod error;
 mod exact;
+mod in_order;
 mod kl_arms;
 #[cfg(test)]
 mod naive;
@@ -36,6 +37,7 @@ pub use ranking::*;
 pub use catalogue::{BuildError, Chosen, PolicySpec, SpecError};
 
 pub use error::Error;
+pub use in_order::InOrder;
 pub use policy::{Decision, Policy, Recommend, Select, Stop, Update};
 pub use read_as::ReadAs;
 pub use sampling::draw_beta;

@@ -1,0 +1,91 @@
+//! Policies that take the first position for the one that is examined most, on users for whom another one may be.
+
+use crate::{Decision, PositionsKnown, Select, Update};
+use click_models::{Clicks, ItemId, ListShape, PbmFeedback, PbmKnown, Ranking};
+use rand::Rng;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// Shows the lists of a policy in the order of examination: its first item at the position that is examined most, and so on.
+///
+/// # Examples
+///
+/// ```
+/// use click_models::{ClickModel, ItemId, PositionBased, Ranking};
+/// use policies::{Decision, Fixed, InOrder, Select};
+/// use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
+///
+/// let users = PositionBased::from_values(&[0.5, 0.3, 0.2], &[0.4, 1.0, 0.6])?;
+/// let best_first = Fixed::new([0, 1, 2].map(ItemId::new).into_iter().collect::<Ranking>());
+/// let (mut policy, mut decision) = (InOrder::new(best_first, users.known()), Decision::default());
+/// policy.select(&mut Xoshiro256PlusPlus::seed_from_u64(1), &mut decision);
+/// assert_eq!(decision.action.as_slice(), [2, 0, 1].map(ItemId::new));
+/// # Ok::<(), click_models::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct InOrder<P> {
+    policy: P,
+    /// The position that is examined most, the next one, and so on; empty if they are in this order from the top down.
+    #[serde(deserialize_with = "read_order")]
+    positions: Vec<usize>,
+    /// The list as the policy gave it.
+    #[serde(skip)]
+    items: Vec<ItemId>,
+}
+
+/// Reads an order of positions from a state, which may be damaged.
+fn read_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<usize>, D::Error> {
+    let positions = Vec::<usize>::deserialize(deserializer)?;
+    let mut sorted = positions.clone();
+    sorted.sort_unstable();
+    if sorted.len() <= ListShape::MAX_POSITIONS && sorted.iter().copied().eq(0..sorted.len()) {
+        Ok(positions)
+    } else {
+        Err(D::Error::custom("not an order of positions"))
+    }
+}
+
+impl<P> InOrder<P> {
+    /// Wraps a policy on lists of as many positions.
+    pub fn new(policy: P, known: PbmKnown<'_>) -> Self {
+        let positions = PositionsKnown::from(known).places();
+        let positions = if positions.is_sorted() { Vec::new() } else { positions };
+        Self { policy, positions, items: Vec::new() }
+    }
+}
+
+impl<P: Select<Ranking>> Select<Ranking> for InOrder<P> {
+    type Note = P::Note;
+
+    #[inline]
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking, P::Note>) {
+        self.policy.select(rng, out);
+        if !self.positions.is_empty() {
+            self.items.clear();
+            self.items.extend(out.action.iter());
+            let list = out.action.positions_mut(self.positions.len());
+            for (&position, &item) in self.positions.iter().zip(&self.items) {
+                list[position] = item;
+            }
+        }
+    }
+}
+
+impl<P: Update<Ranking, PbmFeedback>> Update<Ranking, PbmFeedback> for InOrder<P> {
+    #[inline]
+    fn update(&mut self, decision: &Decision<Ranking, P::Note>, feedback: &PbmFeedback) {
+        if self.positions.is_empty() {
+            return self.policy.update(decision, feedback);
+        }
+        let mut in_order = Decision { action: Ranking::default(), note: decision.note.clone() };
+        let mut clicks = Clicks::new(self.positions.len());
+        let items = in_order.action.positions_mut(self.positions.len());
+        for (rank, &position) in self.positions.iter().enumerate() {
+            items[rank] = decision.action.as_slice()[position];
+            if feedback.clicks.get(position) {
+                clicks = clicks.with(rank);
+            }
+        }
+        self.policy.update(&in_order, &PbmFeedback { clicks });
+    }
+}
