@@ -207,7 +207,9 @@ impl<'a> Fitting<'a> {
         };
         let [satisfied, unsatisfied] = pseudo(scanned.options.strength_of_hidden(), prior.satisfaction_mean);
         let of_continuation = |of: usize| match prior.continuation_mean.get(of) {
-            Some(&mean) => pseudo(strength, mean),
+            Some(&mean) if of == 0 => pseudo(strength, mean),
+            // Items of a query hardly differ enough to tell these apart.
+            Some(&mean) => pseudo(scanned.options.strength_of_hidden(), mean),
             None => pseudo(strength.min(CONTINUATION_STRENGTH), CONTINUATION_MEAN),
         };
         let (clicks, skips) = (first_row..first_row + n_rows).map(|row| scanned.counted(row)).unzip();
