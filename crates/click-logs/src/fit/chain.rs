@@ -24,10 +24,12 @@
 //! | `satisfaction` | `s` (DBN), one per item and query |
 //! | `continuation` | `c` (DBN), or `c_1, c_2, c_3` (CCM), for the site or by query |
 //!
-//! Numerics: a click at the end of its list has no information about going on. The observed information is exact. It couples the items of
-//! a query, and is bordered by continuation; it is not computed for more than 800 items of a query. Without priors, a parameter without
-//! data keeps its starting value, without an interval. Complexity: an EM step is linear in the different lists; errors take O(items^3)
-//! per query, and O(length^3) per list.
+//! Numerics: a click at the end of its list has no information about going on. The observed
+//! information is exact. It couples the items of a query, and is bordered by continuation; it is
+//! not computed for more than 800 items of a query. The interval of continuation in the DBN also
+//! holds that of a fit whose satisfaction may be negative. Without priors, a parameter without data
+//! keeps its starting value, without an interval. Complexity: an EM step is linear in the different
+//! lists; errors take O(items^3) per query, and O(length^3) per list.
 
 mod information;
 mod problem;
@@ -41,6 +43,7 @@ use super::squarem::{self, Convergence};
 use super::{Attractions, Continuation, EmOptions, Fit, QueryFit};
 use crate::session::Sessions;
 use click_models::ListShape;
+use confidence::math::sqrt;
 use problem::{Kind, Problem};
 use std::ops::Range;
 use tails::{Tails, examined_below};
@@ -251,7 +254,15 @@ impl<'a> Fitting<'a> {
 impl Found {
     fn estimate(&self, problem: &Problem, of: usize, z: f64) -> Estimate {
         let known = problem.known(of);
-        Estimate::hidden(self.at[of], self.variances[of], known, self.strength, z)
+        let mut estimate = Estimate::hidden(self.at[of], self.variances[of], known, self.strength, z);
+        let is_shared = problem.kind == Kind::Dbn && of + 1 == self.at.len();
+        if let Some((low, high)) = estimate.interval.as_mut().filter(|_| is_shared)
+            && let Some((c, variance)) = problem.unbounded_continuation(&self.at)
+        {
+            let half = z * sqrt(variance);
+            (*low, *high) = (low.min(c - half).max(0.0), high.max(c + half).min(1.0));
+        }
+        estimate
     }
 }
 

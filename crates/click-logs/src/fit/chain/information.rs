@@ -184,6 +184,32 @@ impl Problem {
         variances
     }
 
+    /// Continuation of the DBN if satisfaction might be negative, and its variance: a Newton step,
+    /// with a normal prior of satisfaction of the same mean and strength. `None` without a prior.
+    ///
+    /// Where satisfaction is near 0 and by chance more users go on after a click, it cannot fall,
+    /// and continuation rises.
+    pub(super) fn unbounded_continuation(&self, at: &[f64]) -> Option<(f64, f64)> {
+        let at = self.split(at);
+        let (yes, no) = (*self.satisfied.first().filter(|yes| **yes > 0.0)?, *self.unsatisfied.first()?);
+        let (strength, c) = (yes + no, at.continuation[0]);
+        let precision = strength * strength * strength / (yes * no);
+        // The gradient is eliminated as the mixed derivatives of a second shared parameter.
+        let mut bordered = Bordered::new(2);
+        bordered.shared[0] = curvature(self.prior[0][0] + self.skips_above, self.prior[0][1], c);
+        let block = |[rows, lists]: &[Range<usize>; 2], shared: &mut SharedTerms| {
+            let mut block = self.block(&at, rows.clone(), lists.clone(), shared);
+            block.border.resize(2 * block.n, 0.0);
+            for (of, &s) in (rows.len()..block.n).zip(&at.satisfaction[rows.clone()]) {
+                block.matrix[of * block.n + of] += precision - curvature(yes, no, s);
+                block.border[block.n + of] = precision * (yes / strength - s) - yes / s + no / (1.0 - s);
+            }
+            Some(block)
+        };
+        bordered.push_all(&self.queries, size_of_block, block);
+        Some((c + bordered.shared[2] / bordered.shared[0], 1.0 / bordered.shared[0]))
+    }
+
     fn going_on(&self, at: &Split<'_>, row: usize) -> GoingOn {
         match *at.continuation {
             [_, bad, good] if self.kind == Kind::Ccm => {
