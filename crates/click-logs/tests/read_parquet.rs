@@ -2,7 +2,9 @@
 
 use click_logs::{Error, ErrorKind, Fault, Format, Log, Reader};
 use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{
+    ByteArray, ByteArrayType, DoubleType, FixedLenByteArray, FixedLenByteArrayType, Int32Type, Int64Type,
+};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -347,6 +349,77 @@ fn texts_are_read_as_those_of_csv() {
     let refused = |row| read_texts(&[row]).unwrap_err().kind().clone();
     assert_eq!(refused(["q", "a", "true", "1"]), ErrorKind::Line(Fault::NotANumber));
     assert_eq!(refused(["q", "a", "1", "yes"]), ErrorKind::Line(Fault::NotANumber));
+}
+
+/// A table of one column of decimals for items, positions and clicks each: 4, 8 and 16 bytes, and as many as needed.
+fn decimals(types: [&str; 3], rows: &[[i128; 3]]) -> Vec<u8> {
+    let names = ["i", "p", "c"];
+    let columns = types.iter().zip(names).map(|(of, name)| format!("REQUIRED {}; ", of.replace('#', name)));
+    let schema = format!("message log {{ {} }}", columns.collect::<String>());
+    let schema = Arc::new(parse_message_type(&schema).unwrap());
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for place in 0..3 {
+        let mut column = group.next_column().unwrap().unwrap();
+        let values = rows.iter().map(|row| row[place]);
+        let bytes = |value: i128| ByteArray::from(value.to_be_bytes().to_vec());
+        match types[place].split(' ').next().unwrap() {
+            "INT32" => {
+                let values: Vec<i32> = values.map(|value| value.try_into().unwrap()).collect();
+                column.typed::<Int32Type>().write_batch(&values, None, None).unwrap();
+            }
+            "INT64" => {
+                let values: Vec<i64> = values.map(|value| value.try_into().unwrap()).collect();
+                column.typed::<Int64Type>().write_batch(&values, None, None).unwrap();
+            }
+            "BYTE_ARRAY" => {
+                let needed = |value: i128| {
+                    bytes(value).data()[15 - usize::from(value.unsigned_abs() > 127)..].to_vec()
+                };
+                let values: Vec<ByteArray> = values.map(|value| needed(value).into()).collect();
+                column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+            }
+            _ => {
+                let values: Vec<FixedLenByteArray> = values.map(|value| bytes(value).into()).collect();
+                column.typed::<FixedLenByteArrayType>().write_batch(&values, None, None).unwrap();
+            }
+        }
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+/// Decimals are what the same text in CSV is: a name with all its digits, and a whole number.
+#[test]
+fn decimals_are_read_as_those_of_csv() {
+    let fixed = "FIXED_LEN_BYTE_ARRAY(16) # (DECIMAL(38,2))";
+    let short = ["INT32 # (DECIMAL(9,2))", "INT64 # (DECIMAL(18,1))", fixed];
+    let long = [fixed, "BYTE_ARRAY # (DECIMAL(5,2))", "INT64 # (DECIMAL(18,0))"];
+    let read =
+        |bytes: &[u8]| Reader::new(Format::parquet("item=i,position=p,click=c").unwrap()).read("log", bytes);
+    let csv = |rows: &str| {
+        let format = Format::delimited("item=i,position=p,click=c").unwrap();
+        Reader::new(format).read("log", format!("i,p,c\n{rows}").as_bytes())
+    };
+    let found = read(&decimals(short, &[[1250, 10, 100], [-5, 20, 0]])).unwrap().counts;
+    assert_eq!(found, csv("12.50,1.0,1.00\n-0.05,2.0,0.00\n").unwrap().counts);
+    let many = 10_i128.pow(37) + 1;
+    let found = read(&decimals(long, &[[many, 100, 1], [-many, 200, 0]])).unwrap().counts;
+    let name = format!("1{}.01", "0".repeat(35));
+    assert_eq!(found, csv(&format!("{name},1.00,1\n-{name},2.00,0\n")).unwrap().counts);
+    // Whole numbers are those of columns of whole numbers.
+    let whole = ["FIXED_LEN_BYTE_ARRAY(16) # (DECIMAL(38,0))"; 3];
+    assert_eq!(read(&decimals(whole, &[[7, 1, 1]])).unwrap().counts, csv("7,1,1\n").unwrap().counts);
+    for (row, fault) in [([1, 15, 1], Fault::NotANumber), ([1, -10, 1], Fault::Negative)] {
+        let kind = read(&decimals(short, &[row])).unwrap_err().kind().clone();
+        assert_eq!(kind, ErrorKind::Line(fault));
+    }
+    let longer = ["FIXED_LEN_BYTE_ARRAY(17) # (DECIMAL(39,0))", short[1], short[2]];
+    let message = read(&decimals(longer, &[])).unwrap_err().to_string();
+    assert!(message.contains("column `i` holds long decimals"), "{message}");
 }
 
 /// The description of a file promises as many rows as there are.

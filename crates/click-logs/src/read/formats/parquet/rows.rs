@@ -1,7 +1,7 @@
 //! Parquet with one (query, item, position) a row; the user names the columns.
 //!
-//! Supports whole numbers, texts, truth values, and floating-point numbers that are whole (some engines write sums so), but no nested
-//! columns. Row groups are read on all cores, a few thousand rows at a time, and only the named columns. Compression may be Snappy, gzip, LZ4 or Zstandard. A
+//! Supports whole numbers, texts, truth values, decimals (as the same text in CSV), and floating-point numbers that are whole (some engines
+//! write sums so), but no nested columns. Row groups are read on all cores, a few thousand rows at a time, and only the named columns. Compression may be Snappy, gzip, LZ4 or Zstandard. A
 //! stream is read completely first, since the description of a file is at its end. Sessions are as in [`Columns::session`].
 //!
 //! The library that decodes the pages may panic on damaged pages. The panic is caught, and becomes an error.
@@ -19,7 +19,7 @@ use crate::sink::Sink;
 use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType};
 use parquet::column::reader::ColumnReader;
-use parquet::data_type::ByteArray;
+use parquet::data_type::{ByteArray, FixedLenByteArray};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, Length, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
@@ -31,6 +31,8 @@ use std::vec;
 
 /// Number of rows that are decoded at once.
 const ROWS: usize = 4096;
+/// The most digits of a decimal, which has 16 bytes then.
+const DECIMAL_DIGITS: i32 = 38;
 const CODECS: &str = "Snappy, gzip, LZ4 or Zstandard";
 
 /// A value of a row, with its text.
@@ -42,6 +44,21 @@ enum Owned {
 impl Owned {
     fn of_i64(value: i64, unsigned: bool) -> Self {
         Self::Plain(if unsigned { Value::Number(value.cast_unsigned()) } else { value.into() })
+    }
+
+    /// A decimal, with all digits of its scale.
+    fn of_decimal(unscaled: i128, scale: usize) -> Self {
+        if let (0, Ok(whole)) = (scale, i64::try_from(unscaled)) {
+            return Self::of_i64(whole, false);
+        }
+        let mut text = format!("{:0>width$}", unscaled.unsigned_abs(), width = scale + 1);
+        if scale > 0 {
+            text.insert(text.len() - scale, '.');
+        }
+        if unscaled < 0 {
+            text.insert(0, '-');
+        }
+        Self::Text(text.as_str().into())
     }
 
     #[inline]
@@ -377,13 +394,24 @@ fn check(column: &ColumnDescriptor) -> Result<(), String> {
         return Err("lists".into());
     }
     match column.physical_type() {
-        kind @ (Type::INT96 | Type::FIXED_LEN_BYTE_ARRAY) => Err(kind.to_string()),
-        _ if column.converted_type() == ConvertedType::DECIMAL && column.type_scale() != 0 => {
-            Err("decimal fractions".into())
+        _ if scale(column).is_some_and(|scale| scale.max(column.type_precision()) > DECIMAL_DIGITS) => {
+            Err("long decimals".into())
         }
-        Type::BYTE_ARRAY if column.converted_type() == ConvertedType::DECIMAL => Err("long decimals".into()),
+        kind @ Type::INT96 => Err(kind.to_string()),
+        kind @ Type::FIXED_LEN_BYTE_ARRAY if scale(column).is_none() => Err(kind.to_string()),
         _ => Ok(()),
     }
+}
+
+/// The number of digits after the point, if a column holds decimals.
+fn scale(column: &ColumnDescriptor) -> Option<i32> {
+    (column.converted_type() == ConvertedType::DECIMAL).then(|| column.type_scale())
+}
+
+/// A whole number from its bytes, the first of which has the sign.
+fn of_bytes(bytes: &[u8]) -> i128 {
+    let sign = if bytes.first().is_some_and(|first| *first > 0x7f) { -1 } else { 0 };
+    bytes.iter().fold(sign, |number, &byte| number << 8 | i128::from(byte))
 }
 
 /// Some rows of a column; none at its end.
@@ -413,19 +441,30 @@ fn decode(reader: &mut ColumnReader, column: &ColumnDescriptor) -> Result<Vec<Ow
         column.converted_type(),
         ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
     );
+    let scale = scale(column).map(|scale| usize::try_from(scale).unwrap_or(0));
     Ok(match reader {
         ColumnReader::BoolColumnReader(reader) => rows!(reader, |value: bool| Owned::Plain(value.into())),
-        ColumnReader::Int32ColumnReader(reader) => rows!(reader, |value: i32| {
-            let value: i64 = if unsigned { value.cast_unsigned().into() } else { value.into() };
-            Owned::Plain(value.into())
+        ColumnReader::Int32ColumnReader(reader) => rows!(reader, |value: i32| match scale {
+            Some(scale) => Owned::of_decimal(value.into(), scale),
+            None if unsigned => Owned::Plain(u64::from(value.cast_unsigned()).into()),
+            None => Owned::Plain(i64::from(value).into()),
         }),
-        ColumnReader::Int64ColumnReader(reader) => rows!(reader, |value| Owned::of_i64(value, unsigned)),
+        ColumnReader::Int64ColumnReader(reader) => rows!(reader, |value: i64| match scale {
+            Some(scale) => Owned::of_decimal(value.into(), scale),
+            None => Owned::of_i64(value, unsigned),
+        }),
         ColumnReader::FloatColumnReader(reader) => {
             rows!(reader, |value: f32| Owned::Plain(f64::from(value).into()))
         }
         ColumnReader::DoubleColumnReader(reader) => rows!(reader, |value: f64| Owned::Plain(value.into())),
-        ColumnReader::ByteArrayColumnReader(reader) => rows!(reader, Owned::Text),
-        // The caller refused other types.
-        ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => Vec::new(),
+        ColumnReader::ByteArrayColumnReader(reader) => rows!(reader, |value: ByteArray| match scale {
+            Some(scale) => Owned::of_decimal(of_bytes(value.data()), scale),
+            None => Owned::Text(value),
+        }),
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => rows!(reader, |value: FixedLenByteArray| {
+            Owned::of_decimal(of_bytes(value.data()), scale.unwrap_or(0))
+        }),
+        // The caller refused it.
+        ColumnReader::Int96ColumnReader(_) => Vec::new(),
     })
 }
