@@ -77,6 +77,23 @@ fn queries_with_a_separator_in_their_names_are_not_one() {
     assert_eq!(sessions(&log), [("men/shoes/213".to_owned(), "a b".to_owned(), 1)]);
 }
 
+/// The query `a/1` of one file and the query `a` of region 1 in another would have one name.
+#[test]
+fn files_have_regions_or_none_has() {
+    let parts =
+        ["query\turls\tclicked_mask\na/1\tx,y\t10\n", "query\tregion\turls\tclicked_mask\na\t1\tx,y\t10\n"];
+    let read = |parts: &[&str]| {
+        let names = ["0", "1", "2"].iter().zip(parts);
+        let inputs = names.map(|(name, part)| Input::stream(name, part.as_bytes())).collect();
+        Reader::new(Format::Sessions).read_inputs(inputs).map(|log| log.counts.n_queries())
+    };
+    assert_eq!([read(&parts[..1]).unwrap(), read(&[parts[1], parts[1]]).unwrap()], [1, 1]);
+    for parts in [[parts[0], parts[0], parts[1]], [parts[1], parts[1], parts[0]]] {
+        let message = read(&parts).unwrap_err().to_string();
+        assert!(message.contains("2:1") && message.contains("`region` in some files only"), "{message}");
+    }
+}
+
 /// Names with line ends, quotation marks and other characters, through CSV and back, in blocks of any size.
 #[test]
 fn counts_with_any_names_are_read_again() {

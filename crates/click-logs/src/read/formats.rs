@@ -79,7 +79,7 @@ formats! {
 
     /// One session a line, tab-separated, with a header: `query`, `urls` (comma-separated), `clicked_mask` (a 0 or 1 for each URL), and
     /// optionally `region` and `n_clicks_outside_top10`. The name of a query with a region is `query/region`, where a slash in
-    /// the region is written `%2F`.
+    /// the region is written `%2F`. All files have regions or none.
     Sessions = "sessions" in sessions {
         holds: "A session a line, with a header",
         line: "a session; tab-separated, with a header: `query`, `urls` (comma-separated), `clicked_mask` (a 0 or 1 for each URL, `100`), optionally `region` and `n_clicks_outside_top10`",

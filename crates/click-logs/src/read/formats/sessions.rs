@@ -2,7 +2,7 @@
 //!
 //! Tab-separated with a header. The columns are `query`, `urls` and `clicked_mask`, in any order, and optionally `region` and
 //! `n_clicks_outside_top10`. `urls` has 1 to 64 URLs separated by commas, and `clicked_mask` a 0 or 1 for each. The name of a query with
-//! a region is `query/region`.
+//! a region is `query/region`, so either all files have regions or none: `a/1` of a file without may be another query.
 
 use super::yandex::query_of_region;
 use super::{Input, Keep, ReadReport, Reader};
@@ -14,6 +14,7 @@ use crate::read::line::{LineFault, LineFormat};
 use crate::read::meaning::Meaning;
 use crate::read::open_lists::Spot;
 use crate::sink::Sink;
+use std::sync::OnceLock;
 
 const COLUMNS: [&str; 5] = ["query", "urls", "clicked_mask", "region", "n_clicks_outside_top10"];
 /// The number of required columns; they come first.
@@ -26,10 +27,13 @@ const OUTSIDE: usize = 4;
 
 struct SessionLines {
     meaning: Meaning,
+    /// Whether files have regions; the first one says.
+    with_region: OnceLock<bool>,
 }
 
 pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<ReadReport, Error> {
-    reader.read_lines(&SessionLines { meaning: reader.meaning }, inputs, keep)
+    let with_region = OnceLock::new();
+    reader.read_lines(&SessionLines { meaning: reader.meaning, with_region }, inputs, keep)
 }
 
 /// The role of each column of a file, as an index into [`COLUMNS`].
@@ -63,14 +67,19 @@ impl LineFormat for SessionLines {
             (0..NEEDED).all(|role| once(role, roles) == 1)
                 && (NEEDED..COLUMNS.len()).all(|role| once(role, roles) <= 1)
         };
-        roles.filter(fits).map(|roles| Layout { roles }).ok_or_else(|| {
+        let roles = roles.filter(fits).ok_or_else(|| {
             let (needed, others) = COLUMNS.split_at(NEEDED);
             format!(
                 "expected a header with the columns `{}`, with tabs between them, and perhaps `{}`",
                 needed.join("`, `"),
                 others.join("`, `"),
             )
-        })
+        })?;
+        let has_region = roles.contains(&REGION);
+        if *self.with_region.get_or_init(|| has_region) != has_region {
+            return Err("a column `region` in some files only, so queries may have the name of another one: read them apart".into());
+        }
+        Ok(Layout { roles })
     }
 
     fn is_header(&self, line: &[u8]) -> bool {
