@@ -185,6 +185,34 @@ fn a_file_with_a_table_has_what_belongs_to_all_queries() {
     }
 }
 
+/// No list of `q` has a click at the top, so what follows such a click has the value of the other query, and no interval.
+#[test]
+fn browsing_that_never_occurred_has_no_interval() {
+    let sessions = |query: &str, mask: &str, n: usize| format!("{query}\ta,b,c\t{mask}\n").repeat(n);
+    let lines = [
+        "query\turls\tclicked_mask\n".to_owned(),
+        sessions("q", "000", 60),
+        sessions("q", "010", 40),
+        sessions("q", "011", 20),
+        sessions("r", "000", 100),
+        sessions("r", "100", 100),
+        sessions("r", "110", 50),
+        sessions("r", "101", 50),
+        sessions("r", "011", 50),
+        sessions("r", "001", 50),
+    ];
+    let log = Reader::new(Format::Sessions).keep_sessions().read("log", lines.concat().as_bytes()).unwrap();
+    let ubm = fit(Model::Ubm, &log.counts, &log.sessions, &Options::default()).unwrap();
+    let parameters = read(written_of(&log, &[ubm], &Options::default(), &|_| true)).unwrap();
+    for query in &parameters.models[0].queries {
+        for row in &query.positions {
+            let occurs = query.query == "r" || row.last_click != Some(1);
+            assert!(row.estimate.value > 0.0 && row.estimate.se.is_some(), "{row:?}");
+            assert_eq!(row.estimate.upper.is_some(), occurs, "{} {row:?}", query.query);
+        }
+    }
+}
+
 #[test]
 fn faults_of_a_file_with_a_table_are_named() {
     let log = log();

@@ -340,7 +340,9 @@ impl<'a> Fitting<'a> {
         let estimate = |(of, &column): (usize, &usize)| {
             let estimate = if shown[column].1 > 0.0 || self.options.has_priors() {
                 let variance = found.variances.as_ref().map(|variances| variances[1][of]);
-                self.ratio([columns[0], column], found.columns[of], variance)
+                let estimate = self.ratio([columns[0], column], found.columns[of], variance);
+                // What never occurred has the value of the prior, and no interval.
+                Estimate { interval: estimate.interval.filter(|_| shown[column].1 > 0.0), ..estimate }
             } else {
                 Estimate::bare(site[of])
             };
