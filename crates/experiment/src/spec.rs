@@ -13,7 +13,7 @@
 //! checkpoints = { log = 200 }        # the default; or a list of rounds, or both: { log = 200, also = [10_000] }; the
 //!                                    # horizon is always added
 //!
-//! [[instances]]                      # several: each run draws one uniformly, the same one for every policy
+//! [[instances]]                      # several: each block of n runs takes each of the n once, in a drawn order
 //! model = "pbm"                      # all instances have the same model
 //! name = "section 5.1"               # optional
 //! theta = [0.45, 0.35, 0.25, 0.15, 0.05]
