@@ -40,7 +40,7 @@ use super::in_order::in_order;
 use super::options::{Options, Scope};
 use super::scanned::{Certain, Scanned, TOLERANCE_OF_TURNS, TURNS};
 use super::squarem::{self, Convergence};
-use super::{Attractions, Continuation, EmOptions, Fit, QueryFit};
+use super::{Attractions, Continuation, Fit, QueryFit};
 use crate::session::Sessions;
 use click_models::ListShape;
 use confidence::math::sqrt;
@@ -53,8 +53,6 @@ const LONGEST: usize = ListShape::MAX_POSITIONS;
 /// Prior of the site's continuation: its mean, and its pseudo-counts at most. More would move probabilities near 0 or 1.
 const CONTINUATION_MEAN: f64 = 0.5;
 const CONTINUATION_STRENGTH: f64 = 1.0;
-/// The prior of attraction needs other parameters no better than this.
-const TOLERANCE_OF_PRIOR: f64 = 1e-4;
 /// Smallest prior mean, and its smallest distance from 1: a prior at the edge has its maximum there.
 const SMALLEST_MEAN: f64 = 0.1;
 
@@ -117,7 +115,7 @@ impl<'a> Fitting<'a> {
     fn with_prior_of_items(&mut self) -> Vec<f64> {
         let options = self.scanned.options;
         let prior = Prior { n_satisfactions: usize::from(self.kind == Kind::Dbn), ..Prior::default() };
-        let em = EmOptions { tolerance: options.em.tolerance.max(TOLERANCE_OF_PRIOR), ..options.em };
+        let em = options.em_of_priors();
         let all = 0..self.scanned.queries.len();
         let mut problem = self.problem(all.clone(), &prior);
         let mut at = start(&problem);

@@ -54,8 +54,8 @@ use std::ops::Range;
 /// Newton steps at most, and the largest change of a log-odds at which they end.
 const STEPS: usize = 100;
 const TOLERANCE: f64 = 1e-9;
-/// The same between two estimates of the variances.
-const ROUGH_TOLERANCE: f64 = 1e-3;
+/// The same between two estimates of the variances, which mostly have one step between them.
+const ROUGH_TOLERANCE: f64 = 0.1;
 /// Conjugate gradients end when the squared residual has fallen by this factor.
 const RESIDUAL: f64 = 1e-8;
 /// Alternations between parameters and variances at most, and the relative change of the variances at which they end.

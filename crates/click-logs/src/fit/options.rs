@@ -99,6 +99,11 @@ impl Options {
         self.prior_strength != Some(0.0)
     }
 
+    /// EM between two priors of attraction, which need other parameters no better than 1e-4.
+    pub(super) fn em_of_priors(&self) -> EmOptions {
+        EmOptions { tolerance: self.em.tolerance.max(1e-4), ..self.em }
+    }
+
     /// The given strength of priors, or the default.
     pub(crate) fn given_strength(&self) -> f64 {
         self.prior_strength.unwrap_or(STRENGTH)

@@ -1,6 +1,7 @@
 use super::super::squarem::Em as _;
 use super::super::{finite_differences, test_sessions};
 use super::*;
+use crate::fit::EmOptions;
 use confidence::math::ln;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

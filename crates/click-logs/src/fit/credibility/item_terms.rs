@@ -14,6 +14,7 @@ pub(super) struct Row {
     pub(super) clicks: f64,
     pub(super) exposure: f64,
     pub(super) lift: f64,
+    pub(super) ln_lift: f64,
     /// Per cell: parameter, `n g`, and examination `g`.
     pub(super) cells: Vec<(usize, f64, f64)>,
     /// Per cell: parameter of the position, and share of impressions.
@@ -29,7 +30,7 @@ impl Row {
         let (share, weight) = (mean * self.exposure / total, self.clicks + shape);
         let known = |of: &usize| *of != usize::MAX;
         // Clicks of columns are added once for all items.
-        sums.value += self.clicks * ln(self.lift) - weight * ln(total / shape);
+        sums.value += self.clicks * self.ln_lift - weight * ln(total / shape);
         let by_mean = self.clicks - weight * share;
         let expected = weight * mean / total;
         for &(of, exposure, _) in self.cells.iter().filter(|cell| known(&cell.0)) {

@@ -9,11 +9,10 @@ use super::{Credibility, PSEUDO_CLICKS, PositionEffects};
 use confidence::math::ln;
 use libm::exp;
 
-/// Largest number of Newton steps, and of EM steps.
-const STEPS: usize = 60;
-const EM_STEPS: usize = 1000;
-/// Stops when a step changes no logarithm by more.
-const TOLERANCE: f64 = 1e-10;
+/// Largest number of steps, and the change of a logarithm at which they end. The Newton step after a
+/// change is about its square.
+const OF_NEWTON: (usize, f64) = (60, 1e-5);
+const OF_EM: (usize, f64) = (1000, 1e-10);
 
 impl<S: Source> Credibility<'_, S> {
     /// Finds the maximum from a point near it, and scales the first column's examination to 1.
@@ -31,7 +30,7 @@ impl<S: Source> Credibility<'_, S> {
         let many = self.has_many_columns();
         let matrices = usize::from(!many);
         let mut sums = self.sums(found, &before, item_prior, matrices);
-        let limit = if many { EM_STEPS } else { STEPS };
+        let (limit, tolerance) = if many { OF_EM } else { OF_NEWTON };
         let mut last = Progress { iterations: 0, log_likelihood: sums.value, change: 0.0 };
         let mut converged = self.n_parameters() == 0;
         while !converged && last.iterations < limit {
@@ -51,7 +50,7 @@ impl<S: Source> Credibility<'_, S> {
             let change = length * step.iter().map(|step| step.abs()).fold(0.0, f64::max);
             last = Progress { iterations: last.iterations + 1, log_likelihood: sums.value, change };
             kept.push(last);
-            converged = change <= TOLERANCE;
+            converged = change <= tolerance;
         }
         if self.examines {
             let first = found.examination.first().copied().unwrap_or(0.0);

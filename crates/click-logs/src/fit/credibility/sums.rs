@@ -113,16 +113,16 @@ impl<S: Source> Credibility<'_, S> {
         row.cells.clear();
         row.placed.clear();
         row.clicks = of_item.iter().map(|count| count.clicks as f64).sum();
-        let mut lift = 0.0;
+        row.ln_lift = 0.0;
         for (count, share) in of_item.iter().zip(shares(of_item)) {
             let (n, g) = (count.impressions, examination[count.column]);
             row.cells.push((self.column(count.column).unwrap_or(usize::MAX), n * g, g));
             let position = self.positions[count.column];
-            lift += share * found.lift[position];
+            row.ln_lift += share * found.lift[position];
             row.placed.push((self.position(position).unwrap_or(usize::MAX), share));
         }
         row.exposure = row.cells.iter().map(|cell| cell.1).sum();
-        row.lift = exp(lift);
+        row.lift = exp(row.ln_lift);
     }
 
     /// The exposure and the lift of an item.
