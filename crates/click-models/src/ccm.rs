@@ -1,4 +1,4 @@
-//! The click chain model (CCM): the user scans the list from the top, and goes on depending on whether there was a click and how good it was.
+//! The click chain model (CCM): whether the user scans on depends on the click and on the item.
 //!
 //! A user who examines a position that shows item `u` clicks with probability `attraction[u]`. The user then examines the next position with
 //! probability `continuation[0]` after no click, and after a click with `continuation[1] (1 - attraction[u]) + continuation[2] attraction[u]`:
@@ -12,8 +12,8 @@
 //! | `attraction` | `r_u` | `n_items` | probability of a click, given examination |
 //! | `continuation` | `alpha_1, alpha_2, alpha_3` | 3 | probability |
 //!
-//! The best list is exact for catalogues of any size (`chain`): an examined item earns `a_u` clicks, and the user goes on with probability
-//! `(1 - a_u) alpha_1 + a_u (alpha_2 (1 - a_u) + alpha_3 a_u)`.
+//! The best list is exact for catalogues of any size (`chain`): an examined item earns `a_u` clicks,
+//! and the user continues with probability `(1 - a_u) alpha_1 + a_u (alpha_2 (1 - a_u) + alpha_3 a_u)`.
 //!
 //! Numerics: two uniform draws per position, for the click and for going on. Complexity: O(`n_positions`) per round.
 //!
@@ -22,7 +22,7 @@
 //! ```
 //! use click_models::{ClickChain, ClickModel};
 //!
-//! // Nobody goes on after a click on the first item, everybody after one on an item that attracts nobody.
+//! // No user continues after a click on the first item; all do after one on an item that never attracts.
 //! let users = ClickChain::from_values(&[1.0, 0.5], [1.0, 1.0, 0.0], 2)?;
 //! // The second item first: .5 + (.5 + .5 * .5) * 1
 //! assert!((users.optimal_reward() - 1.25).abs() < 1e-15);
@@ -57,8 +57,8 @@ struct Parameters {
 }
 
 impl ClickChain {
-    /// Users with these attraction probabilities, one per item, these continuation probabilities (after no click, after a click on an item that
-    /// attracts nobody, after one on an item that attracts everybody), and lists of `n_positions`.
+    /// Users with these attraction probabilities, one per item, these continuation probabilities (after no click, after
+    /// a click on an item that never attracts, after one on an item that always attracts), and lists of `n_positions`.
     ///
     /// # Errors
     ///
@@ -105,8 +105,8 @@ impl ClickChain {
         &self.attraction
     }
 
-    /// Probability that the user examines the next position: after no click, after a click on an item that attracts nobody, after one on an item
-    /// that attracts everybody.
+    /// Probability that the user examines the next position: after no click, after a click on an
+    /// item that never attracts, after one on an item that always attracts.
     pub fn continuation(&self) -> [Probability; 3] {
         self.continuation
     }

@@ -20,7 +20,7 @@
 use crate::linear_list::decreasing_numbers;
 use crate::{ItemId, ListShape, Ranking};
 
-/// What every item earns and how the user goes on, by item.
+/// The reward of every item and the probability that the user continues, by item.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chain {
     /// Reward at an examined position.

@@ -15,7 +15,7 @@
 //! | `satisfaction` | `s_u` | `n_items` | probability, given a click |
 //! | `continuation` | `gamma` | - | probability |
 //!
-//! The best list. Both rewards have the form of `chain`: an examined item earns `a_u` clicks and the user goes on with probability
+//! The best list. Both rewards have the form of `chain`: an examined item earns `a_u` clicks and the user continues with probability
 //! `gamma (1 - a_u s_u)`; or it earns satisfaction `a_u s_u` with the same continuation. So the best list is exact for catalogues of any size.
 //!
 //! Numerics: two uniform draws per position, one for the click and, rescaled, for satisfaction (`u < attraction satisfaction`), one for going on.
@@ -148,7 +148,7 @@ impl DynamicBayesian {
         self.continuation
     }
 
-    /// What counts as reward.
+    /// The reward.
     pub fn reward(&self) -> DbnReward {
         self.reward
     }

@@ -1,9 +1,9 @@
 //! The dependent click model (DCM): the user scans the list from the top, may click several times, and may leave after a click.
 //!
-//! At position `l` showing item `k`, a user who is still there clicks with probability `attraction[k]`; after a click the user leaves
-//! with probability `leave[l]`, satisfied, and otherwise goes on to the next position. The learner observes the clicks, but not whether
-//! the user left after the last one or read on without clicking. [`DcmReward`] selects one of two rewards: whether the user left
-//! satisfied, or the number of clicks.
+//! At position `l` showing item `k`, a user who is still there clicks with probability `attraction[k]`; after a
+//! click the user leaves with probability `leave[l]`, satisfied, and otherwise continues to the next position.
+//! The learner observes the clicks, but not whether the user left after the last one or read on without
+//! clicking. [`DcmReward`] selects one of two rewards: whether the user left satisfied, or the number of clicks.
 //!
 //! Reference: Guo, Liu, Wang, *Efficient multiple-click models in web search*, WSDM 2009; as a bandit Katariya, Kveton,
 //! Szepesvari, Wen, *DCM bandits: learning to rank with multiple clicks*, ICML 2016, section 2 (satisfaction). Deviations:

@@ -14,8 +14,8 @@
 //! | `examination` | kappa, `P(Lambda >= l)` | `n_positions` (L), not increasing | probability |
 //! | `expected_reward` | `mu_a` | - | clicks per round |
 //!
-//! Numerics: one uniform draw per position decides both whether the user goes on (`u < r`, `r` the conditional probability)
-//! and, rescaled, whether the item is clicked (`u < r * attraction`). Complexity: O(`n_positions`) per round.
+//! Numerics: one uniform draw per position decides both whether the user continues (`u < r`, `r` the conditional
+//! probability) and, rescaled, whether the item is clicked (`u < r * attraction`). Complexity: O(`n_positions`) per round.
 //!
 //! # Examples
 //!

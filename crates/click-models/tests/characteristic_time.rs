@@ -10,7 +10,7 @@ use click_models::bounds::{
 use confidence::bernoulli_kl;
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
-/// What the functions promise.
+/// The guarantees of the functions.
 const PROMISED: f64 = 1e-6;
 
 /// Mean observations of every item in a step that shows this list.
@@ -337,6 +337,6 @@ fn odd_input_gives_the_documented_values() {
     // T* is about 4.6e323, no double.
     assert!(cascade_characteristic_time(&[5e-324, 0.0], 1).is_nan());
     assert!(cascade_optimal_mixture(&[5e-324, 0.0], 1).is_empty());
-    // As Theorem 4.8 says it.
+    // As in Theorem 4.8.
     assert_eq!(cascade_bai_lower_bound(&[0.4, 0.5, 0.4], 2, 0.1), f64::INFINITY);
 }

@@ -491,7 +491,7 @@ fn bounds_without_a_winner_or_rounds_are_nan() {
     assert!(bounds::rucb_expected_bound(&two, 0.4, 10).is_nan());
 }
 
-/// Of a text that is no matrix no more is kept than of a matrix, and errors have the places that they had.
+/// A text that is no matrix takes no more memory than a matrix, and errors keep their places.
 #[test]
 fn texts_that_are_no_matrices_are_refused_with_their_place() {
     let refused = |text: &str| PreferenceMatrix::parse(text, "m").expect_err("no matrix").to_string();

@@ -8,7 +8,7 @@ use crate::support::{all_lists, assert_close};
 use click_models::Ranking;
 use confidence::bernoulli_kl;
 
-/// What a user examines.
+/// The examined positions.
 #[derive(Debug, Clone, Copy)]
 enum Users {
     /// Every position on its own; the learner sees the clicks only.

@@ -232,7 +232,7 @@ fn lemma_18_is_false_as_printed_for_small_constants() {
     assert!(ratio > 1.8, "{ratio}");
 }
 
-/// What Lemma 18 says about the smallest gap of a list with an item: right for a suboptimal item, wrong for an item of the best list.
+/// Lemma 18, on the smallest gap of a list with an item: right for a suboptimal item, wrong for an item of the best list.
 #[test]
 fn smallest_gaps_of_lists_with_an_item() {
     fn property(Instance { theta, kappa }: Instance) {

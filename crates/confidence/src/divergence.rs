@@ -1,4 +1,4 @@
-//! Kullback-Leibler divergences between two laws of the same one-parameter family.
+//! Kullback-Leibler divergences between two distributions of one one-parameter family.
 //!
 //! # Definition
 //!

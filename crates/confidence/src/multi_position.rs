@@ -14,7 +14,7 @@
 //! Reference: Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based model*, 2016, equation
 //! (7). The lower index is its mirror image and not in the paper.
 //!
-//! Deviations: the paper says "the minimum" for the arg min. It does not define the following cases:
+//! Deviations: the paper's "minimum" is the arg min. It does not define the following cases:
 //!
 //! - With several positions, `min Phi` is positive in general and may exceed the level. Then the set is empty, and both indices are
 //!   `theta_min`.

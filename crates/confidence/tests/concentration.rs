@@ -207,7 +207,7 @@ fn lemma_21_bounds_the_best_strategy() {
         });
         let bound = |exponent: f64| 2.0 * libm::exp(-exponent * least as f64 * eta * eta);
         assert!(bound(2.0) < 0.5 && sums <= bound(2.0), "{sums} above {}", bound(2.0));
-        // (17): the estimate. Off by more, so that the bound says something.
+        // (17): the estimate. Off by more, so that the bound is not trivial.
         let last = examination[1];
         let off = eta / last;
         let estimates = best_strategy(examination, attraction, (least, most), |clicks, examined, _| {

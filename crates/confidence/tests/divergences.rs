@@ -96,7 +96,7 @@ fn stirling_errors_match_factorials() {
     }
 }
 
-/// Between the integers, too, where the logarithm of the Gamma function is that of `libm`.
+/// Also between the integers, where the logarithm of the Gamma function is that of `libm`.
 #[test]
 fn stirling_errors_match_the_gamma_function() {
     for step in 1..=400 {

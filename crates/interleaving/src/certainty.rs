@@ -26,9 +26,9 @@
 //! [`confidence::kl_ucb_upper`]. Deviations: none. The number of comparisons must be fixed in advance; to stop at a result, use
 //! [`PairTest`](crate::PairTest).
 //!
-//! All statements are about who wins *comparisons*. With probabilistic and balanced interleaving, two rankers may win unequally often
-//! although clicks do not depend on documents ([`interleave`](crate::interleave)). With enough comparisons, such rankers are
-//! distinguished, too.
+//! All statements are about who wins *comparisons*. With probabilistic and balanced interleaving, two
+//! rankers may win unequally often although clicks do not depend on documents
+//! ([`interleave`](crate::interleave)). With enough comparisons, such rankers are also distinguished.
 //!
 //! | here | formula | shape | unit |
 //! |---|---|---|---|

@@ -1,7 +1,7 @@
 //! Users who scan a list from the top, click on documents that look relevant, and may stop after a click.
 //!
-//! At every position, from the top down, a document of grade `g` is clicked with probability `click[g]`; after a click the
-//! user stops with probability `stop[g]`, and otherwise goes on.
+//! At every position, from the top down, a document of grade `g` is clicked with probability
+//! `click[g]`; after a click the user stops with probability `stop[g]`, and otherwise continues.
 //!
 //! Reference: the dependent click model of Guo, Liu, Wang, *Efficient multiple-click models in web search*, WSDM 2009, with the
 //! probabilities that Hofmann, Whiteson, de Rijke, *A probabilistic method for inferring preferences from clicks*, CIKM 2011, and their

@@ -22,7 +22,7 @@ fn is_too_many(wrong: u64) -> bool {
     wrong > 0 && Binomial::new(MISS, RUNS).expect("valid").sf(wrong - 1) < FALSE_ALARM
 }
 
-/// Rankers 0 and 1 are equal and beat the others, which are equal, too.
+/// Rankers 0 and 1 are equal and beat the others, which are also equal.
 fn probability(first: usize, second: usize) -> f64 {
     match (first < 2, second < 2) {
         (true, false) => 0.6,

@@ -33,7 +33,7 @@ pub use pbm::*;
 pub use rank_one::*;
 pub use ranking::*;
 
-// What a service needs to build a policy by name, save it and restore it.
+// For a service that builds a policy by name, saves it and restores it.
 pub use catalogue::{BuildError, Chosen, PolicySpec, SpecError};
 
 pub use error::Error;

@@ -118,7 +118,7 @@ pub struct Decision<A, N = ()> {
 
 /// Chooses actions of type `A`.
 pub trait Select<A> {
-    /// What the policy needs to know about a decision when its feedback arrives.
+    /// The information about a decision that the policy needs when its feedback arrives.
     type Note: Clone + Default + Send + Serialize + DeserializeOwned;
 
     /// Decides the next round and writes the decision to `out`, whose previous content does not matter.

@@ -28,8 +28,8 @@ use played::Played;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// What is believed of a row or a column before the first round: as if it had been played `plays` times with a certain partner, with
-/// `clicks` clicks.
+/// The prior of a row or a column, as if it had been played `plays` times with a certain partner,
+/// with `clicks` clicks.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Pseudo {
     pub(crate) plays: f64,
@@ -60,7 +60,7 @@ pub(crate) struct Products {
     sampler: Sampler,
 }
 
-/// What the draw of a row or a column takes from its counts.
+/// The input of the draw of a row or a column.
 #[derive(Debug, Clone, Copy)]
 struct Law {
     narrowed: f64,
@@ -84,7 +84,7 @@ impl Law {
     }
 }
 
-/// What is saved.
+/// The saved state.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct SavedProducts {
     pub(crate) plays: Vec<u64>,
@@ -93,7 +93,7 @@ pub(crate) struct SavedProducts {
     pub(crate) columns: Vec<f64>,
 }
 
-/// What is saved, in the same order.
+/// The saved state, in the same order.
 #[derive(Debug, Serialize)]
 pub(crate) struct ProductsToSave<'a> {
     pub(crate) plays: &'a [u64],
@@ -115,7 +115,7 @@ impl Products {
         products
     }
 
-    /// Without the laws of draws.
+    /// Without the distributions of draws.
     fn assemble(SavedProducts { plays, row_clicks, column_clicks, columns }: SavedProducts) -> Self {
         let n_columns = columns.len();
         let mut column_plays = vec![0; n_columns];
@@ -141,7 +141,7 @@ impl Products {
         }
     }
 
-    /// Sets the laws of all draws. Counts must have been checked.
+    /// Sets the distributions of all draws. Counts must have been checked.
     fn set_laws(&mut self) {
         let Self { row_plays, row_clicks, row_prior, column_plays, column_clicks, column_prior, .. } = self;
         let laws = |plays: &[u64], clicks: &[u64], prior: &[Pseudo], laws: &mut Vec<Law>| {

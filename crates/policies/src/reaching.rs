@@ -48,7 +48,7 @@ pub(crate) trait Arms {
     fn reaches(&mut self, item: usize, threshold: &Self::Threshold, q: f64, level: f64) -> bool;
 }
 
-/// What is asked in a round.
+/// The question of a round.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Question<'a> {
     /// Arms that are not drawn.

@@ -76,7 +76,7 @@ impl<To, P> ReadAs<To, P> {
     }
 }
 
-// Written by hand: a derived one would require it of the tag `To`, too.
+// Written by hand: a derived one would also require it of the tag `To`.
 impl<To, P: Clone> Clone for ReadAs<To, P> {
     fn clone(&self) -> Self {
         Self::new(self.policy.clone())

@@ -112,10 +112,10 @@ impl Sampler {
     }
 }
 
-/// Marsaglia and Tsang accept without logarithms below `1 - 0.0331 x^4`, for every scale `d >= 2/3`. For a given `offset = x / sqrt(9 d)`
-/// the logarithm of the acceptance probability is a multiple of `d`, so its exponential is convex in `d`. A line in `d` that meets it at
-/// 0 and lies below it at 2/3 lies below it for larger `d`, too. So `0.0331 x^4` may be multiplied by `(2/3) / d`, which gives
-/// `6 * 0.0331 (offset x)^2`. Without this factor 8 draws in 100 need logarithms at any scale.
+/// Marsaglia and Tsang accept without logarithms below `1 - 0.0331 x^4`, for every scale `d >= 2/3`. For a given
+/// `offset = x / sqrt(9 d)` the logarithm of the acceptance probability is a multiple of `d`, so its exponential is convex in `d`.
+/// A line in `d` that meets it at 0 and lies below it at 2/3 also lies below it for larger `d`. So `0.0331 x^4` may be multiplied
+/// by `(2/3) / d`, which gives `6 * 0.0331 (offset x)^2`. Without this factor 8 draws in 100 need logarithms at any scale.
 const SQUEEZE: f64 = 6.0 * 0.0331;
 
 /// Marsaglia and Tsang's exact condition.

@@ -5,8 +5,8 @@
 //! winner's index reaches the floor and the level is below the ceiling, all winners are listed. An arm is tested again as soon as its
 //! counts change. When the list no longer suffices, a new one is made with a lower floor.
 //!
-//! Arms with the same counts have the same index. They form one *run* on the list: one index, with ties broken by hash. In a large
-//! catalogue most arms were never clicked; arms never shown form such a run, too.
+//! Arms with the same counts have the same index. They form one *run* on the list: one index, with ties
+//! broken by hash. In a large catalogue most arms were never clicked; arms never shown also form such a run.
 //!
 //! The index `U(level)` is concave and grows with the level from `m = U(0)`. With `U(ceiling)` computed once,
 //!

@@ -1,4 +1,4 @@
-//! Policies by name: each chooses what the policy of its own type chooses, and what it cannot be is said.
+//! Policies by name: each makes the choices of the policy of its own type, and errors name what is wrong.
 
 use crate::every_policy::games::variants;
 use crate::every_policy::users::Users;
@@ -37,7 +37,7 @@ fn round<M, P>(
 /// Plays the policy of its own type: its choices, and its generator at the end. The policy by name is played apart, so that it is compiled once.
 struct Typed<'a, M>(&'a M);
 
-/// What was chosen, and the random numbers that are left.
+/// The choices, and the state of the random numbers after them.
 type Choices<A> = (Vec<A>, Xoshiro256PlusPlus);
 
 fn choices<M, P>(model: &M, mut policy: P) -> Choices<Action<M>>
@@ -228,7 +228,7 @@ fn unknown_examination_stays_unknown() {
     let build = |text: &str| Chosen::<Pbm>::build(text.parse().unwrap(), users.known(), None).unwrap();
     let policy = build("pbm-gibbs(order=known)");
     assert_eq!((policy.told().examination.len(), &policy.told().places[..]), (0, &[1, 0][..]));
-    // From the sizes alone, and from an order that is said.
+    // From the sizes alone, and from a given order.
     let spec: PolicySpec = "pbm-gibbs".parse().unwrap();
     let shape = users.shape();
     assert!(Chosen::<Pbm>::build(spec, shape, None).unwrap().told().places.is_empty());

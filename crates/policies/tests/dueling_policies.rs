@@ -1,4 +1,5 @@
-//! What is particular to policies that compare two items: which saved data are refused, and what they find.
+//! Particulars of policies that compare two items: the saved data that they refuse, and the winners
+//! that they find.
 
 use crate::every_policy::games::{Game, Playable, game, rows_for};
 use crate::support::duelists::{in_line, users};
@@ -66,7 +67,7 @@ fn inconsistent_data_is_refused() {
     refused(&filter, "/incumbent", json!(0));
     refused(&filter, "/wins/0", json!(1));
     refused(&filter, "/duels", json!([0]));
-    // Before the first round nobody has been met.
+    // Before the first round no item has met another.
     refused(&filter, "/place", json!(1));
     refused(&filter, "/place", json!(2));
     refused(&filter, "/place", json!(3));

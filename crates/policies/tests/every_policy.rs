@@ -1,5 +1,5 @@
-//! What holds of every policy of the catalogue. A policy is tested here for having a row, on the users of every protocol that it reads, with its
-//! defaults and with another value of every parameter.
+//! Properties of every policy of the catalogue. Every row of the table is tested, on the users of
+//! every protocol that it reads, with its defaults and with another value of every parameter.
 
 mod allocation;
 mod choices;

@@ -23,7 +23,7 @@ const ORDERS: [ShowOrder; 7] = [
     ShowOrder::LowerDesc,
 ];
 
-/// What makes a case.
+/// The parameters of a case.
 #[derive(Debug, Clone)]
 struct Case {
     weights: Vec<f64>,
@@ -235,7 +235,8 @@ fn steps_as_the_plain_version_does_at_the_papers_scale_when_answers_are_late() {
     }
 }
 
-/// What counts open displays shows what Algorithm 1 does if every answer comes before the next list is asked for.
+/// A policy that counts open displays makes the choices of Algorithm 1 if every answer arrives
+/// before the next list is requested.
 #[test]
 fn open_displays_change_nothing_when_answers_come_at_once() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);
@@ -493,7 +494,7 @@ fn problems_without_a_question_and_without_an_answer() {
     // All items are the best: known before the first step.
     assert_eq!(end(&plain_case(&[0.5, 0.2], 2), 0), Some((0, vec![0, 1])));
     assert_eq!(end(&plain_case(&[0.5], 1), 0), Some((0, vec![0])));
-    // The best are not unique, whatever the attraction: nobody can tell, and nobody claims to.
+    // The best are not unique, whatever the attraction: no policy can tell, and none claims to.
     for weights in [&[0.5, 0.5][..], &[0.0, 0.0, 0.0], &[1.0, 1.0, 1.0], &[0.3, 0.9, 0.3]] {
         let n_best = if weights.len() == 3 { 2 } else { 1 };
         assert_eq!(end(&plain_case(weights, n_best), 100_000), None, "{weights:?}");

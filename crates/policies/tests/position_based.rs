@@ -1,4 +1,4 @@
-//! What policies for position-based users begin with, and what they do not count.
+//! The start of policies for position-based users, and the feedback that they do not count.
 
 use crate::support::{choose, generator, learn};
 use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking, RenderedPbmFeedback};
@@ -52,7 +52,7 @@ fn unknown_items_are_ignored() {
     assert_eq!(serde_json::to_string(&policy).expect("saved"), serde_json::to_string(&fresh).expect("saved"));
 }
 
-/// Of a list of which three positions were rendered nothing is counted below; one that was rendered to the end is an ordinary one.
+/// If three positions of a list were rendered, nothing is counted below; a list rendered to the end is an ordinary one.
 fn counts_what_was_rendered<P>(name: &str, model: &PositionBased, fresh: &P)
 where
     P: Update<Ranking, PbmFeedback> + Update<Ranking, RenderedPbmFeedback> + Serialize + Clone,

@@ -1,4 +1,5 @@
-//! What is particular to policies on rank-one users: which saved data are refused, what large tables take, and what they find.
+//! Particulars of policies on rank-one users: the saved data that they refuse, the cost of large
+//! tables, and the cells that they find.
 
 use crate::every_policy::games::{Extent, Game, games};
 use crate::every_policy::users::Users;

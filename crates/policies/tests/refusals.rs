@@ -183,7 +183,7 @@ fn halves_of_an_answer_are_refused() {
     }
 }
 
-/// A position that no list has is refused when a policy is built, too.
+/// A position that no list has is also refused when a policy is built.
 #[test]
 fn an_exploring_position_beyond_the_list_is_refused() {
     let shape = click_models::ListShape::new(5, 3).expect("a shape");

@@ -79,7 +79,7 @@ impl Estimate {
     }
 }
 
-/// What the second simulation plays.
+/// The game of the second simulation.
 #[derive(Debug, Clone, Copy)]
 enum Rule {
     Uniform,
@@ -751,7 +751,7 @@ fn safe_policies_find_the_best_list_under_every_model() {
     check(satisfied.expect("a valid instance"));
 }
 
-/// The test itself: policies that are told of a horizon of 1 believe what they see first, and some runs go wrong.
+/// The test itself: policies with a horizon of 1 believe their first observations, and some runs go wrong.
 #[test]
 fn rash_policies_are_caught() {
     let model = Rc::new(PositionBased::from_values(&THETA, &[0.9, 0.5]).expect("a valid instance"));

@@ -1,4 +1,4 @@
-//! What several tests share.
+//! Shared by several tests.
 
 pub(crate) mod duelists;
 pub(crate) mod plain_cascade_bai;

@@ -77,8 +77,8 @@ pub trait Lockstep<M: ClickModel, T: Task = Schedule> {
     /// Whether these replications can be played at once: as many as [`Lockstep::lanes`].
     fn go_together(&self, replications: &[Replication<'_, M>]) -> bool;
 
-    /// Plays the replications from their beginnings. The records are those of [`Contender::replicate`]. No state is handed to `keeper`,
-    /// which is told of the rounds of each replication.
+    /// Plays the replications from their beginnings. The records are those of [`Contender::replicate`].
+    /// No state is handed to `keeper`, which receives the rounds of each replication.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ pub struct Replication<'a, M> {
     pub instance: usize,
     /// The users who answer.
     pub users: &'a M,
-    /// The users as policies are told of them. They differ from `users` if those are drawn from a posterior distribution.
+    /// The users as policies know them. They differ from `users` if those are drawn from a posterior distribution.
     pub told: &'a M,
     /// All streams of the experiment.
     pub streams: Streams,
@@ -123,7 +123,7 @@ impl<'a, M> Replication<'a, M> {
     }
 }
 
-// Written by hand: derived ones would require them of `M`, too.
+// Written by hand: derived ones would also require them of `M`.
 impl<M> Clone for Replication<'_, M> {
     fn clone(&self) -> Self {
         *self

@@ -6,12 +6,12 @@
 /// Rounds between two calls of [`Keeper::pause`]. A policy that plays rounds in stretches calls it at the end of a stretch.
 pub const ROUNDS_BETWEEN: u64 = 1 << 10;
 
-/// What happens at a pause of a replication.
+/// The decision at a pause of a replication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
-    /// It goes on.
+    /// It continues.
     GoOn,
-    /// Its state is kept, if its contender can be saved, and it goes on.
+    /// Its state is kept, if its contender can be saved, and it continues.
     Keep,
     /// Its state is kept, if its contender can be saved, and it ends with [`StateError::Stopped`].
     Stop,
@@ -53,7 +53,7 @@ pub enum StateError {
     NotAState {
         /// The contender.
         label: String,
-        /// What is wrong.
+        /// The fault.
         fault: String,
     },
 }

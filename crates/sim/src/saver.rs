@@ -13,14 +13,14 @@ pub trait Saver<P> {
     ///
     /// # Errors
     ///
-    /// What is wrong, in words, if the policy cannot be written.
+    /// The fault, in words, if the policy cannot be written.
     fn write(policy: &P) -> Result<Vec<u8>, String>;
 
     /// The policy of these bytes. It makes the same choices as the one that was written.
     ///
     /// # Errors
     ///
-    /// What is wrong, in words, if the bytes are no policy.
+    /// The fault, in words, if the bytes are no policy.
     fn read(bytes: &[u8]) -> Result<P, String>;
 }
 

@@ -51,7 +51,7 @@ pub(crate) trait Player {
 
 /// Plays to the last checkpoint.
 type Play<'a> = dyn FnMut(&mut dyn Player) + 'a;
-/// Plays the policy of these bytes, or a new one. An error says what is wrong with the bytes.
+/// Plays the policy of these bytes, or a new one. An error names the fault of the bytes.
 pub(crate) type Enter<'a> = dyn FnMut(Option<&[u8]>, &mut Play<'_>) -> Result<(), String> + 'a;
 
 /// One replication of one contender, from the beginning or from a state.
@@ -134,7 +134,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Asks the keeper, and keeps the state if it says so. `policy` writes the policy.
+    /// Asks the keeper, and keeps the state if asked to. `policy` writes the policy.
     pub(crate) fn pause(
         &mut self,
         progress: &Progress,

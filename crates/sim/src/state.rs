@@ -70,7 +70,7 @@ impl Progress {
         postcard::to_allocvec(&(FORMAT, played_by, self, policy)).ok()
     }
 
-    /// What is wrong with progress that was read.
+    /// The fault of a progress that was read.
     fn fault(&self, expected: &Session<'_>) -> Option<&'static str> {
         let Curve { regret, clicks, accurate } = &self.curve;
         let n_recorded = expected.checkpoints.partition_point(|&checkpoint| checkpoint < self.rounds);

@@ -60,8 +60,8 @@ pub trait DrawUsers<M>: Sync {
 pub struct Tournament<'a, M: ClickModel, T: Task = Schedule> {
     /// The instances, at least one.
     pub instances: &'a [M],
-    /// The distribution of the users: every replication draws its own, and policies are told of `instances`. `None`: the users are those
-    /// of `instances`.
+    /// The distribution of the users: every replication draws its own, and policies know
+    /// `instances`. `None`: the users are those of `instances`.
     pub uncertainty: Option<&'a dyn DrawUsers<M>>,
     /// This many replications in a row have the same instance and meet the same users, at least 1. From 2 on, the spread between users can
     /// be told from the spread between replications with the same users.

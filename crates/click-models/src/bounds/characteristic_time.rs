@@ -96,7 +96,7 @@ pub fn cascade_optimal_mixture(weights: &[f64], n_positions: usize) -> Vec<(Vec<
     }
 }
 
-/// What there is to identify.
+/// The items to identify.
 enum Task {
     /// Nothing: the best items are all items, these.
     AllItems(Vec<usize>),

@@ -164,7 +164,7 @@ struct Program<'c> {
     cost: &'c [f64],
     /// P x P, row by row.
     inverse: Vec<f64>,
-    /// What each row's set or slack amounts to.
+    /// The value of each row's set or slack.
     amounts: Vec<f64>,
     /// The set of a row; `None` for a slack.
     sets: Vec<Option<PairSet>>,

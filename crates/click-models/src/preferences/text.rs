@@ -105,7 +105,7 @@ impl PreferenceMatrix {
     pub fn parse(text: &str, name: &str) -> Result<Self, TextError> {
         let fault = |line, column, fault| TextError { file: name.to_owned(), line, column, fault };
         let lines = || (1..).zip(text.strip_prefix('\u{feff}').unwrap_or(text).lines());
-        // Of a text that is no matrix no more is kept than of a matrix.
+        // A text that is no matrix takes no more memory than a matrix.
         let (mut rows, mut numbers) = (Vec::<Vec<f64>>::new(), vec![]);
         for (number, line) in lines() {
             let line = uncommented(line);
@@ -154,7 +154,7 @@ fn uncommented(line: &str) -> &str {
     line.split('#').next().unwrap_or_default()
 }
 
-/// The entries of a non-empty line, or the column of an error. Of the entries `wanted` are kept.
+/// The entries of a non-empty line, or the column of an error. Keeps `wanted` of the entries.
 fn entries(line: &str, wanted: usize) -> Result<Entries, (usize, Fault)> {
     let by_comma = line.contains([',', ';']);
     let separates =

@@ -1,9 +1,8 @@
 //! The best list of user browsing, by branch and bound.
 //!
-//! A beginning of a list leaves a distribution `p_j` of the last click. What a list earns below is the sum of `attraction[item] E_t` over
-//! its later
-//! positions `t`, where `E_t` is the probability that `t` is examined. The search drops a beginning if no list that starts with it can be
-//! the best.
+//! A beginning of a list leaves a distribution `p_j` of the last click. The reward below is the sum
+//! of `attraction[item] E_t` over its later positions `t`, where `E_t` is the probability that `t`
+//! is examined. The search drops a beginning if no list that starts with it can be the best.
 //!
 //! **The bound.** Let `X_j(m)` be the most that position `t` can be examined if the last click above position `m <= t` is `j`, and every
 //! attraction from `m` on is any number between the smallest, `low`, and the largest, `high`, of the items that are left:

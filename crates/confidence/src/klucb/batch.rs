@@ -59,7 +59,7 @@ fn block<const UPPER: bool>(means: &[f64; LANES], n: &[f64; LANES], level: f64, 
     let (mut a, mut b, mut c, mut x) = ([0.5; LANES], [0.5; LANES], [1.0; LANES], [0.0; LANES]);
     for lane in 0..LANES {
         let (mean, per_show) = (means[lane], level / n[lane]);
-        // False for NaN, too.
+        // Also false for NaN.
         ordinary[lane] =
             (TINY..1.0).contains(&mean) && (TINY..f64::INFINITY).contains(&per_show) && n[lane] > 0.0;
         if ordinary[lane] {

@@ -15,7 +15,7 @@ use click_models::{
 use confidence::NonNegative;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// What a policy that compares two items knows.
+/// The knowledge of a policy that compares two items.
 #[derive(Debug, Clone, Copy)]
 pub struct PairKnown {
     /// Number of items.

@@ -12,12 +12,12 @@
 //! item itself takes part with 1/2.
 //!
 //! Reference: Wu and Liu, *Double Thompson sampling for dueling bandits*, `NeurIPS` 2016, Algorithm 1. Its regret against Copeland
-//! winners is `O(K^2 log T)`, against a Condorcet winner `O(K log T + K^2 log log T)`. `alpha` is 0.51 as for RUCB; the analysis needs
-//! more than 1/2. Deviations: only samples that affect the choice are drawn, and most of them only as far as they do (whether they exceed
-//! 1/2). Samples are independent of one another and of those of other rounds, so the choice has the same law:
+//! winners is `O(K^2 log T)`, against a Condorcet winner `O(K log T + K^2 log log T)`. `alpha` is 0.51 as for RUCB; the analysis
+//! needs more than 1/2. Deviations: only samples that affect the choice are drawn, and most of them only as far as they do (whether
+//! they exceed 1/2). Samples are independent of one another and of those of other rounds, so the choice has the same distribution:
 //!
-//! - A single candidate is the first item for any samples. Of several candidates, one that has lost more samples than another lost
-//!   in total is out, and its other pairs are not sampled.
+//! - A single candidate is the first item for any samples. Among several candidates, one that has
+//!   lost more samples than another lost in total is out, and its other pairs are not sampled.
 //! - A score counts samples above 1/2, and only samples above 1/2 can make another item than the first the second one. So one
 //!   uniform draw is enough for a clear loser, whose sample is below.
 //! - Items with `l > 1/2` against the first cannot be second, and get no sample.
@@ -26,8 +26,8 @@
 //! it with confidence (`l > 1/2`) is excluded as second item, so in the end a Copeland winner meets itself as a Condorcet winner would.
 //! Regret against the Copeland winners' score grows with `log T` only.
 //!
-//! Late or missing feedback: duels count when their feedback arrives. Samples differ from round to round, so choices do too in the
-//! meantime.
+//! Late or missing feedback: duels count when their feedback arrives. Samples, and therefore
+//! choices, differ from round to round in the meantime.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|

@@ -18,16 +18,17 @@
 //! `k = n - (L_i - L + 1)` not negative: sort these superiors j by `r_ij / d_ij` and give each of the first h of them `e = 1 / (h - k)`, for
 //! the h of least cost. Its cost is the sum of `e r / d`.
 //!
-//! Reference: Komiyama, Honda, Nakagawa, *Copeland dueling bandit problem: regret lower bound, optimal algorithm, and computationally
-//! efficient algorithm*, ICML 2016, Algorithm 1 with equations (3) to (5); `alpha = 3` and `beta = 0.01` are of its experiments. Its regret is at
-//! most `C ln T` for the cost C of the cheapest plan (Theorem 5), which with two or more winners is the lower bound (Theorem 6). Deviations:
-//! the paper lists `(w, w)` only if w meets itself is among the pairs of different items, which it never is; here it is listed. Readings:
-//! the order of a pass is by the items' numbers; `e` is clipped at 1 in the test of the evidence (which changes nothing); in rounds 1 and 2,
-//! where `ln ln t` says nothing, every pair is compared; a share of 1/2 makes neither a superior nor an inferior. Of several winners with
-//! sufficient evidence, or of equal cost, one is drawn. The paper recommends nothing; here the recommendation is the winner that would be
-//! compared with itself next.
+//! Reference: Komiyama, Honda, Nakagawa, *Copeland dueling bandit problem: regret lower bound, optimal algorithm, and
+//! computationally efficient algorithm*, ICML 2016, Algorithm 1 with equations (3) to (5); `alpha = 3` and `beta = 0.01` are of
+//! its experiments. Its regret is at most `C ln T` for the cost C of the cheapest plan (Theorem 5), which with two or more winners
+//! is the lower bound (Theorem 6). Deviations: the paper lists `(w, w)` only if w meets itself is among the pairs of different
+//! items, which it never is; here it is listed. Readings: the order of a pass is by the items' numbers; `e` is clipped at 1 in the
+//! test of the evidence (which changes nothing); in rounds 1 and 2, where `ln ln t` is not positive, every pair is compared; a
+//! share of 1/2 makes neither a superior nor an inferior. Of several winners with sufficient evidence, or of equal cost, one is
+//! drawn. The paper recommends nothing; here the recommendation is the winner that would be compared with itself next.
 //!
-//! Late or missing feedback: a pair without feedback counts as a draw. What follows a comparison is listed when the next pair is chosen.
+//! Late or missing feedback: a pair without feedback counts as a draw. The pairs that follow a
+//! comparison are listed when the next pair is chosen.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -272,7 +273,7 @@ impl EcwRmed {
             }
         }
         if from == 0 {
-            // As long as nobody is below `least` nobody gets below `close`, which falls. A little less, because of rounding.
+            // While no pair is below `least`, none gets below `close`, which falls. Less, for rounding.
             self.quiet_until = quiet_until * (1.0 - 1e-9);
         }
         None

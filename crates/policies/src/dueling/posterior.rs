@@ -138,7 +138,7 @@ impl Coins {
         }
     }
 
-    /// Draws whether a sample says that `item` beats `other`. Takes one draw.
+    /// Draws whether `item` beats `other` in a sample. Takes one draw.
     #[inline]
     pub(super) fn toss<R: Rng + ?Sized>(
         &self,

@@ -2,7 +2,7 @@
 //! batches are lists of lists. Both compare the same pairs on the same streams. RUCB's plain version is in
 //! `tests/support/plain_rucb.rs`.
 //!
-//! What is shared is the counting, the samplers (which have tests of their own) and the documented order of random draws.
+//! They share the counting, the samplers (which have tests of their own) and the documented order of random draws.
 
 use super::counts::DuelCounts;
 use super::posterior::{Upsets, above_half, sample};
@@ -112,7 +112,7 @@ impl<'a> History<'a> {
     }
 }
 
-/// What `policy` plays.
+/// The pair that `policy` plays.
 fn choices<P: Update<Pair, DuelOutcome>>(mut policy: P, model: &DuelingModel, rounds: usize) -> Vec<Pair> {
     let mut rng = generator(1);
     let mut history = History::new(model);
@@ -130,7 +130,7 @@ fn assert_same(policy: &[Pair], naive: &[Pair], model: &DuelingModel) {
     assert!(first.is_none() && policy.len() == naive.len(), "round {first:?} on {model:?}");
 }
 
-/// What the comparison is for: a slightly different rule is noticed.
+/// The comparison must notice a slightly different rule.
 fn assert_other(policy: &[Pair], wrong: &[Pair]) {
     assert!(policy != wrong, "a wrong rule was not noticed");
 }
@@ -490,9 +490,9 @@ fn printed_double_ts(counts: &DuelCounts, round: u64, alpha: f64, rng: &mut Gene
     (first, second)
 }
 
-/// Fewer draws, the same law: pairs as often as by the rule as printed, after histories of all lengths. In each of 36 cells the
-/// difference of two counts of 20,000 is within 5.9 standard deviations, but for a probability of 1e-6 with 8 histories. A pair that comes with
-/// probability 0.1 and is off by 0.027 is noticed with a probability of .99.
+/// Fewer draws, the same distribution: pairs as often as by the rule as printed, after histories of all lengths. In each
+/// of 36 cells the difference of two counts of 20,000 is within 5.9 standard deviations, but for a probability of 1e-6
+/// with 8 histories. A pair that comes with probability 0.1 and is off by 0.027 is noticed with a probability of .99.
 #[test]
 fn double_ts_has_the_law_of_the_printed_rule() {
     const DRAWS: u32 = 20_000;

@@ -18,10 +18,10 @@
 //!
 //! The levels of mixtures are ours ([`CascadeKl`](crate::CascadeKl)): one-sided mixtures of likelihoods, Robbins, *Statistical methods
 //! related to the law of the iterated logarithm*, Annals of Mathematical Statistics 1970. They show which part of the gain of `cascade-kl`
-//! comes from the bounds alone. The probability of a wrong answer is at most `delta` with them, too. By Ville's inequality, and whatever
-//! rule chooses the lists, the upper bound of one of the K best items `j` is ever below its attraction `w_j` with probability at most
-//! `delta / (2 K)`, and the lower bound of another item ever above its attraction with probability at most `delta / (2 (L - K))`. If
-//! none of the L bounds fails, the leaders at the end are right: were one of them an `i` that is worse than the K-th best by more than
+//! comes from the bounds alone. With them the probability of a wrong answer is also at most `delta`. By Ville's inequality, for any rule
+//! that chooses the lists, the upper bound of one of the K best items `j` is ever below its attraction `w_j` with probability at most
+//! `delta / (2 K)`, and the lower bound of another item ever above its attraction with probability at most `delta / (2 (L - K))`. If none
+//! of the L bounds fails, the leaders at the end are right: were one of them an `i` that is worse than the K-th best by more than
 //! `epsilon`, one of the K best, `j`, would be among the others, and `w_j <= upper_j < lower_i + epsilon <= w_i + epsilon`. Lemma 3 in
 //! `docs/cascade-bai.md` has the inequalities of the bounds, and their proof.
 //!
@@ -89,7 +89,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
-/// What the confidence levels of KL-LUCB depend on.
+/// The source of the confidence levels of KL-LUCB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -114,14 +114,14 @@ pub struct KlLucb {
     level: Level,
     /// The last round with this level.
     level_until: u64,
-    /// Of all items, by id.
+    /// By item.
     bounds: Vec<(f64, f64)>,
     /// All items: the leaders, then the others.
     sides: Vec<Entry>,
     shown: Vec<Entry>,
 }
 
-/// What the bounds of an item are computed from, besides its counts.
+/// The input of an item's bounds, besides its counts.
 #[derive(Debug, Clone, Copy)]
 enum Level {
     /// In nats.

@@ -14,8 +14,8 @@
 //! | `posteriors` | `Beta(1 + S_k, 1 + N~_k - S_k)` | `n_items` | - |
 //!
 //! Numerics: shapes are at least 1, where the Gamma sampler needs no correction. Complexity: `n_items` Beta draws a round. With two
-//! items a position and more, later rounds draw only items that may reach the list, by thinning, with the same law of the lists: from round
-//! 1,025 on, or from the first one with 256 items and 32 a position. The order that thinning keeps the items in is saved.
+//! items a position and more, later rounds draw only items that may reach the list, by thinning, with the same distribution of lists:
+//! from round 1,025 on, or from the first one with 256 items and 32 a position. The order that thinning keeps the items in is saved.
 //!
 //! # Examples
 //!
@@ -94,8 +94,8 @@ impl BcMpTs {
         Self { draws: LargestDraws::new(&posteriors, counts.n_positions(), LARGE), posteriors, counts }
     }
 
-    /// A fresh policy that draws every item in every round. Its lists have the same law as those of
-    /// [`BcMpTs::new`], so it is what that policy can be compared with.
+    /// A fresh policy that draws every item in every round. Its lists have the same distribution as
+    /// those of [`BcMpTs::new`], so it is what that policy can be compared with.
     ///
     /// # Panics
     ///

@@ -85,7 +85,7 @@ impl PbmCounts {
         sort_by_examination(&mut self.order, examination);
     }
 
-    /// What a policy that estimates examination saves: rounds, displays and clicks.
+    /// The saved state of a policy that estimates examination: rounds, displays and clicks.
     pub(super) fn table(&self) -> (u64, &[u64], &[u64]) {
         (self.rounds, &self.shows, &self.clicks)
     }

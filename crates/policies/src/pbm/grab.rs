@@ -31,7 +31,7 @@
 //! | `order` | tau | `n_positions` | position |
 //! | `rate` | `ln T` | - | nats |
 //!
-//! Feedback may be late: the leader is found when a list is chosen, from what has come back. A list is counted as a leader then, too.
+//! Feedback may be late: the leader is found when a list is chosen, from what has come back. Only then is a list counted as a leader.
 //!
 //! Numerics: means are compared in units of 2^-60, and the preference decides between equal sums; sums are exact. Two lists tie in both
 //! with a probability of about 2^-40. The first round draws the key of the preferences; no other round draws anything. Complexity:

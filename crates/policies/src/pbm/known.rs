@@ -1,10 +1,10 @@
-//! What a policy may know of the positions of a list.
+//! The knowledge of a policy of the positions of a list.
 
 use super::counts::order_of;
 use crate::PrefixKnown;
 use click_models::{ListShape, PbmKnown};
 
-/// What a policy may know of the positions of a list: their examination, or at most their order.
+/// The knowledge of a policy of the positions of a list: their examination, or at most their order.
 ///
 /// # Examples
 ///

@@ -22,7 +22,7 @@ pub(super) struct Leaders {
     latest: usize,
 }
 
-/// What is saved, in the same order.
+/// The saved state, in the same order.
 #[derive(Debug, Serialize)]
 pub(super) struct LeadersToSave<'a> {
     lists: &'a [u32],
@@ -30,7 +30,7 @@ pub(super) struct LeadersToSave<'a> {
     last: &'a [u64],
 }
 
-/// What is saved.
+/// The saved state.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct SavedLeaders {
     lists: Vec<u32>,

@@ -1,9 +1,9 @@
-//! PB-MHB: Thompson sampling for position-based users whose examination nobody knows, by a Metropolis-Hastings chain.
+//! PB-MHB: Thompson sampling for position-based users with unknown examination, by a Metropolis-Hastings chain.
 //!
-//! Item i at position k is clicked with probability `theta_i kappa_k`, and `kappa = 1` at the position that is examined most. The chain
-//! goes on from its state of the round before. In round t it makes m sweeps over `theta_1 .. theta_L` and the other `kappa`. For each
-//! of them, x, it proposes x' from a normal distribution with mean x and standard deviation `sigma = c / sqrt(t)`, conditioned on [0, 1], and
-//! accepts if `ln U < ln rho`, where U is uniform and
+//! Item i at position k is clicked with probability `theta_i kappa_k`, and `kappa = 1` at the position that is examined
+//! most. The chain continues from its state of the round before. In round t it makes m sweeps over `theta_1 .. theta_L`
+//! and the other `kappa`. For each of them, x, it proposes x' from a normal distribution with mean x and standard
+//! deviation `sigma = c / sqrt(t)`, conditioned on [0, 1], and accepts if `ln U < ln rho`, where U is uniform and
 //!
 //! ```text
 //! ln rho = sum over the cells (i, k) with x of  S ln(theta'_i kappa'_k / (theta_i kappa_k)) + F ln((1 - theta'_i kappa'_k) / (1 - theta_i kappa_k))
@@ -13,12 +13,12 @@
 //!
 //! Then it shows the items of largest theta, the largest at the position of the largest kappa, and so on.
 //!
-//! Reference: Gauthier, Gaudel, Fromont, *Position-based multiple-play bandits with unknown position bias*, IDA 2021. The paper was not at
-//! hand: this is a reading of the authors' program (`gaudel/ranking_bandits`, `pb_mhb.py`, `target.py`, `proposal.py`, MIT licence; no code
-//! was taken), with the parameters of its experiments, `c = 1000` and `m = 1`. So the two halves are in the target for every cell, as in
-//! the program: its prior is not uniform. Deviations: the program takes the first position for the one that is examined most, and its
-//! experiments see to it. Here the policy is told which one it is; without being told it takes the first, too. The start is drawn in the
-//! first round.
+//! Reference: Gauthier, Gaudel, Fromont, *Position-based multiple-play bandits with unknown position bias*, IDA 2021.
+//! The paper was not at hand: this is a reading of the authors' program (`gaudel/ranking_bandits`, `pb_mhb.py`,
+//! `target.py`, `proposal.py`, MIT licence; no code was taken), with the parameters of its experiments, `c = 1000`
+//! and `m = 1`. So the two halves are in the target for every cell, as in the program: its prior is not uniform.
+//! Deviations: the program takes the first position for the one that is examined most, and its experiments see to
+//! it. Here the caller may name that position; the default is the first. The start is drawn in the first round.
 //!
 //! | here | formula | shape | unit |
 //! |---|---|---|---|
@@ -31,10 +31,10 @@
 //! If the best position is examined with probability below 1, theta stands for its products with it. If another position than `anchor` is
 //! examined most, its kappa would have to exceed 1: the policy then never learns the best order, and loses a share of every round.
 //!
-//! Numerics: a sum over cells takes `S ln` of the changed factor once for all cells. A proposal is a normal draw, repeated until it is
-//! inside, if sigma is below 1/2. Otherwise it is a uniform one, accepted with probability `exp(-(x' - x)^2 / (2 sigma^2))`: the same law, and the
-//! expected number of draws is below 3 for any sigma. Complexity: about `2 m n_items n_positions` logarithms a round. Memory: 32 bytes for each
-//! item and position.
+//! Numerics: a sum over cells takes `S ln` of the changed factor once for all cells. A proposal is a normal draw,
+//! repeated until it is inside, if sigma is below 1/2. Otherwise it is a uniform one, accepted with probability
+//! `exp(-(x' - x)^2 / (2 sigma^2))`: the same distribution, and the expected number of draws is below 3 for any sigma.
+//! Complexity: about `2 m n_items n_positions` logarithms a round. Memory: 32 bytes for each item and position.
 //!
 //! # Examples
 //!

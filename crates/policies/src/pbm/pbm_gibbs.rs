@@ -1,4 +1,4 @@
-//! `pbm-gibbs`: Thompson sampling for position-based users whose examination nobody knows.
+//! `pbm-gibbs`: Thompson sampling for position-based users with unknown examination.
 //!
 //! Item `k` at position `l` is clicked with probability `theta_k kappa_l`. A round makes one Gibbs sweep: it draws every attraction given the
 //! examination, then every examination given the attraction, and divides examination by the largest of it. An item with `S` clicks in `N`
@@ -23,9 +23,9 @@
 //! | `products.columns` | kappa | `n_positions` | share of the largest examination |
 //! | `places` | position of the best, the second best, .. item | `n_positions` | position |
 //!
-//! Numerics: as in the module of the sweep (`products.rs`). Only products of attraction and examination show in clicks, so drawn attractions
-//! are larger than true ones by the factor of the largest examination, and may exceed 1. A position that nobody examines draws ever
-//! smaller numbers. Complexity: O(K L) multiply-adds and K + L Gamma draws a round. Memory: 16 bytes for each item and position.
+//! Numerics: as in the module of the sweep (`products.rs`). Only products of attraction and examination show in clicks, so drawn
+//! attractions are larger than true ones by the factor of the largest examination, and may exceed 1. A position that no user examines draws
+//! ever smaller numbers. Complexity: O(K L) multiply-adds and K + L Gamma draws a round. Memory: 16 bytes for each item and position.
 //!
 //! # Examples
 //!
@@ -79,7 +79,7 @@ pub enum PbmGibbsOrder {
 pub struct PbmGibbs {
     /// Position of the best item, of the second best, and so on, if that is known.
     places: Option<Vec<usize>>,
-    /// What was believed before the first round; none of a policy that began without beliefs.
+    /// The prior; `None` for a policy that began without one.
     prior: Option<PbmPrior>,
     products: Products,
     /// The positions of this round's list: of the best item, of the second best, and so on.
@@ -103,7 +103,7 @@ struct ToSave<'a> {
 }
 
 impl PbmGibbs {
-    /// A fresh policy. It uses the order of the positions if `order` says that it is known.
+    /// A fresh policy. It uses the order of the positions if `order` is known.
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, order: PbmGibbsOrder) -> Self {
         let known = known.into();
         let shape = known.shape();

@@ -23,11 +23,11 @@
 //! | `candidates` | B(t) | at most `n_items` - `n_leaders` | items |
 //! | `n_leaders` | L | - | items |
 //!
-//! Numerics: the policy tests whether an index reaches the last leader's estimate (`confidence::threshold`), and solves for the index
-//! only if rounding could decide. No index reaches an estimate above 1. The policy decides whether to explore before it looks for
-//! candidates, which does not change the law of its choices. Complexity: O(`n_items`) a round, and O(`n_items` `n_positions`) in every
-//! other one, far less on average in large catalogues, see `reaching`; with the position of least cost also one divergence per leader in
-//! every round that explores.
+//! Numerics: the policy tests whether an index reaches the last leader's estimate (`confidence::threshold`), and solves
+//! for the index only if rounding could decide. No index reaches an estimate above 1. The policy decides whether to
+//! explore before it looks for candidates, which does not change the distribution of its choices. Complexity:
+//! O(`n_items`) a round, and O(`n_items` `n_positions`) in every other one, far less on average in large catalogues,
+//! see `reaching`; with the position of least cost also one divergence per leader in every round that explores.
 //!
 //! # Examples
 //!

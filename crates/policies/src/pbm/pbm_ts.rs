@@ -20,8 +20,8 @@
 //! | failures | `beta_{k,l} = N_{k,l} - S_{k,l}` | `n_items` x `n_positions` | - |
 //! | `examination` | kappa | `n_positions` | probability |
 //!
-//! A draw is exact (`pbm_ts/posterior.rs`). From 512 items on (and 128 a position) most items are not drawn: those that cannot be among the largest
-//! are thinned, with the same law of the lists (`pbm_ts/tail.rs`). The order that thinning keeps the items in is saved.
+//! A draw is exact (`pbm_ts/posterior.rs`). From 512 items on (and 128 a position) most items are not drawn: those that cannot be among
+//! the largest are thinned, with the same distribution of lists (`pbm_ts/tail.rs`). The order that thinning keeps the items in is saved.
 //!
 //! Numerics: practically exact while counts stay below `2^40`. Complexity: constant expected time for each of `n_items` draws a round, or for a few
 //! draws if there are many items, and O(`n_positions`) for each item shown.
@@ -104,8 +104,8 @@ impl PbmTs {
         Self { draws: LargestDraws::new(&items, n_positions, LARGE), items, counts }
     }
 
-    /// A fresh policy that draws every item in every round, on large catalogues too. Its lists have the same law as those of
-    /// [`PbmTs::new`], so it is what that policy can be compared with.
+    /// A fresh policy that draws every item in every round, even on large catalogues. Its lists have the
+    /// same distribution as those of [`PbmTs::new`], so it is what that policy can be compared with.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! `pbm-ts-plug-in`: PBM-TS with an estimate of the examination that nobody knows.
+//! `pbm-ts-plug-in`: PBM-TS with an estimate of unknown examination.
 //!
 //! Before a round's list, one pass over items and positions renews the estimate of examination (`plug_in.rs`). The list is that of
 //! [`PbmTs`](crate::PbmTs) with this estimate: draws from the exact posterior of attraction given examination, the largest draw at the

@@ -1,4 +1,4 @@
-//! `pbm-ucb-plug-in`: PBM-UCB with an estimate of the examination that nobody knows.
+//! `pbm-ucb-plug-in`: PBM-UCB with an estimate of unknown examination.
 //!
 //! Before a round's list, one pass over items and positions renews the estimate of examination (`plug_in.rs`). The list is that of
 //! [`PbmUcb`](crate::PbmUcb) with this estimate: the largest upper confidence bounds, the largest at the position of the largest estimate.

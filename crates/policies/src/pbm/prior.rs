@@ -1,4 +1,4 @@
-//! What is believed of items and positions before the first round, such as the fit of a log.
+//! Priors of items and positions, such as the fit of a log.
 
 use crate::Error;
 use crate::products::Pseudo;
@@ -9,7 +9,7 @@ const KNOWN: f64 = 1_048_576.0;
 /// The most displays that a prior is worth: a fit of more is no surer of what users do today.
 const MOST: f64 = 1_073_741_824.0;
 
-/// What is believed of attraction and examination before the first round.
+/// Priors of attraction and examination.
 ///
 /// A belief is a mean `m` with a standard deviation `d`. It counts as `m (1 - m) / d^2 - 1` displays that were certainly examined (of an
 /// attraction; of an examination: displays of an item that attracts everybody), a share `m` of them clicked. That is the Beta distribution with this

@@ -1,7 +1,7 @@
 //! Every policy a second time, straight from the papers: nothing is remembered but counts, every index is worked out every round, and the
 //! eliminations are the pseudocode's nested loops with its K x L tables. Both make the same choices on the same streams.
 //!
-//! What is shared is the samplers and the documented order of random draws.
+//! They share the samplers and the documented order of random draws.
 
 use super::*;
 use crate::naive::{ranked, tie_rank};
@@ -69,7 +69,7 @@ fn by_share(tied: &[usize], draw: u64) -> usize {
     tied[usize::try_from(place).expect("small")]
 }
 
-/// What `policy` plays.
+/// The cell that `policy` plays.
 fn choices<P: Update<Cell, CellClick>>(mut policy: P, model: &RankOneModel, rounds: usize) -> Vec<Cell> {
     let mut rng = Generator::seed_from_u64(1);
     let mut history = History::new(model);
@@ -172,7 +172,7 @@ fn indices_of_large_tables_are_the_naive_ones() {
     }
 }
 
-/// What the comparison is for: a list that is not made again when the logarithm has grown would choose otherwise.
+/// The comparison must notice a list that is not rebuilt when the logarithm has grown.
 #[test]
 fn an_index_without_its_logarithm_is_caught() {
     let model = &instances()[1];

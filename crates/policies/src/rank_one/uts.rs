@@ -18,10 +18,10 @@
 //! | leader | `L(t)` | - | cell |
 //! | `lead_every` | gamma | - | rounds |
 //!
-//! Numerics: one key for ties a round, then two Gamma draws for every cell of the row (by column) and then of the column (by row, without
-//! the leader). The leader is tracked exactly: another cell is searched when the leader's mean falls to one that another cell may have.
-//! From 256 rows and columns together on, most draws of a leader that lasts are left out by thinning; choices have the same law.
-//! Complexity: O(K + L) draws a round, with thinning a few for a leader that lasts; and occasionally O(K L) comparisons.
+//! Numerics: one key for ties a round, then two Gamma draws for every cell of the row (by column) and then of the column (by row,
+//! without the leader). The leader is tracked exactly: another cell is searched when the leader's mean falls to one that another cell
+//! may have. From 256 rows and columns together on, most draws of a leader that lasts are left out by thinning; choices have the same
+//! distribution. Complexity: O(K + L) draws a round, with thinning a few for a leader that lasts; and occasionally O(K L) comparisons.
 //!
 //! # Examples
 //!
@@ -111,9 +111,9 @@ impl Uts {
         policy.with_thinning(shape.n_rows() + shape.n_columns() >= LARGE)
     }
 
-    /// The policy from the start, with or without thinning. Choices have the same law, and another random stream. Thinning is faster from
-    /// some dozens of rows and columns on; by default it is used from 256 rows and columns together on, so that runs on smaller tables can
-    /// be repeated bit for bit.
+    /// The policy from the start, with or without thinning. Choices have the same distribution, from another
+    /// random stream. Thinning is faster from some dozens of rows and columns on; by default it is used from
+    /// 256 rows and columns together on, so that runs on smaller tables can be repeated bit for bit.
     #[must_use]
     pub fn with_thinning(self, thins: bool) -> Self {
         let shape = self.counts.shape();

@@ -12,9 +12,9 @@
 //! A display counts if the item was among the least counted ones, so that all items have equal counts at the end. Items that only fill
 //! the list are shown without counting. Counts restart with every stage.
 //!
-//! Reference: Zoghi, Tunys, Ghavamzadeh, Kveton, Szepesvari, Wen, *Online learning to rank in stochastic click models*, ICML 2017,
-//! Algorithms 1 to 4. Deviations: a batch with as many items as positions that does not split goes on to its next stage. A batch of one
-//! item at one position has no stages. `T = 1` counts every item once a stage.
+//! Reference: Zoghi, Tunys, Ghavamzadeh, Kveton, Szepesvari, Wen, *Online learning to rank in stochastic click models*,
+//! ICML 2017, Algorithms 1 to 4. Deviations: a batch with as many items as positions that does not split continues with
+//! its next stage. A batch of one item at one position has no stages. `T = 1` counts every item once a stage.
 //!
 //! The decision's note is the number of changes of batches and stages before it. Feedback from before the last change is ignored: it has no
 //! information about the new stage, and ignoring it does not depend on the click. If more late feedback arrives than items need, the excess

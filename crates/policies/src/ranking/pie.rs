@@ -18,9 +18,9 @@
 //! | `rate` | f(t) | - | nats |
 //! | `candidates` | B(t) | at most `n_items` - `n_positions` | items |
 //!
-//! Numerics: an index is solved for only if rounding could decide, see `kl_arms`. The policy decides whether to explore before it looks
-//! for candidates, which does not change the law of its choices. Complexity: O(`n_items`) a round; far less on average in large
-//! catalogues, see `reaching`.
+//! Numerics: an index is solved for only if rounding could decide, see `kl_arms`. The policy decides
+//! whether to explore before it looks for candidates, which does not change the distribution of its
+//! choices. Complexity: O(`n_items`) a round; far less on average in large catalogues, see `reaching`.
 //!
 //! # Examples
 //!

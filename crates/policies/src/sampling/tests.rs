@@ -88,8 +88,8 @@ fn the_tail_is_the_normal_tail() {
     assert!(distance(draws, |x| 1.0 - beyond.sf(x) / all) > tolerance());
 }
 
-/// What is accepted without logarithms, Marsaglia and Tsang's condition accepts too: on a grid of offsets from -1 to 3, for scales
-/// from 2/3 on. A constant that is 1 % smaller accepts too much at the smallest scale.
+/// Marsaglia and Tsang's condition agrees with every acceptance without logarithms: on a grid of offsets from
+/// -1 to 3, for scales from 2/3 on. A constant that is 1 % smaller accepts too much at the smallest scale.
 #[test]
 fn the_squeeze_is_below_what_is_accepted() {
     let excess = |constant: f64, scale: f64| {

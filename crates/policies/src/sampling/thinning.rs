@@ -1,26 +1,26 @@
-//! The L largest of N independent posterior draws, without drawing them all: the same law, and another random stream.
+//! The L largest of N independent posterior draws, without drawing all N: the same distribution.
 //!
 //! A threshold `tau` is fixed before the round, from past rounds only. `P(X_i > tau)` is at most `q_i`, the mass of an envelope of the upper
 //! tail of item `i`'s posterior.
 //!
-//! 1. Items with `q_i > 0.25` are drawn in full. An item that once was is drawn in full until the next search for a threshold: its `q_i` need not be
-//!    computed after every display.
-//! 2. Every other item has a Poisson process of points with rate `-ln(1 - q_i)`. With probability `q_i` it has a point: a candidate. A candidate
-//!    takes a proposal from its envelope, and accepts it with the ratio of posterior to envelope. So it exceeds `tau` with probability
-//!    `P(X_i > tau)`, and its value has the law of `X_i` given `X_i > tau`.
+//! 1. Items with `q_i > 0.25` are drawn in full. Such an item is drawn in full until the next
+//!    search for a threshold, so its `q_i` need not be computed after every display.
+//! 2. Every other item has a Poisson process of points with rate `-ln(1 - q_i)`. With probability `q_i` it has a point: a
+//!    candidate. A candidate takes a proposal from its envelope, and accepts it with the ratio of posterior to envelope.
+//!    So it exceeds `tau` with probability `P(X_i > tau)`, and its value is distributed as `X_i` given `X_i > tau`.
 //! 3. If L draws exceed `tau`, the largest L of them are the answer: no other item is above `tau`. Otherwise every other item is drawn given that
 //!    it is at most `tau`, and the answer is the largest L of all. Such a round is called short.
 //!
 //! All points of a round come from one Poisson process. Items stand in buckets, one for each power of two. In the bucket of the rates in
-//! `(2^-(k+1), 2^-k]` each item has a cell of length `2^-k`, and only points in the first part of the cell, of the length of the item's rate,
-//! count. The next point is looked for from the end of the cell, since the process has no memory. So the expected cost of a round is a few draws
-//! and does not depend on N. With few items, most rounds have no point, which one comparison of a uniform draw says.
+//! `(2^-(k+1), 2^-k]` each item has a cell of length `2^-k`, and only points in the first part of the cell, of the length of the item's
+//! rate, count. The next point is looked for from the end of the cell, since the process has no memory. So the expected cost of a round
+//! is a few draws and does not depend on N. With few items, most rounds have no point, which one comparison of a uniform draw shows.
 //!
 //! The threshold is the largest one at which about one round in 30 N is short (`search.rs`). It is searched again after a time that grows with the
 //! number of rounds; with many items also after a short round, and when the rates have changed too much.
 //!
-//! What a threshold was, which items are drawn in full, and the order of items inside the buckets depend on earlier rounds, and the random stream
-//! depends on all three. So they are saved. Rates, the other buckets and sums are functions of the counts and the threshold.
+//! The threshold, the items that are drawn in full, and the order of items inside the buckets depend on earlier rounds, and the random
+//! stream depends on all three, so they are saved. Rates, the other buckets and sums are functions of the counts and the threshold.
 //!
 //! References: Lewis and Shedler, *Simulation of nonhomogeneous Poisson processes by thinning*, Naval Research Logistics Quarterly 26, 1979;
 //! Devroye, *Non-Uniform Random Variate Generation*, 1986, chapters II.3 and VI.1. Deviations: the buckets, and the choice of the threshold.
@@ -50,7 +50,7 @@ const IN_FULL: f64 = 0.25;
 
 /// Independent posteriors on (0, 1), one an item.
 ///
-/// What is promised of an item may depend on nothing but its posterior and the threshold.
+/// The results for an item may depend only on its posterior and the threshold.
 pub(crate) trait Posteriors {
     /// Number of items.
     fn n_items(&self) -> usize;
@@ -58,8 +58,8 @@ pub(crate) trait Posteriors {
     /// A draw of the posterior of `item`.
     fn draw<R: Rng + ?Sized>(&self, item: usize, sampler: Sampler, rng: &mut R) -> f64;
 
-    /// The mass `q` of the envelope: at least the probability that a draw exceeds the threshold. Any number above 0.25, or NaN, says that `item`
-    /// is to be drawn in full.
+    /// The mass `q` of the envelope: at least the probability that a draw exceeds the threshold.
+    /// Any number above 0.25, or NaN, means that `item` is drawn in full.
     fn bound(&self, item: usize, threshold: &Threshold) -> f64;
 
     /// With probability `P(X > threshold) / q` a draw above the threshold, otherwise `None`. May be `None` also if the draw is below

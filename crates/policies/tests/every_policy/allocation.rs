@@ -1,4 +1,5 @@
-//! `select` and `update` allocate nothing once the caller's buffers have been used. What users answer is measured with them.
+//! `select` and `update` allocate nothing once the caller's buffers have been used. The answers of
+//! users are measured as well.
 
 use super::games::{Extent, Game, Playable, game, games, games_without_a_row, large_games};
 use super::users::Users;

@@ -1,5 +1,5 @@
-//! A policy and its users as one object, whatever their protocol. What is tested of every policy is compiled once, and a policy's rounds once for
-//! every protocol.
+//! A policy and its users as one object, whatever their protocol. The tests of all policies are
+//! compiled once, and a policy's rounds once for every protocol.
 
 use super::users::Users;
 use crate::support::{choose, generator, learn};
@@ -20,7 +20,7 @@ use std::fmt::Debug;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-/// What happens to a policy.
+/// An event for a policy.
 #[derive(Debug, Clone)]
 pub(crate) enum Event {
     /// It decides a round.
@@ -69,7 +69,7 @@ pub(crate) trait Game {
     fn moment(&self) -> (Value, [Xoshiro256PlusPlus; 2]);
 }
 
-/// What a policy recommends as users would be shown it.
+/// A policy's recommendation, as users would see it.
 type Recommended<P, A> = fn(&P) -> Option<A>;
 
 /// A decision with its answer.
@@ -415,7 +415,7 @@ playable! {
 pub(crate) enum Extent {
     /// Each with its defaults.
     Defaults,
-    /// On the first users of every protocol each with other parameters, too.
+    /// On the first users of every protocol, each also with other parameters.
     Variants,
 }
 

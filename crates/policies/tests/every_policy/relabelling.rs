@@ -29,7 +29,7 @@ fn relabelled() -> [f64; 5] {
 /// Displays of every item at every position: the sum over the runs, and the sum of squares.
 type Displays = [[(f64, f64); EXAMINATION.len()]; ATTRACTION.len()];
 
-/// What a policy shows, by the labels given.
+/// The lists of a policy, by the given labels.
 fn displays(game: &dyn Game, seed: u64, labels: [usize; 5]) -> Displays {
     let mut rng = generator(seed);
     let mut displays = Displays::default();

@@ -1,4 +1,4 @@
-//! A policy that is saved and restored goes on as if nothing had happened, and damaged data is refused.
+//! A policy that is saved and restored continues unchanged, and damaged data is refused.
 
 use super::games::{Extent, Game, games, games_without_a_row, large_games};
 use super::users::Users;
@@ -52,7 +52,7 @@ fn restored_policies_go_on_as_the_original() {
     }
 }
 
-/// Large catalogues are thinned: their threshold and the order of the items are saved, too.
+/// Large catalogues are thinned: their threshold and the order of the items are also saved.
 #[test]
 fn restored_policies_go_on_as_the_original_on_large_catalogues() {
     for mut game in large_games() {
@@ -78,7 +78,7 @@ fn another_order_is_seen() {
     let order = saved["state"]["draws"]["order"].as_array_mut().expect("an order");
     order.reverse();
     let mut restored = game.restored(saved).expect("as good an order as the other");
-    // What is compared is the choices, not what is saved.
+    // The comparison is of choices, not of saved states.
     for _ in 0..300 {
         game.round();
         restored.round();
@@ -133,7 +133,7 @@ fn extreme(fresh: &Value, rng: &mut impl rand::Rng) -> Option<Value> {
     if let Some(products) = state.get_mut("products") {
         let cells = products["plays"].as_array()?.len();
         let n_columns = products["columns"].as_array()?.len();
-        // Sums of rows and columns are counts, too.
+        // Sums of rows and columns are also counts.
         let sizes = [0, 1, 2, 1000, 1_000_000, (1_u64 << 40) / cells as u64];
         let plays: Vec<u64> = (0..cells).map(|_| sizes[rng.random_range(0..sizes.len())]).collect();
         let rows = plays.chunks(n_columns).map(|row| row.iter().sum());

@@ -78,7 +78,7 @@ impl Story {
     }
 }
 
-/// What breaks a policy in one of twenty stories is seen with a probability of .99.
+/// A fault that breaks a policy in one of twenty stories is seen with a probability of .99.
 #[test]
 fn any_story_ends_well() {
     #[expect(clippy::needless_pass_by_value, reason = "the form that quickcheck asks for")]

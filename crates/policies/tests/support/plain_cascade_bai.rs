@@ -1,5 +1,5 @@
-//! `CascadeBAI` straight from the paper: sorts, and works out every bound, in every step. What it leaves open is decided as in
-//! `policies::CascadeBai`.
+//! `CascadeBAI` straight from the paper: sorts, and works out every bound, in every step. Choices
+//! that the paper leaves open are made as in `policies::CascadeBai`.
 
 #![allow(dead_code, reason = "tests and benches each use their part")]
 

@@ -1,4 +1,5 @@
-//! RUCB straight from the paper: both matrices anew in every step. What it leaves open is decided as in `policies::Rucb`.
+//! RUCB straight from the paper: both matrices anew in every step. Choices that the paper leaves
+//! open are made as in `policies::Rucb`.
 
 #![allow(dead_code, reason = "tests and benches each use their part")]
 
@@ -50,7 +51,7 @@ impl PlainRucb {
         (0..upper.len()).filter(|&j| upper[j][champion] == best).collect()
     }
 
-    /// What is returned, ties included.
+    /// The result, ties included.
     pub(crate) fn returned(&self) -> Vec<usize> {
         let k = self.wins.len();
         let beaten = |c: usize| (0..k).filter(|&j| self.wins[c][j] > self.wins[j][c]).count();
@@ -59,7 +60,7 @@ impl PlainRucb {
     }
 }
 
-/// One of the candidates, the how-manieth the draw says.
+/// The candidate at the drawn place.
 fn draw(candidates: &[usize], draw: u64) -> usize {
     candidates[usize::try_from((u128::from(draw) * candidates.len() as u128) >> 64).expect("a place")]
 }

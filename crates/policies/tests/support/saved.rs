@@ -1,4 +1,4 @@
-//! What damage may do to a saved state.
+//! Damage to a saved state.
 
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn places(value: &Value) -> Vec<String> {
     found
 }
 
-/// What may stand there instead.
+/// The possible replacements.
 fn wrong_values(there: &Value) -> Vec<Value> {
     let mut values = vec![
         json!(null),

@@ -79,7 +79,7 @@ struct Lanes<const L: usize> {
     clicks: [f64; LANES],
 }
 
-/// Some rounds of all lanes. What it calls is always inlined, so it is compiled for the vector instructions of the processor.
+/// Some rounds of all lanes. Its callees are always inlined, so it is compiled for the vector instructions of the processor.
 struct Stretch<'a, const L: usize> {
     lanes: &'a mut Lanes<L>,
     n_rounds: u64,

@@ -153,7 +153,7 @@ impl Recommend<Ranking> for RandomList {
     }
 }
 
-/// What is wrong with a state.
+/// The fault of a state.
 fn fault<R: Debug>(record: Result<R, StateError>) -> String {
     match record {
         Err(StateError::NotAState { fault, .. }) => fault,
@@ -308,7 +308,7 @@ fn a_replication_is_stopped_with_its_state_and_goes_on_from_there() {
     }
     let resumed = entry().saved().resume(replication, &schedule, state.as_deref(), &mut stops);
     assert_eq!(resumed, Ok(whole));
-    // Without saving it stops, too, and keeps nothing.
+    // Without saving it also stops, and keeps nothing.
     let mut stops = StopsAtOnce::default();
     let stopped = entry().resume(replication, &schedule, None, &mut stops);
     assert_eq!((stopped, stops.0.len()), (Err(StateError::Stopped), 0));

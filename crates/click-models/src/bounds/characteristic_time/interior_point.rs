@@ -41,7 +41,7 @@ const MISSING_SHARE: f64 = 0.2;
 /// The part of the way to the boundary that a step goes at most.
 const TO_BOUNDARY: f64 = 0.9;
 
-/// What was found.
+/// The solution.
 #[derive(Debug)]
 pub(super) struct Solution {
     /// A lower bound on `T*`, in steps per nat. NaN, without a mixture, if the promise is not kept: weights too small for doubles.
@@ -293,7 +293,7 @@ impl<'a> Program<'a> {
         curvature
     }
 
-    /// What one more observation of each kind is worth to the pairs, by the slacks that `mu` asks for.
+    /// The value of one more observation of each kind to the pairs, by the slacks that `mu` asks for.
     fn pull(&self, mu: f64) -> Vec<f64> {
         let mut pull = vec![0.0; self.kinds.len()];
         for pair in &self.pairs {
@@ -325,7 +325,7 @@ impl<'a> Program<'a> {
         Cholesky::new(rows, size)
     }
 
-    /// What is left of the right side of the system.
+    /// The residual of the system.
     fn residual_of(&self, curvature: &[f64], side: &[f64], times: &[f64]) -> Vec<f64> {
         let observed = self.observed(times.iter().copied());
         let row = |row: &[f64]| row.iter().zip(&observed).map(|(entry, observed)| entry * observed).sum();

@@ -22,7 +22,7 @@ impl Kind {
 /// The kinds on a list, from the top down.
 pub(super) type Pattern = Vec<usize>;
 
-/// What a list observes: `(kind, mean observations of each item of the kind)`, averaged over the items of a kind.
+/// `(kind, mean observations)` of a list, averaged over the items of a kind.
 pub(super) fn observations(kinds: &[Kind], pattern: &[usize]) -> Vec<(usize, f64)> {
     let mut examined = 1.0;
     let mut observed: Vec<(usize, f64)> = Vec::with_capacity(pattern.len());
@@ -39,12 +39,12 @@ pub(super) fn observations(kinds: &[Kind], pattern: &[usize]) -> Vec<(usize, f64
 
 /// A list whose observations are worth most, if one observation of every item of kind `k` is worth `prices[k]` in all.
 ///
-/// An item of price `p` and weight `w` adds `p` and takes a share `w` of what is below it. Exchanging two neighbours shows that the best
-/// order is by `p / w`, largest first. What remains is which items to show, a dynamic program from the last item up: with `c` positions
-/// left, `value(k, c) = max(value(k + 1, c), p_k + (1 - w_k) value(k + 1, c - 1))`. O(L K).
+/// An item of price `p` and weight `w` adds `p` and takes a share `w` of what is below it. Exchanging two neighbours
+/// shows that the best order is by `p / w`, largest first. A dynamic program chooses the items from the last item
+/// up: with `c` positions left, `value(k, c) = max(value(k + 1, c), p_k + (1 - w_k) value(k + 1, c - 1))`. O(L K).
 pub(super) fn best_list(kinds: &[Kind], prices: &[f64], n_positions: usize) -> Pattern {
     let price = |kind: usize| prices[kind] / kinds[kind].n_items();
-    // An item that never attracts stops nobody, so it comes first.
+    // An item that never attracts stops no user, so it comes first.
     let per_click = |kind: usize| {
         let weight = kinds[kind].weight;
         if weight == 0.0 { f64::INFINITY } else { price(kind) / weight }

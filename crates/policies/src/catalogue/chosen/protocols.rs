@@ -25,7 +25,7 @@ use std::marker::PhantomData;
 pub trait Catalogued: Interaction + Sized {
     /// The protocol as rows of the catalogue name it.
     const PROTOCOL: Protocol;
-    /// What a click model of this protocol lets a policy know.
+    /// The knowledge that a click model of this protocol gives to a policy.
     type Known<'a>;
     /// A policy of this protocol, chosen at run time.
     type Chosen: Select<Self::Action, Note = Note>

@@ -1,4 +1,4 @@
-//! What plans cost, and which item is recommended.
+//! The cost of plans, and the recommended item.
 
 use super::*;
 use click_models::bounds::copeland_lower_bound;

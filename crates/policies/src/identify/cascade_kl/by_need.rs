@@ -1,8 +1,8 @@
 //! [`ByNeed`]: the undecided items of `cascade-kl` in the order by need, without computing what has not changed.
 //!
-//! What belongs to an item stands at its *place*, its index among the undecided items, in one array for each number: so the progress of
-//! all items is computed in vector registers. The numbers of an item change with its observations only. The smoothed means are kept in
-//! two parts, the largest and the others, of which the boundary needs the smallest and the largest. In most rounds no mean changes sides.
+//! The data of an item stand at its *place*, its index among the undecided items, in one array for each number: so the progress of all
+//! items is computed in vector registers. The numbers of an item change with its observations only. The smoothed means are kept in two
+//! parts, the largest and the others, of which the boundary needs the smallest and the largest. In most rounds no mean changes sides.
 
 use super::LANES;
 use super::need::{LEAST_SHARE, Need, equally_far, smoothed_mean};

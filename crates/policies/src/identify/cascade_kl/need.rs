@@ -1,4 +1,4 @@
-//! What the order by need of `cascade-kl` is made of: the progress of an item, and the boundary.
+//! The order by need of `cascade-kl`: the progress of an item, and the boundary.
 
 use crate::exact::float;
 use crate::identify::candidates::Candidates;

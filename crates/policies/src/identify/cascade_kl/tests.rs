@@ -384,7 +384,7 @@ fn upper_bounds_are_where_the_truncated_mixture_rejects() {
         let prior = prior_below(upper);
         let posterior = beta_reg(clicks as f64 + 0.5, (n - clicks) as f64 + 0.5, upper);
         let ratio = libm::exp(evidence.ln_ratio(upper)) * posterior / prior;
-        // What is spent on leaving out the incomplete Beta function, and on three rounds of the level.
+        // The cost of leaving out the incomplete Beta function, and of three rounds of the level.
         let spent = 0.01 * inverse_level + 1.0 / prior;
         assert!(ratio >= inverse_level * (1.0 - 1e-9), "{clicks} of {n}: {ratio}");
         assert!(ratio <= inverse_level + spent, "{clicks} of {n}: {ratio} for {inverse_level}");
@@ -563,7 +563,7 @@ fn too_many(n_errors: u64, runs: u64, delta: f64) -> bool {
 const RUNS: u64 = 250;
 /// Runs with wrong levels, where these are wrong in .12 of them and .05 was promised: seen with a probability of .99.
 const LOOSE_RUNS: u64 = 800;
-/// What divides the logarithms of the wrong levels.
+/// The divisor of the logarithms of the wrong levels.
 const LOOSENESS: f64 = 30.0;
 
 /// Six items of which two are better by a tenth, at a `delta` so large that errors may happen. With loose levels 845 of 846

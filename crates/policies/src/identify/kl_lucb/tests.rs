@@ -266,8 +266,8 @@ fn too_many(n_errors: u64, runs: u64, delta: f64) -> bool {
 
 /// Runs of the policy. Where it may be wrong in .01 of them, .1 is seen with a probability of .99, and where in .5, .72.
 const RUNS: u64 = 250;
-/// Runs with levels ten times too small, which are wrong in .045, .06 and .11 of them where .01 was promised: seen with a probability of .99. The
-/// test of the policy would see the last one with a probability of .99, too.
+/// Runs with levels ten times too small, which are wrong in .045, .06 and .11 of them where .01 was promised:
+/// seen with a probability of .99. The test of the policy would also see the last one with a probability of .99.
 const LOOSE_RUNS: [u64; 3] = [1000, 600, 250];
 
 /// Weights, the number to find, the tolerance and the rounds.

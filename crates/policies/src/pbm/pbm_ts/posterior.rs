@@ -74,7 +74,7 @@ pub(super) fn ln_miss(x: f64) -> f64 {
     if x < 0.25 { ln_1p(-x) } else { ln(1.0 - x) }
 }
 
-/// The larger of two numbers in one instruction; [`f64::max`] handles NaN, too.
+/// The larger of two numbers in one instruction; [`f64::max`] also handles NaN.
 #[inline]
 fn larger(left: f64, right: f64) -> f64 {
     if left > right { left } else { right }

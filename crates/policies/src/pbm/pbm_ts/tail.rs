@@ -101,7 +101,7 @@ impl Tail {
         slope
     }
 
-    /// `ln(h / g)` at `theta`, which is 0 at the point of the tangents; given `ln(1 - theta)`, too.
+    /// `ln(h / g)` at `theta`: 0 at the point of the tangents. `ln(1 - theta)` is also given.
     #[inline]
     fn ln_over_g(&self, theta: f64, ln_miss_of_theta: f64, failures: &[f64], examination: &[f64]) -> f64 {
         let mut sum = self.exponent * (self.ln_miss_of_point - ln_miss_of_theta);

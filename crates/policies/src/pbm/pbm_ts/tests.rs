@@ -34,7 +34,7 @@ impl Log for f64 {
     }
 }
 
-/// What one item was seen doing.
+/// The history of one item.
 #[derive(Debug, Clone)]
 struct Table {
     examination: Vec<f64>,
@@ -156,7 +156,7 @@ struct Distribution {
     low: f64,
     step: f64,
     cumulated: Vec<f64>,
-    /// Of the distance from 1.
+    /// Relative to the distance from 1.
     reversed: bool,
 }
 
@@ -334,9 +334,9 @@ fn no_table_makes_draws_slow() {
     println!("slowest: 40 draws in {} attempts: {:?}", slowest.0, slowest.1);
 }
 
-/// What the series decides without logarithms, the logarithms decide too, for every table: the boundary between accepted and
-/// rejected uniforms is where they put it. A series without its third term, or without the bound on the
-/// others, is caught.
+/// The logarithms agree with every decision that the series makes without them, for every table:
+/// the boundary between accepted and rejected uniforms is where they put it. A series without its
+/// third term, or without the bound on the others, is caught.
 #[test]
 fn the_series_says_what_the_logarithms_say() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(12);
@@ -375,7 +375,7 @@ fn the_series_says_what_the_logarithms_say() {
     assert!(decided > undecided && no_third > 100 && no_fourth > 100);
 }
 
-/// What the same test says of samplers that are wrong on purpose.
+/// The same test rejects samplers that are wrong on purpose.
 #[test]
 fn wrong_samplers_are_caught() {
     let table = table(&[0.9, 0.6, 0.3], &[9, 6, 3], &[11, 14, 17]);

@@ -1,4 +1,4 @@
-//! The law of thinned choices, and what is saved of them.
+//! The distribution of thinned choices, and their saved state.
 //!
 //! Power: one of sixty cells that is chosen with probability 0.1 and is off by 0.03 is noticed in 30,000 draws of either kind with a probability
 //! of .99, and cells of smaller probability together. The wrong versions below are rejected.

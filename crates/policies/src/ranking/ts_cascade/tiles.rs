@@ -20,7 +20,7 @@ pub(super) struct Arm {
     pub(super) floor: f64,
 }
 
-/// What all scores of a round share.
+/// The common part of all scores of a round.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Round {
     /// `Z`.

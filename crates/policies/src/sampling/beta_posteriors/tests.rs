@@ -1,9 +1,9 @@
 //! The envelope of the upper tail against exact Beta distributions.
 //!
-//! A candidate exceeds the threshold with probability `P(X > tau) / q`. The share of 100,000 candidates that does is compared with it, at
-//! five standard deviations (a false alarm has probability 6e-7). The law of the accepted draws is compared with that of `X` given `X > tau` by the
-//! Kolmogorov-Smirnov test of `sampling/tests.rs`: what is off by 1.5 times the tolerance, 0.016 or less in half of the cases, is caught with a
-//! probability of .98.
+//! A candidate exceeds the threshold with probability `P(X > tau) / q`. The share of 100,000 candidates that does is
+//! compared with it, at five standard deviations (a false alarm has probability 6e-7). The distribution of the
+//! accepted draws is compared with that of `X` given `X > tau` by the Kolmogorov-Smirnov test of `sampling/tests.rs`:
+//! what is off by 1.5 times the tolerance, 0.016 or less in half of the cases, is caught with a probability of .98.
 
 use super::super::tests::beta_distribution;
 use super::*;

@@ -1,4 +1,4 @@
-//! What is saved of a thinning: the threshold, when it is searched next, the order of the items, and how many are drawn in full.
+//! Saved: threshold, round of its next search, order of the items, number of those drawn in full.
 
 use super::threshold::{MOST_STEPS, Threshold};
 use super::{Pace, Posteriors, Thinning, rate};

@@ -27,7 +27,7 @@ struct Class {
     rate: f64,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
     pub(super) threshold: Threshold,

@@ -1,5 +1,5 @@
-//! The law of the lists, for Beta posteriors: thinned rounds against rounds that draw every item (`law.rs`). The wrong versions below are
-//! rejected.
+//! The distribution of the lists, for Beta posteriors: thinned rounds against rounds that draw
+//! every item (`law.rs`). The wrong versions below are rejected.
 
 use super::law::{Held, Seen, every_item, half_short, thinned};
 use super::*;
