@@ -328,21 +328,6 @@ impl Study {
         let WholeLog { report, n_queries, counts, .. } = &self.whole;
         Parameters::write(report, *n_queries, counts, &self.fits, options, keep, out)
     }
-
-    /// Writes `parameters.json` if a table has the parameters of queries; `table` is the table's name.
-    ///
-    /// # Errors
-    ///
-    /// Those of `out`.
-    pub fn write_parameters_with_table(
-        &self,
-        table: &str,
-        options: &Options,
-        out: &mut dyn Write,
-    ) -> serde_json::Result<()> {
-        let WholeLog { report, n_queries, counts, .. } = &self.whole;
-        Parameters::write_with_table(table, report, *n_queries, counts, &self.fits, options, out)
-    }
 }
 
 /// The cells of `counts` that `others` also have.

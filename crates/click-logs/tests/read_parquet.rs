@@ -419,7 +419,7 @@ fn decimals_are_read_as_those_of_csv() {
     }
     let longer = ["FIXED_LEN_BYTE_ARRAY(17) # (DECIMAL(39,0))", short[1], short[2]];
     let message = read(&decimals(longer, &[])).unwrap_err().to_string();
-    assert!(message.contains("column `i` holds long decimals"), "{message}");
+    assert!(message.contains("column `i` holds decimals of more than 38 digits"), "{message}");
 }
 
 /// The description of a file promises as many rows as there are.

@@ -17,8 +17,9 @@ use serde::{Serialize, Serializer};
 use std::io::Write;
 
 impl Parameters {
-    /// Writes the content of the file, with the parameters of the queries for which `keep` is true; one query at a time is in memory. `report`
-    /// is the report of reading the log, `n_queries` its number of queries, and `counts` are the counts fitted.
+    /// Writes the content of the file, with the parameters of the queries for which `keep` is true.
+    /// One query at a time is in memory. `report` is the report of reading the log, `n_queries` its
+    /// number of queries, and `counts` are the counts fitted.
     ///
     /// # Errors
     ///
@@ -35,7 +36,8 @@ impl Parameters {
         lines::write(&MadeParameters::made(report, n_queries, counts, fits, options, keep), out)
     }
 
-    /// [`Parameters::write`] without what belongs to single queries. `table` is the name of the file, in the same directory, that has it.
+    /// [`Parameters::write`] without what belongs to single queries. `table` is the name of the file,
+    /// in the same directory, that has it.
     ///
     /// # Errors
     ///

@@ -7,7 +7,8 @@ use super::{PARAMETERS_CSV, PARAMETERS_PARQUET, tables};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use click_logs::fit::Options;
-use click_logs::study::Study;
+use click_logs::parameters::Parameters as File;
+use click_logs::study::{Study, WholeLog};
 use std::io::{self, Write};
 
 /// The most bytes of `parameters.json` with the parameters of queries, if no form is asked for.
@@ -69,8 +70,10 @@ impl Parameters {
             }
             Err(error) if error.is_io() => {
                 let (n, table) = as_parquet(study)?;
-                let mut json = Vec::new();
-                study.write_parameters_with_table(PARAMETERS_PARQUET, options, &mut json)?;
+                let WholeLog { report, n_queries, counts, .. } = &study.whole;
+                let (mut json, name) = (Vec::new(), PARAMETERS_PARQUET);
+                let fits = &study.fits;
+                File::write_with_table(name, report, *n_queries, counts, fits, options, &mut json)?;
                 Ok(Self { in_table: Some(n), json, table: (PARAMETERS_PARQUET, table) })
             }
             Err(error) => Err(error.into()),

@@ -1,8 +1,10 @@
 //! Parquet with one (query, item, position) a row; the user names the columns.
 //!
-//! Supports whole numbers, texts, truth values, decimals (as the same text in CSV), and floating-point numbers that are whole (some engines
-//! write sums so), but no nested columns. Row groups are read on all cores, a few thousand rows at a time, and only the named columns. Compression may be Snappy, gzip, LZ4 or Zstandard. A
-//! stream is read completely first, since the description of a file is at its end. Sessions are as in [`Columns::session`].
+//! Supports whole numbers, texts, truth values, decimals (as the same text in CSV), and floating-point
+//! numbers that are whole (some engines write sums so), but no nested columns. Row groups are read on
+//! all cores, a few thousand rows at a time, and only the named columns. Compression may be Snappy,
+//! gzip, LZ4 or Zstandard. A stream is read completely first, since the description of a file is at
+//! its end. Sessions are as in [`Columns::session`].
 //!
 //! The library that decodes the pages may panic on damaged pages. The panic is caught, and becomes an error.
 
@@ -31,8 +33,6 @@ use std::vec;
 
 /// Number of rows that are decoded at once.
 const ROWS: usize = 4096;
-/// The most digits of a decimal, which has 16 bytes then.
-const DECIMAL_DIGITS: i32 = 38;
 const CODECS: &str = "Snappy, gzip, LZ4 or Zstandard";
 
 /// A value of a row, with its text.
@@ -394,8 +394,8 @@ fn check(column: &ColumnDescriptor) -> Result<(), String> {
         return Err("lists".into());
     }
     match column.physical_type() {
-        _ if scale(column).is_some_and(|scale| scale.max(column.type_precision()) > DECIMAL_DIGITS) => {
-            Err("long decimals".into())
+        _ if scale(column).is_some_and(|scale| scale.max(column.type_precision()) > 38) => {
+            Err("decimals of more than 38 digits".into())
         }
         kind @ Type::INT96 => Err(kind.to_string()),
         kind @ Type::FIXED_LEN_BYTE_ARRAY if scale(column).is_none() => Err(kind.to_string()),
