@@ -49,24 +49,15 @@
 //! squared) for every item and O((columns + positions)^3) for all. With more than [`MANY_COLUMNS`] columns the module uses EM steps and
 //! no lift.
 
-mod attraction;
-mod counts;
-mod covariances;
-mod item_terms;
 mod maximum;
-mod position_effects;
 mod sums;
-mod walk;
 
 use super::item_prior::{Item, ItemPrior, ObservedItems, SAMPLE, Trials};
 use super::squarem::Convergence;
+use crate::names::Id;
 use confidence::math::ln;
 use libm::exp;
-use walk::VARIANCES;
-
-pub(super) use attraction::attraction;
-pub(super) use counts::{Count, Source, items, merged, n_items};
-pub(super) use position_effects::PositionEffects;
+use maximum::VARIANCES;
 
 /// EM is used for more columns: Newton's method costs the cube of their number.
 pub(super) const MANY_COLUMNS: usize = 256;
@@ -77,6 +68,96 @@ const TURNS: usize = 20;
 /// Number of alternations for lifts when examination is known.
 const TURNS_OF_LIFTS: usize = 3;
 const TOLERANCE_OF_TURNS: f64 = 1e-6;
+/// Smaller examination is replaced by this, so that it has a logarithm.
+const SMALLEST_EXAMINATION: f64 = 1e-6;
+
+/// Clicks on an item in a column.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Count {
+    pub(super) item: Id,
+    pub(super) column: usize,
+    pub(super) clicks: u64,
+    /// Not a whole number if it is unknown which impressions were examined.
+    pub(super) impressions: f64,
+}
+
+/// A source of counts.
+pub(super) trait Source: Sync {
+    fn n_queries(&self) -> usize;
+    /// Writes the counts of a query, sorted by item, then column.
+    fn counts(&self, query: usize, out: &mut Vec<Count>);
+    /// The counts of a query.
+    fn of_query(&self, query: usize) -> Vec<Count> {
+        let mut counts = Vec::new();
+        self.counts(query, &mut counts);
+        counts
+    }
+}
+
+/// The items of a query's counts.
+pub(super) fn items(counts: &[Count]) -> impl Iterator<Item = &[Count]> {
+    counts.chunk_by(|a, b| a.item == b.item)
+}
+
+/// The share of each count in the item's impressions; equal shares if there are no impressions.
+fn shares(of_item: &[Count]) -> impl Iterator<Item = f64> {
+    let impressions: f64 = of_item.iter().map(|count| count.impressions).sum();
+    let share = move |count: &Count| {
+        if impressions > 0.0 { count.impressions / impressions } else { 1.0 / of_item.len() as f64 }
+    };
+    of_item.iter().map(share)
+}
+
+/// Sorts by item, then column, and merges equal ones.
+pub(super) fn merged(mut counts: Vec<Count>) -> Vec<Count> {
+    counts.sort_unstable_by_key(|count| (count.item, count.column));
+    counts.dedup_by(|next, kept| {
+        let same = (next.item, next.column) == (kept.item, kept.column);
+        if same {
+            kept.clicks += next.clicks;
+            kept.impressions += next.impressions;
+        }
+        same
+    });
+    counts
+}
+
+/// Number of items of all queries.
+pub(super) fn n_items(source: &impl Source) -> usize {
+    (0..source.n_queries()).map(|query| items(&source.of_query(query)).count()).sum()
+}
+
+/// Examination of columns and lifts of positions, in logarithms.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct PositionEffects {
+    pub(super) examination: Vec<f64>,
+    pub(super) lift: Vec<f64>,
+    /// The logarithm by which examination was divided for the first column to be 1.
+    scale: f64,
+    /// Variance of the walk.
+    variance: f64,
+    /// Whether clicks determine the lifts.
+    tells_lifts: bool,
+}
+
+impl PositionEffects {
+    /// Known examination of columns, without lifts.
+    pub(super) fn known(examination: &[f64], n_positions: usize) -> Self {
+        let examination = examination.iter().map(|g| ln(g.max(SMALLEST_EXAMINATION))).collect();
+        Self { examination, lift: vec![0.0; n_positions], scale: 0.0, variance: 0.0, tells_lifts: false }
+    }
+
+    pub(super) fn examination(&self) -> Vec<f64> {
+        self.examination.iter().map(|y| exp(*y)).collect()
+    }
+
+    /// The largest change of a logarithm.
+    fn change(&self, before: &Self) -> f64 {
+        let examination = self.examination.iter().zip(&before.examination);
+        let all = examination.chain(self.lift.iter().zip(&before.lift));
+        all.map(|(now, then)| (now - then).abs()).fold(0.0, f64::max)
+    }
+}
 
 /// The estimation problem.
 #[derive(Debug, Clone, Copy)]
@@ -256,6 +337,47 @@ impl<S: Source> Credibility<'_, S> {
         let last = self.n_positions().checked_sub(1);
         last.and_then(|last| self.position(last)).map_or(columns, |last| last + 1)
     }
+}
+
+/// The posterior mean of an item's attraction with known examination, and the variance of the logarithm at the posterior mode of the
+/// log-odds. `cells` are skips and examination; clicks and skips of the prior are included, with examination 1. The mode would be too
+/// low: examination below 1 makes the posterior skew. Numerics: the next term of Laplace's approximation, which vanishes for a Beta
+/// posterior. It divides the third derivative by the square of the second, and multiplies the odds, which keeps the mean below 1.
+pub(super) fn attraction(clicks: f64, cells: &[(f64, f64)]) -> (f64, f64) {
+    let skipped = || cells.iter().filter(|cell| cell.0 > 0.0 && cell.1 > 0.0);
+    let mut low = 0.0;
+    let bound = 1.0 / skipped().map(|cell| cell.1).fold(1.0, f64::max);
+    let mut high = bound;
+    let exposure: f64 = skipped().map(|(skips, g)| skips * g).sum();
+    let mut a = (clicks / (clicks + exposure)).min(0.999 * high);
+    let mut curvature = f64::INFINITY;
+    // Bisection alone would take 50 steps.
+    for _ in 0..100 {
+        let mut rest = clicks;
+        curvature = 0.0;
+        for &(skips, g) in skipped() {
+            let slope = skips * a * g / (1.0 - a * g);
+            rest -= slope;
+            curvature += slope / (1.0 - a * g);
+        }
+        if rest > 0.0 {
+            low = a;
+        } else {
+            high = a;
+        }
+        let newton = a * exp((rest / curvature).clamp(-2.0, 2.0));
+        let next = if newton > low && newton < high { newton } else { low.midpoint(high) };
+        let change = (next / a - 1.0).abs();
+        a = next;
+        if change < 1e-14 {
+            break;
+        }
+    }
+    let trials = curvature * (1.0 - a) / a;
+    let skew: f64 = skipped().map(|&(skips, g)| skips * g * (1.0 - g) / (1.0 - g * a).powi(3)).sum();
+    let shift = skew / (trials * trials);
+    let odds = a / (1.0 - a) * if shift > 0.0 { 1.0 + shift } else { 1.0 / (1.0 - shift) };
+    ((odds / (1.0 + odds)).min(a.midpoint(bound)), 1.0 / curvature)
 }
 
 #[cfg(test)]

@@ -21,12 +21,8 @@
 //! Numerics and complexity: without priors those of [`super::rank_one`], with priors those of [`super::credibility`]. Every query with
 //! its own examination adds those of [`super::rank_one`].
 
-mod impressions;
-
-pub(super) use impressions::{Impressions, browsing_column};
-
 use super::credibility::{
-    Count, Credibility, MANY_COLUMNS, PositionEffects, Source, attraction, items, n_items,
+    Count, Credibility, MANY_COLUMNS, PositionEffects, Source, attraction, items, merged, n_items,
 };
 use super::estimate::{Estimate, binomial_log_likelihood, normal_quantile};
 use super::in_order::in_order;
@@ -35,8 +31,9 @@ use super::options::{Method, Options, Scope};
 use super::rank_one::{Cells, RankOne};
 use super::squarem::Convergence;
 use super::{Attractions, ByPosition, Fit, ItemFit, QueryFit, Site};
-use crate::counts::{Counts, Positions};
-use crate::session::Sessions;
+use crate::counts::{Counts, Positions, QueryCounts};
+use crate::names::Id;
+use crate::session::{QuerySessions, Sessions};
 use confidence::math::ln;
 use libm::{lgamma, log1p};
 use num_traits::ToPrimitive as _;
@@ -95,6 +92,14 @@ struct Fitting<'a> {
     columns: Vec<(f64, f64)>,
 }
 
+/// Adds clicks and impressions by column.
+fn add_totals(counts: &[Count], columns: &mut [(f64, f64)]) {
+    for count in counts {
+        columns[count.column].0 += count.clicks as f64;
+        columns[count.column].1 += count.impressions;
+    }
+}
+
 /// Queries, and the examination of each.
 fn with_own(fits: Vec<(QueryFit, Vec<Estimate>)>) -> (Vec<QueryFit>, Option<Vec<Vec<Estimate>>>) {
     let (queries, own) = fits.into_iter().unzip();
@@ -116,14 +121,7 @@ impl<'a> Fitting<'a> {
         let ranks = places.iter().map(|&place| shown.rank(place)).collect();
         let n_columns = places.len();
         let mut columns = vec![(0.0, 0.0); n_columns];
-        let mut counts = Vec::new();
-        for query in 0..source.n_queries() {
-            source.counts(query, &mut counts);
-            for count in &counts {
-                columns[count.column].0 += count.clicks as f64;
-                columns[count.column].1 += count.impressions;
-            }
-        }
+        (0..source.n_queries()).for_each(|query| add_totals(&source.of_query(query), &mut columns));
         let method = if n_columns > MANY_COLUMNS { Method::Em } else { options.method };
         Self { source, options, method, z: normal_quantile(options.level), shown, places, ranks, columns }
     }
@@ -168,13 +166,7 @@ impl<'a> Fitting<'a> {
                 with_own(in_order(all, alone))
             }
         };
-        let site = Site {
-            lift: self.lift(&site.item_prior),
-            typical: site.item_prior.typical_of_site(),
-            prior_strength: site.item_prior.strength,
-            convergence: Some(convergence),
-        };
-        (Attractions { queries, site }, ByPosition { site: positions, queries: own })
+        self.fitted(queries, own, positions, &site.item_prior, convergence)
     }
 
     /// Maximum likelihood, without priors.
@@ -196,11 +188,22 @@ impl<'a> Fitting<'a> {
             Scope::Query => with_own(in_order(all.collect(), |query| self.alone(query, &site, 0.0))),
         };
         let positions = self.positions(&found, &site.examination, &self.columns, &columns);
+        self.fitted(queries, own, positions, &site.item_prior, found.convergence)
+    }
+
+    fn fitted(
+        &self,
+        queries: Vec<QueryFit>,
+        own: Option<Vec<Vec<Estimate>>>,
+        positions: Vec<Estimate>,
+        item_prior: &ItemPrior,
+        convergence: Convergence,
+    ) -> (Attractions, ByPosition) {
         let site = Site {
-            lift: self.lift(&site.item_prior),
-            typical: site.item_prior.typical_of_site(),
-            prior_strength: 0.0,
-            convergence: Some(found.convergence),
+            lift: self.lift(item_prior),
+            typical: item_prior.typical_of_site(),
+            prior_strength: item_prior.strength,
+            convergence: Some(convergence),
         };
         (Attractions { queries, site }, ByPosition { site: positions, queries: own })
     }
@@ -214,8 +217,7 @@ impl<'a> Fitting<'a> {
     /// The attraction of a query's items with this examination, of which `first` is the scale.
     fn attractions(&self, query: usize, site: &OfSite, examination: &[f64], first: f64) -> Vec<(f64, f64)> {
         let strength = site.item_prior.strength;
-        let mut counts = Vec::new();
-        self.source.counts(query, &mut counts);
+        let counts = self.source.of_query(query);
         let of_item = |of_item: &[Count]| {
             let mean = bounded(self.mean(query, of_item, site) * first);
             let skips = of_item
@@ -236,8 +238,7 @@ impl<'a> Fitting<'a> {
 
     /// The log-likelihood of the clicks of a query, given the site's examination.
     fn log_likelihood(&self, query: usize, site: &OfSite) -> f64 {
-        let mut counts = Vec::new();
-        self.source.counts(query, &mut counts);
+        let counts = self.source.of_query(query);
         let items = self.attractions_of_site(query, site).into_iter().zip(items(&counts));
         let cells =
             items.flat_map(|((attraction, _), cells)| cells.iter().map(move |cell| (attraction, cell)));
@@ -252,8 +253,7 @@ impl<'a> Fitting<'a> {
     /// The fit of a query with the site's examination.
     fn of_site(&self, query: usize, site: &OfSite) -> QueryFit {
         let n = self.columns.len();
-        let mut counts = Vec::new();
-        self.source.counts(query, &mut counts);
+        let counts = self.source.of_query(query);
         let (mut rows, mut variances) = (Vec::new(), Vec::new());
         for ((value, variance), of_item) in
             self.attractions_of_site(query, site).into_iter().zip(items(&counts))
@@ -298,8 +298,7 @@ impl<'a> Fitting<'a> {
             examination: pseudo_clicks,
             rates: examination.iter().map(|g| bounded(mean * g)).collect(),
         });
-        let mut counts = Vec::new();
-        self.source.counts(query, &mut counts);
+        let counts = self.source.of_query(query);
         let means = items(&counts).map(|of_item| bounded(self.mean(query, of_item, site) * first));
         let mut found = self.maximise(query..query + 1, &own, means, prior.as_ref());
         if prior.is_some() {
@@ -310,10 +309,7 @@ impl<'a> Fitting<'a> {
             found.rows.iter_mut().zip(of_own).for_each(|(row, of)| *row = of.0);
         }
         let mut columns = vec![(0.0, 0.0); self.columns.len()];
-        for count in &counts {
-            columns[count.column].0 += count.clicks as f64;
-            columns[count.column].1 += count.impressions;
-        }
+        add_totals(&counts, &mut columns);
         if let (Some([_, variances]), Some(covariances)) = (&mut found.variances, &site.covariances) {
             let covariance = |a: usize, b: usize| covariances[own[a] * self.columns.len() + own[b]];
             for (of, variance) in variances.iter_mut().enumerate() {
@@ -382,8 +378,7 @@ impl<'a> Fitting<'a> {
     /// The items of a query, which are the rows from `row` on. `first` is the examination of the
     /// first position, relative to which they are.
     fn query(&self, query: usize, found: &RankOne, row: &mut usize, site: &OfSite, first: f64) -> QueryFit {
-        let mut counts = Vec::new();
-        self.source.counts(query, &mut counts);
+        let counts = self.source.of_query(query);
         let has_priors = self.options.has_priors();
         let mut fits = Vec::with_capacity(items(&counts).count());
         for item in items(&counts) {
@@ -408,8 +403,7 @@ impl<'a> Fitting<'a> {
     /// The pseudo-clicks that draw a query to the site's examination: so that the other queries have this number, although the site's
     /// examination contains the query's own clicks.
     fn without_own(&self, query: usize, pseudo_clicks: f64) -> f64 {
-        let mut counts = Vec::new();
-        self.source.counts(query, &mut counts);
+        let counts = self.source.of_query(query);
         let first = self.own_columns(query)[0];
         let own: u64 = counts.iter().filter(|count| count.column == first).map(|count| count.clicks).sum();
         let others = self.columns[first].0 - own as f64;
@@ -425,9 +419,8 @@ impl<'a> Fitting<'a> {
     fn examination(&self, site: &OfSite) -> f64 {
         let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
         let mut evidence = [0.0; EXAMINATIONS.len()];
-        let mut counts = Vec::new();
         for query in (0..self.source.n_queries()).step_by(stride) {
-            self.source.counts(query, &mut counts);
+            let counts = self.source.of_query(query);
             // Clicks, and their expected number with the site's examination.
             let mut columns = vec![(0.0, 0.0); self.columns.len()];
             for (item, (attraction, _)) in items(&counts).zip(self.attractions_of_site(query, site)) {
@@ -457,10 +450,8 @@ impl<'a> Fitting<'a> {
         let mut cells = Cells::new(columns.len());
         let mut places = vec![0; self.columns.len()];
         columns.iter().enumerate().for_each(|(place, &column)| places[column] = place);
-        let mut counts = Vec::new();
         for query in queries {
-            self.source.counts(query, &mut counts);
-            for (mut item, mean) in items(&counts).zip(means.by_ref()) {
+            for (mut item, mean) in items(&self.source.of_query(query)).zip(means.by_ref()) {
                 if strength > 0.0 {
                     let mut at_first = (strength * mean, strength);
                     if let [first, rest @ ..] = item
@@ -497,4 +488,86 @@ fn negative_binomial(clicks: f64, expected: f64, shape: f64) -> f64 {
 
 fn bounded(rate: f64) -> f64 {
     rate.clamp(SMALLEST_RATE, LARGEST_RATE)
+}
+
+/// The column of an impression in the user browsing model; `None` if the last click is not above.
+pub(super) fn browsing_column(position: usize, last_click: Option<usize>) -> Option<usize> {
+    match last_click {
+        Some(above) if above >= position => None,
+        Some(above) => Some(position * (position + 1) / 2 + above + 1),
+        None => Some(position * (position + 1) / 2),
+    }
+}
+
+/// The source of counts: cells of every query, sorted by item, then column.
+pub(super) enum Impressions<'a> {
+    /// With the positions of the log, which are the columns.
+    Positions(Vec<QueryCounts<'a>>, Positions),
+    Browsing(Vec<(Id, Positions, Vec<Count>)>),
+}
+
+impl Impressions<'_> {
+    /// The impressions of sessions, by item and browsing column.
+    pub(super) fn browsing(sessions: &Sessions) -> Self {
+        let of_query = |query: QuerySessions<'_>| (query.id(), query.positions(), browsing(&query));
+        Self::Browsing(in_order(sessions.queries().collect(), of_query))
+    }
+
+    pub(super) fn id(&self, query: usize) -> Id {
+        match self {
+            Self::Positions(queries, _) => queries[query].id(),
+            Self::Browsing(queries) => queries[query].0,
+        }
+    }
+
+    /// The positions of a query.
+    pub(super) fn positions(&self, query: usize) -> Positions {
+        match self {
+            Self::Positions(queries, _) => queries[query].positions(),
+            Self::Browsing(queries) => queries[query].1,
+        }
+    }
+}
+
+impl Source for Impressions<'_> {
+    fn n_queries(&self) -> usize {
+        match self {
+            Self::Positions(queries, _) => queries.len(),
+            Self::Browsing(queries) => queries.len(),
+        }
+    }
+
+    fn counts(&self, query: usize, out: &mut Vec<Count>) {
+        out.clear();
+        match self {
+            Self::Positions(queries, all) => out.extend(queries[query].cells().map(|cell| Count {
+                item: cell.item,
+                column: all.rank(cell.position),
+                clicks: cell.clicks,
+                impressions: cell.impressions as f64,
+            })),
+            Self::Browsing(queries) => out.extend_from_slice(&queries[query].2),
+        }
+    }
+}
+
+/// The counts of one query by item and browsing column.
+fn browsing(query: &QuerySessions<'_>) -> Vec<Count> {
+    let mut counts = Vec::new();
+    for list in query.lists() {
+        for pattern in list.patterns() {
+            let mut last_click = None;
+            for (position, &item) in list.items().iter().enumerate() {
+                let clicked = pattern.clicks.get(position);
+                if let Some(column) = browsing_column(position, last_click) {
+                    let clicks = if clicked { pattern.sessions } else { 0 };
+                    counts.push(Count { item, column, clicks, impressions: pattern.sessions as f64 });
+                }
+                if clicked {
+                    last_click = Some(position);
+                }
+            }
+        }
+    }
+    merged(counts)
 }

@@ -1,7 +1,5 @@
 use super::sums::Sums;
-use super::walk::VARIANCES;
 use super::*;
-use crate::names::Id;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Beta, Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
