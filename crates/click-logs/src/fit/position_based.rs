@@ -414,8 +414,8 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// The pseudo-clicks that maximise the probability of the queries' clicks at their positions. A query's examination is the site's
-    /// times a Gamma variable of mean 1, so its clicks are negative binomial.
+    /// The pseudo-clicks that maximise the probability of the queries' clicks at their positions. A query's examination is that of the other
+    /// queries times a Gamma variable of mean 1, so its clicks are negative binomial.
     fn examination(&self, site: &OfSite) -> f64 {
         let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
         let mut evidence = [0.0; EXAMINATIONS.len()];
@@ -429,9 +429,14 @@ impl<'a> Fitting<'a> {
                     columns[column].1 += impressions * attraction * site.examination[column];
                 }
             }
-            for (&(clicks, expected), &g) in columns.iter().zip(&site.examination).skip(1) {
+            let columns = columns.iter().zip(&self.columns).zip(&site.examination).skip(1);
+            for ((&(clicks, expected), &(all, _)), &g) in columns {
+                // With the examination of the other queries. The site's contains the query's own clicks, and would agree too well.
+                let others = all - clicks;
+                let expected = expected * others / (all - expected);
                 for (sum, pseudo_clicks) in evidence.iter_mut().zip(EXAMINATIONS).filter(|_| expected > 0.0) {
-                    *sum += negative_binomial(clicks, expected, pseudo_clicks * g);
+                    let shape = 1.0 / (1.0 / (pseudo_clicks * g) + 1.0 / others);
+                    *sum += negative_binomial(clicks, expected, shape);
                 }
             }
         }
