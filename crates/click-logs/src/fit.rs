@@ -57,6 +57,7 @@ mod credibility;
 mod difference;
 mod estimate;
 #[cfg(test)]
+#[path = "fit/tests/finite_differences.rs"]
 mod finite_differences;
 mod fitted;
 mod identify;
@@ -75,6 +76,7 @@ mod squarem;
 mod stopping;
 mod svd;
 #[cfg(test)]
+#[path = "fit/tests/test_sessions.rs"]
 mod test_sessions;
 mod users;
 
