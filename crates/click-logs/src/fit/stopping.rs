@@ -77,7 +77,7 @@ impl<'a> Fitting<'a> {
 
     /// Finds the prior with impressions below the last click, weighted by their probability of being examined.
     fn find_item_prior_of_hidden(&mut self) {
-        let (em, mut before) = (self.0.options.em_of_priors(), 1.0);
+        let (em, mut before) = (self.0.options.em, 1.0);
         for _ in 0..TURNS {
             let (at, _) = self.maximise(&self.problem(0..self.0.queries.len(), Leaving::One, &[0.5]), &em);
             let (attraction, leave) = at.split_at(self.0.rows.items.len());

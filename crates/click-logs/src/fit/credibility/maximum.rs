@@ -8,10 +8,11 @@ use super::{Credibility, PSEUDO_CLICKS, PositionEffects, Source};
 use confidence::math::ln;
 use libm::exp;
 
-/// Largest number of steps, and the change of a logarithm at which they end. The Newton step after a
-/// change is about its square.
-const OF_NEWTON: (usize, f64) = (60, 1e-5);
-const OF_EM: (usize, f64) = (1000, 1e-10);
+/// Largest number of Newton steps, and of EM steps.
+const STEPS: usize = 60;
+const EM_STEPS: usize = 1000;
+/// Stops when a step changes no logarithm by more.
+const TOLERANCE: f64 = 1e-10;
 /// Candidates for the variance of the walk, per unit of the logarithm of rank. The first one means random order.
 pub(super) const VARIANCES: [f64; 12] = [1e-4, 1e-3, 4e-3, 0.016, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0];
 /// Logarithm of the prior odds of random order if clicks hardly determine the lifts: ten to one against each other variance.
@@ -39,7 +40,7 @@ impl<S: Source> Credibility<'_, S> {
         let many = self.has_many_columns();
         let matrices = usize::from(!many);
         let mut sums = self.sums(found, &before, item_prior, matrices);
-        let (limit, tolerance) = if many { OF_EM } else { OF_NEWTON };
+        let limit = if many { EM_STEPS } else { STEPS };
         let mut last = Progress { iterations: 0, log_likelihood: sums.value, change: 0.0 };
         let mut converged = self.n_parameters() == 0;
         while !converged && last.iterations < limit {
@@ -59,7 +60,7 @@ impl<S: Source> Credibility<'_, S> {
             let change = length * step.iter().map(|step| step.abs()).fold(0.0, f64::max);
             last = Progress { iterations: last.iterations + 1, log_likelihood: sums.value, change };
             kept.push(last);
-            converged = change <= tolerance;
+            converged = change <= TOLERANCE;
         }
         if self.examines {
             let first = found.examination.first().copied().unwrap_or(0.0);
