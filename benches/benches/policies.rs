@@ -7,9 +7,9 @@ use confidence::Rate;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use policies::{
-    BcMpTs, LANES, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Uniform,
+    BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Uniform,
 };
-use sim::{Contender, Entry, KeepsNothing, Lockstep, LockstepEntry, Replication, Schedule, Streams};
+use sim::{Contender, Entry, Replication, Schedule, Streams};
 
 /// Rounds of a run; the plain policies play a tenth, since they are slow and become slower.
 const ROUNDS: u64 = 100_000;
@@ -28,19 +28,6 @@ fn measure<M: click_models::ClickModel>(
     });
 }
 
-/// PBM-UCB, eight replications at once.
-fn measure_lockstep(group: &mut BenchmarkGroup<'_, WallTime>, model: &PositionBased) {
-    let entry = Entry::new("pbm-ucb in lockstep", |known: PbmKnown<'_>| PbmUcb::new(known, Rate::LOG));
-    let contender = LockstepEntry::new(entry.saved());
-    let schedule = Schedule::new(vec![ROUNDS]).expect("one checkpoint");
-    let replications: Vec<_> =
-        (0..LANES as u64).map(|number| Replication::new(model, Streams::new(1), number)).collect();
-    group.sample_size(10).throughput(Throughput::Elements(ROUNDS * LANES as u64));
-    group.bench_function(contender.label(), |bencher| {
-        bencher.iter(|| contender.play_together(&replications, &schedule, &mut KeepsNothing));
-    });
-}
-
 fn pbm(criterion: &mut Criterion) {
     let model = PositionBased::from_values(&[0.45, 0.35, 0.25, 0.15, 0.05], &[0.9, 0.6, 0.3]).expect("valid");
     let mut group = criterion.benchmark_group("pbm K=5 L=3");
@@ -55,7 +42,6 @@ fn pbm(criterion: &mut Criterion) {
     for contender in &contenders {
         measure(&mut group, &model, ROUNDS, contender.as_ref());
     }
-    measure_lockstep(&mut group, &model);
     for (label, rule) in [
         ("pbm-ucb, plain", Rule::PbmUcb),
         ("pbm-pie, plain", Rule::PbmPie),

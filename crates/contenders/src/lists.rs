@@ -11,14 +11,14 @@ use click_models::{
     ListFeedback, ListProtocol, ListShape, Pbm, PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
     UserBrowsing,
 };
-use confidence::{NonNegative, Probability, Rate};
+use confidence::Probability;
 use policies::catalogue::{
     Catalogued, Chosen, PolicySpec, Protocol, WithAnyList, WithPositionBased, WithPrefix,
     WithUnknownExamination,
 };
-use policies::{Error, InOrder, PbmUcb, Policy, PositionsKnown, PrefixKnown, ReadAs};
+use policies::{Error, InOrder, Policy, PositionsKnown, PrefixKnown, ReadAs};
 use serde::{Serialize, de::DeserializeOwned};
-use sim::{Contender, Entry, LockstepEntry, Oracle};
+use sim::{Contender, Entry, Oracle};
 use std::marker::PhantomData;
 
 /// What policies may know of the users of a model.
@@ -149,15 +149,6 @@ impl WithPositionBased for Enter<'_, PositionBased> {
     }
 }
 
-/// PBM-UCB, several replications at once.
-fn in_lockstep(entrant: &Entrant, epsilon: NonNegative) -> Box<dyn Contender<PositionBased>> {
-    let told = entrant.examination.clone();
-    let entry = Entry::new(entrant.label.clone(), move |known: PbmKnown<'_>| {
-        PbmUcb::new(with_examination(known, told.as_deref()), Rate::scaled_log(epsilon))
-    });
-    Box::new(LockstepEntry::new(entry.saved()))
-}
-
 /// What a policy knows that is told these examination probabilities, or else those of the users.
 fn with_examination<'a>(known: PbmKnown<'a>, told: Option<&'a [Probability]>) -> PbmKnown<'a> {
     PbmKnown::new(known.shape(), told.unwrap_or(known.examination())).expect(GOES_WITH_USERS)
@@ -268,9 +259,6 @@ impl ListModel for PositionBased {
     }
 
     fn enter(entrant: &Entrant, horizon: u64) -> Entered<Self> {
-        if let PolicySpec::PbmUcb { epsilon } = entrant.spec {
-            return Some(in_lockstep(entrant, epsilon));
-        }
         let known = entrant.spec.with_position_based(Enter::<Self>::new(entrant, horizon));
         known.or_else(|| entrant.spec.with_unknown_examination(Enter::<Self>::new(entrant, horizon)))
     }

@@ -29,6 +29,6 @@ pub use pbm_kl_ucb::PbmKlUcb;
 pub use pbm_pie::{PbmPie, PbmPiePosition};
 pub use pbm_ts::PbmTs;
 pub use pbm_ts_plug_in::PbmTsPlugIn;
-pub use pbm_ucb::{LANES, PbmUcb, PbmUcbLanes};
+pub use pbm_ucb::PbmUcb;
 pub use pbm_ucb_plug_in::PbmUcbPlugIn;
 pub use prior::PbmPrior;

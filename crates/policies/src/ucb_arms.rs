@@ -25,11 +25,6 @@ impl Line {
     /// The index of an arm without displays.
     pub(crate) const FRESH: Self = Self { mean: f64::INFINITY, width: 0.0, cap: f64::INFINITY };
 
-    /// The mean, and the width by which the root of the level is multiplied.
-    pub(crate) fn mean_and_width(self) -> (f64, f64) {
-        (self.mean, self.width)
-    }
-
     #[inline]
     pub(crate) fn new(mean: f64, width: f64) -> Self {
         Self { mean, width, cap: f64::INFINITY }
@@ -159,11 +154,6 @@ impl<A: Arm> UcbTop<A> {
     fn with_shortlist(mut self, capacity: usize) -> Self {
         self.search = Search::Shortlist(Box::new(Shortlist::new(&mut self.arms, capacity)));
         self
-    }
-
-    /// An arm.
-    pub(crate) fn arm(&self, item: usize) -> &A {
-        &self.arms[item]
     }
 
     /// Sets an arm.

@@ -61,34 +61,6 @@ pub trait Contender<M: ClickModel, T: Task = Schedule>: Send + Sync {
             Some(_) => Err(StateError::NotSaved(self.label().to_owned())),
         }
     }
-
-    /// How it plays several replications of this task at once, if that is faster than one after the other.
-    fn lockstep(&self, task: &T) -> Option<&dyn Lockstep<M, T>> {
-        let _ = task;
-        None
-    }
-}
-
-/// Plays several replications of a [`Contender`] at once.
-pub trait Lockstep<M: ClickModel, T: Task = Schedule> {
-    /// The number of replications that are played at once.
-    fn lanes(&self) -> usize;
-
-    /// Whether these replications can be played at once: as many as [`Lockstep::lanes`].
-    fn go_together(&self, replications: &[Replication<'_, M>]) -> bool;
-
-    /// Plays the replications from their beginnings. The records are those of [`Contender::replicate`].
-    /// No state is handed to `keeper`, which receives the rounds of each replication.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Stopped`].
-    fn play_together(
-        &self,
-        replications: &[Replication<'_, M>],
-        task: &T,
-        keeper: &mut dyn Keeper,
-    ) -> Result<Vec<T::Record>, StateError>;
 }
 
 /// One replication: the users that all contenders meet in it, and their random streams.

@@ -5,7 +5,6 @@ mod contender;
 mod duels;
 mod identify;
 mod keeper;
-mod lockstep;
 mod parallel;
 mod run;
 mod saver;
@@ -17,13 +16,12 @@ mod streams;
 mod summary;
 mod tournament;
 
-pub use contender::{Contender, Entry, Lockstep, Oracle, Replication, Task};
+pub use contender::{Contender, Entry, Oracle, Replication, Task};
 pub use duels::DuelEntry;
 pub use identify::{
     FullFeedbackEntry, Identification, Stopping, UntilStopped, WithBudget, play_budget, play_until_stopped,
 };
 pub use keeper::{Keeper, KeepsNothing, Pause, ROUNDS_BETWEEN, StateError};
-pub use lockstep::LockstepEntry;
 pub use run::{Curve, play, play_replication};
 pub use saver::{Restarts, Saver, Saves};
 pub use schedule::{Schedule, ScheduleError};
@@ -31,5 +29,5 @@ pub use stages::{InSweeps, StageEntry, Stretch, play_in_stages};
 pub use streams::{SimRng, Streams};
 pub use summary::{Summary, mean_and_error, quantile};
 pub use tournament::{
-    Assignment, Book, DrawUsers, Observer, Outcome, PlayOne, PlayTogether, Silent, Tournament,
+    Assignment, Book, DrawUsers, Observer, Outcome, PlayOne, Silent, Tournament,
 };

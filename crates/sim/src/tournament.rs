@@ -2,7 +2,7 @@
 
 use crate::parallel::try_for_each;
 use crate::{
-    Contender, Keeper, KeepsNothing, Lockstep, Replication, Schedule, SimRng, StateError, Streams, Task,
+    Contender, Keeper, KeepsNothing, Replication, Schedule, SimRng, StateError, Streams, Task,
 };
 use click_models::ClickModel;
 use rand::RngExt;
@@ -97,7 +97,7 @@ impl<M: ClickModel, T: Task + fmt::Debug> fmt::Debug for Tournament<'_, M, T> {
 
 /// Receives notice of replications while a tournament runs. Replications of one contender may run concurrently.
 pub trait Observer: Sync {
-    /// Runs `work`, one replication of the contender with this index or several that are played together, and may measure it.
+    /// Runs `work`, one replication of the contender with this index, and may measure it.
     fn observe<T>(&self, contender: usize, work: impl FnOnce() -> T) -> T;
 }
 
@@ -114,9 +114,6 @@ impl Observer for Silent {
 /// Plays a replication from the state that was kept of it, if any, and returns its record.
 pub type PlayOne<'a, R> = dyn Fn(Option<&[u8]>, &mut dyn Keeper) -> Result<R, StateError> + 'a;
 
-/// Plays several replications at once, and returns their records in the order of the replications.
-pub type PlayTogether<'a, R> = dyn Fn(&mut dyn Keeper) -> Result<Vec<R>, StateError> + 'a;
-
 /// Receives the records of a tournament, one replication at a time, from many threads.
 pub trait Book<R>: Sync {
     /// Why a record cannot be kept.
@@ -131,25 +128,6 @@ pub trait Book<R>: Sync {
     ///
     /// The record cannot be kept, or the state cannot be continued. The tournament then ends as soon as it can.
     fn record(&self, contender: usize, replication: u64, play: &PlayOne<'_, R>) -> Result<(), Self::Error>;
-
-    /// Whether a state of this replication was kept. Then it is not played together with others.
-    fn has_state(&self, contender: usize, replication: u64) -> bool {
-        let _ = (contender, replication);
-        false
-    }
-
-    /// Plays several replications at once, and records them as if they had been played one by one. `play` tells its keeper of the rounds
-    /// of each.
-    ///
-    /// # Errors
-    ///
-    /// As [`Book::record`].
-    fn record_together(
-        &self,
-        contender: usize,
-        replications: Range<u64>,
-        play: &PlayTogether<'_, R>,
-    ) -> Result<(), Self::Error>;
 }
 
 /// The result of a tournament.
@@ -233,67 +211,17 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
         let n_contenders = self.contenders.len();
         let instances = self.draw_instances(replications.clone());
         let instance = |number: u64| instances[usize::try_from(number - replications.start).unwrap_or(0)];
-        let lanes = self.lanes(&replications);
-        let n_replications = replications.end.saturating_sub(replications.start);
-        let n_blocks = usize::try_from(n_replications.div_ceil(lanes)).unwrap_or(usize::MAX);
-        // One task per block of replications and contender, and in it one per replication unless they are played together. What a task
-        // records depends on its number only, so records do not depend on the order of execution.
-        try_for_each(n_blocks.saturating_mul(n_contenders), &|task| {
-            let (block, contender) = (task / n_contenders, task % n_contenders);
-            let first = replications.start + block as u64 * lanes;
-            let numbers = first..replications.end.min(first + lanes);
-            if let Some(played) = self.play_together(contender, &numbers, &instance, book) {
-                return played;
+        let n_replications = usize::try_from(replications.end.saturating_sub(replications.start));
+        // One task per replication and contender. What a task records depends on its number only, so records do not depend on the order
+        // of execution.
+        let n_tasks = n_replications.unwrap_or(usize::MAX).saturating_mul(n_contenders);
+        try_for_each(n_tasks, &|task| {
+            let (number, contender) = (replications.start + (task / n_contenders) as u64, task % n_contenders);
+            if book.is_recorded(contender, number) {
+                return Ok(());
             }
-            try_for_each(usize::try_from(numbers.end - numbers.start).unwrap_or(usize::MAX), &|offset| {
-                let number = numbers.start + offset as u64;
-                if book.is_recorded(contender, number) {
-                    return Ok(());
-                }
-                book.record(contender, number, &|state, keeper| {
-                    self.play_on(instance(number), contender, number, state, keeper)
-                })
-            })
-        })
-    }
-
-    /// The number of replications in a block: as many as a contender plays together, and 1 if then some threads had nothing to do.
-    fn lanes(&self, replications: &Range<u64>) -> u64 {
-        let of_each = self.contenders.iter().filter_map(|contender| contender.lockstep(self.task));
-        let lanes = of_each.map(Lockstep::lanes).max().unwrap_or(1);
-        let (lanes, threads) = (lanes.max(1) as u64, rayon::current_num_threads() as u64);
-        let n_replications = replications.end.saturating_sub(replications.start);
-        if n_replications >= lanes.saturating_mul(threads) { lanes } else { 1 }
-    }
-
-    /// Plays replications together and records them; `None` if they are to be played one by one.
-    fn play_together<B: Book<T::Record>>(
-        &self,
-        contender: usize,
-        numbers: &Range<u64>,
-        instance: &dyn Fn(u64) -> usize,
-        book: &B,
-    ) -> Option<Result<(), B::Error>> {
-        let plays = self.contenders[contender].lockstep(self.task)?;
-        let lanes = plays.lanes() as u64;
-        let is_fresh = |number| !book.is_recorded(contender, number) && !book.has_state(contender, number);
-        if lanes <= 1 || numbers.end - numbers.start != lanes || !numbers.clone().all(is_fresh) {
-            return None;
-        }
-        let users: Vec<(u64, usize, Cow<'_, M>)> = numbers
-            .clone()
-            .map(|number| {
-                let instance = instance(number);
-                (number, instance, self.users(number, instance))
-            })
-            .collect();
-        let replications: Vec<Replication<'_, M>> = users
-            .iter()
-            .map(|(number, instance, users)| self.replication(*number, *instance, users))
-            .collect();
-        plays.go_together(&replications).then(|| {
-            book.record_together(contender, numbers.clone(), &|keeper| {
-                plays.play_together(&replications, self.task, keeper)
+            book.record(contender, number, &|state, keeper| {
+                self.play_on(instance(number), contender, number, state, keeper)
             })
         })
     }
@@ -356,19 +284,6 @@ impl<O: Observer, R: Send> Book<R> for Memory<'_, O, R> {
     fn record(&self, contender: usize, replication: u64, play: &PlayOne<'_, R>) -> Result<(), StateError> {
         let record = self.observer.observe(contender, || play(None, &mut KeepsNothing))?;
         self.put(contender, replication, record);
-        Ok(())
-    }
-
-    fn record_together(
-        &self,
-        contender: usize,
-        replications: Range<u64>,
-        play: &PlayTogether<'_, R>,
-    ) -> Result<(), StateError> {
-        let records = self.observer.observe(contender, || play(&mut KeepsNothing))?;
-        for (replication, record) in replications.zip(records) {
-            self.put(contender, replication, record);
-        }
         Ok(())
     }
 }

@@ -7,8 +7,7 @@ use super::sync::{Syncer, ToDisk, write_one};
 use crate::observer::{Observer, Step};
 use crate::runs::{Recorded, Sequence, lock};
 use crate::timing::{Elapsed, Stopwatch};
-use sim::{Book, Keeper, Pause, PlayOne, PlayTogether, StateError};
-use std::ops::Range;
+use sim::{Book, Keeper, Pause, PlayOne, StateError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -63,20 +62,6 @@ impl<R: Recorded> Book<R> for JournalBook<'_> {
     fn record(&self, contender: usize, replication: u64, play: &PlayOne<'_, R>) -> Result<(), JournalError> {
         self.play_and_record(contender, replication, play).map_err(|error| self.note_failure(error))
     }
-
-    fn has_state(&self, contender: usize, replication: u64) -> bool {
-        self.states(contender).is_some_and(|files| files.has(replication))
-    }
-
-    fn record_together(
-        &self,
-        contender: usize,
-        replications: Range<u64>,
-        play: &PlayTogether<'_, R>,
-    ) -> Result<(), JournalError> {
-        let recorded = self.play_and_record_together(contender, replications, play);
-        recorded.map_err(|error| self.note_failure(error))
-    }
 }
 
 impl JournalBook<'_> {
@@ -117,11 +102,18 @@ impl JournalBook<'_> {
         let kept = files.map_or(Ok(None), |files| files.read(replication))?;
         let (before, state) = kept.map_or((Elapsed::default(), None), |(time, state)| (time, Some(state)));
         let mut keeper = StateKeeper {
+            book: self,
             files,
+            contender,
+            replication,
             before,
+            watch: Stopwatch::start(),
+            kept_at: Duration::ZERO,
+            reported_at: Duration::ZERO,
+            rounds: None,
             has_state: state.is_some(),
             is_continued: state.is_some(),
-            ..StateKeeper::new(self, contender, replication)
+            error: None,
         };
         let played = play(state.as_deref(), &mut keeper);
         if let Some(error) = keeper.error.take() {
@@ -142,37 +134,15 @@ impl JournalBook<'_> {
         }
         Ok(())
     }
-
-    /// As [`Self::play_and_record`], without states. The time is divided equally among the runs.
-    fn play_and_record_together<R: Recorded>(
-        &self,
-        contender: usize,
-        replications: Range<u64>,
-        play: &PlayTogether<'_, R>,
-    ) -> Result<(), JournalError> {
-        self.check()?;
-        let n_runs = u32::try_from(replications.end - replications.start).unwrap_or(u32::MAX);
-        let mut keeper = StateKeeper { n_runs, ..StateKeeper::new(self, contender, replications.start) };
-        let records = play(&mut keeper).map_err(|error| JournalError::Run(error.to_string()))?;
-        let elapsed = keeper.watch.elapsed() / n_runs;
-        for (replication, record) in replications.zip(&records) {
-            // The first step has the rounds of all.
-            keeper.report(record.rounds(self.horizon), true);
-            lock(&self.sequences[contender]).record(replication, elapsed, record)?;
-        }
-        Ok(())
-    }
 }
 
-/// Keeps the states of one run, and reports its progress, or that of several that are played together.
+/// Keeps the states of one run, and reports its progress.
 struct StateKeeper<'a> {
     book: &'a JournalBook<'a>,
     /// `None` if no states are kept.
     files: Option<&'a StateFiles>,
     contender: usize,
     replication: u64,
-    /// The number of runs that are played together.
-    n_runs: u32,
     /// Time of this run in earlier processes.
     before: Elapsed,
     watch: Stopwatch,
@@ -188,26 +158,7 @@ struct StateKeeper<'a> {
     error: Option<JournalError>,
 }
 
-impl<'a> StateKeeper<'a> {
-    /// For a run from its beginning, without states.
-    fn new(book: &'a JournalBook<'a>, contender: usize, replication: u64) -> Self {
-        Self {
-            book,
-            files: None,
-            contender,
-            replication,
-            n_runs: 1,
-            before: Elapsed::default(),
-            watch: Stopwatch::start(),
-            kept_at: Duration::ZERO,
-            reported_at: Duration::ZERO,
-            rounds: None,
-            has_state: false,
-            is_continued: false,
-            error: None,
-        }
-    }
-
+impl StateKeeper<'_> {
     fn report(&mut self, rounds: u64, ends_run: bool) {
         let wall = self.watch.wall();
         // The rounds of a state are known at the first pause.
@@ -215,7 +166,7 @@ impl<'a> StateKeeper<'a> {
         let before = self.rounds.replace(rounds).unwrap_or(earlier);
         self.book.observer.step(&Step {
             policy: self.contender,
-            rounds: u64::from(self.n_runs) * rounds.saturating_sub(before),
+            rounds: rounds.saturating_sub(before),
             earlier_rounds: earlier,
             wall: wall.saturating_sub(self.reported_at),
             ends_run,

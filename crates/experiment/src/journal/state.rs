@@ -90,11 +90,6 @@ impl StateFiles {
         Ok(Some((head.elapsed, rest[n_head..].to_vec())))
     }
 
-    /// Whether a run has a state.
-    pub(crate) fn has(&self, run: u64) -> bool {
-        self.path(run).exists()
-    }
-
     /// The number of runs with a state.
     pub(super) fn count(&self) -> u64 {
         files_of(&self.dir, &self.key).unwrap_or_default().len() as u64
@@ -130,7 +125,7 @@ mod tests {
         let elapsed = Elapsed { cpu: Duration::from_nanos(5), wall: Duration::from_secs(9) };
         assert_eq!(own.read(3).unwrap(), None);
         own.write(3, elapsed, b"state").unwrap();
-        assert_eq!([3, 4].map(|run| own.has(run)), [true, false]);
+        assert_eq!(own.read(4).unwrap(), None);
         assert_eq!(own.read(3).unwrap(), Some((elapsed, b"state".to_vec())));
         let message = |files: &StateFiles, run| files.read(run).unwrap_err().to_string();
         for other in

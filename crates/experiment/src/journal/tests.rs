@@ -1,7 +1,6 @@
 //! Whatever happens to a process or its files, the result is that of one undisturbed process, or there is an error that names the file.
 
 mod attacked;
-mod lockstep;
 
 use super::{JOURNAL, JournalError};
 use crate::manifest::Program;

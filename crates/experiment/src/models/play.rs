@@ -15,7 +15,7 @@ use crate::timing::Timing;
 use click_models::ClickModel;
 use contenders::Entrant;
 use sim::{
-    Assignment, Contender, DrawUsers, Identification, Keeper, Lockstep, Replication, Schedule, StateError,
+    Assignment, Contender, DrawUsers, Identification, Keeper, Replication, Schedule, StateError,
     Streams, Tournament,
 };
 use std::any::Any;
@@ -172,10 +172,6 @@ impl<M: ClickModel, T: sim::Task> Contender<M, T> for Shared<M, T> {
         keeper: &mut dyn Keeper,
     ) -> Result<T::Record, StateError> {
         self.0.resume(replication, task, state, keeper)
-    }
-
-    fn lockstep(&self, task: &T) -> Option<&dyn Lockstep<M, T>> {
-        self.0.lockstep(task)
     }
 }
 

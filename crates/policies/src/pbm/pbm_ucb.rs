@@ -60,10 +60,6 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-mod lanes;
-
-pub use lanes::{LANES, PbmUcbLanes};
-
 use super::counts::{PbmCounts, place_items};
 use super::plug_in::AssumesExamination;
 use crate::sizes::Sizes;
