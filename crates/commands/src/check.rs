@@ -1,17 +1,16 @@
-//! `click-bandits check`: finds all errors of an experiment's file, and says of a valid one what it runs and what it takes. No runs are
-//! played, and nothing is written.
+//! `click-bandits check`: finds all errors of an experiment's file, and of a valid one lists what it runs. Nothing is played or written.
 
 mod answer;
 mod overview;
 
 use self::answer::Answer;
 use crate::terminal;
-use crate::usage::{STATUS, Usage, threads};
+use crate::usage::{STATUS, Usage};
 use crate::{AllowedArguments, OverrideArguments};
 use anyhow::Result;
 use experiment::number::counted;
 use experiment::toml_reader::{Error, Source};
-use experiment::{Estimate, Experiment, Overrides, SpecError};
+use experiment::{Experiment, Overrides, SpecError};
 use report::reproduction::Reproduction;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,23 +27,13 @@ pub(crate) struct Arguments {
     overrides: OverrideArguments,
     #[command(flatten)]
     allowed: AllowedArguments,
-    /// Estimate the time for this number of threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = threads)]
-    threads: Option<u16>,
-}
-
-/// An experiment of the file, and what it takes.
-#[derive(Debug)]
-struct Checked {
-    experiment: Experiment,
-    estimate: Estimate,
 }
 
 /// Checks a file or a directory. The exit status is 1 if there are errors.
 ///
 /// # Errors
 ///
-/// Options that do not go with a directory; policies that cannot be tried; standard output cannot be written.
+/// Options that do not go with a directory; standard output cannot be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let (path, overrides) = (&arguments.spec, arguments.overrides.overrides());
     let allowed = arguments.allowed.allow.as_slice();
@@ -60,17 +49,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     } else {
         check_file(path, allowed, overrides).map(|experiment| vec![experiment])
     };
-    let threads = arguments.threads.map_or_else(cores, u64::from);
     let (faults, experiments) = match found {
         Ok(experiments) => (Vec::new(), experiments),
         Err(faults) => (faults, Vec::new()),
     };
-    let mut checked = Vec::new();
-    for experiment in experiments {
-        let estimate = Estimate::of(&experiment)?;
-        checked.push(Checked { experiment, estimate });
-    }
-    let answer = Answer { path, faults: &faults, checked: &checked, threads };
+    let answer = Answer { path, faults: &faults, experiments: &experiments };
     if arguments.json {
         terminal::say(&format_args!("{:#}\n", answer.json()))?;
     } else {
@@ -96,11 +79,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
 /// Whether an error is in the file of the claims.
 fn is_of_claims(fault: &SpecError) -> bool {
     matches!(fault, SpecError::File(error) if Path::new(error.file()).ends_with("claims.toml"))
-}
-
-/// The number of threads that `simulate` uses.
-fn cores() -> u64 {
-    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
 }
 
 /// Reads the experiment of a file; if there are errors, all of them.

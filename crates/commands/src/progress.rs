@@ -5,7 +5,7 @@
 mod forecast;
 mod runs;
 
-pub(crate) use runs::{RunCounter, size};
+pub(crate) use runs::RunCounter;
 
 use crate::terminal;
 use experiment::number::grouped;

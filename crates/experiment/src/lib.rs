@@ -3,7 +3,6 @@
 mod builder;
 mod canonical;
 mod draws;
-mod estimate;
 mod fields;
 mod finished;
 mod hash;
@@ -41,7 +40,6 @@ pub mod toml_reader;
 
 pub use builder::{BuildError, Builder};
 pub use canonical::Canonical;
-pub use estimate::Estimate;
 pub use finished::{Finished, FinishedError};
 pub use hash::{hexadecimal, sha256};
 pub use journal::{JOURNAL, JournalError};

@@ -37,7 +37,7 @@ pub use play::PlayError;
 pub(crate) use evidence::EvidenceOf;
 pub(crate) use list::{LowerBound, Member};
 pub(crate) use parameter::CanonicalInstance;
-pub(crate) use play::{Clock, DrawnUsers, OWN, OwnContender, PlayRequest, Played, Trying};
+pub(crate) use play::{DrawnUsers, OWN, OwnContender, PlayRequest, Played};
 
 use crate::fields::read_tables;
 use crate::names::{read_title, unique};

@@ -4,7 +4,7 @@ use crate::canonical::Canonical;
 use crate::hash::{sha256, sha256_of_file};
 use crate::journal::{Belongs, JOURNAL, Journal, JournalError};
 use crate::manifest::{Manifest, Moment, Program};
-use crate::models::{OWN, OwnContender, PlayRequest, Played, Trying};
+use crate::models::{OWN, OwnContender, PlayRequest, Played};
 use crate::names::title_fault;
 use crate::observer::{Observer, Silent};
 use crate::output::{MANIFEST, OutputDir, RUNS};
@@ -309,7 +309,6 @@ impl<'a> Runner<'a> {
             own: &self.own,
             threads: self.threads,
             observer: self.observer,
-            trying: Trying::BEFORE_PLAYING,
             stop: self.stop,
             recorded: Arc::new(sequences.into_iter().map(Mutex::new).collect()),
             journal,

@@ -409,11 +409,6 @@ impl Experiment {
         Size { runs: self.runs, policies: self.policies.len() as u64, layout: self.layout() }
     }
 
-    /// The memory that the experiment takes besides its policies, in bytes, with its runs in a directory.
-    pub(crate) fn memory(&self) -> f64 {
-        self.size().bytes()
-    }
-
     /// The values of a run.
     pub(crate) fn layout(&self) -> Layout {
         match self.task {

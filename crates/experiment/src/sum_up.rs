@@ -15,11 +15,6 @@ use std::collections::BTreeSet;
 /// The most policies of which every two are compared at every checkpoint.
 const MOST_IN_FULL: usize = 30;
 
-/// About how many pairs of this number of policies are compared at checkpoints.
-pub(crate) fn n_pairs(n_policies: usize) -> usize {
-    if n_policies <= MOST_IN_FULL { n_policies * n_policies.saturating_sub(1) / 2 } else { 3 * n_policies }
-}
-
 /// Sums up the runs of an experiment.
 pub(crate) struct SumUp<'a> {
     pub(crate) experiment: &'a Experiment,

@@ -119,7 +119,7 @@ fn announcement(plan: &Plan, forecast: &Forecast) -> Option<String> {
 }
 
 /// A number of bytes for readers.
-pub(crate) fn size(bytes: u64) -> String {
+fn size(bytes: u64) -> String {
     match bytes {
         ..1_000 => format!("{bytes} bytes"),
         1_000..1_000_000 => format!("{} kB", significant(bytes as f64 / 1e3, 2)),

@@ -3,8 +3,6 @@
 mod runs;
 mod trial;
 
-pub(crate) use trial::{Clock, Trying};
-
 use super::posterior::Draws;
 use super::{Instance, Member};
 use crate::journal::{Journal, JournalError};
@@ -73,8 +71,6 @@ pub struct PlayRequest<'a> {
     /// Number of threads; one per core if absent.
     pub(crate) threads: Option<usize>,
     pub(crate) observer: &'a dyn Observer,
-    /// How policies are tried before the first run.
-    pub(crate) trying: Trying,
     /// Whether the caller wants to stop.
     pub(crate) stop: Option<&'a AtomicBool>,
     /// The runs of every contender that are recorded already, and places for the others.

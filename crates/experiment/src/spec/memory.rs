@@ -35,11 +35,6 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// Bytes, with the runs in a journal on disk.
-    pub(super) fn bytes(self) -> f64 {
-        self.of_runs(false) + self.of_summaries()
-    }
-
     /// Why this is too large; `None` if it is not. `in_memory`: whether runs are recorded in memory.
     pub(super) fn too_large(self, in_memory: bool) -> Option<String> {
         let Self { runs, policies, layout } = self;

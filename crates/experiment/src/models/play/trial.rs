@@ -7,46 +7,16 @@ use rayon::prelude::*;
 use sim::{Keeper, Pause};
 use std::time::Duration;
 
-/// How policies are tried before an experiment begins.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Trying {
-    /// Experiments with fewer rounds in all are not tried.
-    pub(crate) fewest_rounds: u64,
-    /// Time that a policy is tried.
-    pub(crate) longest: Duration,
-    /// Which time counts.
-    pub(crate) clock: Clock,
-}
-
-/// A kind of time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Clock {
-    /// The time that passes, also while others use the processor.
-    Wall,
-    /// The time of the processor.
-    Cpu,
-}
-
-impl Clock {
-    fn of(self, watch: &Stopwatch) -> Duration {
-        match self {
-            Self::Wall => watch.wall(),
-            Self::Cpu => watch.elapsed().cpu,
-        }
-    }
-}
-
-impl Trying {
-    /// Before an experiment is played: one that ends within seconds is not tried.
-    pub(crate) const BEFORE_PLAYING: Self =
-        Self { fewest_rounds: 100_000_000, longest: Duration::from_millis(50), clock: Clock::Wall };
-}
+/// Experiments with fewer rounds in all end within seconds, and are not tried.
+const FEWEST_ROUNDS: u64 = 100_000_000;
+/// Time that a policy is tried.
+const LONGEST: Duration = Duration::from_millis(50);
 
 /// The seconds that a run of each contender takes; `None` if it has no runs to play or cannot be stopped, and for short experiments.
 /// `runs` are the runs that each contender has to play.
 pub(super) fn seconds(games: &dyn Games, runs: &[u64], game: &PlayRequest<'_>) -> Vec<Option<f64>> {
     let n_rounds = runs.iter().sum::<u64>().saturating_mul(game.horizon);
-    if n_rounds < game.trying.fewest_rounds || !game.observer.wants_times() {
+    if n_rounds < FEWEST_ROUNDS || !game.observer.wants_times() {
         return vec![None; runs.len()];
     }
     let of_one = |contender: usize| {
@@ -54,9 +24,9 @@ pub(super) fn seconds(games: &dyn Games, runs: &[u64], game: &PlayRequest<'_>) -
         if runs[contender] == 0 || !games.is_saved(contender) {
             return None;
         }
-        let mut trial = Trial { watch: Stopwatch::start(), trying: game.trying, rounds: 0 };
+        let mut trial = Trial { watch: Stopwatch::start(), rounds: 0 };
         let played = games.try_one(contender, game.runs.start, &mut trial);
-        let seconds = game.trying.clock.of(&trial.watch).as_secs_f64();
+        let seconds = trial.watch.wall().as_secs_f64();
         // A trial that was not stopped is a whole run.
         Some(if played.is_ok() {
             seconds
@@ -70,14 +40,13 @@ pub(super) fn seconds(games: &dyn Games, runs: &[u64], game: &PlayRequest<'_>) -
 /// Stops a run after a short time.
 struct Trial {
     watch: Stopwatch,
-    trying: Trying,
     rounds: u64,
 }
 
 impl Keeper for Trial {
     fn pause(&mut self, rounds: u64) -> Pause {
         self.rounds = rounds;
-        if self.trying.clock.of(&self.watch) < self.trying.longest { Pause::GoOn } else { Pause::Stop }
+        if self.watch.wall() < LONGEST { Pause::GoOn } else { Pause::Stop }
     }
 
     fn keep(&mut self, _state: &[u8]) {}
