@@ -43,8 +43,6 @@ fn invalid_command_lines_have_one_message_and_status_2() {
         ("reproduce rank2 --out r", "unknown experiment"),
         ("policies oracle --example --json", "cannot be used with"),
         ("export r --out x.doc", "x.doc: no format is called"),
-        ("plot r --out x.png", "x.png: pictures are written as SVG"),
-        ("plot r --width 20001", "'20001' for '--width <PIXELS>': expected an integer from 1 to 20000"),
     ] {
         refused(dir.path(), arguments, message);
     }

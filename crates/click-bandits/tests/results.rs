@@ -1,7 +1,5 @@
-//! What is said of a result, and what is made of a finished directory: standing, tables, comparison and pictures.
+//! What is said of a result, and what is made of a finished directory: standing, tables, and comparison.
 
-use parquet::file::reader::{FileReader as _, SerializedFileReader};
-use parquet::record::Field;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -134,8 +132,6 @@ fn a_closed_pipe_is_no_error() {
         &["simulate", "spec.toml", "--out", "-", "--quiet"][..],
         &["simulate", "spec.toml", "--out", "out", "--quiet", "--json"],
         &["export", "out", "--table", "runs"],
-        &["export", "out", "--format", "parquet"],
-        &["plot", "out"],
         &["compare", "out", "out", "--json"],
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
@@ -191,7 +187,7 @@ fn tables_have_the_values_of_the_result() {
 }
 
 #[test]
-fn all_formats_have_the_same_values() {
+fn both_formats_have_the_same_values() {
     let (dir, _) = simulated();
     said(dir.path(), &["simulate", "answers.toml", "--out", "answers", "--quiet", "--keep-runs"]);
     let runs = fs::read_to_string(dir.path().join("answers/runs.csv")).expect("runs");
@@ -201,18 +197,6 @@ fn all_formats_have_the_same_values() {
     {
         let csv = rows(&said(dir.path(), &["export", of, "--table", table]));
         let json = json(&said(dir.path(), &["export", of, "--table", table, "--format", "json"]));
-        let file = format!("{of}-{table}.parquet");
-        said(dir.path(), &["export", of, "--table", table, "--out", &file]);
-        let reader = SerializedFileReader::new(fs::File::open(dir.path().join(file)).expect("a file"))
-            .expect("Parquet");
-        let in_parquet: Vec<Vec<String>> = reader
-            .get_row_iter(None)
-            .expect("rows")
-            .map(|row| {
-                row.expect("a row").into_columns().into_iter().map(|(_, field)| plain(&field)).collect()
-            })
-            .collect();
-        assert_eq!(in_parquet, csv, "{of} {table}");
         let objects = json.as_array().expect("an array");
         assert!(!objects.is_empty() && objects.len() == csv.len());
         let header = said(dir.path(), &["export", of, "--table", table]);
@@ -234,18 +218,6 @@ fn all_formats_have_the_same_values() {
     }
     let (_, message) = refused(dir.path(), &["export", "answers"]);
     assert!(message.contains("answers: its runs end with an answer, so there are no curves"), "{message}");
-}
-
-/// A value as in CSV.
-fn plain(field: &Field) -> String {
-    match field {
-        Field::Null => String::new(),
-        Field::Str(text) => text.clone(),
-        Field::Long(number) => number.to_string(),
-        Field::Double(number) => number.to_string(),
-        Field::Bool(flag) => flag.to_string(),
-        other => panic!("{other:?}"),
-    }
 }
 
 #[test]
@@ -270,10 +242,8 @@ fn files_that_exist_are_not_replaced_unasked() {
     assert!(fs::read_to_string(dir.path().join("mine.csv")).expect("a file").starts_with("policy,t,"));
     // The end of a name says the format, and there are no others.
     let (_, message) = refused(dir.path(), &["export", "out", "--out", "mine.xlsx"]);
-    let expected = "error: mine.xlsx: no format is called \"xlsx\": expected a name that ends in .csv, .json or .parquet, or --format\n";
+    let expected = "error: mine.xlsx: no format is called \"xlsx\": expected a name that ends in .csv or .json, or --format\n";
     assert_eq!(message, expected);
-    let (_, message) = refused(dir.path(), &["plot", "out", "--out", "mine.png"]);
-    assert_eq!(message, "error: mine.png: pictures are written as SVG: expected a name that ends in .svg\n");
     let left: Vec<_> = fs::read_dir(dir.path())
         .expect("a directory")
         .map(|entry| entry.expect("a file").file_name())
@@ -323,13 +293,6 @@ policies = [{ policy = "pbm-ucb" }]
     assert_eq!(heads, expected.map(|head| [head; 2]).concat());
     let runs = rows(&said(dir.path(), &["export", "report", "--table", "runs"]));
     assert_eq!(runs.iter().filter(|row| row[..2] == ["sweep", "b"] && row[5] == "30").count(), 2);
-    let (_, message) = refused(dir.path(), &["plot", "report"]);
-    assert!(
-        message
-            .contains("report: holds the report of a reproduction: name the directory of one of its panels"),
-        "{message}"
-    );
-    assert!(said(dir.path(), &["plot", "report/sweep/b"]).contains("pbm-ts"));
 }
 
 #[test]
@@ -380,48 +343,8 @@ fn compare_answers_with_its_status() {
 }
 
 #[test]
-fn plot_draws_what_is_asked_for() {
+fn a_directory_without_a_finished_result_is_refused_with_its_kind() {
     let (dir, _) = simulated();
-    let drawn = |options: &[&str]| said(dir.path(), &[&["plot", "out"], options].concat());
-    let file = fs::read_to_string(dir.path().join("out/regret.svg")).expect("a figure");
-    assert_eq!(drawn(&[]), file, "by default the figure of the directory");
-    let some = drawn(&[
-        "--policies",
-        "TS, ours",
-        "--policies",
-        "pbm-ucb,oracle",
-        "--x",
-        "linear",
-        "--title",
-        "Mine",
-    ]);
-    assert!(some.contains("TS, ours") && some.contains("pbm-ucb") && !some.contains("uniform"));
-    assert!(some.contains("<title>Mine</title>"));
-    assert!(!some.contains(">round t (log scale)<") && file.contains(">round t (log scale)<"));
-    let small = drawn(&["--size", "400x300"]);
-    let head = small.split('>').next().expect("a head");
-    assert!(head.contains(" width=\"400\"") && head.contains(" height=\"300\""), "{head}");
-    said(dir.path(), &["plot", "out", "--figure", "click-through-rate", "--out", "rate.svg"]);
-    assert!(
-        fs::read_to_string(dir.path().join("rate.svg")).expect("a figure").contains("Click-through rate")
-    );
-    for (options, expected) in [
-        (
-            &["--policies", "pbm-ucb,nobody"][..],
-            "the result has no policy \"nobody\": expected \"uniform\", ",
-        ),
-        (
-            &["--figure", "click-through-rate", "--y", "log"],
-            "the vertical axis of figure \"click-through-rate\"",
-        ),
-        (&["--figure", "final"], "the result has curves over rounds"),
-        (&["--out", "rate.svg"], "rate.svg: exists already"),
-    ] {
-        let (status, message) = refused(dir.path(), &[&["plot", "out"], options].concat());
-        assert!(status == Some(1) && message.contains(expected), "{message}");
-    }
-    assert_eq!(refused(dir.path(), &["plot", "out", "--size", "8"]).0, Some(2));
-
     // Directories of other commands, and one that is not finished.
     fs::write(dir.path().join("matrix.csv"), "0.5 0.6\n0.4 0.5\n").expect("written");
     said(dir.path(), &["preferences", "--matrix", "matrix.csv", "--out", "matrix"]);
@@ -432,11 +355,11 @@ fn plot_draws_what_is_asked_for() {
         (".", ".: has no result.json"),
         ("spec.toml", "spec.toml: is not a directory"),
     ] {
-        let (_, message) = refused(dir.path(), &["plot", directory]);
+        let (_, message) = refused(dir.path(), &["export", directory]);
         assert!(message.contains(expected), "{message}");
     }
     fs::remove_file(dir.path().join("out/result.json")).expect("removed");
-    let (_, message) = refused(dir.path(), &["plot", "out"]);
+    let (_, message) = refused(dir.path(), &["export", "out"]);
     assert!(
         message.contains("out: is not finished: `simulate` with the same experiment and --out goes on"),
         "{message}"

@@ -1,10 +1,10 @@
 //! Where a command writes its one document: a file of its own, or standard output.
 
 use crate::terminal::UNWRITTEN;
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, bail};
 use experiment::{TemporaryFile, manifest, read_own, remove_left_overs};
 use std::fs;
-use std::io::{self, BufWriter, ErrorKind, IsTerminal as _, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// A file to be written, or standard output.
@@ -43,11 +43,6 @@ impl Destination {
             bail!("{}: exists already: give another --out, or --force to replace it", path.display());
         }
         Ok(Self::File(path.to_owned()))
-    }
-
-    /// Whether it is a terminal.
-    pub(crate) fn is_terminal(&self) -> bool {
-        matches!(self, Self::Standard) && io::stdout().is_terminal()
     }
 
     /// Writes a document: the whole file or none. A pipe that its reader has closed is not an error.
@@ -108,9 +103,4 @@ impl<W: Write> Write for Pipe<W> {
         let flushed = self.output.flush();
         self.note(flushed)
     }
-}
-
-/// The error for a document that a terminal cannot show.
-pub(crate) fn not_for_terminals(what: &str) -> anyhow::Error {
-    anyhow!("{what} is not for a terminal: give --out FILE, or pipe it into another program")
 }

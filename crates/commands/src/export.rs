@@ -1,15 +1,15 @@
-//! `click-bandits export`: writes a table of a finished result as CSV, JSON or Parquet.
+//! `click-bandits export`: writes a table of a finished result as CSV or JSON.
 //!
 //! Values are those of `result.json` and the journal, without rounding. The result may be that of one experiment, or of a reproduction; then
 //! the tables of all panels are joined, with columns for panel and variant.
 
-mod sinks;
+mod formats;
 mod tables;
 
-use crate::destination::{Destination, not_for_terminals};
+use crate::destination::Destination;
 use crate::panels;
 use crate::usage::Usage;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
@@ -52,8 +52,6 @@ enum Format {
     Csv,
     /// An array with an object for each row; a missing value is null
     Json,
-    /// Parquet with Snappy compression
-    Parquet,
 }
 
 /// Writes the table.
@@ -67,22 +65,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(format) => format,
         None => by_name(&destination)?,
     };
-    if format == Format::Parquet {
-        if cfg!(not(feature = "parquet")) {
-            bail!(
-                "--format parquet: this program was built without Parquet: build it with the feature `parquet`, or choose csv or json"
-            );
-        }
-        if destination.is_terminal() {
-            return Err(not_for_terminals("Parquet"));
-        }
-    }
     let panels = panels::open(&arguments.dir)?;
     let table = tables::table(arguments.table, &panels)?;
     destination.write(|output| {
-        let mut sink = sinks::open(format, output, table.columns())?;
-        table.write(&mut |cells| sink.row(cells))?;
-        sink.end()
+        match format {
+            Format::Csv => formats::csv(&table, output),
+            Format::Json => formats::json(&table, output),
+        }
     })
 }
 
@@ -92,7 +81,7 @@ fn by_name(destination: &Destination) -> Result<Format> {
     let Some(end) = path.extension().map(|end| end.to_string_lossy()) else { return Ok(Format::Csv) };
     Format::from_str(&end, true).map_err(|_| {
         anyhow!(Usage(format!(
-            "{}: no format is called {end:?}: expected a name that ends in .csv, .json or .parquet, or --format",
+            "{}: no format is called {end:?}: expected a name that ends in .csv or .json, or --format",
             path.display()
         )))
     })

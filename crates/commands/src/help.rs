@@ -56,7 +56,7 @@ pub(crate) const CHECK: &str = concat!(
 Examples:
   $ click-bandits init pbm --out spec.toml
   $ click-bandits check spec.toml
-  $ click-bandits check spec.toml --runs 10000 --threads 8
+  $ click-bandits check spec.toml --runs 10000
 
 Reads: an experiment, `click-bandits formats spec.toml`; or a directory with
 experiment.toml and claims.toml.
@@ -121,24 +121,6 @@ rounding.
     "
 
 Next: click-bandits formats curves.csv has the meaning of the columns."
-);
-
-pub(crate) const PLOT: &str = concat!(
-    "\
-Examples:
-  $ click-bandits init pbm --out spec.toml
-  $ click-bandits simulate spec.toml --out results
-  $ click-bandits plot results --x linear --y log --out regret.svg
-  $ click-bandits plot results --policies pbm-ts,pbm-pie --size 800x500 --out two.svg
-
-Reads: a directory of simulate.
-Writes: one SVG file.
-
-",
-    exit_status!(),
-    "
-
-Next: click-bandits export writes the numbers."
 );
 
 pub(crate) const COMPARE: &str = "\

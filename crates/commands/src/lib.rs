@@ -3,11 +3,10 @@
 //! | command | module |
 //! |---|---|
 //! | `simulate`: run an experiment from a TOML file | `simulate` |
-//! | `check`: find all errors of an experiment's file, and estimate what it takes | `check` |
+//! | `check`: find all errors of an experiment's file | `check` |
 //! | `schema`: print the JSON Schema of such a file, for editors | `schema` |
 //! | `merge`: join parts of an experiment or a reproduction | `merge` |
 //! | `export`: write a table of a finished result | `export` |
-//! | `plot`: draw a figure of a finished result | `plot` |
 //! | `compare`: compare two results of one experiment | `compare` |
 //! | `fit`: fit click models to a click log | `fit` |
 //! | `reproduce`: run a paper's experiment and judge its claims | `reproduce` |
@@ -32,7 +31,6 @@ mod interrupt;
 mod merge;
 mod overview;
 mod panels;
-mod plot;
 #[cfg(feature = "logs")]
 mod preferences;
 mod program;
@@ -100,7 +98,7 @@ enum Command {
     Simulate(Simulate),
     /// Find all errors of an experiment's file
     ///
-    /// If there are none, it estimates the time, memory and place on disk that the experiment takes. Nothing is run.
+    /// If there are none, it lists what the experiment runs. Nothing is played or written.
     #[command(after_long_help = help::CHECK)]
     Check(check::Arguments),
     /// Print the JSON Schema of an experiment's file
@@ -115,14 +113,9 @@ enum Command {
     Merge(merge::Arguments),
     /// Write a table of a finished result
     ///
-    /// Curves, final values, single runs or paired differences, of a simulation or of a whole reproduction, as CSV, JSON or Parquet.
+    /// Curves, final values, single runs or paired differences, of a simulation or of a whole reproduction, as CSV or JSON.
     #[command(after_long_help = help::EXPORT)]
     Export(export::Arguments),
-    /// Draw a figure of a finished result
-    ///
-    /// An SVG file with axes, policies and size of your choice.
-    #[command(after_long_help = help::PLOT)]
-    Plot(plot::Arguments),
     /// Compare two results of one experiment
     ///
     /// Say, from two versions or two machines: it says what differs beyond chance.
@@ -252,7 +245,6 @@ pub fn main() -> ExitCode {
         Command::Schema(arguments) => schema::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Export(arguments) => export::run(&arguments).map(|()| ExitCode::SUCCESS),
-        Command::Plot(arguments) => plot::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Compare(arguments) => Ok(compare::run(&arguments)),
         #[cfg(feature = "logs")]
         Command::Preferences(arguments) => preferences::run(&arguments).map(|()| ExitCode::SUCCESS),

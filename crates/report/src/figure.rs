@@ -11,13 +11,11 @@ pub mod subsets;
 
 mod curves;
 mod end_values;
-mod options;
 mod policy_styles;
 mod reading;
 mod summary;
 
 pub use curves::{Band, Rounds};
-pub use options::PlotOptions;
 pub use policy_styles::PolicyStyles;
 
 pub(crate) use reading::{Reading, Requirement, SCALES};

@@ -5,9 +5,11 @@ use crate::panels::Panel;
 use anyhow::{Result, bail};
 use experiment::result::{Curves, Difference, Estimate, MeanSe, PolicyResult, PolicySummary};
 use experiment::{ResultFile, Runs};
+use serde::Serialize;
 
 /// A value in a table.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(untagged)]
 pub(super) enum Cell<'a> {
     Text(&'a str),
     Count(u64),
@@ -16,24 +18,12 @@ pub(super) enum Cell<'a> {
     Missing,
 }
 
-/// The type of the values of a column, any of which may be missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Text,
-    Count,
-    Number,
-    Flag,
-}
-
-/// A column: name and type.
-pub(super) type Column = (&'static str, Kind);
-
 /// Takes a row: a cell for each column.
 pub(super) type Each<'a> = dyn FnMut(&[Cell<'_>]) -> Result<()> + 'a;
 
 /// A table of some results.
 pub(super) struct Table<'a> {
-    columns: Vec<Column>,
+    columns: Vec<&'static str>,
     panels: &'a [Panel],
     /// Whether rows begin with panel and variant.
     are_named: bool,
@@ -42,25 +32,25 @@ pub(super) struct Table<'a> {
     runs: Vec<Runs>,
 }
 
-const POLICY: Column = ("policy", Kind::Text);
-const T: Column = ("t", Kind::Count);
-const STATISTIC: Column = ("statistic", Kind::Text);
+const POLICY: &str = "policy";
+const T: &str = "t";
+const STATISTIC: &str = "statistic";
 
 /// The columns of a run with a curve; the last one only if policies recommend an item.
-const CURVES: [Column; 4] = [T, ("regret", Kind::Number), ("clicks", Kind::Number), ("accurate", Kind::Flag)];
+const CURVES: [&str; 4] = [T, "regret", "clicks", "accurate"];
 
 /// The columns of a run that ends with an answer; the last one only if policies stop by themselves.
-const ANSWERS: [Column; 4] =
-    [("steps", Kind::Count), ("observations", Kind::Count), ("correct", Kind::Flag), ("stopped", Kind::Flag)];
+const ANSWERS: [&str; 4] =
+    ["steps", "observations", "correct", "stopped"];
 
 /// The columns of statistics over the runs.
-const STATISTICS: [Column; 6] = [
-    ("mean", Kind::Number),
-    ("se", Kind::Number),
-    ("min", Kind::Number),
-    ("q10", Kind::Number),
-    ("q90", Kind::Number),
-    ("max", Kind::Number),
+const STATISTICS: [&str; 6] = [
+    "mean",
+    "se",
+    "min",
+    "q10",
+    "q90",
+    "max",
 ];
 
 /// A table of these results.
@@ -84,19 +74,19 @@ pub(super) fn table(which: Which, panels: &[Panel]) -> Result<Table<'_>> {
         );
     }
     let are_named = panels.iter().any(|panel| panel.name.is_some());
-    let mut columns: Vec<Column> = Vec::new();
+    let mut columns = Vec::new();
     if are_named {
-        columns.extend([("panel", Kind::Text), ("variant", Kind::Text)]);
+        columns.extend(["panel", "variant"]);
     }
     match which {
         Which::Curves => columns.extend([POLICY, T, STATISTIC].iter().chain(&STATISTICS)),
         Which::Final => {
-            let head = [POLICY, ("name", Kind::Text), T, ("runs", Kind::Count), STATISTIC];
+            let head = [POLICY, "name", T, "runs", STATISTIC];
             columns.extend(head.iter().chain(&STATISTICS));
         }
         Which::Paired => {
-            columns.extend([("a", Kind::Text), ("b", Kind::Text), T, STATISTIC]);
-            columns.extend([("mean", Kind::Number), ("se", Kind::Number)]);
+            columns.extend(["a", "b", T, STATISTIC]);
+            columns.extend(["mean", "se"]);
         }
         Which::Runs => columns.extend(of_runs(results())),
     }
@@ -104,11 +94,11 @@ pub(super) fn table(which: Which, panels: &[Panel]) -> Result<Table<'_>> {
 }
 
 /// The columns of a table of the runs of these results: those that any of them has.
-fn of_runs<'a>(results: impl Iterator<Item = &'a ResultFile>) -> Vec<Column> {
-    let mut columns = vec![("run", Kind::Count), ("instance", Kind::Count), POLICY];
+fn of_runs<'a>(results: impl Iterator<Item = &'a ResultFile>) -> Vec<&'static str> {
+    let mut columns = vec!["run", "instance", POLICY];
     for result in results {
         for policy in &result.policies {
-            let own: &[Column] = match &policy.summary {
+            let own: &[&str] = match &policy.summary {
                 PolicySummary::Curves(curves) if curves.accuracy.is_empty() => &CURVES[..3],
                 PolicySummary::Curves(_) => &CURVES,
                 PolicySummary::Answers(answers) if answers.stopped.is_none() => &ANSWERS[..3],
@@ -125,7 +115,7 @@ fn of_runs<'a>(results: impl Iterator<Item = &'a ResultFile>) -> Vec<Column> {
 }
 
 impl Table<'_> {
-    pub(super) fn columns(&self) -> &[Column] {
+    pub(super) fn columns(&self) -> &[&str] {
         &self.columns
     }
 
@@ -272,7 +262,7 @@ fn paired(result: &ResultFile, each: &mut Each<'_>) -> Result<()> {
     Ok(())
 }
 
-fn runs(columns: &[Column], result: &ResultFile, runs: &Runs, each: &mut Each<'_>) -> Result<()> {
+fn runs(columns: &[&str], result: &ResultFile, runs: &Runs, each: &mut Each<'_>) -> Result<()> {
     let answers = (0..runs.n_policies()).map(|policy| runs.answers(policy)).collect::<Result<Vec<_>, _>>()?;
     for (run, &instance) in runs.instances().iter().enumerate() {
         for (index, policy) in result.policies.iter().enumerate() {
@@ -282,7 +272,7 @@ fn runs(columns: &[Column], result: &ResultFile, runs: &Runs, each: &mut Each<'_
                     ("instance", Cell::Count(instance as u64)),
                     ("policy", Cell::Text(&policy.label)),
                 ];
-                let cell = |(name, _): &Column| {
+                let cell = |name: &&str| {
                     let found = head.iter().chain(cells).find(|(its, _)| its == name);
                     found.map_or(Cell::Missing, |(_, cell)| *cell)
                 };
