@@ -6,9 +6,7 @@ use click_models::{ListShape, PbmKnown, PositionBased, RandomSemiBandit};
 use confidence::Rate;
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use policies::{
-    BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Uniform,
-};
+use policies::{BcMpTs, PbmPie, PbmTs, PbmUcb, Pie, PrefixKlUcb, PrefixTs, PrefixUcb, RbaKlUcb, Uniform};
 use sim::{Contender, Entry, Replication, Schedule, Streams};
 
 /// Rounds of a run; the plain policies play a tenth, since they are slow and become slower.

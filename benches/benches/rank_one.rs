@@ -8,7 +8,7 @@ use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_mai
 use policies::{CellKlUcb, Decision, Rank1Elim, Rank1Gibbs, Select, Ucb1, Update, Uts};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use sim::{Contender, Entry, Replication, Schedule, StageEntry, Streams};
+use sim::{Contender, Entry, Replication, Schedule, Streams};
 
 /// The paper's largest table.
 const SIZE: usize = 128;
@@ -29,7 +29,7 @@ fn elimination(criterion: &mut Criterion) {
     let schedule = Schedule::new(vec![HORIZON / 100, HORIZON / 10, HORIZON]).expect("increasing");
     let kl = |shape| Rank1Elim::kl(shape, HORIZON);
     let contenders: [Box<dyn Contender<RankOneModel>>; 2] =
-        [Box::new(StageEntry::new("by whole sweeps", kl)), Box::new(Entry::new("draw by draw", kl))];
+        [Box::new(Entry::sweeps("by whole sweeps", kl)), Box::new(Entry::new("draw by draw", kl))];
     let mut group = criterion.benchmark_group(format!("rank1-elim-kl K=L={SIZE} n={HORIZON}"));
     group.sample_size(10).throughput(Throughput::Elements(HORIZON));
     for contender in &contenders {

@@ -85,11 +85,9 @@ mod tests {
     #[test]
     fn every_command_has_its_help_and_an_unknown_one_names_them() {
         let parse = |line: &[&str]| Task::parse(&mut lexopt::Parser::from_args(line));
-        for (line, help) in [
-            (&["--help"][..], HELP),
-            (&["help"], HELP),
-            (&["performance", "-h"], performance::HELP),
-        ] {
+        for (line, help) in
+            [(&["--help"][..], HELP), (&["help"], HELP), (&["performance", "-h"], performance::HELP)]
+        {
             assert!(matches!(parse(line), Ok(Task::Help(found)) if found == help), "{line:?}");
         }
         let passed_on = ["reproduce", "kdd2012", "--runs=3", "--help"];

@@ -72,7 +72,9 @@ mod tests {
     fn the_program_has_the_features_that_its_data_need() {
         let of = |line: &str| features(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
         assert_eq!(of("kdd2012 --quick --out --database"), ["--no-default-features"]);
-        for line in ["yandex --data a.json", "kdd2012 --log=training.txt", "rucb --letor a", "rucb --matrix a"] {
+        for line in
+            ["yandex --data a.json", "kdd2012 --log=training.txt", "rucb --letor a", "rucb --matrix a"]
+        {
             assert!(of(line).is_empty(), "{line}");
         }
     }

@@ -67,11 +67,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let panels = panels::open(&arguments.dir)?;
     let table = tables::table(arguments.table, &panels)?;
-    destination.write(|output| {
-        match format {
-            Format::Csv => formats::csv(&table, output),
-            Format::Json => formats::json(&table, output),
-        }
+    destination.write(|output| match format {
+        Format::Csv => formats::csv(&table, output),
+        Format::Json => formats::json(&table, output),
     })
 }
 

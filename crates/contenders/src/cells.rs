@@ -5,7 +5,7 @@ use click_models::{RankOne, RankOneModel, TableShape};
 use policies::catalogue::{PolicySpec, WithCells};
 use policies::{Error, Policy, Rank1Elim, Ucb1Elim};
 use serde::{Serialize, de::DeserializeOwned};
-use sim::{Contender, Entry, Oracle, StageEntry};
+use sim::{Contender, Entry, oracle};
 
 impl Play for RankOneModel {
     fn contenders(entrants: &[Entrant], horizon: u64) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
@@ -17,15 +17,15 @@ fn enter(entrant: &Entrant, horizon: u64) -> Entered<RankOneModel> {
     let label = entrant.label.clone();
     match entrant.spec {
         PolicySpec::Rank1ElimKl {} => {
-            Some(Box::new(StageEntry::new(label, move |shape| Rank1Elim::kl(shape, horizon)).saved()))
+            Some(Box::new(Entry::sweeps(label, move |shape| Rank1Elim::kl(shape, horizon)).saved()))
         }
         PolicySpec::Rank1Elim {} => {
-            Some(Box::new(StageEntry::new(label, move |shape| Rank1Elim::hoeffding(shape, horizon)).saved()))
+            Some(Box::new(Entry::sweeps(label, move |shape| Rank1Elim::hoeffding(shape, horizon)).saved()))
         }
         PolicySpec::Ucb1Elim {} => {
-            Some(Box::new(StageEntry::new(label, move |shape| Ucb1Elim::new(shape, horizon)).saved()))
+            Some(Box::new(Entry::sweeps(label, move |shape| Ucb1Elim::new(shape, horizon)).saved()))
         }
-        PolicySpec::Oracle {} => Some(Box::new(Oracle::new(label))),
+        PolicySpec::Oracle {} => Some(oracle(label)),
         spec => spec.with_cells(Enter { label, horizon }),
     }
 }

@@ -2,10 +2,8 @@
 
 use crate::lists::ListModel;
 use click_models::{Feedback, ListFeedback, Pbm};
-use policies::{PbmGibbs, PbmGibbsOrder, PbmPrior, PositionsKnown, PrefixKnown, ReadAs};
-use sim::{
-    Contender, Curve, Keeper, KeepsNothing, Replication, Saves, Schedule, StateError, play_replication,
-};
+use policies::{PbmGibbs, PbmGibbsOrder, PbmPrior, PrefixKnown, ReadAs};
+use sim::{Contender, Entry, Replication};
 use std::sync::Arc;
 
 /// What a log's fit says of every instance of an experiment.
@@ -22,50 +20,20 @@ pub struct FittedPriors {
 }
 
 /// Plays `pbm-gibbs` from the beliefs of the instance of a replication. The users may be of any list model.
-#[derive(Debug)]
-pub(crate) struct FittedEntry {
+pub(crate) fn from_beliefs<M: ListModel>(
     label: String,
     order: PbmGibbsOrder,
     priors: Arc<FittedPriors>,
-}
-
-impl FittedEntry {
-    pub(crate) fn new(label: String, order: PbmGibbsOrder, priors: Arc<FittedPriors>) -> Self {
-        Self { label, order, priors }
-    }
-
-    fn fresh(&self, known: PositionsKnown<'_>, instance: usize) -> ReadAs<Pbm, PbmGibbs> {
-        let places = known.places();
-        let known = PrefixKnown::with_places(known.shape(), &places).expect("the positions of a list");
-        let policy = PbmGibbs::new(known, self.order).with_prior(&self.priors.of_instances[instance]);
-        ReadAs::new(policy.expect("beliefs that fit the instance"))
-    }
-}
-
-impl<M: ListModel> Contender<M> for FittedEntry
+) -> Box<dyn Contender<M>>
 where
     Feedback<M>: ListFeedback,
 {
-    fn label(&self) -> &str {
-        &self.label
-    }
-
-    fn replicate(&self, replication: Replication<'_, M>, schedule: &Schedule) -> Curve {
-        self.resume(replication, schedule, None, &mut KeepsNothing).expect("a replication from the beginning")
-    }
-
-    fn is_saved(&self) -> bool {
-        true
-    }
-
-    fn resume(
-        &self,
-        replication: Replication<'_, M>,
-        schedule: &Schedule,
-        state: Option<&[u8]>,
-        keeper: &mut dyn Keeper,
-    ) -> Result<Curve, StateError> {
-        let policy = || self.fresh(M::positions(&replication.told.known()), replication.instance);
-        play_replication::<Saves, M, _>(replication, &self.label, policy, schedule, state, keeper)
-    }
+    let fresh = move |replication: &Replication<'_, M>| -> ReadAs<Pbm, PbmGibbs> {
+        let known = M::positions(&replication.told.known());
+        let places = known.places();
+        let known = PrefixKnown::with_places(known.shape(), &places).expect("the positions of a list");
+        let policy = PbmGibbs::new(known, order).with_prior(&priors.of_instances[replication.instance]);
+        ReadAs::new(policy.expect("beliefs that fit the instance"))
+    };
+    Box::new(Entry::from_replication(label, fresh).saved())
 }

@@ -6,7 +6,7 @@ use confidence::NonNegative;
 use policies::catalogue::{PolicySpec, WithBudgeted, WithStopping};
 use policies::{Error, Policy, Pulls, Recommend, Stop};
 use serde::{Serialize, de::DeserializeOwned};
-use sim::{Contender, Entry, FullFeedbackEntry, Saves, UntilStopped, WithBudget};
+use sim::{Contender, Entry, Saves, UntilStopped, WithBudget};
 use std::marker::PhantomData;
 
 /// Enters a policy under its own type, for the task `T`.
@@ -61,7 +61,7 @@ macro_rules! stopping {
                     PolicySpec::Batrac { pulls: Pulls::One, .. } => 1,
                     _ => usize::MAX,
                 };
-                Box::new(FullFeedbackEntry::new(self.0.entry(build).within(tolerance.get()), n_shown))
+                Box::new(self.0.entry(build).within(tolerance.get()).with_full_feedback(n_shown))
             }
         }
     )*};

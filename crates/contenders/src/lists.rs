@@ -3,8 +3,8 @@
 //! A policy that reads its users' own feedback is entered under its own type, so that its round loop is compiled for both. A policy with
 //! `read-as` is chosen at run time. Otherwise every policy would be compiled with every pair of models, most of which are never played.
 
-use crate::fitted::FittedEntry;
-use crate::logged::LoggedEntry;
+use crate::fitted::from_beliefs;
+use crate::logged::of_log;
 use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
 use click_models::{
     Cascade, CascadeModel, ClickChain, ClickModel, Dcm, DependentClick, DynamicBayesian, Feedback,
@@ -18,7 +18,7 @@ use policies::catalogue::{
 };
 use policies::{Error, InOrder, Policy, PositionsKnown, PrefixKnown, ReadAs};
 use serde::{Serialize, de::DeserializeOwned};
-use sim::{Contender, Entry, Oracle};
+use sim::{Contender, Entry, oracle};
 use std::marker::PhantomData;
 
 /// What policies may know of the users of a model.
@@ -51,14 +51,14 @@ where
     for<'a> Enter<'a, M>: WithAnyList<Output = Box<dyn Contender<M>>>,
 {
     if let PolicySpec::Oracle {} = entrant.spec {
-        return Some(Box::new(Oracle::new(entrant.label.clone())));
+        return Some(oracle(entrant.label.clone()));
     }
     if let PolicySpec::Logged {} = entrant.spec {
         let lists = entrant.lists.clone()?;
-        return Some(Box::new(LoggedEntry::new(entrant.label.clone(), lists)));
+        return Some(of_log(entrant.label.clone(), lists));
     }
     if let (PolicySpec::PbmGibbs { order }, Some(priors)) = (entrant.spec, &entrant.priors) {
-        return Some(Box::new(FittedEntry::new(entrant.label.clone(), order, priors.clone())));
+        return Some(from_beliefs(entrant.label.clone(), order, priors.clone()));
     }
     let on_any_list = entrant.spec.with_any_list(Enter::<M>::new(entrant, horizon));
     on_any_list.or_else(|| match entrant.read_as {

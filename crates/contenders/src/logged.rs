@@ -2,9 +2,7 @@
 
 use click_models::{ClickModel, Interaction, Ranking};
 use policies::Logged;
-use sim::{
-    Contender, Curve, Keeper, KeepsNothing, Replication, Saves, Schedule, StateError, play_replication,
-};
+use sim::{Contender, Entry, Replication};
 use std::sync::Arc;
 
 /// The lists of a log for every instance of an experiment.
@@ -21,43 +19,10 @@ pub struct LoggedLists {
 }
 
 /// Plays the lists that a log has for the instance of a replication.
-#[derive(Debug)]
-pub(crate) struct LoggedEntry {
-    label: String,
-    lists: Arc<LoggedLists>,
-}
-
-impl LoggedEntry {
-    /// Enters the lists of a log under the name `label`.
-    pub(crate) fn new(label: String, lists: Arc<LoggedLists>) -> Self {
-        Self { label, lists }
-    }
-}
-
-impl<M> Contender<M> for LoggedEntry
+pub(crate) fn of_log<M>(label: String, lists: Arc<LoggedLists>) -> Box<dyn Contender<M>>
 where
-    M: ClickModel<Interaction: Interaction<Action = Ranking>>,
+    M: ClickModel<Interaction: Interaction<Action = Ranking>> + 'static,
 {
-    fn label(&self) -> &str {
-        &self.label
-    }
-
-    fn replicate(&self, replication: Replication<'_, M>, schedule: &Schedule) -> Curve {
-        self.resume(replication, schedule, None, &mut KeepsNothing).expect("a replication from the beginning")
-    }
-
-    fn is_saved(&self) -> bool {
-        true
-    }
-
-    fn resume(
-        &self,
-        replication: Replication<'_, M>,
-        schedule: &Schedule,
-        state: Option<&[u8]>,
-        keeper: &mut dyn Keeper,
-    ) -> Result<Curve, StateError> {
-        let policy = || self.lists.of_instances[replication.instance].clone();
-        play_replication::<Saves, M, Logged>(replication, &self.label, policy, schedule, state, keeper)
-    }
+    let lists = move |replication: &Replication<'_, M>| lists.of_instances[replication.instance].clone();
+    Box::new(Entry::from_replication(label, lists).saved())
 }

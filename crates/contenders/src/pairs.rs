@@ -6,7 +6,7 @@ use confidence::NonNegative;
 use policies::catalogue::{PairKnown, PolicySpec, WithPairs};
 use policies::{Error, Fixed, Policy, Recommend};
 use serde::{Serialize, de::DeserializeOwned};
-use sim::{Contender, DuelEntry};
+use sim::{Contender, Entry};
 
 impl Play for DuelingModel {
     fn contenders(entrants: &[Entrant], horizon: u64) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
@@ -17,7 +17,7 @@ impl Play for DuelingModel {
 fn enter(entrant: &Entrant, horizon: u64) -> Entered<DuelingModel> {
     if let PolicySpec::Oracle {} = entrant.spec {
         let build = |users: &DuelingModel| Fixed::new(users.optimal_action());
-        return Some(Box::new(DuelEntry::new(entrant.label.clone(), build).saved()));
+        return Some(Box::new(Entry::duels(entrant.label.clone(), build).saved()));
     }
     entrant.spec.with_pairs(Enter { entrant, horizon })
 }
@@ -38,7 +38,7 @@ impl WithPairs for Enter<'_> {
     {
         let (told, horizon) = (self.entrant.told_gamma, self.horizon);
         Box::new(
-            DuelEntry::new(self.entrant.label.clone(), move |users: &DuelingModel| {
+            Entry::duels(self.entrant.label.clone(), move |users: &DuelingModel| {
                 let needed = || users.preferences().gamma().and_then(|gamma| NonNegative::new(gamma).ok());
                 let gamma = if told { needed() } else { None };
                 build(PairKnown { shape: users.known(), gamma }, horizon)

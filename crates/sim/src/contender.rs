@@ -1,16 +1,13 @@
 //! Contenders: named policies that can be played in many replications. Each is one row of a table of results.
 
 use crate::{
-    Curve, Keeper, KeepsNothing, Restarts, Saver, Saves, Schedule, SimRng, StateError, Streams,
+    Curve, Keeper, KeepsNothing, MaySave, Restarts, Saver, Saves, Schedule, SimRng, StateError, Streams,
     play_replication,
 };
 use click_models::ClickModel;
 use policies::{Fixed, Policy};
 use std::fmt;
 use std::marker::PhantomData;
-
-/// Panic message: only a state can be wrong, and only a keeper can ask for a state.
-pub(crate) const FROM_THE_BEGINNING: &str = "a replication from the beginning";
 
 /// The task of a replication.
 ///
@@ -34,32 +31,32 @@ pub trait Contender<M: ClickModel, T: Task = Schedule>: Send + Sync {
     /// Its name in the experiment, which also selects its random stream.
     fn label(&self) -> &str;
 
-    /// Plays one replication with a fresh policy.
-    fn replicate(&self, replication: Replication<'_, M>, task: &T) -> T::Record;
-
-    /// Whether an unfinished replication can be kept and continued with [`Contender::resume`].
-    fn is_saved(&self) -> bool {
-        false
-    }
-
-    /// Plays one replication from `state`, or from the beginning without one, and hands its states to `keeper`. The record is that of
-    /// [`Contender::replicate`].
+    /// Plays one replication from `state`, or with a fresh policy without one, and hands its states to `keeper`. The record does not
+    /// depend on the states that are kept.
     ///
     /// # Errors
     ///
-    /// The contender cannot be saved, or the bytes are not a state of this replication.
+    /// The contender cannot be saved, the bytes are not a state of this replication, or the keeper stops it.
     fn resume(
         &self,
         replication: Replication<'_, M>,
         task: &T,
         state: Option<&[u8]>,
         keeper: &mut dyn Keeper,
-    ) -> Result<T::Record, StateError> {
-        let _ = keeper;
-        match state {
-            None => Ok(self.replicate(replication, task)),
-            Some(_) => Err(StateError::NotSaved(self.label().to_owned())),
-        }
+    ) -> Result<T::Record, StateError>;
+
+    /// Whether an unfinished replication can be kept and continued with [`Contender::resume`].
+    fn is_saved(&self) -> bool {
+        false
+    }
+
+    /// Plays one replication with a fresh policy.
+    ///
+    /// # Panics
+    ///
+    /// If [`Contender::resume`] fails without a state, and with a keeper that keeps nothing.
+    fn replicate(&self, replication: Replication<'_, M>, task: &T) -> T::Record {
+        self.resume(replication, task, None, &mut KeepsNothing).expect("a replication from the beginning")
     }
 }
 
@@ -104,24 +101,47 @@ impl<M> Clone for Replication<'_, M> {
 
 impl<M> Copy for Replication<'_, M> {}
 
-/// A contender that builds a fresh policy for every replication, from what a learner may know of the instance.
+/// A contender that builds a fresh policy for every replication.
 ///
-/// `S` saves the policy of an unfinished replication: by default nothing does, and [`Entry::saved`] requests it.
-pub struct Entry<F, S = Restarts> {
+/// `S` saves the policy of an unfinished replication: by default nothing does, and [`Entry::saved`] requests it. `L` is the loop that
+/// plays the policy, which determines what `build` receives.
+pub struct Entry<F, S = Restarts, L = ByRounds> {
     label: String,
     build: F,
     epsilon: f64,
+    pub(crate) played: L,
     saver: PhantomData<fn() -> S>,
 }
 
+/// The loop of most policies: round by round, with a policy that is built from what a learner may know of the users.
+#[derive(Debug, Clone, Copy)]
+pub struct ByRounds;
+
+/// As [`ByRounds`], with a policy that is built from the whole replication.
+#[derive(Debug, Clone, Copy)]
+pub struct FromReplication;
+
 impl<F> Entry<F> {
-    /// Enters the policy that `build` constructs under the name `label`.
+    /// Enters the policy that `build` constructs from [`ClickModel::Known`] under the name `label`.
     pub fn new(label: impl Into<String>, build: F) -> Self {
-        Self { label: label.into(), build, epsilon: 0.0, saver: PhantomData }
+        Self::played_by(ByRounds, label, build)
     }
 }
 
-impl<F, S> Entry<F, S> {
+impl<F> Entry<F, Restarts, FromReplication> {
+    /// Enters a policy that may depend on more than a learner knows, such as the instance: `build` receives the [`Replication`].
+    pub fn from_replication(label: impl Into<String>, build: F) -> Self {
+        Self::played_by(FromReplication, label, build)
+    }
+}
+
+impl<F, L> Entry<F, Restarts, L> {
+    pub(crate) fn played_by(played: L, label: impl Into<String>, build: F) -> Self {
+        Self { label: label.into(), build, epsilon: 0.0, played, saver: PhantomData }
+    }
+}
+
+impl<F, S, L> Entry<F, S, L> {
     /// Saves unfinished replications. The policy has to be serializable, and to make the same choices when it is restored.
     ///
     /// # Examples
@@ -157,9 +177,9 @@ impl<F, S> Entry<F, S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn saved(self) -> Entry<F, Saves> {
-        let Self { label, build, epsilon, .. } = self;
-        Entry { label, build, epsilon, saver: PhantomData }
+    pub fn saved(self) -> Entry<F, Saves, L> {
+        let Self { label, build, epsilon, played, .. } = self;
+        Entry { label, build, epsilon, played, saver: PhantomData }
     }
 
     /// Sets the tolerance: an answer counts as right if each of its items is at most `epsilon` less attractive than the last item of the
@@ -167,6 +187,12 @@ impl<F, S> Entry<F, S> {
     #[must_use]
     pub fn within(self, epsilon: f64) -> Self {
         Self { epsilon, ..self }
+    }
+
+    /// The same entry, played by another loop.
+    pub(crate) fn replayed_by<Other>(self, played: Other) -> Entry<F, S, Other> {
+        let Self { label, build, epsilon, saver, .. } = self;
+        Entry { label, build, epsilon, played, saver }
     }
 
     /// Its name.
@@ -185,77 +211,95 @@ impl<F, S> Entry<F, S> {
     }
 }
 
-impl<F, S> fmt::Debug for Entry<F, S> {
+impl<F, S, L> fmt::Debug for Entry<F, S, L> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Entry").field("label", &self.label).finish_non_exhaustive()
     }
 }
 
-impl<M, F, P, S> Contender<M> for Entry<F, S>
+/// A loop that plays the policies of entries on the users `M` for the task `T`, if `F` builds a policy that it can play.
+pub trait Plays<M: ClickModel, T: Task, F, S>: Sized {
+    /// Plays one replication, as [`Contender::resume`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Contender::resume`].
+    fn resume(
+        entry: &Entry<F, S, Self>,
+        replication: Replication<'_, M>,
+        task: &T,
+        state: Option<&[u8]>,
+        keeper: &mut dyn Keeper,
+    ) -> Result<T::Record, StateError>;
+}
+
+impl<M, T, F, S, L> Contender<M, T> for Entry<F, S, L>
 where
     M: ClickModel,
-    F: Fn(M::Known<'_>) -> P + Send + Sync,
-    P: Policy<M::Interaction>,
-    S: Saver<P>,
+    T: Task,
+    F: Send + Sync,
+    S: MaySave,
+    L: Plays<M, T, F, S> + Send + Sync,
 {
     fn label(&self) -> &str {
         &self.label
     }
 
-    fn replicate(&self, replication: Replication<'_, M>, schedule: &Schedule) -> Curve {
-        self.resume(replication, schedule, None, &mut KeepsNothing).expect(FROM_THE_BEGINNING)
+    fn resume(
+        &self,
+        replication: Replication<'_, M>,
+        task: &T,
+        state: Option<&[u8]>,
+        keeper: &mut dyn Keeper,
+    ) -> Result<T::Record, StateError> {
+        L::resume(self, replication, task, state, keeper)
     }
 
     fn is_saved(&self) -> bool {
         S::IS_SAVED
     }
+}
 
+impl<M, F, P, S> Plays<M, Schedule, F, S> for ByRounds
+where
+    M: ClickModel,
+    F: Fn(M::Known<'_>) -> P,
+    P: Policy<M::Interaction>,
+    S: Saver<P>,
+{
     fn resume(
-        &self,
+        entry: &Entry<F, S, Self>,
         replication: Replication<'_, M>,
         schedule: &Schedule,
         state: Option<&[u8]>,
         keeper: &mut dyn Keeper,
     ) -> Result<Curve, StateError> {
-        let build = || (self.build)(replication.told.known());
-        play_replication::<S, M, P>(replication, &self.label, build, schedule, state, keeper)
+        let build = || (entry.build)(replication.told.known());
+        play_replication::<S, M, P>(replication, &entry.label, build, schedule, state, keeper)
     }
 }
 
-/// The contender that knows the instance and always plays its best action.
-#[derive(Debug, Clone)]
-pub struct Oracle {
-    label: String,
-}
-
-impl Oracle {
-    /// Enters the oracle under the name `label`.
-    pub fn new(label: impl Into<String>) -> Self {
-        Self { label: label.into() }
-    }
-}
-
-impl<M: ClickModel> Contender<M> for Oracle {
-    fn label(&self) -> &str {
-        &self.label
-    }
-
-    fn replicate(&self, replication: Replication<'_, M>, schedule: &Schedule) -> Curve {
-        self.resume(replication, schedule, None, &mut KeepsNothing).expect(FROM_THE_BEGINNING)
-    }
-
-    fn is_saved(&self) -> bool {
-        true
-    }
-
+impl<M, F, P, S> Plays<M, Schedule, F, S> for FromReplication
+where
+    M: ClickModel,
+    F: Fn(&Replication<'_, M>) -> P,
+    P: Policy<M::Interaction>,
+    S: Saver<P>,
+{
     fn resume(
-        &self,
+        entry: &Entry<F, S, Self>,
         replication: Replication<'_, M>,
         schedule: &Schedule,
         state: Option<&[u8]>,
         keeper: &mut dyn Keeper,
     ) -> Result<Curve, StateError> {
-        let build = || Fixed::new(replication.users.optimal_action());
-        play_replication::<Saves, M, _>(replication, &self.label, build, schedule, state, keeper)
+        let build = || (entry.build)(&replication);
+        play_replication::<S, M, P>(replication, &entry.label, build, schedule, state, keeper)
     }
+}
+
+/// The contender under the name `label` that knows the users and always plays their best action.
+pub fn oracle<M: ClickModel + 'static>(label: impl Into<String>) -> Box<dyn Contender<M>> {
+    let best = |replication: &Replication<'_, M>| Fixed::new(replication.users.optimal_action());
+    Box::new(Entry::from_replication(label, best).saved())
 }

@@ -3,95 +3,63 @@
 //! Recommendations have a separate random stream, so checkpoints do not change a policy's choices. The best item is the Condorcet winner;
 //! without one, any Copeland winner counts as best, and regret is Copeland regret.
 
-use crate::contender::FROM_THE_BEGINNING;
 use crate::run::Rounds;
 use crate::saver::read_or_build;
 use crate::session::{Ended, Player, Session};
 use crate::state::{Loop, Progress};
-use crate::{
-    Contender, Curve, Keeper, KeepsNothing, Replication, Restarts, Saver, Saves, Schedule, StateError,
-};
+use crate::{Curve, Entry, Keeper, Plays, Replication, Restarts, Saver, Schedule, StateError};
 use click_models::{Dueling, DuelingModel, ItemId};
 use policies::{Policy, Recommend};
-use std::fmt;
-use std::marker::PhantomData;
 
-/// A contender on dueling users.
-///
-/// `build` receives the users themselves, because an experiment may pass a constant of the users to a policy that requires it. All other
-/// policies use only [`known`](click_models::ClickModel::known).
-///
-/// # Examples
-///
-/// ```
-/// use click_models::{ClickModel, DuelingModel, PreferenceMatrix};
-/// use confidence::NonNegative;
-/// use policies::Rucb;
-/// use sim::{Contender, DuelEntry, Replication, Schedule, Streams};
-///
-/// let users = DuelingModel::new(PreferenceMatrix::new(&[vec![0.5, 0.9], vec![0.1, 0.5]])?);
-/// let rucb = DuelEntry::new("rucb", |users: &DuelingModel| Rucb::new(users.known(), NonNegative::from_count(1)));
-/// let curve = rucb.replicate(Replication::new(&users, Streams::new(1), 0), &Schedule::new(vec![1, 1000])?);
-/// // A pair of both items costs (0 + .4) / 2, an item with itself 0 or .4. RUCB finds the better one soon.
-/// assert!([0.0, 0.2, 0.4].contains(&curve.regret[0]) && curve.accurate[1]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct DuelEntry<F, S = Restarts> {
-    label: String,
-    build: F,
-    saver: PhantomData<fn() -> S>,
-}
+/// The loop of policies that compare two items and recommend one.
+#[derive(Debug, Clone, Copy)]
+pub struct ByDuels;
 
-impl<F> DuelEntry<F> {
-    /// Enters the policy that `build` constructs under the name `label`.
-    pub fn new(label: impl Into<String>, build: F) -> Self {
-        Self { label: label.into(), build, saver: PhantomData }
-    }
-
-    /// Saves unfinished replications, as [`Entry::saved`](crate::Entry::saved) does.
-    #[must_use]
-    pub fn saved(self) -> DuelEntry<F, Saves> {
-        DuelEntry { label: self.label, build: self.build, saver: PhantomData }
+impl<F> Entry<F, Restarts, ByDuels> {
+    /// Enters the policy that `build` constructs from dueling users under the name `label`.
+    ///
+    /// `build` receives the users themselves, because an experiment may pass a constant of the users to a policy that requires it. All
+    /// other policies use only [`known`](click_models::ClickModel::known).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use click_models::{ClickModel, DuelingModel, PreferenceMatrix};
+    /// use confidence::NonNegative;
+    /// use policies::Rucb;
+    /// use sim::{Contender, Entry, Replication, Schedule, Streams};
+    ///
+    /// let users = DuelingModel::new(PreferenceMatrix::new(&[vec![0.5, 0.9], vec![0.1, 0.5]])?);
+    /// let rucb = Entry::duels("rucb", |users: &DuelingModel| Rucb::new(users.known(), NonNegative::from_count(1)));
+    /// let curve = rucb.replicate(Replication::new(&users, Streams::new(1), 0), &Schedule::new(vec![1, 1000])?);
+    /// // A pair of both items costs (0 + .4) / 2, an item with itself 0 or .4. RUCB finds the better one soon.
+    /// assert!([0.0, 0.2, 0.4].contains(&curve.regret[0]) && curve.accurate[1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn duels(label: impl Into<String>, build: F) -> Self {
+        Self::played_by(ByDuels, label, build)
     }
 }
 
-impl<F, S> fmt::Debug for DuelEntry<F, S> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("DuelEntry").field("label", &self.label).finish_non_exhaustive()
-    }
-}
-
-impl<F, P, S> Contender<DuelingModel> for DuelEntry<F, S>
+impl<F, P, S> Plays<DuelingModel, Schedule, F, S> for ByDuels
 where
-    F: Fn(&DuelingModel) -> P + Send + Sync,
+    F: Fn(&DuelingModel) -> P,
     P: Policy<Dueling> + Recommend<ItemId>,
     S: Saver<P>,
 {
-    fn label(&self) -> &str {
-        &self.label
-    }
-
-    fn replicate(&self, replication: Replication<'_, DuelingModel>, schedule: &Schedule) -> Curve {
-        self.resume(replication, schedule, None, &mut KeepsNothing).expect(FROM_THE_BEGINNING)
-    }
-
-    fn is_saved(&self) -> bool {
-        S::IS_SAVED
-    }
-
     fn resume(
-        &self,
+        entry: &Entry<F, S, Self>,
         replication: Replication<'_, DuelingModel>,
         schedule: &Schedule,
         state: Option<&[u8]>,
         keeper: &mut dyn Keeper,
     ) -> Result<Curve, StateError> {
-        let (model, label) = (replication.users, self.label.as_str());
+        let (model, label) = (replication.users, entry.name());
         let session = Session::of_curve(label, Loop::Duels, schedule, state, keeper, S::IS_SAVED);
         let mut beginning = Progress::new(replication.environment(), replication.policy(label));
         beginning.recommendation = Some(replication.streams.recommendation(label, replication.number));
         session.replicate(beginning, &mut |bytes, play| {
-            let mut policy = read_or_build::<P, S>(bytes, || (self.build)(replication.told))?;
+            let mut policy = read_or_build::<P, S>(bytes, || entry.build()(replication.told))?;
             play(&mut Duels { model, rounds: Rounds::<_, P, S>::new(model, &mut policy) });
             Ok(())
         })
@@ -123,7 +91,7 @@ impl<P: Policy<Dueling> + Recommend<ItemId>, S: Saver<P>> Player for Duels<'_, P
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Streams;
+    use crate::{Contender as _, Streams};
     use click_models::{ClickModel, Pair, PreferenceMatrix};
     use confidence::NonNegative;
     use policies::{Fixed, Rucb};
@@ -141,7 +109,7 @@ mod tests {
     fn a_fixed_pair_costs_its_gap_in_every_round() {
         let schedule = Schedule::new(vec![1, 8]).expect("increasing");
         let [second, third] = [1, 2].map(ItemId::new);
-        let pair = |pair| DuelEntry::new("pair", move |_: &DuelingModel| Fixed::new(pair));
+        let pair = |pair| Entry::duels("pair", move |_: &DuelingModel| Fixed::new(pair));
         let curve = pair(Pair::new(second, third))
             .replicate(Replication::new(&three(), Streams::new(1), 0), &schedule);
         // (.25 + .5) / 2 a round, and every user prefers one of the two.
@@ -154,7 +122,7 @@ mod tests {
 
     #[test]
     fn checkpoints_change_no_choice() {
-        let rucb = DuelEntry::new("rucb", |users: &DuelingModel| {
+        let rucb = Entry::duels("rucb", |users: &DuelingModel| {
             Rucb::new(users.known(), NonNegative::new(0.51).expect("not negative"))
         });
         let replicate = |checkpoints: Vec<u64>| {
@@ -170,7 +138,7 @@ mod tests {
     fn without_a_condorcet_winner_any_copeland_winner_is_right() {
         let cycle = users(&[vec![0.5, 0.9, 0.1], vec![0.1, 0.5, 0.9], vec![0.9, 0.1, 0.5]]);
         let schedule = Schedule::new(vec![3]).expect("increasing");
-        let last = DuelEntry::new("last", |_: &DuelingModel| Fixed::new(Pair::of_one(ItemId::new(2))));
+        let last = Entry::duels("last", |_: &DuelingModel| Fixed::new(Pair::of_one(ItemId::new(2))));
         let curve = last.replicate(Replication::new(&cycle, Streams::new(1), 0), &schedule);
         assert_eq!((curve.regret, curve.accurate), (vec![0.0], vec![true]));
     }

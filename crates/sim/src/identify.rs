@@ -13,15 +13,11 @@
 //! section 2. Deviations: the cap, which the paper has in appendix E.1 only. Numerics: counts are integers. Complexity: that of the
 //! policy, plus one check before every step whether it has stopped.
 
-use crate::contender::FROM_THE_BEGINNING;
 use crate::run::answer;
 use crate::saver::read_or_build;
 use crate::session::{Ended, Session};
 use crate::state::{Loop, Progress};
-use crate::{
-    Contender, Entry, Keeper, KeepsNothing, ROUNDS_BETWEEN, Replication, Restarts, Saver, SimRng, StateError,
-    Task,
-};
+use crate::{ByRounds, Entry, Keeper, Plays, ROUNDS_BETWEEN, Replication, Saver, SimRng, StateError, Task};
 use click_models::{
     Action, Cascade, CascadeModel, ClickModel, Feedback, ItemId, ListShape, ObservedPrefix, RandomSemiBandit,
     Ranking, SemiBandit,
@@ -204,7 +200,7 @@ struct Start<'a> {
 }
 
 /// The two tasks for a policy on cascading users, or on a view of them.
-impl<F, S> Entry<F, S> {
+impl<F, S, L> Entry<F, S, L> {
     fn until_stopped<'a, M, P>(
         &'a self,
         start: Start<'a>,
@@ -290,72 +286,58 @@ impl<F, S> Entry<F, S> {
     }
 }
 
-/// A contender that observes every item it shows: cascading users with full feedback, to measure the effect of the hidden feedback of a
-/// cascade.
-///
-/// It shows `n_shown` items per round and observes all of them. It has to find as many of the best items as the cascade has positions.
-/// It is saved if the entry is.
-#[derive(Debug)]
-pub struct FullFeedbackEntry<F, S = Restarts> {
-    entry: Entry<F, S>,
+/// The loop of policies that observe every item they show, to measure the effect of the hidden feedback of a cascade.
+#[derive(Debug, Clone, Copy)]
+pub struct WithFullFeedback {
     n_shown: usize,
 }
 
-impl<F, S> FullFeedbackEntry<F, S> {
-    /// Gives `entry` full feedback on lists of `n_shown` items, or of `n_positions` items if that is less.
-    pub fn new(entry: Entry<F, S>, n_shown: usize) -> Self {
-        Self { entry, n_shown }
-    }
-
+impl WithFullFeedback {
     /// Users with the cascade's attraction probabilities who examine the whole list.
-    fn view(&self, cascade: &CascadeModel) -> RandomSemiBandit {
+    fn view(self, cascade: &CascadeModel) -> RandomSemiBandit {
         let n_shown = self.n_shown.clamp(1, cascade.shape().n_positions());
         RandomSemiBandit::new(cascade.attraction().to_vec(), vec![Probability::ONE; n_shown])
             .expect("a list no longer than the cascade's")
     }
 }
 
-/// Implements a task for a kind of entry: `$shown` are the users that the policy meets, given those of the replication.
+impl<F, S> Entry<F, S> {
+    /// Gives the policy full feedback on lists of `n_shown` items, or of `n_positions` items if that is less. It has to find as many of
+    /// the best items as the cascade has positions.
+    #[must_use]
+    pub fn with_full_feedback(self, n_shown: usize) -> Entry<F, S, WithFullFeedback> {
+        self.replayed_by(WithFullFeedback { n_shown })
+    }
+}
+
+/// Implements a task for a loop: `$shown` are the users that the policy meets, given those of the replication.
 macro_rules! identifies {
-    ($Entry:ident for $Task:ty: [$($Policy:tt)+], |$this:ident, $users:ident| $entry:expr => $play:ident on $shown:expr) => {
-        impl<F, P, S> Contender<CascadeModel, $Task> for $Entry<F, S>
+    ($Loop:ty, $Task:ty: [$($Policy:tt)+], $play:ident, |$played:ident, $users:ident| $shown:expr) => {
+        impl<F, P, S> Plays<CascadeModel, $Task, F, S> for $Loop
         where
-            F: Fn(ListShape) -> P + Send + Sync,
+            F: Fn(ListShape) -> P,
             P: $($Policy)+,
             S: Saver<P>,
         {
-            fn label(&self) -> &str {
-                let $this = self;
-                $entry.name()
-            }
-
-            fn replicate(&self, replication: Replication<'_, CascadeModel>, task: &$Task) -> Identification {
-                self.resume(replication, task, None, &mut KeepsNothing).expect(FROM_THE_BEGINNING)
-            }
-
-            fn is_saved(&self) -> bool {
-                S::IS_SAVED
-            }
-
             fn resume(
-                &self,
+                entry: &Entry<F, S, Self>,
                 replication: Replication<'_, CascadeModel>,
                 task: &$Task,
                 state: Option<&[u8]>,
                 keeper: &mut dyn Keeper,
             ) -> Result<Identification, StateError> {
-                let ($this, $users) = (self, replication.users);
-                $entry.$play(Start { replication, state, keeper }, $shown, *task)
+                let ($played, $users) = (entry.played, replication.users);
+                entry.$play(Start { replication, state, keeper }, $shown, *task)
             }
         }
     };
 }
 
-identifies!(Entry for UntilStopped: [Policy<Cascade> + Stop<Answer: AsRef<[ItemId]>>],
-    |this, users| this => until_stopped on users);
-identifies!(Entry for WithBudget: [Policy<Cascade> + Recommend<Ranking>],
-    |this, users| this => with_budget on users);
-identifies!(FullFeedbackEntry for UntilStopped: [Policy<SemiBandit> + Stop<Answer: AsRef<[ItemId]>>],
-    |this, users| this.entry => until_stopped on &this.view(users));
-identifies!(FullFeedbackEntry for WithBudget: [Policy<SemiBandit> + Recommend<Ranking>],
-    |this, users| this.entry => with_budget on &this.view(users));
+identifies!(ByRounds, UntilStopped: [Policy<Cascade> + Stop<Answer: AsRef<[ItemId]>>],
+    until_stopped, |_rounds, users| users);
+identifies!(ByRounds, WithBudget: [Policy<Cascade> + Recommend<Ranking>],
+    with_budget, |_rounds, users| users);
+identifies!(WithFullFeedback, UntilStopped: [Policy<SemiBandit> + Stop<Answer: AsRef<[ItemId]>>],
+    until_stopped, |played, users| &played.view(users));
+identifies!(WithFullFeedback, WithBudget: [Policy<SemiBandit> + Recommend<Ranking>],
+    with_budget, |played, users| &played.view(users));

@@ -4,11 +4,14 @@
 use postcard::{Deserializer, de_flavors, ser_flavors};
 use serde::{Serialize, de::DeserializeOwned};
 
-/// Writes and reads policies of type `P`.
-pub trait Saver<P> {
-    /// Whether it can.
+/// Whether policies are saved.
+pub trait MaySave {
+    /// Whether they are.
     const IS_SAVED: bool;
+}
 
+/// Writes and reads policies of type `P`.
+pub trait Saver<P>: MaySave {
     /// The policy as bytes.
     ///
     /// # Errors
@@ -43,9 +46,15 @@ pub enum Saves {}
 /// The message of [`Restarts`].
 const NOT_SAVED: &str = "policies of this type are not saved";
 
-impl<P> Saver<P> for Restarts {
+impl MaySave for Restarts {
     const IS_SAVED: bool = false;
+}
 
+impl MaySave for Saves {
+    const IS_SAVED: bool = true;
+}
+
+impl<P> Saver<P> for Restarts {
     fn write(_policy: &P) -> Result<Vec<u8>, String> {
         Err(NOT_SAVED.to_owned())
     }
@@ -56,8 +65,6 @@ impl<P> Saver<P> for Restarts {
 }
 
 impl<P: Serialize + DeserializeOwned> Saver<P> for Saves {
-    const IS_SAVED: bool = true;
-
     // One copy for all users that the policy plays.
     #[inline(never)]
     fn write(policy: &P) -> Result<Vec<u8>, String> {

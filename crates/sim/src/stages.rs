@@ -12,17 +12,13 @@
 //! distinct probability (`UCB1Elim`: one per arm), independently of the number of rounds.
 
 use crate::binomial::{binomial, multinomial};
-use crate::contender::FROM_THE_BEGINNING;
 use crate::run::{on_streams, play_round};
 use crate::saver::read_or_build;
 use crate::session::{Ended, Player, Session};
 use crate::state::{Loop, Progress};
-use crate::{
-    Contender, Curve, Keeper, KeepsNothing, Replication, Restarts, Saver, Saves, Schedule, SimRng, StateError,
-};
+use crate::{Curve, Entry, Keeper, Plays, Replication, Restarts, Saver, Schedule, SimRng, StateError};
 use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
 use policies::{Decision, Rank1Elim, Ucb1Elim, Update};
-use std::fmt;
 use std::marker::PhantomData;
 
 /// Fewer sweeps than this are played round by round.
@@ -104,62 +100,35 @@ impl<P: InSweeps, S: Saver<P>> Player for Stages<'_, P, S> {
     }
 }
 
-/// A contender that is simulated by whole sweeps.
-pub struct StageEntry<F, S = Restarts> {
-    label: String,
-    build: F,
-    saver: PhantomData<fn() -> S>,
-}
+/// The loop of eliminations, by whole sweeps.
+#[derive(Debug, Clone, Copy)]
+pub struct BySweeps;
 
-impl<F> StageEntry<F> {
-    /// Enters the policy that `build` constructs under the name `label`.
-    pub fn new(label: impl Into<String>, build: F) -> Self {
-        Self { label: label.into(), build, saver: PhantomData }
-    }
-
-    /// Saves unfinished replications, as [`Entry::saved`](crate::Entry::saved) does.
-    #[must_use]
-    pub fn saved(self) -> StageEntry<F, Saves> {
-        StageEntry { label: self.label, build: self.build, saver: PhantomData }
+impl<F> Entry<F, Restarts, BySweeps> {
+    /// Enters the elimination that `build` constructs from the [`TableShape`] under the name `label`, simulated by whole sweeps.
+    pub fn sweeps(label: impl Into<String>, build: F) -> Self {
+        Self::played_by(BySweeps, label, build)
     }
 }
 
-impl<F, S> fmt::Debug for StageEntry<F, S> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("StageEntry").field("label", &self.label).finish_non_exhaustive()
-    }
-}
-
-impl<F, P, S> Contender<RankOneModel> for StageEntry<F, S>
+impl<F, P, S> Plays<RankOneModel, Schedule, F, S> for BySweeps
 where
-    F: Fn(TableShape) -> P + Send + Sync,
+    F: Fn(TableShape) -> P,
     P: InSweeps,
     S: Saver<P>,
 {
-    fn label(&self) -> &str {
-        &self.label
-    }
-
-    fn replicate(&self, replication: Replication<'_, RankOneModel>, schedule: &Schedule) -> Curve {
-        self.resume(replication, schedule, None, &mut KeepsNothing).expect(FROM_THE_BEGINNING)
-    }
-
-    fn is_saved(&self) -> bool {
-        S::IS_SAVED
-    }
-
     fn resume(
-        &self,
+        entry: &Entry<F, S, Self>,
         replication: Replication<'_, RankOneModel>,
         schedule: &Schedule,
         state: Option<&[u8]>,
         keeper: &mut dyn Keeper,
     ) -> Result<Curve, StateError> {
-        let label = self.label.as_str();
+        let label = entry.name();
         let session = Session::of_curve(label, Loop::Stages, schedule, state, keeper, S::IS_SAVED);
         let beginning = Progress::new(replication.environment(), replication.policy(label));
         session.replicate(beginning, &mut |bytes, play| {
-            let mut policy = read_or_build::<P, S>(bytes, || (self.build)(replication.told.known()))?;
+            let mut policy = read_or_build::<P, S>(bytes, || entry.build()(replication.told.known()))?;
             play(&mut Stages::<P, S>::new(replication.users, &mut policy));
             Ok(())
         })

@@ -1,9 +1,7 @@
 //! Tournaments: every contender plays every replication, on all cores. The result does not depend on the number of cores.
 
 use crate::parallel::try_for_each;
-use crate::{
-    Contender, Keeper, KeepsNothing, Replication, Schedule, SimRng, StateError, Streams, Task,
-};
+use crate::{Contender, Keeper, KeepsNothing, Replication, Schedule, SimRng, StateError, Streams, Task};
 use click_models::ClickModel;
 use rand::RngExt;
 use std::borrow::Cow;
@@ -216,7 +214,8 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
         // of execution.
         let n_tasks = n_replications.unwrap_or(usize::MAX).saturating_mul(n_contenders);
         try_for_each(n_tasks, &|task| {
-            let (number, contender) = (replications.start + (task / n_contenders) as u64, task % n_contenders);
+            let (number, contender) =
+                (replications.start + (task / n_contenders) as u64, task % n_contenders);
             if book.is_recorded(contender, number) {
                 return Ok(());
             }

@@ -3,7 +3,7 @@
 use click_models::{ClickModel, ItemId, ListShape, PbmKnown, PositionBased, RandomSemiBandit, Ranking};
 use confidence::Rate;
 use policies::{Fixed, PbmPie, PbmTs, PbmUcb, Pie, PrefixTs, Uniform};
-use sim::{Assignment, Contender, Curve, Entry, Oracle, Outcome, Schedule, Silent, Streams, Tournament};
+use sim::{Assignment, Contender, Curve, Entry, Outcome, Schedule, Silent, Streams, Tournament, oracle};
 
 type PbmContender = Box<dyn Contender<PositionBased>>;
 
@@ -75,7 +75,7 @@ fn a_label_selects_a_stream() {
 /// Two contenders that show the same list in every round see the same clicks: the users do not depend on the contender.
 #[test]
 fn all_contenders_meet_the_same_users() {
-    let oracles: [PbmContender; 2] = [Box::new(Oracle::new("a")), Box::new(Oracle::new("b"))];
+    let oracles: [PbmContender; 2] = [oracle("a"), oracle("b")];
     let outcome = run(&oracles, 3, 2);
     assert_eq!(outcome.records[0], outcome.records[1]);
     assert!(outcome.records[0].iter().all(|curve| curve.regret == [0.0; 3] && curve.clicks[2] > 0.0));

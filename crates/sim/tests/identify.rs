@@ -5,8 +5,8 @@ use confidence::lil_radius;
 use policies::{CascadeBai, Decision, Delta, Pulls, Recommend, Select, Stop, Update};
 use rand::Rng;
 use sim::{
-    Assignment, Contender, Entry, FullFeedbackEntry, Identification, Outcome, Replication, Silent, Streams,
-    Tournament, UntilStopped, WithBudget,
+    Assignment, Contender, Entry, Identification, Outcome, Replication, Silent, Streams, Tournament,
+    UntilStopped, WithBudget,
 };
 use std::ops::ControlFlow;
 
@@ -132,7 +132,7 @@ fn full_feedback_shows_every_item_of_the_list() {
     let attraction = [0.9, 0.8, 0.1, 0.05, 0.02];
     for (pulls, n_shown, per_step) in [(Pulls::List, usize::MAX, 2), (Pulls::One, 1, 1)] {
         let build = Entry::new("bat-rac", move |shape| CascadeBai::bat_rac(shape, pulls, Delta::default()));
-        let found = until_stopped(&FullFeedbackEntry::new(build, n_shown), &attraction, 2, 100_000);
+        let found = until_stopped(&build.with_full_feedback(n_shown), &attraction, 2, 100_000);
         assert!(found.answered && found.correct, "{found:?}");
         assert_eq!(found.observations, per_step * found.steps);
     }

@@ -119,11 +119,6 @@ where
         &self.label
     }
 
-    fn replicate(&self, replication: Replication<'_, M>, schedule: &Schedule) -> Curve {
-        // Without a state there is nothing that can be wrong, and nobody stops it.
-        self.resume(replication, schedule, None, &mut KeepsNothing).unwrap_or_default()
-    }
-
     fn resume(
         &self,
         replication: Replication<'_, M>,

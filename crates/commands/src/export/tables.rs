@@ -40,18 +40,10 @@ const STATISTIC: &str = "statistic";
 const CURVES: [&str; 4] = [T, "regret", "clicks", "accurate"];
 
 /// The columns of a run that ends with an answer; the last one only if policies stop by themselves.
-const ANSWERS: [&str; 4] =
-    ["steps", "observations", "correct", "stopped"];
+const ANSWERS: [&str; 4] = ["steps", "observations", "correct", "stopped"];
 
 /// The columns of statistics over the runs.
-const STATISTICS: [&str; 6] = [
-    "mean",
-    "se",
-    "min",
-    "q10",
-    "q90",
-    "max",
-];
+const STATISTICS: [&str; 6] = ["mean", "se", "min", "q10", "q90", "max"];
 
 /// A table of these results.
 ///

@@ -13,8 +13,8 @@ use crate::timing::Timing;
 use click_models::ClickModel;
 use contenders::Entrant;
 use sim::{
-    Assignment, Contender, DrawUsers, Identification, Keeper, Replication, Schedule, StateError,
-    Streams, Tournament,
+    Assignment, Contender, DrawUsers, Identification, Keeper, Replication, Schedule, StateError, Streams,
+    Tournament,
 };
 use std::any::Any;
 use std::fmt;
@@ -150,10 +150,6 @@ struct Shared<M, T>(Arc<dyn Contender<M, T>>);
 impl<M: ClickModel, T: sim::Task> Contender<M, T> for Shared<M, T> {
     fn label(&self) -> &str {
         self.0.label()
-    }
-
-    fn replicate(&self, replication: Replication<'_, M>, task: &T) -> T::Record {
-        self.0.replicate(replication, task)
     }
 
     fn is_saved(&self) -> bool {

@@ -9,7 +9,7 @@ use click_models::{
 use libfuzzer_sys::fuzz_target;
 use policies::{CascadeBai, Delta, PbmTs, PrefixUcb, Rank1Elim, Rucb};
 use sim::{
-    Contender, DuelEntry, Entry, Keeper, KeepsNothing, Pause, Replication, Schedule, StageEntry, Streams, Task, UntilStopped,
+    Contender, Entry, Keeper, KeepsNothing, Pause, Replication, Schedule, Streams, Task, UntilStopped,
 };
 use std::sync::LazyLock;
 
@@ -63,12 +63,12 @@ static BENCHES: LazyLock<[Bench; 5]> = LazyLock::new(|| {
         bench(cascade(), Entry::new("ucb", |shape: ListShape| PrefixUcb::cascade(shape)).saved(), schedule()),
         bench(
             RankOneModel::from_values(&weights, &weights).unwrap(),
-            StageEntry::new("elim", |shape: TableShape| Rank1Elim::kl(shape, 2_100)).saved(),
+            Entry::sweeps("elim", |shape: TableShape| Rank1Elim::kl(shape, 2_100)).saved(),
             schedule(),
         ),
         bench(
             DuelingModel::new(PreferenceMatrix::new(&preferences).unwrap()),
-            DuelEntry::new("rucb", |users: &DuelingModel| {
+            Entry::duels("rucb", |users: &DuelingModel| {
                 Rucb::new(click_models::ClickModel::known(users), confidence::NonNegative::new(0.51).unwrap())
             })
             .saved(),

@@ -3,8 +3,7 @@
 
 use super::*;
 use crate::{
-    Contender, DuelEntry, Entry, Keeper, KeepsNothing, Pause, Replication, Schedule, StageEntry, Streams,
-    Task, WithBudget,
+    Contender, Entry, Keeper, KeepsNothing, Pause, Replication, Schedule, Streams, Task, WithBudget,
 };
 use click_models::{
     CascadeModel, ClickModel, DuelingModel, ItemId, ListShape, PbmKnown, PositionBased, PreferenceMatrix,
@@ -109,7 +108,7 @@ fn the_stream_of_recommendations_is_a_part_of_a_state() {
     let preferences = PreferenceMatrix::new(&[vec![0.5, 0.6], vec![0.4, 0.5]]).expect("preferences");
     let users = DuelingModel::new(preferences);
     let schedule = Schedule::new((1..=HORIZON).step_by(3).collect()).expect("increasing");
-    let entry = DuelEntry::new("uniform", |users: &DuelingModel| UniformPair::new(users.known())).saved();
+    let entry = Entry::duels("uniform", |users: &DuelingModel| UniformPair::new(users.known())).saved();
     let (record, state) = kept(&entry, &users, &schedule);
     assert_eq!(resumed(&entry, &users, &schedule, &state).as_ref(), Ok(&record));
     let without = changed(&state, |(_, _, progress, _)| progress.recommendation = Some(other_stream()));
@@ -206,7 +205,7 @@ fn a_state_of_other_users_ends_with_an_error() {
     assert!(fault_of_lists.ends_with("which is no action of the model"), "{fault_of_lists}");
 
     let table = |n| RankOneModel::from_values(&vec![0.5; n], &vec![0.5; n]).expect("users");
-    let entry = StageEntry::new("rank1-elim", |shape: TableShape| Rank1Elim::kl(shape, HORIZON)).saved();
+    let entry = Entry::sweeps("rank1-elim", |shape: TableShape| Rank1Elim::kl(shape, HORIZON)).saved();
     // The state is from the end of the second stage, so the next rounds are whole sweeps.
     let schedule = Schedule::new(vec![20_000]).expect("increasing");
     let (_, state) = kept(&entry, &table(9), &schedule);
