@@ -18,36 +18,31 @@
 //! Every claim has a known verdict and the evidence for it (a larger run with another seed). A check fails if it finds the opposite. A
 //! check at full scale also fails if a claim with a known verdict stays undecided.
 
-pub mod below_bound;
 pub mod condorcet;
 pub mod fit;
 pub mod growth;
-pub mod near_optimum;
 pub mod not_testable;
 pub mod order;
-pub mod parallel;
-pub mod printed;
-pub mod ratio;
-pub mod same_slope;
 pub mod share;
 pub mod table;
 pub mod time_ratio;
+pub mod within;
 pub mod worst;
 
 mod evidence;
 mod finding;
 mod levels;
+mod limits;
 mod power;
 mod reading;
 mod verdict;
-mod within;
 
 pub use evidence::Evidence;
 pub use finding::{Comparison, Finding};
 pub use levels::Levels;
+pub use limits::Limits;
 pub use table::{Column, Row};
 pub use verdict::{Agreement, Verdict};
-pub use within::Limits;
 
 pub(crate) use levels::{fewest_runs, tail};
 pub(crate) use not_testable::Untested;
@@ -69,15 +64,10 @@ use self::finding::{finding, verdict_of};
 use self::levels::{Sign, freedom_of};
 
 /// Every kind of test: one row and one file for each.
-pub static KINDS: [&Kind; 15] = [
+pub static KINDS: [&Kind; 10] = [
     &order::KIND,
     &worst::KIND,
-    &near_optimum::KIND,
-    &below_bound::KIND,
-    &parallel::KIND,
-    &same_slope::KIND,
-    &ratio::KIND,
-    &printed::KIND,
+    &within::KIND,
     &growth::KIND,
     &fit::KIND,
     &share::KIND,

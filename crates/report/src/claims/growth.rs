@@ -16,7 +16,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 use super::reading::check_paired;
-use super::{Basis, Comparison, Finding, Kind, Limits, Reading, Test, mean_and_error, number, within};
+use super::{Basis, Comparison, Finding, Kind, Limits, Reading, Test, limits, mean_and_error, number};
 use crate::series::Series;
 use confidence::math::ln;
 use experiment::toml_reader::{Error, Field};
@@ -94,12 +94,12 @@ impl Test for Growth {
             readers: format!("{} to {}", name(first), name(last)),
             t: self.t,
             measured: number::with_error(exponent, se),
-            ..within::judge(&beyond, freedom, levels)
+            ..limits::judge(&beyond, freedom, levels)
         };
-        let finding = within::finding("exponent", vec![comparison], &self.limits.words());
-        Ok(within::with_intervals(
+        let finding = limits::finding("exponent", vec![comparison], &self.limits.words());
+        Ok(limits::with_intervals(
             finding,
-            within::interval(exponent, se, freedom).map(|interval| vec![interval]),
+            limits::interval(exponent, se, freedom).map(|interval| vec![interval]),
         ))
     }
 }

@@ -12,7 +12,6 @@ use super::{
     Basis, Comparison, Finding, Kind, Levels, Reading, Test, Verdict, finding, freedom_of, mean_and_error,
 };
 use crate::series::Series;
-use experiment::Task;
 use experiment::result::EndValue;
 use experiment::toml_reader::Error;
 
@@ -51,22 +50,9 @@ pub enum ComparedAt {
 }
 
 fn read(reading: &Reading<'_, '_>) -> Result<Order, Error> {
-    let (panel, table) = (reading.panel()?, reading.table);
     let [lower, upper] = reading.lower_and_upper()?;
     let all = [lower.as_slice(), upper.as_slice()].concat();
-    let at = match table.field("slope") {
-        Some(slope) if panel.task() != Task::Regret => {
-            return Err(slope.error("the panel's runs have no checkpoints: leave it out"));
-        }
-        Some(_) => {
-            if let Some(t) = table.field("t") {
-                return Err(t.error("`slope` already gives the rounds: expected `t` or `slope`, not both"));
-            }
-            let (from, to) = reading.slope(&all)?;
-            ComparedAt::Slope(from, to)
-        }
-        None => ComparedAt::Round(reading.round(&all)?),
-    };
+    let at = reading.compared_at(&all)?;
     Ok(Order { lower, upper, at, factor: reading.factor()? })
 }
 

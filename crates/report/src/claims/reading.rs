@@ -1,6 +1,7 @@
 //! Reads tests from `claims.toml`: the input of a kind's reader, and the keys that several kinds share.
 
 use super::Limits;
+use super::order::ComparedAt;
 use crate::reproduction::{Panel, Printed, Variant};
 use crate::series::Series;
 use experiment::Task;
@@ -119,6 +120,25 @@ impl<'a> Reading<'a, '_> {
         Ok(None)
     }
 
+    /// Reads the quantity by which these series are compared: `t` or `slope`.
+    pub(super) fn compared_at(&self, series: &[Series]) -> Result<ComparedAt, Error> {
+        match self.table.field("slope") {
+            Some(slope) if self.panel()?.task() != Task::Regret => {
+                Err(slope.error("the panel's runs have no checkpoints: leave it out"))
+            }
+            Some(_) => {
+                if let Some(t) = self.table.field("t") {
+                    return Err(
+                        t.error("`slope` already gives the rounds: expected `t` or `slope`, not both")
+                    );
+                }
+                let (from, to) = self.slope(series)?;
+                Ok(ComparedAt::Slope(from, to))
+            }
+            None => Ok(ComparedAt::Round(self.round(series)?)),
+        }
+    }
+
     /// Reads `slope`, two checkpoints between which a slope is measured.
     pub(super) fn slope(&self, series: &[Series]) -> Result<(u64, u64), Error> {
         let panel = self.panel()?;
@@ -156,17 +176,6 @@ impl<'a> Reading<'a, '_> {
             }
         }
         Ok(wanted)
-    }
-
-    /// Reads `margin`, the maximal difference of two slopes as a share.
-    pub(super) fn margin(&self) -> Result<f64, Error> {
-        let field: Field<'_> = self.table.required("margin")?;
-        let margin: f64 = field.get()?;
-        if margin > 0.0 && margin < 1.0 {
-            return Ok(margin);
-        }
-        Err(field
-            .error(format!("{} is not a margin: expected a share above 0 and below 1", field.describe())))
     }
 
     /// Reads `least`, `most`, or both.

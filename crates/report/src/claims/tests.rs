@@ -1,21 +1,18 @@
-use super::below_bound::BelowBound;
 use super::levels::fewest_runs;
-use super::near_optimum::NearOptimum;
 use super::order::{ComparedAt, Order};
-use super::parallel::Parallel;
-use super::same_slope::SameSlope;
 use super::table::{Column, PrintedTable};
+use super::within::{Divisor, Within};
 use super::*;
 use crate::series::{Series, Simulated};
 use confidence::math::ln;
 use experiment::Measured;
-use experiment::result::{MeanSe, PolicySummary};
+use experiment::result::MeanSe;
 
 mod answers;
 mod growth;
 mod instances;
 mod levels;
-mod ratio;
+mod within;
 mod worst;
 
 /// Rounds of the synthetic results.
@@ -208,17 +205,23 @@ fn variants_are_compared_run_by_run() {
     assert!(format!("{error:#}").contains("different numbers of runs, 200 and 100"), "{error:#}");
 }
 
+/// Each of these series divided by the same.
+fn all_by(labels: &[&str], by: &Divisor, at: ComparedAt, limits: Limits) -> Within {
+    let quotients = series(labels).into_iter().map(|series| (series, by.clone())).collect();
+    Within { quotients, at, limits }
+}
+
 #[test]
-fn a_share_of_the_optimum_is_judged_with_its_error() {
-    let with = |share: f64, regret: f64, se: f64| {
-        let mut measured = measured();
-        let PolicySummary::Curves(curves) = &mut measured.result.policies[1].summary else {
-            panic!("no curves")
-        };
-        (curves.regret.mean[3], curves.regret.se[3]) = (regret, se);
+fn a_regret_is_compared_with_the_clicks_of_a_best_list() {
+    let with = |least: f64, regret: f64, se: f64| {
+        let mut measured = Measured::synthetic(
+            &T,
+            &[("good", around(regret, se, 100).into_iter().map(|last| vec![0.0, 0.0, 0.0, last]).collect())],
+        );
         measured.result.optimum.as_mut().unwrap().clicks =
-            MeanSe { mean: vec![2.0, 20.0, 200.0, 2000.0], se: vec![0.1; 4] };
-        verdict(NearOptimum { policies: series(&["good"]), share, t: None }, measured)
+            MeanSe { mean: vec![2.0, 20.0, 200.0, 2000.0], se: vec![0.0; 4] };
+        let test = all_by(&["good"], &Divisor::Optimum, ComparedAt::Round(None), Limits::AtMost(1.0 - least));
+        verdict(test, measured)
     };
     // The optimum is 2000 clicks: 90 % of it leaves 200 for regret.
     assert_eq!(with(0.9, 150.0, 5.0), Verdict::Reproduced);
@@ -241,12 +244,25 @@ fn around(mean: f64, se: f64, n: usize) -> Vec<f64> {
     (0..n).map(|run| mean + se * ((n - 1) as f64).sqrt() * pattern(run)[0]).collect()
 }
 
-fn parallel(margin: f64) -> Parallel {
-    Parallel { series: series(&["a"]), slope: (1000, 10_000), margin, bound: None }
+const SLOPE: ComparedAt = ComparedAt::Slope(1000, 10_000);
+
+/// The slope within a margin of the bound's.
+fn parallel(margin: f64) -> Within {
+    let limits = Limits::Between(1.0 - margin, 1.0 + margin);
+    all_by(&["a"], &Divisor::Bound(None), SLOPE, limits)
 }
 
-fn same(labels: &[&str], margin: f64) -> SameSlope {
-    SameSlope { series: series(labels), slope: (1000, 10_000), margin }
+/// Every two slopes at most `margin` times their mean apart.
+fn same(labels: &[&str], margin: f64) -> Within {
+    let series = series(labels);
+    let mut quotients = Vec::new();
+    for (place, one) in series.iter().enumerate() {
+        quotients.extend(
+            series[place + 1..].iter().map(|other| (one.clone(), Divisor::Series(other.clone(), None))),
+        );
+    }
+    let (low, high) = (1.0 - margin / 2.0, 1.0 + margin / 2.0);
+    Within { quotients, at: SLOPE, limits: Limits::Between(low / high, high / low) }
 }
 
 #[test]
@@ -268,22 +284,27 @@ fn slopes_are_ordered_as_they_grow() {
 
 #[test]
 fn a_regret_is_compared_with_the_named_bound_or_the_first() {
+    let below = |t: Option<u64>, bound: Option<&str>| {
+        let bound = Divisor::Bound(bound.map(str::to_owned));
+        all_by(&["a"], &bound, ComparedAt::Round(t), Limits::AtMost(1.0))
+    };
     // The bounds at round 10,000 are 2 ln 10,000 = 18.42 and twice that.
     let with = |slope: f64, se: f64, bound: Option<&str>| {
-        let test = BelowBound { series: series(&["a"]), t: None, bound: bound.map(str::to_owned) };
+        let test = below(None, bound);
         judged(test, 0.001, &alone(sloping(&[("a", around(slope, se, 100))]))).unwrap()
     };
     assert_eq!(with(7.0, 0.1, None).verdict, Verdict::Reproduced);
     assert_eq!(with(9.0, 0.1, None).verdict, Verdict::Contradicted);
     assert_eq!(with(8.0, 0.1, None).verdict, Verdict::Undecided);
     assert_eq!(with(9.0, 0.1, Some("other")).verdict, Verdict::Reproduced);
-    let one_run = BelowBound { series: series(&["a"]), t: Some(1000), bound: None };
-    assert_eq!(verdict(one_run, sloping(&[("a", vec![1.0])])), Verdict::Undecided);
+    assert_eq!(verdict(below(Some(1000), None), sloping(&[("a", vec![1.0])])), Verdict::Undecided);
     // All runs are zero at round 1000, which is below the bound.
-    let sure = BelowBound { series: series(&["a"]), t: Some(1000), bound: None };
-    assert_eq!(verdict(sure, sloping(&[("a", around(9.0, 0.1, 100))])), Verdict::Reproduced);
-    let unknown = BelowBound { series: series(&["a"]), t: Some(1000), bound: Some("unknown".to_owned()) };
-    let error = judged(unknown, 0.001, &alone(sloping(&[("a", around(7.0, 0.1, 100))]))).unwrap_err();
+    assert_eq!(
+        verdict(below(Some(1000), None), sloping(&[("a", around(9.0, 0.1, 100))])),
+        Verdict::Reproduced
+    );
+    let error = judged(below(None, Some("unknown")), 0.001, &alone(sloping(&[("a", around(7.0, 0.1, 100))])))
+        .unwrap_err();
     assert!(format!("{error:#}").ends_with("the result lacks the bound"), "{error:#}");
 }
 
@@ -308,7 +329,7 @@ fn a_slope_is_compared_with_that_of_the_bound_within_a_margin() {
     assert_eq!(finding.comparisons[0].measured, "1.0500 ± 0.0050");
     assert_eq!(
         finding.summary,
-        "Within 90 % to 110 % of the bound's slope: A / bound is 1.0500 ± 0.0050, |z| = 10.0 from its edge."
+        "Within 0.9 to 1.1: A / bound is 1.0500 ± 0.0050, |z| = 10.0 from its edge. 95 % confidence: 1.0401 to 1.0599."
     );
 }
 
@@ -412,7 +433,7 @@ fn an_error_names_the_policy_or_checkpoint_that_the_result_lacks() {
     assert!(error(ordered(&["nobody"], &["bad"], None)).contains("`nobody`"));
     assert!(error(ordered(&["a/good"], &["bad"], None)).contains("`a/good`"));
     assert!(error(ordered(&["good"], &["bad"], Some(11))).contains("round 11 is not a checkpoint"));
-    let near = NearOptimum { policies: series(&["nobody"]), share: 0.9, t: None };
+    let near = all_by(&["nobody"], &Divisor::Optimum, ComparedAt::Round(None), Limits::AtMost(0.1));
     let error = judged(near, 0.001, &alone(measured())).unwrap_err();
     assert!(format!("{error:#}").contains("`nobody`"));
     assert!(judge(&claim(Arc::new(ordered(&["good"], &["bad"], None))), None, &[]).is_err());

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::reading::check_paired;
 use super::{
-    Basis, Comparison, Finding, Kind, Limits, Reading, Test, freedom_of, mean_and_error, number, within,
+    Basis, Comparison, Finding, Kind, Limits, Reading, Test, freedom_of, limits, mean_and_error, number,
 };
 use crate::reproduction::fields::read_label;
 use crate::series::Series;
@@ -93,10 +93,10 @@ impl Test for TimeRatio {
             what: format!("{} / {}", policies[0], policies[1]),
             readers: format!("{} / {}", name(&policies[0]), name(&policies[1])),
             measured: number::with_error(ratio, ratio * se),
-            ..within::judge(&beyond, freedom_of(&sample), levels)
+            ..limits::judge(&beyond, freedom_of(&sample), levels)
         };
-        let finding = within::finding("ratio of times", vec![comparison], &limits.words());
-        Ok(within::with_intervals(
+        let finding = limits::finding("ratio of times", vec![comparison], &limits.words());
+        Ok(limits::with_intervals(
             finding,
             interval(mean, se, freedom_of(&sample)).map(|interval| vec![interval]),
         ))

@@ -8,7 +8,7 @@ mod variants;
 use super::*;
 use crate::axis::Scale;
 use crate::claims::order::{ComparedAt, Order};
-use crate::claims::same_slope::SameSlope;
+use crate::claims::within::Within;
 use crate::claims::{Claim, Test, Verdict};
 use crate::figure::Band;
 use crate::figure::Plot;

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::claims::fit::Fit;
-use crate::claims::printed::Printed;
 use crate::claims::share::{Share, ShareLimit};
+use crate::claims::within::Divisor;
 use experiment::Task;
 use experiment::result::Quantity;
 use sim::Identification;
@@ -143,13 +143,13 @@ fn means_are_compared_with_printed_numbers() {
     let measured = Measured::of_answers(Task::Identify, 9_000, &[("a", runs(&steps, 0, 0))]);
     let value = EndValue::Answer(Quantity::StoppingTime);
     let judged = |printed: f64, limits: Limits| {
-        let printed = series(&["a"]).into_iter().map(|series| (series, printed)).collect();
-        judged_as(value, Printed { printed, limits }, &alone(measured.clone()))
+        let test = all_by(&["a"], &Divisor::Printed(printed), ComparedAt::Round(None), limits);
+        judged_as(value, test, &alone(measured.clone()))
     };
     let finding = judged(1_000.0, Limits::Between(3.5, 4.5));
     assert_eq!((finding.verdict, finding.quantity), (Verdict::Reproduced, "mean by the printed one"));
-    // The steps are 4,000 - 3 + (0, 1, 4, 2, 2, 4, 1, 0, 1, 4): on average 3,998.9, so the ratio is 3.9989, and the nearer limit is 3.5.
-    assert!((finding.comparisons[0].difference + 0.4989).abs() < 1e-9, "{finding:?}");
+    // The steps are 4,000 - 3 + (0, 1, 4, 2, 2, 4, 1, 0, 1, 4): on average 3,998.9, so the ratio is 3.9989; 3.5 of them, the nearer limit, are 498.9 steps less.
+    assert!((finding.comparisons[0].difference + 498.9).abs() < 1e-9, "{finding:?}");
     assert_eq!(judged(4_000.0, Limits::Between(0.9, 1.1)).verdict, Verdict::Reproduced);
     assert_eq!(judged(1_000.0, Limits::Between(0.9, 1.1)).verdict, Verdict::Contradicted);
     assert_eq!(judged(3_999.0, Limits::AtMost(1.0)).verdict, Verdict::Undecided);

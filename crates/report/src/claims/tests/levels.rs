@@ -3,10 +3,9 @@
 use super::*;
 use crate::claims::fit::Fit;
 use crate::claims::growth::Growth;
-use crate::claims::printed::Printed;
-use crate::claims::ratio::Ratio;
 use crate::claims::share::{Share, ShareLimit};
 use crate::claims::time_ratio::TimeRatio;
+use crate::claims::within::Divisor;
 
 /// Policies `low0` to `low{m - 1}` with these mean regrets over 30 runs, and `high` with mean zero, all with normal noise. One checkpoint.
 fn noisy(means: &[f64], normal: &mut impl FnMut() -> f64) -> Measured {
@@ -65,15 +64,15 @@ fn a_claim_with_one_comparison_at_the_edge_is_reproduced_at_the_level() {
 fn every_kind_of_claim_counts_its_comparisons() {
     let three = ["a", "b", "c"];
     let limits = Limits::Between(0.9, 1.1);
-    let ratio = Ratio { series: series(&three), by: series(&three), t: None, by_t: Some(10), limits };
+    let last = ComparedAt::Round(None);
+    let ratio = all_by(&three, &Divisor::Series(series(&["d"]).remove(0), Some(10)), last, limits);
     let growth = Growth { series: series(&three), sizes: vec![1.0, 2.0, 3.0], t: None, limits };
-    let printed =
-        |limits| Printed { printed: series(&three).into_iter().map(|one| (one, 1.0)).collect(), limits };
+    let printed = |limits| all_by(&three, &Divisor::Printed(1.0), last, limits);
     let fit = Fit { policy: "a".to_owned(), power: 1.0, r_squared: 0.9 };
     let all: [(Arc<dyn Test>, usize); 12] = [
         (Arc::new(ordered(&three, &["d", "e"], None)), 6),
-        (Arc::new(NearOptimum { policies: series(&three), share: 0.9, t: None }), 3),
-        (Arc::new(BelowBound { series: series(&three), t: None, bound: None }), 3),
+        (Arc::new(all_by(&three, &Divisor::Optimum, last, Limits::AtMost(0.1))), 3),
+        (Arc::new(all_by(&three, &Divisor::Bound(None), last, Limits::AtMost(1.0))), 3),
         (Arc::new(parallel(0.1)), 2),
         // Three pairs with two sides each.
         (Arc::new(same(&three, 0.1)), 6),

@@ -112,7 +112,7 @@ name = "as-printed"
 panel = "budgets"
 says = "As often as printed."
 place = "section 1"
-test = { kind = "printed", series = ["few/cascade-bai"], least = 0.9, most = 1.1 }
+test = { kind = "within", by = "printed", series = ["few/cascade-bai"], least = 0.9, most = 1.1 }
 known = { verdict = "undecided", evidence = "open" }
 "#;
 
@@ -186,8 +186,8 @@ const FAULTS: &[(&str, &str, &str)] = &[
     ),
     (
         "kind = \"order\", lower = [\"batrac\"], upper",
-        "kind = \"near-optimum\", share = 0.5, policies",
-        "claims[0].test.kind: \"near-optimum\" judges regret",
+        "kind = \"within\", by = \"optimum\", most = 0.5, series",
+        "claims[0].test.kind: \"within\" judges regret",
     ),
     (
         "quantity = \"wrong\", most",

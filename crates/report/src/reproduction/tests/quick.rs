@@ -84,7 +84,7 @@ name = "as-printed"
 panel = "sizes"
 says = "As printed."
 place = "table 1"
-test = { kind = "printed", series = ["large/batrac"], least = 0.9 }
+test = { kind = "within", by = "printed", series = ["large/batrac"], least = 0.9 }
 known = { verdict = "reproduced", evidence = "seen" }
 quick = { left = "printed is of four items" }
 

@@ -2,6 +2,85 @@
 
 use super::*;
 
+/// Claims about the variants.
+const CLAIMS_OF_VARIANTS: &str = r#"
+[[claims]]
+name = "same"
+panel = "sweep"
+says = "The same."
+place = "section 2"
+[claims.test]
+kind = "within"
+series = ["a/pbm-ts", "b/pbm-ts"]
+slope = [100, 1000]
+most = 1.2
+[claims.known]
+verdict = "undecided"
+evidence = "open"
+
+[[claims]]
+name = "later"
+panel = "sweep"
+says = "Less."
+place = "section 2"
+[claims.test]
+kind = "order"
+lower = ["a/pbm-ts"]
+upper = ["b/pbm-ts"]
+slope = [100, 1000]
+factor = 0.5
+[claims.known]
+verdict = "undecided"
+evidence = "open"
+
+[[claims]]
+name = "bounded"
+panel = "sweep"
+says = "Below the bound."
+place = "section 2"
+[claims.test]
+kind = "within"
+series = ["a/pbm-ts"]
+by = "bound"
+t = 100
+most = 1
+[claims.known]
+verdict = "undecided"
+evidence = "open"
+
+[[claims]]
+name = "times"
+panel = "sweep"
+says = "Twice."
+place = "section 2"
+[claims.test]
+kind = "within"
+series = ["a/pbm-ucb", "b/pbm-ts"]
+by = ["a/pbm-ts", "b/pbm-ts"]
+t = 1000
+by-t = 100
+least = 1.8
+most = 2.2
+[claims.known]
+verdict = "undecided"
+evidence = "open"
+
+[[claims]]
+name = "power"
+panel = "sweep"
+says = "Squared."
+place = "section 2"
+[claims.test]
+kind = "growth"
+series = ["a/pbm-ucb", "b/pbm-ts", "b/pbm-ucb"]
+sizes = [1, 2, 4.5]
+t = 1000
+most = 2.5
+[claims.known]
+verdict = "undecided"
+evidence = "open"
+"#;
+
 /// The experiment with a second panel, which has variants, and with claims about it.
 fn with_variants() -> (String, String) {
     let panel = r#"
@@ -30,87 +109,12 @@ horizon = 2000
 instances = [{ theta = [0.5, 0.2], kappa = [1.0, 0.1] }]
 quick = { runs = 10, seed = 1 }
 "#;
-    let claims = r#"
-[[claims]]
-name = "same"
-panel = "sweep"
-says = "The same."
-place = "section 2"
-[claims.test]
-kind = "same-slope"
-series = ["a/pbm-ts", "b/pbm-ts"]
-slope = [100, 1000]
-margin = 0.2
-[claims.known]
-verdict = "undecided"
-evidence = "open"
-
-[[claims]]
-name = "later"
-panel = "sweep"
-says = "Less."
-place = "section 2"
-[claims.test]
-kind = "order"
-lower = ["a/pbm-ts"]
-upper = ["b/pbm-ts"]
-slope = [100, 1000]
-factor = 0.5
-[claims.known]
-verdict = "undecided"
-evidence = "open"
-
-[[claims]]
-name = "bounded"
-panel = "sweep"
-says = "Below the bound."
-place = "section 2"
-[claims.test]
-kind = "below-bound"
-series = ["a/pbm-ts"]
-t = 100
-[claims.known]
-verdict = "undecided"
-evidence = "open"
-
-[[claims]]
-name = "times"
-panel = "sweep"
-says = "Twice."
-place = "section 2"
-[claims.test]
-kind = "ratio"
-series = ["a/pbm-ucb", "b/pbm-ts"]
-by = ["a/pbm-ts", "b/pbm-ts"]
-t = 1000
-by-t = 100
-least = 1.8
-most = 2.2
-[claims.known]
-verdict = "undecided"
-evidence = "open"
-
-[[claims]]
-name = "power"
-panel = "sweep"
-says = "Squared."
-place = "section 2"
-[claims.test]
-kind = "growth"
-series = ["a/pbm-ucb", "b/pbm-ts", "b/pbm-ucb"]
-sizes = [1, 2, 4.5]
-t = 1000
-most = 2.5
-[claims.known]
-verdict = "undecided"
-evidence = "open"
-"#;
     let experiment = EXPERIMENT
         .replace("checkpoints = [10, 1000]\n", "")
         .replace("model = \"pbm\"\nruns = 100", "model = \"pbm\"\nruns = 100\ncheckpoints = [10, 1000]");
     // Slopes end at round 1000, so both variants need it as a checkpoint.
     let panel = panel.replace("also = [100]", "also = [100, 1000]");
-    (experiment + &panel, CLAIMS.to_owned() + claims)
+    (experiment + &panel, CLAIMS.to_owned() + CLAIMS_OF_VARIANTS)
 }
 
 #[test]
@@ -132,7 +136,7 @@ fn a_variant_takes_missing_keys_from_its_panel_and_from_the_top() {
     assert_eq!(panel.printed[0].series.to_string(), "b/pbm-ts");
     let styles = PolicyStyles::of(["pbm-ts"]);
     assert_eq!(panel.reader_name(&panel.printed[0].series, &styles), "pbm-ts, b");
-    assert_eq!(test_of::<SameSlope>(&reproduction.claims[2]).slope, (100, 1000));
+    assert_eq!(test_of::<Within>(&reproduction.claims[2]).at, ComparedAt::Slope(100, 1000));
     let order = test_of::<Order>(&reproduction.claims[3]);
     assert_eq!((order.at, order.factor), (ComparedAt::Slope(100, 1000), 0.5));
 }
@@ -243,8 +247,8 @@ fn errors_in_claims_about_variants_name_their_place() {
         ("\"a/pbm-ts\", ", "\"pbm-ts\", ", "claims[2].test.series[0]: unknown variant/policy \"pbm-ts\""),
         ("\"a/pbm-ts\", ", "", "claims[2].test.series: a single series"),
         (
-            "series = [\"a/pbm-ts\"]\nt = 100",
-            "series = [\"a/pbm-ts\"]\nbound = \"Theorem 7\"\nt = 100",
+            "by = \"bound\"\n",
+            "by = \"bound\"\nbound = \"Theorem 7\"\n",
             "claims[4].test.bound: no bound has the label \"Theorem 7\": expected \"lower bound (PBM paper, Theorem 6)\"",
         ),
         (
@@ -254,22 +258,20 @@ fn errors_in_claims_about_variants_name_their_place() {
         ),
         ("\"a/pbm-ts\", ", "\"b/pbm-ts\", ", "claims[2].test.series[1]: \"b/pbm-ts\" is already given"),
         (
-            "slope = [100, 1000]\nmargin",
-            "slope = [100, 999]\nmargin",
+            "slope = [100, 1000]\nmost",
+            "slope = [100, 999]\nmost",
             "claims[2].test.slope[1]: round 999 is not a checkpoint of the variant \"a\": the nearest one is 1000",
         ),
         (
-            "slope = [100, 1000]\nmargin",
-            "slope = [1000, 100]\nmargin",
+            "slope = [100, 1000]\nmost",
+            "slope = [1000, 100]\nmost",
             "claims[2].test.slope: round 100 is not after round 1000",
         ),
-        (
-            "slope = [100, 1000]\nmargin",
-            "slope = [100]\nmargin",
-            "claims[2].test.slope: 1 round: expected two",
-        ),
-        ("margin = 0.2", "margin = 20", "claims[2].test.margin: 20 is not a margin"),
-        ("margin = 0.2\n", "", "claims[2].test.margin: missing key"),
+        ("slope = [100, 1000]\nmost", "slope = [100]\nmost", "claims[2].test.slope: 1 round: expected two"),
+        ("most = 1.2", "most = 0", "claims[2].test.most: 0 is not a limit"),
+        ("most = 1.2\n", "", "claims[2].test.least: missing key"),
+        ("most = 1.2", "bound = \"b\"", "claims[2].test.bound: does not go with this `by`"),
+        ("by = \"bound\"", "by = \"bounds\"", "claims[4].test.by: unknown divisor \"bounds\""),
         ("factor = 0.5", "factor = 0", "claims[3].test.factor: 0 is not a factor"),
         ("factor = 0.5", "t = 100", "claims[3].test.t: `slope` already gives the rounds"),
         (
@@ -288,8 +290,8 @@ fn errors_in_claims_about_variants_name_their_place() {
             "claims[2].test.series: the quick variant \"a\" has 10 runs with seed 1, the quick variant \"b\" 9 with seed 1",
         ),
         (
-            "t = 100\n[claims.known]",
-            "t = 101\n[claims.known]",
+            "t = 100\nmost = 1",
+            "t = 101\nmost = 1",
             "claims[4].test.t: round 101 is not a checkpoint of the variant \"a\"",
         ),
         ("by = [\"a/pbm-ts\", ", "by = [", "claims[5].test.by: 2 series by 1: expected as many"),

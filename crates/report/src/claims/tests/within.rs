@@ -1,10 +1,10 @@
 //! Claims about ratios of regrets.
 
 use super::*;
-use crate::claims::ratio::Ratio;
 
-fn ratio(series_of: &[&str], by: &[&str], limits: Limits) -> Ratio {
-    Ratio { series: series(series_of), by: series(by), t: None, by_t: None, limits }
+fn ratio(series_of: &[&str], by: &[&str], limits: Limits) -> Within {
+    let by = series(by).into_iter().map(|by| Divisor::Series(by, None));
+    Within { quotients: series(series_of).into_iter().zip(by).collect(), at: ComparedAt::Round(None), limits }
 }
 
 /// Two policies with runs that differ a hundredfold. In each run the first has about `factor` times the regret of the second.
@@ -87,12 +87,9 @@ fn a_regret_is_compared_with_itself_at_another_round() {
             around(last, 0.01 * last, 100).into_iter().map(|last| vec![1.0, 5.0, 10.0, last]).collect();
         Measured::synthetic(&T, &[("a", runs)])
     };
-    let flat = || Ratio {
-        series: series(&["a"]),
-        by: series(&["a"]),
-        t: None,
-        by_t: Some(1000),
-        limits: Limits::AtMost(1.05),
+    let flat = || {
+        let earlier = Divisor::Series(series(&["a"]).remove(0), Some(1000));
+        all_by(&["a"], &earlier, ComparedAt::Round(None), Limits::AtMost(1.05))
     };
     assert_eq!(verdict(flat(), grows(10.1)), Verdict::Reproduced);
     assert_eq!(verdict(flat(), grows(19.0)), Verdict::Contradicted);

@@ -1,0 +1,101 @@
+//! Whether an estimate is within its limits.
+//!
+//! The excess over a limit is positive beyond the limit and negative within. A claim is reproduced if the excess over every limit is
+//! significantly negative, and contradicted if the excess over one limit is significantly positive.
+
+use super::{Comparison, Finding, Levels, Sign, Verdict, number, verdict_of};
+use crate::student::{self, CONFIDENCE};
+
+/// Limits of an estimate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limits {
+    /// At least this.
+    AtLeast(f64),
+    /// At most this.
+    AtMost(f64),
+    /// At least the first, at most the second.
+    Between(f64, f64),
+}
+
+impl Limits {
+    /// The excess over each limit: negative within it. `excess(sign, limit)` has to compute `sign * (estimate - limit)`.
+    pub(super) fn beyond<T>(self, excess: impl Fn(f64, f64) -> T) -> Vec<T> {
+        match self {
+            Self::AtLeast(least) => vec![excess(-1.0, least)],
+            Self::AtMost(most) => vec![excess(1.0, most)],
+            Self::Between(least, most) => vec![excess(-1.0, least), excess(1.0, most)],
+        }
+    }
+
+    /// The number of limits.
+    pub(super) fn count(self) -> usize {
+        self.beyond(|_, _| ()).len()
+    }
+
+    /// A description that follows "within" or "outside".
+    pub(super) fn words(self) -> String {
+        match self {
+            Self::AtLeast(least) => format!("the limit of at least {least}"),
+            Self::AtMost(most) => format!("the limit of at most {most}"),
+            Self::Between(least, most) => format!("{least} to {most}"),
+        }
+    }
+}
+
+/// Judges the excesses over the limits, each with its standard error. Reports the limit with the largest statistic: the nearest one, or the
+/// one that is exceeded most.
+pub(super) fn judge(beyond: &[(f64, f64)], freedom: u64, levels: Levels) -> Comparison {
+    let sign = |&(mean, se): &(f64, f64)| Sign::of(mean, se, freedom, levels);
+    let signs: Vec<Sign> = beyond.iter().map(sign).collect();
+    let any = |verdict: Verdict| signs.iter().any(|sign| sign.says == verdict);
+    let says = match (any(Verdict::Contradicted), any(Verdict::Undecided)) {
+        (true, _) => Verdict::Contradicted,
+        (false, true) => Verdict::Undecided,
+        (false, false) => Verdict::Reproduced,
+    };
+    let nearest = (0..signs.len())
+        .reduce(|one, other| if signs[other].statistic > signs[one].statistic { other } else { one });
+    let nearest = nearest.unwrap_or_default();
+    Comparison { says, ..Comparison::of(beyond[nearest], freedom, levels) }
+}
+
+/// The confidence interval of an estimate; `None` if its error is unknown.
+pub(super) fn interval(value: f64, se: f64, freedom: u64) -> Option<String> {
+    let reach = student::reach(freedom).filter(|_| value.is_finite() && se.is_finite())? * se;
+    Some(format!("{} to {}", number::beside(value - reach, se), number::beside(value + reach, se)))
+}
+
+/// Adds the intervals of the comparisons, in their order, to the summary of a finding. The table of comparisons has no room for them.
+pub(super) fn with_intervals(mut finding: Finding, intervals: Option<Vec<String>>) -> Finding {
+    if let Some(intervals) = intervals {
+        let of_each = if intervals.len() > 1 { ", comparison by comparison" } else { "" };
+        finding.summary =
+            format!("{} {CONFIDENCE} confidence{of_each}: {}.", finding.summary, intervals.join("; "));
+    }
+    finding
+}
+
+/// The finding of these comparisons. Its summary describes the comparison that is nearest to a limit, or exceeds one most.
+pub(super) fn finding(quantity: &'static str, comparisons: Vec<Comparison>, allowed: &str) -> Finding {
+    let verdict = verdict_of(&comparisons);
+    let size = |one: &&Comparison| one.statistic.unwrap_or(one.difference);
+    let widest = comparisons.iter().max_by(|a, b| size(a).total_cmp(&size(b)));
+    let summary = match widest {
+        Some(one) if one.difference.is_nan() => {
+            "A regret is 0 in every run: there is nothing to fit.".to_owned()
+        }
+        Some(one) if one.se.is_some() => {
+            let word = match verdict {
+                Verdict::Reproduced => "Within",
+                Verdict::Contradicted => "Outside",
+                _ => "Undecided whether within",
+            };
+            let z = one.statistic.map_or_else(|| "∞".to_owned(), |z| number::fixed(z.abs(), 1));
+            let (measured, which) = (&one.measured, &one.readers);
+            format!("{word} {allowed}: {which} is {measured}, |z| = {z} from its edge.")
+        }
+        // A single run decides nothing.
+        _ => String::new(),
+    };
+    Finding { verdict, summary, quantity, comparisons }
+}
