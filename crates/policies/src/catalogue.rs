@@ -30,7 +30,7 @@
 
 mod chosen;
 mod define;
-mod families;
+mod erased;
 mod parameters;
 mod read;
 mod row;
@@ -41,10 +41,7 @@ mod visit;
 
 pub use crate::PbmPiePosition;
 pub use chosen::{BuildError, Catalogued, Chosen, Knowledge};
-pub use families::{
-    AnyListPolicy, CellPolicy, IdentifyPolicy, Note, OneOf, PairPolicy, PositionBasedPolicy, PrefixPolicy,
-    UnknownExaminationPolicy,
-};
+pub use erased::Note;
 pub use parameters::{Kind, Level, PbmPieLevel, Range};
 pub use row::{Answers, Family, Limit, ParameterRow, Protocol, Row, Task};
 pub use rows::{PolicySpec, rows};

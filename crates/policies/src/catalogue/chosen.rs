@@ -34,7 +34,7 @@ mod knowledge;
 mod protocols;
 mod saved;
 
-use super::families::{IdentifyPolicy, Note, OneOf};
+use super::erased::{Named, Note};
 use super::{Family, Limit, PolicySpec, Protocol};
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{Cascade, Dueling, ItemId, PbmKnown, Ranking};
@@ -87,7 +87,7 @@ pub enum BuildError {
 pub struct Chosen<I: Catalogued> {
     spec: PolicySpec,
     knowledge: Knowledge,
-    policy: I::Chosen,
+    policy: Named<I>,
 }
 
 impl<I: Catalogued> Chosen<I> {
@@ -112,7 +112,7 @@ impl<I: Catalogued> Chosen<I> {
         Ok(Self { spec, knowledge, policy })
     }
 
-    fn fresh(spec: &PolicySpec, knowledge: &Knowledge) -> Result<I::Chosen, BuildError> {
+    fn fresh(spec: &PolicySpec, knowledge: &Knowledge) -> Result<Named<I>, BuildError> {
         let (row, policy) = (spec.row(), spec.name());
         let foreign = || {
             let models: Vec<String> = row.protocols().map(|protocol| format!("{protocol} users")).collect();
@@ -145,8 +145,7 @@ impl<I: Catalogued> Chosen<I> {
         if let Some((of, found, most)) = too_large.filter(|(_, found, most)| found > most) {
             return Err(BuildError::TooLarge { policy, of, found, most });
         }
-        let built = I::fresh(spec, knowledge).ok_or_else(foreign)?;
-        built.map_err(parameters)
+        I::maker(spec).ok_or_else(foreign)?.fresh(knowledge).map_err(parameters)
     }
 
     /// Name and parameters of the policy.
@@ -163,33 +162,28 @@ impl<I: Catalogued> Chosen<I> {
 impl Chosen<Cascade> {
     /// The best items, if the policy is one that stops and has stopped.
     pub fn answer(&self) -> Option<Vec<ItemId>> {
-        self.identify()?.answer()
+        self.policy.answer()
     }
 
     /// Writes the recommended items to `out`. Returns `false` and writes nothing if the policy does not identify items.
-    pub fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Ranking) -> bool {
-        let policy = self.identify();
-        if let Some(policy) = policy {
-            policy.recommend(rng, out);
-        }
-        policy.is_some()
-    }
-
-    fn identify(&self) -> Option<&IdentifyPolicy> {
-        if let OneOf::First(OneOf::Second(policy)) = &self.policy { Some(policy) } else { None }
+    pub fn recommend<R: Rng + ?Sized>(&self, mut rng: &mut R, out: &mut Ranking) -> bool {
+        self.policy.recommend(&mut rng, out)
     }
 }
 
 impl Recommend<ItemId> for Chosen<Dueling> {
-    fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
-        self.policy.recommend(rng, out);
+    fn recommend<R: Rng + ?Sized>(&self, mut rng: &mut R, out: &mut ItemId) {
+        let mut items = Ranking::default();
+        if self.policy.recommend(&mut rng, &mut items) {
+            *out = items.as_slice()[0];
+        }
     }
 }
 
 // Written by hand: a derived one would require `I: Clone`, and a protocol has no values.
 impl<I: Catalogued> Clone for Chosen<I> {
     fn clone(&self) -> Self {
-        Self { spec: self.spec, knowledge: self.knowledge.clone(), policy: self.policy.clone() }
+        Self { spec: self.spec, knowledge: self.knowledge.clone(), policy: self.policy.duplicate() }
     }
 }
 
@@ -206,8 +200,8 @@ impl<I: Catalogued> Select<I::Action> for Chosen<I> {
     type Note = Note;
 
     #[inline]
-    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<I::Action, Note>) {
-        self.policy.select(rng, out);
+    fn select<R: Rng + ?Sized>(&mut self, mut rng: &mut R, out: &mut Decision<I::Action, Note>) {
+        self.policy.select(&mut rng, out);
     }
 }
 

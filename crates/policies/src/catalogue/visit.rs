@@ -3,17 +3,14 @@
 //! A visitor receives the constructor of a policy and is compiled for the policy's type. So the simulator's round loops are compiled for
 //! every policy, and only the catalogue lists the policies.
 
-use super::families::{
-    AnyListPolicy, CellPolicy, IdentifyPolicy, PairPolicy, PositionBasedPolicy, PrefixPolicy,
-    UnknownExaminationPolicy,
-};
+use super::erased::Member;
 use crate::{Error, Policy, PrefixKnown, Recommend, Stop};
 use click_models::{
-    Cascade, ClicksOnly, Dcm, DuelShape, Dueling, ItemId, ListShape, Pbm, PbmKnown, RankOne, Ranking,
-    SemiBandit, TableShape,
+    Cascade, Cell, ClicksOnly, Dcm, DuelShape, Dueling, ItemId, ListShape, Pair, Pbm, PbmKnown, RankOne,
+    Ranking, SemiBandit, TableShape,
 };
 use confidence::NonNegative;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 
 /// The knowledge of a policy that compares two items.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +37,7 @@ macro_rules! visitors {
             /// `build` constructs a fresh policy from its knowledge and the horizon.
             fn with<P, F>(self, build: F) -> Self::Output
             where
-                P: $($Bound)+ + Serialize + DeserializeOwned,
+                P: $($Bound)+ + DeserializeOwned,
                 F: Fn($Known, u64) -> Result<P, Error> + Send + Sync + 'static;
         }
     )*};
@@ -48,19 +45,19 @@ macro_rules! visitors {
 
 visitors! {
     /// Visits policies of [`Family::PositionBased`](super::Family::PositionBased).
-    WithPositionBased(PbmKnown<'_>) for [Policy<Pbm> + Into<PositionBasedPolicy>];
+    WithPositionBased(PbmKnown<'_>) for [Policy<Pbm> + Member<Ranking>];
     /// Visits policies of [`Family::UnknownExamination`](super::Family::UnknownExamination).
-    WithUnknownExamination(PrefixKnown<'_>) for [Policy<Pbm> + Into<UnknownExaminationPolicy>];
+    WithUnknownExamination(PrefixKnown<'_>) for [Policy<Pbm> + Member<Ranking>];
     /// Visits policies of [`Family::Prefix`](super::Family::Prefix).
-    WithPrefix(PrefixKnown<'_>) for [Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Into<PrefixPolicy>];
+    WithPrefix(PrefixKnown<'_>) for [Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Member<Ranking>];
     /// Visits policies of [`Family::AnyList`](super::Family::AnyList).
-    WithAnyList(ListShape) for [Policy<Pbm> + Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Policy<ClicksOnly> + Into<AnyListPolicy>];
+    WithAnyList(ListShape) for [Policy<Pbm> + Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Policy<ClicksOnly> + Member<Ranking>];
     /// Visits policies of [`Family::Budgeted`](super::Family::Budgeted).
-    WithBudgeted(ListShape) for [Policy<Cascade> + Recommend<Ranking> + Into<IdentifyPolicy>];
+    WithBudgeted(ListShape) for [Policy<Cascade> + Recommend<Ranking> + Member<Ranking>];
     /// Visits policies of [`Family::Cells`](super::Family::Cells).
-    WithCells(TableShape) for [Policy<RankOne> + Into<CellPolicy>];
+    WithCells(TableShape) for [Policy<RankOne> + Member<Cell>];
     /// Visits policies of [`Family::Pairs`](super::Family::Pairs).
-    WithPairs(PairKnown) for [Policy<Dueling> + Recommend<ItemId> + Into<PairPolicy>];
+    WithPairs(PairKnown) for [Policy<Dueling> + Recommend<ItemId> + Member<Pair>];
 }
 
 /// Visits policies of [`Family::Stopping`](super::Family::Stopping) and [`Family::FullFeedback`](super::Family::FullFeedback).
@@ -76,8 +73,7 @@ pub trait WithStopping {
             + Policy<SemiBandit>
             + Recommend<Ranking>
             + Stop<Answer: AsRef<[ItemId]>>
-            + Into<IdentifyPolicy>
-            + Serialize
+            + Member<Ranking>
             + DeserializeOwned,
         F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static;
 }

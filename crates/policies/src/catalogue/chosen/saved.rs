@@ -1,8 +1,8 @@
 //! Saving and restoring a chosen policy.
 
 use super::super::PolicySpec;
+use super::super::erased::{Erased, Maker, Named};
 use super::{Catalogued, Chosen, Knowledge};
-use crate::sizes::Sizes;
 use serde::de::{self, DeserializeSeed, SeqAccess, Visitor};
 use serde::ser::SerializeTuple as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -37,28 +37,38 @@ impl<I: Catalogued> Chosen<I> {
 
 /// The saved policy in human-readable formats.
 #[derive(Serialize)]
-struct Readable<'a, P> {
+struct Readable<'a, S> {
     format: u32,
     policy: &'static str,
     parameters: Map<String, Value>,
     told: &'a Knowledge,
-    state: &'a P,
+    state: S,
+}
+
+/// The state of a policy.
+struct State<'a, I>(&'a dyn Erased<I>);
+
+impl<I: Catalogued> Serialize for State<'_, I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        erased_serde::serialize(self.0.state(), serializer)
+    }
 }
 
 impl<I: Catalogued> Serialize for Chosen<I> {
     /// Writes a map in human-readable formats, and a tuple (format, policy as text, knowledge, state) in binary ones.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { spec, knowledge, policy } = self;
+        let state = State(&**policy);
         if serializer.is_human_readable() {
             let (name, parameters) = (spec.name(), spec.parameters());
-            return Readable { format: FORMAT, policy: name, parameters, told: knowledge, state: policy }
+            return Readable { format: FORMAT, policy: name, parameters, told: knowledge, state }
                 .serialize(serializer);
         }
         let mut tuple = serializer.serialize_tuple(4)?;
         tuple.serialize_element(&FORMAT)?;
         tuple.serialize_element(&spec.to_string())?;
         tuple.serialize_element(knowledge)?;
-        tuple.serialize_element(policy)?;
+        tuple.serialize_element(&state)?;
         tuple.end()
     }
 }
@@ -91,12 +101,12 @@ impl<I: Catalogued> Chosen<I> {
             return Err(format!("a saved policy has no `{key}`"));
         }
         let policy =
-            restored::<I, _>(&spec, state)?.map_err(|error| format!("`state` of `{name}`: {error}"))?;
+            maker::<I>(&spec)?.saved(state).map_err(|error| format!("`state` of `{name}`: {error}"))?;
         Self::assemble(spec, knowledge, policy)
     }
 
     /// Refuses a state if its sizes or settings are not those of the named policy.
-    fn assemble(spec: PolicySpec, knowledge: Knowledge, policy: I::Chosen) -> Result<Self, String> {
+    fn assemble(spec: PolicySpec, knowledge: Knowledge, policy: Named<I>) -> Result<Self, String> {
         let (name, sizes) = (spec.name(), policy.sizes());
         // Checked first: building a fresh policy of the saved sizes may take much memory.
         if sizes != knowledge.sizes {
@@ -108,7 +118,7 @@ impl<I: Catalogued> Chosen<I> {
         let fresh = Self::fresh(&spec, &knowledge).map_err(|error| error.to_string())?;
         let [expected, found] = [&fresh, &policy].map(|policy| {
             let mut settings = Vec::new();
-            collect_settings(&serde_json::to_value(policy).unwrap_or_default(), &mut settings);
+            collect_settings(&serde_json::to_value(State(&**policy)).unwrap_or_default(), &mut settings);
             settings
         });
         if let Some(((key, expected), (_, found))) =
@@ -173,21 +183,18 @@ fn check_format(format: &impl Display) -> Result<(), String> {
     Err(format!("a saved policy of format {format}: expected {FORMAT}"))
 }
 
-/// Reads the state of a policy, if the policy plays the protocol.
-fn restored<'de, I: Catalogued, D: Deserializer<'de>>(
-    spec: &PolicySpec,
-    state: D,
-) -> Result<Result<I::Chosen, D::Error>, String> {
+/// Makes the policies of this name, if they play the protocol.
+fn maker<I: Catalogued>(spec: &PolicySpec) -> Result<Maker<I>, String> {
     let (name, users) = (spec.name(), I::PROTOCOL);
-    let none = || format!("the saved policy `{name}` cannot read the answers of {users} users");
-    I::restored(spec, state).ok_or_else(none)
+    I::maker(spec)
+        .ok_or_else(|| format!("the saved policy `{name}` cannot read the answers of {users} users"))
 }
 
 /// Reads the tuple of binary formats.
 struct Compact<I>(PhantomData<fn() -> I>);
 
 /// Reads the state, given the policy that was read before.
-struct State<'a, I>(&'a PolicySpec, PhantomData<fn() -> I>);
+struct ReadState<'a, I>(&'a PolicySpec, PhantomData<fn() -> I>);
 
 impl<'de, I: Catalogued> Visitor<'de> for Compact<I> {
     type Value = Chosen<I>;
@@ -203,15 +210,15 @@ impl<'de, I: Catalogued> Visitor<'de> for Compact<I> {
         let spec: String = saved.next_element()?.ok_or_else(short)?;
         let spec: PolicySpec = spec.parse().map_err(de::Error::custom)?;
         let knowledge: Knowledge = saved.next_element()?.ok_or_else(short)?;
-        let policy = saved.next_element_seed(State::<I>(&spec, PhantomData))?.ok_or_else(short)?;
+        let policy = saved.next_element_seed(ReadState::<I>(&spec, PhantomData))?.ok_or_else(short)?;
         Chosen::assemble(spec, knowledge, policy).map_err(de::Error::custom)
     }
 }
 
-impl<'de, I: Catalogued> DeserializeSeed<'de> for State<'_, I> {
-    type Value = I::Chosen;
+impl<'de, I: Catalogued> DeserializeSeed<'de> for ReadState<'_, I> {
+    type Value = Named<I>;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<I::Chosen, D::Error> {
-        restored::<I, D>(self.0, deserializer).map_err(de::Error::custom)?
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        maker::<I>(self.0).map_err(de::Error::custom)?.saved(deserializer)
     }
 }

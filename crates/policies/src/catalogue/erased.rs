@@ -1,0 +1,263 @@
+//! Policies whose type is known at run time only: one trait object for all policies of a protocol.
+//!
+//! Each policy has a note of its own type, and the catalogue has one note type for all. So every policy is stored with a decision of
+//! its own, and actions and notes are copied between the two.
+
+use super::Knowledge;
+use crate::rank_one::Side;
+use crate::sizes::Sizes;
+use crate::{Decision, Error, Policy, Recommend, Select, Stop};
+use click_models::{Interaction, ItemId, Ranking};
+use rand::Rng;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+
+/// The note of any policy of the catalogue.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Note {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// An epoch or a stage.
+    Number(u64),
+    /// The list that the policy chose, which may differ from the list shown.
+    List(Ranking),
+    /// Whether a row or a column was played.
+    Side(Side),
+}
+
+/// Converts between a policy's own note and [`Note`]. A note of another kind reads as the default.
+pub trait AsNote: Sync + 'static {
+    fn store(&self, note: &mut Note);
+    fn load(&mut self, note: &Note);
+}
+
+impl AsNote for () {
+    #[inline]
+    fn store(&self, note: &mut Note) {
+        *note = Note::Nothing;
+    }
+
+    #[inline]
+    fn load(&mut self, _note: &Note) {}
+}
+
+impl AsNote for u64 {
+    #[inline]
+    fn store(&self, note: &mut Note) {
+        *note = Note::Number(*self);
+    }
+
+    #[inline]
+    fn load(&mut self, note: &Note) {
+        *self = if let Note::Number(number) = note { *number } else { 0 };
+    }
+}
+
+impl AsNote for u32 {
+    #[inline]
+    fn store(&self, note: &mut Note) {
+        *note = Note::Number((*self).into());
+    }
+
+    #[inline]
+    fn load(&mut self, note: &Note) {
+        *self =
+            if let Note::Number(number) = note { Self::try_from(*number).unwrap_or(Self::MAX) } else { 0 };
+    }
+}
+
+impl AsNote for Ranking {
+    #[inline]
+    fn store(&self, note: &mut Note) {
+        match note {
+            Note::List(list) => list.clone_from(self),
+            _ => *note = Note::List(self.clone()),
+        }
+    }
+
+    #[inline]
+    fn load(&mut self, note: &Note) {
+        match note {
+            Note::List(list) => self.clone_from(list),
+            _ => self.clear(),
+        }
+    }
+}
+
+impl AsNote for Side {
+    #[inline]
+    fn store(&self, note: &mut Note) {
+        *note = Note::Side(*self);
+    }
+
+    #[inline]
+    fn load(&mut self, note: &Note) {
+        *self = if let Note::Side(side) = note { *side } else { Self::default() };
+    }
+}
+
+/// What every policy of the catalogue on actions of type `A` can do.
+pub trait Member<A>: Select<A, Note: AsNote> + Sizes + Serialize + Clone + Send + Sync + 'static {}
+
+impl<A, P: Select<A, Note: AsNote> + Sizes + Serialize + Clone + Send + Sync + 'static> Member<A> for P {}
+
+/// A policy for the protocol `I`.
+pub(super) trait Erased<I: Interaction>: Send + Sync {
+    fn select(&mut self, rng: &mut dyn Rng, out: &mut Decision<I::Action, Note>);
+
+    fn update(&mut self, decision: &Decision<I::Action, Note>, feedback: &I::Feedback);
+
+    fn sizes(&self) -> [usize; 2];
+
+    /// The policy, to be written.
+    fn state(&self) -> &dyn erased_serde::Serialize;
+
+    fn duplicate(&self) -> Named<I>;
+
+    /// The best items, if the policy is one that stops and has stopped.
+    fn answer(&self) -> Option<Vec<ItemId>>;
+
+    /// Writes the recommended items to `out`. Returns `false` and writes nothing if the policy recommends none.
+    fn recommend(&self, rng: &mut dyn Rng, out: &mut Ranking) -> bool;
+}
+
+/// A policy of the protocol `I` whose type is known at run time only.
+pub(super) type Named<I> = Box<dyn Erased<I>>;
+
+/// What a policy says of the best items.
+#[derive(Clone)]
+pub(super) struct Identifies<P> {
+    answer: fn(&P) -> Option<Vec<ItemId>>,
+    recommend: fn(&P, &mut dyn Rng, &mut Ranking) -> bool,
+}
+
+impl<P> Identifies<P> {
+    /// Nothing.
+    pub(super) fn nothing() -> Self {
+        Self { answer: |_| None, recommend: |_, _, _| false }
+    }
+
+    /// It recommends a list.
+    pub(super) fn list() -> Self
+    where
+        P: Recommend<Ranking>,
+    {
+        let recommend = |policy: &P, rng: &mut dyn Rng, out: &mut Ranking| {
+            policy.recommend(rng, out);
+            true
+        };
+        Self { recommend, ..Self::nothing() }
+    }
+
+    /// It recommends a list, and stops with an answer.
+    pub(super) fn answer() -> Self
+    where
+        P: Recommend<Ranking> + Stop<Answer: AsRef<[ItemId]>>,
+    {
+        let answer = |policy: &P| match policy.check() {
+            ControlFlow::Break(answer) => Some(answer.as_ref().to_vec()),
+            ControlFlow::Continue(()) => None,
+        };
+        Self { answer, ..Self::list() }
+    }
+
+    /// It recommends one item.
+    pub(super) fn item() -> Self
+    where
+        P: Recommend<ItemId>,
+    {
+        let recommend = |policy: &P, rng: &mut dyn Rng, out: &mut Ranking| {
+            policy.recommend(rng, &mut out.positions_mut(1)[0]);
+            true
+        };
+        Self { recommend, ..Self::nothing() }
+    }
+}
+
+/// A policy, and a buffer for its decision.
+#[derive(Clone)]
+struct Kept<A, P: Select<A>> {
+    policy: P,
+    decision: Decision<A, P::Note>,
+    identifies: Identifies<P>,
+}
+
+impl<I, P> Erased<I> for Kept<I::Action, P>
+where
+    I: Interaction<Action: Sync>,
+    P: Policy<I> + Member<I::Action>,
+{
+    fn select(&mut self, rng: &mut dyn Rng, out: &mut Decision<I::Action, Note>) {
+        std::mem::swap(&mut self.decision.action, &mut out.action);
+        self.policy.select(rng, &mut self.decision);
+        std::mem::swap(&mut self.decision.action, &mut out.action);
+        self.decision.note.store(&mut out.note);
+    }
+
+    fn update(&mut self, decision: &Decision<I::Action, Note>, feedback: &I::Feedback) {
+        self.decision.action.clone_from(&decision.action);
+        self.decision.note.load(&decision.note);
+        self.policy.update(&self.decision, feedback);
+    }
+
+    fn sizes(&self) -> [usize; 2] {
+        self.policy.sizes()
+    }
+
+    fn state(&self) -> &dyn erased_serde::Serialize {
+        &self.policy
+    }
+
+    fn duplicate(&self) -> Named<I> {
+        Box::new(self.clone())
+    }
+
+    fn answer(&self) -> Option<Vec<ItemId>> {
+        (self.identifies.answer)(&self.policy)
+    }
+
+    fn recommend(&self, rng: &mut dyn Rng, out: &mut Ranking) -> bool {
+        (self.identifies.recommend)(&self.policy, rng, out)
+    }
+}
+
+/// Makes the policies of one name: fresh ones, and saved ones from their state.
+#[expect(missing_debug_implementations, reason = "it holds functions")]
+pub struct Maker<I> {
+    fresh: Box<Fresh<I>>,
+    saved: Box<Read<I>>,
+}
+
+/// Makes a fresh policy.
+type Fresh<I> = dyn Fn(&Knowledge) -> Result<Named<I>, Error>;
+
+/// Reads the state of a policy.
+type Read<I> = dyn Fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<Named<I>, erased_serde::Error>;
+
+impl<I: Interaction<Action: Sync>> Maker<I> {
+    pub(super) fn new<P: Policy<I> + Member<I::Action> + DeserializeOwned>(
+        fresh: impl Fn(&Knowledge) -> Result<P, Error> + 'static,
+        identifies: Identifies<P>,
+    ) -> Self {
+        let keep = |policy: P, identifies: Identifies<P>| -> Named<I> {
+            Box::new(Kept { policy, decision: Decision::default(), identifies })
+        };
+        let of_saved = identifies.clone();
+        Self {
+            fresh: Box::new(move |knowledge| Ok(keep(fresh(knowledge)?, identifies.clone()))),
+            saved: Box::new(move |state| Ok(keep(erased_serde::deserialize(state)?, of_saved.clone()))),
+        }
+    }
+
+    pub(super) fn fresh(&self, knowledge: &Knowledge) -> Result<Named<I>, Error> {
+        (self.fresh)(knowledge)
+    }
+
+    pub(super) fn saved<'de, D: serde::Deserializer<'de>>(&self, state: D) -> Result<Named<I>, D::Error> {
+        let read = (self.saved)(&mut <dyn erased_serde::Deserializer<'_>>::erase(state));
+        read.map_err(serde::de::Error::custom)
+    }
+}
