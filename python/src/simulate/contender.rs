@@ -17,7 +17,7 @@ use policies::{Select, Update};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList};
 use rand::Rng;
-use sim::{Contender, Curve, Entry, Keeper, KeepsNothing, Replication, Schedule, StateError};
+use sim::{Contender, Curve, Entry, Keeper, Replication, Schedule, StateError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
