@@ -293,6 +293,14 @@ policies = [{ policy = "pbm-ucb" }]
     assert_eq!(heads, expected.map(|head| [head; 2]).concat());
     let runs = rows(&said(dir.path(), &["export", "report", "--table", "runs"]));
     assert_eq!(runs.iter().filter(|row| row[..2] == ["sweep", "b"] && row[5] == "30").count(), 2);
+    #[cfg(unix)]
+    {
+        let linked = dir.path().join("linked");
+        fs::create_dir(&linked).expect("created");
+        std::os::unix::fs::symlink(dir.path(), linked.join("sweep")).expect("linked");
+        let (_, message) = refused(dir.path(), &["reproduce", "./paper", "--out", "linked", "--quiet"]);
+        assert_eq!(message, "error: linked/sweep: is a link: give another --out\n");
+    }
 }
 
 #[test]

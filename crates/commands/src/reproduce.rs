@@ -293,6 +293,12 @@ fn reproduce(
     for (panel, experiments) in reproduction.panels.iter().zip(&experiments) {
         for (variant, experiment) in panel.variants.iter().zip(experiments) {
             let folder = variant.folder(&panel.name);
+            // A link would lead the files of the panel out of the report's directory.
+            let mut inside = out.clone();
+            for name in Path::new(&folder) {
+                inside.push(name);
+                anyhow::ensure!(!inside.is_symlink(), "{}: is a link: give another --out", inside.display());
+            }
             let parts = parts_of(&folder)?;
             let options = Options { parts: parts.as_ref(), ..options(arguments) };
             ResultDir::claim(

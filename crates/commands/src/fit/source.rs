@@ -209,7 +209,9 @@ impl Source {
             (SettingSource::CommandLine, ErrorKind::Line(Fault::UnexpectedHeader)) => {
                 anyhow!("{error}: give --format delimited --columns query=..,item=..,position=..,click=..")
             }
-            (SettingSource::CommandLine, ErrorKind::Line(Fault::PositionZero)) => {
+            (SettingSource::CommandLine, ErrorKind::Line(Fault::PositionZero))
+                if self.format.is_none_or(FormatRow::names_columns) =>
+            {
                 anyhow!("{error}; if they count from 0, give --first-position 0")
             }
             (SettingSource::CommandLine, ErrorKind::Line(Fault::ClicksAboveImpressions { .. })) => {
