@@ -5,11 +5,11 @@
 
 use super::intervals::{covers, hits};
 use super::lists::{HEADER, push_session, ranked};
-use click_logs::fit::{Comparison, Estimate, Fit, Model, Options, Scope, Users, fit};
+use click_logs::fit::{ByPosition, Comparison, Estimate, Fit, Model, Options, Scope, Users, fit};
 use click_logs::{Format, Log, Reader};
 use click_models::{
-    ClickChain, ClickModel, DbnReward, DynamicBayesian, Feedback, Interaction, ItemId, ListFeedback, Ranking,
-    UserBrowsing,
+    ClickChain, ClickModel, Clicks, DbnReward, DynamicBayesian, Feedback, Interaction, ItemId, ListFeedback,
+    Ranking, UserBrowsing,
 };
 use confidence::Probability;
 use rand::{Rng, RngExt, SeedableRng};
@@ -306,4 +306,24 @@ fn click_chains_are_fitted_on_the_bounds() {
             assert!((found.value - expected).abs() < 1e-3, "{found:?} {expected}");
         }
     }
+}
+
+/// User browsing has 2,080 pairs of position and last click in lists of 64, most of which no session reaches.
+#[test]
+fn lists_of_64_positions_are_fitted_by_user_browsing() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(64);
+    let mut log = String::from(HEADER);
+    for _ in 0..100 {
+        let keys: [f64; 70] = std::array::from_fn(|_| rng.random());
+        let list = ranked(&keys, 64);
+        let clicked = |bits, _| (bits << 1) | u64::from(rng.random::<f64>() < 0.1);
+        push_session(&mut log, 0, &list, Clicks::from_bits((0..64).fold(0, clicked), 64).unwrap());
+    }
+    let fit = fitted(Model::Ubm, &read(&log), Scope::Query);
+    let Fit::Ubm { examination: ByPosition { queries: Some(own), .. }, .. } = &fit else { panic!("{fit:?}") };
+    assert_eq!(own[0].len(), 2080);
+    assert!(own[0].iter().all(|of| of.value > 0.0 && of.value.is_finite()));
+    let query = &fit.queries()[0];
+    assert!(query.convergence.as_ref().unwrap().converged);
+    assert!(query.items.iter().all(|item| item.attraction.interval.is_some()));
 }

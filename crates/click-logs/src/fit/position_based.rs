@@ -69,11 +69,11 @@ pub(super) fn ubm(sessions: &Sessions, options: &Options) -> Fit {
     Fit::Ubm { attractions, examination }
 }
 
-/// Pseudo-impressions of an item; pseudo-clicks of the typical item at the first position; and its click-through rates by column.
+/// Pseudo-impressions of an item and of the typical item at every position; and its click-through rates by column.
 #[derive(Debug, Clone)]
 struct Prior {
     items: f64,
-    examination: f64,
+    shown: f64,
     rates: Vec<f64>,
 }
 
@@ -293,23 +293,35 @@ impl<'a> Fitting<'a> {
         let first = own.first().map(|&first| site.examination[first]).filter(|g| *g > 0.0).unwrap_or(1.0);
         let mean = bounded(site.item_prior.typical(query) * first);
         let examination: Vec<f64> = own.iter().map(|&column| site.examination[column] / first).collect();
+        let counts = self.source.of_query(query);
+        let mut columns = vec![(0.0, 0.0); self.columns.len()];
+        add_totals(&counts, &mut columns);
+        let is_fitted = |&of: &usize| of == 0 || columns[own[of]].1 > 0.0 || !self.options.has_priors();
+        let fitted = || (0..own.len()).filter(is_fitted);
+        let rate = |of: usize| bounded(mean * examination[of]);
         let prior = self.options.has_priors().then(|| Prior {
             items: site.item_prior.strength,
-            examination: pseudo_clicks,
-            rates: examination.iter().map(|g| bounded(mean * g)).collect(),
+            shown: (pseudo_clicks / rate(0)).min(pseudo_clicks / SMALLEST_TYPICAL),
+            rates: fitted().map(rate).collect(),
         });
-        let counts = self.source.of_query(query);
         let means = items(&counts).map(|of_item| bounded(self.mean(query, of_item, site) * first));
-        let mut found = self.maximise(query..query + 1, &own, means, prior.as_ref());
-        if prior.is_some() {
+        let fitted_columns: Vec<usize> = fitted().map(|of| own[of]).collect();
+        let mut found = self.maximise(query..query + 1, &fitted_columns, means, prior.as_ref());
+        if let Some(Prior { shown, .. }) = prior {
+            // Only the typical item, the last row, is in columns that were never shown; its clicks there have their rate.
+            let typical = found.rows.len() - 1;
+            for (of, rate) in (0..own.len()).filter(|of| !is_fitted(of)).map(|of| (of, rate(of))) {
+                found.columns.insert(of, rate / found.rows[typical]);
+                if let Some([rows, columns]) = &mut found.variances {
+                    columns.insert(of, rows[typical] + (1.0 - rate) / (shown * rate));
+                }
+            }
             // The mean given examination; the maximum over both is a mode.
             let mut own_examination = vec![0.0; self.columns.len()];
             own.iter().zip(&found.columns).for_each(|(&column, g)| own_examination[column] = *g);
             let of_own = self.attractions(query, site, &own_examination, first);
             found.rows.iter_mut().zip(of_own).for_each(|(row, of)| *row = of.0);
         }
-        let mut columns = vec![(0.0, 0.0); self.columns.len()];
-        add_totals(&counts, &mut columns);
         if let (Some([_, variances]), Some(covariances)) = (&mut found.variances, &site.covariances) {
             let covariance = |a: usize, b: usize| covariances[own[a] * self.columns.len() + own[b]];
             for (of, variance) in variances.iter_mut().enumerate() {
@@ -473,10 +485,9 @@ impl<'a> Fitting<'a> {
                 cells.end_row();
             }
         }
-        if let Some(Prior { examination, rates, .. }) = prior {
-            let shown = (examination / rates[0]).min(examination / SMALLEST_TYPICAL);
+        if let Some(Prior { shown, rates, .. }) = prior {
             for (column, rate) in rates.iter().enumerate() {
-                cells.push(column, shown * rate, shown);
+                cells.push(column, shown * rate, *shown);
             }
             cells.end_row();
         }

@@ -22,7 +22,8 @@
 //! Numerics: Newton's method stops when its decrement, the gain that one more step promises, is below 1e-12 nats; it still takes that
 //! step. If the maximum is on the edge (without priors, an item that was clicked at every impression), Newton's method gives up and EM
 //! takes over. Complexity: an EM step costs one division per cell, on all cores for many cells. A Newton step costs O(`m`^2) for a row
-//! with `m` cells, and O(columns^3) for all. Rows with equal counts are treated as one row.
+//! with `m` cells, and O(columns^3) for all. Rows with equal counts are treated as one row. Variances cost the cube of the number of
+//! rows or of columns, the smaller one; there are none if it exceeds [`MANY`].
 
 mod cells;
 mod em;
@@ -34,6 +35,9 @@ use super::squarem::{self, Convergence};
 use cells::Total;
 
 pub(crate) use cells::Cells;
+
+/// Largest size of the matrix that variances come from.
+const MANY: usize = 512;
 
 /// The maximum.
 #[derive(Debug, Clone)]
@@ -83,8 +87,14 @@ impl Problem<'_> {
             None => squarem::maximise(self, &mut at, em, trace),
         };
         self.scale(&mut at, &pins);
-        let information = self.information(&at, &pins);
-        let variances = information.and_then(|information| information.variances(self, &at, &pins));
+        let n_rows = self.cells.row_of.len();
+        let variances = if n_rows.min(pins.len()) > MANY {
+            None
+        } else if n_rows < pins.len() {
+            self.variances_by_rows(&at, &pins)
+        } else {
+            self.information(&at, &pins).and_then(|information| information.variances(self, &at, &pins))
+        };
         let columns = at.split_off(self.n_rows());
         RankOne { rows: at, columns, variances, convergence }
     }

@@ -123,6 +123,48 @@ impl Problem<'_> {
 }
 
 impl Problem<'_> {
+    /// [`Information::variances`] with columns eliminated in place of rows. Equal rows have parameters of their own.
+    pub(super) fn variances_by_rows(&self, at: &[f64], pins: &[usize]) -> Option<[Vec<f64>; 2]> {
+        let (rows, columns) = at.split_at(self.n_rows());
+        let n = self.cells.row_of.len();
+        let mut matrix = vec![0.0; n * n];
+        let mut by_column = vec![vec![0.0; n]; columns.len()];
+        for (row, &of) in self.cells.row_of.iter().enumerate() {
+            for (column, skips) in self.cells.row(of as usize).filter(|cell| cell.1 > 0.0) {
+                let p = rows[of as usize] * columns[column];
+                by_column[column][row] = skips * p / ((1.0 - p) * (1.0 - p));
+                matrix[row * n + row] += by_column[column][row];
+            }
+            if rows[of as usize] == 0.0 {
+                matrix[row * n + row] = 1.0;
+            }
+        }
+        let mut curvatures = Vec::with_capacity(columns.len());
+        for (column, h) in by_column.iter().enumerate() {
+            let is_fixed = pins[column] == column || columns[column] == 0.0;
+            let curvature = if is_fixed { f64::INFINITY } else { h.iter().sum() };
+            for row in 0..n {
+                for left in 0..=row {
+                    matrix[row * n + left] -= h[row] * h[left] / curvature;
+                }
+            }
+            curvatures.push(curvature);
+        }
+        let factor = Cholesky::new(n, matrix)?;
+        let of_column = |((g, curvature), mut h): ((&f64, f64), Vec<f64>)| {
+            if *g > 0.0 {
+                1.0 / curvature + factor.form(&mut h) / (curvature * curvature)
+            } else {
+                f64::INFINITY
+            }
+        };
+        let of_columns = columns.iter().zip(curvatures).zip(by_column).map(of_column).collect();
+        let mut of_rows = vec![f64::INFINITY; rows.len()];
+        let variances = self.cells.row_of.iter().zip(factor.inverse_diagonal());
+        variances.filter(|of| rows[*of.0 as usize] > 0.0).for_each(|(&row, of)| of_rows[row as usize] = of);
+        Some([of_rows, of_columns])
+    }
+
     /// The share of some rows in the derivatives; the first rows have that of the clicks of columns, too. `None` if a row has no curvature.
     fn information_of_rows(&self, of: Range<usize>, rows: &[f64], columns: &[f64]) -> Option<Information> {
         let n = columns.len();

@@ -165,8 +165,29 @@ fn newton_steps_and_variances_are_those_of_finite_differences() {
     assert_eq!(ours[3], 0.0);
     let variances =
         problem.information(&at, &pins).unwrap().variances(&problem, &at, &pins).unwrap().concat();
+    let by_rows = problem.variances_by_rows(&at, &pins).unwrap().concat();
+    assert_eq!(by_rows[3], 0.0);
     for (a, variance) in dense.inverse_diagonal().into_iter().enumerate() {
         assert!((variances[free[a]] / variance - 1.0).abs() < 1e-5);
+        assert!((by_rows[free[a]] / variances[free[a]] - 1.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn equal_rows_have_variances_of_their_own() {
+    let mut cells = Cells::new(8);
+    for clicks in [9.0, 9.0, 0.0, 20.0] {
+        // The last column has no clicks, so its examination is 0.
+        (0..8).for_each(|column| cells.push(column, if column < 7 { clicks } else { 0.0 }, 100.0));
+        cells.end_row();
+    }
+    let problem = Problem { cells: &cells };
+    assert_eq!((problem.n_rows(), cells.row_of.len()), (3, 4));
+    let (at, pins) = (problem.start(), problem.pins());
+    let by_columns = problem.information(&at, &pins).unwrap().variances(&problem, &at, &pins).unwrap();
+    let by_rows = problem.variances_by_rows(&at, &pins).unwrap();
+    for (a, b) in by_columns.concat().into_iter().zip(by_rows.concat()) {
+        assert!(a == b || (a / b - 1.0).abs() < 1e-12, "{a} {b}");
     }
 }
 
