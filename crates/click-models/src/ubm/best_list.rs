@@ -14,26 +14,23 @@
 //!
 //! The maximum over all `a` from `low` to `high` is at an end, since the expression is linear in `a`. By induction from `t` upwards no
 //! choice of items examines `t` with a larger probability, whatever the triangle: the bound may even choose another item for each last
-//! click. So
-//! `E_t <= sum over j of p_j X_j(m)`. The items of the later positions are different ones. By the rearrangement inequality they earn at most the sum
-//! of the sorted bounds of `E_t` times the sorted attractions of the items that are left.
+//! click. So `E_t <= sum over j of p_j X_j(m)`. The items of the later positions are different ones. By the rearrangement inequality they
+//! earn at most the sum of the sorted bounds of `E_t` times the sorted attractions of the items that are left.
 //!
 //! After the next item, of attraction `a`, `p` is linear in `a`, and so is the bound of each `E_t`: its two coefficients are computed once
 //! for all next items.
 //!
 //! **Ties.** The answer is that of an enumeration of all lists in lexicographic order, in which the first of equal lists stays: the same
-//! list, with
-//! the same bits of its clicks. Beginnings are extended in this order, and dropped only if they are worse by more than [`ROUNDING`]. Two
-//! shortcuts
-//! leave out lists that come later and have the same bits: of items of equal attraction the first one that is left is tried, and positions
-//! below the last one that anybody can examine get the first items that are left.
+//! list, with the same bits of its clicks. Beginnings are extended in this order, and dropped only if they are worse by more than
+//! [`ROUNDING`]. Two shortcuts leave out lists that come later and have the same bits: of items of equal attraction the first one that is
+//! left is tried, and positions below the last one that anybody can examine get the first items that are left.
 //!
 //! Reference: Land, Doig, *An automatic method of solving discrete programming problems*, Econometrica 28, 1960; the bound is ours.
 //!
 //! Numerics: sums of at most 64 products of probabilities; their rounding is below 1e-11. Complexity: O(`n_positions`^3 + `n_items
-//! n_positions`) for
-//! every beginning that is extended; at most [`MAX_BEGINNINGS`] beginnings. Beginnings are few if the attractive items belong to the top,
-//! and many if the order of the items hardly matters.
+//! n_positions`) for every beginning that is extended; at most [`MAX_BEGINNINGS`] beginnings, and fewer with more than ten positions, so
+//! that the longest lists take about as long. Beginnings are few if the attractive items belong to the top, and many if the order of the
+//! items hardly matters.
 
 use super::UserBrowsing;
 use crate::linear_list::decreasing;
@@ -144,11 +141,14 @@ impl<'a> Search<'a> {
             return Some(());
         }
         let examined = self.examined_below(last);
+        // The share of a long list in the time for all beginnings.
+        let long = (self.n_examined - position).saturating_sub(10) as u64;
+        self.beginnings += long.pow(3) / 32;
         for item in 0..self.attraction.len() {
             if self.is_shown[item] || self.twin[item].is_some_and(|twin| !self.is_shown[twin]) {
                 continue;
             }
-            self.beginnings += 1;
+            self.beginnings += 1 + long / 2;
             if self.beginnings > MAX_BEGINNINGS {
                 return None;
             }
