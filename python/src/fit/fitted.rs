@@ -220,7 +220,8 @@ impl Fitted {
 impl Fitted {
     fn json(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
         let mut json = Vec::new();
-        py.detach(|| self.study.write_parameters(&self.options, &|_| true, &mut json)).map_err(value_error)?;
+        py.detach(|| self.study.write_parameters(&self.options, &|_| true, &mut json))
+            .map_err(value_error)?;
         Ok(json)
     }
 
