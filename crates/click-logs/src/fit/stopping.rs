@@ -33,7 +33,7 @@ mod problem;
 
 use super::estimate::{Estimate, normal_quantile};
 use super::in_order::in_order;
-use super::options::{EmOptions, Exit, Options, Scope};
+use super::options::{Exit, Options, Scope};
 use super::scanned::{Certain, Scanned, TOLERANCE_OF_TURNS, TURNS};
 use super::squarem::{self, Convergence, Em};
 use super::{ByPosition, Fit, Model};
@@ -77,9 +77,9 @@ impl<'a> Fitting<'a> {
 
     /// Finds the prior with impressions below the last click, weighted by their probability of being examined.
     fn find_item_prior_of_hidden(&mut self) {
-        let (em, mut before) = (self.0.options.em, 1.0);
+        let mut before = 1.0;
         for _ in 0..TURNS {
-            let (at, _) = self.maximise(&self.problem(0..self.0.queries.len(), Leaving::One, &[0.5]), &em);
+            let (at, _) = self.maximise(&self.problem(0..self.0.queries.len(), Leaving::One, &[0.5]));
             let (attraction, leave) = at.split_at(self.0.rows.items.len());
             let leave = leave[0];
             self.0.find_item_prior(|rows, last, weights| {
@@ -157,7 +157,7 @@ impl<'a> Fitting<'a> {
         problem
     }
 
-    fn maximise(&self, problem: &Problem, em: &EmOptions) -> (Vec<f64>, Convergence) {
+    fn maximise(&self, problem: &Problem) -> (Vec<f64>, Convergence) {
         let rate = |(successes, failures): (&f64, &f64)| {
             if *successes > 0.0 { (successes + 0.5) / (successes + failures + 1.0) } else { 0.0 }
         };
@@ -171,14 +171,14 @@ impl<'a> Fitting<'a> {
             let log_likelihood = problem.log_likelihood(&at);
             return (at, Convergence::closed_form(log_likelihood));
         }
-        let convergence = squarem::maximise(problem, &mut at, em, self.0.options.trace);
+        let convergence = squarem::maximise(problem, &mut at, &self.0.options.em, self.0.options.trace);
         (at, convergence)
     }
 
     /// One probability of leaving for all clicks of all queries: the prior mean of later fits.
     fn leave_of_all(&self) -> f64 {
         let problem = self.problem(0..self.0.queries.len(), Leaving::One, &[0.5]);
-        let (at, _) = self.maximise(&problem, &self.0.options.em);
+        let (at, _) = self.maximise(&problem);
         at[problem.clicks.len()].clamp(0.01, 0.99)
     }
 
@@ -227,7 +227,7 @@ impl<'a> Fitting<'a> {
         let typical_satisfaction = self.leave_of_all();
         let queries = in_order((0..self.0.queries.len()).collect(), |query| {
             let problem = self.problem(query..query + 1, Leaving::Item, &[typical_satisfaction]);
-            let (at, convergence) = self.maximise(&problem, &self.0.options.em);
+            let (at, convergence) = self.maximise(&problem);
             let variances = problem.variances(&at, true);
             let mut fit = self.0.query(query, &at, &variances, z);
             let n_items = fit.items.len();
@@ -244,7 +244,7 @@ impl<'a> Fitting<'a> {
         let typical_leave = self.leave_of_all();
         let all = 0..self.0.queries.len();
         let problem = self.problem(all.clone(), Leaving::Position, &[typical_leave]);
-        let (at, convergence) = self.maximise(&problem, &self.0.options.em);
+        let (at, convergence) = self.maximise(&problem);
         let n_rows = problem.clicks.len();
         let of_site = &at[n_rows..];
         let variances = problem.variances(&at, false);
@@ -259,7 +259,7 @@ impl<'a> Fitting<'a> {
                 let fits = in_order(all.collect(), |query| {
                     let means: Vec<f64> = of_site.iter().map(|leave| leave.clamp(0.01, 0.99)).collect();
                     let problem = self.problem(query..query + 1, Leaving::Position, &means);
-                    let (at, convergence) = self.maximise(&problem, &self.0.options.em);
+                    let (at, convergence) = self.maximise(&problem);
                     let variances = problem.variances(&at, false);
                     let mut fit = self.0.query(query, &at, &variances, z);
                     let longest =
