@@ -1,10 +1,11 @@
 //! Policies that take the first position for the one that is examined most, on users for whom another one may be.
 
 use crate::{Decision, PositionsKnown, Select, Update};
-use click_models::{Clicks, ItemId, ListShape, PbmFeedback, PbmKnown, Ranking};
+use click_models::{Clicks, ListShape, PbmFeedback, PbmKnown, Ranking};
 use rand::Rng;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt::{self, Debug, Formatter};
 
 /// Shows the lists of a policy in the order of examination: its first item at the position that is examined most, and so on.
 ///
@@ -22,15 +23,16 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// assert_eq!(decision.action.as_slice(), [2, 0, 1].map(ItemId::new));
 /// # Ok::<(), click_models::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct InOrder<P> {
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(bound(serialize = "P: Serialize", deserialize = "P: Deserialize<'de>"))]
+pub struct InOrder<P: Select<Ranking>> {
     policy: P,
     /// The position that is examined most, the next one, and so on; empty if they are in this order from the top down.
     #[serde(deserialize_with = "read_order")]
     positions: Vec<usize>,
-    /// The list as the policy gave it.
+    /// A decision of the policy, from its first item on.
     #[serde(skip)]
-    items: Vec<ItemId>,
+    ranked: Decision<Ranking, P::Note>,
 }
 
 /// Reads an order of positions from a state, which may be damaged.
@@ -45,12 +47,20 @@ fn read_order<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<usize>, 
     }
 }
 
-impl<P> InOrder<P> {
+impl<P: Select<Ranking>> InOrder<P> {
     /// Wraps a policy on lists of as many positions.
     pub fn new(policy: P, known: PbmKnown<'_>) -> Self {
         let positions = PositionsKnown::from(known).places();
         let positions = if positions.is_sorted() { Vec::new() } else { positions };
-        Self { policy, positions, items: Vec::new() }
+        Self { policy, positions, ranked: Decision::default() }
+    }
+}
+
+// Written by hand: a derived one would require it of the policy's note.
+impl<P: Select<Ranking> + Debug> Debug for InOrder<P> {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        let Self { policy, positions, .. } = self;
+        formatter.debug_struct("InOrder").field("policy", policy).field("positions", positions).finish()
     }
 }
 
@@ -59,33 +69,35 @@ impl<P: Select<Ranking>> Select<Ranking> for InOrder<P> {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking, P::Note>) {
-        self.policy.select(rng, out);
-        if !self.positions.is_empty() {
-            self.items.clear();
-            self.items.extend(out.action.iter());
-            let list = out.action.positions_mut(self.positions.len());
-            for (&position, &item) in self.positions.iter().zip(&self.items) {
-                list[position] = item;
-            }
+        let Self { policy, positions, ranked } = self;
+        if positions.is_empty() {
+            return policy.select(rng, out);
         }
+        policy.select(rng, ranked);
+        let list = out.action.positions_mut(positions.len());
+        for (&position, item) in positions.iter().zip(ranked.action.iter()) {
+            list[position] = item;
+        }
+        out.note.clone_from(&ranked.note);
     }
 }
 
 impl<P: Update<Ranking, PbmFeedback>> Update<Ranking, PbmFeedback> for InOrder<P> {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking, P::Note>, feedback: &PbmFeedback) {
-        if self.positions.is_empty() {
-            return self.policy.update(decision, feedback);
+        let Self { policy, positions, ranked } = self;
+        if positions.is_empty() {
+            return policy.update(decision, feedback);
         }
-        let mut in_order = Decision { action: Ranking::default(), note: decision.note.clone() };
-        let mut clicks = Clicks::new(self.positions.len());
-        let items = in_order.action.positions_mut(self.positions.len());
-        for (rank, &position) in self.positions.iter().enumerate() {
+        let mut clicks = Clicks::new(positions.len());
+        let items = ranked.action.positions_mut(positions.len());
+        for (rank, &position) in positions.iter().enumerate() {
             items[rank] = decision.action.as_slice()[position];
             if feedback.clicks.get(position) {
                 clicks = clicks.with(rank);
             }
         }
-        self.policy.update(&in_order, &PbmFeedback { clicks });
+        ranked.note.clone_from(&decision.note);
+        policy.update(ranked, &PbmFeedback { clicks });
     }
 }

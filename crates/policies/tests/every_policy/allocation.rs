@@ -5,8 +5,9 @@ use super::games::{Extent, Game, Playable, game, games, games_without_a_row, lar
 use super::users::Users;
 use allocation_counter::measure;
 use click_models::{CascadeModel, ClickModel, PbmFeedback, PositionBased, Ranking};
-use policies::{CascadeBai, Decision, Delta, PbmUcb, Select, Update};
-use rand::{Rng, RngExt};
+use policies::{CascadeBai, Decision, Delta, InOrder, PbmUcb, Select, TopRank, Update};
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 
@@ -99,4 +100,21 @@ fn one_allocation_in_a_hundred_rounds_is_seen() {
     let model = PositionBased::from_values(&[0.45, 0.35, 0.25, 0.15, 0.05], &[0.9, 0.6, 0.3]).expect("valid");
     let policy = Wasteful { inner: PbmUcb::new(model.known(), confidence::Rate::LOG), rounds: 0 };
     assert_eq!(allocations(&mut *game("wasteful", &Rc::new(model), policy)), 20);
+}
+
+#[test]
+fn lists_in_order_of_examination_allocate_nothing_after_their_first_round() {
+    let users = PositionBased::from_values(&[0.3, 0.6, 0.1, 0.4], &[0.25, 1.0, 0.5]).expect("users");
+    let policy = TopRank::new(users.shape(), 10_000);
+    let (mut policy, mut decision) = (InOrder::new(policy, users.known()), Decision::default());
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut play = |rounds: u32| {
+        for _ in 0..rounds {
+            policy.select(&mut rng, &mut decision);
+            let feedback = users.respond(&decision.action, &mut rng);
+            policy.update(&decision, &feedback);
+        }
+    };
+    play(1);
+    assert_eq!(measure(|| play(500)).count_total, 0);
 }
