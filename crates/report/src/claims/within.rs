@@ -63,11 +63,10 @@ pub(super) static KIND: Kind = Kind {
         UNUSED.iter().fold(
             keys.with(json!({ "not": { "required": ["slope", "by-t"] } })),
             |keys, (by, unused)| {
-                let given = json!({ "required": ["by"], "properties": { "by": { "const": by } } });
                 let is = match *by {
                     "" => json!({ "not": { "required": ["by"] } }),
                     "series" => json!({ "required": ["by"], "properties": { "by": { "type": "array" } } }),
-                    _ => given,
+                    _ => json!({ "required": ["by"], "properties": { "by": { "const": by } } }),
                 };
                 let unused: Vec<_> = unused.iter().map(|key| json!({ "required": [key] })).collect();
                 keys.with(json!({ "if": is, "then": { "not": { "anyOf": unused } } }))
