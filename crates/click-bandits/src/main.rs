@@ -1,7 +1,7 @@
-//! The program. Its code is in the crate `commands`, which is compiled once for the program and for its tests.
+//! The program: its commands are in the library.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    commands::main()
+    click_bandits::main()
 }
