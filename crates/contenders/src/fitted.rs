@@ -2,6 +2,7 @@
 
 use crate::lists::ListModel;
 use click_models::{Feedback, ListFeedback, Pbm};
+use documents::InputFile;
 use policies::{PbmGibbs, PbmGibbsOrder, PbmPrior, PrefixKnown, ReadAs};
 use sim::{Contender, Entry, Replication};
 use std::sync::Arc;
@@ -9,12 +10,8 @@ use std::sync::Arc;
 /// What a log's fit says of every instance of an experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedPriors {
-    /// The path of the file as it was given.
-    pub file: String,
-    /// SHA-256 of the file, in hexadecimal.
-    pub sha256: String,
-    /// The content of the file.
-    pub content: Vec<u8>,
+    /// The file of the fit.
+    pub file: InputFile,
     /// The beliefs of each instance, in the order of the instances.
     pub of_instances: Vec<PbmPrior>,
 }

@@ -1,6 +1,7 @@
 //! Today's ranking as a contender: the lists of a log, instance by instance.
 
 use click_models::{ClickModel, Interaction, Ranking};
+use documents::InputFile;
 use policies::Logged;
 use sim::{Contender, Entry, Replication};
 use std::sync::Arc;
@@ -8,12 +9,8 @@ use std::sync::Arc;
 /// The lists of a log for every instance of an experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoggedLists {
-    /// The path of their file as it was given.
-    pub file: String,
-    /// SHA-256 of the file, in hexadecimal.
-    pub sha256: String,
-    /// The content of the file.
-    pub content: Vec<u8>,
+    /// Their file.
+    pub file: InputFile,
     /// The lists of each instance, in the order of the instances.
     pub of_instances: Vec<Logged>,
 }

@@ -7,6 +7,7 @@ use click_models::{
 };
 use confidence::Probability;
 use contenders::{Entrant, FittedPriors, LoggedLists, Play, recommending_contenders, stopping_contenders};
+use documents::InputFile;
 use policies::catalogue::{Family, PolicySpec, Protocol, rows};
 use policies::{Logged, PbmPrior};
 use sim::{
@@ -69,12 +70,7 @@ fn entrants(examination: &[f64]) -> Vec<Entrant> {
     }
     let list = |items: [u32; 3]| items.map(ItemId::new).into_iter().collect();
     let logged = Logged::new(vec![(list([0, 1, 2]), 3), (list([5, 0, 4]), 1)]).expect("two lists");
-    let lists = LoggedLists {
-        file: String::new(),
-        sha256: String::new(),
-        content: vec![],
-        of_instances: vec![logged],
-    };
+    let lists = LoggedLists { file: InputFile::new("", vec![]), of_instances: vec![logged] };
     entrants.push(Entrant { lists: Some(Arc::new(lists)), ..Entrant::new("logged", PolicySpec::Logged {}) });
     entrants
 }
@@ -177,12 +173,7 @@ fn a_fitted_prior() {
     let belief = |mean: f64| Some((mean, 0.05));
     let prior =
         PbmPrior::new([belief(0.3), None, belief(0.4)], [Some((1.0, 0.0)), belief(0.6)]).expect("beliefs");
-    let priors = FittedPriors {
-        file: String::new(),
-        sha256: String::new(),
-        content: vec![],
-        of_instances: vec![prior],
-    };
+    let priors = FittedPriors { file: InputFile::new("", vec![]), of_instances: vec![prior] };
     for (name, read_as) in [("known", None), ("unknown", Some(Protocol::PositionBased))] {
         let spec: PolicySpec = format!("pbm-gibbs(order={name})").parse().expect("a policy");
         let entrant =

@@ -1,9 +1,9 @@
 //! An experiment built in Rust.
 
 use crate::models::Instances;
-use crate::names::{name_fault, title_fault};
 use crate::spec::{COUNTS, Experiment, HORIZONS, RUNS, Schedule, Task, check};
 use contenders::Entrant;
+use documents::names::{name_fault, title_fault};
 use itertools::Itertools as _;
 use policies::catalogue::{PolicySpec, SpecError as PolicyError};
 use sim::Assignment;

@@ -6,13 +6,12 @@
 //! Two parts of it have a hash of their own. The *base* is everything but the number of runs and the policies: experiments with one base
 //! can share a directory, since their runs meet the same users. The *policies* are hashed one by one, each with its label.
 
-use crate::hash::sha256;
 use crate::models::{CanonicalInstance, Model, OWN};
-use crate::posterior::PosteriorFile;
 use crate::spec::Experiment;
 use crate::task::Task;
 use confidence::Probability;
 use contenders::Entrant;
+use documents::sha256;
 use policies::catalogue::PolicySpec;
 use serde::{Serialize, Serializer};
 use sim::Assignment;
@@ -143,7 +142,7 @@ impl Serialize for Form<'_> {
             seed: experiment.seed,
             checkpoints: (experiment.task == Task::Regret).then_some(experiment.checkpoints.as_slice()),
             model: experiment.instances.model().name,
-            posterior: experiment.instances.posterior().map(PosteriorFile::sha256),
+            posterior: experiment.instances.posterior().map(|file| file.file().sha256.as_str()),
             runs_per_draw: shared_draws(experiment),
             order_of_instances: order_of_instances(experiment),
             instances: experiment.instances.parameters().into_iter().map(CanonicalInstance).collect(),
@@ -184,7 +183,7 @@ impl Serialize for Base<'_> {
             seed: experiment.seed,
             checkpoints: &experiment.checkpoints,
             model: experiment.instances.model().name,
-            posterior: experiment.instances.posterior().map(PosteriorFile::sha256),
+            posterior: experiment.instances.posterior().map(|file| file.file().sha256.as_str()),
             runs_per_draw: shared_draws(experiment),
             order_of_instances: order_of_instances(experiment),
             instances: experiment.instances.parameters().into_iter().map(CanonicalInstance).collect(),
@@ -224,8 +223,8 @@ impl<'a> Policy<'a> {
             read_as: entry.read_as.map(|protocol| Model::of(protocol).name),
             told: entry.told_gamma.then_some("gamma"),
             kappa: entry.examination.as_deref(),
-            lists: entry.lists.as_deref().map(|lists| lists.sha256.as_str()),
-            prior: entry.priors.as_deref().map(|priors| priors.sha256.as_str()),
+            lists: entry.lists.as_deref().map(|lists| lists.file.sha256.as_str()),
+            prior: entry.priors.as_deref().map(|priors| priors.file.sha256.as_str()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Reads the counts of an experiment: numbers of runs, instances, policies, rows, columns and items.
 
-use crate::toml_reader::{Error, Field, Table, all};
+use documents::toml_reader::{Error, Field, Table, all};
 use sim::Assignment;
 use std::ops::RangeInclusive;
 

@@ -1,17 +1,15 @@
 //! A directory with a finished result, read back: its result, its manifest, its experiment and its runs. Nothing in it changes.
 
-use crate::hash::sha256_of_file;
 use crate::journal::{JOURNAL, Journal, JournalError};
 use crate::manifest::Manifest;
-use crate::names::title_fault;
 use crate::output::{MANIFEST, RESULT};
 use crate::part::{PartError, PartFile};
-use crate::regular::is_link;
 use crate::result::{PolicySummary, ReadError, ResultFile};
 use crate::run::SPEC;
 use crate::runs::{Layout, Runs};
 use crate::spec::Experiment;
-use crate::toml_reader;
+use documents::names::title_fault;
+use documents::{is_link, sha256_of_file, toml_reader};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

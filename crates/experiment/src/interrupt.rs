@@ -3,7 +3,7 @@
 //! A signal handler calls [`hold`] before it reports and exits, so it waits until all files of a directory are in place. A signal concerns
 //! the whole process, so this state is global: the only global state of the workspace.
 
-use crate::number::first_of;
+use documents::number::first_of;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -22,12 +22,10 @@ pub(crate) use file::{FileHead, JournalFile, Place};
 pub(crate) use sync::Syncer;
 
 use crate::canonical::{Canonical, CanonicalPolicy};
-use crate::hash::sha256;
-use crate::number::counted;
-use crate::regular::is_link;
 use crate::runs::{Layout, Sequence};
 use crate::shard::Shard;
-use crate::temporary::remove_left_overs;
+use documents::number::counted;
+use documents::{is_link, remove_left_overs, sha256};
 use state::StateFiles;
 use std::fs::{self, File, TryLockError};
 use std::io;

@@ -16,12 +16,12 @@
 //!
 //! Further columns are not read. Every instance has at least one list. An error has the line in the file.
 
-use crate::hash::sha256;
 use crate::models::Instances;
-use crate::number::counted;
-use crate::toml_reader::{Error, Field, Location};
 use click_models::{ItemId, ListShape, Ranking};
 use contenders::LoggedLists;
+use documents::number::counted;
+use documents::toml_reader::{Error, Field, Location};
+use documents::{InputFile, without_byte_order_mark};
 use policies::Logged;
 
 /// The columns that are read.
@@ -49,7 +49,7 @@ pub fn logged_lists(file: &str, content: &[u8], instances: &Instances) -> Result
 
 fn parse(path: &str, file: &str, bytes: &[u8], instances: &Instances) -> Result<LoggedLists, Error> {
     let (shapes, parameters) = (instances.shapes(), instances.parameters());
-    let mut rows = csv::Reader::from_reader(bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes));
+    let mut rows = csv::Reader::from_reader(without_byte_order_mark(bytes));
     let fault = |line: u64, field: &str, message: String| {
         let line = usize::try_from(line).unwrap_or(usize::MAX).max(1);
         Location::new(path, line, 1, field).error(message)
@@ -90,9 +90,7 @@ fn parse(path: &str, file: &str, bytes: &[u8], instances: &Instances) -> Result<
         lists.map_err(|error| Error::whole_file(path, format!("lists of instances[{index}]: {error}")))
     });
     Ok(LoggedLists {
-        file: file.to_owned(),
-        sha256: sha256(bytes),
-        content: bytes.to_vec(),
+        file: InputFile::new(file, bytes.to_vec()),
         of_instances: of_instances.collect::<Result<_, _>>()?,
     })
 }
@@ -121,6 +119,7 @@ fn read_items(text: &str, shape: ListShape) -> Result<Ranking, String> {
 mod tests {
     use super::*;
     use click_models::CascadeModel;
+    use documents::sha256;
 
     fn instances() -> Instances {
         let users = |n_positions| CascadeModel::from_values(&[0.5, 0.4, 0.2], n_positions).unwrap();
@@ -143,7 +142,7 @@ mod tests {
             })
             .collect();
         assert_eq!(found, [vec![(vec![2, 0], 3), (vec![0, 2], 1)], vec![(vec![1], 9)]]);
-        assert_eq!((lists.file.as_str(), lists.sha256), ("lists.csv", sha256(GOOD.as_bytes())));
+        assert_eq!((lists.file.name.as_str(), lists.file.sha256), ("lists.csv", sha256(GOOD.as_bytes())));
     }
 
     #[test]

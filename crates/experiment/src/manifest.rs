@@ -4,7 +4,7 @@
 //! only as they were typed.
 
 use crate::canonical::Canonical;
-use crate::hash::sha256;
+use documents::sha256;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -267,7 +267,7 @@ impl fmt::Display for Moment {
 mod tests {
     use super::*;
     use crate::Experiment;
-    use crate::toml_reader::Source;
+    use documents::toml_reader::Source;
 
     fn experiment() -> Experiment {
         let source =

@@ -40,13 +40,13 @@ pub(crate) use parameter::CanonicalInstance;
 pub(crate) use play::{DrawnUsers, OWN, OwnContender, PlayRequest, Played};
 
 use crate::fields::read_tables;
-use crate::names::{read_title, unique};
 use crate::posterior::PosteriorFile;
 use crate::queries::Queries;
 use crate::result::Bound;
-use crate::toml_reader::{Error, Faults, Field, Location, Table, choice};
 use click_models::{ListShape, PreferenceMatrix};
 use contenders::{Entrant, LoggedLists};
+use documents::names::{read_title, unique};
+use documents::toml_reader::{Error, Faults, Field, Location, Table, choice};
 use policies::catalogue::Protocol;
 use sim::Streams;
 use std::any::Any;

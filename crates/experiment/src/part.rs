@@ -2,13 +2,12 @@
 //!
 //! A part has a journal, the experiment's file and `part.json`, and no result. `merge` joins parts that are disjoint and complete.
 
-use crate::hash::sha256;
 use crate::journal::{FileHead, JOURNAL, JournalError, JournalFile, runs_path};
 use crate::output::{MANIFEST, RESULT};
-use crate::regular::{is_link, read_own};
 use crate::run::SPEC;
 use crate::run_error::RunError;
 use crate::runs::{Layout, Sequence};
+use documents::{is_link, read_own, sha256};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;

@@ -20,9 +20,9 @@
 mod exposure;
 pub(crate) mod prior;
 
-use crate::hash::sha256;
 use crate::models::MODELS;
-use crate::toml_reader::{Error, Field, Location, Table, choice};
+use documents::toml_reader::{Error, Field, Table, choice};
+use documents::{InputFile, read_json};
 use policies::draw_beta;
 use serde::Deserialize;
 use sim::SimRng;
@@ -39,10 +39,7 @@ pub(crate) const RUNS_PER_DRAW: RangeInclusive<u64> = 1..=1000;
 /// A file of fitted parameters, of which one model was chosen.
 #[derive(Debug, Clone)]
 pub struct PosteriorFile {
-    /// The path as it was given.
-    file: String,
-    sha256: String,
-    content: Vec<u8>,
+    file: InputFile,
     /// The name of the model.
     model: &'static str,
     /// The number of positions, if it was given.
@@ -288,18 +285,11 @@ impl PosteriorFile {
 
     fn of(file: &str, path: &str, content: Vec<u8>, model: Option<&'static str>) -> Result<Self, Error> {
         let whole = |message: String| Error::whole_file(path, message);
-        let json = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&content);
-        let read: Content = serde_json::from_slice(json).map_err(|error| {
+        let expected = "the parameters that `fit` writes";
+        let read: Content = read_json(path, &content, expected).map_err(|error| {
             // Files of other versions have other fields.
-            if let Some(fault) =
-                serde_json::from_slice(json).ok().and_then(|version: Version| version.fault())
-            {
-                return whole(fault);
-            }
-            let text = error.to_string();
-            let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
-            Location::new(path, error.line().max(1), error.column().max(1), "")
-                .error(format!("{message}: expected the parameters that `fit` writes"))
+            let version: Option<Version> = read_json(path, &content, expected).ok();
+            version.and_then(|version| version.fault()).map_or(error, whole)
         })?;
         let Content { schema, table, models: fits } = read;
         if let Some(fault) = (Version { schema, table }).fault() {
@@ -328,9 +318,8 @@ impl PosteriorFile {
         }
         fitted.check().map_err(whole)?;
         fitted.find_attraction();
-        let sha256 = sha256(&content);
-        let (file, positions, queries) = (file.to_owned(), None, None);
-        Ok(Self { file, sha256, content, model, positions, queries, runs_per_draw: 1, fitted })
+        let (file, positions, queries) = (InputFile::new(file, content), None, None);
+        Ok(Self { file, model, positions, queries, runs_per_draw: 1, fitted })
     }
 
     /// The name of the fit.
@@ -343,19 +332,9 @@ impl PosteriorFile {
         models().into_iter().find(|(fit, _)| *fit == self.model).map_or(self.model, |(_, model)| model)
     }
 
-    /// The path of the file as it was given.
-    pub fn file(&self) -> &str {
+    /// The file, with its path as it was given.
+    pub fn file(&self) -> &InputFile {
         &self.file
-    }
-
-    /// SHA-256 of the file, in hexadecimal.
-    pub fn sha256(&self) -> &str {
-        &self.sha256
-    }
-
-    /// The content of the file.
-    pub fn content(&self) -> &[u8] {
-        &self.content
     }
 
     /// The number of positions of all lists, if it was given.
@@ -399,7 +378,7 @@ impl PosteriorFile {
         }
         let has = |name: &&String| self.fitted.queries.iter().any(|query| query.name == **name);
         if let Some(name) = names.iter().find(|name| !has(name)) {
-            return Err(format!("{} has no query {name:?}", self.file));
+            return Err(format!("{} has no query {name:?}", self.file.name));
         }
         self.fitted.queries.retain(|query| names.contains(&query.name));
         self.queries = Some(names.to_vec());
@@ -457,7 +436,7 @@ impl PosteriorFile {
 
     /// An error about the file as a whole.
     pub(crate) fn error(&self, message: impl std::fmt::Display) -> Error {
-        Error::whole_file(&self.file, message.to_string())
+        Error::whole_file(&self.file.name, message.to_string())
     }
 }
 

@@ -15,11 +15,11 @@
 mod json;
 
 use self::json::Json;
-use crate::hash::sha256;
-use crate::names::{MAX_TITLE, has_invisible};
-use crate::toml_reader::{Error, Location, read_file};
 use click_models::PositionBased;
 use confidence::Probability;
+use documents::names::{MAX_TITLE, has_invisible};
+use documents::toml_reader::{Error, Location, read_file};
+use documents::{read_json, sha256};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -74,16 +74,7 @@ impl Queries {
 
     fn from_bytes(file: &str, bytes: &[u8]) -> Result<Self, Error> {
         let sha256 = sha256(bytes);
-        // Some editors begin a file with a byte order mark.
-        let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        let json: Json = serde_json::from_slice(text).map_err(|error| {
-            let text = error.to_string();
-            // The message of serde ends with the place, which the location already gives.
-            let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
-            Location::new(file, error.line().max(1), error.column().max(1), "")
-                .error(format!("{message}: expected JSON"))
-        })?;
-        let list = Reader { file }.queries(&json)?;
+        let list = Reader { file }.queries(&read_json(file, bytes, "JSON")?)?;
         Ok(Self { file: file.to_owned(), sha256, list, ..Self::default() })
     }
 

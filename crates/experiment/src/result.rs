@@ -5,7 +5,8 @@
 
 use crate::draws::{DrawsOfRuns, observations, whole_blocks};
 use crate::task::Task;
-use crate::toml_reader::read_file;
+use documents::toml_reader::read_file;
+use documents::without_place;
 use serde::{Deserialize, Deserializer, Serialize};
 use sim::Identification;
 use std::borrow::Cow;
@@ -51,12 +52,6 @@ pub struct ResultFile {
     /// The expected clicks of a best list on the instances that the runs drew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub optimum: Option<Optimum>,
-}
-
-/// The message of a serde error without its place.
-fn without_place(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.rsplit_once(" at line ").map_or(text.clone(), |(message, _)| message.to_owned())
 }
 
 fn unit_of_a_file() -> &'static str {

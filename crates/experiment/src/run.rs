@@ -1,23 +1,21 @@
 //! Runs an experiment and writes its results.
 
 use crate::canonical::Canonical;
-use crate::hash::{sha256, sha256_of_file};
 use crate::journal::{Belongs, JOURNAL, Journal, JournalError};
 use crate::manifest::{Manifest, Moment, Program};
 use crate::models::{OWN, OwnContender, PlayRequest, Played};
-use crate::names::title_fault;
 use crate::observer::{Observer, Silent};
 use crate::output::{MANIFEST, OutputDir, RUNS};
 use crate::part::{PART, PartError, PartFile, Parts};
-use crate::regular::read_own;
 use crate::run_error::RunError;
 use crate::runs::Sequence;
 use crate::shard::Shard;
 use crate::spec::Experiment;
 use crate::sum_up::SumUp;
-use crate::temporary::TemporaryFile;
 use crate::{Measured, tables};
 use click_models::ClickModel;
+use documents::names::title_fault;
+use documents::{TemporaryFile, read_own, sha256, sha256_of_file};
 use sim::{Contender, Task};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -17,11 +17,11 @@ pub use value::{
 };
 
 use crate::fields::RUNS;
-use crate::names::MAX_NAME;
 use crate::posterior::RUNS_PER_DRAW;
 use crate::spec::{COUNTS, HORIZONS};
 use crate::task::Task;
 use click_models::ListShape;
+use documents::names::MAX_NAME;
 use policies::catalogue::rows;
 use serde_json::{Map, Value, json};
 

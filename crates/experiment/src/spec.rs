@@ -54,11 +54,11 @@ mod scope;
 mod write;
 
 pub use crate::fields::RUNS;
-pub use crate::names::{MAX_TITLE, has_invisible, title_fault};
 pub use crate::task::Task;
 pub(crate) use checkpoints::COUNTS;
 pub use checkpoints::Schedule;
 pub use context::{DataInstances, SpecContext};
+pub use documents::names::{MAX_TITLE, has_invisible, title_fault};
 
 pub use overrides::{OverrideError, Overrides};
 pub use write::quoted;
@@ -69,12 +69,12 @@ use self::memory::Size;
 use self::scope::Scope;
 use crate::canonical::Canonical;
 use crate::models::{Evidence, Instances};
-use crate::names::{MAX_NAME, read_name};
-use crate::number::{counted, noun};
 use crate::posterior::PosteriorFile;
 use crate::runs::Layout;
-use crate::toml_reader::{Document, Error, Field, Source, Table, all};
 use contenders::Entrant;
+use documents::names::{MAX_NAME, read_name};
+use documents::number::{counted, noun};
+use documents::toml_reader::{Document, Error, Field, Source, Table, all};
 use itertools::Itertools as _;
 use sim::{Assignment, Streams};
 use std::ops::RangeInclusive;
@@ -329,12 +329,11 @@ impl Experiment {
     /// The files that the experiment names, each once: name without its folder, and content.
     pub fn inputs(&self) -> Vec<(&str, &[u8])> {
         let lists = self.policies.iter().filter_map(|entry| entry.lists.as_deref());
-        let lists = lists.map(|lists| (write::file_name(&lists.file), lists.content.as_slice()));
-        let posterior =
-            self.instances.posterior().map(|file| (write::file_name(file.file()), file.content()));
+        let posterior = self.instances.posterior().map(PosteriorFile::file);
         let priors = self.policies.iter().filter_map(|entry| entry.priors.as_deref());
-        let priors = priors.map(|priors| (write::file_name(&priors.file), priors.content.as_slice()));
-        posterior.into_iter().chain(lists).chain(priors).unique().collect()
+        let files = lists.map(|lists| &lists.file).chain(priors.map(|priors| &priors.file));
+        let files = posterior.into_iter().chain(files);
+        files.map(|file| (file.file_name(), file.content.as_slice())).unique().collect()
     }
 
     /// Whether users compare two items.

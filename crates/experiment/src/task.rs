@@ -1,6 +1,6 @@
 //! The task of an experiment: what a run measures and when it ends.
 
-use crate::toml_reader::{Error, Field, choice};
+use documents::toml_reader::{Error, Field, choice};
 use policies::catalogue::PolicySpec;
 use serde::{Deserialize, Serialize};
 

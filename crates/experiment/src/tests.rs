@@ -1,12 +1,12 @@
 //! Every policy that the reader accepts for a model can also play it.
 
 use crate::Experiment;
-use crate::toml_reader::Source;
 use click_models::{
     CascadeModel, ClickChain, DependentClick, DuelingModel, DynamicBayesian, PositionBased, RandomSemiBandit,
     RankOneModel, UserBrowsing,
 };
 use contenders::{Play, recommending_contenders, stopping_contenders};
+use documents::toml_reader::Source;
 use policies::catalogue::rows;
 use std::fmt::Write as _;
 

@@ -42,11 +42,10 @@ mod tests;
 pub use error::{Kind, ReadError};
 
 use crate::Query;
+use documents::{BYTE_ORDER_MARK, Unpacked, open_regular};
 use error::Place;
-use flate2::bufread::GzDecoder;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 /// The largest number of features.
@@ -55,11 +54,6 @@ pub const MAX_FEATURES: usize = 4096;
 /// The longest line, in bytes.
 const MAX_LINE: usize = 1 << 20;
 
-/// The first bytes of gzip files.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
 /// Reads all queries of a file.
 ///
 /// # Errors
@@ -67,14 +61,8 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// If the file cannot be read; otherwise the first error in it.
 pub fn read_file(path: &Path) -> Result<Vec<Query>, ReadError> {
     let name = path.display().to_string();
-    // A pipe may wait forever, and has nothing for those who read the file twice.
-    let is_pipe = path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
-    if is_pipe {
-        let fault = "is not a regular file: write the content to one first".to_owned();
-        return Err(ReadError::whole_file(name, Kind::Io, fault));
-    }
-    match File::open(path) {
-        Ok(file) => Reader::new(name, BufReader::with_capacity(1 << 16, file)).collect(),
+    match open_regular(path) {
+        Ok(file) => Reader::new(name, file).collect(),
         Err(error) => Err(ReadError::whole_file(name, Kind::Io, format!("cannot be read: {error}"))),
     }
 }
@@ -95,12 +83,12 @@ pub struct Reader<R> {
     done: bool,
 }
 
-impl<R: BufRead> Reader<R> {
+impl<R: Read> Reader<R> {
     /// Reads from `input`; errors name it `file`. Gzip is recognised by its first bytes.
     pub fn new(file: impl Into<String>, input: R) -> Self {
         Self {
             file: file.into(),
-            input: Input::Unknown(Some(input)),
+            input: Input::Unread(Some(input)),
             line: Vec::new(),
             number: 0,
             current: None,
@@ -189,7 +177,7 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-impl<R: BufRead> Iterator for Reader<R> {
+impl<R: Read> Iterator for Reader<R> {
     type Item = Result<Query, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -306,71 +294,28 @@ impl<'line> Fields<'line> {
     }
 }
 
-/// The first bytes, which determine the format, followed by the rest.
-type Rewound<R> = Chain<Cursor<Vec<u8>>, R>;
-
 /// Text, plain or compressed.
 #[derive(Debug)]
 enum Input<R> {
-    /// Format not determined yet; `None` only while it is being determined.
-    Unknown(Option<R>),
-    Plain(Rewound<R>),
-    Gzip(Box<BufReader<Members<Rewound<R>>>>),
+    /// Not read yet; `None` only while its first bytes are read.
+    Unread(Option<R>),
+    Open(BufReader<Unpacked<R>>),
 }
 
-impl<R: BufRead> Input<R> {
+impl<R: Read> Input<R> {
     fn is_gzip(&self) -> bool {
-        matches!(self, Self::Gzip(_))
+        matches!(self, Self::Open(input) if input.get_ref().is_gzip())
     }
 
     /// Appends to `line` up to the end of the line, and at most `limit` bytes.
     fn read_line(&mut self, limit: usize, line: &mut Vec<u8>) -> io::Result<()> {
-        if let Self::Unknown(input) = self {
-            let Some(mut input) = input.take() else { return Ok(()) };
-            let mut start = Vec::new();
-            input.by_ref().take(GZIP.len() as u64).read_to_end(&mut start)?;
-            let gzip = start == GZIP;
-            let all = Cursor::new(start).chain(input);
-            *self = if gzip {
-                Self::Gzip(Box::new(BufReader::with_capacity(1 << 16, Members(Some(GzDecoder::new(all))))))
-            } else {
-                Self::Plain(all)
-            };
+        if let Self::Unread(input) = self {
+            let Some(input) = input.take() else { return Ok(()) };
+            *self = Self::Open(BufReader::with_capacity(1 << 16, Unpacked::new(input)?));
         }
-        match self {
-            Self::Unknown(_) => Ok(()),
-            Self::Plain(input) => read_line(input, limit, line),
-            Self::Gzip(input) => read_line(input, limit, line),
-        }
+        let Self::Open(input) = self else { return Ok(()) };
+        input.take(limit as u64).read_until(b'\n', line).map(|_| ())
     }
-}
-
-/// The members of a gzip file; `None` at the end. Zero bytes between and after them are padding.
-#[derive(Debug)]
-struct Members<R>(Option<GzDecoder<R>>);
-
-impl<R: BufRead> Read for Members<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while let Some(member) = &mut self.0 {
-            let len = member.read(buffer)?;
-            if len > 0 || buffer.is_empty() {
-                return Ok(len);
-            }
-            let file = member.get_mut();
-            let padding = file.fill_buf()?.iter().take_while(|&&byte| byte == 0).count();
-            file.consume(padding);
-            if file.fill_buf()?.is_empty() {
-                self.0 = None;
-            } else if file.fill_buf()?[0] != 0 {
-                self.0 = self.0.take().map(|member| GzDecoder::new(member.into_inner()));
-            }
-        }
-        Ok(0)
-    }
-}
-
-fn read_line(input: &mut impl BufRead, limit: usize, line: &mut Vec<u8>) -> io::Result<()> {
-    input.take(limit as u64).read_until(b'\n', line).map(|_| ())
 }
 
 /// Writes queries in the format that [`Reader`] reads: every feature that a document lists, in the shortest form that is read back as the

@@ -5,6 +5,7 @@ use crate::embedded::Place;
 use crate::fit::{HowToRead, queries_of_log};
 use anyhow::{Context as _, bail};
 use click_logs::formats;
+use documents::without_byte_order_mark;
 use experiment::Queries;
 use experiment::schema::{choice as choice_of, described, integer, object_of};
 use experiment::toml_reader::{Error, Field, Source, Table, choice};
@@ -121,7 +122,7 @@ fn begins_like_json(file: &Path) -> bool {
     let is_file = fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
     let read = || File::open(file)?.read(&mut beginning);
     let Some(n) = is_file.then(read).and_then(Result::ok) else { return false };
-    let text = beginning[..n].strip_prefix("\u{feff}".as_bytes()).unwrap_or(&beginning[..n]);
+    let text = without_byte_order_mark(&beginning[..n]);
     matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 

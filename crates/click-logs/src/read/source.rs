@@ -2,19 +2,17 @@
 
 use super::line::{LineFormat, MAX_TEXT, is_blank};
 use crate::error::{Error, ErrorKind, Place};
-use flate2::bufread::GzDecoder;
+use documents::{BYTE_ORDER_MARK, Unpacked};
 use std::collections::VecDeque;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Largest length of a line or a session.
 pub(crate) const MAX_BLOCK: usize = 1 << 26;
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 /// First bytes of files that are not UTF-8 text, and the names of their formats.
 const OTHERS: [(&[u8], &str); 7] = [
     (b"\xff\xfe", "text in UTF-16, expected UTF-8"),
@@ -83,50 +81,6 @@ impl<R: Read> Read for Stoppable<'_, R> {
 pub(crate) fn stopped(stop: Option<&AtomicBool>, name: &str) -> Option<Error> {
     let is_stopped = stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
     is_stopped.then(|| Error::of(ErrorKind::Read, name, STOPPED))
-}
-
-/// The members of a gzip file in sequence; empty at the end of the last member.
-struct Members<R>(Option<GzDecoder<R>>);
-
-impl<R: BufRead> Members<R> {
-    fn new(file: R) -> Self {
-        Self(Some(GzDecoder::new(file)))
-    }
-}
-
-impl<R: BufRead> Read for Members<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while let Some(member) = &mut self.0 {
-            let len = member.read(buffer)?;
-            if len > 0 || buffer.is_empty() {
-                return Ok(len);
-            }
-            if let Some(byte) = after_padding(member.get_mut())? {
-                if byte != GZIP[0] {
-                    let message = "something other than gzip follows their end";
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, message));
-                }
-                self.0 = self.0.take().map(|member| GzDecoder::new(member.into_inner()));
-            } else {
-                self.0 = None;
-            }
-        }
-        Ok(0)
-    }
-}
-
-/// Skips zero bytes, with which tapes and archives pad a member to the end of a block. Returns the
-/// next byte, which is not consumed.
-fn after_padding(file: &mut impl BufRead) -> io::Result<Option<u8>> {
-    loop {
-        let bytes = file.fill_buf()?;
-        let padding = bytes.iter().take_while(|&&byte| byte == 0).count();
-        let (next, at_end) = (bytes.get(padding).copied(), bytes.is_empty());
-        file.consume(padding);
-        if next.is_some() || at_end {
-            return Ok(next);
-        }
-    }
 }
 
 impl<'a> Input<'a> {
@@ -199,8 +153,7 @@ impl<L> Block<L> {
 /// The unread part of a file.
 struct Bytes<'a> {
     name: Arc<str>,
-    stream: Stream<'a>,
-    compressed: bool,
+    stream: Unpacked<Stream<'a>>,
     /// Bytes that were read and belong to the next block.
     tail: Vec<u8>,
 }
@@ -316,15 +269,8 @@ impl<'a, F: LineFormat> Source<'a, F> {
         if let Some(stop) = stop {
             stream = Box::new(Stoppable(stream, stop));
         }
-        let mut head = Vec::new();
-        stream.by_ref().take(2).read_to_end(&mut head).map_err(in_file)?;
-        let compressed = head == GZIP;
-        let stream: Stream<'a> = if compressed {
-            Box::new(Members::new(BufReader::with_capacity(1 << 16, Cursor::new(head).chain(stream))))
-        } else {
-            Box::new(Cursor::new(head).chain(stream))
-        };
-        let mut bytes = Bytes { name, stream, compressed, tail: Vec::new() };
+        let stream = Unpacked::new(stream).map_err(in_file)?;
+        let mut bytes = Bytes { name, stream, tail: Vec::new() };
         let mut start = Vec::new();
         // Blank lines may be above a header.
         let first_line = |bytes: &[u8]| {
@@ -337,7 +283,7 @@ impl<'a, F: LineFormat> Source<'a, F> {
         if let Some((_, what)) = OTHERS.iter().find(|(beginning, _)| start.starts_with(beginning)) {
             return Err(Error::of(ErrorKind::Read, name, *what));
         }
-        if start.starts_with(&BYTE_ORDER_MARK) {
+        if start.starts_with(BYTE_ORDER_MARK) {
             self.totals.byte_order_marks += 1;
             start.drain(..BYTE_ORDER_MARK.len());
         }
@@ -393,7 +339,7 @@ impl Bytes<'_> {
                     Ok(0) => return Ok((len, len)),
                     Ok(more) => len += more,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => return Err(Error::io(&self.name, error, self.compressed)),
+                    Err(error) => return Err(Error::io(&self.name, error, self.stream.is_gzip())),
                 }
             }
             let end = cut(&buffer[..len]);

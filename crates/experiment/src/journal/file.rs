@@ -8,9 +8,7 @@
 
 use super::error::JournalError;
 use super::frame;
-use crate::regular::open_regular;
-use crate::temporary::{TemporaryFile, sync_dir_of};
-use crate::unix::names_and_identity;
+use documents::{TemporaryFile, names_and_identity, open_regular, sync_dir_of};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};

@@ -6,10 +6,9 @@
 use super::error::JournalError;
 use super::file::FileHead;
 use super::frame;
-use crate::regular::read_own;
 use crate::runs::record::Head;
-use crate::temporary::{TemporaryFile, sync_dir_of};
 use crate::timing::Elapsed;
+use documents::{TemporaryFile, read_own, sync_dir_of};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;

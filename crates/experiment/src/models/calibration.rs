@@ -1,9 +1,9 @@
 //! Rank-one users drawn to match a printed summary, for a paper with unpublished data.
 
 use crate::fields::read_size;
-use crate::toml_reader::{Error, Field, Table, all};
 use click_models::{RankOneModel, TableShape};
 use confidence::Probability;
+use documents::toml_reader::{Error, Field, Table, all};
 use serde::Serialize;
 use sim::Streams;
 

@@ -4,9 +4,9 @@ use super::fields::{Part, at_fault, read_each, required_list, required_positions
 use super::key::{ATTRACTION, KeyKind, Length, ModelKey, POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
-use crate::toml_reader::{Error, Table, all};
 use click_models::{ClickChain, ListShape};
 use confidence::Probability;
+use documents::toml_reader::{Error, Table, all};
 use policies::catalogue::Protocol;
 
 pub(super) static MODEL: Model = Model {

@@ -4,9 +4,9 @@ use super::fields::{Part, at_field, choice_or_default, read_each, required_list,
 use super::key::{ATTRACTION, KeyKind, ModelKey, OF_ITEMS, POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
-use crate::toml_reader::{Error, Table, all};
 use click_models::{DbnReward, DynamicBayesian, ListShape};
 use confidence::Probability;
+use documents::toml_reader::{Error, Table, all};
 use policies::catalogue::Protocol;
 
 pub(super) static MODEL: Model = Model {

@@ -4,8 +4,8 @@ use super::fields::{at_fault, choice_or_default, read_each, required_list};
 use super::key::{ATTRACTION, KeyKind, ModelKey, OF_POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
-use crate::toml_reader::{Error, Table, all};
 use click_models::{DcmReward, DependentClick, ListShape};
+use documents::toml_reader::{Error, Table, all};
 use policies::catalogue::Protocol;
 
 pub(super) static MODEL: Model = Model {

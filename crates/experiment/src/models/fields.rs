@@ -1,8 +1,8 @@
 //! Readers that several models share.
 
 use super::Instance;
-use crate::toml_reader::{Error, Field, FromToml, Table, choice, collect};
 use confidence::Probability;
+use documents::toml_reader::{Error, Field, FromToml, Table, choice, collect};
 
 /// Reads the instances of tables. Their `model` and `name` have been checked before.
 pub(super) fn read_each<M>(

@@ -3,7 +3,7 @@
 //! The rows describe what the models' readers accept. A test reads each row's example, and compares the names with those that the reader
 //! asks for.
 
-use crate::number::grouped;
+use documents::number::grouped;
 use itertools::Itertools as _;
 use std::fmt;
 

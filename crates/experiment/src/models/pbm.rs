@@ -5,9 +5,9 @@ use super::key::{ModelKey, OF_ITEMS, OF_POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
 use crate::posterior::{PosteriorFile, Query, Uncertain};
-use crate::toml_reader::{Error, Table, all};
 use click_models::{ListShape, PositionBased};
 use confidence::Probability;
+use documents::toml_reader::{Error, Table, all};
 use policies::catalogue::Protocol;
 
 pub(super) static MODEL: Model = Model {

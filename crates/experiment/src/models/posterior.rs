@@ -1,9 +1,9 @@
 //! Users drawn from the posterior distribution of a fit: one instance for each query of its file.
 
 use super::{Instance, Instances, Member};
-use crate::names::title_fault;
 use crate::posterior::{PosteriorFile, Query, Uncertain};
-use crate::toml_reader::Error;
+use documents::names::title_fault;
+use documents::toml_reader::Error;
 use sim::{DrawUsers, SimRng};
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(super) struct Posterior<M> {
 
 impl<M> fmt::Debug for Posterior<M> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Posterior").field("file", &self.file.file()).finish_non_exhaustive()
+        formatter.debug_struct("Posterior").field("file", &self.file.file().name).finish_non_exhaustive()
     }
 }
 

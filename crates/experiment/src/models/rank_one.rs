@@ -5,9 +5,9 @@ use super::fields::{Part, required_list};
 use super::key::{KeyKind, Length, ModelKey, SIZE};
 use super::{Instance, Instances, LowerBound, Member, Model, Parameter};
 use crate::fields::read_size;
-use crate::toml_reader::{Error, Field, FromToml as _, Table, all, collect};
 use click_models::{RankOneModel, TableShape};
 use confidence::Probability;
+use documents::toml_reader::{Error, Field, FromToml as _, Table, all, collect};
 use policies::catalogue::Protocol;
 
 pub(super) static MODEL: Model = Model {

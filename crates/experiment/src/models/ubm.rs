@@ -5,9 +5,9 @@ use super::key::{ATTRACTION, KeyKind, ModelKey, Shape};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::posterior::{PosteriorFile, Query, Uncertain};
-use crate::toml_reader::{Error, Field, Table, all};
 use click_models::{Error as Fault, ListShape, UserBrowsing};
 use confidence::Probability;
+use documents::toml_reader::{Error, Field, Table, all};
 use policies::catalogue::Protocol;
 
 pub(super) static MODEL: Model = Model {

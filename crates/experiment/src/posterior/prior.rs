@@ -7,10 +7,10 @@
 
 use super::{PosteriorFile, Query};
 use crate::models::Instances;
-use crate::number::counted;
-use crate::toml_reader::{Error, Field};
 use click_models::ListShape;
 use contenders::FittedPriors;
+use documents::number::counted;
+use documents::toml_reader::{Error, Field};
 use policies::PbmPrior;
 
 /// Reads the file that a field of an experiment names, for these instances.
@@ -29,12 +29,7 @@ pub(crate) fn read(field: &Field<'_>, instances: &Instances) -> Result<FittedPri
         let prior = query.and_then(|query| prior_of(&file, query, shape));
         prior.map_err(|message| Error::whole_file(&path, format!("instances[{index}]: {message}")))
     });
-    Ok(FittedPriors {
-        of_instances: of_instances.collect::<Result<_, _>>()?,
-        file: name,
-        sha256: file.sha256().to_owned(),
-        content: file.content().to_vec(),
-    })
+    Ok(FittedPriors { of_instances: of_instances.collect::<Result<_, _>>()?, file: file.file.clone() })
 }
 
 fn query_of<'a>(file: &'a PosteriorFile, name: Option<&str>) -> Result<&'a Query, String> {

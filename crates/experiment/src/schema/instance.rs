@@ -4,8 +4,8 @@ use super::value::{
     array, choice, described, entries, integer, object, probability, reference, refuse, text, with,
 };
 use crate::models::{KeyKind, Length, MODELS, Model, ModelKey, Shape};
-use crate::toml_reader::Source;
 use click_models::ListShape;
+use documents::toml_reader::Source;
 use itertools::Itertools as _;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@
 use super::*;
 use crate::Experiment;
 use crate::models::{MODELS, Model};
-use crate::toml_reader::{Document, Error, Source};
+use documents::toml_reader::{Document, Error, Source};
 use jsonschema::Validator;
 use std::fs;
 use std::path::{Path, PathBuf};

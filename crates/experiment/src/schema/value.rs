@@ -1,5 +1,6 @@
 //! Schemas of single values.
 
+use documents::names::MAX_TITLE;
 use serde_json::{Map, Value, json};
 use std::ops::RangeInclusive;
 
@@ -42,7 +43,7 @@ pub(super) fn title() -> Value {
     json!({
         "type": "string",
         "minLength": 1,
-        "maxLength": crate::names::MAX_TITLE,
+        "maxLength": MAX_TITLE,
         "pattern": format!("^(?!\\s)(?:[^{unseen}]|{joiner})*$(?<!\\s)"),
     })
 }

@@ -1,6 +1,6 @@
 //! Checkpoints: the rounds after which results are recorded.
 
-use crate::toml_reader::{Error, Field, Table, all, collect};
+use documents::toml_reader::{Error, Field, Table, all, collect};
 use num_traits::ToPrimitive as _;
 use std::ops::RangeInclusive;
 

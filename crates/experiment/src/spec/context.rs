@@ -3,7 +3,7 @@
 use super::Overrides;
 use crate::models::{Instances, MODELS, MatrixFile, Model};
 use crate::queries::Queries;
-use crate::toml_reader::{Error, Field};
+use documents::toml_reader::{Error, Field};
 use std::sync::Arc;
 
 /// The inputs of an experiment besides its file.

@@ -2,8 +2,8 @@
 
 use super::{Experiment, assumes_examination};
 use crate::models::{Duels, Model};
-use crate::number::counted;
 use contenders::Entrant;
+use documents::number::counted;
 use policies::catalogue::{PolicySpec, find};
 
 impl Experiment {
@@ -56,7 +56,7 @@ impl Experiment {
         for (index, entry) in self.policies.iter().enumerate() {
             doubts.extend(self.doubts_of(entry).into_iter().map(|doubt| format!("{}: {doubt}", entry.label)));
             let is_same = |other: &&Entrant| {
-                let files = |entry: &Entrant| entry.priors.as_ref().map(|priors| priors.sha256.clone());
+                let files = |entry: &Entrant| entry.priors.as_ref().map(|priors| priors.file.sha256.clone());
                 (other.spec, other.read_as, &other.examination, other.told_gamma, files(other))
                     == (entry.spec, entry.read_as, &entry.examination, entry.told_gamma, files(entry))
             };

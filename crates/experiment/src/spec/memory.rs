@@ -12,8 +12,8 @@
 //! A run that ends with an answer counts as one checkpoint. A number takes 24 bytes as text. A text counts twice, because its buffer grows
 //! by doubling. The memory of a policy while it plays is not counted: it is needed once per thread, not once per run.
 
-use crate::number::noun;
 use crate::runs::Layout;
+use documents::number::noun;
 
 /// The most memory that an experiment may take: 8 GiB.
 const LIMIT: f64 = 8.0 * GIBIBYTE;

@@ -6,9 +6,9 @@ use super::scope::Scope;
 use super::{Experiment, HORIZONS, Overrides, Schedule, Task};
 use crate::fields::{TABLES, assignment_of, read_runs};
 use crate::models::{Instances, MODELS, Model, Reading, read_instances};
-use crate::names::read_name;
 use crate::posterior::PosteriorFile;
-use crate::toml_reader::{Error, Faults, Field, collect};
+use documents::names::read_name;
+use documents::toml_reader::{Error, Faults, Field, collect};
 use sim::Assignment;
 
 impl Experiment {

@@ -1,7 +1,7 @@
 //! The tables in which an experiment's keys are looked up: its own, its panel's, and the top of the file.
 
 use super::{Experiment, SpecContext};
-use crate::toml_reader::{Error, Field, Table};
+use documents::toml_reader::{Error, Field, Table};
 
 /// The tables in which an experiment's keys are looked up.
 pub(super) struct Scope<'a, 'doc> {

@@ -11,7 +11,7 @@ mod written;
 
 use super::*;
 use crate::DataInstances;
-use crate::toml_reader::Source;
+use documents::toml_reader::Source;
 
 /// A valid spec.
 const GOOD: &str = include_str!("../../../click-bandits/tests/data/bad_spec/good.toml");

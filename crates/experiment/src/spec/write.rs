@@ -4,9 +4,7 @@ use super::{Experiment, Schedule, Task, checkpoints};
 use crate::models::{Model, Parameter, Parameters};
 use itertools::Itertools as _;
 use serde_json::Value;
-use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::path::Path;
 
 impl Experiment {
     /// The experiment as a TOML file. Reading the file gives an experiment with the same canonical form.
@@ -51,11 +49,11 @@ impl Experiment {
                 let _ = writeln!(text, "read-as = {}", quoted(Model::of(protocol).name));
             }
             if let Some(lists) = &entry.lists {
-                let _ = writeln!(text, "lists = {}", quoted(file_name(&lists.file)));
+                let _ = writeln!(text, "lists = {}", quoted(lists.file.file_name()));
             }
             if let Some(priors) = &entry.priors {
                 let _ =
-                    writeln!(text, "prior = \"fitted\"\nprior_file = {}", quoted(file_name(&priors.file)));
+                    writeln!(text, "prior = \"fitted\"\nprior_file = {}", quoted(priors.file.file_name()));
             }
             if entry.told_gamma {
                 let _ = writeln!(text, "told = \"gamma\"");
@@ -85,7 +83,7 @@ impl Experiment {
         }
         writeln!(text, "seed = {}", self.seed)?;
         if let Some(file) = self.instances.posterior() {
-            let (name, model) = (quoted(file_name(file.file())), quoted(file.model()));
+            let (name, model) = (quoted(file.file().file_name()), quoted(file.model()));
             let positions = file.positions().map_or_else(String::new, |n| format!(", positions = {n}"));
             let queries = file.queries().map_or_else(String::new, |names| {
                 format!(", queries = [{}]", names.iter().map(|name| quoted(name)).join(", "))
@@ -133,11 +131,6 @@ fn write_comments(text: &mut String, comments: Option<&[String]>) {
         text.extend(comment.chars().map(harmless));
         text.push('\n');
     }
-}
-
-/// The name of a file without its folder: results have a copy of it.
-pub(crate) fn file_name(path: &str) -> &str {
-    Path::new(path).file_name().and_then(OsStr::to_str).unwrap_or_default()
 }
 
 /// Text as a TOML string, on one line.

@@ -54,7 +54,7 @@ fn accepted_variants_are_read() {
         assert_eq!(read(&[&padded[..], b"xyz"].concat()).unwrap_err().kind(), Kind::Gzip);
     }
     // Gzip is recognised even if the reader returns one byte at a time.
-    let slow = BufReader::with_capacity(1, Cursor::new(compressed(GOOD.as_bytes())));
+    let slow = BufReader::with_capacity(1, io::Cursor::new(compressed(GOOD.as_bytes())));
     assert_good(&Reader::new("f", slow).collect::<Result<Vec<_>, _>>().unwrap());
 }
 
@@ -152,7 +152,7 @@ quickcheck! {
     /// Any bytes, plain and as gzip.
     fn no_bytes_make_it_panic(bytes: Vec<u8>) -> bool {
         let _ = read(&bytes);
-        let _ = read(&[&GZIP[..], &bytes].concat());
+        let _ = read(&[&b"\x1f\x8b"[..], &bytes].concat());
         true
     }
 

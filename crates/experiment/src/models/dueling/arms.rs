@@ -1,7 +1,7 @@
 //! The key `arms`: selects items of a preference matrix.
 
 use crate::fields::read_size;
-use crate::toml_reader::{Error, Field, Table, all, collect};
+use documents::toml_reader::{Error, Field, Table, all, collect};
 use serde::Serialize;
 
 /// The maximal number of matrix entries of all subsets together; each takes 16 bytes.

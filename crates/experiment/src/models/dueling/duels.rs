@@ -2,8 +2,8 @@
 
 use super::{Arms, MatrixFile};
 use crate::models::Instance;
-use crate::toml_reader::{Error, Location};
 use click_models::{DuelingModel, ItemId, PreferenceMatrix};
+use documents::toml_reader::{Error, Location};
 use sim::Streams;
 use std::sync::Arc;
 

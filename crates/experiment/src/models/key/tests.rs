@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::models::{MODELS, Model, Reading, read_instances};
-use crate::toml_reader::{Source, Table};
+use documents::toml_reader::{Source, Table};
 use std::collections::BTreeSet;
 use std::fs;
 

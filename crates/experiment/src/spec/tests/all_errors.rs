@@ -1,7 +1,7 @@
 //! All errors of a file at once, and what is valid but doubtful.
 
 use super::*;
-use crate::toml_reader::Source;
+use documents::toml_reader::Source;
 
 /// Every error, without the name of the file, in the order in which they are reported.
 fn errors(text: &str, overrides: Overrides) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::{LISTS, PARAMETERS, UNCERTAIN, WARM};
 use crate::Experiment;
-use crate::toml_reader::{Error, Source};
+use documents::toml_reader::{Error, Source};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::tempdir;

@@ -11,7 +11,11 @@ pub fn sha256(content: &[u8]) -> String {
 }
 
 /// SHA-256 of a file, in hexadecimal.
-pub(crate) fn sha256_of_file(path: &Path) -> io::Result<String> {
+///
+/// # Errors
+///
+/// Those of [`open_regular`]; an error of the system.
+pub fn sha256_of_file(path: &Path) -> io::Result<String> {
     let mut hasher = Sha256::new();
     io::copy(&mut open_regular(path)?, &mut hasher)?;
     Ok(hexadecimal(&hasher.finalize()))

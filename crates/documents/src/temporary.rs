@@ -52,7 +52,7 @@ impl TemporaryFile {
     }
 
     /// Where the file is now.
-    pub(crate) fn temporary_path(&self) -> &Path {
+    pub fn temporary_path(&self) -> &Path {
         &self.temporary
     }
 
@@ -87,7 +87,7 @@ pub fn remove_left_overs(dir: &Path) {
 }
 
 /// Forces the directory of a file to disk, and so a name that the file was given. A system that cannot do so is left to itself.
-pub(crate) fn sync_dir_of(path: &Path) {
+pub fn sync_dir_of(path: &Path) {
     let dir = path.parent().map(File::open);
     let _ = dir.and_then(Result::ok).map(|dir| dir.sync_all());
 }

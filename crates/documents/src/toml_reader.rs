@@ -36,6 +36,7 @@ use file::{content_of, open_in};
 pub use suggest::closest;
 pub use values::FromToml;
 
+use crate::byte_order_mark::BYTE_ORDER_MARK;
 use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -105,8 +106,8 @@ impl Source {
     /// The text is blank.
     pub fn from_text(file: impl Into<String>, text: impl Into<String>) -> Result<Self, Error> {
         let (file, mut text) = (file.into(), text.into());
-        if text.starts_with('\u{feff}') {
-            text.drain(..'\u{feff}'.len_utf8());
+        if text.as_bytes().starts_with(BYTE_ORDER_MARK) {
+            text.drain(..BYTE_ORDER_MARK.len());
         }
         if text.trim().is_empty() {
             return Err(Location::of_text(&file, &text, 0, "").error("the file is empty"));

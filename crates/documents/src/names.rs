@@ -5,16 +5,20 @@ use crate::toml_reader::{Error, Field, Location};
 /// The longest label or other text for readers, in characters. Tables and figures have room for that many.
 pub const MAX_TITLE: usize = 100;
 /// The longest name of an experiment, in characters. Files are named after it.
-pub(crate) const MAX_NAME: usize = 100;
+pub const MAX_NAME: usize = 100;
 
 /// Reads the name of an experiment.
-pub(crate) fn read_name(field: &Field<'_>) -> Result<String, Error> {
+///
+/// # Errors
+///
+/// Those of [`name_fault`].
+pub fn read_name(field: &Field<'_>) -> Result<String, Error> {
     let name: String = field.get()?;
     name_fault(&name).map_or(Ok(name), |fault| Err(field.error(fault)))
 }
 
 /// What is wrong with a text as the name of an experiment; `None` if nothing is.
-pub(crate) fn name_fault(name: &str) -> Option<String> {
+pub fn name_fault(name: &str) -> Option<String> {
     let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let fault = if name.is_empty() {
         "the name is empty"
@@ -31,7 +35,11 @@ pub(crate) fn name_fault(name: &str) -> Option<String> {
 }
 
 /// Reads a label or name for readers.
-pub(crate) fn read_title(field: &Field<'_>) -> Result<String, Error> {
+///
+/// # Errors
+///
+/// Those of [`title_fault`].
+pub fn read_title(field: &Field<'_>) -> Result<String, Error> {
     let title: String = field.get()?;
     title_fault(&title).map_or(Ok(title), |fault| Err(field.error(fault)))
 }
@@ -74,7 +82,11 @@ pub fn has_invisible(text: &str) -> bool {
 }
 
 /// Refuses a name that was given before.
-pub(crate) fn unique(
+///
+/// # Errors
+///
+/// The name was given before.
+pub fn unique(
     given: &mut Vec<(String, Location)>,
     name: String,
     location: Location,

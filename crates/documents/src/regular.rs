@@ -31,6 +31,6 @@ pub fn read_own(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// Whether a path is a link.
-pub(crate) fn is_link(path: &Path) -> bool {
+pub fn is_link(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_symlink())
 }

@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+
+mod byte_order_mark;
+mod gzip;
+mod hash;
+mod input_file;
+mod json;
+mod regular;
+mod temporary;
+mod unix;
+
+pub mod names;
+pub mod number;
+pub mod toml_reader;
+
+pub use byte_order_mark::{BYTE_ORDER_MARK, without_byte_order_mark};
+#[cfg(feature = "gzip")]
+pub use gzip::Unpacked;
+pub use gzip::unpack;
+pub use hash::{hexadecimal, sha256, sha256_of_file};
+pub use input_file::InputFile;
+pub use json::{read_json, without_place};
+pub use regular::{is_link, open_regular, read_own};
+pub use temporary::{TemporaryFile, remove_left_overs, sync_dir_of, try_to_create_in};
+pub use unix::{is_device, names_and_identity};
