@@ -6,9 +6,9 @@ mod spec;
 mod watch;
 
 pub(crate) use self::result::Simulation;
+pub(crate) use self::watch::{Watch, watched};
 
 use self::contender::{Fault, with_contender};
-use self::watch::{Watch, watched};
 use crate::message::{type_error, value_error};
 use crate::task::{count, size};
 use experiment::manifest::Program;

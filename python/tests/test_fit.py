@@ -146,11 +146,24 @@ def test_the_command_writes_the_same_bytes(tmp_path, columns, options, arguments
     for key in ("model", "log_likelihood", "difference", "perplexity", "conditional_perplexity"):
         assert [row[key] for row in comparison["models"]] == list(fitted.comparison[key]), key
     assert comparison["users"]["model"] == fitted.report["users"]
+    if (out / "answer.json").exists():
+        assert json.loads((out / "answer.json").read_bytes()) == fitted.answer(seed=arguments.get("seed", 1))
+    else:
+        assert columns is COLUMNS and fitted.answer() is None
     again = fit(out / "counts.csv", format="counts")
     assert list(again.counts) == list(fitted.counts)
     tomllib = pytest.importorskip("tomllib")
     (spec,) = [of for of in tomllib.loads((out / "spec.toml").read_text()).values() if isinstance(of, list) and "model" in of[0]]
     assert spec == fitted.instances()
+
+
+def test_the_answer_is_about_the_log(expected):
+    answer = expected.answer(queries=2, threads=1)
+    assert answer["lists_of_log"] == 3000 and len(answer["queries"]) == 2
+    assert answer["all"]["loss"]["lower"] >= 0.0 and answer["all"]["share"] == 1.0
+    assert answer == expected.answer(queries=2)
+    with pytest.raises(ValueError, match="queries is 0: expected a whole number from 1 to 1000"):
+        expected.answer(queries=0)
 
 
 def test_formats_with_columns_of_their_own(tmp_path):

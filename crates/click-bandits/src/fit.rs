@@ -1,7 +1,5 @@
-//! `fit`: fits click models to a click log, with intervals; compares them on held-out data; writes an experiment with the log's users.
-//!
-//! The log is read once. The written parameters are fitted to the whole log. Data are held out for the comparison: one session in
-//! `--held-out`, drawn by its place in the log, or one impression if lines are not sessions. Files do not depend on the number of threads.
+//! `fit`: fits click models to a click log and compares them (`click_logs::study`), and answers what
+//! today's ranking loses (`answer`). Files do not depend on the number of threads.
 
 mod answer;
 mod arguments;
@@ -12,23 +10,22 @@ mod overview;
 mod page;
 mod parameters;
 mod records;
-mod simulation;
 mod source;
 mod tables;
 
 pub(crate) use self::arguments::{Arguments, HowToRead};
 pub(crate) use self::measured::queries_of_log;
 
-use self::answer::{Answer, Decision};
 use self::arguments::SettingSource;
 use self::inputs::Inputs;
 use self::overview::Overview;
 use self::parameters::{Form, Parameters};
 use self::records::ComparisonRecord;
-use self::simulation::Simulable;
 use self::source::Source;
 use crate::program::program;
+use crate::progress::RunCounter;
 use crate::terminal::{self, say};
+use ::answer::{Answer, DECISION_PARAMETERS, Decision, FittedUsers, LOGGED, PARAMETERS, Settings};
 use anyhow::Result;
 use click_logs::fit::{Comparison, Fit, Model};
 use click_logs::study::Study;
@@ -39,7 +36,7 @@ use experiment::sha256;
 
 /// The files that a fit may write. Some figures and the spec are written only for some models.
 const FILES: [&str; 14] = [
-    PARAMETERS_JSON,
+    PARAMETERS,
     PARAMETERS_CSV,
     PARAMETERS_PARQUET,
     COUNTS,
@@ -56,7 +53,6 @@ const FILES: [&str; 14] = [
 ];
 /// Of these files the same fit writes some or others, by the form of the parameters.
 const BY_FORM: [&str; 3] = [PARAMETERS_CSV, PARAMETERS_PARQUET, DECISION_PARAMETERS];
-const PARAMETERS_JSON: &str = "parameters.json";
 const PARAMETERS_CSV: &str = "parameters.csv";
 const PARAMETERS_PARQUET: &str = "parameters.parquet";
 const COUNTS: &str = "counts.csv";
@@ -65,9 +61,7 @@ const COMPARISON_CSV: &str = "comparison.csv";
 const SPEC: &str = "spec.toml";
 const EXAMINATION: &str = "examination.svg";
 const ATTRACTION: &str = "attraction.svg";
-const LOGGED: &str = "logged.csv";
 const DECISION: &str = "decision.toml";
-const DECISION_PARAMETERS: &str = "decision.json";
 const ANSWER: &str = "answer.json";
 const PAGE: &str = "index.html";
 
@@ -76,10 +70,8 @@ const PAGE: &str = "index.html";
 pub(crate) struct Outcome {
     source: Source,
     study: Study,
-    /// `None` if the log has no lists, no answer was asked for, or it cannot be made.
-    answer: Option<Answer>,
-    /// Why it cannot be made.
-    no_answer: Option<String>,
+    /// The answer, or why there is none.
+    answer: Result<Answer, String>,
     /// The number of parameters, if they were written as Parquet.
     in_table: Option<u64>,
     /// SHA-256 of `parameters.json`, in hexadecimal.
@@ -93,11 +85,7 @@ pub(crate) struct Outcome {
 /// The errors of [`fit_and_write`].
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let outcome = fit_and_write(arguments, |_| Ok(()))?;
-    if !arguments.quiet {
-        let (study, simulable) = (&outcome.study, Simulable::chosen(&outcome.study));
-        say(&Overview { arguments, outcome: &outcome, study, simulable })?;
-    }
-    Ok(())
+    if arguments.quiet { Ok(()) } else { say(&Overview { arguments, outcome: &outcome }) }
 }
 
 /// Fits, and writes if `may_write` agrees; it gets the SHA-256 of the parameters.
@@ -125,23 +113,23 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
 
     let options = arguments.options();
     let study = source.study(&inputs, options, tell)?;
-    let simulable = Simulable::chosen(&study);
+    let fitted_users = FittedUsers::new(&study);
     let parameters = Parameters::new(arguments.parameters, &study, &options)?;
     let Study { whole, fits, comparison, users, .. } = &study;
-    let shown = simulable.map_or_else(|| first_or_best(fits, comparison.as_ref()), Simulable::fit);
+    let shown = fitted_users.map_or_else(|| first_or_best(fits, comparison.as_ref()), FittedUsers::fit);
     let compared = ComparisonRecord::new(arguments, comparison.as_ref(), users.as_ref());
     let sha256_of_parameters = sha256(&parameters.json);
     may_write(&sha256_of_parameters)?;
     let output = claimed.map_or_else(claim, Ok)?;
     let (in_table, table) = (parameters.in_table, parameters.table.0);
     let mut files: Vec<(&str, Vec<u8>)> = vec![
-        (PARAMETERS_JSON, parameters.json),
+        (PARAMETERS, parameters.json),
         parameters.table,
         (COUNTS, tables::counts(&whole.counts)?),
         (COMPARISON_JSON, records::to_json(&compared)?),
         (COMPARISON_CSV, tables::comparison(comparison.as_ref())?),
     ];
-    let spec = simulable.map(|simulable| simulable.spec(arguments, whole)).transpose()?;
+    let spec = fitted_users.map(|users| users.spec(whole, &arguments.named(), arguments.seed)).transpose()?;
     files.extend(spec.map(|spec| (SPEC, spec.into_bytes())));
     if let Some(pbm) = fits.iter().find(|fit| fit.model() == Model::Pbm) {
         files.push((EXAMINATION, figures::examination(pbm, whole)?.into_bytes()));
@@ -149,18 +137,29 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let drawn = figures::attraction(shown, whole)?;
     let decision = if arguments.answer > 0 {
         tell("simulating today's ranking and policies on users as uncertain as the log leaves them");
-        let models = Simulable::for_answer(&study);
+        let progress = RunCounter::new("decision", arguments.quiet);
+        let settings = Settings {
+            n_queries: arguments.answer.into(),
+            seed: arguments.seed,
+            threads: arguments.threads.map(usize::from),
+            observer: &progress,
+            stop: None,
+        };
         // With the table, that file has no queries.
         let parameters = in_table.is_none().then_some(files[0].1.as_slice());
+        let decision = Decision::new(&study, &options, parameters, &settings);
         // The fit is written, whatever the simulation of its users meets.
-        Decision::new(arguments, &models, &study, &options, parameters)
-            .map_err(|error| format!("its users cannot be simulated: {error:#}."))
+        decision.map_err(|error| format!("its users cannot be simulated: {:#}.", anyhow::Error::from(error)))
     } else {
-        Ok(None)
+        Err("none was asked for (--answer 0).".to_owned())
     };
-    let (decision, no_answer) =
-        decision.map_or_else(|fault| (None, Some(fault)), |decision| (decision, None));
-    let answer = decision.as_ref().map(|decision| decision.answer.clone());
+    let why_none = if fitted_users.is_none() {
+        "no fitted model can be simulated."
+    } else {
+        "this log has no whole lists in their order, so it cannot tell what they lose."
+    };
+    let decision = decision.and_then(|decision| decision.ok_or_else(|| why_none.to_owned()));
+    let answer = decision.as_ref().map(|decision| decision.answer.clone()).map_err(Clone::clone);
     if arguments.settings_from == SettingSource::CommandLine {
         let figures: Vec<&str> = files
             .iter()
@@ -168,11 +167,11 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
             .map(|(_, svg)| std::str::from_utf8(svg))
             .chain([Ok(drawn.as_str())])
             .collect::<Result<_, _>>()?;
-        let page = page::page(arguments, whole, answer.as_ref(), comparison.as_ref(), &figures, table);
+        let page = page::page(arguments, whole, answer.as_ref().ok(), comparison.as_ref(), &figures, table);
         files.push((PAGE, page.into_bytes()));
     }
-    if let Some(decision) = decision {
-        files.push((ANSWER, decision.to_json()?));
+    if let Ok(decision) = decision {
+        files.push((ANSWER, records::to_json(&decision.answer)?));
         files.push((LOGGED, decision.logged));
         files.push((DECISION, decision.spec.into_bytes()));
         files.extend(decision.parameters.map(|parameters| (DECISION_PARAMETERS, parameters)));
@@ -181,7 +180,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, content)| (*name, content.as_slice())).collect();
     let manifest = Manifest::of(&canonical, started, source.threads(), &files, program());
     output.write_all(&manifest.to_json(), &files)?;
-    Ok(Outcome { source, study, answer, no_answer, in_table, parameters: sha256_of_parameters })
+    Ok(Outcome { source, study, answer, in_table, parameters: sha256_of_parameters })
 }
 
 /// The fit with the best predictions of the held-out part; without a comparison the first.

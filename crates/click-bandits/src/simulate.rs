@@ -43,7 +43,7 @@ pub(crate) fn simulate(
     options: Options<'_>,
 ) -> Result<Simulation> {
     refuse_report(dir)?;
-    let progress = RunCounter::new(experiment, options.quiet);
+    let progress = RunCounter::new(experiment.name(), options.quiet);
     let runner = runner(experiment, options).observer(&progress);
     let claimed = ResultDir::claim(&runner, dir, options.claim(drawing.files()))?;
     tell_what_is_kept(dir);
@@ -58,7 +58,7 @@ pub(crate) fn simulate(
 ///
 /// Runs that do not fit into memory.
 pub(crate) fn simulate_in_memory(experiment: &Experiment, options: Options<'_>) -> Result<Measured> {
-    let progress = RunCounter::new(experiment, options.quiet);
+    let progress = RunCounter::new(experiment.name(), options.quiet);
     let measured = runner(experiment, options).observer(&progress).run()?;
     progress.end();
     Ok(measured)
@@ -76,7 +76,7 @@ pub(crate) fn play_part(
     options: Options<'_>,
 ) -> Result<()> {
     refuse_report(dir)?;
-    let progress = RunCounter::new(experiment, options.quiet);
+    let progress = RunCounter::new(experiment.name(), options.quiet);
     runner(experiment, options).check_part(dir, shard, &options.claim(Vec::new()))?;
     tell_what_is_kept(dir);
     runner(experiment, options).observer(&progress).run_part(dir, shard, &options.claim(Vec::new()))?;

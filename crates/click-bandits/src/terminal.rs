@@ -8,6 +8,7 @@ use report::into_lines;
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write as _, stderr, stdout};
+use std::ops::Range;
 use unicode_width::UnicodeWidthStr as _;
 
 /// What is wrong if standard output does not take everything.
@@ -74,6 +75,25 @@ pub(crate) fn width(text: &str) -> usize {
 pub(crate) fn left(text: &str, columns: usize) -> String {
     let text = in_line(text);
     format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
+}
+
+/// Rows as lines, indented by two columns, with two columns between the cells. The cells of the
+/// columns in `right` are aligned to the right, the others to the left.
+pub(crate) fn table<const N: usize>(
+    rows: impl IntoIterator<Item = [String; N]>,
+    right: Range<usize>,
+) -> String {
+    let rows: Vec<[String; N]> = rows.into_iter().collect();
+    let widths: [usize; N] =
+        std::array::from_fn(|column| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0));
+    let line = |row: &[String; N]| {
+        let cell = |(column, cell): (usize, &String)| {
+            let (text, space) = (in_line(cell), " ".repeat(widths[column] - width(cell)));
+            if right.contains(&column) { format!("  {space}{text}") } else { format!("  {text}{space}") }
+        };
+        row.iter().enumerate().map(cell).collect::<String>().trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
 }
 
 /// A text in lines of at most `columns` columns. A wider word has a line of its own.

@@ -807,6 +807,9 @@ class Fitted:
     def instances(
         self, model: str | None = None, queries: Sequence[str] | None = None
     ) -> list[dict[str, Any]]: ...
+    def answer(
+        self, *, queries: int = 10, seed: int = 1, threads: int | None = None
+    ) -> dict[str, Any] | None: ...
 
 @final
 class Table:

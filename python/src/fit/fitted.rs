@@ -1,7 +1,10 @@
 //! `Fitted`: the fits of a log, as tables and as users to simulate.
 
+use super::whole;
 use crate::message::{did_you_mean, value_error};
+use crate::simulate::{Watch, watched};
 use crate::table::{Column, Table};
+use answer::{Decision, Settings};
 use click_logs::fit::{Estimate, Fit, Model, Options, QueryFit, Users};
 use click_logs::parameters::{ParameterRow, for_each_parameter};
 use click_logs::study::{Study, WholeLog};
@@ -201,6 +204,37 @@ impl Fitted {
             list.append(instance(py, name, &users)?)?;
         }
         Ok(list)
+    }
+
+    /// What today's ranking loses and what a policy would gain on the queries with the most lists, as a dict: the command's answer.json.
+    ///
+    /// Users are drawn from the posterior distribution of the fit, and play in a simulation, which Ctrl-C ends. seed is that of the
+    /// simulation; the answer does not depend on threads. Values are means with 95 % intervals, in expected clicks per 1,000 lists;
+    /// "gained" is in clicks after 10,000 lists. None if the log has no whole lists in their order, or no fitted model has users.
+    #[pyo3(signature = (*, queries=10, seed=1, threads=None))]
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        queries: i64,
+        seed: i64,
+        threads: Option<i64>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let size = |name, number, max| {
+            PyResult::Ok(usize::try_from(whole(name, number, 1, max)?).unwrap_or(usize::MAX))
+        };
+        let watch = Watch::new(py, None)?;
+        let settings = Settings {
+            n_queries: size("queries", queries, 1000)?,
+            seed: whole("seed", seed, 0, i64::MAX as u64)?,
+            threads: threads.map(|threads| size("threads", threads, 1024)).transpose()?,
+            observer: &watch,
+            stop: Some(watch.flag()),
+        };
+        let made = watched(py, &watch, || Decision::new(&self.study, &self.options, None, &settings))?;
+        let made = made.map_err(|error| value_error(format!("{:#}", anyhow::Error::from(error))))?;
+        let Some(Decision { answer, .. }) = made else { return Ok(None) };
+        let json = serde_json::to_string(&answer).map_err(value_error)?;
+        py.import("json")?.call_method1("loads", (json,)).map(Some)
     }
 
     fn __repr__(&self) -> String {

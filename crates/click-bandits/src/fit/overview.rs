@@ -2,8 +2,8 @@
 //! results.
 
 use super::arguments::Arguments;
-use super::simulation::Simulable;
-use super::{Outcome, PAGE, PARAMETERS_JSON, PARAMETERS_PARQUET, SPEC};
+use super::{Outcome, PAGE, PARAMETERS_PARQUET, SPEC, answer};
+use ::answer::{FittedUsers, PARAMETERS};
 use click_logs::fit::{Difference, Fit, Model, identifiability};
 use click_logs::parameters::{FEW, for_each_parameter};
 use click_logs::study::{Study, WholeLog};
@@ -16,13 +16,11 @@ use std::fmt;
 pub(super) struct Overview<'a> {
     pub(super) arguments: &'a Arguments,
     pub(super) outcome: &'a Outcome,
-    pub(super) study: &'a Study,
-    pub(super) simulable: Option<Simulable<'a>>,
 }
 
 impl fmt::Display for Overview<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Study { whole, fits, users, without_user_browsing, .. } = self.study;
+        let Study { whole, fits, users, without_user_browsing, .. } = &self.outcome.study;
         let WholeLog { report, n_queries, counts, .. } = whole;
         let prior = |fit: &Fit| format!("{} {}", fit.model(), fit.site().prior_strength);
         let priors: Vec<String> = fits.iter().map(prior).collect();
@@ -43,7 +41,7 @@ impl fmt::Display for Overview<'_> {
         if let Some(n) = self.outcome.in_table {
             writeln!(
                 f,
-                "Parameters: {} in {PARAMETERS_PARQUET}; {PARAMETERS_JSON} has what belongs to all queries together (--parameters json \
+                "Parameters: {} in {PARAMETERS_PARQUET}; {PARAMETERS} has what belongs to all queries together (--parameters json \
                  writes all to it).",
                 grouped(n)
             )?;
@@ -64,22 +62,22 @@ impl fmt::Display for Overview<'_> {
                 counted(ubm.queries().len() as u64, "query"),
             )?;
         }
-        match self.simulable {
-            Some(simulable) => {
+        match FittedUsers::new(&self.outcome.study) {
+            Some(users) => {
                 writeln!(
                     f,
                     "Users ({}): click-bandits simulate {} --out RESULTS",
-                    simulable.fit().model(),
+                    users.fit().model(),
                     for_a_shell(&self.arguments.out.join(SPEC).display().to_string())
                 )
             }
             None => writeln!(f, "No spec.toml: no fitted model can be simulated."),
         }?;
         match &self.outcome.answer {
-            Some(answer) => {
-                write!(f, "\n{}\nPage: {}\n", answer.to_text(), self.arguments.out.join(PAGE).display())
+            Ok(answer) => {
+                write!(f, "\n{}\nPage: {}\n", answer::text(answer), self.arguments.out.join(PAGE).display())
             }
-            None => writeln!(f, "\nNo answer on today's ranking: {}", self.why_no_answer()),
+            Err(why) => writeln!(f, "\nNo answer on today's ranking: {why}"),
         }
     }
 }
@@ -111,21 +109,8 @@ fn impressions(query: QuerySessions<'_>) -> u64 {
 }
 
 impl Overview<'_> {
-    /// Why there is no answer.
-    fn why_no_answer(&self) -> &str {
-        if let Some(why) = &self.outcome.no_answer {
-            why
-        } else if self.arguments.answer == 0 {
-            "none was asked for (--answer 0)."
-        } else if self.simulable.is_none() {
-            "no fitted model can be simulated."
-        } else {
-            "this log has no whole lists in their order, so it cannot tell what they lose."
-        }
-    }
-
     fn comparison(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let comparison = self.study.comparison.as_ref();
+        let comparison = self.outcome.study.comparison.as_ref();
         let comparison = comparison.and_then(|comparison| Some((comparison, comparison.scores().first()?)));
         let Some((comparison, best)) = comparison else {
             return writeln!(f, "Nothing was held out to compare models on: the log is too short.\n");
@@ -173,7 +158,7 @@ impl Overview<'_> {
     }
 
     fn warnings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Study { whole, fits, .. }, source) = (self.study, &self.outcome.source);
+        let (Study { whole, fits, .. }, source) = (&self.outcome.study, &self.outcome.source);
         let mut warn = |text: String| writeln!(f, "Note: {text}");
         if !source.left_out().is_empty() {
             let all = names(source.left_out());

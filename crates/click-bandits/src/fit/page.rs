@@ -1,7 +1,7 @@
 //! `index.html`: the answer first, then the comparison of models and the figures.
 
-use super::answer::Answer;
 use super::arguments::Arguments;
+use ::answer::Answer;
 use click_logs::fit::Comparison;
 use click_logs::study::WholeLog;
 use experiment::number::{counted, fixed};
@@ -20,7 +20,7 @@ pub(super) fn page(
     html.element("h1", "", "What a click log says");
     html.element("p", "lead", &format!("{}: {}", arguments.named(), whole.report));
     if let Some(answer) = answer {
-        answer.write(&mut html);
+        super::answer::write(answer, &mut html);
     } else {
         html.element("h2", "", "No answer on today's ranking");
         html.element(

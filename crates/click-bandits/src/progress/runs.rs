@@ -4,7 +4,7 @@ use super::forecast::Forecast;
 use super::{Counted, Progress, Span};
 use crate::terminal;
 use experiment::number::{counted, grouped, significant};
-use experiment::{Experiment, Observer, Plan, Step};
+use experiment::{Observer, Plan, Step};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -33,8 +33,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl RunCounter {
     /// Shows nothing before the experiment begins.
-    pub(crate) fn new(experiment: &Experiment, is_quiet: bool) -> Self {
-        Self { name: experiment.name().to_owned(), is_quiet, shown: Mutex::default() }
+    pub(crate) fn new(experiment: &str, is_quiet: bool) -> Self {
+        Self { name: experiment.to_owned(), is_quiet, shown: Mutex::default() }
     }
 
     /// Ends the display.

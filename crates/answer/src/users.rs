@@ -1,7 +1,6 @@
-//! `spec.toml`: an experiment with the users of the log, one instance for each fitted query. `simulate` can run it unchanged.
+//! Fits whose users can be simulated, the policies for them, and the experiment `spec.toml`.
 
-use super::arguments::Arguments;
-use anyhow::{Context as _, Result};
+use crate::Error;
 use click_logs::fit::{Choice, Fit, Model, QueryFit, Users};
 use click_logs::study::{Study, WholeLog};
 use click_models::DependentClick;
@@ -12,10 +11,11 @@ use experiment::{Experiment, Instance, Instances};
 use itertools::Itertools as _;
 use policies::catalogue::Protocol;
 
-/// The maximal number of queries in a spec.
+/// The maximal number of queries in an experiment.
 const QUERIES: usize = 1000;
 
-/// The most lists of a query whose best one is searched for every draw of its users. The search takes about a tenth of a millisecond then.
+/// The most lists of a query among which the best one is searched for every draw of its users. The
+/// search then takes about a tenth of a millisecond.
 const LISTS_OF_DRAWS: usize = 1_000_000;
 
 /// Policies for users who show clicks and nothing else.
@@ -29,7 +29,7 @@ type Contenders = &'static [(&'static str, Option<Protocol>)];
 
 /// A fit whose users can be simulated.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Simulable<'a> {
+pub struct FittedUsers<'a> {
     fit: &'a Fit,
     model: &'static str,
     /// A first choice of policies.
@@ -38,15 +38,17 @@ pub(super) struct Simulable<'a> {
     contenders: Contenders,
 }
 
-impl<'a> Simulable<'a> {
-    /// The fit of the chosen model; without a comparison the first fit whose users can be simulated.
-    pub(super) fn chosen(study: &'a Study) -> Option<Self> {
-        study.simulated().and_then(Self::new)
+impl<'a> FittedUsers<'a> {
+    /// The users of the chosen model; without a comparison, of the first fit with users that can be
+    /// simulated.
+    pub fn new(study: &'a Study) -> Option<Self> {
+        study.simulated().and_then(Self::of_fit)
     }
 
-    /// The fits for the answer: the best one first, then those that are not told apart from it. Users of a cascade are left out if a list
-    /// has several clicks, which they never make; user browsing and the dependent click model if their best lists take too long to find.
-    pub(super) fn for_answer(study: &'a Study) -> Vec<Self> {
+    /// The fits for the answer: the best one first, then those that are not told apart from it.
+    /// Users of a cascade are left out if a list has several clicks, which they never make; user
+    /// browsing and the dependent click model, if their best lists take too long to find.
+    pub(crate) fn for_answer(study: &'a Study) -> Vec<Self> {
         let Study { whole, fits, comparison, .. } = study;
         let patterns =
             || whole.sessions.queries().flat_map(|query| query.lists()).flat_map(|list| list.patterns());
@@ -68,18 +70,20 @@ impl<'a> Simulable<'a> {
             _ => true,
         };
         let fits: Vec<&Fit> = fits.iter().filter(able).filter(|fit| study.has_users(fit)).collect();
-        let of = |model: Model| fits.iter().copied().find(|fit| fit.model() == model).and_then(Self::new);
-        match comparison.as_ref().and_then(|comparison| comparison.choice(|model| of(model).is_some())) {
-            None => fits.iter().copied().find_map(Self::new).into_iter().collect(),
+        let users_of =
+            |model: Model| fits.iter().copied().find(|fit| fit.model() == model).and_then(Self::of_fit);
+        match comparison.as_ref().and_then(|comparison| comparison.choice(|model| users_of(model).is_some()))
+        {
+            None => fits.iter().copied().find_map(Self::of_fit).into_iter().collect(),
             Some(Choice { best, alike, .. }) => {
                 let others = alike.into_iter().filter(|&model| model != best);
-                std::iter::once(best).chain(others).filter_map(of).collect()
+                std::iter::once(best).chain(others).filter_map(users_of).collect()
             }
         }
     }
 
-    /// `None` for click-through rates, which have no users.
-    fn new(fit: &'a Fit) -> Option<Self> {
+    /// The users of a fit; `None` for click-through rates, which have none.
+    fn of_fit(fit: &'a Fit) -> Option<Self> {
         let (model, policies, contenders): (_, &[_], Contenders) = match fit.model() {
             Model::Pbm => (
                 "pbm",
@@ -105,12 +109,12 @@ impl<'a> Simulable<'a> {
     }
 
     /// The name of the fit.
-    pub(super) fn model(self) -> &'static str {
+    pub(crate) fn model(self) -> &'static str {
         self.fit.model().name()
     }
 
     /// The policies that are compared with today's ranking.
-    pub(super) fn contenders(self) -> Vec<Entrant> {
+    pub(crate) fn contenders(self) -> Vec<Entrant> {
         let entrant = |&(name, read_as): &(&str, Option<Protocol>)| {
             let spec = name.parse().ok()?;
             Some(Entrant { read_as, ..Entrant::new(name, spec) })
@@ -118,22 +122,25 @@ impl<'a> Simulable<'a> {
         self.contenders.iter().filter_map(entrant).collect()
     }
 
-    pub(super) fn fit(self) -> &'a Fit {
+    /// The fit.
+    pub fn fit(self) -> &'a Fit {
         self.fit
     }
 
-    /// The file's content.
+    /// The content of `spec.toml`, an experiment that `simulate` runs unchanged: one instance for
+    /// each fitted query, at most 1,000, those with the most impressions. `log` names the log in a
+    /// comment.
     ///
     /// # Errors
     ///
     /// Never for valid fits.
-    pub(super) fn spec(self, arguments: &Arguments, whole: &WholeLog) -> Result<String> {
+    pub fn spec(self, whole: &WholeLog, log: &str, seed: u64) -> Result<String, Error> {
         let Self { fit, model, policies, .. } = self;
         let queries = fit.queries();
         let impressions =
             |query: &QueryFit| whole.counts.query(query.id).map_or(0, |query| query.impressions());
         let mut shown: Vec<&QueryFit> = queries.iter().collect();
-        let mut top = vec![format!("Users as fitted to {} (model {model}).", quoted(&arguments.named()))];
+        let mut top = vec![format!("Users as fitted to {} (model {model}).", quoted(log))];
         if queries.len() > QUERIES {
             shown.sort_by_key(|query| std::cmp::Reverse(impressions(query)));
             shown.truncate(QUERIES);
@@ -144,7 +151,7 @@ impl<'a> Simulable<'a> {
         let (mut users, mut comments) = (Vec::new(), Vec::new());
         for query in &shown {
             let n_positions = whole.counts.query(query.id).map_or(1, |query| query.n_positions());
-            let of_query = fit.users(query, n_positions).context("a query without users")?;
+            let of_query = fit.users(query, n_positions).ok_or(Error::NoUsers)?;
             comments.push(comments_on(query, &of_query, whole));
             let name = whole.counts.names().name(query.id).into_owned();
             // A name that `simulate` would refuse is left out.
@@ -178,23 +185,24 @@ impl<'a> Simulable<'a> {
         };
         let builder = Experiment::builder(format!("fitted-{model}"), instances)
             .runs((shown.len() as u64 * 2).max(20))
-            .seed(arguments.seed)
+            .seed(seed)
             .comments(top, comments);
         let builder = policies.iter().fold(builder, |builder, policy| builder.policy(policy));
-        Ok(builder.build().context("building the spec")?.to_toml())
+        Ok(builder.build()?.to_toml())
     }
 }
 
 /// Instances with the names of their queries.
 fn instances<M: UserModel>(
     users: Vec<(Option<String>, Users)>,
-    of: impl Fn(Users) -> Option<M>,
+    model: impl Fn(Users) -> Option<M>,
 ) -> Instances {
-    let instance = |(name, users)| Some(Instance::new(name, of(users)?));
+    let instance = |(name, users)| Some(Instance::new(name, model(users)?));
     users.into_iter().filter_map(instance).collect::<Vec<_>>().into()
 }
 
-/// Comments on an instance: the names of its items in the log, and its positions if they are not the log's first ones.
+/// Comments on an instance: the names of its items in the log, and its positions if they are not the
+/// log's first ones.
 fn comments_on(query: &QueryFit, users: &Users, whole: &WholeLog) -> Vec<String> {
     let names = whole.counts.names();
     let mut items = query.items.iter().map(|item| quoted(&names.name(item.item)));

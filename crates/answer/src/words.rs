@@ -1,20 +1,18 @@
-//! The answer in words: for the terminal and for the beginning of the page.
+//! The answer in words.
 
-use super::{Answer, Finding, HORIZON, Interval};
+use crate::{Answer, Finding, HORIZON, Interval};
 use experiment::number::{counted, fixed, grouped};
-use std::fmt::Write as _;
+use std::fmt;
 
-/// Queries that are listed on a terminal.
-const LISTED: usize = 10;
-
-/// A value with its interval.
-pub(super) fn with_interval(value: Interval) -> String {
-    let decimals = decimals(value);
-    let [mean, lower, upper] = [value.mean, value.lower, value.upper].map(|value| fixed(value, decimals));
-    format!("{mean} [{lower}, {upper}]")
+/// The mean and, in brackets, the interval, with as many decimals as its width gives sense to.
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let decimals = decimals(*self);
+        let [mean, lower, upper] = [self.mean, self.lower, self.upper].map(|value| fixed(value, decimals));
+        write!(f, "{mean} [{lower}, {upper}]")
+    }
 }
 
-/// As many decimals as the width of the interval makes sense of.
 fn decimals(value: Interval) -> usize {
     match value.upper - value.lower {
         width if width >= 20.0 => 0,
@@ -25,7 +23,7 @@ fn decimals(value: Interval) -> usize {
 
 impl Answer {
     /// What the answer is about.
-    pub(super) fn scope(&self) -> String {
+    pub fn scope(&self) -> String {
         let share = 100.0 * self.lists as f64 / self.lists_of_log.max(1) as f64;
         let queries = match self.queries.len() as u64 {
             1 => "query".to_owned(),
@@ -46,7 +44,7 @@ impl Answer {
         if !today.is_near(*observed) {
             warnings.push(format!(
                 "Do not rely on this answer: the fitted users do not behave as the log's. They make {} clicks per 1,000 lists, the log has {}.",
-                with_interval(*today),
+                today,
                 fixed(*observed, 0)
             ));
         }
@@ -62,7 +60,7 @@ impl Answer {
     }
 
     /// The answer, sentence by sentence.
-    pub(super) fn sentences(&self) -> Vec<String> {
+    pub fn sentences(&self) -> Vec<String> {
         let Finding { today, observed, loss, fitted, sure, gained, passed, share_passed, .. } = &self.all;
         let mut sentences = self.warnings();
         let (first, others) =
@@ -77,15 +75,12 @@ impl Answer {
         sentences.push(format!(
             "Today's ranking gets {} clicks per 1,000 lists ({} were observed). It loses at most {} against the best lists, which nobody knows; \
              {} on average over what the log leaves open.",
-            with_interval(*today),
+            today,
             fixed(*observed, 0),
             fixed(loss.upper, decimals(*loss)),
             fixed(loss.mean, decimals(*loss)),
         ));
-        sentences.push(format!(
-            "The best lists by the estimates gain {} clicks per 1,000 lists.",
-            with_interval(*fitted)
-        ));
+        sentences.push(format!("The best lists by the estimates gain {fitted} clicks per 1,000 lists."));
         let n_sure = self.queries.iter().filter(|query| query.sure_list.is_some()).count() as u64;
         sentences.push(match n_sure {
             0 => "No list was found that is better than today's with a probability of 95 %: this log cannot tell which list is better."
@@ -93,7 +88,7 @@ impl Answer {
             n => format!(
                 "For {} there is a list that is better than today's with a probability of 95 %. Showing them gains {} clicks per 1,000 lists of all queries.",
                 counted(n, "query"),
-                with_interval(*sure),
+                sure,
             ),
         });
         sentences.push(self.gain(*gained, *passed, *share_passed));
@@ -114,89 +109,19 @@ impl Answer {
             format!("{all} lists")
         };
         let per_1000 = fixed(1000.0 * gained.mean / HORIZON as f64, 1);
-        let gain = with_interval(gained);
         let runs = fixed(100.0 * share_passed, 0);
         match passed {
             _ if gained.cannot_tell() => format!(
-                "This log cannot tell whether {policy} gains anything within {lists}: {gain} clicks ({per_1000} per 1,000 lists)."
+                "This log cannot tell whether {policy} gains anything within {lists}: {gained} clicks ({per_1000} per 1,000 lists)."
             ),
             Some(round) => format!(
-                "{policy} has passed today's ranking after {} lists. After {lists}, it has gained {gain} clicks ({per_1000} per 1,000 lists), \
+                "{policy} has passed today's ranking after {} lists. After {lists}, it has gained {gained} clicks ({per_1000} per 1,000 lists), \
                  and has passed in {runs} % of the runs.",
                 grouped(round),
             ),
             None => format!(
-                "{policy} does not pass today's ranking within {lists}: its gain is {gain} clicks ({per_1000} per 1,000 lists)."
+                "{policy} does not pass today's ranking within {lists}: its gain is {gained} clicks ({per_1000} per 1,000 lists)."
             ),
         }
     }
-
-    /// The heads of the table of queries.
-    pub(super) const HEADS: [&str; 6] =
-        ["query", "lists", "clicks per 1,000", "loses against the best", "a sure list gains", "gained"];
-
-    /// A row for every query.
-    pub(super) fn rows(&self) -> Vec<[String; 6]> {
-        let row = |query: &super::QueryFinding| {
-            let finding = &query.finding;
-            [
-                // Names are the log's: characters that turn the direction of a line are escaped.
-                crate::terminal::in_line(&query.query).into_owned(),
-                grouped(query.lists),
-                with_interval(finding.today),
-                with_interval(finding.loss),
-                if query.sure_list.is_some() { with_interval(finding.sure) } else { "none found".to_owned() },
-                with_interval(finding.gained),
-            ]
-        };
-        self.queries.iter().map(row).collect()
-    }
-
-    /// The answer for a terminal.
-    pub(in super::super) fn to_text(&self) -> String {
-        let mut text = format!("The answer for {}:\n\n", self.scope());
-        for sentence in self.sentences() {
-            let _ = writeln!(text, "  {sentence}");
-        }
-        let rows = self.rows();
-        let shown = &rows[..rows.len().min(LISTED)];
-        if rows.len() > 1 {
-            let _ = writeln!(
-                text,
-                "
-  Per 1,000 lists, and gained by {} after {} lists of the query:
-",
-                self.policy,
-                grouped(HORIZON)
-            );
-            let widths: Vec<usize> = (0..6)
-                .map(|column| {
-                    let of_rows = shown.iter().map(|row| crate::terminal::width(&cell(row, column)));
-                    of_rows.max().unwrap_or(0).max(Self::HEADS[column].len())
-                })
-                .collect();
-            let mut line = |cells: [String; 6]| {
-                text.push_str("  ");
-                text.push_str(&crate::terminal::left(&cells[0], widths[0]));
-                for (cell, width) in cells.iter().zip(&widths).skip(1) {
-                    let _ = write!(text, "  {cell:>width$}");
-                }
-                text.push('\n');
-            };
-            line(Self::HEADS.map(str::to_owned));
-            for row in shown {
-                line(std::array::from_fn(|column| cell(row, column)));
-            }
-        }
-        text
-    }
-}
-
-/// A cell for a terminal: a name may be long, and has nothing that controls the terminal.
-fn cell(row: &[String; 6], column: usize) -> String {
-    if column > 0 {
-        return row[column].clone();
-    }
-    let name = &row[0];
-    if name.chars().count() <= 30 { name.clone() } else { name.chars().take(29).chain(['…']).collect() }
 }

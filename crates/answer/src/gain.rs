@@ -1,11 +1,11 @@
 //! What a policy gains over today's lists in the course of a simulation, and when it passes them.
 
-use super::{HORIZON, Interval};
+use crate::{HORIZON, Interval};
 use experiment::{JournalError, Measured, Quantity};
 
 /// Clicks gained over today's lists, query by query and run by run.
 #[derive(Debug)]
-pub(super) struct Gains {
+pub(crate) struct Gains {
     policy: String,
     rounds: Vec<u64>,
     /// By query, run and checkpoint.
@@ -14,13 +14,14 @@ pub(super) struct Gains {
 
 /// What is gained, and when.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Gained {
+pub(crate) struct Gained {
     /// Clicks after all lists.
-    pub(super) at_the_end: Interval,
-    /// The lists after which today's are passed for good, in the middle one of the runs; `None` if it is not passed there.
-    pub(super) passed: Option<u64>,
+    pub(crate) at_the_end: Interval,
+    /// The lists after which today's are passed for good, in the median run; `None` if it does not
+    /// pass them.
+    pub(crate) passed: Option<u64>,
     /// The share of the runs that pass them.
-    pub(super) share_passed: f64,
+    pub(crate) share_passed: f64,
 }
 
 impl Gains {
@@ -29,7 +30,7 @@ impl Gains {
     /// # Errors
     ///
     /// The runs cannot be read.
-    pub(super) fn new(measured: &Measured, today: &str) -> Result<Option<Self>, JournalError> {
+    pub(crate) fn new(measured: &Measured, today: &str) -> Result<Option<Self>, JournalError> {
         let runs = &measured.runs;
         let n_checkpoints = runs.n_checkpoints().unwrap_or(0);
         let mut regrets = Vec::new();
@@ -57,31 +58,32 @@ impl Gains {
     }
 
     /// The policy's label.
-    pub(super) fn policy(&self) -> &str {
+    pub(crate) fn policy(&self) -> &str {
         &self.policy
     }
 
     /// On one query.
-    pub(super) fn of_query(&self, query: usize) -> Gained {
+    pub(crate) fn of_query(&self, query: usize) -> Gained {
         self.gained(&self.of_queries[query])
     }
 
     /// On all queries together, each with its share of the lists.
-    pub(super) fn of_all(&self, shares: &[f64]) -> Gained {
+    pub(crate) fn of_all(&self, shares: &[f64]) -> Gained {
         let n_runs = self.of_queries.iter().map(Vec::len).min().unwrap_or(0);
         let run = |run: usize| -> Vec<f64> {
-            let at = |&round: &u64| {
-                let of_query =
-                    |(gains, share): (&Vec<Vec<f64>>, &f64)| self.at(&gains[run], round as f64 * share);
+            let gain_after = |&round: &u64| {
+                let of_query = |(gains, share): (&Vec<Vec<f64>>, &f64)| {
+                    self.interpolated(&gains[run], round as f64 * share)
+                };
                 self.of_queries.iter().zip(shares).map(of_query).sum()
             };
-            self.rounds.iter().map(at).collect()
+            self.rounds.iter().map(gain_after).collect()
         };
         self.gained(&(0..n_runs).map(run).collect::<Vec<_>>())
     }
 
     /// A gain after this number of rounds, linear between checkpoints.
-    fn at(&self, gains: &[f64], round: f64) -> f64 {
+    fn interpolated(&self, gains: &[f64], round: f64) -> f64 {
         let (mut before, mut gained) = (0.0, 0.0);
         for (&checkpoint, &gain) in self.rounds.iter().zip(gains) {
             let checkpoint = checkpoint as f64;
@@ -100,7 +102,7 @@ impl Gains {
         let n_passed = passed.partition_point(|&round| round <= HORIZON);
         let middle = passed.get(passed.len() / 2).copied().filter(|&round| round <= HORIZON);
         Gained {
-            at_the_end: Interval::of(&ends),
+            at_the_end: Interval::of_draws(&ends),
             passed: middle,
             share_passed: n_passed as f64 / passed.len().max(1) as f64,
         }
@@ -138,8 +140,8 @@ mod tests {
 
     #[test]
     fn gains_of_all_queries_are_read_where_their_share_of_the_lists_ends() {
-        assert_eq!(gains().at(&[-1.0, -2.0, 8.0], 0.5), -0.5);
-        assert_eq!(gains().at(&[-1.0, -2.0, 8.0], 5.5), -1.5);
+        assert_eq!(gains().interpolated(&[-1.0, -2.0, 8.0], 0.5), -0.5);
+        assert_eq!(gains().interpolated(&[-1.0, -2.0, 8.0], 5.5), -1.5);
         let all = gains().of_all(&[1.0, 0.0]);
         assert_eq!((all.passed, all.at_the_end.mean), (Some(HORIZON), 8.0));
         let half = gains().of_all(&[0.5, 0.5]).at_the_end.mean;
