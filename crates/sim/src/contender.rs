@@ -1,8 +1,8 @@
 //! Contenders: named policies that can be played in many replications. Each is one row of a table of results.
 
+use crate::run::play_replication;
 use crate::{
     Curve, Keeper, KeepsNothing, MaySave, Restarts, Saver, Saves, Schedule, SimRng, StateError, Streams,
-    play_replication,
 };
 use click_models::ClickModel;
 use policies::{Fixed, Policy};

@@ -17,7 +17,7 @@ use crate::run::answer;
 use crate::saver::read_or_build;
 use crate::session::{Ended, Session};
 use crate::state::{Loop, Progress};
-use crate::{ByRounds, Entry, Keeper, Plays, ROUNDS_BETWEEN, Replication, Saver, SimRng, StateError, Task};
+use crate::{ByRounds, Entry, Keeper, Plays, ROUNDS_BETWEEN, Replication, Saver, StateError, Task};
 use click_models::{
     Action, Cascade, CascadeModel, ClickModel, Feedback, ItemId, ListShape, ObservedPrefix, RandomSemiBandit,
     Ranking, SemiBandit,
@@ -60,65 +60,6 @@ impl Task for UntilStopped {
 
 impl Task for WithBudget {
     type Record = Identification;
-}
-
-/// The result of [`play_until_stopped`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stopping<A> {
-    /// Rounds played.
-    pub steps: u64,
-    /// Items observed in all of them.
-    pub observations: u64,
-    /// The policy's answer; `None` if it did not stop.
-    pub answer: Option<A>,
-}
-
-/// Plays `policy` against `model` until it stops, at most `max_steps` rounds. It may stop before the first one.
-///
-/// # Panics
-///
-/// If the policy plays an action that the model does not admit.
-pub fn play_until_stopped<M, P>(
-    model: &M,
-    policy: &mut P,
-    max_steps: u64,
-    environment: &mut SimRng,
-    randomness: &mut SimRng,
-) -> Stopping<P::Answer>
-where
-    M: ClickModel,
-    Feedback<M>: ObservedPrefix,
-    P: Policy<M::Interaction> + Stop,
-{
-    let mut progress = Progress::new(environment.clone(), randomness.clone());
-    let answer = until_stopped(model, policy, max_steps, &mut progress, |_, _| Ok(()));
-    (*environment, *randomness) = (progress.environment, progress.randomness);
-    let answer = answer.unwrap_or_else(|ended| ended.panic());
-    Stopping { steps: progress.rounds, observations: progress.observations, answer }
-}
-
-/// Plays `policy` against `model` for `horizon` rounds; returns the number of observed items.
-///
-/// # Panics
-///
-/// If the policy plays an action that the model does not admit.
-pub fn play_budget<M, P>(
-    model: &M,
-    policy: &mut P,
-    horizon: u64,
-    environment: &mut SimRng,
-    randomness: &mut SimRng,
-) -> u64
-where
-    M: ClickModel,
-    Feedback<M>: ObservedPrefix,
-    P: Policy<M::Interaction>,
-{
-    let mut progress = Progress::new(environment.clone(), randomness.clone());
-    let played = with_budget(model, policy, horizon, &mut progress, |_, _| Ok(()));
-    (*environment, *randomness) = (progress.environment, progress.randomness);
-    played.unwrap_or_else(|ended| ended.panic());
-    progress.observations
 }
 
 /// Plays from the progress made so far until the policy stops. Calls `pause` every [`ROUNDS_BETWEEN`] rounds.

@@ -18,14 +18,12 @@ mod tournament;
 
 pub use contender::{ByRounds, Contender, Entry, FromReplication, Plays, Replication, Task, oracle};
 pub use duels::ByDuels;
-pub use identify::{
-    Identification, Stopping, UntilStopped, WithBudget, WithFullFeedback, play_budget, play_until_stopped,
-};
+pub use identify::{Identification, UntilStopped, WithBudget, WithFullFeedback};
 pub use keeper::{Keeper, KeepsNothing, Pause, ROUNDS_BETWEEN, StateError};
-pub use run::{Curve, play, play_replication};
+pub use run::{Curve, play};
 pub use saver::{MaySave, Restarts, Saver, Saves};
 pub use schedule::{Schedule, ScheduleError};
 pub use stages::{BySweeps, InSweeps, Stretch, play_in_stages};
 pub use streams::{SimRng, Streams};
 pub use summary::{Summary, mean_and_error, quantile};
-pub use tournament::{Assignment, Book, DrawUsers, Observer, Outcome, PlayOne, Silent, Tournament};
+pub use tournament::{Assignment, Book, DrawUsers, Outcome, PlayOne, Tournament};

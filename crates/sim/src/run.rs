@@ -43,17 +43,8 @@ where
     on_streams(environment, randomness, schedule, &mut Rounds::<M, P, Restarts>::new(model, policy))
 }
 
-/// Plays `policy` in a replication as an [`Entry`](crate::Entry) with the name `label` does: from `state`, or from the beginning without
-/// one, and hands its states to `keeper`. For contenders that build their policies in another way.
-///
-/// # Errors
-///
-/// `S` cannot save the policy, or the bytes are not a state of this replication.
-///
-/// # Panics
-///
-/// If the policy plays an action that the model does not admit, unless the policy is from a state; then this is an error.
-pub fn play_replication<S, M, P>(
+/// Plays `policy` in a replication: from `state`, or from the beginning without one, and hands its states to `keeper`.
+pub(crate) fn play_replication<S, M, P>(
     replication: Replication<'_, M>,
     label: &str,
     policy: impl Fn() -> P,

@@ -76,36 +76,10 @@ pub struct Tournament<'a, M: ClickModel, T: Task = Schedule> {
     pub runs: u64,
 }
 
-impl<M: ClickModel, T: Task + fmt::Debug> fmt::Debug for Tournament<'_, M, T> {
+impl<M: ClickModel, T: Task> fmt::Debug for Tournament<'_, M, T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let labels: Vec<&str> = self.contenders.iter().map(|contender| contender.label()).collect();
-        formatter
-            .debug_struct("Tournament")
-            .field("instances", &self.instances.len())
-            .field("uncertain", &self.uncertainty.is_some())
-            .field("runs_per_draw", &self.runs_per_draw)
-            .field("assignment", &self.assignment)
-            .field("contenders", &labels)
-            .field("task", self.task)
-            .field("streams", &self.streams)
-            .field("runs", &self.runs)
-            .finish()
-    }
-}
-
-/// Receives notice of replications while a tournament runs. Replications of one contender may run concurrently.
-pub trait Observer: Sync {
-    /// Runs `work`, one replication of the contender with this index, and may measure it.
-    fn observe<T>(&self, contender: usize, work: impl FnOnce() -> T) -> T;
-}
-
-/// An observer that does nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Silent;
-
-impl Observer for Silent {
-    fn observe<T>(&self, _contender: usize, work: impl FnOnce() -> T) -> T {
-        work()
+        formatter.debug_struct("Tournament").field("contenders", &labels).finish_non_exhaustive()
     }
 }
 
@@ -184,15 +158,14 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
     /// # Panics
     ///
     /// If there is no instance, or a policy plays an action that the model does not admit.
-    pub fn run(&self, observer: &impl Observer) -> Outcome<T::Record> {
+    pub fn run(&self) -> Outcome<T::Record> {
         let drawn = self.draw_instances(0..self.runs);
         let places = || (0..self.runs).map(|_| Mutex::default()).collect();
-        let records = self.contenders.iter().map(|_| places()).collect();
-        let memory = Memory { observer, records };
+        let memory = Memory(self.contenders.iter().map(|_| places()).collect());
         // The records are kept in memory, and no state is continued.
         let _ = self.play_into(0..self.runs, &memory);
         let record = |place: Mutex<T::Record>| place.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let records = memory.records.into_iter().map(|of_one| of_one.into_iter().map(record).collect());
+        let records = memory.0.into_iter().map(|of_one| of_one.into_iter().map(record).collect());
         Outcome { drawn, records: records.collect() }
     }
 
@@ -268,12 +241,9 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
 }
 
 /// A book in memory: a place for every record of every contender.
-struct Memory<'a, O, R> {
-    observer: &'a O,
-    records: Vec<Vec<Mutex<R>>>,
-}
+struct Memory<R>(Vec<Vec<Mutex<R>>>);
 
-impl<O: Observer, R: Send> Book<R> for Memory<'_, O, R> {
+impl<R: Send> Book<R> for Memory<R> {
     type Error = StateError;
 
     fn is_recorded(&self, _contender: usize, _replication: u64) -> bool {
@@ -281,18 +251,9 @@ impl<O: Observer, R: Send> Book<R> for Memory<'_, O, R> {
     }
 
     fn record(&self, contender: usize, replication: u64, play: &PlayOne<'_, R>) -> Result<(), StateError> {
-        let record = self.observer.observe(contender, || play(None, &mut KeepsNothing))?;
-        self.put(contender, replication, record);
+        let record = play(None, &mut KeepsNothing)?;
+        let place = usize::try_from(replication).ok().and_then(|run| self.0[contender].get(run));
+        *place.expect("a replication below `runs`").lock().unwrap_or_else(PoisonError::into_inner) = record;
         Ok(())
-    }
-}
-
-impl<O, R> Memory<'_, O, R> {
-    fn put(&self, contender: usize, replication: u64, record: R) {
-        if let Some(place) =
-            usize::try_from(replication).ok().and_then(|run| self.records[contender].get(run))
-        {
-            *place.lock().unwrap_or_else(PoisonError::into_inner) = record;
-        }
     }
 }

@@ -3,7 +3,7 @@
 use click_models::{ClickModel, ItemId, ListShape, PbmKnown, PositionBased, RandomSemiBandit, Ranking};
 use confidence::Rate;
 use policies::{Fixed, PbmPie, PbmTs, PbmUcb, Pie, PrefixTs, Uniform};
-use sim::{Assignment, Contender, Curve, Entry, Outcome, Schedule, Silent, Streams, Tournament, oracle};
+use sim::{Assignment, Contender, Curve, Entry, Outcome, Schedule, Streams, Tournament, oracle};
 
 type PbmContender = Box<dyn Contender<PositionBased>>;
 
@@ -40,7 +40,7 @@ fn run(contenders: &[PbmContender], seed: u64, threads: usize) -> Outcome<Curve>
         runs: 40,
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-    pool.install(|| tournament.run(&Silent))
+    pool.install(|| tournament.run())
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn each_block_takes_every_instance_once_in_a_drawn_order() {
     };
     let of_draws = Assignment::Drawn.instances(2, streams, 0..20);
     let of_runs: Vec<usize> = of_draws.iter().flat_map(|&instance| [instance; 2]).collect();
-    assert_eq!(tournament.run(&Silent).drawn, of_runs);
+    assert_eq!(tournament.run().drawn, of_runs);
     assert_eq!((0..40).map(|run| tournament.draw_instance(run)).collect::<Vec<_>>(), of_runs);
     assert_eq!(tournament.draw_instances(7..30), of_runs[7..30]);
 }

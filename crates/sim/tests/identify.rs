@@ -5,8 +5,8 @@ use confidence::lil_radius;
 use policies::{CascadeBai, Decision, Delta, Pulls, Recommend, Select, Stop, Update};
 use rand::Rng;
 use sim::{
-    Assignment, Contender, Entry, Identification, Outcome, Replication, Silent, Streams, Tournament,
-    UntilStopped, WithBudget,
+    Assignment, Contender, Entry, Identification, Outcome, Replication, Streams, Tournament, UntilStopped,
+    WithBudget,
 };
 use std::ops::ControlFlow;
 
@@ -184,7 +184,7 @@ fn run(labels: &[&str], threads: usize) -> Outcome<Identification> {
         runs: 12,
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-    pool.install(|| tournament.run(&Silent))
+    pool.install(|| tournament.run())
 }
 
 #[test]
