@@ -27,11 +27,13 @@ mod identify;
 mod lists;
 mod logged;
 mod pairs;
+mod tournament;
 
 pub use entrant::{CannotPlay, Entrant};
 pub use fitted::FittedPriors;
 pub use identify::{recommending_contenders, stopping_contenders};
 pub use logged::LoggedLists;
+pub use tournament::{AnyTournament, Record};
 
 use click_models::ClickModel;
 use policies::catalogue::PolicySpec;

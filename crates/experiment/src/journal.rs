@@ -8,17 +8,17 @@
 //! A process that is started again with the same experiment plays only the runs that are missing. The journal stays when the experiment is
 //! finished, so that runs and policies can be added later.
 
-mod book;
 mod error;
 mod file;
 mod frame;
+mod recorder;
 mod state;
 mod sync;
 
 pub use error::JournalError;
 
-pub(crate) use book::JournalBook;
 pub(crate) use file::{FileHead, JournalFile, Place};
+pub(crate) use recorder::Recorder;
 pub(crate) use sync::Syncer;
 
 use crate::canonical::{Canonical, CanonicalPolicy};

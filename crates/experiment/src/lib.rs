@@ -10,6 +10,7 @@ mod logged_lists;
 mod measured;
 mod observer;
 mod part;
+mod play;
 mod posterior;
 mod queries;
 mod run;

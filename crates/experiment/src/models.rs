@@ -4,7 +4,7 @@
 //! `click-bandits models NAME` prints them.
 //!
 //! The file of a model has everything particular to it: how its parameters are read and written, what readers call them, the unit of
-//! regret, lower bounds, and how it is played.
+//! regret, lower bounds, and which contenders it has.
 
 mod calibration;
 mod cascade;
@@ -19,10 +19,10 @@ mod key;
 mod list;
 mod parameter;
 mod pbm;
-mod play;
 mod posterior;
 mod rank_one;
 mod semi_bandit;
+mod tournament;
 mod ubm;
 
 pub use calibration::Calibration;
@@ -32,25 +32,26 @@ pub use instance::Instance;
 pub use key::{KeyKind, Length, ModelKey, Shape};
 pub use list::UserModel;
 pub use parameter::{InstanceTable, Parameter, Parameters};
-pub use play::PlayError;
+pub use tournament::EnterError;
 
 pub(crate) use evidence::EvidenceOf;
 pub(crate) use list::{LowerBound, Member};
 pub(crate) use parameter::CanonicalInstance;
-pub(crate) use play::{DrawnUsers, OWN, OwnContender, PlayRequest, Played};
+pub(crate) use tournament::{DrawnUsers, OWN, OwnContender, TournamentSettings};
 
 use crate::fields::read_tables;
 use crate::posterior::PosteriorFile;
 use crate::queries::Queries;
 use crate::result::Bound;
 use click_models::{ListShape, PreferenceMatrix};
-use contenders::{Entrant, LoggedLists};
+use contenders::{AnyTournament, Entrant, LoggedLists};
 use documents::names::{read_title, unique};
 use documents::toml_reader::{Error, Faults, Field, Location, Table, choice};
 use policies::catalogue::Protocol;
 use sim::Streams;
 use std::any::Any;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A row of [`MODELS`]: the properties of a click model that do not depend on an instance.
@@ -362,8 +363,16 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
 
     fn cloned(&self) -> Instances;
 
-    /// Plays an experiment on these users.
-    fn play(&self, game: &PlayRequest<'_>) -> Result<Played, PlayError>;
+    /// The tournament of an experiment on these users.
+    fn enter(&self, settings: &TournamentSettings<'_>) -> Result<Box<dyn AnyTournament + '_>, EnterError>;
+
+    /// The users that these runs of a tournament for regret meet on these instances.
+    fn drawn(
+        &self,
+        settings: &TournamentSettings<'_>,
+        runs: Range<u64>,
+        instances_of_runs: &[usize],
+    ) -> DrawnUsers;
 }
 
 /// Reads the users of an experiment; `common` is the model of instances that name none.

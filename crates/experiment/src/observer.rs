@@ -20,8 +20,6 @@ pub struct Plan {
     pub continued: u64,
     /// Labels of contenders whose unfinished runs cannot be kept: an interrupted run begins again.
     pub restarting: Vec<String>,
-    /// For every policy, the seconds that a whole run takes, by a short trial; `None` if it was not tried.
-    pub seconds: Vec<Option<f64>>,
 }
 
 /// Progress of one run.
@@ -43,11 +41,6 @@ pub struct Step {
 pub trait Observer: Debug + Sync {
     /// The experiment begins.
     fn begin(&self, _plan: &Plan) {}
-
-    /// Whether [`Plan::seconds`] is of use. Measuring it takes a twentieth of a second for each policy of a long experiment.
-    fn wants_times(&self) -> bool {
-        false
-    }
 
     /// A run went on or has ended.
     fn step(&self, step: &Step);

@@ -3,10 +3,11 @@
 use crate::canonical::Canonical;
 use crate::journal::{Belongs, JOURNAL, Journal, JournalError};
 use crate::manifest::{Manifest, Moment, Program};
-use crate::models::{OWN, OwnContender, PlayRequest, Played};
+use crate::models::{OWN, OwnContender};
 use crate::observer::{Observer, Silent};
 use crate::output::{MANIFEST, OutputDir, RUNS};
 use crate::part::{PART, PartError, PartFile, Parts};
+use crate::play::{PlayRequest, Played, play};
 use crate::run_error::RunError;
 use crate::runs::Sequence;
 use crate::shard::Shard;
@@ -291,26 +292,19 @@ impl<'a> Runner<'a> {
         mut sequences: Vec<Sequence>,
         journal: Option<&Journal>,
     ) -> Result<Played, RunError> {
-        let experiment = self.experiment;
         let n_runs = usize::try_from(runs.end - runs.start).unwrap_or(usize::MAX);
         let in_memory = || Sequence::in_memory(self.experiment.layout(), runs.start, n_runs);
         sequences.resize_with(self.labels().count(), in_memory);
-        Ok(experiment.instances.users().play(&PlayRequest {
-            task: experiment.task,
-            horizon: experiment.horizon,
-            checkpoints: &experiment.checkpoints,
-            runs: runs.clone(),
-            assignment: experiment.assignment,
-            seed: experiment.seed,
-            layout: experiment.layout(),
-            policies: &experiment.policies,
+        play(&PlayRequest {
+            experiment: self.experiment,
             own: &self.own,
+            runs,
             threads: self.threads,
             observer: self.observer,
             stop: self.stop,
             recorded: Arc::new(sequences.into_iter().map(Mutex::new).collect()),
             journal,
-        })?)
+        })
     }
 
     fn sum_up(&self, played: Played) -> Result<Measured, RunError> {

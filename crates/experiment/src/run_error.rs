@@ -1,7 +1,7 @@
 //! Errors of running an experiment.
 
 use crate::journal::JournalError;
-use crate::models::PlayError;
+use crate::models::EnterError;
 use crate::output::OutputError;
 use crate::part::PartError;
 
@@ -23,9 +23,12 @@ pub enum RunError {
     /// Two contenders have the same label.
     #[error("label {0:?} is already used: expected another one for each contender")]
     LabelTaken(String),
-    /// The experiment cannot be played.
+    /// A contender cannot play on the users.
     #[error(transparent)]
-    Play(#[from] PlayError),
+    Enter(#[from] EnterError),
+    /// The threads cannot be started.
+    #[error("starting the threads: {0}")]
+    Threads(rayon::ThreadPoolBuildError),
     /// The runs do not fit into memory.
     #[error("{0}")]
     TooLarge(String),
@@ -55,9 +58,6 @@ pub enum RunError {
 impl RunError {
     /// Whether the caller stopped the runs ([`Runner::stop_when`](crate::Runner::stop_when)).
     pub fn is_stopped(&self) -> bool {
-        matches!(
-            self,
-            Self::Journal(JournalError::Stopped) | Self::Play(PlayError::Journal(JournalError::Stopped))
-        )
+        matches!(self, Self::Journal(JournalError::Stopped))
     }
 }

@@ -5,11 +5,13 @@
 pub(crate) mod record;
 mod sequence;
 
+pub(crate) use record::Layout;
 pub use record::Quantity;
-pub(crate) use record::{Layout, Recorded};
 pub(crate) use sequence::Sequence;
 
 use crate::journal::JournalError;
+use crate::timing::Elapsed;
+use contenders::Record;
 use record::{answer, curve, numbers};
 use sim::{Curve, Identification};
 use std::fmt;
@@ -73,13 +75,12 @@ impl Runs {
         Self::in_memory(Layout::Answers, records)
     }
 
-    fn in_memory<R: Recorded>(layout: Layout, records: &[Vec<R>]) -> Self {
+    fn in_memory<R: Clone + Into<Record>>(layout: Layout, records: &[Vec<R>]) -> Self {
         let sequence = |runs: &Vec<R>| {
             let mut sequence = Sequence::in_memory(layout, 0, runs.len());
             for (run, record) in (0..).zip(runs) {
-                sequence
-                    .record(run, crate::timing::Elapsed::default(), record)
-                    .expect("memory has no errors");
+                let recorded = sequence.record(run, Elapsed::default(), &record.clone().into());
+                recorded.expect("memory has no errors");
             }
             Mutex::new(sequence)
         };

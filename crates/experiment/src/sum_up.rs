@@ -6,7 +6,7 @@ mod curves;
 use crate::Measured;
 use crate::draws::DrawsOfRuns;
 use crate::journal::JournalError;
-use crate::models::Played;
+use crate::play::Played;
 use crate::result::{Difference, Paired, ResultFile, SCHEMA};
 use crate::runs::Runs;
 use crate::spec::Experiment;

@@ -20,10 +20,11 @@ pub use contender::{ByRounds, Contender, Entry, FromReplication, Plays, Replicat
 pub use duels::ByDuels;
 pub use identify::{Identification, UntilStopped, WithBudget, WithFullFeedback};
 pub use keeper::{Keeper, KeepsNothing, Pause, ROUNDS_BETWEEN, StateError};
+pub use parallel::try_for_each;
 pub use run::{Curve, play};
 pub use saver::{MaySave, Restarts, Saver, Saves};
 pub use schedule::{Schedule, ScheduleError};
 pub use stages::{BySweeps, InSweeps, Stretch, play_in_stages};
 pub use streams::{SimRng, Streams};
 pub use summary::{Summary, mean_and_error, quantile};
-pub use tournament::{Assignment, Book, DrawUsers, Outcome, PlayOne, Tournament};
+pub use tournament::{Assignment, DrawUsers, Outcome, Tournament};

@@ -162,7 +162,7 @@ fn an_answer_that_is_not_a_set_is_wrong() {
 }
 
 fn run(labels: &[&str], threads: usize) -> Outcome<Identification> {
-    let instances = [
+    let instances = vec![
         CascadeModel::from_values(&[0.9, 0.8, 0.1, 0.05], 2).expect("valid"),
         CascadeModel::from_values(&[0.2, 0.8, 0.7], 1).expect("valid"),
     ];
@@ -172,14 +172,13 @@ fn run(labels: &[&str], threads: usize) -> Outcome<Identification> {
             Box::new(Entry::new(label, |shape| CascadeBai::new(shape, Delta::default())))
         })
         .collect();
-    let task = UntilStopped { max_steps: 10_000 };
     let tournament = Tournament {
-        instances: &instances,
+        instances,
         uncertainty: None,
         runs_per_draw: 1,
         assignment: Assignment::Drawn,
-        contenders: &contenders,
-        task: &task,
+        contenders,
+        task: UntilStopped { max_steps: 10_000 },
         streams: Streams::new(3),
         runs: 12,
     };

@@ -62,7 +62,7 @@ impl Forecast {
         let Measured { runs, rounds, wall, .. } = self.of_policies[policy];
         let of_all = self.plan.horizon.saturating_mul(runs.max(1));
         if wall.is_zero() || rounds == 0 {
-            return self.plan.seconds.get(policy).copied().flatten();
+            return None;
         }
         let wall = wall.as_secs_f64();
         // Runs may end before the horizon. Before the first one has ended, the horizon is all that is known.
@@ -78,7 +78,7 @@ impl Forecast {
 mod tests {
     use super::*;
 
-    fn forecast(runs: &[u64], seconds: &[Option<f64>]) -> Forecast {
+    fn forecast(runs: &[u64]) -> Forecast {
         Forecast::new(&Plan {
             runs: runs.to_vec(),
             recorded: vec![0; runs.len()],
@@ -87,7 +87,6 @@ mod tests {
             bytes: None,
             continued: 0,
             restarting: Vec::new(),
-            seconds: seconds.to_vec(),
         })
     }
 
@@ -97,7 +96,7 @@ mod tests {
 
     #[test]
     fn every_policy_counts_with_its_own_rate() {
-        let mut forecast = forecast(&[10, 10], &[None, None]);
+        let mut forecast = forecast(&[10, 10]);
         assert_eq!(forecast.left(), None);
         forecast.step(&step(0, 1_000, 1, true));
         forecast.step(&step(1, 1_000, 100, true));
@@ -107,23 +106,23 @@ mod tests {
 
     #[test]
     fn unfinished_runs_count_as_far_as_they_were_played() {
-        let mut forecast = forecast(&[1, 1], &[None, Some(40.0)]);
+        let mut forecast = forecast(&[1, 1]);
         forecast.step(&step(0, 250, 10, false));
-        // 40 s in all, 10 of them played; and 40 s by the trial.
+        // 40 s in all, 10 of them played; and the mean for the policy that has not played.
         assert_eq!(forecast.left(), Some(Duration::from_secs(35)));
     }
 
     #[test]
     fn rounds_of_an_earlier_process_are_not_left() {
-        let mut forecast = forecast(&[1], &[Some(40.0)]);
-        forecast.step(&Step { earlier_rounds: 600, ..step(0, 0, 0, false) });
-        // Two fifths of 40 s on two threads.
-        assert_eq!(forecast.left(), Some(Duration::from_secs(8)));
+        let mut forecast = forecast(&[1]);
+        forecast.step(&Step { earlier_rounds: 600, ..step(0, 100, 4, false) });
+        // Three tenths of 40 s on two threads.
+        assert_eq!(forecast.left(), Some(Duration::from_secs(6)));
     }
 
     #[test]
     fn runs_that_end_early_count_as_runs() {
-        let mut forecast = forecast(&[4], &[None]);
+        let mut forecast = forecast(&[4]);
         forecast.step(&step(0, 10, 2, true));
         forecast.step(&step(0, 30, 4, true));
         assert_eq!(forecast.left(), Some(Duration::from_secs(3)));

@@ -1,7 +1,7 @@
 //! Shows the progress of an experiment.
 
 use super::forecast::Forecast;
-use super::{Counted, Progress, Span};
+use super::{Counted, Progress};
 use crate::terminal;
 use experiment::number::{counted, grouped, significant};
 use experiment::{Observer, Plan, Step};
@@ -52,23 +52,18 @@ impl Observer for RunCounter {
         if self.is_quiet {
             return;
         }
-        let forecast = Forecast::new(plan);
-        if let Some(sentence) = announcement(plan, &forecast) {
+        if let Some(sentence) = announcement(plan) {
             self.tell(&sentence);
         }
         let total = plan.runs.iter().sum();
         if total == 0 {
             return;
         }
-        let forecast = Arc::new(Mutex::new(forecast));
+        let forecast = Arc::new(Mutex::new(Forecast::new(plan)));
         let of_display = Arc::clone(&forecast);
         let left = Arc::new(move || lock(&of_display).left());
         let progress = Progress::show(&self.name, Counted { total, unit: "runs", left: Some(left) });
         *lock(&self.shown) = Some(Shown { progress, forecast });
-    }
-
-    fn wants_times(&self) -> bool {
-        !self.is_quiet
     }
 
     fn step(&self, step: &Step) {
@@ -83,9 +78,9 @@ impl Observer for RunCounter {
     }
 }
 
-/// What is said before the first run: what is recorded already, the place on disk, and the time if it is known. `None` if runs are kept in
+/// The sentence before the first run: what is recorded already, and the place on disk. `None` if runs are kept in
 /// memory.
-fn announcement(plan: &Plan, forecast: &Forecast) -> Option<String> {
+fn announcement(plan: &Plan) -> Option<String> {
     let bytes = plan.bytes?;
     let (missing, recorded) = (plan.runs.iter().sum::<u64>(), plan.recorded.iter().sum::<u64>());
     if missing == 0 {
@@ -101,9 +96,6 @@ fn announcement(plan: &Plan, forecast: &Forecast) -> Option<String> {
             grouped(missing)
         )
     };
-    let time = forecast.left().map_or_else(String::new, |left| {
-        format!(", about {} on {}", Span(left), counted((plan.threads as u64).min(missing.max(1)), "thread"))
-    });
     let restarting = match plan.restarting.as_slice() {
         [] => String::new(),
         [first, others @ ..] => {
@@ -115,7 +107,7 @@ fn announcement(plan: &Plan, forecast: &Forecast) -> Option<String> {
         0 => String::new(),
         n => format!(", {} of them continued from where they were interrupted", grouped(n)),
     };
-    Some(format!("{what}{continued}, {} of records on disk{time}{restarting}", size(bytes)))
+    Some(format!("{what}{continued}, {} of records on disk{restarting}", size(bytes)))
 }
 
 /// A number of bytes for readers.
@@ -134,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_first_line_says_what_is_left_and_what_it_takes() {
-        let plan = |runs: u64, recorded, seconds| Plan {
+        let plan = |runs: u64, recorded| Plan {
             runs: vec![runs, 0],
             recorded: vec![recorded, recorded],
             horizon: 10,
@@ -142,22 +134,21 @@ mod tests {
             bytes: Some(3_210 * runs),
             continued: 0,
             restarting: Vec::new(),
-            seconds: vec![seconds; 2],
         };
-        let said = |plan: &Plan| announcement(plan, &Forecast::new(plan)).unwrap();
-        assert_eq!(said(&plan(1_000, 0, None)), "1,000 runs to play, 3.2 MB of records on disk");
+        let said = |plan: &Plan| announcement(plan).unwrap();
+        assert_eq!(said(&plan(1_000, 0)), "1,000 runs to play, 3.2 MB of records on disk");
         assert_eq!(
-            said(&plan(1_000, 250, Some(7.2))),
-            "500 of 1,500 runs are recorded, 1,000 to play, 3.2 MB of records on disk, about 1 h 0 min on 2 threads"
+            said(&plan(1_000, 250)),
+            "500 of 1,500 runs are recorded, 1,000 to play, 3.2 MB of records on disk"
         );
-        assert_eq!(said(&plan(0, 1, None)), "all 2 runs are recorded, nothing is left to play");
-        let continued = Plan { continued: 2, ..plan(1_000, 0, None) };
+        assert_eq!(said(&plan(0, 1)), "all 2 runs are recorded, nothing is left to play");
+        let continued = Plan { continued: 2, ..plan(1_000, 0) };
         assert_eq!(
             said(&continued),
             "1,000 runs to play, 2 of them continued from where they were interrupted, 3.2 MB of records on disk"
         );
-        let own = Plan { restarting: vec!["mine".to_owned()], ..plan(1, 0, None) };
+        let own = Plan { restarting: vec!["mine".to_owned()], ..plan(1, 0) };
         assert!(said(&own).ends_with("; unfinished runs of \"mine\" begin again after an interruption"));
-        assert_eq!(announcement(&Plan { bytes: None, ..own.clone() }, &Forecast::new(&own)), None);
+        assert_eq!(announcement(&Plan { bytes: None, ..own }), None);
     }
 }

@@ -2,15 +2,15 @@
 
 use super::fields::{at_fault, read_each, required_list, required_positions};
 use super::key::{ATTRACTION, KeyKind, Length, ModelKey, POSITIONS};
-use super::play::{PlayError, PlayRequest, Played, play_answers, play_curves};
 use super::posterior::instances;
+use super::tournament::{EnterError, TournamentSettings, enter, for_regret};
 use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
 use crate::result::Bound;
 use crate::task::Task;
 use click_models::bounds::{cascade_bai_lower_bound, cascade_characteristic_time};
 use click_models::{CascadeModel, ListShape};
 use confidence::{Probability, bernoulli_kl};
-use contenders::{Entrant, recommending_contenders, stopping_contenders};
+use contenders::{AnyTournament, Entrant, recommending_contenders, stopping_contenders};
 use documents::toml_reader::{Error, Field, Table, all};
 use policies::catalogue::{PolicySpec, Protocol};
 use sim::{UntilStopped, WithBudget};
@@ -135,17 +135,20 @@ impl Member for CascadeModel {
         bounds
     }
 
-    fn play(instances: &[Instance<Self>], game: &PlayRequest<'_>) -> Result<Played, PlayError> {
-        let (policies, horizon) = (game.policies, game.horizon);
-        match game.task {
-            Task::Regret => play_curves(instances, game),
+    fn enter<'a>(
+        instances: &'a [Instance<Self>],
+        settings: &TournamentSettings<'_>,
+    ) -> Result<Box<dyn AnyTournament + 'a>, EnterError> {
+        let &TournamentSettings { policies, horizon, .. } = settings;
+        match settings.task {
+            Task::Regret => for_regret(instances, settings),
             Task::Identify => {
                 let task = UntilStopped { max_steps: horizon };
-                play_answers(instances, stopping_contenders(policies)?, &task, game)
+                enter(instances, stopping_contenders(policies)?, task, settings)
             }
             Task::Budget => {
-                let task = WithBudget { horizon };
-                play_answers(instances, recommending_contenders(policies, horizon)?, &task, game)
+                let contenders = recommending_contenders(policies, horizon)?;
+                enter(instances, contenders, WithBudget { horizon }, settings)
             }
         }
     }

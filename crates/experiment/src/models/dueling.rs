@@ -23,17 +23,18 @@ pub use duels::{Duels, Group};
 pub use matrix_file::MatrixFile;
 
 use super::key::{KeyKind, ModelKey, SIZE, Shape};
-use super::play::{PlayError, PlayRequest, Played, play_curves};
+use super::tournament::{DrawnUsers, EnterError, TournamentSettings};
 use super::{Instance, InstanceTable, Instances, LowerBound, Member, Model, Parameter, Parameters, Users};
 use crate::fields::LONGEST_LIST;
 use crate::result::Bound;
 use arms::read_arms;
 use click_models::bounds::{rucb_expected_bound, rucb_high_probability_bound};
 use click_models::{DuelingModel, ItemId, ListShape, PreferenceMatrix};
-use contenders::Entrant;
+use contenders::{AnyTournament, Entrant};
 use documents::toml_reader::{Error, Field, Table, all, collect};
 use policies::catalogue::{PolicySpec, Protocol};
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 
 pub(super) static MODEL: Model = Model {
@@ -214,8 +215,17 @@ impl Users for Duels {
         Instances::from_users(self.clone())
     }
 
-    fn play(&self, game: &PlayRequest<'_>) -> Result<Played, PlayError> {
-        play_curves(self.list(), game)
+    fn enter(&self, settings: &TournamentSettings<'_>) -> Result<Box<dyn AnyTournament + '_>, EnterError> {
+        Users::enter(self.list(), settings)
+    }
+
+    fn drawn(
+        &self,
+        settings: &TournamentSettings<'_>,
+        runs: Range<u64>,
+        instances_of_runs: &[usize],
+    ) -> DrawnUsers {
+        Users::drawn(self.list(), settings, runs, instances_of_runs)
     }
 }
 

@@ -1,15 +1,16 @@
 //! A list of instances of one click model, and the trait that a click model implements for it.
 
-use super::play::{PlayError, PlayRequest, Played, play_curves};
+use super::tournament::{DrawnUsers, EnterError, TournamentSettings, drawn, for_regret};
 use super::{Evidence, EvidenceOf, Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
 use crate::posterior::PosteriorFile;
 use crate::result::Bound;
 use click_models::ListShape;
-use contenders::{Entrant, LoggedLists, Play};
+use contenders::{AnyTournament, Entrant, LoggedLists, Play};
 use policies::Logged;
 use sim::Streams;
 use std::any::Any;
 use std::fmt::Debug;
+use std::ops::Range;
 
 /// A click model that an experiment's users may have: one of [`MODELS`](super::MODELS).
 pub trait UserModel: Member {}
@@ -61,9 +62,12 @@ pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Plays an experiment on these instances.
-    fn play(instances: &[Instance<Self>], game: &PlayRequest<'_>) -> Result<Played, PlayError> {
-        play_curves(instances, game)
+    /// The tournament of an experiment on these instances.
+    fn enter<'a>(
+        instances: &'a [Instance<Self>],
+        settings: &TournamentSettings<'_>,
+    ) -> Result<Box<dyn AnyTournament + 'a>, EnterError> {
+        for_regret(instances, settings)
     }
 
     /// Wraps instances as the users of an experiment.
@@ -149,7 +153,16 @@ impl<M: Member> Users for Vec<Instance<M>> {
         Instances::from_users(self.clone())
     }
 
-    fn play(&self, game: &PlayRequest<'_>) -> Result<Played, PlayError> {
-        M::play(self, game)
+    fn enter(&self, settings: &TournamentSettings<'_>) -> Result<Box<dyn AnyTournament + '_>, EnterError> {
+        M::enter(self, settings)
+    }
+
+    fn drawn(
+        &self,
+        settings: &TournamentSettings<'_>,
+        runs: Range<u64>,
+        instances_of_runs: &[usize],
+    ) -> DrawnUsers {
+        drawn(self, settings, runs, instances_of_runs)
     }
 }

@@ -8,6 +8,7 @@
 //! - an answer: steps and observations as integers, and a byte with the flags answered (1) and correct (2).
 
 use crate::timing::Elapsed;
+use contenders::Record;
 use sim::{Curve, Identification};
 use std::ops::Range;
 use std::time::Duration;
@@ -17,36 +18,27 @@ const NUMBER: usize = 8;
 /// Bytes of an answer.
 const ANSWER: usize = 2 * NUMBER + 1;
 
-/// What is recorded of a run.
-pub(crate) trait Recorded: Default + Send {
-    /// Appends the values.
-    fn write_to(&self, bytes: &mut Vec<u8>);
-
-    /// The rounds of the run, in an experiment with runs of `horizon` rounds.
-    fn rounds(&self, horizon: u64) -> u64;
-}
-
-impl Recorded for Curve {
-    fn write_to(&self, bytes: &mut Vec<u8>) {
-        let numbers = self.regret.iter().chain(&self.clicks);
-        numbers.for_each(|number| bytes.extend(number.to_le_bytes()));
-        bytes.extend(self.accurate.iter().map(|&accurate| u8::from(accurate)));
-    }
-
-    fn rounds(&self, horizon: u64) -> u64 {
-        horizon
+/// Appends the values of a record.
+pub(crate) fn write_record(record: &Record, bytes: &mut Vec<u8>) {
+    match record {
+        Record::Curve(curve) => {
+            let numbers = curve.regret.iter().chain(&curve.clicks);
+            numbers.for_each(|number| bytes.extend(number.to_le_bytes()));
+            bytes.extend(curve.accurate.iter().map(|&accurate| u8::from(accurate)));
+        }
+        Record::Answer(answer) => {
+            bytes.extend(answer.steps.to_le_bytes());
+            bytes.extend(answer.observations.to_le_bytes());
+            bytes.push(u8::from(answer.answered) | u8::from(answer.correct) << 1);
+        }
     }
 }
 
-impl Recorded for Identification {
-    fn write_to(&self, bytes: &mut Vec<u8>) {
-        bytes.extend(self.steps.to_le_bytes());
-        bytes.extend(self.observations.to_le_bytes());
-        bytes.push(u8::from(self.answered) | u8::from(self.correct) << 1);
-    }
-
-    fn rounds(&self, _horizon: u64) -> u64 {
-        self.steps
+/// The rounds of a run, in an experiment with runs of `horizon` rounds.
+pub(crate) fn rounds(record: &Record, horizon: u64) -> u64 {
+    match record {
+        Record::Curve(_) => horizon,
+        Record::Answer(answer) => answer.steps,
     }
 }
 
@@ -225,7 +217,7 @@ mod tests {
         for accurate in [vec![], vec![true, false]] {
             let written = Curve { regret: vec![0.1, -0.0], clicks: vec![3.0, 1e300], accurate };
             let mut bytes = Vec::new();
-            written.write_to(&mut bytes);
+            write_record(&Record::Curve(written.clone()), &mut bytes);
             let layout = Layout::Curves(2);
             assert!(layout.admits(bytes.len()) && bytes.len() <= layout.longest());
             assert_eq!(layout.has_accuracy(bytes.len()), !written.accurate.is_empty());
@@ -236,7 +228,7 @@ mod tests {
         let written =
             Identification { steps: 1 << 53, observations: u64::MAX, answered: true, correct: false };
         let mut bytes = Vec::new();
-        written.write_to(&mut bytes);
+        write_record(&Record::Answer(written), &mut bytes);
         assert!(Layout::Answers.admits(bytes.len()));
         assert_eq!(answer(&bytes), written);
         let head = Head { run: 7, elapsed: Elapsed { cpu: Duration::MAX, wall: Duration::from_nanos(3) } };

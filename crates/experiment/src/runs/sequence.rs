@@ -1,8 +1,9 @@
 //! The runs of one policy, in memory or in a file.
 
-use super::record::{Head, Layout, Recorded};
+use super::record::{Head, Layout, write_record};
 use crate::journal::{JournalError, JournalFile, Place};
 use crate::timing::Elapsed;
+use contenders::Record;
 use std::ops::Range;
 
 /// The runs of one policy, in any order.
@@ -92,15 +93,10 @@ impl Sequence {
     }
 
     /// Records a run.
-    pub(crate) fn record(
-        &mut self,
-        run: u64,
-        elapsed: Elapsed,
-        record: &impl Recorded,
-    ) -> Result<(), JournalError> {
+    pub(crate) fn record(&mut self, run: u64, elapsed: Elapsed, record: &Record) -> Result<(), JournalError> {
         let mut content = Vec::new();
         Head { run, elapsed }.write_to(&mut content);
-        record.write_to(&mut content);
+        write_record(record, &mut content);
         self.append(&content)
     }
 

@@ -5,9 +5,11 @@ use super::error::JournalError;
 use super::state::StateFiles;
 use super::sync::{Syncer, ToDisk, write_one};
 use crate::observer::{Observer, Step};
-use crate::runs::{Recorded, Sequence, lock};
+use crate::runs::record::rounds;
+use crate::runs::{Sequence, lock};
 use crate::timing::{Elapsed, Stopwatch};
-use sim::{Book, Keeper, Pause, PlayOne, StateError};
+use contenders::Record;
+use sim::{Keeper, Pause, StateError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -19,7 +21,7 @@ const BETWEEN_REPORTS: Duration = Duration::from_millis(200);
 
 /// Records runs: in the journal, if there is one, and in memory otherwise.
 #[derive(Debug)]
-pub(crate) struct JournalBook<'a> {
+pub(crate) struct Recorder<'a> {
     pub(crate) sequences: &'a [Mutex<Sequence>],
     pub(crate) journal: Option<&'a Journal>,
     pub(crate) syncer: Option<&'a Syncer>,
@@ -33,7 +35,7 @@ pub(crate) struct JournalBook<'a> {
     pub(crate) has_failed: AtomicBool,
 }
 
-impl JournalBook<'_> {
+impl Recorder<'_> {
     /// The first error of a run.
     pub(crate) fn first_error(&self) -> Option<JournalError> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -52,19 +54,18 @@ impl JournalBook<'_> {
     }
 }
 
-impl<R: Recorded> Book<R> for JournalBook<'_> {
-    type Error = JournalError;
+/// Plays a run from a state, or from the beginning.
+type PlayRun<'a> = dyn Fn(Option<&[u8]>, &mut dyn Keeper) -> Result<Record, StateError> + 'a;
 
-    fn is_recorded(&self, contender: usize, replication: u64) -> bool {
-        lock(&self.sequences[contender]).has(replication)
+impl Recorder<'_> {
+    /// Plays and records a run of the contender with this index, unless it is recorded.
+    pub(crate) fn record(&self, contender: usize, run: u64, play: &PlayRun<'_>) -> Result<(), JournalError> {
+        if lock(&self.sequences[contender]).has(run) {
+            return Ok(());
+        }
+        self.play_and_record(contender, run, play).map_err(|error| self.note_failure(error))
     }
 
-    fn record(&self, contender: usize, replication: u64, play: &PlayOne<'_, R>) -> Result<(), JournalError> {
-        self.play_and_record(contender, replication, play).map_err(|error| self.note_failure(error))
-    }
-}
-
-impl JournalBook<'_> {
     /// Where states of a contender's runs are kept.
     fn states(&self, contender: usize) -> Option<&StateFiles> {
         self.journal.and_then(|journal| journal.states(contender))
@@ -91,21 +92,16 @@ impl JournalBook<'_> {
         if self.is_stopped() { Err(JournalError::Stopped) } else { Ok(()) }
     }
 
-    fn play_and_record<R: Recorded>(
-        &self,
-        contender: usize,
-        replication: u64,
-        play: &PlayOne<'_, R>,
-    ) -> Result<(), JournalError> {
+    fn play_and_record(&self, contender: usize, run: u64, play: &PlayRun<'_>) -> Result<(), JournalError> {
         self.check()?;
         let files = self.states(contender);
-        let kept = files.map_or(Ok(None), |files| files.read(replication))?;
+        let kept = files.map_or(Ok(None), |files| files.read(run))?;
         let (before, state) = kept.map_or((Elapsed::default(), None), |(time, state)| (time, Some(state)));
         let mut keeper = StateKeeper {
-            book: self,
+            recorder: self,
             files,
             contender,
-            replication,
+            run,
             before,
             watch: Stopwatch::start(),
             kept_at: Duration::ZERO,
@@ -120,17 +116,17 @@ impl JournalBook<'_> {
             return Err(error);
         }
         let record = played.map_err(|error| match files {
-            Some(files) if error != StateError::Stopped => files.fault(replication, error.to_string()),
+            Some(files) if error != StateError::Stopped => files.fault(run, error.to_string()),
             _ => JournalError::Run(error.to_string()),
         })?;
-        keeper.report(record.rounds(self.horizon), true);
+        keeper.report(rounds(&record, self.horizon), true);
         let (elapsed, has_state) = (before + keeper.watch.elapsed(), keeper.has_state);
         let sequence = &self.sequences[contender];
-        lock(sequence).record(replication, elapsed, &record)?;
+        lock(sequence).record(run, elapsed, &record)?;
         if let Some(files) = files.filter(|_| has_state) {
             // The run must be on disk before its state is gone.
             write_one(sequence, ToDisk::Yes)?;
-            files.remove(replication);
+            files.remove(run);
         }
         Ok(())
     }
@@ -138,11 +134,11 @@ impl JournalBook<'_> {
 
 /// Keeps the states of one run, and reports its progress.
 struct StateKeeper<'a> {
-    book: &'a JournalBook<'a>,
+    recorder: &'a Recorder<'a>,
     /// `None` if no states are kept.
     files: Option<&'a StateFiles>,
     contender: usize,
-    replication: u64,
+    run: u64,
     /// Time of this run in earlier processes.
     before: Elapsed,
     watch: Stopwatch,
@@ -164,7 +160,7 @@ impl StateKeeper<'_> {
         // The rounds of a state are known at the first pause.
         let earlier = if self.rounds.is_none() && self.is_continued { rounds } else { 0 };
         let before = self.rounds.replace(rounds).unwrap_or(earlier);
-        self.book.observer.step(&Step {
+        self.recorder.observer.step(&Step {
             policy: self.contender,
             rounds: rounds.saturating_sub(before),
             earlier_rounds: earlier,
@@ -183,7 +179,7 @@ impl Keeper for StateKeeper<'_> {
             self.report(rounds, false);
         }
         // If the state could not be written, neither could the record at the end.
-        if self.error.is_some() || self.book.is_stopping() {
+        if self.error.is_some() || self.recorder.is_stopping() {
             return Pause::Stop;
         }
         let is_due = self.files.is_some() && wall >= self.kept_at + BETWEEN_STATES;
@@ -193,7 +189,7 @@ impl Keeper for StateKeeper<'_> {
     fn keep(&mut self, state: &[u8]) {
         let Some(files) = self.files.filter(|_| self.error.is_none()) else { return };
         let elapsed = self.before + self.watch.elapsed();
-        match files.write(self.replication, elapsed, state) {
+        match files.write(self.run, elapsed, state) {
             Ok(()) => self.has_state = true,
             Err(error) => self.error = Some(error),
         }

@@ -1,0 +1,193 @@
+//! Tournaments on users of one model: policies of the catalogue and contenders of the caller.
+
+use super::posterior::Draws;
+use super::{Instance, Member};
+use crate::task::Task;
+use click_models::ClickModel;
+use contenders::{AnyTournament, Entrant, Record};
+use sim::{Assignment, Contender, DrawUsers, Keeper, Replication, Schedule, StateError, Streams, Tournament};
+use std::any::Any;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Why contenders cannot play on the users of an experiment.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnterError {
+    /// A contender of the caller is made for another type of users, or for another task.
+    #[error("contender {label:?} plays {plays}, but the experiment has {users}")]
+    OtherUsers {
+        /// The contender.
+        label: String,
+        /// The types of its users and task.
+        plays: &'static str,
+        /// The types of the experiment's users and task.
+        users: &'static str,
+    },
+    /// A policy of the catalogue cannot be played on the users.
+    #[error(transparent)]
+    CannotPlay(#[from] contenders::CannotPlay),
+    /// The checkpoints are not a valid schedule.
+    #[error(transparent)]
+    Schedule(#[from] sim::ScheduleError),
+}
+
+/// What a tournament depends on besides its users.
+#[derive(Debug)]
+pub struct TournamentSettings<'a> {
+    pub(crate) task: Task,
+    /// Rounds of a run; the maximal number if policies stop by themselves.
+    pub(crate) horizon: u64,
+    /// Rounds after which regret is recorded.
+    pub(crate) checkpoints: &'a [u64],
+    pub(crate) runs: u64,
+    /// Which instance a run plays on.
+    pub(crate) assignment: Assignment,
+    pub(crate) seed: u64,
+    pub(crate) policies: &'a [Entrant],
+    /// Contenders of the caller.
+    pub(crate) own: &'a [OwnContender],
+}
+
+/// Properties of the users that the runs drew.
+#[derive(Debug)]
+pub(crate) struct DrawnUsers {
+    /// Expected clicks per round of a best list, for every run.
+    pub(crate) optimal_clicks: Vec<f64>,
+    /// The factor of the lower bound, mean over the drawn users; `None` if the users are known.
+    pub(crate) lower_bound: Option<f64>,
+}
+
+/// The policy name of every contender of the caller.
+pub(crate) const OWN: &str = "own";
+
+/// A contender of the caller.
+#[derive(Clone)]
+pub(crate) struct OwnContender {
+    pub(crate) label: String,
+    /// An `Arc<dyn Contender<M, T>>`.
+    contender: Arc<dyn Any + Send + Sync>,
+    /// `M` and `T`, for messages.
+    plays: &'static str,
+}
+
+impl OwnContender {
+    pub(crate) fn new<M: ClickModel + 'static, T: sim::Task + 'static>(
+        contender: impl Contender<M, T> + 'static,
+    ) -> Self {
+        let contender: Arc<dyn Contender<M, T>> = Arc::new(contender);
+        Self {
+            label: contender.label().to_owned(),
+            contender: Arc::new(contender),
+            plays: std::any::type_name::<(M, T)>(),
+        }
+    }
+
+    fn typed<M: ClickModel + 'static, T: sim::Task + 'static>(
+        &self,
+    ) -> Result<Box<dyn Contender<M, T>>, EnterError> {
+        match self.contender.downcast_ref::<Arc<dyn Contender<M, T>>>() {
+            Some(contender) => Ok(Box::new(Shared(Arc::clone(contender)))),
+            None => Err(EnterError::OtherUsers {
+                label: self.label.clone(),
+                plays: self.plays,
+                users: std::any::type_name::<(M, T)>(),
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for OwnContender {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("OwnContender").field("label", &self.label).finish_non_exhaustive()
+    }
+}
+
+/// A shared contender, so that an experiment can be run several times.
+struct Shared<M, T>(Arc<dyn Contender<M, T>>);
+
+impl<M: ClickModel, T: sim::Task> Contender<M, T> for Shared<M, T> {
+    fn label(&self) -> &str {
+        self.0.label()
+    }
+
+    fn is_saved(&self) -> bool {
+        self.0.is_saved()
+    }
+
+    fn resume(
+        &self,
+        replication: Replication<'_, M>,
+        task: &T,
+        state: Option<&[u8]>,
+        keeper: &mut dyn Keeper,
+    ) -> Result<T::Record, StateError> {
+        self.0.resume(replication, task, state, keeper)
+    }
+}
+
+/// A tournament for regret.
+pub(super) fn for_regret<'a, M: Member>(
+    instances: &'a [Instance<M>],
+    settings: &TournamentSettings<'_>,
+) -> Result<Box<dyn AnyTournament + 'a>, EnterError> {
+    let contenders = M::contenders(settings.policies, settings.horizon)?;
+    enter(instances, contenders, Schedule::new(settings.checkpoints.to_vec())?, settings)
+}
+
+/// A tournament of these contenders and those of the caller.
+pub(super) fn enter<'a, M: ClickModel + Clone + Send + Sync + 'static, T>(
+    instances: &'a [Instance<M>],
+    mut contenders: Vec<Box<dyn Contender<M, T>>>,
+    task: T,
+    settings: &TournamentSettings<'_>,
+) -> Result<Box<dyn AnyTournament + 'a>, EnterError>
+where
+    T: sim::Task<Record: Into<Record>> + 'static,
+{
+    for own in settings.own {
+        contenders.push(own.typed()?);
+    }
+    Ok(Box::new(tournament(instances, contenders, task, settings)))
+}
+
+fn tournament<'a, M: ClickModel + Clone + Send + Sync, T: sim::Task>(
+    instances: &'a [Instance<M>],
+    contenders: Vec<Box<dyn Contender<M, T>>>,
+    task: T,
+    settings: &TournamentSettings<'_>,
+) -> Tournament<'a, M, T> {
+    let posterior = instances.iter().find_map(|instance| instance.posterior.as_ref());
+    Tournament {
+        instances: instances.iter().map(|instance| instance.model.clone()).collect(),
+        uncertainty: posterior.map(|_| Box::new(Draws(instances)) as Box<dyn DrawUsers<M>>),
+        runs_per_draw: posterior.map_or(1, |posterior| posterior.file.runs_per_draw()),
+        assignment: settings.assignment,
+        contenders,
+        task,
+        streams: Streams::new(settings.seed),
+        runs: settings.runs,
+    }
+}
+
+/// The users that these runs drew on these instances.
+pub(super) fn drawn<M: Member>(
+    instances: &[Instance<M>],
+    settings: &TournamentSettings<'_>,
+    runs: Range<u64>,
+    instances_of_runs: &[usize],
+) -> DrawnUsers {
+    let tournament = tournament(instances, Vec::new(), sim::WithBudget { horizon: 1 }, settings);
+    let (mut optimal_clicks, mut bounds) = (Vec::with_capacity(instances_of_runs.len()), 0.0);
+    for (run, &instance) in runs.zip(instances_of_runs) {
+        let users = tournament.users(run, instance);
+        optimal_clicks.push(users.expected_clicks(&users.optimal_action()));
+        if tournament.uncertainty.is_some() {
+            bounds += M::LOWER_BOUND.map_or(f64::INFINITY, |(_, factor)| factor(&users));
+        }
+    }
+    let n_runs = optimal_clicks.len() as f64;
+    let lower_bound = tournament.uncertainty.map(|_| bounds / n_runs);
+    DrawnUsers { optimal_clicks, lower_bound }
+}

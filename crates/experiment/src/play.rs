@@ -1,0 +1,120 @@
+//! Plays the runs of an experiment that are not recorded yet, on all cores.
+
+use crate::journal::{Journal, Recorder, Syncer};
+use crate::models::{DrawnUsers, OwnContender, TournamentSettings};
+use crate::observer::{Observer, Plan};
+use crate::run_error::RunError;
+use crate::runs::{Layout, Runs, Sequence, lock};
+use crate::spec::{Experiment, Task};
+use crate::timing::{Stopwatch, Timing};
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+/// How the runs of an experiment are played.
+#[derive(Debug)]
+pub(crate) struct PlayRequest<'a> {
+    pub(crate) experiment: &'a Experiment,
+    /// Contenders of the caller.
+    pub(crate) own: &'a [OwnContender],
+    /// The runs to play, by their numbers.
+    pub(crate) runs: Range<u64>,
+    /// Number of threads; one per core if absent.
+    pub(crate) threads: Option<usize>,
+    pub(crate) observer: &'a dyn Observer,
+    /// Whether the caller wants to stop.
+    pub(crate) stop: Option<&'a AtomicBool>,
+    /// The runs of every contender that are recorded already, and places for the others.
+    pub(crate) recorded: Arc<Vec<Mutex<Sequence>>>,
+    /// Where runs are recorded; `None` for memory.
+    pub(crate) journal: Option<&'a Journal>,
+}
+
+/// The runs of an experiment and their timing.
+#[derive(Debug)]
+pub(crate) struct Played {
+    pub(crate) runs: Runs,
+    pub(crate) timing: Timing,
+    /// The number of runs that were played now.
+    pub(crate) n_new_runs: u64,
+    /// The users of every run, if regret was measured.
+    pub(crate) drawn: Option<DrawnUsers>,
+}
+
+/// Plays the runs that are missing.
+pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
+    let &PlayRequest { experiment, ref recorded, journal, observer, .. } = request;
+    let settings = TournamentSettings {
+        task: experiment.task,
+        horizon: experiment.horizon,
+        checkpoints: &experiment.checkpoints,
+        runs: request.runs.end,
+        assignment: experiment.assignment,
+        seed: experiment.seed,
+        policies: &experiment.policies,
+        own: request.own,
+    };
+    let users = experiment.instances.users();
+    let tournament = users.enter(&settings)?;
+    let labels = tournament.labels();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(request.threads.unwrap_or(0))
+        .build()
+        .map_err(RunError::Threads)?;
+    let layout = experiment.layout();
+    let of_each = |of: fn(&Sequence) -> u64| recorded.iter().map(|one| of(&lock(one))).collect();
+    let restarting = (0..labels.len()).filter(|&contender| !tournament.is_saved(contender));
+    let missing: Vec<u64> = of_each(Sequence::n_missing);
+    let n_new_runs: u64 = missing.iter().sum();
+    observer.begin(&Plan {
+        recorded: of_each(Sequence::n_recorded),
+        horizon: experiment.horizon,
+        threads: pool.current_num_threads(),
+        bytes: journal.map(|_| n_new_runs * layout.usual() as u64),
+        continued: journal.map_or(0, Journal::n_states),
+        restarting: restarting.map(|contender| labels[contender].to_owned()).collect(),
+        runs: missing,
+    });
+    let wall = Stopwatch::start();
+    let syncer = journal.map(|_| Syncer::start(recorded));
+    let recorder = Recorder {
+        sequences: recorded,
+        journal,
+        syncer: syncer.as_ref(),
+        observer,
+        stop: request.stop,
+        horizon: experiment.horizon,
+        failed: Mutex::default(),
+        has_failed: AtomicBool::new(false),
+    };
+    let instances = tournament.draw_instances(request.runs.clone());
+    let instance = |run: u64| instances[usize::try_from(run - request.runs.start).unwrap_or(0)];
+    let played = pool.install(|| {
+        sim::try_for_each(labels.len(), request.runs.clone(), &|contender, run| {
+            recorder.record(contender, run, &|state, keeper| {
+                tournament.play(contender, run, instance(run), state, keeper)
+            })
+        })
+    });
+    played.map_err(|error| {
+        // A run that was stopped is the consequence of another error.
+        let of_syncer = || syncer.as_ref().and_then(|syncer| syncer.check().err());
+        recorder.first_error().or_else(of_syncer).unwrap_or(error)
+    })?;
+    syncer.map_or(Ok(()), Syncer::finish)?;
+    let wall = wall.elapsed().wall;
+
+    let drawn =
+        (experiment.task == Task::Regret).then(|| users.drawn(&settings, request.runs.clone(), &instances));
+    let runs = Runs::new(layout, instances, Arc::clone(recorded))?;
+    let mut speeds = Vec::new();
+    for (contender, label) in labels.into_iter().enumerate() {
+        let rounds = match layout {
+            Layout::Curves(_) => runs.n_runs() as u64 * experiment.horizon,
+            Layout::Answers => runs.answers(contender)?.iter().map(|answer| answer.steps).sum(),
+        };
+        speeds.push((label, lock(&recorded[contender]).elapsed(), rounds));
+    }
+    let timing = Timing::new(pool.current_num_threads(), wall, &speeds);
+    Ok(Played { runs, timing, n_new_runs, drawn })
+}
