@@ -1,16 +1,15 @@
 //! Plain policies as a baseline for the library's: the papers' formulas, computed for every item in every round, with standard tools
 //! (bisection for indices, `rand_distr` for Beta variates, sorting for the best list).
 
-mod all_candidates;
-mod all_items;
 mod by_need;
 mod kl_ucb;
+#[path = "../../crates/policies/tests/support/plain/mod.rs"]
+mod plain;
 mod prefix_ts;
 
-pub use all_candidates::AllCandidates;
-pub use all_items::{AllItems, IndexRule};
 pub use by_need::PlainByNeed;
 pub use kl_ucb::{PlainKlUcb, Solver};
+pub use plain::{AllCandidates, AllItems, IndexRule};
 pub use prefix_ts::PlainPrefixTs;
 
 use click_models::{ItemId, PbmFeedback, PbmKnown, Ranking};

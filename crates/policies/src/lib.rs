@@ -1,12 +1,14 @@
 #![doc = include_str!("../README.md")]
 
+// So that the plain policies of the benches, which import `policies`, are those of the tests.
+#[cfg(test)]
+extern crate self as policies;
+
 mod coin;
 mod error;
 mod exact;
 mod in_order;
 mod kl_arms;
-#[cfg(test)]
-mod naive;
 mod policy;
 mod products;
 mod reaching;
@@ -14,6 +16,8 @@ mod read_as;
 mod sampling;
 mod shortlist;
 mod sizes;
+#[cfg(test)]
+mod tests;
 mod top_l;
 mod ucb_arms;
 

@@ -72,12 +72,7 @@ impl<T: Threshold> Reaching<T> {
     /// For this number of arms; any threshold.
     pub(crate) fn new(n_arms: usize, threshold: T) -> Self {
         let ranges = (n_arms > MOST_TESTED).then(|| Box::new(Ranges::new(n_arms, &threshold)));
-        Self { ranges, ..Self::testing_all(n_arms, threshold) }
-    }
-
-    /// Tests all arms in every round.
-    pub(crate) fn testing_all(n_arms: usize, threshold: T) -> Self {
-        Self { n_arms: number(n_arms), threshold, found: Vec::with_capacity(n_arms), ranges: None }
+        Self { n_arms: number(n_arms), threshold, found: Vec::with_capacity(n_arms), ranges }
     }
 
     /// The counts of `item` changed.

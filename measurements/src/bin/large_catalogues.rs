@@ -122,7 +122,7 @@ fn main() {
         compare("cascade-ucb1", &prefix, PrefixUcb::cascade(shape), all(IndexRule::CascadeUcb1), rounds);
         compare("cascade-ucbv", &prefix, PrefixUcbV::new(shape), all(IndexRule::CascadeUcbV), rounds);
         let (pie, pbm_pie) = (Pie::last(shape, Rate::LOG), PbmPie::new(positions.known(), Rate::LOG));
-        compare("pie", &prefix, pie, AllCandidates::prefix(shape), rounds);
+        compare("pie", &prefix, pie, AllCandidates::prefix(shape, shape.n_positions() - 1), rounds);
         let plain = AllCandidates::position_based(positions.known());
         compare("pbm-pie", &positions, pbm_pie, plain, rounds);
     }

@@ -7,8 +7,8 @@
 use super::counts::DuelCounts;
 use super::posterior::{Upsets, above_half, sample};
 use super::*;
-use crate::naive::{ranked, sort_by_score, tie_rank};
 use crate::sampling::Sampler;
+use crate::tests::{ranked, sort_by_score, tie_rank};
 use crate::{Decision, Select, Update};
 use click_models::{ClickModel, DuelOutcome, DuelingModel, ItemId, Pair, PreferenceMatrix};
 use confidence::{NonNegative, bernoulli_kl};

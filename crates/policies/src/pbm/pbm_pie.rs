@@ -180,18 +180,6 @@ impl From<Saved> for PbmPie {
     }
 }
 
-#[cfg(test)]
-impl PbmPie {
-    /// The same policy, which compares and tests all items in every round, whatever their number.
-    pub(crate) fn comparing_all(self) -> Self {
-        let (n_items, n_positions) = (self.counts.n_items(), self.counts.n_positions());
-        let estimates = (0..n_items).map(|item| estimate(&self.counts, item));
-        let best = UcbTop::comparing_all(estimates, n_positions);
-        let candidates = Reaching::testing_all(n_items, threshold(&self.counts));
-        Self { best, candidates, ..self }
-    }
-}
-
 /// Inserts the candidate where it is explored, and moves the items below down to the place that it leaves. `best` are the items of the
 /// list, best first.
 #[inline]

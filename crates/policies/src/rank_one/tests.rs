@@ -4,8 +4,8 @@
 //! They share the samplers and the documented order of random draws.
 
 use super::*;
-use crate::naive::{ranked, tie_rank};
 use crate::sampling::{BetaShape, GammaShape, Sampler};
+use crate::tests::{ranked, tie_rank};
 use crate::{Decision, Select, Update};
 use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
 use confidence::{Rate, kl_ucb_lower, kl_ucb_upper};

@@ -133,18 +133,6 @@ impl Pie {
     }
 }
 
-#[cfg(test)]
-impl Pie {
-    /// The same policy, which compares and tests all items in every round, whatever their number.
-    pub(crate) fn comparing_all(self) -> Self {
-        let (n_items, n_positions) = (self.counts.n_items(), self.counts.n_positions());
-        let means = (0..n_items).map(|item| mean(&self.counts, item));
-        let leaders = UcbTop::comparing_all(means, n_positions);
-        let candidates = Reaching::testing_all(n_items, KlUcbThreshold::new(f64::INFINITY));
-        Self { leaders, candidates, ..self }
-    }
-}
-
 impl TryFrom<Saved> for Pie {
     type Error = Error;
 

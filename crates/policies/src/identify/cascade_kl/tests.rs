@@ -3,7 +3,7 @@
 use super::need::{LEAST_SHARE, Need, equally_far, smoothed_mean};
 use super::*;
 use crate::identify::evidence::{largest_ln_likelihoods, ln_likelihood};
-use crate::naive::{falling, sort_by_score};
+use crate::tests::{falling, sort_by_score};
 use click_models::{CascadeModel, ClickModel};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};

@@ -2,7 +2,7 @@
 //! of levels.
 
 use super::*;
-use crate::naive::falling;
+use crate::tests::falling;
 use click_models::{CascadeModel, ClickModel};
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};

@@ -8,8 +8,8 @@ mod tails;
 
 use super::posterior::{Posterior, Series};
 use super::*;
-use crate::naive::{PbmHistory, falling, placed, ranked};
 use crate::sampling::{BetaShape, Sampler};
+use crate::tests::{PbmHistory, falling, placed, ranked};
 use click_models::{ClickModel, Clicks, PbmFeedback};
 use rand::RngExt;
 use rand::SeedableRng;
@@ -471,11 +471,11 @@ fn updates_change_the_posterior_of_what_was_shown() {
 /// Proposals worked out afresh for every item in every round, from counts of one's own, choose the same lists.
 #[test]
 fn pbm_ts_is_the_naive_one() {
-    for (number, model) in crate::naive::position_based_instances().iter().enumerate() {
+    for (number, model) in crate::tests::position_based_instances().iter().enumerate() {
         let n_items = model.shape().n_items();
         let examination: Vec<f64> = model.examination().iter().map(|examined| examined.get()).collect();
         let descending = falling(&examination);
-        crate::naive::assert_same_choices(
+        crate::tests::assert_same_choices(
             model,
             PbmTs::new(model.known()),
             PbmHistory::new(n_items, &examination),

@@ -1,4 +1,4 @@
-//! The library's rules with every item compared in every round: what its policies do in small catalogues and avoid in large ones.
+//! Policies that show the items of the largest indices, with every index computed in every round.
 
 use click_models::{Clicks, ItemId, ListShape, PbmFeedback, PbmKnown, PrefixFeedback, Ranking};
 use confidence::math::ln;

@@ -51,21 +51,21 @@ impl PrefixHistory {
     }
 }
 
-pub(super) fn rsf_ucb(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
+fn rsf_ucb(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
     let key = rng.next_u64();
     let log = log(t);
     let radius = |item: usize| (2.0 * log / (3.0 * history.shows[item] as f64)).sqrt();
     history.top(&history.scores(|item| history.mean(item) + radius(item)), key)
 }
 
-pub(super) fn cascade_ucb1(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
+fn cascade_ucb1(history: &PrefixHistory, t: u64, rng: &mut Generator) -> Vec<usize> {
     let key = rng.next_u64();
     let root = log(t).sqrt();
     let radius = |item: usize| (1.5 / history.shows[item] as f64).sqrt() * root;
     history.top(&history.scores(|item| (history.mean(item) + radius(item)).min(1.0)), key)
 }
 
-pub(super) fn cascade_ucb_v(history: &PrefixHistory, exploration: f64, rng: &mut Generator) -> Vec<usize> {
+fn cascade_ucb_v(history: &PrefixHistory, exploration: f64, rng: &mut Generator) -> Vec<usize> {
     let key = rng.next_u64();
     let index = |item: usize| {
         let (mean, shows) = (history.mean(item), history.shows[item] as f64);
@@ -103,7 +103,7 @@ fn rsf_ts(history: &PrefixHistory, rng: &mut Generator) -> Vec<usize> {
     history.top(&scores, key)
 }
 
-pub(super) fn pie(history: &PrefixHistory, position: usize, delta: f64, rng: &mut Generator) -> Vec<usize> {
+fn pie(history: &PrefixHistory, position: usize, delta: f64, rng: &mut Generator) -> Vec<usize> {
     let means = history.scores(|item| history.mean(item));
     let mut list = history.top(&means, rng.next_u64());
     let last = means[*list.last().expect("a list is not empty")];

@@ -1,6 +1,6 @@
-//! PIE(L) and PBM-PIE with every item compared and tested in every round: what the policies do in small catalogues and avoid in large ones.
+//! PIE and PBM-PIE with every item compared and tested in every round.
 
-use crate::all_items::offer;
+use super::all_items::offer;
 use click_models::{Clicks, ItemId, ListShape, PbmFeedback, PbmKnown, PrefixFeedback, Ranking};
 use confidence::math::ln;
 use confidence::{
@@ -10,11 +10,13 @@ use confidence::{
 use policies::{Decision, Select, Update};
 use rand::{Rng, RngExt};
 
-/// A policy that makes the library's choices, ties included. It explores at the last position.
+/// A policy that makes the library's choices, ties included.
 #[derive(Debug, Clone)]
 pub struct AllCandidates {
     n_positions: usize,
-    /// Of every position, in decreasing order; `None` for PIE(L), which reads a prefix.
+    /// Position at which it explores.
+    explored: usize,
+    /// Of every position, in decreasing order; `None` for PIE, which reads a prefix.
     examination: Option<Vec<f64>>,
     round: u64,
     /// Item by item; for PBM-PIE every position.
@@ -30,12 +32,13 @@ pub struct AllCandidates {
 }
 
 impl AllCandidates {
-    /// A fresh PIE(L).
-    pub fn prefix(shape: ListShape) -> Self {
-        Self::new(shape, None)
+    /// A fresh PIE that explores at this position.
+    pub fn prefix(shape: ListShape, explored: usize) -> Self {
+        Self { explored, ..Self::new(shape, None) }
     }
 
-    /// A fresh PBM-PIE; positions are in decreasing order of examination.
+    /// A fresh PBM-PIE that explores at the last position; positions are in decreasing order of
+    /// examination.
     pub fn position_based(known: PbmKnown<'_>) -> Self {
         let examination = known.examination().iter().map(|examined| examined.get()).collect();
         Self::new(known.shape(), Some(examination))
@@ -47,6 +50,7 @@ impl AllCandidates {
         let threshold = MultiPositionThreshold::new(examination.as_deref().unwrap_or(&[1.0]));
         Self {
             n_positions,
+            explored: n_positions - 1,
             examination,
             round: 0,
             shows: vec![0; cells],
@@ -169,7 +173,9 @@ impl Select<Ranking> for AllCandidates {
         }
         if !self.candidates.is_empty() {
             let drawn = self.candidates[rng.random_range(0..self.candidates.len())];
-            out.action.positions_mut(self.n_positions)[self.n_positions - 1] = drawn;
+            let below = &mut out.action.positions_mut(self.n_positions)[self.explored..];
+            below.rotate_right(1);
+            below[0] = drawn;
         }
     }
 }

@@ -68,7 +68,7 @@ fn pbm_kl_ucb(history: &PbmHistory, delta: f64, rng: &mut Generator) -> Vec<usiz
     placed(&first_ranked(&scores, key, history.examination.len()), &history.examination)
 }
 
-pub(super) fn pbm_pie(history: &PbmHistory, t: u64, delta: f64, rng: &mut Generator) -> Vec<usize> {
+fn pbm_pie(history: &PbmHistory, t: u64, delta: f64, rng: &mut Generator) -> Vec<usize> {
     let (n_items, positions) = (history.shows.len(), history.examination.len());
     if t <= n_items as u64 {
         return (0..positions).map(|l| (usize::try_from(t).expect("small") - 1 + l) % n_items).collect();
@@ -131,7 +131,12 @@ fn explored_at_least_cost(items: &[usize], candidate: usize, estimates: &[f64], 
 }
 
 /// PBM-PIE at the position of least cost: positions that nobody examines are not part of the game, except that they are filled.
-fn pbm_pie_least_cost(history: &PbmHistory, t: u64, delta: f64, rng: &mut Generator) -> Vec<usize> {
+pub(super) fn pbm_pie_least_cost(
+    history: &PbmHistory,
+    t: u64,
+    delta: f64,
+    rng: &mut Generator,
+) -> Vec<usize> {
     let (n_items, positions) = (history.shows.len(), history.examination.len());
     if t <= n_items as u64 {
         return (0..positions).map(|l| (usize::try_from(t).expect("small") - 1 + l) % n_items).collect();

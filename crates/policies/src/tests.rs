@@ -7,6 +7,8 @@
 
 mod any_list;
 mod large_catalogues;
+#[path = "../tests/support/plain/mod.rs"]
+mod plain;
 mod position_based;
 mod prefix;
 mod unknown_examination;

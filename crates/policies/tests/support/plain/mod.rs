@@ -1,0 +1,10 @@
+//! The rules of policies with every item compared in every round: what the policies do in small
+//! catalogues and avoid in large ones. Tests hold the policies against them, and benches time both.
+
+#![allow(unreachable_pub, reason = "benches export the policies, and tests do not")]
+
+mod all_candidates;
+mod all_items;
+
+pub use all_candidates::AllCandidates;
+pub use all_items::{AllItems, IndexRule};
