@@ -14,8 +14,8 @@ mod products;
 mod reaching;
 mod read_as;
 mod sampling;
+mod setup;
 mod shortlist;
-mod sizes;
 #[cfg(test)]
 mod tests;
 mod top_l;

@@ -5,7 +5,7 @@
 
 use super::Knowledge;
 use crate::rank_one::Side;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Error, Policy, Recommend, Select, Stop};
 use click_models::{Interaction, ItemId, Ranking};
 use rand::Rng;
@@ -100,9 +100,9 @@ impl AsNote for Side {
 }
 
 /// What every policy of the catalogue on actions of type `A` can do.
-pub trait Member<A>: Select<A, Note: AsNote> + Sizes + Serialize + Clone + Send + Sync + 'static {}
+pub trait Member<A>: Select<A, Note: AsNote> + Setup + Serialize + Clone + Send + Sync + 'static {}
 
-impl<A, P: Select<A, Note: AsNote> + Sizes + Serialize + Clone + Send + Sync + 'static> Member<A> for P {}
+impl<A, P: Select<A, Note: AsNote> + Setup + Serialize + Clone + Send + Sync + 'static> Member<A> for P {}
 
 /// A policy for the protocol `I`.
 pub(super) trait Erased<I: Interaction>: Send + Sync {
@@ -111,6 +111,9 @@ pub(super) trait Erased<I: Interaction>: Send + Sync {
     fn update(&mut self, decision: &Decision<I::Action, Note>, feedback: &I::Feedback);
 
     fn sizes(&self) -> [usize; 2];
+
+    /// JSON pointers to the settings in [`state`](Self::state).
+    fn settings(&self) -> &'static [&'static str];
 
     /// The policy, to be written.
     fn state(&self) -> &dyn erased_serde::Serialize;
@@ -207,6 +210,10 @@ where
         self.policy.sizes()
     }
 
+    fn settings(&self) -> &'static [&'static str] {
+        P::SETTINGS
+    }
+
     fn state(&self) -> &dyn erased_serde::Serialize {
         &self.policy
     }
@@ -256,7 +263,10 @@ impl<I: Interaction<Action: Sync>> Maker<I> {
         (self.fresh)(knowledge)
     }
 
-    pub(super) fn saved<'de, D: serde::Deserializer<'de>>(&self, state: D) -> Result<Named<I>, D::Error> {
+    pub(super) fn saved<'de, D: serde::Deserializer<'de>>(
+        &self,
+        state: D,
+    ) -> Result<Named<I>, D::Error> {
         let read = (self.saved)(&mut <dyn erased_serde::Deserializer<'_>>::erase(state));
         read.map_err(serde::de::Error::custom)
     }

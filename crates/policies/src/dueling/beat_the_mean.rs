@@ -65,7 +65,7 @@
 use super::left::{check_left, remove};
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -270,7 +270,9 @@ impl TryFrom<Saved> for BeatTheMean {
     }
 }
 
-impl Sizes for BeatTheMean {
+impl Setup for BeatTheMean {
+    const SETTINGS: &'static [&'static str] = &["/horizon", "/gamma", "/radius"];
+
     fn sizes(&self) -> [usize; 2] {
         [self.shape.n_items(), 2]
     }

@@ -55,7 +55,7 @@
 use super::counts::DuelCounts;
 use super::left::{check_left, most_beating, remove};
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -139,7 +139,9 @@ impl TryFrom<Saved> for CondorcetSavage {
     }
 }
 
-impl Sizes for CondorcetSavage {
+impl Setup for CondorcetSavage {
+    const SETTINGS: &'static [&'static str] = &["/horizon"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

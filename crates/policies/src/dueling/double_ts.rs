@@ -71,7 +71,7 @@
 use super::counts::DuelCounts;
 use super::posterior::{Coins, Upsets};
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -294,7 +294,9 @@ impl From<Saved> for DoubleTs {
     }
 }
 
-impl Sizes for DoubleTs {
+impl Setup for DoubleTs {
+    const SETTINGS: &'static [&'static str] = &["/alpha"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

@@ -72,7 +72,7 @@ mod tests;
 
 use super::counts::DuelCounts;
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -477,7 +477,9 @@ impl TryFrom<Saved> for EcwRmed {
     }
 }
 
-impl Sizes for EcwRmed {
+impl Setup for EcwRmed {
+    const SETTINGS: &'static [&'static str] = &["/alpha", "/beta"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

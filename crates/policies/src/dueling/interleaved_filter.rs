@@ -57,7 +57,7 @@
 
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -213,7 +213,9 @@ impl TryFrom<Saved> for InterleavedFilter {
     }
 }
 
-impl Sizes for InterleavedFilter {
+impl Setup for InterleavedFilter {
+    const SETTINGS: &'static [&'static str] = &["/horizon"];
+
     fn sizes(&self) -> [usize; 2] {
         [self.shape.n_items(), 2]
     }

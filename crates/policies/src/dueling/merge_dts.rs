@@ -74,7 +74,7 @@ use super::posterior::{Coins, sample};
 use crate::error::MAX_COUNT;
 use crate::exact::float;
 use crate::sampling::Sampler;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -333,7 +333,9 @@ impl TryFrom<Saved> for MergeDts {
     }
 }
 
-impl Sizes for MergeDts {
+impl Setup for MergeDts {
+    const SETTINGS: &'static [&'static str] = &["/alpha", "/head_start", "/batch_size"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

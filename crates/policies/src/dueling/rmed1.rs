@@ -64,7 +64,7 @@
 
 use super::counts::DuelCounts;
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
@@ -306,7 +306,7 @@ impl TryFrom<Saved> for Rmed1 {
     }
 }
 
-impl Sizes for Rmed1 {
+impl Setup for Rmed1 {
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

@@ -76,7 +76,7 @@ mod pool;
 use super::counts::DuelCounts;
 use crate::coin::place;
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Recommend, Select, Update};
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use confidence::{NonNegative, Rate};
@@ -170,7 +170,9 @@ impl From<Rucb> for Saved {
     }
 }
 
-impl Sizes for Rucb {
+impl Setup for Rucb {
+    const SETTINGS: &'static [&'static str] = &["/alpha", "/unseen", "/horizon"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

@@ -20,7 +20,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Recommend, Select, Update};
 use click_models::{Cell, DuelShape, ItemId, ListShape, Pair, Ranking, TableShape};
 use rand::{Rng, RngExt};
@@ -39,7 +39,7 @@ impl Uniform {
     }
 }
 
-impl Sizes for Uniform {
+impl Setup for Uniform {
     fn sizes(&self) -> [usize; 2] {
         [self.shape.n_items(), self.shape.n_positions()]
     }
@@ -79,7 +79,7 @@ impl UniformCell {
     }
 }
 
-impl Sizes for UniformCell {
+impl Setup for UniformCell {
     fn sizes(&self) -> [usize; 2] {
         [self.shape.n_rows(), self.shape.n_columns()]
     }
@@ -116,7 +116,7 @@ impl UniformPair {
     }
 }
 
-impl Sizes for UniformPair {
+impl Setup for UniformPair {
     fn sizes(&self) -> [usize; 2] {
         [self.shape.n_items(), 2]
     }

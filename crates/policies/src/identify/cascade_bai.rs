@@ -103,7 +103,7 @@ mod step;
 
 use super::candidates::fill;
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Delta, Recommend, Select, Stop, Update};
 use classify::{Candidate, Rival};
 use click_models::{CascadeFeedback, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
@@ -319,7 +319,9 @@ impl Item {
     }
 }
 
-impl Sizes for CascadeBai {
+impl Setup for CascadeBai {
+    const SETTINGS: &'static [&'static str] = &["/settings"];
+
     fn sizes(&self) -> [usize; 2] {
         [self.items.len(), self.settings.n_best]
     }

@@ -96,7 +96,7 @@ use super::evidence::{
     Evidence, ItemLevels, Logarithms, largest_ln_likelihoods, prior_below, prior_of_better, rejection_level,
 };
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Recommend, Select, Stop, Update};
 use by_need::ByNeed;
 use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
@@ -483,7 +483,9 @@ impl From<CascadeKl> for Saved {
     }
 }
 
-impl Sizes for CascadeKl {
+impl Setup for CascadeKl {
+    const SETTINGS: &'static [&'static str] = &["/settings"];
+
     fn sizes(&self) -> [usize; 2] {
         self.candidates.sizes()
     }

@@ -80,7 +80,7 @@ use super::candidates::{Candidates, Verdict};
 use super::evidence::{Evidence, ItemLevels};
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Error, Recommend, Select, Stop, Update};
 use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
 use confidence::math::ln;
@@ -327,7 +327,9 @@ impl TryFrom<Saved> for KlLucb {
     }
 }
 
-impl Sizes for KlLucb {
+impl Setup for KlLucb {
+    const SETTINGS: &'static [&'static str] = &["/delta", "/epsilon", "/levels"];
+
     fn sizes(&self) -> [usize; 2] {
         self.candidates.sizes()
     }

@@ -61,7 +61,7 @@
 use super::candidates::{Candidates, Verdict};
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
 use rand::Rng;
@@ -179,7 +179,9 @@ impl TryFrom<Saved> for SuccessiveRejects {
     }
 }
 
-impl Sizes for SuccessiveRejects {
+impl Setup for SuccessiveRejects {
+    const SETTINGS: &'static [&'static str] = &["/horizon"];
+
     fn sizes(&self) -> [usize; 2] {
         self.candidates.sizes()
     }

@@ -55,7 +55,7 @@ use super::counts::{PbmCounts, place};
 use crate::sampling::beta_posteriors::BetaPosteriors;
 use crate::sampling::largest_draws::{Large, LargestDraws};
 use crate::sampling::thinning::SavedThinning;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Error, Select, Update};
 use click_models::{PbmKnown, Ranking, RenderedClicks};
 use rand::Rng;
@@ -127,7 +127,9 @@ fn evidence(counts: &PbmCounts, item: usize) -> (f64, f64) {
     (clicks, (counts.weighted_shows(item) - clicks).max(0.0))
 }
 
-impl Sizes for BcMpTs {
+impl Setup for BcMpTs {
+    const SETTINGS: &'static [&'static str] = &["/counts/examination"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

@@ -67,7 +67,7 @@ use super::assignment::Assignment;
 use super::cells::CellCounts;
 use super::leaders::{Leaders, LeadersToSave, SavedLeaders};
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ItemId, ListShape, Ranking, RenderedClicks};
@@ -253,7 +253,9 @@ impl TryFrom<Saved> for Grab {
     }
 }
 
-impl Sizes for Grab {
+impl Setup for Grab {
+    const SETTINGS: &'static [&'static str] = &["/rate", "/gamma"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

@@ -64,7 +64,7 @@ use super::cells::CellCounts;
 use super::counts::{place, sort_by_examination};
 use crate::exact::float;
 use crate::sampling::Sampler;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, PrefixKnown, Select, Update};
 use click_models::{Ranking, RenderedClicks};
@@ -271,7 +271,9 @@ impl TryFrom<Saved> for PbMhb {
     }
 }
 
-impl Sizes for PbMhb {
+impl Setup for PbMhb {
+    const SETTINGS: &'static [&'static str] = &["/width", "/sweeps", "/anchor"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

@@ -54,7 +54,7 @@
 use super::PbmPrior;
 use super::counts::{place, sort_by_examination};
 use crate::products::{Products, ProductsToSave, SavedProducts};
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, PrefixKnown, Select, Update};
 use click_models::{ListShape, Ranking, RenderedClicks};
@@ -170,7 +170,9 @@ impl TryFrom<Saved> for PbmGibbs {
     }
 }
 
-impl Sizes for PbmGibbs {
+impl Setup for PbmGibbs {
+    const SETTINGS: &'static [&'static str] = &["/places", "/prior"];
+
     fn sizes(&self) -> [usize; 2] {
         self.products.sizes()
     }

@@ -67,7 +67,7 @@
 
 use super::counts::{PbmCounts, place};
 use super::index_test::{IndexTest, index, threshold};
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{PbmKnown, Ranking, RenderedClicks};
@@ -157,7 +157,9 @@ impl PbmKlUcb {
     }
 }
 
-impl Sizes for PbmKlUcb {
+impl Setup for PbmKlUcb {
+    const SETTINGS: &'static [&'static str] = &["/rate", "/counts/examination"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

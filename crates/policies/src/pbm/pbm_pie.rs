@@ -74,7 +74,7 @@ use super::index_test::{IndexTest, Tested, threshold};
 use super::least_cost::cheapest_rank;
 use crate::coin::heads;
 use crate::reaching::{Question, Reaching};
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::ucb_arms::{Mean, UcbTop};
 use crate::{Decision, Select, Update};
@@ -211,7 +211,9 @@ fn insert(
     places[order[rank]] = candidate;
 }
 
-impl Sizes for PbmPie {
+impl Setup for PbmPie {
+    const SETTINGS: &'static [&'static str] = &["/rate", "/position", "/counts/examination"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

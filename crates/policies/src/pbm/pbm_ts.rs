@@ -60,7 +60,7 @@ use super::counts::{PbmCounts, place};
 use super::plug_in::AssumesExamination;
 use crate::sampling::largest_draws::{Large, LargestDraws};
 use crate::sampling::thinning::SavedThinning;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Error, Select, Update};
 use click_models::{PbmKnown, Ranking, RenderedClicks};
 use items::Items;
@@ -150,7 +150,9 @@ impl AssumesExamination for PbmTs {
     }
 }
 
-impl Sizes for PbmTs {
+impl Setup for PbmTs {
+    const SETTINGS: &'static [&'static str] = &["/counts/examination"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

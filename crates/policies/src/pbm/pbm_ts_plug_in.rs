@@ -41,7 +41,7 @@
 
 use super::PbmTs;
 use super::plug_in::{AssumesExamination, PlugIn, Saved};
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ListShape, Ranking, RenderedClicks};
 use rand::Rng;
@@ -73,7 +73,7 @@ impl TryFrom<Saved> for PbmTsPlugIn {
     }
 }
 
-impl Sizes for PbmTsPlugIn {
+impl Setup for PbmTsPlugIn {
     fn sizes(&self) -> [usize; 2] {
         self.0.policy.sizes()
     }

@@ -62,7 +62,7 @@
 
 use super::counts::{PbmCounts, place_items};
 use super::plug_in::AssumesExamination;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::ucb_arms::{Line, UcbTop};
 use crate::{Decision, Select, Update};
@@ -150,7 +150,9 @@ impl AssumesExamination for PbmUcb {
     }
 }
 
-impl Sizes for PbmUcb {
+impl Setup for PbmUcb {
+    const SETTINGS: &'static [&'static str] = &["/rate", "/counts/examination"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

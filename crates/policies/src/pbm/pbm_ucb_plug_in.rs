@@ -39,7 +39,7 @@
 
 use super::PbmUcb;
 use super::plug_in::{AssumesExamination, PlugIn, Saved as SavedPlugIn, ToSave as PlugInToSave};
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ListShape, Ranking, RenderedClicks};
 use confidence::Rate;
@@ -90,7 +90,9 @@ impl TryFrom<Saved> for PbmUcbPlugIn {
     }
 }
 
-impl Sizes for PbmUcbPlugIn {
+impl Setup for PbmUcbPlugIn {
+    const SETTINGS: &'static [&'static str] = &["/rate"];
+
     fn sizes(&self) -> [usize; 2] {
         self.0.policy.sizes()
     }

@@ -55,7 +55,7 @@
 
 use crate::error::{MAX_COUNT, check_counts};
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
@@ -397,7 +397,9 @@ impl TryFrom<Saved> for Rank1Elim {
     }
 }
 
-impl Sizes for Rank1Elim {
+impl Setup for Rank1Elim {
+    const SETTINGS: &'static [&'static str] = &["/bounds", "/horizon"];
+
     fn sizes(&self) -> [usize; 2] {
         [self.rows.stand_in.len(), self.columns.stand_in.len()]
     }

@@ -45,7 +45,7 @@
 //! ```
 
 use crate::products::{Products, SavedProducts};
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use rand::Rng;
@@ -118,7 +118,7 @@ impl TryFrom<Saved> for Rank1Gibbs {
     }
 }
 
-impl Sizes for Rank1Gibbs {
+impl Setup for Rank1Gibbs {
     fn sizes(&self) -> [usize; 2] {
         self.products.sizes()
     }

@@ -41,7 +41,7 @@
 
 use super::cell_counts::CellCounts;
 use crate::kl_arms::KlTop;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::{Decision, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
@@ -78,7 +78,9 @@ impl From<Saved> for CellKlUcb {
     }
 }
 
-impl Sizes for CellKlUcb {
+impl Setup for CellKlUcb {
+    const SETTINGS: &'static [&'static str] = &["/rate"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

@@ -47,7 +47,7 @@
 use super::cell_counts::CellCounts;
 use crate::coin::place;
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use confidence::Rate;
@@ -82,7 +82,7 @@ impl From<Saved> for Ucb1 {
     }
 }
 
-impl Sizes for Ucb1 {
+impl Setup for Ucb1 {
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

@@ -42,7 +42,7 @@
 
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use confidence::math::ln;
@@ -224,7 +224,9 @@ impl TryFrom<Saved> for Ucb1Elim {
     }
 }
 
-impl Sizes for Ucb1Elim {
+impl Setup for Ucb1Elim {
+    const SETTINGS: &'static [&'static str] = &["/horizon"];
+
     fn sizes(&self) -> [usize; 2] {
         [self.shape.n_rows(), self.shape.n_columns()]
     }

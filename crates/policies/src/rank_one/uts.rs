@@ -58,7 +58,7 @@ use crate::exact::float;
 use crate::sampling::Sampler;
 use crate::sampling::beta_posteriors::BetaPosteriors;
 use crate::sampling::thinning::Posteriors;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
@@ -181,7 +181,9 @@ impl TryFrom<Saved> for Uts {
     }
 }
 
-impl Sizes for Uts {
+impl Setup for Uts {
+    const SETTINGS: &'static [&'static str] = &["/lead_every"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

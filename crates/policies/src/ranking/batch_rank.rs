@@ -62,7 +62,7 @@
 use crate::coin::draw_in_order;
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Error, Select, Update};
 use click_models::{Clicks, ListFeedback, ListShape, Ranking};
 use confidence::math::ln;
@@ -295,7 +295,9 @@ impl TryFrom<Saved> for BatchRank {
     }
 }
 
-impl Sizes for BatchRank {
+impl Setup for BatchRank {
+    const SETTINGS: &'static [&'static str] = &["/horizon"];
+
     fn sizes(&self) -> [usize; 2] {
         [self.shows.len(), self.n_positions]
     }

@@ -36,7 +36,7 @@
 //! ```
 
 use crate::error::check_counts;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, Select, Uniform, Update};
 use click_models::{ItemId, ListFeedback, ListShape, Ranking};
@@ -97,7 +97,9 @@ impl TryFrom<Saved> for EpsilonGreedy {
     }
 }
 
-impl Sizes for EpsilonGreedy {
+impl Setup for EpsilonGreedy {
+    const SETTINGS: &'static [&'static str] = &["/epsilon"];
+
     fn sizes(&self) -> [usize; 2] {
         [self.shape.n_items(), self.shape.n_positions()]
     }

@@ -60,7 +60,7 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::kl_arms::KlTop;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::{Decision, Select, Update};
 use click_models::{ObservedPrefix, Ranking};
@@ -98,7 +98,9 @@ impl From<Saved> for PrefixKlUcb {
     }
 }
 
-impl Sizes for PrefixKlUcb {
+impl Setup for PrefixKlUcb {
+    const SETTINGS: &'static [&'static str] = &["/rate", "/counts/places"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

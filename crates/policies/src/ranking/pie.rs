@@ -65,7 +65,7 @@ use super::counts::PrefixCounts;
 use crate::coin::heads;
 use crate::kl_arms::KlArm;
 use crate::reaching::{Question, Reaching};
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::ucb_arms::{Mean, UcbTop};
 use crate::{Decision, Error, Select, Update};
@@ -154,7 +154,9 @@ fn mean(counts: &PrefixCounts, item: usize) -> Mean {
     }
 }
 
-impl Sizes for Pie {
+impl Setup for Pie {
+    const SETTINGS: &'static [&'static str] = &["/rate", "/position", "/counts/places"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

@@ -40,7 +40,7 @@
 
 use crate::error::check_counts;
 use crate::kl_arms::KlTop;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ItemId, ListFeedback, ListShape, Ranking};
@@ -100,7 +100,7 @@ impl TryFrom<Saved> for RbaKlUcb {
     }
 }
 
-impl Sizes for RbaKlUcb {
+impl Setup for RbaKlUcb {
     fn sizes(&self) -> [usize; 2] {
         [self.shape.n_items(), self.shape.n_positions()]
     }

@@ -54,7 +54,7 @@ use crate::exact::float;
 use crate::sampling::beta_posteriors::BetaPosteriors;
 use crate::sampling::largest_draws::{Large, LargestDraws};
 use crate::sampling::thinning::SavedThinning;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ObservedPrefix, Ranking};
 use rand::Rng;
@@ -117,7 +117,9 @@ fn evidence(counts: &PrefixCounts, item: usize) -> (f64, f64) {
     (float(clicks), float(shows - clicks))
 }
 
-impl Sizes for PrefixTs {
+impl Setup for PrefixTs {
+    const SETTINGS: &'static [&'static str] = &["/counts/places"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

@@ -60,7 +60,7 @@
 use crate::coin::draw_in_order;
 use crate::error::check_counts;
 use crate::exact::float;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ListFeedback, ListShape, Ranking};
 use confidence::math::ln;
@@ -189,7 +189,9 @@ impl TryFrom<Saved> for TopRank {
     }
 }
 
-impl Sizes for TopRank {
+impl Setup for TopRank {
+    const SETTINGS: &'static [&'static str] = &["/horizon"];
+
     fn sizes(&self) -> [usize; 2] {
         [self.shape.n_items(), self.shape.n_positions()]
     }

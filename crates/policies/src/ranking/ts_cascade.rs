@@ -49,7 +49,7 @@ mod tiles;
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::sampling::Sampler;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Select, Update};
 use click_models::{ObservedPrefix, Ranking};
@@ -97,7 +97,9 @@ impl From<Saved> for TsCascade {
     }
 }
 
-impl Sizes for TsCascade {
+impl Setup for TsCascade {
+    const SETTINGS: &'static [&'static str] = &["/counts/places"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

@@ -57,7 +57,7 @@
 
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
-use crate::sizes::Sizes;
+use crate::setup::Setup;
 use crate::top_l::Ties;
 use crate::ucb_arms::{Line, UcbTop};
 use crate::{Decision, Select, Update};
@@ -121,7 +121,9 @@ fn arm(counts: &PrefixCounts, scale: NonNegative, clipped: bool, item: usize) ->
     if clipped { line.clipped_at(1.0) } else { line }
 }
 
-impl Sizes for PrefixUcb {
+impl Setup for PrefixUcb {
+    const SETTINGS: &'static [&'static str] = &["/scale", "/clipped", "/counts/places"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

@@ -61,8 +61,8 @@
 
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
+use crate::setup::Setup;
 use crate::shortlist::Arm;
-use crate::sizes::Sizes;
 use crate::top_l::Ties;
 use crate::ucb_arms::{Floor, UcbTop};
 use crate::{Decision, Select, Update};
@@ -158,7 +158,9 @@ impl From<Saved> for PrefixUcbV {
     }
 }
 
-impl Sizes for PrefixUcbV {
+impl Setup for PrefixUcbV {
+    const SETTINGS: &'static [&'static str] = &["/zeta", "/counts/places"];
+
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }

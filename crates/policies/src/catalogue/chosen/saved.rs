@@ -1,8 +1,8 @@
-//! Saving and restoring a chosen policy.
+//! Saving and restoring a policy by name.
 
 use super::super::PolicySpec;
 use super::super::erased::{Erased, Maker, Named};
-use super::{Catalogued, Chosen, Knowledge};
+use super::{Catalogued, Knowledge, Chosen};
 use serde::de::{self, DeserializeSeed, SeqAccess, Visitor};
 use serde::ser::SerializeTuple as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -116,62 +116,20 @@ impl<I: Catalogued> Chosen<I> {
             ));
         }
         let fresh = Self::fresh(&spec, &knowledge).map_err(|error| error.to_string())?;
-        let [expected, found] = [&fresh, &policy].map(|policy| {
-            let mut settings = Vec::new();
-            collect_settings(&serde_json::to_value(State(&**policy)).unwrap_or_default(), &mut settings);
-            settings
-        });
-        if let Some(((key, expected), (_, found))) =
-            expected.iter().zip(&found).find(|(one, other)| one != other)
-        {
-            return Err(format!(
-                "the state of the saved policy `{name}` has {key} = {found}, expected {expected}"
-            ));
+        let [expected, found] =
+            [&fresh, &policy].map(|policy| serde_json::to_value(State(&**policy)).unwrap_or_default());
+        for setting in policy.settings() {
+            let [expected, found] = [&expected, &found].map(|state| state.pointer(setting));
+            if expected.is_none() || found != expected {
+                let [expected, found] = [expected, found]
+                    .map(|value| value.map_or_else(|| "nothing".to_owned(), Value::to_string));
+                let setting = setting.trim_start_matches('/');
+                return Err(format!(
+                    "the state of the saved policy `{name}` has {setting} = {found}, expected {expected}"
+                ));
+            }
         }
         Ok(Self { spec, knowledge, policy })
-    }
-}
-
-/// The keys of settings in saved states: parameters and knowledge, which do not change while a policy plays.
-const SETTINGS: [&str; 28] = [
-    "alpha",
-    "anchor",
-    "batch_size",
-    "beta",
-    "bounds",
-    "clipped",
-    "delta",
-    "epsilon",
-    "examination",
-    "gamma",
-    "head_start",
-    "horizon",
-    "lead_every",
-    "levels",
-    "n_best",
-    "n_positions",
-    "places",
-    "position",
-    "prior",
-    "radius",
-    "rate",
-    "scale",
-    "settings",
-    "shape",
-    "sweeps",
-    "unseen",
-    "width",
-    "zeta",
-];
-
-/// Collects the settings in a saved state, in its order.
-fn collect_settings(state: &Value, settings: &mut Vec<(String, Value)>) {
-    for (key, value) in state.as_object().into_iter().flatten() {
-        if SETTINGS.contains(&key.as_str()) {
-            settings.push((key.clone(), value.clone()));
-        } else {
-            collect_settings(value, settings);
-        }
     }
 }
 

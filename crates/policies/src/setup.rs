@@ -1,0 +1,11 @@
+//! The problem and the settings of a policy.
+
+/// A policy for a problem of known sizes.
+pub trait Setup {
+    /// JSON pointers into a saved state: parameters and knowledge, which do not change while the
+    /// policy plays. A state with other settings than those of a fresh policy is refused.
+    const SETTINGS: &'static [&'static str] = &[];
+
+    /// Numbers of items and positions, of rows and columns, or of items and the two items compared (2).
+    fn sizes(&self) -> [usize; 2];
+}
