@@ -7,7 +7,7 @@ use click_models::{
     Cascade, CascadeFeedback, Cell, CellClick, Clicks, ClicksOnly, Dcm, DcmFeedback, DuelOutcome, Dueling,
     ItemId, ListClicks, Pair, Pbm, PbmFeedback, PrefixFeedback, RankOne, Ranking, SemiBandit,
 };
-use policies::catalogue::{Catalogued, Chosen, Knowledge, Note};
+use policies::catalogue::{Catalogued, NamedPolicy, Knowledge, Note};
 use policies::{Decision, PolicySpec, Recommend, Select, Update};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
@@ -65,19 +65,19 @@ pub(crate) trait Played: Catalogued {
     fn feedback(clicks: Clicks) -> Self::Feedback;
 
     /// The best items, if the policy has stopped.
-    fn answer(_policy: &Chosen<Self>) -> Option<Vec<ItemId>> {
+    fn answer(_policy: &NamedPolicy<Self>) -> Option<Vec<ItemId>> {
         None
     }
 
     /// The items to show for good, if the policy recommends any.
-    fn recommend(_policy: &Chosen<Self>, _generator: &mut Xoshiro256PlusPlus) -> Option<Vec<ItemId>> {
+    fn recommend(_policy: &NamedPolicy<Self>, _generator: &mut Xoshiro256PlusPlus) -> Option<Vec<ItemId>> {
         None
     }
 }
 
 /// A policy, and buffers for its decisions.
 pub(crate) struct Player<I: Played> {
-    policy: Chosen<I>,
+    policy: NamedPolicy<I>,
     /// Reused by `select`.
     chosen: Decision<I::Action, Note>,
     /// Reused by `update`.
@@ -85,7 +85,7 @@ pub(crate) struct Player<I: Played> {
 }
 
 impl<I: Played> Player<I> {
-    pub(crate) fn new(policy: Chosen<I>) -> Self {
+    pub(crate) fn new(policy: NamedPolicy<I>) -> Self {
         Self { policy, chosen: Decision::default(), answered: Decision::default() }
     }
 }
@@ -175,11 +175,11 @@ lists! {
     Dcm: |clicks| DcmFeedback { clicks };
     ClicksOnly: |clicks| ListClicks { clicks };
     Cascade: first_click, {
-        fn answer(policy: &Chosen<Self>) -> Option<Vec<ItemId>> {
+        fn answer(policy: &NamedPolicy<Self>) -> Option<Vec<ItemId>> {
             policy.answer()
         }
 
-        fn recommend(policy: &Chosen<Self>, generator: &mut Xoshiro256PlusPlus) -> Option<Vec<ItemId>> {
+        fn recommend(policy: &NamedPolicy<Self>, generator: &mut Xoshiro256PlusPlus) -> Option<Vec<ItemId>> {
             let mut list = Ranking::default();
             policy.recommend(generator, &mut list).then(|| list.into_iter().collect())
         }
@@ -218,7 +218,7 @@ impl Played for Dueling {
         if clicks.get(0) { DuelOutcome::FirstWon } else { DuelOutcome::SecondWon }
     }
 
-    fn recommend(policy: &Chosen<Self>, generator: &mut Xoshiro256PlusPlus) -> Option<Vec<ItemId>> {
+    fn recommend(policy: &NamedPolicy<Self>, generator: &mut Xoshiro256PlusPlus) -> Option<Vec<ItemId>> {
         let mut item = ItemId::default();
         policy.recommend(generator, &mut item);
         Some(vec![item])

@@ -7,7 +7,7 @@ use click_models::{
     Cascade, ClicksOnly, Dcm, DuelShape, Dueling, ListShape, Pbm, PbmKnown, RankOne, SemiBandit, TableShape,
 };
 use confidence::Probability;
-use policies::catalogue::{Chosen, Family, PairKnown, PolicySpec, Protocol};
+use policies::catalogue::{NamedPolicy, Family, PairKnown, PolicySpec, Protocol};
 use policies::{BuildError, PrefixKnown};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
@@ -195,30 +195,30 @@ pub(crate) fn build(spec: PolicySpec, protocol: Protocol, given: &Given) -> PyRe
     }
     match protocol {
         Protocol::PositionBased if row.family_on(protocol) == Some(Family::UnknownExamination) => {
-            boxed(Chosen::<Pbm>::build(spec, prefix(shape()?)?, horizon))
+            boxed(NamedPolicy::<Pbm>::build(spec, prefix(shape()?)?, horizon))
         }
         Protocol::PositionBased => {
             let examination = probabilities("examination", given.examination.as_deref().unwrap_or(&[]))?;
             let known = PbmKnown::new(shape()?, &examination).map_err(|error| invalid(&error))?;
-            boxed(Chosen::<Pbm>::build(spec, known, horizon))
+            boxed(NamedPolicy::<Pbm>::build(spec, known, horizon))
         }
-        Protocol::SemiBandit => boxed(Chosen::<SemiBandit>::build(spec, prefix(shape()?)?, horizon)),
-        Protocol::Cascade => boxed(Chosen::<Cascade>::build(spec, prefix(shape()?)?, horizon)),
-        Protocol::Dcm => boxed(Chosen::<Dcm>::build(spec, prefix(shape()?)?, horizon)),
-        Protocol::ClicksOnly => boxed(Chosen::<ClicksOnly>::build(spec, shape()?, horizon)),
+        Protocol::SemiBandit => boxed(NamedPolicy::<SemiBandit>::build(spec, prefix(shape()?)?, horizon)),
+        Protocol::Cascade => boxed(NamedPolicy::<Cascade>::build(spec, prefix(shape()?)?, horizon)),
+        Protocol::Dcm => boxed(NamedPolicy::<Dcm>::build(spec, prefix(shape()?)?, horizon)),
+        Protocol::ClicksOnly => boxed(NamedPolicy::<ClicksOnly>::build(spec, shape()?, horizon)),
         Protocol::RankOne => {
             let table = TableShape::new(given.rows.unwrap_or(0), given.columns.unwrap_or(0));
-            boxed(Chosen::<RankOne>::build(spec, table.map_err(|error| invalid(&error))?, horizon))
+            boxed(NamedPolicy::<RankOne>::build(spec, table.map_err(|error| invalid(&error))?, horizon))
         }
         Protocol::Dueling => {
             let shape = DuelShape::new(given.items.unwrap_or(0)).map_err(|error| invalid(&error))?;
-            boxed(Chosen::<Dueling>::build(spec, PairKnown::from(shape), horizon))
+            boxed(NamedPolicy::<Dueling>::build(spec, PairKnown::from(shape), horizon))
         }
         _ => Err(invalid(&format!("{protocol} users are not supported"))),
     }
 }
 
-fn boxed<I: Played>(built: Result<Chosen<I>, BuildError>) -> PyResult<Box<dyn Play>>
+fn boxed<I: Played>(built: Result<NamedPolicy<I>, BuildError>) -> PyResult<Box<dyn Play>>
 where
     Player<I>: Play + 'static,
 {
@@ -231,7 +231,7 @@ pub(crate) fn restore(protocol: Protocol, saved: Value) -> Result<Box<dyn Play>,
     where
         Player<I>: Play + 'static,
     {
-        let policy = Chosen::<I>::deserialize(saved).map_err(|error| error.to_string())?;
+        let policy = NamedPolicy::<I>::deserialize(saved).map_err(|error| error.to_string())?;
         Ok(Box::new(Player::new(policy)))
     }
     match protocol {

@@ -13,7 +13,7 @@ use click_models::{
 };
 use confidence::Probability;
 use policies::catalogue::{
-    Catalogued, Chosen, PolicySpec, Protocol, WithAnyList, WithPositionBased, WithPrefix,
+    Catalogued, NamedPolicy, PolicySpec, Protocol, WithAnyList, WithPositionBased, WithPrefix,
     WithUnknownExamination,
 };
 use policies::{Error, InOrder, Policy, PositionsKnown, PrefixKnown, ReadAs};
@@ -220,7 +220,7 @@ where
     Some(Box::new(
         Entry::new(entrant.label.clone(), move |known: Known<'_, M>| {
             let known = To::known::<M>(&known, told.as_deref());
-            ReadAs::<To, _>::new(Chosen::<To>::build(spec, known, horizon).expect(GOES_WITH_USERS))
+            ReadAs::<To, _>::new(NamedPolicy::<To>::build(spec, known, horizon).expect(GOES_WITH_USERS))
         })
         .saved(),
     ))

@@ -2,7 +2,7 @@
 //!
 //! [`rows`] is the table, one row a policy. A [`PolicySpec`] is a policy with its parameters. It reads and writes as text
 //! (`pbm-pie(level=log-horizon)`) and with serde (`{ "pbm-pie": { "level": "log-horizon" } }`, every parameter optional).
-//! [`Chosen::build`] builds the policy for one protocol. Visitors ([`WithPrefix`] and others) get the policy's own type, so that round
+//! [`NamedPolicy::build`] builds the policy for one protocol. Visitors ([`WithPrefix`] and others) get the policy's own type, so that round
 //! loops are compiled for it.
 //!
 //! # Examples
@@ -28,9 +28,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod chosen;
 mod define;
 mod erased;
+mod named;
 mod parameters;
 mod read;
 mod row;
@@ -40,8 +40,8 @@ mod text;
 mod visit;
 
 pub use crate::PbmPiePosition;
-pub use chosen::{BuildError, Catalogued, Chosen, Knowledge};
 pub use erased::Note;
+pub use named::{BuildError, Catalogued, Knowledge, NamedPolicy};
 pub use parameters::{Kind, Level, PbmPieLevel, Range};
 pub use row::{Answers, Family, Limit, ParameterRow, Protocol, Row, Task};
 pub use rows::{PolicySpec, rows};

@@ -38,7 +38,7 @@ pub use rank_one::*;
 pub use ranking::*;
 
 // For a service that builds a policy by name, saves it and restores it.
-pub use catalogue::{BuildError, Chosen, PolicySpec, SpecError};
+pub use catalogue::{BuildError, NamedPolicy, PolicySpec, SpecError};
 
 pub use error::Error;
 pub use in_order::InOrder;

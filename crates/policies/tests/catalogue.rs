@@ -1,6 +1,6 @@
 //! Policies by name: each makes the choices of the policy of its own type, and errors name what is wrong.
 
-use crate::every_policy::games::variants;
+use crate::every_policy::trials::variants;
 use crate::every_policy::users::Users;
 use crate::support::{choose, generator, learn};
 use click_models::{
@@ -10,7 +10,7 @@ use click_models::{
 };
 use confidence::NonNegative;
 use policies::catalogue::{
-    Catalogued, Chosen, Limit, PairKnown, PolicySpec, WithAnyList, WithBudgeted, WithCells, WithPairs,
+    Catalogued, Limit, NamedPolicy, PairKnown, PolicySpec, WithAnyList, WithBudgeted, WithCells, WithPairs,
     WithPositionBased, WithPrefix, WithStopping, WithUnknownExamination, find, rows, table,
 };
 use policies::{Decision, Error, Policy, PositionsKnown, PrefixKnown, Recommend, Stop, Update};
@@ -121,7 +121,7 @@ fn policies_by_name_choose_as_their_own_type() {
             ($interaction:ty, $model:expr, $($with:ident),+) => {{
                 let model = &$model;
                 if spec.speaks(<$interaction>::PROTOCOL) && spec.row().is_built_from_knowledge() {
-                    let by_name = Chosen::<$interaction>::build(spec, model.known(), HORIZON).expect("built");
+                    let by_name = NamedPolicy::<$interaction>::build(spec, model.known(), HORIZON).expect("built");
                     let by_name = choices(model, by_name);
                     let typed = [$(spec.$with(Typed(model))),+].into_iter().flatten();
                     // `kl-ucb` and `uniform` are of several families, each for other users.
@@ -154,7 +154,7 @@ fn policies_by_name_choose_as_their_own_type() {
 fn a_policy_by_name_is_told_what_it_cannot_be() {
     let users = Users::first().position_based.remove(0);
     let refused = |text: &str, horizon: Option<u64>| {
-        Chosen::<Pbm>::build(text.parse().unwrap(), users.known(), horizon).unwrap_err().to_string()
+        NamedPolicy::<Pbm>::build(text.parse().unwrap(), users.known(), horizon).unwrap_err().to_string()
     };
     assert_eq!(
         refused("cascade-ts", None),
@@ -168,28 +168,30 @@ fn a_policy_by_name_is_told_what_it_cannot_be() {
     );
     assert!(refused("oracle", None).starts_with("`oracle` cannot read"));
     let shape = ListShape::new(5000, 3).unwrap();
-    let error = Chosen::<SemiBandit>::build("top-rank".parse().unwrap(), shape, 10).unwrap_err().to_string();
-    assert!(error.contains("keeps numbers for every pair of items, of which there are 5000"), "{error}");
     let error =
-        Chosen::<SemiBandit>::build("pie(position=3)".parse().unwrap(), shape, 10).unwrap_err().to_string();
+        NamedPolicy::<SemiBandit>::build("top-rank".parse().unwrap(), shape, 10).unwrap_err().to_string();
+    assert!(error.contains("keeps numbers for every pair of items, of which there are 5000"), "{error}");
+    let error = NamedPolicy::<SemiBandit>::build("pie(position=3)".parse().unwrap(), shape, 10)
+        .unwrap_err()
+        .to_string();
     assert_eq!(error, "`pie`: position 3 (counted from 0) is beyond a list of 3");
     let cells = TableShape::new(4096, 4096).unwrap();
-    assert!(Chosen::<RankOne>::build("ucb1".parse().unwrap(), cells, None).is_err());
-    assert!(Chosen::<Dueling>::build("rucb".parse().unwrap(), DuelShape::new(3).unwrap(), None).is_ok());
+    assert!(NamedPolicy::<RankOne>::build("ucb1".parse().unwrap(), cells, None).is_err());
+    assert!(NamedPolicy::<Dueling>::build("rucb".parse().unwrap(), DuelShape::new(3).unwrap(), None).is_ok());
 }
 
 #[test]
 fn foreign_snapshots_are_refused_by_name() {
     let users = Users::first().position_based.remove(0);
-    let build = |text: &str| Chosen::<Pbm>::build(text.parse().unwrap(), users.known(), 100).unwrap();
+    let build = |text: &str| NamedPolicy::<Pbm>::build(text.parse().unwrap(), users.known(), 100).unwrap();
     let [ucb, generous, ts] = ["pbm-ucb", "pbm-ucb(epsilon=0.5)", "pbm-ts"].map(build);
-    let saved = |policy: &Chosen<Pbm>| serde_json::to_value(policy).unwrap();
+    let saved = |policy: &NamedPolicy<Pbm>| serde_json::to_value(policy).unwrap();
     assert!(ucb.restore(saved(&ucb)).is_ok());
     let refused = |saved: Value| ucb.restore(saved).unwrap_err().to_string();
     assert_eq!(refused(saved(&ts)), "the saved policy is `pbm-ts`, expected `pbm-ucb`");
     assert_eq!(refused(saved(&generous)), "the saved policy is `pbm-ucb(epsilon=0.5)`, expected `pbm-ucb`");
     let known = PbmKnown::new(ListShape::new(7, 3).unwrap(), users.known().examination()).unwrap();
-    let larger = Chosen::<Pbm>::build(*ucb.spec(), known, 100).unwrap();
+    let larger = NamedPolicy::<Pbm>::build(*ucb.spec(), known, 100).unwrap();
     assert!(
         refused(saved(&larger)).starts_with("the saved policy `pbm-ucb` was told sizes = [7, 3], expected [")
     );
@@ -213,8 +215,10 @@ fn foreign_snapshots_are_refused_by_name() {
     assert_eq!(changed("note", 7.into()), "a saved policy has no `note`");
     // A policy of another protocol.
     let cascade =
-        Chosen::<Cascade>::build("cascade-ts".parse().unwrap(), ListShape::new(5, 3).unwrap(), None).unwrap();
-    let error = serde_json::from_value::<Chosen<Pbm>>(serde_json::to_value(&cascade).unwrap()).unwrap_err();
+        NamedPolicy::<Cascade>::build("cascade-ts".parse().unwrap(), ListShape::new(5, 3).unwrap(), None)
+            .unwrap();
+    let error =
+        serde_json::from_value::<NamedPolicy<Pbm>>(serde_json::to_value(&cascade).unwrap()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the saved policy `cascade-ts` cannot read the answers of position-based users"
@@ -225,29 +229,30 @@ fn foreign_snapshots_are_refused_by_name() {
 #[test]
 fn unknown_examination_stays_unknown() {
     let users = PositionBased::from_values(&[0.5, 0.4, 0.3], &[0.2, 0.9]).unwrap();
-    let build = |text: &str| Chosen::<Pbm>::build(text.parse().unwrap(), users.known(), None).unwrap();
+    let build = |text: &str| NamedPolicy::<Pbm>::build(text.parse().unwrap(), users.known(), None).unwrap();
     let policy = build("pbm-gibbs(order=known)");
     assert_eq!((policy.told().examination.len(), &policy.told().places[..]), (0, &[1, 0][..]));
     // From the sizes alone, and from a given order.
     let spec: PolicySpec = "pbm-gibbs".parse().unwrap();
     let shape = users.shape();
-    assert!(Chosen::<Pbm>::build(spec, shape, None).unwrap().told().places.is_empty());
+    assert!(NamedPolicy::<Pbm>::build(spec, shape, None).unwrap().told().places.is_empty());
     let known = PrefixKnown::with_places(shape, &[1, 0]).unwrap();
-    let told = Chosen::<Pbm>::build(*policy.spec(), known, None).unwrap();
+    let told = NamedPolicy::<Pbm>::build(*policy.spec(), known, None).unwrap();
     assert_eq!(told.told(), policy.told());
     // A policy that needs examination is not built from sizes.
-    let error = Chosen::<Pbm>::build("pbm-ts".parse().unwrap(), shape, None).unwrap_err().to_string();
+    let error = NamedPolicy::<Pbm>::build("pbm-ts".parse().unwrap(), shape, None).unwrap_err().to_string();
     assert_eq!(error, "`pbm-ts`: examination: 0 given, expected one for each of the 2 positions");
     let mut saved = serde_json::to_value(&policy).unwrap();
     saved["told"]["examination"] = serde_json::json!([0.2, 0.9]);
-    let error = serde_json::from_value::<Chosen<Pbm>>(saved).unwrap_err().to_string();
+    let error = serde_json::from_value::<NamedPolicy<Pbm>>(saved).unwrap_err().to_string();
     assert_eq!(error, "`pbm-gibbs`: the policy does not know examination: it was saved with probabilities");
 }
 
 #[test]
 fn stopping_policies_by_name_stop() {
     let users = CascadeModel::from_values(&[0.9, 0.8, 0.1, 0.05], 2).unwrap();
-    let mut policy = Chosen::<Cascade>::build("cascade-kl".parse().unwrap(), users.known(), None).unwrap();
+    let mut policy =
+        NamedPolicy::<Cascade>::build("cascade-kl".parse().unwrap(), users.known(), None).unwrap();
     let [mut rng, mut answers] = [5, 6].map(generator);
     let mut decision = Decision::default();
     let mut rounds = 0;
@@ -259,7 +264,7 @@ fn stopping_policies_by_name_stop() {
     assert_eq!(policy.answer().unwrap(), [0, 1].map(ItemId::new));
     let mut named = Ranking::default();
     assert!(policy.recommend(&mut rng, &mut named) && named.len() == 2);
-    let other = Chosen::<Cascade>::build("cascade-ts".parse().unwrap(), users.known(), None).unwrap();
+    let other = NamedPolicy::<Cascade>::build("cascade-ts".parse().unwrap(), users.known(), None).unwrap();
     assert!(other.answer().is_none() && !other.recommend(&mut rng, &mut named));
 }
 

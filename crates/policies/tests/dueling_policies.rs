@@ -1,7 +1,7 @@
 //! Particulars of policies that compare two items: the saved data that they refuse, and the winners
 //! that they find.
 
-use crate::every_policy::games::{Game, Playable, game, rows_for};
+use crate::every_policy::trials::{Playable, Trial, rows_for, trial};
 use crate::support::duelists::{in_line, users};
 use crate::support::generator;
 use click_models::{ClickModel, DuelOutcome, DuelShape, DuelingModel};
@@ -98,7 +98,7 @@ fn answers_of_another_epoch_are_ignored() {
 }
 
 /// The policies that learn, on these users.
-fn learners(model: &Rc<DuelingModel>, horizon: u64) -> Vec<(&'static str, Box<dyn Game>)> {
+fn learners(model: &Rc<DuelingModel>, horizon: u64) -> Vec<(&'static str, Box<dyn Trial>)> {
     // With the constant as printed nothing happens for thousands of rounds.
     let texts = rows_for(Protocol::Dueling).filter(|row| row.name != "uniform").map(|row| match row.name {
         "beat-the-mean" => "beat-the-mean(gamma=0.3)",
@@ -117,11 +117,11 @@ fn late_and_missing_answers_do_not_mislead() {
         (_, 3) => 0.15,
         _ => 0.6,
     }));
-    for (name, mut game) in learners(&model, 60_000) {
-        let regrets = (0..60_000).map(|_| game.late_round(200));
+    for (name, mut trial) in learners(&model, 60_000) {
+        let regrets = (0..60_000).map(|_| trial.late_round(200));
         let best = regrets.skip(50_000).filter(|&regret| regret == 0.0).count();
         assert!(best >= 9000, "{name}: {best} of the last 10,000 rounds");
-        assert_eq!(game.recommended(), Some(vec![3, 3]), "{name}");
+        assert_eq!(trial.recommended(), Some(vec![3, 3]), "{name}");
     }
 }
 
@@ -135,12 +135,12 @@ fn a_top_cycle_is_found() {
         _ => 0.8,
     }));
     assert_eq!(model.preferences().condorcet_winner(), None);
-    for (name, mut game) in learners(&model, 60_000) {
+    for (name, mut trial) in learners(&model, 60_000) {
         let (mut below, mut with_itself) = (0, 0);
         for number in 0..60_000 {
-            game.round();
+            trial.round();
             if number >= 50_000 {
-                let choice = game.choice();
+                let choice = trial.choice();
                 below += u32::from(choice.iter().any(|&item| item > 2));
                 with_itself += u32::from(choice[0] == choice[1]);
             }
@@ -152,18 +152,18 @@ fn a_top_cycle_is_found() {
             _ => 300,
         };
         assert!(below <= most, "{name}: {below} of the last 10,000 rounds");
-        let recommended = game.recommended().expect("every one of these recommends");
+        let recommended = trial.recommended().expect("every one of these recommends");
         assert!(recommended[0] <= 2, "{name} recommends {recommended:?}");
         assert!(name != "double-ts" || with_itself > 9000, "{with_itself} of the last 10,000 rounds");
     }
 }
 
 /// The regret of each run, with random numbers of its own.
-fn regrets(game: &dyn Game, runs: u64, rounds: u32) -> Vec<f64> {
+fn regrets(trial: &dyn Trial, runs: u64, rounds: u32) -> Vec<f64> {
     let one = |run| {
-        let mut game = game.copy();
-        game.reseed(2 * run);
-        (0..rounds).map(|_| game.round()).sum()
+        let mut trial = trial.copy();
+        trial.reseed(2 * run);
+        (0..rounds).map(|_| trial.round()).sum()
     };
     (0..runs).map(one).collect()
 }
@@ -183,8 +183,8 @@ fn the_order_of_the_papers() {
 
 /// Standard errors between the regret of 3,000 rounds against 6 items in line and that of the same policy written a second time, from its paper in
 /// another language with another generator, with all of the samples that the papers draw. 300 runs of each; mean and standard error of theirs.
-fn z(game: &dyn Game, mean: f64, error: f64) -> f64 {
-    let regrets = regrets(game, 300, 3000);
+fn z(trial: &dyn Trial, mean: f64, error: f64) -> f64 {
+    let regrets = regrets(trial, 300, 3000);
     let n = regrets.len() as f64;
     let own = regrets.iter().sum::<f64>() / n;
     let variance = regrets.iter().map(|regret| (regret - own).powi(2)).sum::<f64>() / (n - 1.0) / n;
@@ -209,7 +209,7 @@ fn regrets_are_those_of_a_second_simulation() {
     // Batches of 3.
     let merge = |head_start| {
         let policy = MergeDts::with_parameters(model.known(), number(0.262_144), head_start, 3);
-        z(&*game("merge-dts", &model, policy), 79.03, 1.88)
+        z(&*trial("merge-dts", &model, policy), 79.03, 1.88)
     };
     assert!(merge(400_000).abs() < 5.3, "{}", merge(400_000));
     // Another rule is noticed: without a head start items leave sooner.

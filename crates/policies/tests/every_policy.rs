@@ -4,8 +4,8 @@
 mod allocation;
 mod choices;
 mod first_choice;
-pub(crate) mod games;
 mod relabelling;
 mod saved_state;
 mod stories;
+pub(crate) mod trials;
 pub(crate) mod users;

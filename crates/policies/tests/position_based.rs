@@ -157,7 +157,7 @@ fn inconsistent_states_without_examination_are_refused() {
 #[test]
 fn positions_find_their_order() {
     let model = PositionBased::from_values(&[0.8, 0.6, 0.2], &[0.0, 0.4, 0.9]).expect("a valid instance");
-    for mut game in [PbmGibbsOrder::Unknown, PbmGibbsOrder::Known].map(|order| {
+    for mut trial in [PbmGibbsOrder::Unknown, PbmGibbsOrder::Known].map(|order| {
         let places = PositionsKnown::from(model.known()).places();
         PbmGibbs::new(PrefixKnown::with_places(model.shape(), &places).expect("their positions"), order)
     }) {
@@ -165,9 +165,9 @@ fn positions_find_their_order() {
         let mut decision = Decision::default();
         let mut last = 0;
         for round in 0..4000 {
-            game.select(&mut rng, &mut decision);
+            trial.select(&mut rng, &mut decision);
             let seen = model.respond(&decision.action, &mut users);
-            game.update(&decision, &seen);
+            trial.update(&decision, &seen);
             last += u32::from(round >= 3000 && items(&decision.action) == [2, 1, 0]);
         }
         assert!(last > 950, "{last}");

@@ -1,7 +1,7 @@
 //! Particulars of policies on rank-one users: the saved data that they refuse, the cost of large
 //! tables, and the cells that they find.
 
-use crate::every_policy::games::{Extent, Game, games};
+use crate::every_policy::trials::{Extent, Trial, trials};
 use crate::every_policy::users::Users;
 use crate::support::generator;
 use allocation_counter::measure;
@@ -89,21 +89,21 @@ fn play<P: Update<Cell, CellClick>>(model: &RankOneModel, mut policy: P, rounds:
 }
 
 /// Every policy that learns, on these users.
-fn learners(model: RankOneModel, horizon: u64) -> Vec<Box<dyn Game>> {
-    let games = games(Users { rank_one: vec![model], ..Users::default() }, Extent::Defaults, horizon);
-    games.into_iter().filter(|game| !game.name().starts_with("uniform")).collect()
+fn learners(model: RankOneModel, horizon: u64) -> Vec<Box<dyn Trial>> {
+    let trials = trials(Users { rank_one: vec![model], ..Users::default() }, Extent::Defaults, horizon);
+    trials.into_iter().filter(|trial| !trial.name().starts_with("uniform")).collect()
 }
 
 /// Answers that come two hundred rounds late, and one in ten not at all: the best cell is found all the same.
 #[test]
 fn late_and_missing_answers_do_not_mislead() {
     let model = RankOneModel::from_values(&[0.2, 0.9, 0.2], &[0.3, 0.3, 0.9]).expect("valid");
-    for mut game in learners(model, 5000) {
-        let regrets = (0..60_000).map(|_| game.late_round(200));
+    for mut trial in learners(model, 5000) {
+        let regrets = (0..60_000).map(|_| trial.late_round(200));
         let best = regrets.skip(50_000).filter(|&regret| regret == 0.0).count();
         // UCB1 still explores.
-        let wanted = if game.name().starts_with("ucb1 ") { 6000 } else { 9000 };
-        assert!(best >= wanted, "{}: {best} of the last 10,000 rounds", game.name());
+        let wanted = if trial.name().starts_with("ucb1 ") { 6000 } else { 9000 };
+        assert!(best >= wanted, "{}: {best} of the last 10,000 rounds", trial.name());
     }
 }
 
@@ -151,10 +151,10 @@ fn odd_tables_are_played_well() {
     ] {
         let worst = (0..model.shape().n_cells()).map(|cell| model.gap(&model.shape().cell(cell)));
         let worst = worst.fold(0.0, f64::max);
-        for mut game in learners(model, 5000) {
-            let regrets = (0..40_000).map(|_| game.round());
+        for mut trial in learners(model, 5000) {
+            let regrets = (0..40_000).map(|_| trial.round());
             let late: f64 = regrets.skip(30_000).sum();
-            assert!(late <= 0.05 * 10_000.0 * worst, "{} loses {late} of {worst} a round", game.name());
+            assert!(late <= 0.05 * 10_000.0 * worst, "{} loses {late} of {worst} a round", trial.name());
         }
     }
 }
@@ -164,10 +164,10 @@ fn odd_tables_are_played_well() {
 fn the_longest_horizon_is_a_horizon() {
     for horizon in [1 << 62, 1 << 63, u64::MAX] {
         let model = RankOneModel::from_values(&[0.1, 1.0], &[1.0, 0.1]).expect("valid");
-        for mut game in learners(model, horizon).into_iter().filter(|game| game.name().contains("elim")) {
-            let last = (0..40_000).map(|_| game.round()).last();
-            assert_eq!(last, Some(0.0), "{}", game.name());
-            assert!(game.restored(game.saved()).is_ok(), "{}", game.name());
+        for mut trial in learners(model, horizon).into_iter().filter(|trial| trial.name().contains("elim")) {
+            let last = (0..40_000).map(|_| trial.round()).last();
+            assert_eq!(last, Some(0.0), "{}", trial.name());
+            assert!(trial.restored(trial.saved()).is_ok(), "{}", trial.name());
         }
     }
 }

@@ -6,7 +6,7 @@
 //! regret, is seen with a probability of .99. It is at most .3 of the regret, and mostly .2. Wrong versions
 //! are expected to be 7.3 standard errors away or more.
 
-use crate::every_policy::games::{Game, Playable};
+use crate::every_policy::trials::{Playable, Trial};
 use click_models::{CascadeModel, DcmReward, DependentClick, PositionBased, RandomSemiBandit};
 use libm::{exp, log};
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
@@ -79,7 +79,7 @@ impl Estimate {
     }
 }
 
-/// The game of the second simulation.
+/// The trial of the second simulation.
 #[derive(Debug, Clone, Copy)]
 enum Rule {
     Uniform,
@@ -462,11 +462,11 @@ fn measured<M: Playable>(model: &Rc<M>, policy: &str) -> Estimate {
     mean_regret(&*M::named(model, policy, ROUNDS), runs)
 }
 
-fn mean_regret(fresh: &dyn Game, runs: u64) -> Estimate {
+fn mean_regret(fresh: &dyn Trial, runs: u64) -> Estimate {
     let run = |run: u64| {
-        let mut game = fresh.copy();
-        game.reseed(2 * run + 1);
-        (0..ROUNDS).map(|_| game.round()).sum()
+        let mut trial = fresh.copy();
+        trial.reseed(2 * run + 1);
+        (0..ROUNDS).map(|_| trial.round()).sum()
     };
     let regrets: Vec<f64> = (0..runs).map(run).collect();
     Estimate::of(&regrets)
@@ -724,9 +724,9 @@ fn dependent_clicks() {
 fn settles<M: Playable>(model: &Rc<M>, policy: &str, horizon: u64, rounds: u32, runs: u64) -> usize {
     let fresh = M::named(model, policy, horizon);
     let settled = |run: &u64| {
-        let mut game = fresh.copy();
-        game.reseed(2 * run);
-        let mut play = |rounds| (0..rounds).map(|_| game.round()).sum::<f64>();
+        let mut trial = fresh.copy();
+        trial.reseed(2 * run);
+        let mut play = |rounds| (0..rounds).map(|_| trial.round()).sum::<f64>();
         play(rounds);
         play(1000) == 0.0
     };

@@ -5,7 +5,7 @@
 //! attraction and examination.
 
 use click_models::{ClickModel, Pbm, PositionBased};
-use policies::{Chosen, Decision, PolicySpec, Select, Update};
+use policies::{Decision, NamedPolicy, PolicySpec, Select, Update};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::error::Error;
@@ -47,7 +47,7 @@ fn numbers(text: &str) -> Result<Vec<f64>, std::num::ParseFloatError> {
 /// The regret of a run. The same users answer every policy.
 fn regret(users: &PositionBased, spec: PolicySpec, run: u64, rounds: u64) -> Result<f64, Box<dyn Error>> {
     let [mut rng, mut answers] = [2 * run + 1, 2 * run + 2].map(Xoshiro256PlusPlus::seed_from_u64);
-    let mut policy = Chosen::<Pbm>::build(spec, users.known(), rounds)?;
+    let mut policy = NamedPolicy::<Pbm>::build(spec, users.known(), rounds)?;
     let mut decision = Decision::default();
     let mut regret = 0.0;
     for _ in 0..rounds {

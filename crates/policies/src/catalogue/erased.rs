@@ -118,7 +118,7 @@ pub(super) trait Erased<I: Interaction>: Send + Sync {
     /// The policy, to be written.
     fn state(&self) -> &dyn erased_serde::Serialize;
 
-    fn duplicate(&self) -> Named<I>;
+    fn duplicate(&self) -> BoxedPolicy<I>;
 
     /// The best items, if the policy is one that stops and has stopped.
     fn answer(&self) -> Option<Vec<ItemId>>;
@@ -128,7 +128,7 @@ pub(super) trait Erased<I: Interaction>: Send + Sync {
 }
 
 /// A policy of the protocol `I` whose type is known at run time only.
-pub(super) type Named<I> = Box<dyn Erased<I>>;
+pub(super) type BoxedPolicy<I> = Box<dyn Erased<I>>;
 
 /// What a policy says of the best items.
 #[derive(Clone)]
@@ -218,7 +218,7 @@ where
         &self.policy
     }
 
-    fn duplicate(&self) -> Named<I> {
+    fn duplicate(&self) -> BoxedPolicy<I> {
         Box::new(self.clone())
     }
 
@@ -239,17 +239,17 @@ pub struct Maker<I> {
 }
 
 /// Makes a fresh policy.
-type Fresh<I> = dyn Fn(&Knowledge) -> Result<Named<I>, Error>;
+type Fresh<I> = dyn Fn(&Knowledge) -> Result<BoxedPolicy<I>, Error>;
 
 /// Reads the state of a policy.
-type Read<I> = dyn Fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<Named<I>, erased_serde::Error>;
+type Read<I> = dyn Fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<BoxedPolicy<I>, erased_serde::Error>;
 
 impl<I: Interaction<Action: Sync>> Maker<I> {
     pub(super) fn new<P: Policy<I> + Member<I::Action> + DeserializeOwned>(
         fresh: impl Fn(&Knowledge) -> Result<P, Error> + 'static,
         identifies: Identifies<P>,
     ) -> Self {
-        let keep = |policy: P, identifies: Identifies<P>| -> Named<I> {
+        let keep = |policy: P, identifies: Identifies<P>| -> BoxedPolicy<I> {
             Box::new(Kept { policy, decision: Decision::default(), identifies })
         };
         let of_saved = identifies.clone();
@@ -259,14 +259,14 @@ impl<I: Interaction<Action: Sync>> Maker<I> {
         }
     }
 
-    pub(super) fn fresh(&self, knowledge: &Knowledge) -> Result<Named<I>, Error> {
+    pub(super) fn fresh(&self, knowledge: &Knowledge) -> Result<BoxedPolicy<I>, Error> {
         (self.fresh)(knowledge)
     }
 
     pub(super) fn saved<'de, D: serde::Deserializer<'de>>(
         &self,
         state: D,
-    ) -> Result<Named<I>, D::Error> {
+    ) -> Result<BoxedPolicy<I>, D::Error> {
         let read = (self.saved)(&mut <dyn erased_serde::Deserializer<'_>>::erase(state));
         read.map_err(serde::de::Error::custom)
     }

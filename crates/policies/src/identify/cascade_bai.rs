@@ -144,7 +144,7 @@ pub struct CascadeBai {
     /// Rank of every item; ties go to the smaller rank.
     rank: Vec<u32>,
     items: Vec<Item>,
-    standings: Vec<Standing>,
+    states: Vec<ItemState>,
     queue: Queue,
     /// At least the number of observations of any undecided item.
     most_observed: u64,
@@ -176,7 +176,7 @@ struct Item {
 
 /// The state of an item.
 #[derive(Debug, Clone, Copy, Default)]
-struct Standing {
+struct ItemState {
     is_in_question: bool,
     /// When levels were set: whether it was among the k + 1 items of largest mean, and whether it was the k-th or a later one.
     is_high: bool,
@@ -259,7 +259,7 @@ impl CascadeBai {
     }
 
     fn is_in_question(&self, item: ItemId) -> bool {
-        self.standings.get(item.index()).is_some_and(|standing| standing.is_in_question)
+        self.states.get(item.index()).is_some_and(|state| state.is_in_question)
     }
 
     fn mean(&self, item: ItemId) -> f64 {

@@ -1,7 +1,7 @@
 //! `select` and `update` allocate nothing once the caller's buffers have been used. The answers of
 //! users are measured as well.
 
-use super::games::{Extent, Game, Playable, game, games, games_without_a_row, large_games};
+use super::trials::{Extent, Playable, Trial, large_trials, trial, trials, trials_without_a_row};
 use super::users::Users;
 use allocation_counter::measure;
 use click_models::{CascadeModel, ClickModel, PbmFeedback, PositionBased, Ranking};
@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 
 /// Of 2,000 rounds after the first ten, past a horizon of 1,500.
-fn allocations(game: &mut dyn Game) -> u64 {
+fn allocations(trial: &mut dyn Trial) -> u64 {
     let mut play = |rounds| {
         for _ in 0..rounds {
-            game.round();
+            trial.round();
         }
     };
     play(10);
@@ -24,8 +24,8 @@ fn allocations(game: &mut dyn Game) -> u64 {
 
 #[test]
 fn rounds_allocate_nothing() {
-    for mut game in games(Users::all(), Extent::Variants, 1500).into_iter().chain(games_without_a_row()) {
-        assert_eq!(allocations(&mut *game), 0, "{}", game.name());
+    for mut trial in trials(Users::all(), Extent::Variants, 1500).into_iter().chain(trials_without_a_row()) {
+        assert_eq!(allocations(&mut *trial), 0, "{}", trial.name());
     }
 }
 
@@ -37,12 +37,12 @@ fn rounds_with_many_items_allocate_nothing() {
         let model = CascadeModel::from_values(&attraction, 5).expect("valid");
         let model = Rc::new(model);
         for policy in ["kl-ucb", "cascade-ucb1", "cascade-ucb-v", "pie", "ts-cascade"] {
-            let mut game = CascadeModel::named(&model, policy, 1500);
-            assert_eq!(allocations(&mut *game), 0, "{policy}, {n_items} items");
+            let mut trial = CascadeModel::named(&model, policy, 1500);
+            assert_eq!(allocations(&mut *trial), 0, "{policy}, {n_items} items");
         }
     }
-    for mut game in large_games() {
-        assert_eq!(allocations(&mut *game), 0, "{}", game.name());
+    for mut trial in large_trials() {
+        assert_eq!(allocations(&mut *trial), 0, "{}", trial.name());
     }
 }
 
@@ -99,7 +99,7 @@ impl Update<Ranking, PbmFeedback> for Wasteful {
 fn one_allocation_in_a_hundred_rounds_is_seen() {
     let model = PositionBased::from_values(&[0.45, 0.35, 0.25, 0.15, 0.05], &[0.9, 0.6, 0.3]).expect("valid");
     let policy = Wasteful { inner: PbmUcb::new(model.known(), confidence::Rate::LOG), rounds: 0 };
-    assert_eq!(allocations(&mut *game("wasteful", &Rc::new(model), policy)), 20);
+    assert_eq!(allocations(&mut *trial("wasteful", &Rc::new(model), policy)), 20);
 }
 
 #[test]

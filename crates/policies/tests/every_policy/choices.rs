@@ -2,7 +2,7 @@
 //!
 //! These numbers mean nothing in themselves. A change of them means that experiments give other results than before.
 
-use super::games::{Extent, Game, games};
+use super::trials::{Extent, Trial, trials};
 use super::users::Users;
 use crate::support::duelists::in_line;
 use click_models::{
@@ -10,23 +10,23 @@ use click_models::{
 };
 
 /// Policy, choices of rounds 1, 2, 3, 10 and 1000, and the bits of the regret after the last.
-fn line(game: &mut dyn Game, rounds: u32) -> String {
+fn line(trial: &mut dyn Trial, rounds: u32) -> String {
     let mut regret = 0.0;
     let mut choices = vec![];
     for round in 1..=rounds {
-        regret += game.round();
+        regret += trial.round();
         if [1, 2, 3, 10, 1000].contains(&round) {
-            choices.push(format!("{:?}", game.choice()));
+            choices.push(format!("{:?}", trial.choice()));
         }
     }
-    let name = game.name();
+    let name = trial.name();
     let policy = name.split(" on ").next().unwrap_or_default();
     format!("{policy}: {} {:016x}", choices.join(" "), f64::to_bits(regret))
 }
 
 fn lines(title: &str, users: Users, horizon: u64, rounds: u32) -> Vec<String> {
     let mut lines = vec![format!("# {title}")];
-    lines.extend(games(users, Extent::Variants, horizon).iter_mut().map(|game| line(&mut **game, rounds)));
+    lines.extend(trials(users, Extent::Variants, horizon).iter_mut().map(|trial| line(&mut **trial, rounds)));
     lines
 }
 

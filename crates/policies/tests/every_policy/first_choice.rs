@@ -1,6 +1,6 @@
 //! Fresh policies that do not begin in a given order begin with any list, or any cell, each equally often.
 
-use super::games::{Extent, Game, games};
+use super::trials::{Extent, Trial, trials};
 use super::users::Users;
 use crate::support::generator;
 use click_models::RankOneModel;
@@ -21,10 +21,10 @@ fn is_uniform(n: u64, choices: impl Iterator<Item = Vec<usize>>) -> bool {
     counts.len() as u64 == n && counts.values().all(|&count| (count as f64 - mean).abs() < allowed)
 }
 
-fn first_choices(game: &dyn Game) -> impl Iterator<Item = Vec<usize>> {
+fn first_choices(trial: &dyn Trial) -> impl Iterator<Item = Vec<usize>> {
     let mut rng = generator(2);
     (0..DRAWS).map(move |_| {
-        let mut fresh = game.copy();
+        let mut fresh = trial.copy();
         fresh.reseed(rng.random::<u64>() >> 1);
         fresh.decide();
         fresh.choice()
@@ -38,12 +38,12 @@ const IN_ORDER: [&str; 4] = ["pbm-pie", "rank1-elim", "rank1-elim-kl", "ucb1-eli
 fn the_first_choice_is_uniform() {
     let mut users = Users::who_like(&[0.5; 4], &[0.9, 0.4]);
     users.rank_one = vec![RankOneModel::from_values(&[0.5; 3], &[0.5; 4]).expect("valid")];
-    for game in games(users, Extent::Defaults, 1000) {
-        let saved = game.saved();
+    for trial in trials(users, Extent::Defaults, 1000) {
+        let saved = trial.saved();
         let policy = saved["policy"].as_str().expect("a name");
         if !IN_ORDER.contains(&policy) {
             // Two of four items in order, or a cell of twelve.
-            assert!(is_uniform(12, first_choices(&*game)), "{}", game.name());
+            assert!(is_uniform(12, first_choices(&*trial)), "{}", trial.name());
         }
     }
 }

@@ -5,7 +5,7 @@
 //! each item stands at each position is compared. Of 1,500 differences, as good as normal, some is beyond 6.5 standard errors by chance with
 //! probability 1.2e-7. With a standard deviation of about 10 displays a run, a difference of 8 of 60 displays is seen with a probability of .99.
 
-use super::games::{Extent, Game, game, games};
+use super::trials::{Extent, Trial, trial, trials};
 use super::users::Users;
 use crate::support::generator;
 use click_models::{CascadeModel, ItemId, ListShape, ObservedPrefix, Ranking};
@@ -30,16 +30,16 @@ fn relabelled() -> [f64; 5] {
 type Displays = [[(f64, f64); EXAMINATION.len()]; ATTRACTION.len()];
 
 /// The lists of a policy, by the given labels.
-fn displays(game: &dyn Game, seed: u64, labels: [usize; 5]) -> Displays {
+fn displays(trial: &dyn Trial, seed: u64, labels: [usize; 5]) -> Displays {
     let mut rng = generator(seed);
     let mut displays = Displays::default();
     for _ in 0..RUNS {
-        let mut game = game.copy();
-        game.reseed(rng.random::<u64>() >> 1);
+        let mut trial = trial.copy();
+        trial.reseed(rng.random::<u64>() >> 1);
         let mut run = [[0.0; EXAMINATION.len()]; ATTRACTION.len()];
         for _ in 0..ROUNDS {
-            game.round();
-            for (position, item) in game.choice().into_iter().enumerate() {
+            trial.round();
+            for (position, item) in trial.choice().into_iter().enumerate() {
                 run[labels[item]][position] += 1.0;
             }
         }
@@ -52,7 +52,7 @@ fn displays(game: &dyn Game, seed: u64, labels: [usize; 5]) -> Displays {
 }
 
 /// The largest difference of any item and position between a policy and the same on the relabelled image, in standard errors.
-fn largest_z(before: &dyn Game, after: &dyn Game) -> f64 {
+fn largest_z(before: &dyn Trial, after: &dyn Trial) -> f64 {
     let (one, other) = (displays(before, 1, [0, 1, 2, 3, 4]), displays(after, 3, OLD));
     let runs = f64::from(RUNS);
     let mean_and_error =
@@ -70,7 +70,7 @@ fn relabelling_items_relabels_choices() {
     assert!(LABELS.into_iter().enumerate().all(|(item, label)| OLD[label] == item));
     let users = |attraction: [f64; 5]| Users::who_like(&attraction, &EXAMINATION);
     let [before, after] =
-        [ATTRACTION, relabelled()].map(|attraction| games(users(attraction), Extent::Defaults, 100));
+        [ATTRACTION, relabelled()].map(|attraction| trials(users(attraction), Extent::Defaults, 100));
     for (before, after) in before.iter().zip(&after) {
         let z = largest_z(&**before, &**after);
         assert!(z < 6.5, "{}: {z} standard errors", before.name());
@@ -111,7 +111,7 @@ fn ties_to_the_lowest_number_are_caught() {
     let [before, after] = [ATTRACTION, relabelled()].map(|attraction| {
         let model = CascadeModel::from_values(&attraction, 3).expect("valid");
         let policy = LowestFirst { shape: model.shape(), shows: [0; 5], clicks: [0; 5] };
-        game("lowest first", &Rc::new(model), policy)
+        trial("lowest first", &Rc::new(model), policy)
     });
     let z = largest_z(&*before, &*after);
     assert!(z > 6.5, "{z}");

@@ -1,26 +1,26 @@
 //! A policy that is saved and restored continues unchanged, and damaged data is refused.
 
-use super::games::{Extent, Game, games, games_without_a_row, large_games};
+use super::trials::{Extent, Trial, large_trials, trials, trials_without_a_row};
 use super::users::Users;
 use crate::support::{generator, saved::for_each_damage};
 use rand::RngExt;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-fn play(game: &mut dyn Game, rounds: u32) {
+fn play(trial: &mut dyn Trial, rounds: u32) {
     for _ in 0..rounds {
-        game.round();
+        trial.round();
     }
 }
 
 /// The two recommend the same, play 150 rounds alike and end alike.
-fn assert_go_on_alike(original: &dyn Game, mut restored: Box<dyn Game>) {
+fn assert_go_on_alike(original: &dyn Trial, mut restored: Box<dyn Trial>) {
     assert_eq!(restored.saved(), original.saved(), "{}", original.name());
     assert_eq!(restored.recommended(), original.recommended(), "{}", original.name());
     let mut original = original.copy();
     for round in 0..150 {
-        for game in [&mut original, &mut restored] {
-            game.round();
+        for trial in [&mut original, &mut restored] {
+            trial.round();
         }
         assert_eq!(original.choice(), restored.choice(), "{}, {round} rounds later", original.name());
     }
@@ -32,39 +32,39 @@ fn assert_go_on_alike(original: &dyn Game, mut restored: Box<dyn Game>) {
 
 #[test]
 fn restored_policies_go_on_as_the_original() {
-    for mut game in games(Users::all(), Extent::Variants, 1500).into_iter().chain(games_without_a_row()) {
+    for mut trial in trials(Users::all(), Extent::Variants, 1500).into_iter().chain(trials_without_a_row()) {
         let mut played = 0;
         // The last is past the horizon.
         for start in [0, 1, 3, 20, 300, 1600] {
-            play(&mut *game, start - played);
+            play(&mut *trial, start - played);
             played = start;
-            let restored = game.restored(game.saved()).expect("a saved policy can be restored");
-            assert_go_on_alike(&*game, restored);
+            let restored = trial.restored(trial.saved()).expect("a saved policy can be restored");
+            assert_go_on_alike(&*trial, restored);
             // A list is shown, and its answer has not come.
-            let mut waiting = game.copy();
+            let mut waiting = trial.copy();
             waiting.decide();
             let restored = waiting.restored(waiting.saved()).expect("a saved policy can be restored");
             assert_eq!(restored.recommended(), waiting.recommended(), "{}", waiting.name());
         }
-        let (bytes, restored) = (game.bytes(), game.restored_from(&game.bytes()));
-        assert_eq!(restored.bytes(), bytes, "{}", game.name());
-        assert_go_on_alike(&*game, restored);
+        let (bytes, restored) = (trial.bytes(), trial.restored_from(&trial.bytes()));
+        assert_eq!(restored.bytes(), bytes, "{}", trial.name());
+        assert_go_on_alike(&*trial, restored);
     }
 }
 
 /// Large catalogues are thinned: their threshold and the order of the items are also saved.
 #[test]
 fn restored_policies_go_on_as_the_original_on_large_catalogues() {
-    for mut game in large_games() {
+    for mut trial in large_trials() {
         let mut played = 0;
         for start in [0, 1, 30, 3000] {
-            play(&mut *game, start - played);
+            play(&mut *trial, start - played);
             played = start;
-            let saved = game.saved();
-            assert!(saved["state"]["draws"]["order"].is_array(), "{}", game.name());
-            assert_go_on_alike(&*game, game.restored(saved).expect("a saved policy can be restored"));
+            let saved = trial.saved();
+            assert!(saved["state"]["draws"]["order"].is_array(), "{}", trial.name());
+            assert_go_on_alike(&*trial, trial.restored(saved).expect("a saved policy can be restored"));
         }
-        assert_go_on_alike(&*game, game.restored_from(&game.bytes()));
+        assert_go_on_alike(&*trial, trial.restored_from(&trial.bytes()));
     }
 }
 
@@ -72,17 +72,17 @@ fn restored_policies_go_on_as_the_original_on_large_catalogues() {
 #[test]
 #[should_panic(expected = "rsf-ts")]
 fn another_order_is_seen() {
-    let mut game = large_games().remove(0);
-    play(&mut *game, 100);
-    let mut saved = game.saved();
+    let mut trial = large_trials().remove(0);
+    play(&mut *trial, 100);
+    let mut saved = trial.saved();
     let order = saved["state"]["draws"]["order"].as_array_mut().expect("an order");
     order.reverse();
-    let mut restored = game.restored(saved).expect("as good an order as the other");
+    let mut restored = trial.restored(saved).expect("as good an order as the other");
     // The comparison is of choices, not of saved states.
     for _ in 0..300 {
-        game.round();
+        trial.round();
         restored.round();
-        assert_eq!(game.choice(), restored.choice(), "{}", game.name());
+        assert_eq!(trial.choice(), restored.choice(), "{}", trial.name());
     }
 }
 
@@ -90,25 +90,25 @@ fn another_order_is_seen() {
 #[test]
 #[should_panic(expected = "pbm-ts")]
 fn another_count_is_seen() {
-    let mut game = games(Users::first(), Extent::Defaults, 1500)
+    let mut trial = trials(Users::first(), Extent::Defaults, 1500)
         .into_iter()
-        .find(|game| game.name().starts_with("pbm-ts"))
+        .find(|trial| trial.name().starts_with("pbm-ts"))
         .expect("a policy of the catalogue");
-    play(&mut *game, 20);
-    let mut saved = game.saved();
+    play(&mut *trial, 20);
+    let mut saved = trial.saved();
     let shows = &mut saved["state"]["counts"]["shows"][0];
     *shows = (shows.as_u64().expect("a count") + 1).into();
-    let restored = game.restored(saved).expect("as good a count as the other");
-    assert_go_on_alike(&*game, restored);
+    let restored = trial.restored(saved).expect("as good a count as the other");
+    assert_go_on_alike(&*trial, restored);
 }
 
 /// Some damage is as good as what was there: another count, another examination.
 #[test]
 fn damaged_data_is_refused_or_usable() {
     let (mut refused, mut accepted) = (0, 0);
-    for mut game in games(Users::first(), Extent::Variants, 1500).into_iter().chain(large_games()) {
-        play(&mut *game, 30);
-        for_each_damage(&game.saved(), |damaged| match game.restored(damaged.clone()) {
+    for mut trial in trials(Users::first(), Extent::Variants, 1500).into_iter().chain(large_trials()) {
+        play(&mut *trial, 30);
+        for_each_damage(&trial.saved(), |damaged| match trial.restored(damaged.clone()) {
             Err(error) => {
                 assert!(!error.is_empty());
                 refused += 1;
@@ -117,7 +117,7 @@ fn damaged_data_is_refused_or_usable() {
                 accepted += 1;
                 for _ in 0..10 {
                     usable.round();
-                    assert!(usable.is_admitted(), "{} from {damaged}", game.name());
+                    assert!(usable.is_admitted(), "{} from {damaged}", trial.name());
                 }
                 usable.recommended();
             }
@@ -173,17 +173,17 @@ fn extreme(fresh: &Value, rng: &mut impl rand::Rng) -> Option<Value> {
 #[test]
 fn extreme_counts_are_played_with() {
     let mut without = BTreeSet::new();
-    for game in games(Users::of_lists(), Extent::Variants, 1500) {
-        let (fresh, mut rng) = (game.saved(), generator(4));
+    for trial in trials(Users::of_lists(), Extent::Variants, 1500) {
+        let (fresh, mut rng) = (trial.saved(), generator(4));
         for _ in 0..40 {
             let Some(extreme) = extreme(&fresh, &mut rng) else {
                 without.insert(fresh["policy"].as_str().expect("a name").to_owned());
                 break;
             };
-            let mut extreme = game.restored(extreme).expect("counts like these are accepted");
+            let mut extreme = trial.restored(extreme).expect("counts like these are accepted");
             for _ in 0..25 {
                 extreme.round();
-                assert!(extreme.is_admitted(), "{}", game.name());
+                assert!(extreme.is_admitted(), "{}", trial.name());
             }
         }
     }

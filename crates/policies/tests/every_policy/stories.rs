@@ -1,6 +1,6 @@
 //! No answer breaks a policy: late or twice, to actions that it never chose, of items that do not exist.
 
-use super::games::{Answer, Event, Extent, Game, games};
+use super::trials::{Answer, Event, Extent, Trial, trials};
 use super::users::Users;
 use crate::support::duelists::users;
 use crate::support::generator;
@@ -69,12 +69,12 @@ impl Story {
     }
 
     /// The whole story, after which the policy can still be saved.
-    fn happens_to(&self, game: &mut dyn Game) {
-        game.reseed(self.seed);
+    fn happens_to(&self, trial: &mut dyn Trial) {
+        trial.reseed(self.seed);
         for event in &self.events {
-            assert!(game.happens(event), "{} after {event:?}: {:?}", game.name(), game.choice());
+            assert!(trial.happens(event), "{} after {event:?}: {:?}", trial.name(), trial.choice());
         }
-        assert!(game.restored(game.saved()).is_ok(), "{}", game.name());
+        assert!(trial.restored(trial.saved()).is_ok(), "{}", trial.name());
     }
 }
 
@@ -85,8 +85,8 @@ fn any_story_ends_well() {
     fn ends_well(story: Story) -> bool {
         // Pie may explore at the second position, where there is one.
         let extent = if story.examination.len() > 1 { Extent::Variants } else { Extent::Defaults };
-        for mut game in games(story.users(), extent, 100) {
-            story.happens_to(&mut *game);
+        for mut trial in trials(story.users(), extent, 100) {
+            story.happens_to(&mut *trial);
         }
         true
     }
@@ -106,8 +106,8 @@ fn the_longest_list_is_no_special_case() {
         events: (0..100).flat_map(clicked).collect(),
         seed: 1,
     };
-    for mut game in games(story.users(), Extent::Defaults, 100) {
-        story.happens_to(&mut *game);
+    for mut trial in trials(story.users(), Extent::Defaults, 100) {
+        story.happens_to(&mut *trial);
     }
 }
 
@@ -117,15 +117,15 @@ fn the_longest_list_is_no_special_case() {
 fn hardly_any_examination_is_none() {
     let shown = |lower: f64| -> Vec<Vec<Vec<usize>>> {
         let model = PositionBased::from_values(&[0.5, 0.3, 0.2], &[0.5, lower]).expect("valid");
-        let play = |mut game: Box<dyn Game>| {
+        let play = |mut trial: Box<dyn Trial>| {
             let round = |_| {
-                game.round();
-                game.choice()
+                trial.round();
+                trial.choice()
             };
             (0..300).map(round).collect()
         };
         let users = Users { position_based: vec![model], ..Users::default() };
-        games(users, Extent::Variants, 100).into_iter().map(play).collect()
+        trials(users, Extent::Variants, 100).into_iter().map(play).collect()
     };
     let never = shown(0.0);
     for lower in [5e-324, 1e-310, 1e-308, 1e-300, 1e-101] {

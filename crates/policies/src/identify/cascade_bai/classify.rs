@@ -85,7 +85,7 @@ impl CascadeBai {
             return false;
         }
         self.candidates.sort_unstable_by(|a, b| b.lower().total_cmp(&a.lower()).then(a.rank.cmp(&b.rank)));
-        let Self { candidates, items, standings, accepted, rejected, queue, .. } = self;
+        let Self { candidates, items, states, accepted, rejected, queue, .. } = self;
         for candidate in candidates.iter() {
             let set = match (is_worse(candidate), is_better(candidate)) {
                 (true, _) => &mut *rejected,
@@ -93,10 +93,10 @@ impl CascadeBai {
                 (false, false) => continue,
             };
             set.push(candidate.item);
-            standings[candidate.item.index()].is_in_question = false;
+            states[candidate.item.index()].is_in_question = false;
         }
-        queue.retain(|item| standings[item.index()].is_in_question);
-        self.by_mean.retain(|item| standings[item.index()].is_in_question);
+        queue.retain(|item| states[item.index()].is_in_question);
+        self.by_mean.retain(|item| states[item.index()].is_in_question);
         self.most_observed = queue.items().iter().map(|item| items[item.index()].n).max().unwrap_or(0);
         true
     }

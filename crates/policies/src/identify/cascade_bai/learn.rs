@@ -125,7 +125,7 @@ impl CascadeBai {
     pub(super) fn watch_all(&mut self, observed: &[ItemId]) {
         for &id in observed {
             let Some(&Item { n, s, quiet_n, quiet_s }) = self.items.get(id.index()) else { continue };
-            if (n > quiet_n || s > quiet_s) && self.standings[id.index()].is_in_question {
+            if (n > quiet_n || s > quiet_s) && self.states[id.index()].is_in_question {
                 self.levels.are_broken |= !self.watch(id);
             }
         }

@@ -2,7 +2,7 @@
 
 use super::classify::{Candidate, Rival};
 use super::show_order::ShowOrder;
-use super::{CascadeBai, Item, Settings, Standing};
+use super::{CascadeBai, Item, ItemState, Settings};
 use crate::exact::float;
 use click_models::ItemId;
 use num_traits::ToPrimitive as _;
@@ -38,12 +38,12 @@ impl Levels {
     ///
     /// After `s` more observations, `c` of them clicked, a mean `m` has fallen by at most `m s / n` and risen by at most `(1 - m) c / n`.
     /// The radius `C` has shrunk by at most `C s / (2 n)`, since its square times `n` grows.
-    fn quiet(&self, item: Item, standing: Standing, radius: f64) -> Option<(u64, u64)> {
+    fn quiet(&self, item: Item, state: ItemState, radius: f64) -> Option<(u64, u64)> {
         let (n, mean) = (float(item.n), item.mean());
         let below_upper_level = self.above_lower - (mean - radius);
         let above_lower_level = mean + radius - self.below_upper;
-        let above_floor = if standing.is_high { mean - self.floor } else { f64::INFINITY };
-        let below_ceiling = if standing.is_low { self.ceiling - mean } else { f64::INFINITY };
+        let above_floor = if state.is_high { mean - self.floor } else { f64::INFINITY };
+        let below_ceiling = if state.is_low { self.ceiling - mean } else { f64::INFINITY };
         let respects = |room: f64| room >= 0.0;
         let is_quiet = [below_upper_level, above_lower_level, above_floor, below_ceiling].map(respects);
         if item.n > self.n || is_quiet != [true; 4] {
@@ -96,8 +96,8 @@ impl CascadeBai {
     /// Recomputes the counts up to which an item respects the levels; `false` if it may violate them now.
     #[cold]
     pub(super) fn watch(&mut self, id: ItemId) -> bool {
-        let (item, standing) = (self.items[id.index()], self.standings[id.index()]);
-        let quiet = self.levels.quiet(item, standing, self.radii.radius(item.n));
+        let (item, state) = (self.items[id.index()], self.states[id.index()]);
+        let quiet = self.levels.quiet(item, state, self.radii.radius(item.n));
         if let Some((n, s)) = quiet {
             let item = &mut self.items[id.index()];
             (item.quiet_n, item.quiet_s) = (n, s);
@@ -156,11 +156,11 @@ impl CascadeBai {
             }
         };
         for (place, candidate) in self.candidates.iter().enumerate() {
-            let standing =
-                Standing { is_in_question: true, is_high: place <= n_open, is_low: place + 1 >= n_open };
-            self.standings[candidate.item.index()] = standing;
+            let state =
+                ItemState { is_in_question: true, is_high: place <= n_open, is_low: place + 1 >= n_open };
+            self.states[candidate.item.index()] = state;
             let item = &mut self.items[candidate.item.index()];
-            match self.levels.quiet(*item, standing, candidate.radius) {
+            match self.levels.quiet(*item, state, candidate.radius) {
                 Some((n, s)) => (item.quiet_n, item.quiet_s) = (n, s),
                 None => self.levels.are_broken = true,
             }

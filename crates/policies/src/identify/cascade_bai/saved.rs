@@ -6,7 +6,7 @@ use super::queue::Queue;
 use super::radii::Radii;
 use super::show_order::ShowOrder;
 use super::sorted::Sorted;
-use super::{CascadeBai, Item, Settings, Standing};
+use super::{CascadeBai, Item, ItemState, Settings};
 use crate::Error;
 use crate::error::check_counts;
 use click_models::{ItemId, ListShape};
@@ -47,7 +47,7 @@ impl CascadeBai {
             has_begun,
             rank,
             items: observations.iter().zip(&clicks).map(fresh).collect(),
-            standings: vec![Standing::default(); n_items],
+            states: vec![ItemState::default(); n_items],
             queue: Queue::new(in_question, &open, settings.n_shown),
             most_observed: 0,
             accepted: with_room(accepted),
@@ -60,7 +60,7 @@ impl CascadeBai {
             unobserved: Vec::with_capacity(ListShape::MAX_POSITIONS),
         };
         for item in policy.queue.items() {
-            policy.standings[item.index()].is_in_question = true;
+            policy.states[item.index()].is_in_question = true;
         }
         if is_any_open || settings.order != ShowOrder::LeastObserved {
             policy.link();

@@ -1,8 +1,8 @@
 //! Saving and restoring a policy by name.
 
 use super::super::PolicySpec;
-use super::super::erased::{Erased, Maker, Named};
-use super::{Catalogued, Knowledge, Chosen};
+use super::super::erased::{BoxedPolicy, Erased, Maker};
+use super::{Catalogued, Knowledge, NamedPolicy};
 use serde::de::{self, DeserializeSeed, SeqAccess, Visitor};
 use serde::ser::SerializeTuple as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 /// Version of the format.
 const FORMAT: u32 = 1;
 
-impl<I: Catalogued> Chosen<I> {
+impl<I: Catalogued> NamedPolicy<I> {
     /// Restores `saved` if it is a state of this policy: the same name, parameters and knowledge of the users.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ impl<I: Catalogued> Serialize for State<'_, I> {
     }
 }
 
-impl<I: Catalogued> Serialize for Chosen<I> {
+impl<I: Catalogued> Serialize for NamedPolicy<I> {
     /// Writes a map in human-readable formats, and a tuple (format, policy as text, knowledge, state) in binary ones.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { spec, knowledge, policy } = self;
@@ -73,7 +73,7 @@ impl<I: Catalogued> Serialize for Chosen<I> {
     }
 }
 
-impl<'de, I: Catalogued> Deserialize<'de> for Chosen<I> {
+impl<'de, I: Catalogued> Deserialize<'de> for NamedPolicy<I> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
             return Self::from_map(Map::deserialize(deserializer)?).map_err(de::Error::custom);
@@ -82,7 +82,7 @@ impl<'de, I: Catalogued> Deserialize<'de> for Chosen<I> {
     }
 }
 
-impl<I: Catalogued> Chosen<I> {
+impl<I: Catalogued> NamedPolicy<I> {
     fn from_map(mut saved: Map<String, Value>) -> Result<Self, String> {
         let mut take =
             |key: &str| saved.remove(key).ok_or_else(|| format!("a saved policy has `{key}`: none found"));
@@ -106,7 +106,7 @@ impl<I: Catalogued> Chosen<I> {
     }
 
     /// Refuses a state if its sizes or settings are not those of the named policy.
-    fn assemble(spec: PolicySpec, knowledge: Knowledge, policy: Named<I>) -> Result<Self, String> {
+    fn assemble(spec: PolicySpec, knowledge: Knowledge, policy: BoxedPolicy<I>) -> Result<Self, String> {
         let (name, sizes) = (spec.name(), policy.sizes());
         // Checked first: building a fresh policy of the saved sizes may take much memory.
         if sizes != knowledge.sizes {
@@ -155,13 +155,13 @@ struct Compact<I>(PhantomData<fn() -> I>);
 struct ReadState<'a, I>(&'a PolicySpec, PhantomData<fn() -> I>);
 
 impl<'de, I: Catalogued> Visitor<'de> for Compact<I> {
-    type Value = Chosen<I>;
+    type Value = NamedPolicy<I>;
 
     fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "a saved policy: format, policy, what it was told, state")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut saved: A) -> Result<Chosen<I>, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut saved: A) -> Result<NamedPolicy<I>, A::Error> {
         let short = || de::Error::custom("a saved policy that ends too early");
         let format: u32 = saved.next_element()?.ok_or_else(short)?;
         check_format(&format).map_err(de::Error::custom)?;
@@ -169,12 +169,12 @@ impl<'de, I: Catalogued> Visitor<'de> for Compact<I> {
         let spec: PolicySpec = spec.parse().map_err(de::Error::custom)?;
         let knowledge: Knowledge = saved.next_element()?.ok_or_else(short)?;
         let policy = saved.next_element_seed(ReadState::<I>(&spec, PhantomData))?.ok_or_else(short)?;
-        Chosen::assemble(spec, knowledge, policy).map_err(de::Error::custom)
+        NamedPolicy::assemble(spec, knowledge, policy).map_err(de::Error::custom)
     }
 }
 
 impl<'de, I: Catalogued> DeserializeSeed<'de> for ReadState<'_, I> {
-    type Value = Named<I>;
+    type Value = BoxedPolicy<I>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         maker::<I>(self.0).map_err(de::Error::custom)?.saved(deserializer)

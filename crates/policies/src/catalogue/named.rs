@@ -1,19 +1,19 @@
 //! A policy chosen at run time: by name, for the users of one protocol.
 //!
-//! [`Chosen`] implements [`Policy`](crate::Policy). It is saved with its name, its parameters and its knowledge of the users, and is
+//! [`NamedPolicy`] implements [`Policy`](crate::Policy). It is saved with its name, its parameters and its knowledge of the users, and is
 //! restored only from the state of that policy.
 //!
 //! # Examples
 //!
 //! ```
 //! use click_models::{ClickModel, Pbm, PositionBased};
-//! use policies::catalogue::{Chosen, PolicySpec};
+//! use policies::catalogue::{NamedPolicy, PolicySpec};
 //! use policies::{Decision, Select, Update};
 //! use rand::{SeedableRng, rngs::ChaCha8Rng};
 //!
 //! let users = PositionBased::from_values(&[0.5, 0.2, 0.1], &[1.0, 0.5])?;
 //! let spec: PolicySpec = "pbm-pie(level=log-horizon)".parse()?;
-//! let mut policy = Chosen::<Pbm>::build(spec, users.known(), 10_000)?;
+//! let mut policy = NamedPolicy::<Pbm>::build(spec, users.known(), 10_000)?;
 //! let mut rng = ChaCha8Rng::seed_from_u64(1);
 //! let mut decision = Decision::default();
 //! policy.select(&mut rng, &mut decision);
@@ -21,11 +21,11 @@
 //!
 //! let saved = serde_json::to_string(&policy)?;
 //! assert!(saved.starts_with(r#"{"format":1,"policy":"pbm-pie","parameters":{"epsilon":0.0,"level":"log-horizon""#));
-//! let restored: Chosen<Pbm> = serde_json::from_str(&saved)?;
+//! let restored: NamedPolicy<Pbm> = serde_json::from_str(&saved)?;
 //! assert_eq!(restored.spec(), policy.spec());
 //!
 //! // A policy of another protocol is refused.
-//! let error = Chosen::<Pbm>::build("ucb1".parse()?, users.known(), None).unwrap_err();
+//! let error = NamedPolicy::<Pbm>::build("ucb1".parse()?, users.known(), None).unwrap_err();
 //! assert_eq!(error.to_string(), "`ucb1` cannot read the answers of position-based users: it plays rank-one users");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -34,7 +34,7 @@ mod knowledge;
 mod protocols;
 mod saved;
 
-use super::erased::{Named, Note};
+use super::erased::{BoxedPolicy, Note};
 use super::{Family, Limit, PolicySpec, Protocol};
 use crate::{Decision, Error, Recommend, Select, Update};
 use click_models::{Cascade, Dueling, ItemId, PbmKnown, Ranking};
@@ -84,13 +84,13 @@ pub enum BuildError {
 }
 
 /// A policy of the catalogue for the protocol `I`, chosen at run time.
-pub struct Chosen<I: Catalogued> {
+pub struct NamedPolicy<I: Catalogued> {
     spec: PolicySpec,
     knowledge: Knowledge,
-    policy: Named<I>,
+    policy: BoxedPolicy<I>,
 }
 
-impl<I: Catalogued> Chosen<I> {
+impl<I: Catalogued> NamedPolicy<I> {
     /// A fresh policy. `known` is what the click model lets a learner know; `horizon` is the number of rounds, which only some policies
     /// need.
     ///
@@ -112,7 +112,7 @@ impl<I: Catalogued> Chosen<I> {
         Ok(Self { spec, knowledge, policy })
     }
 
-    fn fresh(spec: &PolicySpec, knowledge: &Knowledge) -> Result<Named<I>, BuildError> {
+    fn fresh(spec: &PolicySpec, knowledge: &Knowledge) -> Result<BoxedPolicy<I>, BuildError> {
         let (row, policy) = (spec.row(), spec.name());
         let foreign = || {
             let models: Vec<String> = row.protocols().map(|protocol| format!("{protocol} users")).collect();
@@ -159,7 +159,7 @@ impl<I: Catalogued> Chosen<I> {
     }
 }
 
-impl Chosen<Cascade> {
+impl NamedPolicy<Cascade> {
     /// The best items, if the policy is one that stops and has stopped.
     pub fn answer(&self) -> Option<Vec<ItemId>> {
         self.policy.answer()
@@ -171,7 +171,7 @@ impl Chosen<Cascade> {
     }
 }
 
-impl Recommend<ItemId> for Chosen<Dueling> {
+impl Recommend<ItemId> for NamedPolicy<Dueling> {
     fn recommend<R: Rng + ?Sized>(&self, mut rng: &mut R, out: &mut ItemId) {
         let mut items = Ranking::default();
         if self.policy.recommend(&mut rng, &mut items) {
@@ -181,22 +181,22 @@ impl Recommend<ItemId> for Chosen<Dueling> {
 }
 
 // Written by hand: a derived one would require `I: Clone`, and a protocol has no values.
-impl<I: Catalogued> Clone for Chosen<I> {
+impl<I: Catalogued> Clone for NamedPolicy<I> {
     fn clone(&self) -> Self {
         Self { spec: self.spec, knowledge: self.knowledge.clone(), policy: self.policy.duplicate() }
     }
 }
 
-impl<I: Catalogued> Debug for Chosen<I> {
+impl<I: Catalogued> Debug for NamedPolicy<I> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chosen")
+        f.debug_struct("NamedPolicy")
             .field("spec", &self.spec)
             .field("knowledge", &self.knowledge)
             .finish_non_exhaustive()
     }
 }
 
-impl<I: Catalogued> Select<I::Action> for Chosen<I> {
+impl<I: Catalogued> Select<I::Action> for NamedPolicy<I> {
     type Note = Note;
 
     #[inline]
@@ -205,7 +205,7 @@ impl<I: Catalogued> Select<I::Action> for Chosen<I> {
     }
 }
 
-impl<I: Catalogued> Update<I::Action, I::Feedback> for Chosen<I> {
+impl<I: Catalogued> Update<I::Action, I::Feedback> for NamedPolicy<I> {
     #[inline]
     fn update(&mut self, decision: &Decision<I::Action, Note>, feedback: &I::Feedback) {
         self.policy.update(decision, feedback);

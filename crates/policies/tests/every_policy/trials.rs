@@ -10,7 +10,7 @@ use click_models::{
     UserBrowsing,
 };
 use confidence::NonNegative;
-use policies::catalogue::{Catalogued, Chosen, Kind, PolicySpec, Protocol, Row, rows};
+use policies::catalogue::{Catalogued, Kind, NamedPolicy, PolicySpec, Protocol, Row, rows};
 use policies::{Decision, Fixed, MergeDts, PrefixTs, Pulls, ReadAs, Recommend, Select, Update};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Serialize, de::DeserializeOwned};
@@ -39,10 +39,10 @@ pub(crate) struct Answer {
 }
 
 /// A policy and its users, with their random numbers.
-pub(crate) trait Game {
+pub(crate) trait Trial {
     /// Which policy and which users, written when it is asked for.
     fn name(&self) -> String;
-    fn copy(&self) -> Box<dyn Game>;
+    fn copy(&self) -> Box<dyn Trial>;
     /// Starts the random numbers of the policy and of its users anew.
     fn reseed(&mut self, seed: u64);
     /// The policy decides a round.
@@ -61,10 +61,10 @@ pub(crate) trait Game {
     fn recommended(&self) -> Option<Vec<usize>>;
     fn saved(&self) -> Value;
     /// The policy as saved, with these users and random numbers.
-    fn restored(&self, saved: Value) -> Result<Box<dyn Game>, String>;
+    fn restored(&self, saved: Value) -> Result<Box<dyn Trial>, String>;
     /// The same in the bytes of a format that skips nothing and names nothing.
     fn bytes(&self) -> Vec<u8>;
-    fn restored_from(&self, bytes: &[u8]) -> Box<dyn Game>;
+    fn restored_from(&self, bytes: &[u8]) -> Box<dyn Trial>;
     /// The last decision with its note, and the random numbers that come next.
     fn moment(&self) -> (Value, [Xoshiro256PlusPlus; 2]);
 }
@@ -131,7 +131,7 @@ where
     }
 }
 
-impl<M, P> Game for Played<M, P>
+impl<M, P> Trial for Played<M, P>
 where
     M: ClickModel<Interaction: Plain> + Debug + 'static,
     Action<M>: Default + Clone + Serialize,
@@ -141,7 +141,7 @@ where
         format!("{} on {:?}", self.name, self.users)
     }
 
-    fn copy(&self) -> Box<dyn Game> {
+    fn copy(&self) -> Box<dyn Trial> {
         Box::new(self.with(self.policy.clone()))
     }
 
@@ -217,7 +217,7 @@ where
         serde_json::to_value(&self.policy).expect("a policy can be saved")
     }
 
-    fn restored(&self, saved: Value) -> Result<Box<dyn Game>, String> {
+    fn restored(&self, saved: Value) -> Result<Box<dyn Trial>, String> {
         let policy: P = serde_json::from_value(saved).map_err(|error| error.to_string())?;
         Ok(Box::new(self.with(policy)))
     }
@@ -226,7 +226,7 @@ where
         postcard::to_allocvec(&self.policy).expect("a policy can be saved")
     }
 
-    fn restored_from(&self, bytes: &[u8]) -> Box<dyn Game> {
+    fn restored_from(&self, bytes: &[u8]) -> Box<dyn Trial> {
         Box::new(self.with(postcard::from_bytes(bytes).expect("a saved policy can be restored")))
     }
 
@@ -351,8 +351,8 @@ pub(crate) fn rows_for(protocol: Protocol) -> impl Iterator<Item = &'static Row>
     rows().iter().filter(move |row| row.is_built_from_knowledge() && row.speaks(protocol))
 }
 
-/// A game of a policy of any type, its random numbers from the seeds 1 and 2.
-pub(crate) fn game<M, P>(name: &str, users: &Rc<M>, policy: P) -> Box<dyn Game>
+/// A trial of a policy of any type, its random numbers from the seeds 1 and 2.
+pub(crate) fn trial<M, P>(name: &str, users: &Rc<M>, policy: P) -> Box<dyn Trial>
 where
     M: ClickModel<Interaction: Plain> + Debug + 'static,
     Action<M>: Default + Clone + Serialize,
@@ -366,12 +366,12 @@ pub(crate) trait Playable: Sized {
     /// Their protocol.
     const PROTOCOL: Protocol;
 
-    /// A game of a policy of the catalogue.
-    fn game(users: &Rc<Self>, spec: PolicySpec, horizon: u64) -> Box<dyn Game>;
+    /// A trial of a policy of the catalogue.
+    fn trial(users: &Rc<Self>, spec: PolicySpec, horizon: u64) -> Box<dyn Trial>;
 
     /// The same by the text that names the policy.
-    fn named(users: &Rc<Self>, policy: &str, horizon: u64) -> Box<dyn Game> {
-        Self::game(users, policy.parse().unwrap_or_else(|error| panic!("{error}")), horizon)
+    fn named(users: &Rc<Self>, policy: &str, horizon: u64) -> Box<dyn Trial> {
+        Self::trial(users, policy.parse().unwrap_or_else(|error| panic!("{error}")), horizon)
     }
 }
 
@@ -380,12 +380,12 @@ macro_rules! playable {
         impl Playable for $Users {
             const PROTOCOL: Protocol = <$Interaction as Catalogued>::PROTOCOL;
 
-            fn game(users: &Rc<Self>, spec: PolicySpec, horizon: u64) -> Box<dyn Game> {
-                let policy = Chosen::<$Interaction>::build(spec, users.known(), horizon);
+            fn trial(users: &Rc<Self>, spec: PolicySpec, horizon: u64) -> Box<dyn Trial> {
+                let policy = NamedPolicy::<$Interaction>::build(spec, users.known(), horizon);
                 let policy = policy.unwrap_or_else(|error| panic!("{error}"));
-                let mut game = Played::new(&spec.to_string(), users, policy, $recommended);
-                game.is_short = matches!(spec, PolicySpec::Batrac { pulls: Pulls::One, .. });
-                Box::new(game)
+                let mut trial = Played::new(&spec.to_string(), users, policy, $recommended);
+                trial.is_short = matches!(spec, PolicySpec::Batrac { pulls: Pulls::One, .. });
+                Box::new(trial)
             }
         }
     )+};
@@ -420,45 +420,45 @@ pub(crate) enum Extent {
 }
 
 /// Every policy on every one of the users whose answers it reads, told that there are `horizon` rounds.
-pub(crate) fn games(users: Users, extent: Extent, horizon: u64) -> Vec<Box<dyn Game>> {
-    fn add<M: Playable>(games: &mut Vec<Box<dyn Game>>, all: Vec<M>, extent: Extent, horizon: u64) {
+pub(crate) fn trials(users: Users, extent: Extent, horizon: u64) -> Vec<Box<dyn Trial>> {
+    fn add<M: Playable>(trials: &mut Vec<Box<dyn Trial>>, all: Vec<M>, extent: Extent, horizon: u64) {
         for (number, users) in all.into_iter().enumerate() {
             let users = Rc::new(users);
             let n_specs = if extent == Extent::Variants && number == 0 { usize::MAX } else { 1 };
             let specs = rows_for(M::PROTOCOL).flat_map(|row| VARIANTS[row.name].iter().take(n_specs));
-            games.extend(specs.map(|&spec| M::game(&users, spec, horizon)));
+            trials.extend(specs.map(|&spec| M::trial(&users, spec, horizon)));
         }
     }
-    let mut games = vec![];
-    add(&mut games, users.position_based, extent, horizon);
-    add(&mut games, users.semi_bandits, extent, horizon);
-    add(&mut games, users.cascades, extent, horizon);
-    add(&mut games, users.dependent_clicks, extent, horizon);
-    add(&mut games, users.bayesian, extent, horizon);
-    add(&mut games, users.click_chains, extent, horizon);
-    add(&mut games, users.browsing, extent, horizon);
-    add(&mut games, users.rank_one, extent, horizon);
-    add(&mut games, users.dueling, extent, horizon);
-    games
+    let mut trials = vec![];
+    add(&mut trials, users.position_based, extent, horizon);
+    add(&mut trials, users.semi_bandits, extent, horizon);
+    add(&mut trials, users.cascades, extent, horizon);
+    add(&mut trials, users.dependent_clicks, extent, horizon);
+    add(&mut trials, users.bayesian, extent, horizon);
+    add(&mut trials, users.click_chains, extent, horizon);
+    add(&mut trials, users.browsing, extent, horizon);
+    add(&mut trials, users.rank_one, extent, horizon);
+    add(&mut trials, users.dueling, extent, horizon);
+    trials
 }
 
 /// Policies for lists that are no rows: one list for ever, and one that reads clicks as those of other users.
-pub(crate) fn games_without_a_row() -> Vec<Box<dyn Game>> {
+pub(crate) fn trials_without_a_row() -> Vec<Box<dyn Trial>> {
     let users = Rc::new(Users::first().position_based.remove(0));
     let read_as: ReadAs<SemiBandit, _> = ReadAs::new(PrefixTs::new(users.shape()));
     let duels = Rc::new(Users::first().dueling.remove(0));
     let alpha = NonNegative::new(0.3).expect("not negative");
     let merge_dts = MergeDts::with_parameters(duels.known(), alpha, 1000, 3);
     vec![
-        game("fixed", &users, Fixed::new(users.optimal_action())),
-        game("prefix-ts as on a semi-bandit", &users, read_as),
+        trial("fixed", &users, Fixed::new(users.optimal_action())),
+        trial("prefix-ts as on a semi-bandit", &users, read_as),
         // Small batches, without the head start of the default: items leave, and batches are merged in the meantime.
-        game("merge-dts in small batches", &duels, merge_dts),
+        trial("merge-dts in small batches", &duels, merge_dts),
     ]
 }
 
 /// Thompson sampling on 520 items, where it is thinned.
-pub(crate) fn large_games() -> Vec<Box<dyn Game>> {
+pub(crate) fn large_trials() -> Vec<Box<dyn Trial>> {
     let attraction: Vec<f64> = (0..520_u32).map(|item| f64::from(item % 40) / 100.0).collect();
     let examination = [0.9, 0.6, 0.3];
     let semi_bandit = Rc::new(RandomSemiBandit::from_values(&attraction, &examination).expect("valid"));
