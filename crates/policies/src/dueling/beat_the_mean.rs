@@ -337,11 +337,3 @@ impl Recommend<ItemId> for BeatTheMean {
         *out = ItemId::new(self.best(Ties::draw(rng)));
     }
 }
-
-impl Recommend<Pair> for BeatTheMean {
-    fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Pair) {
-        let mut item = ItemId::default();
-        self.recommend(rng, &mut item);
-        *out = Pair::of_one(item);
-    }
-}

@@ -190,11 +190,3 @@ impl Recommend<ItemId> for CondorcetSavage {
         *out = ItemId::new(most_beating(&self.counts, &self.left, Ties::draw(rng)));
     }
 }
-
-impl Recommend<Pair> for CondorcetSavage {
-    fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Pair) {
-        let mut item = ItemId::default();
-        self.recommend(rng, &mut item);
-        *out = Pair::of_one(item);
-    }
-}

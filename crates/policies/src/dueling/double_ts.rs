@@ -348,11 +348,3 @@ impl Recommend<ItemId> for DoubleTs {
         *out = ItemId::new(top.best().first().map_or(0, |&(_, item)| item));
     }
 }
-
-impl Recommend<Pair> for DoubleTs {
-    fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Pair) {
-        let mut item = ItemId::default();
-        self.recommend(rng, &mut item);
-        *out = Pair::of_one(item);
-    }
-}

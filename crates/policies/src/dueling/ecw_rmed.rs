@@ -547,11 +547,3 @@ impl Recommend<ItemId> for EcwRmed {
         *out = ItemId::new(incumbent.map_or(0, |(item, _)| item));
     }
 }
-
-impl Recommend<Pair> for EcwRmed {
-    fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Pair) {
-        let mut item = ItemId::default();
-        self.recommend(rng, &mut item);
-        *out = Pair::of_one(item);
-    }
-}

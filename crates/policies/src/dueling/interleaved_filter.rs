@@ -273,11 +273,3 @@ impl Recommend<ItemId> for InterleavedFilter {
         *out = self.incumbent().unwrap_or_else(|| any(rng));
     }
 }
-
-impl Recommend<Pair> for InterleavedFilter {
-    fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Pair) {
-        let mut item = ItemId::default();
-        self.recommend(rng, &mut item);
-        *out = Pair::of_one(item);
-    }
-}

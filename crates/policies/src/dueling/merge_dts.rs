@@ -391,11 +391,3 @@ impl Recommend<ItemId> for MergeDts {
         *out = ItemId::new(most_beating(&self.counts, &self.items, Ties::draw(rng)));
     }
 }
-
-impl Recommend<Pair> for MergeDts {
-    fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Pair) {
-        let mut item = ItemId::default();
-        self.recommend(rng, &mut item);
-        *out = Pair::of_one(item);
-    }
-}

@@ -374,11 +374,3 @@ impl Recommend<ItemId> for Rmed1 {
         *out = ItemId::new(top.best().first().map_or(0, |&(_, item)| item));
     }
 }
-
-impl Recommend<Pair> for Rmed1 {
-    fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Pair) {
-        let mut item = ItemId::default();
-        self.recommend(rng, &mut item);
-        *out = Pair::of_one(item);
-    }
-}

@@ -223,15 +223,6 @@ impl Recommend<ItemId> for Rucb {
     }
 }
 
-impl Recommend<Pair> for Rucb {
-    /// A recommended item, paired with itself.
-    fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Pair) {
-        let mut item = out.first;
-        self.recommend(rng, &mut item);
-        *out = Pair::of_one(item);
-    }
-}
-
 #[inline]
 fn root_of_log(round: u64) -> f64 {
     Rate::LOG.level(round).sqrt()
