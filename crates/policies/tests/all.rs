@@ -1,5 +1,6 @@
 //! All integration tests of the crate in one binary: linking is what a further binary costs.
 
+mod by_hand;
 mod cascade_kl;
 mod catalogue;
 mod dueling;

@@ -38,29 +38,6 @@
 //! Numerics: a round draws a key for ties, the rank of the item among those that are due, and the rank of its opponent. The items with
 //! the fewest comparisons are a list that is rebuilt when all of them have been compared. Complexity: constant per round while `c > 1/2`,
 //! when no item can be removed, then O(remaining items). Memory: 16 bytes an ordered pair.
-//!
-//! # Examples
-//!
-//! Two items, `gamma = 0.1` (to be quick), T = 1000: `ln 4000 = 8.29`. If the second item of the pair always wins, and item 1 wins
-//! against itself, item 0 is removed after a few rounds.
-//!
-//! ```
-//! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
-//! use confidence::NonNegative;
-//! use policies::{BeatTheMean, Decision, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let mut policy = BeatTheMean::new(DuelShape::new(2)?, 1000, NonNegative::new(0.1)?);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! for _ in 0..1000 {
-//!     policy.select(&mut rng, &mut decision);
-//!     let item_1_won = decision.action.first == ItemId::new(1);
-//!     policy.update(&decision, if item_1_won { &DuelOutcome::FirstWon } else { &DuelOutcome::SecondWon });
-//! }
-//! assert_eq!(decision.action, Pair::of_one(ItemId::new(1)));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 use super::left::{check_left, remove};
 use crate::error::check_counts;

@@ -30,27 +30,6 @@
 //! Numerics: one draw a round gives the rank of the chosen pair among those that are due, in the order of the items' numbers. Complexity:
 //! a few operations, and moving half of the due pairs by one place, at most K (K - 1) / 2 of them. All pairs are visited when every pair
 //! has been compared once more, or an item is removed. Memory: 12 bytes an ordered pair.
-//!
-//! # Examples
-//!
-//! Two items and T = 1000: `ln(2 * 1000 * 1000) = 14.51`. An item that never wins is removed when `sqrt(14.51 / (2 n)) < 1/2`, after 30
-//! duels.
-//!
-//! ```
-//! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
-//! use policies::{CondorcetSavage, Decision, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let mut policy = CondorcetSavage::new(DuelShape::new(2)?, 1000);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! for round in 1..=1000 {
-//!     policy.select(&mut rng, &mut decision);
-//!     assert_eq!(decision.action == Pair::of_one(ItemId::new(1)), round > 30);
-//!     policy.update(&decision, &DuelOutcome::SecondWon);
-//! }
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::counts::DuelCounts;
 use super::left::{check_left, most_beating, remove};

@@ -43,30 +43,6 @@
 //! above 1/2, for each possible second item. All draws are in the order of the items' numbers. *Lazily exact*: bounds are revisited when
 //! a count has changed, or when `ln t` reaches the next opening. Complexity: about two uniform draws an item in most rounds; up to K (K -
 //! 1) / 2 at the beginning, when all items are candidates. Memory: 32 bytes an ordered pair.
-//!
-//! # Examples
-//!
-//! Item 0 lost all of 8 duels against item 1: `u_01 = sqrt(.51 ln t / 8) > 1/2` if `ln t > 64 / (4 * .51 * 8) = 3.92`, from round 51 on.
-//! Before, item 1 is the only candidate.
-//!
-//! ```
-//! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
-//! use policies::{Decision, DoubleTs, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let (zero, one) = (ItemId::new(0), ItemId::new(1));
-//! let mut policy = DoubleTs::new(DuelShape::new(2)?);
-//! for _ in 0..8 {
-//!     policy.update(&Decision { action: Pair::new(zero, one), note: () }, &DuelOutcome::SecondWon);
-//! }
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! for _ in 1..=50 {
-//!     policy.select(&mut rng, &mut decision);
-//!     assert_eq!(decision.action.first, one);
-//! }
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::counts::DuelCounts;
 use super::posterior::{Coins, Upsets};

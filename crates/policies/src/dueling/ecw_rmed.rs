@@ -42,30 +42,6 @@
 //! Numerics: a set of duels is as good as its least evidence, so sets are prefixes of sorted evidence, summed from the least on. Evidence, winners
 //! and plan are functions of the counts and remembered until one changes. Complexity: O(1) while a winner meets itself; otherwise O(K^2 log K)
 //! for each winner, times the number of values of l. Memory: 40 bytes an ordered pair.
-//!
-//! # Examples
-//!
-//! In a circle of three every item beats one other: each of them is a winner, and nothing is lost by comparing it with itself.
-//!
-//! ```
-//! use click_models::{ClickModel, DuelingModel, PreferenceMatrix};
-//! use policies::{Decision, EcwRmed, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let rows = [[0.5, 0.9, 0.1], [0.1, 0.5, 0.9], [0.9, 0.1, 0.5]].map(Vec::from);
-//! let users = DuelingModel::new(PreferenceMatrix::new(&rows)?);
-//! let mut policy = EcwRmed::new(users.known());
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let mut alone = 0;
-//! for _ in 0..2000 {
-//!     policy.select(&mut rng, &mut decision);
-//!     policy.update(&decision, &users.respond(&decision.action, &mut rng));
-//!     alone += u32::from(decision.action.first == decision.action.second);
-//! }
-//! assert!(alone > 1800, "{alone}");
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 #[cfg(test)]
 mod tests;

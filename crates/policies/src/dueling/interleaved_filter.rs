@@ -30,30 +30,6 @@
 //!
 //! Numerics: one draw for the first incumbent, and a key for ties a sweep. Complexity: constant a round, O(items left) at the end
 //! of a sweep. Memory: 16 bytes an item.
-//!
-//! # Examples
-//!
-//! Two items and T = 1000: `ln 4000 = 8.294`. An incumbent that never wins is beaten when `sqrt(33.18 / n) < 1/2`, after 133 duels; the
-//! other item is then the last.
-//!
-//! ```
-//! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
-//! use policies::{Decision, InterleavedFilter, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let mut policy = InterleavedFilter::new(DuelShape::new(2)?, 1000);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! policy.select(&mut rng, &mut decision);
-//! // The incumbent is the first of the pair.
-//! let follower = decision.action.second;
-//! for round in 1..=1000 {
-//!     assert_eq!(decision.action == Pair::of_one(follower), round > 133);
-//!     policy.update(&decision, &DuelOutcome::SecondWon);
-//!     policy.select(&mut rng, &mut decision);
-//! }
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use crate::error::check_counts;
 use crate::exact::float;

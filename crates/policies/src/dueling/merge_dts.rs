@@ -45,28 +45,6 @@
 //! key for ties, then one sample for each pair of the batch, then one for each of the others against the first. Items to remove are
 //! searched only after feedback that makes a removal possible. Complexity: `M (M - 1) / 2` uniform draws and M Beta draws, for any K.
 //! Memory: 16 bytes an ordered pair.
-//!
-//! # Examples
-//!
-//! Two items. An item that lost all of `n` duels is removed when `n > 4 alpha ln(t + C) = 13.5`, after 14 duels.
-//!
-//! ```
-//! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
-//! use policies::{Decision, MergeDts, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let one = ItemId::new(1);
-//! let mut policy = MergeDts::new(DuelShape::new(2)?);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! for round in 1..=100 {
-//!     policy.select(&mut rng, &mut decision);
-//!     assert_eq!(decision.action == Pair::of_one(one), round > 14);
-//!     let first_won = decision.action.first == one;
-//!     policy.update(&decision, if first_won { &DuelOutcome::FirstWon } else { &DuelOutcome::SecondWon });
-//! }
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::counts::DuelCounts;
 use super::left::most_beating;

@@ -32,35 +32,6 @@
 //! Numerics: the terms of the evidence are rounded to 2^-64 nats and added as integers. So the sum is updated exactly, and does not
 //! depend on the order of the duels. It is then rounded to 53 bits: equal evidence ties, and ties are random. Complexity: a few
 //! operations a round while the leader meets itself; otherwise O(K) comparisons. Memory: 16 bytes an ordered pair.
-//!
-//! # Examples
-//!
-//! Item 0 lost all of 4 duels against item 1, so `I_0 = 4 d(0, 1/2) = 4 ln 2 = 2.77`, and the evidence against item 1 is 0. With
-//! `f(2) = 0.3 * 2^1.01 = 0.604` item 0 is compared again when `ln t >= 2.77 - 0.604`, at round 9.
-//!
-//! ```
-//! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
-//! use policies::{Decision, Rmed1, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let (zero, one) = (ItemId::new(0), ItemId::new(1));
-//! let mut policy = Rmed1::new(DuelShape::new(2)?);
-//! for _ in 0..4 {
-//!     policy.update(&Decision { action: Pair::new(zero, one), note: () }, &DuelOutcome::SecondWon);
-//! }
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let mut differ = vec![];
-//! for round in 1..=11 {
-//!     policy.select(&mut rng, &mut decision);
-//!     if decision.action != Pair::of_one(one) {
-//!         differ.push(round);
-//!     }
-//! }
-//! // The initial duel, the first pass (of all items), and the comparison after round 9.
-//! assert_eq!(differ, [1, 2, 10]);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::counts::DuelCounts;
 use crate::exact::float;

@@ -39,37 +39,6 @@
 //! does so until a round that is computed in advance. Choices are those of the plain version. Two draws a round give the champion and the
 //! winner of a tie, in the order of the items' numbers. Complexity: O(K) a round, constant while a champion meets itself. Memory: four
 //! numbers for each of K^2 pairs.
-//!
-//! # Examples
-//!
-//! Two items; the second has won 7 of 9 duels; alpha = 1. `u_01 = 2/9 + sqrt(ln t / 9)` reaches 1/2 at `ln t = 9 (5/18)^2 = 0.694`,
-//! between rounds 2 and 3. At round 2 item 1 is the only champion and meets itself. At round 3 both are champions, and the one that is
-//! drawn meets the other.
-//!
-//! ```
-//! use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
-//! use confidence::NonNegative;
-//! use policies::{Decision, Recommend, Rucb, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let [first, second] = [0, 1].map(ItemId::new);
-//! let mut policy = Rucb::new(DuelShape::new(2)?, NonNegative::from_count(1));
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! policy.select(&mut rng, &mut decision);
-//! for wins in 0..9 {
-//!     let seen = if wins < 7 { DuelOutcome::SecondWon } else { DuelOutcome::FirstWon };
-//!     policy.update(&Decision { action: Pair::new(first, second), note: () }, &seen);
-//! }
-//! policy.select(&mut rng, &mut decision);
-//! assert_eq!(decision.action, Pair::of_one(second));
-//! policy.select(&mut rng, &mut decision);
-//! assert!(decision.action.first != decision.action.second);
-//! let mut best = first;
-//! policy.recommend(&mut rng, &mut best);
-//! assert_eq!(best, second);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 mod pool;
 

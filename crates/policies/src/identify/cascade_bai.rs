@@ -61,34 +61,6 @@
 //! to cross, and every item knows how many observations and clicks it can have before it can pass its level. The other orders keep the
 //! items of the list sorted that were not observed, and all undecided items by mean, where an item passes few others a step.
 //! `BatchRacing` in another order visits all items every step. Memory: O(L).
-//!
-//! # Examples
-//!
-//! Two items, one position, `delta = 0.1`: `rho = sqrt(0.1 / 24) = 0.0645`. Item 1 is always clicked and item 0 never. They are shown in
-//! turn, and `4 sqrt(ln(log2(2 n) / rho) / n)` is 0.50015 for `n = 318` and 0.49939 for 319. So the policy stops after 637 steps:
-//!
-//! ```
-//! use click_models::{CascadeFeedback, ItemId, ListShape};
-//! use policies::{CascadeBai, Decision, Delta, Select, Stop, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//! use std::ops::ControlFlow;
-//!
-//! let mut policy = CascadeBai::new(ListShape::new(2, 1)?, Delta::new(0.1)?);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let mut steps = 0;
-//! let answer = loop {
-//!     if let ControlFlow::Break(answer) = policy.check() {
-//!         break answer;
-//!     }
-//!     policy.select(&mut rng, &mut decision);
-//!     let click = (decision.action[0] == ItemId::new(1)).then_some(0);
-//!     policy.update(&decision, &CascadeFeedback::new(click, 1)?);
-//!     steps += 1;
-//! };
-//! assert_eq!((answer, steps), (vec![ItemId::new(1)], 637));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod bat_rac;
 mod classify;

@@ -56,33 +56,6 @@
 //! `1e-15 N ln N` nats, about `1e-8` after a million observations. The probability of a wrong answer grows at most by the exponential of
 //! this error. Shortcuts leave room for rounding, so choices are those of the version that compares all pairs. Complexity: a step costs
 //! O(L). A classification costs O(L), and O(L^2) at worst if some pair is far enough apart. Memory: O(L).
-//!
-//! # Examples
-//!
-//! Two items, one position. With `delta = 0.1` the level is `ln((10 + 1) / 2) = ln 5.5`. Item 1 is always clicked and item 0 never. After
-//! `n` observations of each `J = B(n + 1/2, 1/2) / pi`, 63/256 for `n = 5`, and the likeliest equal means are 1/2. So item 1 beats item 0
-//! as soon as `J^2 4^n >= 5.5`, with `n = 3`: `(5/16)^2 64 = 6.25`.
-//!
-//! ```
-//! use click_models::{CascadeFeedback, ItemId, ListShape};
-//! use policies::{CascadeKl, Decision, Delta, Select, Stop, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//! use std::ops::ControlFlow;
-//!
-//! let mut policy = CascadeKl::new(ListShape::new(2, 1)?, Delta::new(0.1)?);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let answer = loop {
-//!     if let ControlFlow::Break(answer) = policy.check() {
-//!         break answer;
-//!     }
-//!     policy.select(&mut rng, &mut decision);
-//!     let click = (decision.action[0] == ItemId::new(1)).then_some(0);
-//!     policy.update(&decision, &CascadeFeedback::new(click, 1)?);
-//! };
-//! assert_eq!((answer, policy.total_observations()), (vec![ItemId::new(1)], 6));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod by_need;
 mod need;

@@ -43,34 +43,6 @@
 //!
 //! Numerics: the bounds are rounded outward. Complexity: O(L) a round, and two solutions for every observed item (six for mixtures); O(L)
 //! solutions at each of the O(log t) changes of the level. Memory: O(L).
-//!
-//! # Examples
-//!
-//! Two items, one position; item 1 is always clicked and item 0 never. After `n` observations of each, `upper_0 = 1 - exp(-beta / n)` and
-//! `lower_1 = exp(-beta / n)`, so `n` must exceed `beta / ln 2`. With `delta = 0.1` the level of rounds 39 to 43 is `x + ln x = 15.71`
-//! with `x = ln(8110 * 43^1.1) = 13.14`: more than 22 observations of each are needed. The level of rounds 44 to 49 is 15.87 and needs
-//! more than 22.89: the policy stops with 23 of each, after round 46.
-//!
-//! ```
-//! use click_models::{CascadeFeedback, ItemId, ListShape};
-//! use policies::{Decision, Delta, KlLucb, Select, Stop, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//! use std::ops::ControlFlow;
-//!
-//! let mut policy = KlLucb::new(ListShape::new(2, 1)?, Delta::new(0.1)?);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let answer = loop {
-//!     if let ControlFlow::Break(answer) = policy.check() {
-//!         break answer;
-//!     }
-//!     policy.select(&mut rng, &mut decision);
-//!     let click = (decision.action[0] == ItemId::new(1)).then_some(0);
-//!     policy.update(&decision, &CascadeFeedback::new(click, 1)?);
-//! };
-//! assert_eq!((answer, policy.total_observations()), (vec![ItemId::new(1)], 46));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 #[cfg(test)]
 mod tests;

@@ -30,33 +30,6 @@
 //!
 //! Numerics: a mean is one division, a gap one subtraction. Complexity: an observed item costs at most O(L) moves of a word, a decision
 //! O(L). Memory: O(L).
-//!
-//! # Examples
-//!
-//! Three items, one position, six rounds: `C_1 / C_2 = 3/4`, so the first decision is after round 5 and the second after round 6. Item 2
-//! is always clicked and the others never. The gap of the best item is 1, and so is the gap of the worst. This is a tie, so both
-//! decisions reject an item.
-//!
-//! ```
-//! use click_models::{CascadeFeedback, ItemId, ListShape, Ranking};
-//! use policies::{Decision, Recommend, Select, SuccessiveRejects, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let mut policy = SuccessiveRejects::new(ListShape::new(3, 1)?, 6);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let mut rejected = vec![];
-//! for _ in 0..6 {
-//!     policy.select(&mut rng, &mut decision);
-//!     let click = (decision.action[0] == ItemId::new(2)).then_some(0);
-//!     policy.update(&decision, &CascadeFeedback::new(click, 1)?);
-//!     rejected.push(policy.rejected().len());
-//! }
-//! let mut best = Ranking::default();
-//! policy.recommend(&mut rng, &mut best);
-//! assert_eq!((best.as_slice(), rejected), (&[ItemId::new(2)][..], vec![0, 0, 0, 0, 1, 2]));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 use super::candidates::{Candidates, Verdict};
 use crate::error::check_counts;

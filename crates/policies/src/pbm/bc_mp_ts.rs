@@ -16,40 +16,6 @@
 //! Numerics: shapes are at least 1, where the Gamma sampler needs no correction. Complexity: `n_items` Beta draws a round. With two
 //! items a position and more, later rounds draw only items that may reach the list, by thinning, with the same distribution of lists:
 //! from round 1,025 on, or from the first one with 256 items and 32 a position. The order that thinning keeps the items in is saved.
-//!
-//! # Examples
-//!
-//! With examination 1/2, 8 clicks in 20 displays count as 8 in 10: a `Beta(9, 3)` draw. It beats the uniform draw of an item
-//! without displays with probability 9/12.
-//!
-//! ```
-//! use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking};
-//! use policies::{BcMpTs, Decision, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! // One display of one item at the only position.
-//! let one = |item, clicked| {
-//!     let action: Ranking = [ItemId::new(item)].into_iter().collect();
-//!     let clicks = if clicked { Clicks::new(1).with(0) } else { Clicks::new(1) };
-//!     (Decision { action, note: () }, PbmFeedback { clicks })
-//! };
-//! let users = PositionBased::from_values(&[0.8, 0.5], &[0.5])?;
-//! let mut policy = BcMpTs::new(users.known());
-//! for display in 0..20 {
-//!     let (decision, feedback) = one(0, display < 8);
-//!     policy.update(&decision, &feedback);
-//! }
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let mut wins = 0;
-//! for _ in 0..10_000 {
-//!     policy.select(&mut rng, &mut decision);
-//!     wins += u32::from(decision.action[0] == ItemId::new(0));
-//! }
-//! // Seven standard deviations.
-//! assert!(wins.abs_diff(7500) < 303);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::counts::{PbmCounts, place};
 use crate::sampling::beta_posteriors::BetaPosteriors;

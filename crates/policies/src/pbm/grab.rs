@@ -37,31 +37,6 @@
 //! with a probability of about 2^-40. The first round draws the key of the preferences; no other round draws anything. Complexity:
 //! O(`n_positions`^2 `n_items`) integer operations a round for the assignment. Memory: 48 bytes for each item and position, and room for
 //! 2048 lists.
-//!
-//! # Examples
-//!
-//! The second position is the one that users examine. Nobody tells the policy.
-//!
-//! ```
-//! use click_models::{ClickModel, PositionBased};
-//! use policies::{Decision, Grab, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let users = PositionBased::from_values(&[0.2, 0.8, 0.4], &[0.3, 0.9])?;
-//! let horizon = 5000;
-//! let mut policy = Grab::new(users.shape(), None, horizon);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let best = (0..horizon)
-//!     .filter(|_| {
-//!         policy.select(&mut rng, &mut decision);
-//!         policy.update(&decision, &users.respond(&decision.action, &mut rng));
-//!         decision.action == users.optimal_action()
-//!     })
-//!     .count();
-//! assert!(best > 4000, "{best}");
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::assignment::Assignment;
 use super::cells::CellCounts;

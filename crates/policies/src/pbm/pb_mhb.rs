@@ -35,30 +35,6 @@
 //! repeated until it is inside, if sigma is below 1/2. Otherwise it is a uniform one, accepted with probability
 //! `exp(-(x' - x)^2 / (2 sigma^2))`: the same distribution, and the expected number of draws is below 3 for any sigma.
 //! Complexity: about `2 m n_items n_positions` logarithms a round. Memory: 32 bytes for each item and position.
-//!
-//! # Examples
-//!
-//! The third position is examined more than the second one. Nobody tells the policy.
-//!
-//! ```
-//! use click_models::{ClickModel, PositionBased};
-//! use policies::{Decision, PbMhb, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let users = PositionBased::from_values(&[0.2, 0.8, 0.4, 0.1], &[0.9, 0.2, 0.6])?;
-//! let mut policy = PbMhb::new(users.shape(), PbMhb::default_width(), PbMhb::default_sweeps());
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let best = (0..5000)
-//!     .filter(|_| {
-//!         policy.select(&mut rng, &mut decision);
-//!         policy.update(&decision, &users.respond(&decision.action, &mut rng));
-//!         decision.action == users.optimal_action()
-//!     })
-//!     .count();
-//! assert!(best > 4000, "{best}");
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::cells::CellCounts;
 use super::counts::{place, sort_by_examination};

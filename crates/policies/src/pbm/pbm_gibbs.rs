@@ -26,30 +26,6 @@
 //! Numerics: as in the module of the sweep (`products.rs`). Only products of attraction and examination show in clicks, so drawn
 //! attractions are larger than true ones by the factor of the largest examination, and may exceed 1. A position that no user examines draws
 //! ever smaller numbers. Complexity: O(K L) multiply-adds and K + L Gamma draws a round. Memory: 16 bytes for each item and position.
-//!
-//! # Examples
-//!
-//! The second position is the one that users examine. Nobody tells the policy.
-//!
-//! ```
-//! use click_models::{ClickModel, PositionBased};
-//! use policies::{Decision, PbmGibbs, PbmGibbsOrder, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let users = PositionBased::from_values(&[0.2, 0.8, 0.4], &[0.3, 0.9])?;
-//! let mut policy = PbmGibbs::new(users.shape(), PbmGibbsOrder::Unknown);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let best = (0..2000)
-//!     .filter(|_| {
-//!         policy.select(&mut rng, &mut decision);
-//!         policy.update(&decision, &users.respond(&decision.action, &mut rng));
-//!         decision.action == users.optimal_action()
-//!     })
-//!     .count();
-//! assert!(best > 1600, "{best}");
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::PbmPrior;
 use super::counts::{place, sort_by_examination};

@@ -23,47 +23,6 @@
 //! threshold; another item is solved for only if its index may reach it (`confidence::threshold`), and then may raise it. An index is a
 //! pure function of the counts and the level, so items with equal counts tie. Complexity: O(`n_items` `n_positions`) multiply-adds a
 //! round, and usually one solved index per position.
-//!
-//! # Examples
-//!
-//! With examination 1/2, item 0 with 1 click in 10 displays has at level 0 the index 1/5. Item 1 with no click in 20 displays has
-//! `2 (1 - t^(-1/20))`. Both rise with `t`, the second from 0 on, and item 1 is first shown when it has caught up.
-//!
-//! ```
-//! use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking};
-//! use confidence::{Rate, multi_position_upper};
-//! use policies::{Decision, PbmKlUcb, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! // One display of one item at the only position.
-//! let one = |item, clicked| {
-//!     let action: Ranking = [ItemId::new(item)].into_iter().collect();
-//!     let clicks = if clicked { Clicks::new(1).with(0) } else { Clicks::new(1) };
-//!     (Decision { action, note: () }, PbmFeedback { clicks })
-//! };
-//! let users = PositionBased::from_values(&[0.2, 0.1], &[0.5])?;
-//! let mut policy = PbmKlUcb::new(users.known(), Rate::LOG);
-//! for display in 0..10 {
-//!     let (decision, feedback) = one(0, display == 0);
-//!     policy.update(&decision, &feedback);
-//! }
-//! for _ in 0..2 {
-//!     let (decision, feedback) = one(1, false);
-//!     policy.update(&decision, &feedback);
-//! }
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! for t in 1..=40 {
-//!     policy.select(&mut rng, &mut decision);
-//!     let level = Rate::LOG.level(t);
-//!     let index = |clicks, shows| multi_position_upper(&[clicks], &[shows], &[0.5], level);
-//!     let best = if index(1, 10) > index(0, 2) { 0 } else { 1 };
-//!     assert!(index(1, 10) == index(0, 2) || decision.action[0].index() == best);
-//! }
-//! // Item 1 has caught up.
-//! assert_eq!(decision.action[0].index(), 1);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::counts::{PbmCounts, place};
 use super::index_test::{IndexTest, index, threshold};

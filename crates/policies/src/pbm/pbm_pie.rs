@@ -28,46 +28,6 @@
 //! explore before it looks for candidates, which does not change the distribution of its choices. Complexity:
 //! O(`n_items`) a round, and O(`n_items` `n_positions`) in every other one, far less on average in large catalogues,
 //! see `reaching`; with the position of least cost also one divergence per leader in every round that explores.
-//!
-//! # Examples
-//!
-//! With examination 1/2, item 0 with 1 click in 10 displays has the estimate 1/5. Item 1 with no click in 20 displays has the index
-//! `2 (1 - t^(-1/20))`, which reaches it at `t = 0.9^-20 = 8.2`: item 1 is explored from round 9 on.
-//!
-//! ```
-//! use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking};
-//! use confidence::Rate;
-//! use policies::{Decision, PbmPie, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! // One display of one item at the only position.
-//! let one = |item, clicked| {
-//!     let action: Ranking = [ItemId::new(item)].into_iter().collect();
-//!     let clicks = if clicked { Clicks::new(1).with(0) } else { Clicks::new(1) };
-//!     (Decision { action, note: () }, PbmFeedback { clicks })
-//! };
-//! let users = PositionBased::from_values(&[0.2, 0.1], &[0.5])?;
-//! let mut policy = PbmPie::new(users.known(), Rate::LOG);
-//! for display in 0..10 {
-//!     let (decision, feedback) = one(0, display == 0);
-//!     policy.update(&decision, &feedback);
-//! }
-//! for _ in 0..20 {
-//!     let (decision, feedback) = one(1, false);
-//!     policy.update(&decision, &feedback);
-//! }
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let mut shown = vec![];
-//! for _ in 1..=40 {
-//!     policy.select(&mut rng, &mut decision);
-//!     shown.push(decision.action[0].index());
-//! }
-//! // Rounds 1 and 2 show every item once, for any counts.
-//! assert_eq!(shown[..8], [0, 1, 0, 0, 0, 0, 0, 0]);
-//! assert!(shown[8..].contains(&1));
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::counts::{PbmCounts, place_items};
 use super::index_test::{IndexTest, Tested, threshold};

@@ -25,32 +25,6 @@
 //!
 //! Numerics: practically exact while counts stay below `2^40`. Complexity: constant expected time for each of `n_items` draws a round, or for a few
 //! draws if there are many items, and O(`n_positions`) for each item shown.
-//!
-//! # Examples
-//!
-//! After one display without a click at examination 1/2 the density is `(1 - theta / 2) / (3/4)`, with mean 4/9: the probability that its
-//! draw beats the uniform draw of an item without displays. (The Beta approximation of BC-MP-TS gives 2/5.)
-//!
-//! ```
-//! use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking};
-//! use policies::{Decision, PbmTs, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let users = PositionBased::from_values(&[0.8, 0.5], &[0.5])?;
-//! let mut policy = PbmTs::new(users.known());
-//! let action: Ranking = [ItemId::new(0)].into_iter().collect();
-//! policy.update(&Decision { action, note: () }, &PbmFeedback { clicks: Clicks::new(1) });
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let mut wins = 0;
-//! for _ in 0..90_000 {
-//!     policy.select(&mut rng, &mut decision);
-//!     wins += u32::from(decision.action[0] == ItemId::new(0));
-//! }
-//! // Seven standard deviations.
-//! assert!(wins.abs_diff(40_000) < 1044);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 mod items;
 mod posterior;

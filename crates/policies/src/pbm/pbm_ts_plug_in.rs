@@ -16,28 +16,6 @@
 //!
 //! Numerics: as PBM-TS. Complexity: O(K L) multiply-adds for the estimate and for the proposals of all items, and K posterior draws of constant
 //! expected time, a round.
-//!
-//! # Examples
-//!
-//! ```
-//! use click_models::{ClickModel, PositionBased};
-//! use policies::{Decision, PbmTsPlugIn, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let users = PositionBased::from_values(&[0.2, 0.8, 0.4], &[0.3, 0.9])?;
-//! let mut policy = PbmTsPlugIn::new(users.shape());
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let best = (0..2000)
-//!     .filter(|_| {
-//!         policy.select(&mut rng, &mut decision);
-//!         policy.update(&decision, &users.respond(&decision.action, &mut rng));
-//!         decision.action == users.optimal_action()
-//!     })
-//!     .count();
-//! assert!(best > 1600, "{best}");
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::PbmTs;
 use super::plug_in::{AssumesExamination, PlugIn, Saved};

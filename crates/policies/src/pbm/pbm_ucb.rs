@@ -22,43 +22,6 @@
 //! rounding (1 and 1 at examinations 0.9 and 0.3, 2 at 0.6) do not tie. Large catalogues make the same choices without computing every
 //! index, see `ucb_arms`. Complexity: O(`n_items`) a round in small catalogues; in large ones the passes over all items are hundreds of
 //! rounds apart.
-//!
-//! # Examples
-//!
-//! With examination 1/2, item 0 with 3 clicks in 10 displays has the index `3/5 + sqrt(5) / 5 sqrt(ln t)`. Item 1 with no click in 2
-//! displays has `sqrt(ln t)`. They cross at `t = 3.2`, so item 1 is first shown at round 4.
-//!
-//! ```
-//! use click_models::{ClickModel, Clicks, ItemId, PbmFeedback, PositionBased, Ranking};
-//! use confidence::Rate;
-//! use policies::{Decision, PbmUcb, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! // One display of one item at the only position.
-//! let one = |item, clicked| {
-//!     let action: Ranking = [ItemId::new(item)].into_iter().collect();
-//!     let clicks = if clicked { Clicks::new(1).with(0) } else { Clicks::new(1) };
-//!     (Decision { action, note: () }, PbmFeedback { clicks })
-//! };
-//! let users = PositionBased::from_values(&[0.6, 0.5], &[0.5])?;
-//! let mut policy = PbmUcb::new(users.known(), Rate::LOG);
-//! for display in 0..10 {
-//!     let (decision, feedback) = one(0, display < 3);
-//!     policy.update(&decision, &feedback);
-//! }
-//! for _ in 0..2 {
-//!     let (decision, feedback) = one(1, false);
-//!     policy.update(&decision, &feedback);
-//! }
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let shown = [1, 2, 3, 4].map(|_round| {
-//!     policy.select(&mut rng, &mut decision);
-//!     decision.action[0].index()
-//! });
-//! assert_eq!(shown, [0, 0, 0, 1]);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::counts::{PbmCounts, place_items};
 use super::plug_in::AssumesExamination;

@@ -13,29 +13,6 @@
 //! | `shows`, `clicks` | N, S | `n_items` x `n_positions` | - |
 //!
 //! Numerics: as PBM-UCB. Complexity: O(K L) multiply-adds a round.
-//!
-//! # Examples
-//!
-//! ```
-//! use click_models::{ClickModel, PositionBased};
-//! use confidence::Rate;
-//! use policies::{Decision, PbmUcbPlugIn, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let users = PositionBased::from_values(&[0.2, 0.8, 0.4], &[0.3, 0.9])?;
-//! let mut policy = PbmUcbPlugIn::new(users.shape(), Rate::LOG);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let best = (0..2000)
-//!     .filter(|_| {
-//!         policy.select(&mut rng, &mut decision);
-//!         policy.update(&decision, &users.respond(&decision.action, &mut rng));
-//!         decision.action == users.optimal_action()
-//!     })
-//!     .count();
-//! assert!(best > 1000, "{best}");
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::PbmUcb;
 use super::plug_in::{AssumesExamination, PlugIn, Saved as SavedPlugIn, ToSave as PlugInToSave};

@@ -29,29 +29,6 @@
 //! Late feedback: the decision's note says whether the play was for rows or for columns, and late feedback counts there, in any stage.
 //! Numerics: the ends of an interval err on the safe side. Complexity: constant per round; the end of a stage costs O(K + L) indices.
 //! Memory: O(K + L).
-//!
-//! # Examples
-//!
-//! One row and two columns, horizon 1000: `n_0 = ceil(16 ln 1000) = 111` sweeps of 1 + 2 plays. Column 1 is always clicked and column 0
-//! never. With `d(0, q) = -ln(1 - q)` the upper end of column 0 is `1 - exp(-12.7057 / 111) = 0.108`, and the lower end of column 1 is
-//! `exp(-12.7057 / 111) = 0.892`: from the second stage on column 1 is alone.
-//!
-//! ```
-//! use click_models::{CellClick, TableShape};
-//! use policies::{Decision, Rank1Elim, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let mut policy = Rank1Elim::kl(TableShape::new(1, 2)?, 1000);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! for round in 0..1000 {
-//!     policy.select(&mut rng, &mut decision);
-//!     assert!(round < 333 || decision.action.column == 1);
-//!     policy.update(&decision, &CellClick { clicked: decision.action.column == 1 });
-//! }
-//! assert_eq!(policy.remaining_columns(), [1]);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use crate::error::{MAX_COUNT, check_counts};
 use crate::exact::float;

@@ -21,28 +21,6 @@
 //!
 //! Numerics: sums of a row have four lanes, the same on every machine. The sampled columns are part of the saved state, since the next
 //! sweep starts from them. Complexity: O(K L) multiply-adds and O(K + L) Gamma draws a round. Memory: 16 bytes a cell.
-//!
-//! # Examples
-//!
-//! ```
-//! use click_models::{ClickModel, RankOneModel};
-//! use policies::{Decision, Rank1Gibbs, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let users = RankOneModel::from_values(&[0.1, 0.9, 0.1], &[0.1, 0.1, 0.9])?;
-//! let mut policy = Rank1Gibbs::new(users.shape());
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let best = (0..1000)
-//!     .filter(|_| {
-//!         policy.select(&mut rng, &mut decision);
-//!         policy.update(&decision, &users.respond(&decision.action, &mut rng));
-//!         decision.action == users.optimal_action()
-//!     })
-//!     .count();
-//! assert!(best > 900);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use crate::products::{Products, SavedProducts};
 use crate::setup::Setup;

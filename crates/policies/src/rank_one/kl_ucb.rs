@@ -14,30 +14,6 @@
 //!
 //! Numerics: the same choices as solving for every index, see `kl_arms`. Complexity: a few indices a round, O(cells) multiply-adds hundreds
 //! of rounds apart, and a hash of every cell that ties for the first place.
-//!
-//! # Examples
-//!
-//! All cells are played before one is played again:
-//!
-//! ```
-//! use click_models::{CellClick, TableShape};
-//! use confidence::Rate;
-//! use policies::{CellKlUcb, Decision, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//! use std::collections::BTreeSet;
-//!
-//! let mut policy = CellKlUcb::new(TableShape::new(3, 4)?, Rate::LOG);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let mut seen = BTreeSet::new();
-//! for _ in 0..12 {
-//!     policy.select(&mut rng, &mut decision);
-//!     policy.update(&decision, &CellClick { clicked: false });
-//!     seen.insert(decision.action);
-//! }
-//! assert_eq!(seen.len(), 12);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::cell_counts::CellCounts;
 use crate::kl_arms::KlTop;

@@ -20,29 +20,6 @@
 //! of the cell to play among the tied ones, in the order of their numbers; this does not depend on the search either. Complexity: a
 //! multiply-add per run and round, and moving half of a run when a cell leaves it; O(cells) multiply-adds when a new list is made,
 //! hundreds of rounds apart.
-//!
-//! # Examples
-//!
-//! Cell 0 with 1 click in 2 plays and cell 1 with no click in 1 play: `1/2 + sqrt(ln t)` against `sqrt(2 ln t)`. The second is larger if
-//! `sqrt(ln t) > 1/2 / (sqrt(2) - 1) = 1.2071`, `t > 4.29`: not at round 4, but at round 5.
-//!
-//! ```
-//! use click_models::{Cell, CellClick, TableShape};
-//! use policies::{Decision, Select, Ucb1, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let mut policy = Ucb1::new(TableShape::new(1, 2)?);
-//! for (column, clicked) in [(0, true), (0, false), (1, false)] {
-//!     policy.update(&Decision { action: Cell::new(0, column), note: () }, &CellClick { clicked });
-//! }
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! for round in 1..=5 {
-//!     policy.select(&mut rng, &mut decision);
-//!     assert_eq!(decision.action, Cell::new(0, u32::from(round == 5)));
-//! }
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::cell_counts::CellCounts;
 use crate::coin::place;

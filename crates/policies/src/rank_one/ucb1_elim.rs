@@ -18,27 +18,6 @@
 //! Numerics: counts have 32 bits; an arm with 2^32 - 1 counted plays is not counted further, so with horizons of many billions its
 //! interval is wider than the paper's. Complexity: constant per round; the end of a stage costs O(remaining arms). Memory: 12 bytes an
 //! arm. Horizons below 3 have no stage: all arms are played in turn.
-//!
-//! # Examples
-//!
-//! One row, two columns, horizon 1000: `n_0 = ceil(2 ln 1000) = 14` and `r = sqrt(ln 1000 / 28) = 0.497`. So a mean of 0 and one of 1 are
-//! told apart after 28 plays: `0 + r < 1 - r`.
-//!
-//! ```
-//! use click_models::{CellClick, TableShape};
-//! use policies::{Decision, Select, Ucb1Elim, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let mut policy = Ucb1Elim::new(TableShape::new(1, 2)?, 1000);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! for round in 0..1000 {
-//!     policy.select(&mut rng, &mut decision);
-//!     assert!(round < 28 || decision.action.column == 1);
-//!     policy.update(&decision, &CellClick { clicked: decision.action.column == 1 });
-//! }
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use crate::error::check_counts;
 use crate::exact::float;

@@ -22,30 +22,6 @@
 //! without the leader). The leader is tracked exactly: another cell is searched when the leader's mean falls to one that another cell
 //! may have. From 256 rows and columns together on, most draws of a leader that lasts are left out by thinning; choices have the same
 //! distribution. Complexity: O(K + L) draws a round, with thinning a few for a leader that lasts; and occasionally O(K L) comparisons.
-//!
-//! # Examples
-//!
-//! A table of one cell has one leader. A good cell among bad ones is found through its row and column:
-//!
-//! ```
-//! use click_models::{Cell, ClickModel, RankOneModel};
-//! use policies::{Decision, Select, Update, Uts};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let users = RankOneModel::from_values(&[0.1, 0.9, 0.1], &[0.1, 0.1, 0.9])?;
-//! let mut policy = Uts::new(users.shape());
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let best = (0..1000)
-//!     .filter(|_| {
-//!         policy.select(&mut rng, &mut decision);
-//!         policy.update(&decision, &users.respond(&decision.action, &mut rng));
-//!         decision.action == users.optimal_action()
-//!     })
-//!     .count();
-//! assert!(best > 900);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 mod cross;
 mod leaders;

@@ -29,35 +29,6 @@
 //!
 //! Numerics: the bounds err on the safe side. Complexity: O(`n_positions`) draws a round, O(`n_items`) moves in memory for an item that has
 //! been counted; a stage's end solves for two bounds an item.
-//!
-//! # Examples
-//!
-//! `T = 1000`, two items, one position: `ceil(16 ln 1000) = 111` displays each. Item 1 is always clicked, item 0 never. With the level
-//! `ln 1000 + 3 ln ln 1000 = 12.71` the lower bound of item 1 is `exp(-12.71 / 111) = 0.892`, and the upper bound of item 0 is 0.108.
-//!
-//! ```
-//! use click_models::{Clicks, ItemId, ListShape, PbmFeedback};
-//! use policies::{BatchRank, Decision, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let mut policy = BatchRank::new(ListShape::new(2, 1)?, 1000);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let mut shows_of_the_best = |policy: &mut BatchRank, rounds| {
-//!     (0..rounds)
-//!         .filter(|_| {
-//!             policy.select(&mut rng, &mut decision);
-//!             let best = decision.action[0] == ItemId::new(1);
-//!             let clicks = if best { Clicks::new(1).with(0) } else { Clicks::new(1) };
-//!             policy.update(&decision, &PbmFeedback { clicks });
-//!             best
-//!         })
-//!         .count()
-//! };
-//! assert_eq!(shows_of_the_best(&mut policy, 222), 111);
-//! assert_eq!(shows_of_the_best(&mut policy, 100), 100);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use crate::coin::draw_in_order;
 use crate::error::check_counts;

@@ -13,27 +13,6 @@
 //! | `shows`, `clicks` | N, N Q | `n_items` | - |
 //!
 //! Numerics: a rate is one division. Complexity: O(`n_items`) a round.
-//!
-//! # Examples
-//!
-//! Item 1 was clicked in one of two displays, item 0 in none of one; item 2 was never shown:
-//!
-//! ```
-//! use click_models::{Clicks, ItemId, ListShape, PbmFeedback, Ranking};
-//! use confidence::Probability;
-//! use policies::{Decision, EpsilonGreedy, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let list = |items: [u32; 2]| items.map(ItemId::new).into_iter().collect::<Ranking>();
-//! let mut policy = EpsilonGreedy::new(ListShape::new(3, 2)?, Probability::ZERO);
-//! let mut decision = Decision { action: list([1, 0]), note: () };
-//! policy.update(&decision, &PbmFeedback { clicks: Clicks::new(2).with(0) });
-//! decision.action = [ItemId::new(1)].into_iter().collect();
-//! policy.update(&decision, &PbmFeedback { clicks: Clicks::new(1) });
-//! policy.select(&mut ChaCha8Rng::seed_from_u64(1), &mut decision);
-//! assert_eq!(decision.action, list([2, 1]));
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use crate::error::check_counts;
 use crate::setup::Setup;

@@ -18,44 +18,6 @@
 //! Numerics: the same choices as solving for every index, see `kl_arms`. Complexity: O(`n_items`) multiply-adds and a few solutions a
 //! round. In large catalogues the multiply-adds are hundreds of rounds apart, and only the hashing of items that tie for the last place
 //! grows with the catalogue.
-//!
-//! # Examples
-//!
-//! Item 0 with 5 clicks in 10 displays has the index `(1 + sqrt(1 - t^(-1/5))) / 2`, since `d(1/2, q) = -ln(4 q (1 - q)) / 2`. Item 1
-//! with no click in 2 displays has `1 - t^(-1/2)`: 0.87619 and 0.87597 at round 65, 0.87663 and 0.87691 at round 66.
-//!
-//! ```
-//! use click_models::{Clicks, ItemId, ListShape, PrefixFeedback, Ranking};
-//! use confidence::Rate;
-//! use policies::{Decision, PrefixKlUcb, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! // One display of one item at the only position.
-//! let one = |item, clicked| {
-//!     let action: Ranking = [ItemId::new(item)].into_iter().collect();
-//!     let clicks = if clicked { Clicks::new(1).with(0) } else { Clicks::new(1) };
-//!     (Decision { action, note: () }, PrefixFeedback { clicks })
-//! };
-//! let mut policy = PrefixKlUcb::new(ListShape::new(2, 1)?, Rate::LOG);
-//! for display in 0..10 {
-//!     let (decision, feedback) = one(0, display < 5);
-//!     policy.update(&decision, &feedback);
-//! }
-//! for _ in 0..2 {
-//!     let (decision, feedback) = one(1, false);
-//!     policy.update(&decision, &feedback);
-//! }
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let shown: Vec<usize> = (1..=66)
-//!     .map(|_round| {
-//!         policy.select(&mut rng, &mut decision);
-//!         decision.action[0].index()
-//!     })
-//!     .collect();
-//! assert!(shown[..65].iter().all(|&item| item == 0) && shown[65] == 1);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::PrefixKnown;
 use super::counts::PrefixCounts;

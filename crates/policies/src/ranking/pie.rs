@@ -21,44 +21,6 @@
 //! Numerics: an index is solved for only if rounding could decide, see `kl_arms`. The policy decides
 //! whether to explore before it looks for candidates, which does not change the distribution of its
 //! choices. Complexity: O(`n_items`) a round; far less on average in large catalogues, see `reaching`.
-//!
-//! # Examples
-//!
-//! Item 0 with 2 clicks in 10 displays leads with 1/5. Item 1 with no click in 20 displays has the index `1 - t^(-1/20)`, which reaches 1/5
-//! at `t = 0.8^-20 = 86.7`: item 1 is explored from round 87 on.
-//!
-//! ```
-//! use click_models::{Clicks, ItemId, ListShape, PrefixFeedback, Ranking};
-//! use confidence::Rate;
-//! use policies::{Decision, Pie, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! // One display of one item at the only position.
-//! let one = |item, clicked| {
-//!     let action: Ranking = [ItemId::new(item)].into_iter().collect();
-//!     let clicks = if clicked { Clicks::new(1).with(0) } else { Clicks::new(1) };
-//!     (Decision { action, note: () }, PrefixFeedback { clicks })
-//! };
-//! let mut policy = Pie::last(ListShape::new(2, 1)?, Rate::LOG);
-//! for display in 0..10 {
-//!     let (decision, feedback) = one(0, display < 2);
-//!     policy.update(&decision, &feedback);
-//! }
-//! for _ in 0..20 {
-//!     let (decision, feedback) = one(1, false);
-//!     policy.update(&decision, &feedback);
-//! }
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let shown: Vec<usize> = (1..=120)
-//!     .map(|_round| {
-//!         policy.select(&mut rng, &mut decision);
-//!         decision.action[0].index()
-//!     })
-//!     .collect();
-//! assert!(shown[..86].iter().all(|&item| item == 0) && shown[86..].contains(&1));
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::PrefixKnown;
 use super::counts::PrefixCounts;

@@ -18,25 +18,6 @@
 //!
 //! Numerics: the same choices as solving for every index, see `kl_arms`. Complexity: O(`n_positions` `n_items`) multiply-adds and a few
 //! solved indices a round.
-//!
-//! # Examples
-//!
-//! Both bandits have picked item 0, and both displays were clicked. Neither has pulled item 1, so both pick it now, and the lower one
-//! shows item 0 instead.
-//!
-//! ```
-//! use click_models::{Clicks, ItemId, ListShape, PbmFeedback, Ranking};
-//! use policies::{Decision, RbaKlUcb, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let list = |items: [u32; 2]| items.map(ItemId::new).into_iter().collect::<Ranking>();
-//! let mut policy = RbaKlUcb::new(ListShape::new(2, 2)?);
-//! let mut decision = Decision { action: list([0, 1]), note: list([0, 0]) };
-//! policy.update(&decision, &PbmFeedback { clicks: Clicks::new(2).with(0).with(1) });
-//! policy.select(&mut ChaCha8Rng::seed_from_u64(1), &mut decision);
-//! assert_eq!((decision.action, decision.note), (list([1, 0]), list([1, 1])));
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use crate::error::check_counts;
 use crate::kl_arms::KlTop;

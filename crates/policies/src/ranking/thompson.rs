@@ -14,39 +14,6 @@
 //! Numerics: shapes are at least 1, where the Gamma sampler needs no correction. Complexity: `n_items` Beta draws a round. With two
 //! items a position and more, later rounds draw only items that may reach the list, by thinning, with the same distribution of lists:
 //! from round 1,025 on, or from the first one with 256 items and 32 a position. The order that thinning keeps the items in is saved.
-//!
-//! # Examples
-//!
-//! Three clicks in three observed displays make a `Beta(4, 1)` draw. It beats the uniform draw of an item without observations with
-//! probability 4/5.
-//!
-//! ```
-//! use click_models::{Clicks, ItemId, ListShape, PrefixFeedback, Ranking};
-//! use policies::{Decision, PrefixTs, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! // One display of one item at the only position.
-//! let one = |item, clicked| {
-//!     let action: Ranking = [ItemId::new(item)].into_iter().collect();
-//!     let clicks = if clicked { Clicks::new(1).with(0) } else { Clicks::new(1) };
-//!     (Decision { action, note: () }, PrefixFeedback { clicks })
-//! };
-//! let mut policy = PrefixTs::new(ListShape::new(2, 1)?);
-//! for _ in 0..3 {
-//!     let (decision, feedback) = one(0, true);
-//!     policy.update(&decision, &feedback);
-//! }
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let mut wins = 0;
-//! for _ in 0..10_000 {
-//!     policy.select(&mut rng, &mut decision);
-//!     wins += u32::from(decision.action[0] == ItemId::new(0));
-//! }
-//! // Seven standard deviations.
-//! assert!(wins.abs_diff(8000) < 280);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::PrefixKnown;
 use super::counts::PrefixCounts;

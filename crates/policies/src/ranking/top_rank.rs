@@ -28,34 +28,6 @@
 //! Numerics: after a test of a pair, `due` holds the number of wins that are missing at least, so most rounds only count. Complexity:
 //! O(`n_positions`) draws a round and O(block) additions a click. Blocks are rebuilt when an item beats another for the first time:
 //! O(`n_items`^2 / 64) for each block shown. Memory: 16 bytes a pair of items.
-//!
-//! # Examples
-//!
-//! `T = 1000`. Item 1 is clicked in every round and item 0 in none: `S = N`, and `N >= 2 ln(3430 sqrt(N))` from `N = 20` on (the right
-//! side is 19.28; for `N = 19` it is 19.23).
-//!
-//! ```
-//! use click_models::{Clicks, ItemId, ListShape, PbmFeedback};
-//! use policies::{Decision, Select, TopRank, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let mut policy = TopRank::new(ListShape::new(2, 2)?, 1000);
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let mut best_on_top = |policy: &mut TopRank, rounds| {
-//!     (0..rounds)
-//!         .filter(|_| {
-//!             policy.select(&mut rng, &mut decision);
-//!             let place = usize::from(decision.action[1] == ItemId::new(1));
-//!             policy.update(&decision, &PbmFeedback { clicks: Clicks::new(2).with(place) });
-//!             place == 0
-//!         })
-//!         .count()
-//! };
-//! assert!((1..20).contains(&best_on_top(&mut policy, 20)));
-//! assert_eq!(best_on_top(&mut policy, 80), 80);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use crate::coin::draw_in_order;
 use crate::error::check_counts;

@@ -15,34 +15,6 @@
 //!
 //! Numerics: a score is a pure function of the counts and of `Z`. Complexity: O(`n_items`) and one normal draw a round; less on average in
 //! large catalogues, see `tiles`.
-//!
-//! # Examples
-//!
-//! Item 0 with 9 clicks in 99 displays has mean 1/11 and deviation 0.029; item 1 has never been shown. At round 1 the score of item 1 is
-//! `Z ln 2`. It leads if `Z > 0.0909 / (0.6931 - 0.0239) = 0.136`: in 44.6 % of all draws.
-//!
-//! ```
-//! use click_models::{Clicks, ItemId, ListShape, PrefixFeedback, Ranking};
-//! use policies::{Decision, Select, TsCascade, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let mut known = TsCascade::new(ListShape::new(2, 1)?);
-//! for display in 0..99 {
-//!     let action: Ranking = [ItemId::new(0)].into_iter().collect();
-//!     let clicks = if display < 9 { Clicks::new(1).with(0) } else { Clicks::new(1) };
-//!     known.update(&Decision { action, note: () }, &PrefixFeedback { clicks });
-//! }
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let mut explored = 0;
-//! for _ in 0..10_000 {
-//!     known.clone().select(&mut rng, &mut decision);
-//!     explored += u32::from(decision.action[0] == ItemId::new(1));
-//! }
-//! // Seven standard deviations.
-//! assert!(explored.abs_diff(4460) < 350);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 mod tiles;
 

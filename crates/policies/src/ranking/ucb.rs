@@ -17,43 +17,6 @@
 //! Numerics: the same choices as computing every index, see `ucb_arms`. Complexity: O(`n_items`) a round in small catalogues. In large
 //! ones the passes over all items are hundreds of rounds apart, and only the hashing of items that tie for the last place grows with the
 //! catalogue.
-//!
-//! # Examples
-//!
-//! Item 0 with 5 clicks in 10 displays has the index `1/2 + sqrt(ln t / 15)`, and item 1 with no click in 1 display has
-//! `sqrt(2 ln t / 3)`: they cross at `t = 2.2`.
-//!
-//! ```
-//! use click_models::{Clicks, ItemId, ListShape, PrefixFeedback, Ranking};
-//! use policies::{Decision, PrefixUcb, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! // One display of one item at the only position.
-//! let one = |item, clicked| {
-//!     let action: Ranking = [ItemId::new(item)].into_iter().collect();
-//!     let clicks = if clicked { Clicks::new(1).with(0) } else { Clicks::new(1) };
-//!     (Decision { action, note: () }, PrefixFeedback { clicks })
-//! };
-//! let mut policy = PrefixUcb::rsf(ListShape::new(2, 1)?);
-//! for display in 0..10 {
-//!     let (decision, feedback) = one(0, display < 5);
-//!     policy.update(&decision, &feedback);
-//! }
-//! for _ in 0..1 {
-//!     let (decision, feedback) = one(1, false);
-//!     policy.update(&decision, &feedback);
-//! }
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! let shown: Vec<usize> = (1..=3)
-//!     .map(|_round| {
-//!         policy.select(&mut rng, &mut decision);
-//!         decision.action[0].index()
-//!     })
-//!     .collect();
-//! assert_eq!(shown, [0, 0, 1]);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
