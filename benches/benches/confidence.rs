@@ -1,8 +1,10 @@
-//! The numerics of `confidence`: each fast method compared with the bisection that it replaces, on the same arguments in the same run.
+//! The numerics of `confidence`: each fast method compared with the bisection that it replaces, on
+//! the same arguments in the same run.
 //!
 //! - `cargo bench -p benches --bench confidence` measures everything with criterion;
-//! - `cargo bench -p benches --bench confidence -- --table` alternates between the methods, in short rounds, and prints the table of
-//!   `crates/confidence/README.md`: nanoseconds (best round) and ratios. Alternating makes the ratios stable on a busy machine.
+//! - `cargo bench -p benches --bench confidence -- --table` alternates between the methods, in
+//!   short rounds, and prints the table of `crates/confidence/README.md`: nanoseconds (best round)
+//!   and ratios. Alternating makes the ratios stable on a busy machine.
 
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
@@ -21,8 +23,8 @@ const ARMS: usize = 1024;
 /// ln 10^5: the level of a policy at round 10^5.
 const LEVEL: f64 = 5.0 * core::f64::consts::LN_10;
 
-/// Arms as after 10^5 rounds of some policy: 10 to 10^5 shows, evenly spread in the logarithm, click rates
-/// mostly small.
+/// Arms as after 10^5 rounds of some policy: 10 to 10^5 shows, evenly spread in the logarithm,
+/// click rates mostly small.
 struct Arms {
     means: Vec<f64>,
     shows: Vec<f64>,
@@ -65,7 +67,8 @@ fn libm_round(x: f64) -> f64 {
     x.round()
 }
 
-/// Bisection with the textbook formula and the platform's logarithm, which loses digits near the mean.
+/// Bisection with the textbook formula and the platform's logarithm, which loses digits near the
+/// mean.
 #[expect(clippy::disallowed_methods, reason = "what ours is compared with")]
 fn textbook_bisection(p: f64, n: f64, level: f64) -> f64 {
     let term = |x: f64, y: f64| if x > 0.0 { x * (x / y).ln() } else { 0.0 };
@@ -137,8 +140,8 @@ struct Items {
     items: Vec<Item>,
 }
 
-/// Items shown 10 to 10^4 times or so at each position, clicked as often as the position-based model makes
-/// them.
+/// Items shown 10 to 10^4 times or so at each position, clicked as often as the position-based
+/// model makes them.
 fn items(positions: usize) -> Items {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
     let examination: Vec<f64> = (0..positions).map(|l| 0.9 / (1.0 + 0.5 * l as f64)).collect();

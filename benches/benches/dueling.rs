@@ -1,4 +1,5 @@
-//! Dueling bandits: rounds of RUCB, users included, compared with a plain version that computes all bounds in every round.
+//! Dueling bandits: rounds of RUCB, users included, compared with a plain version that computes all
+//! bounds in every round.
 
 #[path = "../../crates/policies/tests/support/plain_rucb.rs"]
 mod plain_rucb;
@@ -19,7 +20,8 @@ const STEPS: u64 = 1_000_000;
 const EARLY_STEPS: u64 = 100_000;
 const PLAIN_STEPS: u64 = 5_000;
 
-/// Rankers with different strengths, and noise that creates cycles; the first beats all others by a little.
+/// Rankers with different strengths, and noise that creates cycles; the first beats all others by a
+/// little.
 fn users(n_items: usize) -> DuelingModel {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut rows = vec![vec![0.5; n_items]; n_items];

@@ -1,6 +1,7 @@
-//! Best arm identification under cascade feedback, users included: steps of `CascadeBAI` compared with a plain version that sorts and
-//! computes every bound in every step, with the orders of section 6.1, and with late feedback; and the first steps of `cascade-kl`, beside
-//! a version that computes its order for every item in every step, and of KL-LUCB.
+//! Best arm identification under cascade feedback, users included: steps of `CascadeBAI` compared
+//! with a plain version that sorts and computes every bound in every step, with the orders of
+//! section 6.1, and with late feedback; and the first steps of `cascade-kl`, beside a version that
+//! computes its order for every item in every step, and of KL-LUCB.
 
 #[path = "../../crates/policies/tests/support/plain_cascade_bai.rs"]
 mod plain_cascade_bai;

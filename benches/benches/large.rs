@@ -1,9 +1,10 @@
-//! Rounds on large catalogues, users included: the lazy KL-UCB compared with policies that solve for every index, and UCB policies compared
-//! with the same rules that compare all items.
+//! Rounds on large catalogues, users included: the lazy KL-UCB compared with policies that solve
+//! for every index, and UCB policies compared with the same rules that compare all items.
 //!
-//! All rows of a catalogue start from the same state, that of the lazy policy after [`WARM`] rounds, since early rounds differ from late
-//! ones. The plain policies play fewer rounds from there, since the cost of their rounds is constant. The rows `from the first round` are
-//! whole runs of the lazy policy.
+//! All rows of a catalogue start from the same state, that of the lazy policy after [`WARM`]
+//! rounds, since early rounds differ from late ones. The plain policies play fewer rounds from
+//! there, since the cost of their rounds is constant. The rows `from the first round` are whole
+//! runs of the lazy policy.
 
 use benches::{AllItems, IndexRule, PlainKlUcb, Solver};
 use click_models::{ClickModel, Feedback, Interaction, ListShape, PositionBased, RandomSemiBandit, Ranking};

@@ -1,5 +1,5 @@
-//! Rounds of every policy as a simulation runs them, environment and regret included, compared with plain versions of the papers'
-//! policies.
+//! Rounds of every policy as a simulation runs them, environment and regret included, compared with
+//! plain versions of the papers' policies.
 
 use benches::{Plain, Rule};
 use click_models::{ListShape, PbmKnown, PositionBased, RandomSemiBandit};

@@ -1,6 +1,7 @@
-//! Rank-one users, on the paper's needle in a haystack: `Rank1ElimKL` by whole sweeps compared with round by round, UCB1 over all
-//! cells compared with a plain version that computes every index, from the same state and with the same choices, and UTS with thinned draws
-//! compared with all of them.
+//! Rank-one users, on the paper's needle in a haystack: `Rank1ElimKL` by whole sweeps compared with
+//! round by round, UCB1 over all cells compared with a plain version that computes every index,
+//! from the same state and with the same choices, and UTS with thinned draws compared with all of
+//! them.
 
 use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
 use confidence::{Rate, math::ln};
@@ -14,7 +15,8 @@ use sim::{Contender, Entry, Replication, Schedule, Streams};
 const SIZE: usize = 128;
 /// Rounds of a run of the elimination.
 const HORIZON: u64 = 20_000_000;
-/// Rounds of UCB1 before the measurement, in which a cell usually ties with hundreds of others, and measured rounds.
+/// Rounds of UCB1 before the measurement, in which a cell usually ties with hundreds of others, and
+/// measured rounds.
 const WARM: u64 = 500_000;
 const ROUNDS: u64 = 100_000;
 const NAIVE_ROUNDS: u64 = 300;
@@ -166,7 +168,8 @@ fn from_the_first_round<P>(
     group.finish();
 }
 
-/// UTS with a leader that has settled, beside a version that draws all cells of the leader's row and column.
+/// UTS with a leader that has settled, beside a version that draws all cells of the leader's row
+/// and column.
 fn settled(criterion: &mut Criterion) {
     for size in [32, SIZE, 2 * SIZE] {
         let model = users(size);

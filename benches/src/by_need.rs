@@ -1,11 +1,13 @@
-//! The order by need of `cascade-kl`, computed for every item in every round, without its classification.
+//! The order by need of `cascade-kl`, computed for every item in every round, without its
+//! classification.
 
 use click_models::{ItemId, ListShape, ObservedPrefix, Ranking};
 use confidence::math::{ln, ln_1p};
 use policies::{Decision, Select, Update};
 use rand::Rng;
 
-/// Whether an item has its share of observations, its progress or observations, its depth, and its number.
+/// Whether an item has its share of observations, its progress or observations, its depth, and its
+/// number.
 type Key = (bool, f64, f64, usize);
 
 /// Shows the items of least progress, as long as none is decided.

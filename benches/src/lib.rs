@@ -1,5 +1,6 @@
-//! Plain policies as a baseline for the library's: the papers' formulas, computed for every item in every round, with standard tools
-//! (bisection for indices, `rand_distr` for Beta variates, sorting for the best list).
+//! Plain policies as a baseline for the library's: the papers' formulas, computed for every item in
+//! every round, with standard tools (bisection for indices, `rand_distr` for Beta variates, sorting
+//! for the best list).
 
 mod by_need;
 mod kl_ucb;
@@ -26,7 +27,8 @@ pub enum Rule {
     PbmUcb,
     /// A draw from the bias-corrected Beta posterior.
     BcMpTs,
-    /// A draw from the exact posterior, rejected from the position with the most displays as the paper describes.
+    /// A draw from the exact posterior, rejected from the position with the most displays as the
+    /// paper describes.
     PbmTs,
     /// The pooled estimate; explores in the last position.
     PbmPie,
@@ -80,7 +82,8 @@ impl Plain {
                     .map(|position| failures(position) * ln(1.0 - self.examination[position] * theta))
                     .sum::<f64>()
         };
-        // The maximum of the factor that the proposal omits, on a grid: accurate enough for a benchmark.
+        // The maximum of the factor that the proposal omits, on a grid: accurate enough for a
+        // benchmark.
         let peak =
             (1..100).map(|step| log_rest(f64::from(step) / 100.0)).fold(f64::NEG_INFINITY, f64::max) + 0.1;
         loop {

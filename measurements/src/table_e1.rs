@@ -1,4 +1,5 @@
-//! The weights of the `CascadeBAI` paper's Table E.1, linear weights, and how long policies play on them.
+//! The weights of the `CascadeBAI` paper's Table E.1, linear weights, and how long policies play on
+//! them.
 
 use click_models::{CascadeFeedback, CascadeModel, ClickModel, ItemId, Ranking};
 use policies::{Decision, Stop, Update};
@@ -11,7 +12,8 @@ pub trait ForCascades: Update<Ranking, CascadeFeedback, Note = ()> {}
 
 impl<P: Update<Ranking, CascadeFeedback, Note = ()>> ForCascades for P {}
 
-/// Names and weights, best items first: rows of Table E.1, and `linear`, attractions from 0.9 to 0.05.
+/// Names and weights, best items first: rows of Table E.1, and `linear`, attractions from 0.9 to
+/// 0.05.
 pub fn instances(n_items: usize, n_best: usize) -> Vec<(&'static str, Vec<f64>)> {
     let k = n_best as f64;
     let rows = [
@@ -75,7 +77,8 @@ where
     Times { mean, error: ((squares / n - mean * mean) / n).sqrt(), wrong }
 }
 
-/// Prints a row of a table: mean rounds with their standard errors, and the ratios of these pairs of columns.
+/// Prints a row of a table: mean rounds with their standard errors, and the ratios of these pairs
+/// of columns.
 pub fn print_row(head: &str, columns: &[Times], ratios: &[(usize, usize)]) {
     let means = columns.iter().map(|times| format!("{:.0} ± {:.0}", times.mean, times.error));
     let ratios = ratios.iter().map(|&(above, below)| {

@@ -1,4 +1,5 @@
-//! Policies that choose a row and a column. The eliminations are simulated by whole sweeps, which have the same distribution.
+//! Policies that choose a row and a column. The eliminations are simulated by whole sweeps, which
+//! have the same distribution.
 
 use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
 use click_models::{RankOne, RankOneModel, TableShape};

@@ -1,12 +1,15 @@
 //! The catalogue's policies as contenders of the simulator.
 //!
-//! The round loop of a contender is compiled for its policy and its users. There are hundreds of such pairs, which are the largest part
-//! of the code that an experiment has to compile. This crate compiles them once for all programs that run experiments.
+//! The round loop of a contender is compiled for its policy and its users. There are hundreds of
+//! such pairs, which are the largest part of the code that an experiment has to compile. This crate
+//! compiles them once for all programs that run experiments.
 //!
-//! A policy plays users whose feedback it can read ([`PolicySpec::speaks`](policies::catalogue::PolicySpec::speaks)), or other users if
-//! the entrant names the model whose feedback the policy should assume (`read-as`).
+//! A policy plays users whose feedback it can read
+//! ([`PolicySpec::speaks`](policies::catalogue::PolicySpec::speaks)), or other users if the entrant
+//! names the model whose feedback the policy should assume (`read-as`).
 //!
-//! Every contender is saved: an unfinished replication can be kept and continued ([`Contender::resume`]).
+//! Every contender is saved: an unfinished replication can be kept and continued
+//! ([`Contender::resume`]).
 //!
 //! ```
 //! use click_models::CascadeModel;

@@ -1,7 +1,8 @@
 //! Policies that show ranked lists.
 //!
-//! A policy that reads its users' own feedback is entered under its own type, so that its round loop is compiled for both. A policy with
-//! `read-as` is chosen at run time. Otherwise every policy would be compiled with every pair of models, most of which are never played.
+//! A policy that reads its users' own feedback is entered under its own type, so that its round
+//! loop is compiled for both. A policy with `read-as` is chosen at run time. Otherwise every policy
+//! would be compiled with every pair of models, most of which are never played.
 
 use crate::fitted::from_beliefs;
 use crate::logged::of_log;
@@ -85,8 +86,8 @@ impl<'a, M> Enter<'a, M> {
     }
 }
 
-/// Defines, for each model, the visitor that enters the policies of a family. Not generic, so that the round loops are compiled in this
-/// crate.
+/// Defines, for each model, the visitor that enters the policies of a family. Not generic, so that
+/// the round loops are compiled in this crate.
 macro_rules! enter {
     ($($Visitor:ident($Known:ty): $($model:ty),+ => |$known:ident| $told:expr;)*) => {$($(
         impl $Visitor for Enter<'_, $model> {
@@ -177,7 +178,8 @@ impl WithUnknownExamination for Enter<'_, PositionBased> {
 
 /// A protocol whose feedback a policy can assume for other users.
 trait Reading: Catalogued + ListProtocol {
-    /// The knowledge of a policy: from the knowledge that `M` gives, and the examination probabilities of the experiment.
+    /// The knowledge of a policy: from the knowledge that `M` gives, and the examination
+    /// probabilities of the experiment.
     fn known<'t, 'a: 't, M: ListModel>(
         known: &Known<'a, M>,
         told: Option<&'t [Probability]>,
@@ -206,7 +208,8 @@ macro_rules! reading_a_prefix {
 }
 reading_a_prefix!(SemiBandit, Cascade, Dcm);
 
-/// The policy as a contender that reads the feedback of users of the model `M` as feedback of the protocol `To`.
+/// The policy as a contender that reads the feedback of users of the model `M` as feedback of the
+/// protocol `To`.
 fn read_as<M, To>(entrant: &Entrant, horizon: u64) -> Entered<M>
 where
     M: ListModel,

@@ -1,5 +1,6 @@
-//! Every policy of the catalogue on every model, in every task: a replication that is continued from a state has the record of one that
-//! was not interrupted, and bytes that are no state of it give an error or a record, but no panic.
+//! Every policy of the catalogue on every model, in every task: a replication that is continued
+//! from a state has the record of one that was not interrupted, and bytes that are no state of it
+//! give an error or a record, but no panic.
 
 use click_models::{
     CascadeModel, ClickChain, ClickModel, DbnReward, DcmReward, DependentClick, DuelingModel,
@@ -19,7 +20,8 @@ use std::sync::Arc;
 
 const HORIZON: u64 = 3_000;
 
-/// Numbers of items and positions, or of rows and columns, of the users of a test; those of the second replication are larger.
+/// Numbers of items and positions, or of rows and columns, of the users of a test; those of the
+/// second replication are larger.
 const SIZES: [(usize, usize); 2] = [(6, 3), (9, 4)];
 
 /// Keeps every state.
@@ -80,7 +82,8 @@ fn plays_any_size(entrant: &Entrant) -> bool {
     entrant.examination.is_none() && entrant.lists.is_none()
 }
 
-/// Checks one contender. `stranger` is the state of another contender on the same users. Returns a state.
+/// Checks one contender. `stranger` is the state of another contender on the same users. Returns a
+/// state.
 fn check<M: ClickModel, T: Task<Record: PartialEq + Debug>>(
     contender: &dyn Contender<M, T>,
     task: &T,
@@ -128,8 +131,8 @@ fn check<M: ClickModel, T: Task<Record: PartialEq + Debug>>(
 /// Bits that are flipped, one at a time.
 const FLIPS: usize = 24;
 
-/// Checks all policies that can play on these users. Returns the number of those that play by themselves, and of those that read the
-/// feedback as that of another protocol.
+/// Checks all policies that can play on these users. Returns the number of those that play by
+/// themselves, and of those that read the feedback as that of another protocol.
 fn check_regret<M: Play>([users, larger]: [M; 2]) -> [usize; 2] {
     // One checkpoint is at a pause.
     let schedule = Schedule::new(vec![1, 1_000, 1_024, 1_500, HORIZON]).expect("increasing");
@@ -152,7 +155,8 @@ fn n_players(protocol: Protocol) -> usize {
         .count()
 }
 
-/// The number of policies that can read the feedback of lists as that of each of these protocols; all but `logged`.
+/// The number of policies that can read the feedback of lists as that of each of these protocols;
+/// all but `logged`.
 fn n_readers() -> usize {
     let readers = |protocol| rows().iter().filter(move |row| row.speaks(protocol)).count() - 1;
     [Protocol::PositionBased, Protocol::SemiBandit, Protocol::Cascade, Protocol::Dcm]
@@ -167,7 +171,8 @@ fn position_based() {
     assert_eq!(check_regret(users), [n_players(Protocol::PositionBased), n_readers()]);
 }
 
-/// `pbm-gibbs` from the fit of a log, on its own users and on others whose clicks it reads as those of its own.
+/// `pbm-gibbs` from the fit of a log, on its own users and on others whose clicks it reads as those
+/// of its own.
 #[test]
 fn a_fitted_prior() {
     let belief = |mean: f64| Some((mean, 0.05));

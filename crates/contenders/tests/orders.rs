@@ -1,5 +1,5 @@
-//! Policies on users who do not examine the top position most: the order of examination changes the places of the items, and nothing
-//! else.
+//! Policies on users who do not examine the top position most: the order of examination changes the
+//! places of the items, and nothing else.
 
 use click_models::PositionBased;
 use contenders::{Entrant, Play};

@@ -1,9 +1,10 @@
 //! The catalogue: policies by name, with their parameters, requirements and constructors.
 //!
-//! [`rows`] is the table, one row a policy. A [`PolicySpec`] is a policy with its parameters. It reads and writes as text
-//! (`pbm-pie(level=log-horizon)`) and with serde (`{ "pbm-pie": { "level": "log-horizon" } }`, every parameter optional).
-//! [`NamedPolicy::build`] builds the policy for one protocol. Visitors ([`WithPrefix`] and others) get the policy's own type, so that round
-//! loops are compiled for it.
+//! [`rows`] is the table, one row a policy. A [`PolicySpec`] is a policy with its parameters. It
+//! reads and writes as text (`pbm-pie(level=log-horizon)`) and with serde
+//! (`{ "pbm-pie": { "level": "log-horizon" } }`, every parameter optional). [`NamedPolicy::build`]
+//! builds the policy for one protocol. Visitors ([`WithPrefix`] and others) get the policy's own
+//! type, so that round loops are compiled for it.
 //!
 //! # Examples
 //!

@@ -22,8 +22,8 @@ pub(crate) fn place(draw: u64, n: usize) -> usize {
     ((u128::from(draw) * n as u128) >> 64) as usize
 }
 
-/// Fills `places` with distinct items in random order, every ordered choice equally likely. Needs at least as many items as places. Leaves
-/// `items` in its original order.
+/// Fills `places` with distinct items in random order, every ordered choice equally likely. Needs
+/// at least as many items as places. Leaves `items` in its original order.
 #[inline]
 pub(crate) fn draw_in_order<R: Rng + ?Sized>(items: &mut [u32], places: &mut [ItemId], rng: &mut R) {
     if let ([item], [place]) = (&*items, &mut *places) {

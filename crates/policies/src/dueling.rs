@@ -1,10 +1,12 @@
 //! Policies that compare two items a round, and observe which one is preferred.
 //!
-//! They look for the item that beats all others, the Condorcet winner. Each policy documents its behaviour without one. [`EcwRmed`] and
-//! [`DoubleTs`] look for a Copeland winner, one that beats the most others.
+//! They look for the item that beats all others, the Condorcet winner. Each policy documents its
+//! behaviour without one. [`EcwRmed`] and [`DoubleTs`] look for a Copeland winner, one that beats
+//! the most others.
 //!
-//! If in doubt take [`DoubleTs`]; for hundreds of items take [`MergeDts`]; for reproducible choices take [`Rmed1`]. The other four are
-//! for comparison: [`Rucb`], and, with a horizon, [`CondorcetSavage`], [`BeatTheMean`] and [`InterleavedFilter`].
+//! If in doubt take [`DoubleTs`]; for hundreds of items take [`MergeDts`]; for reproducible choices
+//! take [`Rmed1`]. The other four are for comparison: [`Rucb`], and, with a horizon,
+//! [`CondorcetSavage`], [`BeatTheMean`] and [`InterleavedFilter`].
 
 mod beat_the_mean;
 mod condorcet_savage;

@@ -10,7 +10,8 @@ pub enum Error {
     /// A count of clicks exceeds the count of displays.
     #[error("the saved counts have more clicks than displays")]
     MoreClicksThanShows,
-    /// A saved count is too large: sums of such counts would not be exact, and no service reaches it.
+    /// A saved count is too large: sums of such counts would not be exact, and no service reaches
+    /// it.
     #[error("a saved count is {0}, more than can have been counted: at most {max} is supported", max = MAX_COUNT)]
     TooManyRounds(u64),
     /// The saved numbers of items and positions are not those of a ranking problem.
@@ -75,7 +76,8 @@ pub enum Error {
     /// Saved items are not partitioned into accepted, rejected and undecided ones.
     #[error("the saved items are not each accepted, rejected or still in question")]
     SavedItems,
-    /// The saved remaining items of an elimination are not distinct known items in a possible order.
+    /// The saved remaining items of an elimination are not distinct known items in a possible
+    /// order.
     #[error("the saved items that are left are not some of the items, each once and where it belongs")]
     SavedLeft,
     /// The places of a list are not a permutation of its positions.
@@ -97,8 +99,9 @@ pub enum Error {
     },
 }
 
-/// The largest count that is restored: a thousand displays a second for more than thirty years. Up to this count the exact posterior
-/// sampler is accurate, sums over 64 positions are exact as floating-point numbers, and further counting does not overflow.
+/// The largest count that is restored: a thousand displays a second for more than thirty years. Up
+/// to this count the exact posterior sampler is accurate, sums over 64 positions are exact as
+/// floating-point numbers, and further counting does not overflow.
 pub(crate) const MAX_COUNT: u64 = 1 << 40;
 
 /// Checks saved tables of displays and clicks cell by cell, and the number of rounds.

@@ -1,7 +1,8 @@
 //! Policies that identify the best items in few rounds, and stop.
 //!
-//! A policy is given the number of items to find, the largest probability `delta` of a wrong answer, and a tolerance `epsilon`: the
-//! answer may contain items that are less attractive than the K-th best by at most `epsilon`. [`Stop`](crate::Stop) returns the answer.
+//! A policy is given the number of items to find, the largest probability `delta` of a wrong
+//! answer, and a tolerance `epsilon`: the answer may contain items that are less attractive than
+//! the K-th best by at most `epsilon`. [`Stop`](crate::Stop) returns the answer.
 
 mod candidates;
 mod cascade_bai;

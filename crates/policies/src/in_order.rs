@@ -1,4 +1,5 @@
-//! Policies that take the first position for the one that is examined most, on users for whom another one may be.
+//! Policies that take the first position for the one that is examined most, on users for whom
+//! another one may be.
 
 use crate::{Decision, PositionsKnown, Select, Update};
 use click_models::{Clicks, ListShape, PbmFeedback, PbmKnown, Ranking};
@@ -7,7 +8,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt::{self, Debug, Formatter};
 
-/// Shows the lists of a policy in the order of examination: its first item at the position that is examined most, and so on.
+/// Shows the lists of a policy in the order of examination: its first item at the position that is
+/// examined most, and so on.
 ///
 /// # Examples
 ///
@@ -27,7 +29,8 @@ use std::fmt::{self, Debug, Formatter};
 #[serde(bound(serialize = "P: Serialize", deserialize = "P: Deserialize<'de>"))]
 pub struct InOrder<P: Select<Ranking>> {
     policy: P,
-    /// The position that is examined most, the next one, and so on; empty if they are in this order from the top down.
+    /// The position that is examined most, the next one, and so on; empty if they are in this order
+    /// from the top down.
     #[serde(deserialize_with = "read_order")]
     positions: Vec<usize>,
     /// A decision of the policy, from its first item on.

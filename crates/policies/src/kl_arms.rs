@@ -1,9 +1,10 @@
 //! Arms ranked by their KL-UCB index; an index is solved for only if it can matter.
 //!
-//! The choice is the one that solving for all indices would give. A few arms are found by a [`scan`] of all arms, unless the last choice
-//! is certain to stand; many arms are found through a [`shortlist`](crate::shortlist). The choice is the naive one to the last bit, because an index is a
-//! pure function of (displays, clicks, level) and ties do not depend on the order in which arms are visited. Tests compare it with the
-//! naive version.
+//! The choice is the one that solving for all indices would give. A few arms are found by a
+//! [`scan`] of all arms, unless the last choice is certain to stand; many arms are found through a
+//! [`shortlist`](crate::shortlist). The choice is the naive one to the last bit, because an index
+//! is a pure function of (displays, clicks, level) and ties do not depend on the order in which
+//! arms are visited. Tests compare it with the naive version.
 
 mod filter;
 mod scan;
@@ -27,8 +28,8 @@ pub(crate) struct KlArm {
     failures: f64,
     shows: f64,
     mean: f64,
-    /// Further terms of the test, computed when first needed: arms that win round after round are solved for and never tested, and
-    /// their counts change most often.
+    /// Further terms of the test, computed when first needed: arms that win round after round are
+    /// solved for and never tested, and their counts change most often.
     entropy: Option<f64>,
 }
 

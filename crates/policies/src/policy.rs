@@ -1,13 +1,14 @@
 //! The traits of every policy: select an action, and learn from the feedback.
 //!
-//! `Select` is generic over the action, and `Update` over action and feedback. So one policy can play several protocols, and a policy on
-//! a protocol that it does not speak does not compile. Callers pass the random generator to every call. A policy never stores it, so the
-//! policy and the generator are saved separately.
+//! `Select` is generic over the action, and `Update` over action and feedback. So one policy can
+//! play several protocols, and a policy on a protocol that it does not speak does not compile.
+//! Callers pass the random generator to every call. A policy never stores it, so the policy and the
+//! generator are saved separately.
 //!
 //! # Examples
 //!
-//! A policy of the position-based model does not accept the feedback of a random semi-bandit, in which a missing click means something
-//! else:
+//! A policy of the position-based model does not accept the feedback of a random semi-bandit, in
+//! which a missing click means something else:
 //!
 //! ```compile_fail,E0277
 //! use click_models::{ClickModel, Clicks, PositionBased, PrefixFeedback};
@@ -65,8 +66,9 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 //!
-//! A policy for the cascade learns from any prefix, so it speaks three protocols. It does not compile on position-based users, where a
-//! missing click may mean that the position was not examined:
+//! A policy for the cascade learns from any prefix, so it speaks three protocols. It does not
+//! compile on position-based users, where a missing click may mean that the position was not
+//! examined:
 //!
 //! ```
 //! use click_models::{Cascade, Dcm, ListShape, SemiBandit};
@@ -88,7 +90,8 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 //!
-//! A policy that relies on no click model speaks all four protocols, and [`ReadAs`](crate::ReadAs) adapts any other:
+//! A policy that relies on no click model speaks all four protocols, and [`ReadAs`](crate::ReadAs)
+//! adapts any other:
 //!
 //! ```
 //! use click_models::{Cascade, Dcm, ListShape, Pbm, SemiBandit};
@@ -107,7 +110,8 @@ use rand::Rng;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::ops::ControlFlow;
 
-/// An action, and what the policy needs to know about it when the feedback arrives late or out of order.
+/// An action, and what the policy needs to know about it when the feedback arrives late or out of
+/// order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision<A, N = ()> {
     /// The action to play.
@@ -121,7 +125,8 @@ pub trait Select<A> {
     /// The information about a decision that the policy needs when its feedback arrives.
     type Note: Clone + Default + Send + Serialize + DeserializeOwned;
 
-    /// Decides the next round and writes the decision to `out`, whose previous content does not matter.
+    /// Decides the next round and writes the decision to `out`, whose previous content does not
+    /// matter.
     ///
     /// Allocates nothing once `out` has been used for a round.
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<A, Self::Note>);
@@ -129,7 +134,8 @@ pub trait Select<A> {
 
 /// Learns from feedback of type `F` on actions of type `A`.
 pub trait Update<A, F>: Select<A> {
-    /// Learns from the feedback on `decision`. Never fails, allocates nothing, and uses no randomness. Ignores unknown items.
+    /// Learns from the feedback on `decision`. Never fails, allocates nothing, and uses no
+    /// randomness. Ignores unknown items.
     fn update(&mut self, decision: &Decision<A, Self::Note>, feedback: &F);
 }
 
@@ -147,7 +153,8 @@ pub trait Recommend<A> {
 
 /// Stops with an answer once the feedback supports it.
 ///
-/// A run checks before every round, since some problems are solved before the first one: for example if every item is among the best.
+/// A run checks before every round, since some problems are solved before the first one: for
+/// example if every item is among the best.
 pub trait Stop {
     /// Type of the answer. A set of items is a list of ids in increasing order.
     type Answer;

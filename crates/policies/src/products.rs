@@ -1,22 +1,27 @@
-//! Sampled factors of click probabilities that are products: a cell (i, j) of a table is clicked with probability `u_i v_j`.
+//! Sampled factors of click probabilities that are products: a cell (i, j) of a table is clicked
+//! with probability `u_i v_j`.
 //!
-//! A Gibbs sweep draws every row given the columns, then every column given the rows. The draw of a row with `S` clicks in `N` plays, `N_j`
-//! of them on column `j`, is
+//! A Gibbs sweep draws every row given the columns, then every column given the rows. The draw of a
+//! row with `S` clicks in `N` plays, `N_j` of them on column `j`, is
 //!
 //! ```text
 //! b / (sum over j of v_j N_j + 1) Gamma((S + 1) / b),    b = 1 - S / (N + 1)
 //! ```
 //!
-//! This is the posterior of a Poisson count with mean `u sum v_j N_j`, with its variance narrowed to that of Bernoulli clicks. Columns
-//! are drawn likewise, and then divided by the largest of them, since clicks determine the products only.
+//! This is the posterior of a Poisson count with mean `u sum v_j N_j`, with its variance narrowed
+//! to that of Bernoulli clicks. Columns are drawn likewise, and then divided by the largest of
+//! them, since clicks determine the products only.
 //!
-//! A row or a column may begin with a belief: plays with a certain partner, and clicks, that are added to its own.
+//! A row or a column may begin with a belief: plays with a certain partner, and clicks, that are
+//! added to its own.
 //!
-//! Shared by `rank1-gibbs` (one cell a round) and `pbm-gibbs` (items are rows, positions are columns, and a list plays several cells).
+//! Shared by `rank1-gibbs` (one cell a round) and `pbm-gibbs` (items are rows, positions are
+//! columns, and a list plays several cells).
 //!
-//! Numerics: sums of a row have four lanes, the same on every machine. A row with few played cells is summed over these alone: the others
-//! add 0, so the result has the same bits. The sampled columns are part of the saved state, since the next sweep starts from them.
-//! Complexity: O(K L) multiply-adds at most, and O(K + L) Gamma draws a sweep. Memory: 17 bytes a cell.
+//! Numerics: sums of a row have four lanes, the same on every machine. A row with few played cells
+//! is summed over these alone: the others add 0, so the result has the same bits. The sampled
+//! columns are part of the saved state, since the next sweep starts from them. Complexity: O(K L)
+//! multiply-adds at most, and O(K + L) Gamma draws a sweep. Memory: 17 bytes a cell.
 
 mod played;
 
@@ -156,7 +161,8 @@ impl Products {
     ///
     /// # Errors
     ///
-    /// The lengths do not belong together, there are more clicks than plays, or a column is no probability.
+    /// The lengths do not belong together, there are more clicks than plays, or a column is no
+    /// probability.
     pub(crate) fn restore(saved: SavedProducts) -> Result<Self, Error> {
         let (n_rows, n_columns) = (saved.row_clicks.len(), saved.columns.len());
         let is_table = n_columns > 0 && n_rows.checked_mul(n_columns) == Some(saved.plays.len());

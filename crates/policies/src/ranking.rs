@@ -1,7 +1,8 @@
 //! Policies for lists that rely on no examination probabilities.
 //!
-//! Some need to know which prefix of the list the user examined: they read any [`ObservedPrefix`](click_models::ObservedPrefix).
-//! [`TopRank`], [`BatchRank`], [`RbaKlUcb`] and [`EpsilonGreedy`] need the clicks only: they read any
+//! Some need to know which prefix of the list the user examined: they read any
+//! [`ObservedPrefix`](click_models::ObservedPrefix). [`TopRank`], [`BatchRank`], [`RbaKlUcb`] and
+//! [`EpsilonGreedy`] need the clicks only: they read any
 //! [`ListFeedback`](click_models::ListFeedback) and rely on no click model.
 
 mod batch_rank;

@@ -1,17 +1,21 @@
 //! One of the arms whose index reaches a threshold, drawn uniformly: what PIE and PBM-PIE explore.
 //!
-//! Few arms are all tested in every round. In a large catalogue nearly all tests have the answer of the round before, since threshold and
-//! level move little. So tests are made for a *band* of thresholds `low..=high` and a range of levels `from..=ceiling` at once. An index
-//! grows with the level, hence an arm
+//! Few arms are all tested in every round. In a large catalogue nearly all tests have the answer of
+//! the round before, since threshold and level move little. So tests are made for a *band* of
+//! thresholds `low..=high` and a range of levels `from..=ceiling` at once. An index grows with the
+//! level, hence an arm
 //!
-//! - whose index reaches `high` at `from` reaches every threshold of the band at every level of the range: it is *certain*;
+//! - whose index reaches `high` at `from` reaches every threshold of the band at every level of the
+//!   range: it is *certain*;
 //! - whose index is below `low` at `ceiling` reaches none of them;
 //! - between the two is *open*, and is tested in every round.
 //!
-//! An arm is open as soon as its counts change. All arms are tested anew when the threshold or the level leaves its range. The ranges are
-//! widened if they are left after few tests of open arms, and narrowed if these tests cost more than testing all anew.
+//! An arm is open as soon as its counts change. All arms are tested anew when the threshold or the
+//! level leaves its range. The ranges are widened if they are left after few tests of open arms,
+//! and narrowed if these tests cost more than testing all anew.
 //!
-//! The draw is that of testing all arms: the same arms, in the order of items, and one draw of their number.
+//! The draw is that of testing all arms: the same arms, in the order of items, and one draw of
+//! their number.
 
 mod item_set;
 
@@ -25,7 +29,8 @@ use std::fmt::Debug;
 const MOST_TESTED: usize = 32;
 /// Marks an arm that is not open.
 const CLOSED: u32 = u32::MAX;
-/// Widths of the band as a share of the threshold, and of the range of levels as a share of the level: at first, least and most.
+/// Widths of the band as a share of the threshold, and of the range of levels as a share of the
+/// level: at first, least and most.
 const WIDTHS: [f64; 3] = [1e-3, 1e-7, 0.25];
 
 /// A threshold for the indices of arms.
@@ -53,7 +58,8 @@ pub(crate) trait Arms {
 pub(crate) struct Question<'a> {
     /// Arms that are not drawn.
     pub(crate) leaders: &'a [u32],
-    /// The value that an index has to reach; not negative, and infinite if only arms without displays reach it.
+    /// The value that an index has to reach; not negative, and infinite if only arms without
+    /// displays reach it.
     pub(crate) q: f64,
     pub(crate) level: f64,
 }

@@ -1,6 +1,7 @@
 //! Plays a policy for one click model on users of another.
 //!
-//! Reads the feedback of any list protocol as feedback of the protocol `To`, for which the policy was made:
+//! Reads the feedback of any list protocol as feedback of the protocol `To`, for which the policy
+//! was made:
 //!
 //! | `To` | what the policy receives |
 //! |---|---|
@@ -11,12 +12,14 @@
 //!
 //! So a wrong model is an explicit choice in the program, and never a mistake that compiles.
 //!
-//! Reference: none; Zoghi et al., ICML 2017, compare click bandits on users of several click models. Deviations: none. Symbols: none.
-//! Numerics: none. Complexity: the policy's, and a few instructions a round.
+//! Reference: none; Zoghi et al., ICML 2017, compare click bandits on users of several click
+//! models. Deviations: none. Symbols: none. Numerics: none. Complexity: the policy's, and a few
+//! instructions a round.
 //!
 //! # Examples
 //!
-//! A cascade policy on position-based users receives the first of two clicks, and regards the positions below as not examined.
+//! A cascade policy on position-based users receives the first of two clicks, and regards the
+//! positions below as not examined.
 //!
 //! ```
 //! use click_models::{Cascade, ClickModel, Clicks, ItemId, PbmFeedback, PositionBased};

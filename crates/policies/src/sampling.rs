@@ -1,13 +1,16 @@
 //! Random variates: normal, Gamma and Beta, the same bits on every machine.
 //!
-//! `rand_distr` calls the platform's logarithm and exponential, whose last bit differs between processors. This module takes both from
-//! `confidence::math` and `libm`. A Beta draw is `X / (X + Y)` of two Gamma draws, which is also faster.
+//! `rand_distr` calls the platform's logarithm and exponential, whose last bit differs between
+//! processors. This module takes both from `confidence::math` and `libm`. A Beta draw is
+//! `X / (X + Y)` of two Gamma draws, which is also faster.
 //!
-//! References: Marsaglia and Tsang, *The ziggurat method for generating random variables*, J. Stat. Softw. 5(8), 2000
-//! (256 layers, with independent bits for the layer and the abscissa as in Doornik 2005); Marsaglia and Tsang, *A simple
-//! method for generating gamma variables*, ACM TOMS 26, 2000. Deviations: none.
+//! References: Marsaglia and Tsang, *The ziggurat method for generating random variables*, J. Stat.
+//! Softw. 5(8), 2000 (256 layers, with independent bits for the layer and the abscissa as in
+//! Doornik 2005); Marsaglia and Tsang, *A simple method for generating gamma variables*, ACM TOMS
+//! 26, 2000. Deviations: none.
 //!
-//! Complexity: O(1) expected; one to two 64-bit draws a normal, about 1.02 normals and uniforms a Gamma.
+//! Complexity: O(1) expected; one to two 64-bit draws a normal, about 1.02 normals and uniforms a
+//! Gamma.
 
 pub(crate) mod beta_posteriors;
 pub(crate) mod largest_draws;
@@ -73,7 +76,8 @@ impl Sampler {
         }
     }
 
-    /// Beyond the inner rectangle of `layer`: the tail, or the wedge under the curve. About one draw in a hundred.
+    /// Beyond the inner rectangle of `layer`: the tail, or the wedge under the curve. About one
+    /// draw in a hundred.
     #[cold]
     fn edge_case<R: Rng + ?Sized>(self, layer: usize, x: f64, rng: &mut R) -> Option<f64> {
         if layer == 0 {
@@ -112,10 +116,12 @@ impl Sampler {
     }
 }
 
-/// Marsaglia and Tsang accept without logarithms below `1 - 0.0331 x^4`, for every scale `d >= 2/3`. For a given
-/// `offset = x / sqrt(9 d)` the logarithm of the acceptance probability is a multiple of `d`, so its exponential is convex in `d`.
-/// A line in `d` that meets it at 0 and lies below it at 2/3 also lies below it for larger `d`. So `0.0331 x^4` may be multiplied
-/// by `(2/3) / d`, which gives `6 * 0.0331 (offset x)^2`. Without this factor 8 draws in 100 need logarithms at any scale.
+/// Marsaglia and Tsang accept without logarithms below `1 - 0.0331 x^4`, for every scale
+/// `d >= 2/3`. For a given `offset = x / sqrt(9 d)` the logarithm of the acceptance probability is
+/// a multiple of `d`, so its exponential is convex in `d`. A line in `d` that meets it at 0 and
+/// lies below it at 2/3 also lies below it for larger `d`. So `0.0331 x^4` may be multiplied by
+/// `(2/3) / d`, which gives `6 * 0.0331 (offset x)^2`. Without this factor 8 draws in 100 need
+/// logarithms at any scale.
 const SQUEEZE: f64 = 6.0 * 0.0331;
 
 /// Marsaglia and Tsang's exact condition.
@@ -153,9 +159,11 @@ impl GammaShape {
     }
 }
 
-/// A draw from the Beta distribution with these shapes, both above 0. The same bits on every machine.
+/// A draw from the Beta distribution with these shapes, both above 0. The same bits on every
+/// machine.
 ///
-/// Shapes below 1 take one more uniform draw each: `Gamma(a) = Gamma(a + 1) U^(1 / a)` (Marsaglia and Tsang, section 6).
+/// Shapes below 1 take one more uniform draw each: `Gamma(a) = Gamma(a + 1) U^(1 / a)` (Marsaglia
+/// and Tsang, section 6).
 ///
 /// # Examples
 ///
@@ -188,7 +196,8 @@ pub(crate) struct BetaShape {
 }
 
 impl BetaShape {
-    /// Beta(`1 + successes`, `1 + failures`): the posterior under a uniform prior. Neither count is negative.
+    /// Beta(`1 + successes`, `1 + failures`): the posterior under a uniform prior. Neither count is
+    /// negative.
     #[inline]
     pub(crate) fn after(successes: f64, failures: f64) -> Self {
         Self { successes: GammaShape::new(1.0 + successes), failures: GammaShape::new(1.0 + failures) }

@@ -1,21 +1,26 @@
 //! Shortlist for large catalogues: the arms that can win for a while.
 //!
-//! A list has a *floor* and a *ceiling*. Every arm that is not listed has an index below the floor at every level up to the ceiling, as
-//! long as its counts stay. A [`Filter`] finds these arms in one pass over the catalogue, hundreds of rounds apart. So as long as the last
-//! winner's index reaches the floor and the level is below the ceiling, all winners are listed. An arm is tested again as soon as its
-//! counts change. When the list no longer suffices, a new one is made with a lower floor.
+//! A list has a *floor* and a *ceiling*. Every arm that is not listed has an index below the floor
+//! at every level up to the ceiling, as long as its counts stay. A [`Filter`] finds these arms in
+//! one pass over the catalogue, hundreds of rounds apart. So as long as the last winner's index
+//! reaches the floor and the level is below the ceiling, all winners are listed. An arm is tested
+//! again as soon as its counts change. When the list no longer suffices, a new one is made with a
+//! lower floor.
 //!
-//! Arms with the same counts have the same index. They form one *run* on the list: one index, with ties
-//! broken by hash. In a large catalogue most arms were never clicked; arms never shown also form such a run.
+//! Arms with the same counts have the same index. They form one *run* on the list: one index, with
+//! ties broken by hash. In a large catalogue most arms were never clicked; arms never shown also
+//! form such a run.
 //!
-//! The index `U(level)` is concave and grows with the level from `m = U(0)`. With `U(ceiling)` computed once,
+//! The index `U(level)` is concave and grows with the level from `m = U(0)`. With `U(ceiling)`
+//! computed once,
 //!
 //! ```text
 //! m + (U(ceiling) - m) level / ceiling  <=  U(level)  <=  U(ceiling)
 //! ```
 //!
-//! These two bounds usually order the winners; indices are computed only where the bounds overlap. Both bounds are widened by [`SLACK`]
-//! of their size, many times the error of a computed index (for KL-UCB 2e-14 of `U - m` and four units in the last place).
+//! These two bounds usually order the winners; indices are computed only where the bounds overlap.
+//! Both bounds are widened by [`SLACK`] of their size, many times the error of a computed index
+//! (for KL-UCB 2e-14 of `U - m` and four units in the last place).
 
 use crate::top_l::{Ties, TopL};
 use std::fmt::Debug;
@@ -190,8 +195,8 @@ impl<A: Arm> Shortlist<A> {
         Some(home)
     }
 
-    /// Lists the arm in the run with its counts. If there is none, the arm gets a run of its own, in the place of the empty run `alone`
-    /// if given.
+    /// Lists the arm in the run with its counts. If there is none, the arm gets a run of its own,
+    /// in the place of the empty run `alone` if given.
     fn join(&mut self, item: usize, alone: Option<u32>, arm: &A) {
         if self.used == self.members.len() {
             return self.give_up(item);
@@ -256,7 +261,8 @@ impl<A: Arm> Shortlist<A> {
         &self.chosen
     }
 
-    /// Chooses from the list. `false` if the last winner would be below the floor, since an unlisted arm may then win.
+    /// Chooses from the list. `false` if the last winner would be below the floor, since an
+    /// unlisted arm may then win.
     fn choose(&mut self, level: f64, ties: Ties) -> bool {
         let share = if level < self.ceiling { level / self.ceiling } else { 1.0 };
         self.chosen.clear();
@@ -286,8 +292,9 @@ impl<A: Arm> Shortlist<A> {
         true
     }
 
-    /// Computes indices of runs from `next` on, whose bounds do not order them, until all others are certainly below: below as many arms
-    /// as are wanted, or below all of these. Returns the next run.
+    /// Computes indices of runs from `next` on, whose bounds do not order them, until all others
+    /// are certainly below: below as many arms as are wanted, or below all of these. Returns the
+    /// next run.
     fn compute(&mut self, mut next: usize, wanted: usize, level: f64) -> usize {
         let Self { order, runs, computed, .. } = self;
         computed.clear();
@@ -381,7 +388,8 @@ impl<A: Arm> Shortlist<A> {
     }
 }
 
-/// Sorts items by the keys of their arms. Not generic in the arms: otherwise a sort would be compiled for each kind of arm.
+/// Sorts items by the keys of their arms. Not generic in the arms: otherwise a sort would be
+/// compiled for each kind of arm.
 fn sort_by_key(items: &mut [u32], key: &dyn Fn(u32) -> (u64, u64)) {
     items.sort_unstable_by_key(|&item| key(item));
 }

@@ -1,9 +1,12 @@
-//! Every policy a second time, straight from the papers, and the test that both make the same choices.
+//! Every policy a second time, straight from the papers, and the test that both make the same
+//! choices.
 //!
-//! These versions keep only counts, compute every index in every round, and sort lists. They share with the policies only the samplers of
-//! Gamma and Beta variates (`pbm-ts-plug-in`: PBM-TS, made anew every round) and the documented order of random draws: one 64-bit key for
-//! the round's ties, then, for PIE and PBM-PIE, a coin whose upper bit decides whether the leaders are shown, then the choice among
-//! candidates in the order of items. Equal scores rank by the `SplitMix64` finaliser of `key ^ item * 0x9e3779b97f4a7c15`, the larger first.
+//! These versions keep only counts, compute every index in every round, and sort lists. They share
+//! with the policies only the samplers of Gamma and Beta variates (`pbm-ts-plug-in`: PBM-TS, made
+//! anew every round) and the documented order of random draws: one 64-bit key for the round's ties,
+//! then, for PIE and PBM-PIE, a coin whose upper bit decides whether the leaders are shown, then
+//! the choice among candidates in the order of items. Equal scores rank by the `SplitMix64`
+//! finaliser of `key ^ item * 0x9e3779b97f4a7c15`, the larger first.
 
 mod any_list;
 mod large_catalogues;
@@ -67,7 +70,8 @@ pub(crate) fn first_ranked(scores: &[f64], key: u64, n: usize) -> Vec<usize> {
     items
 }
 
-/// The largest score first; equals stay in their order. For all tests, since a sort is much to compile.
+/// The largest score first; equals stay in their order. For all tests, since a sort is much to
+/// compile.
 pub(crate) fn sort_by_score(items: &mut [usize], score: &dyn Fn(usize) -> f64) {
     items.sort_by(|&a, &b| score(b).total_cmp(&score(a)));
 }
@@ -99,7 +103,8 @@ fn list_of(ranking: &Ranking) -> Vec<usize> {
     ranking.iter().map(ItemId::index).collect()
 }
 
-/// Plays `policy` and asserts that `choose` would have shown the same list in every round. Feedback arrives `delay` rounds late.
+/// Plays `policy` and asserts that `choose` would have shown the same list in every round. Feedback
+/// arrives `delay` rounds late.
 pub(crate) fn assert_same_choices<M, P, H>(
     model: &M,
     mut policy: P,
@@ -205,8 +210,9 @@ fn semi_bandit_instances() -> Vec<RandomSemiBandit> {
     .into()
 }
 
-/// How late feedback is, and for how many rounds. The first four instances are played for long, and late, too. In the others there is soon nothing
-/// left to learn, so they are played for a while. In all there are 150,000 rounds of the ten position-based instances, and 135,000 of the seven
+/// How late feedback is, and for how many rounds. The first four instances are played for long, and
+/// late, too. In the others there is soon nothing left to learn, so they are played for a while. In
+/// all there are 150,000 rounds of the ten position-based instances, and 135,000 of the seven
 /// others.
 fn delays_and_rounds(number: usize) -> &'static [(usize, u64)] {
     match number {

@@ -1,8 +1,8 @@
 //! The L largest of many scores, ties broken uniformly at random.
 //!
-//! One random draw a round is the key of its ties: among items of equal score the one with the largest hash of (key, item) goes first. So
-//! ties do not depend on the order in which items are offered. A policy that skips items which cannot win chooses as one that offers
-//! all items.
+//! One random draw a round is the key of its ties: among items of equal score the one with the
+//! largest hash of (key, item) goes first. So ties do not depend on the order in which items are
+//! offered. A policy that skips items which cannot win chooses as one that offers all items.
 
 use rand::Rng;
 
@@ -30,7 +30,8 @@ impl Ties {
         self.rank(item).0
     }
 
-    /// Hash of `item`: among equals the larger goes first. The mixing function is the finaliser of `SplitMix64`.
+    /// Hash of `item`: among equals the larger goes first. The mixing function is the finaliser of
+    /// `SplitMix64`.
     fn rank(self, item: u32) -> (u64, u32) {
         let mut hash = self.key ^ u64::from(item).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -44,7 +45,8 @@ impl Ties {
         score > other_score || (score == other_score && self.breaks_for(item, other))
     }
 
-    /// Whether `item` goes before `other` of the same score. Not inlined: ties are rare once every item has been shown.
+    /// Whether `item` goes before `other` of the same score. Not inlined: ties are rare once every
+    /// item has been shown.
     #[cold]
     #[inline(never)]
     fn breaks_for(self, item: u32, other: u32) -> bool {
@@ -74,13 +76,15 @@ impl TopL {
         self.best.clear();
     }
 
-    /// The score that an item must reach to enter: the last one's, or minus infinity while there is room.
+    /// The score that an item must reach to enter: the last one's, or minus infinity while there is
+    /// room.
     #[inline]
     pub(crate) fn threshold(&self) -> f64 {
         if self.best.len() < self.capacity { f64::NEG_INFINITY } else { self.best[self.capacity - 1].0 }
     }
 
-    /// Adds `item` if it is among the best so far. Each item is offered at most once between two calls of `clear`.
+    /// Adds `item` if it is among the best so far. Each item is offered at most once between two
+    /// calls of `clear`.
     #[inline]
     pub(crate) fn offer(&mut self, item: u32, score: f64, ties: Ties) {
         if self.best.len() == self.capacity {
@@ -103,8 +107,8 @@ impl TopL {
         self.best[place] = (score, item);
     }
 
-    /// Offers many items of one score, some at a time. The result is the same as one by one, at the cost of little more than a hash for
-    /// each.
+    /// Offers many items of one score, some at a time. The result is the same as one by one, at the
+    /// cost of little more than a hash for each.
     pub(crate) fn offer_equals<'a>(
         &mut self,
         equals: impl Iterator<Item = &'a [u32]> + Clone,

@@ -1,7 +1,8 @@
 //! Arms ranked by an upper confidence bound of a few operations.
 //!
-//! Few arms are all compared in every round; many arms are found through a [`shortlist`](crate::shortlist). Both make the same choice to
-//! the last bit, because an index is a pure function of the arm and the level, and ties do not depend on the order in which arms are
+//! Few arms are all compared in every round; many arms are found through a
+//! [`shortlist`](crate::shortlist). Both make the same choice to the last bit, because an index is
+//! a pure function of the arm and the level, and ties do not depend on the order in which arms are
 //! visited. Tests compare them with the naive versions of the policies.
 
 #[cfg(test)]

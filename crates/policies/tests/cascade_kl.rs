@@ -1,4 +1,5 @@
-//! `cascade-kl`, KL-LUCB and successive rejects: how soon they end, and what they do where there is no answer.
+//! `cascade-kl`, KL-LUCB and successive rejects: how soon they end, and what they do where there is
+//! no answer.
 
 use click_models::{CascadeFeedback, CascadeModel, ClickModel, ItemId, ListShape, Ranking};
 use confidence::NonNegative;
@@ -40,9 +41,10 @@ fn two_kinds(n_items: usize, n_best: usize, best: f64, others: f64) -> CascadeMo
     CascadeModel::from_values(&weights, n_best).unwrap()
 }
 
-/// Mean rounds in 64 items of which 16 are looked for, in 20 runs. Over 100 other runs the means were 246, 1797 and 2376 and the standard deviations
-/// 22, 146 and 178, so that the limits are more than 6.8 standard errors away: a false alarm has a probability below 1e-6. `CascadeBAI` as printed needs
-/// more than twenty times as many.
+/// Mean rounds in 64 items of which 16 are looked for, in 20 runs. Over 100 other runs the means
+/// were 246, 1797 and 2376 and the standard deviations 22, 146 and 178, so that the limits are more
+/// than 6.8 standard errors away: a false alarm has a probability below 1e-6. `CascadeBAI` as
+/// printed needs more than twenty times as many.
 #[test]
 fn ends_soon() {
     for (best, others, limit) in
@@ -91,7 +93,8 @@ fn instances_at_the_edge() {
     check("kl-lucb", |shape| KlLucb::new(shape, delta));
 }
 
-/// With a tolerance equals are an answer, whichever they are; and one of 1 makes every answer right.
+/// With a tolerance equals are an answer, whichever they are; and one of 1 makes every answer
+/// right.
 #[test]
 fn a_tolerance_ends_what_has_no_answer() {
     for (epsilon, cap) in [(0.2, 20_000), (1.0, 100), (7.0, 100)] {
@@ -108,8 +111,9 @@ fn a_tolerance_ends_what_has_no_answer() {
     }
 }
 
-/// Whether the answer is wrong, of one of .3 among three of .2, when an item without a click is reported after a time-out of 2,000 rounds. So is
-/// one with a click, or it is reported at once. No answer in 20,000 rounds is no wrong one.
+/// Whether the answer is wrong, of one of .3 among three of .2, when an item without a click is
+/// reported after a time-out of 2,000 rounds. So is one with a click, or it is reported at once. No
+/// answer in 20,000 rounds is no wrong one.
 fn is_wrong_with_a_time_out(clicks_wait: bool, seed: u64) -> bool {
     const TIME_OUT: u64 = 2000;
     let users = two_kinds(4, 1, 0.3, 0.2);
@@ -136,9 +140,9 @@ fn is_wrong_with_a_time_out(clicks_wait: bool, seed: u64) -> bool {
     false
 }
 
-/// The guarantee asks that a delay does not depend on the clicks. At `delta = 0.1` at least 24 of 80 answers would be wrong with a
-/// probability below 1e-6. Of 600 runs with other seeds .49 ± .02 were wrong, so the test passes with a probability of at least
-/// .99.
+/// The guarantee asks that a delay does not depend on the clicks. At `delta = 0.1` at least 24 of
+/// 80 answers would be wrong with a probability below 1e-6. Of 600 runs with other seeds .49 ± .02
+/// were wrong, so the test passes with a probability of at least .99.
 #[test]
 fn clicks_that_come_before_skips_break_the_promise() {
     let wrong =
@@ -175,7 +179,8 @@ fn no_nonsense_is_restored() {
     }
 }
 
-/// The budget is spent when the last decision is made, whatever its size, and the best are found with a large one.
+/// The budget is spent when the last decision is made, whatever its size, and the best are found
+/// with a large one.
 #[test]
 fn a_budget_is_spent() {
     let users = two_kinds(9, 3, 0.6, 0.2);

@@ -1,4 +1,5 @@
-//! Policies by name: each makes the choices of the policy of its own type, and errors name what is wrong.
+//! Policies by name: each makes the choices of the policy of its own type, and errors name what is
+//! wrong.
 
 use crate::every_policy::trials::variants;
 use crate::every_policy::users::Users;
@@ -34,7 +35,8 @@ fn round<M, P>(
     learn(policy, decision, &feedback);
 }
 
-/// Plays the policy of its own type: its choices, and its generator at the end. The policy by name is played apart, so that it is compiled once.
+/// Plays the policy of its own type: its choices, and its generator at the end. The policy by name
+/// is played apart, so that it is compiled once.
 struct Typed<'a, M>(&'a M);
 
 /// The choices, and the state of the random numbers after them.
@@ -225,7 +227,8 @@ fn foreign_snapshots_are_refused_by_name() {
     );
 }
 
-/// What is known is known: a policy that does not know examination keeps the order of the positions at most.
+/// What is known is known: a policy that does not know examination keeps the order of the positions
+/// at most.
 #[test]
 fn unknown_examination_stays_unknown() {
     let users = PositionBased::from_values(&[0.5, 0.4, 0.3], &[0.2, 0.9]).unwrap();

@@ -74,7 +74,8 @@ fn assert_same_pairs(users: &DuelingModel, alpha: f64, unseen: f64, rounds: u64)
     assert_eq!(difference, None, "alpha = {alpha}, unseen = {unseen}, {users:?}");
 }
 
-/// A version that is one round late plays another pair in the first 1,000 rounds of each of these, and among the first 7,000 with 64 items.
+/// A version that is one round late plays another pair in the first 1,000 rounds of each of these,
+/// and among the first 7,000 with 64 items.
 #[test]
 fn same_pairs_as_the_plain_version() {
     for n_items in [2, 3, 5, 8, 16] {
@@ -101,7 +102,8 @@ fn same_pairs_as_the_plain_version_with_130_items() {
     assert_same_pairs(&random(130, 5), 0.51, 2.0, 5000);
 }
 
-/// Ties all the way: every item is as good as every other, or wins with certainty, or nothing is explored.
+/// Ties all the way: every item is as good as every other, or wins with certainty, or nothing is
+/// explored.
 #[test]
 fn same_pairs_as_the_plain_version_where_much_is_equal() {
     assert_same_pairs(&users(6, |_, _| 0.5), 0.51, 2.0, 30_000);
@@ -175,8 +177,9 @@ fn after_the_horizon_what_would_be_returned_meets_itself() {
         policy.select(&mut rng, &mut decision);
         assert_eq!(decision.action, Pair::of_one(best));
     }
-    // Nobody has met anybody: all are returned equally often. A count over 60,000 rounds has mean 10,000 and standard deviation
-    // 91.3; six stay within 480 of the mean but for a probability of 1e-6.
+    // Nobody has met anybody: all are returned equally often. A count over 60,000 rounds has mean
+    // 10,000 and standard deviation 91.3; six stay within 480 of the mean but for a probability of
+    // 1e-6.
     let mut fresh = Rucb::new(users.known(), number(0.51)).with_horizon(0);
     let mut returned = [0_u32; 6];
     for _ in 0..60_000 {
@@ -187,8 +190,9 @@ fn after_the_horizon_what_would_be_returned_meets_itself() {
     assert!(returned.iter().all(|count| count.abs_diff(10_000) < 480), "{returned:?}");
 }
 
-/// The first pair of a fresh policy is any of two different items, each equally often: 12 pairs in 120,000, standard deviation
-/// 95.7; all within 500 of 10,000 but for a probability of 3e-6 / 2. One key for both draws would miss.
+/// The first pair of a fresh policy is any of two different items, each equally often: 12 pairs in
+/// 120,000, standard deviation 95.7; all within 500 of 10,000 but for a probability of 3e-6 / 2.
+/// One key for both draws would miss.
 #[test]
 fn first_pairs_are_uniform() {
     let mut rng = generator(4);
@@ -299,8 +303,8 @@ quickcheck! {
     }
 }
 
-/// Reference values with at least 60 digits: bounds, champions, rivals, and what is returned, of the plain version and of the
-/// policy.
+/// Reference values with at least 60 digits: bounds, champions, rivals, and what is returned, of
+/// the plain version and of the policy.
 #[test]
 fn reference_values() {
     let cases: Vec<Value> = serde_json::from_str(include_str!("data/rucb_matrix.json")).expect("cases");
@@ -333,7 +337,8 @@ fn reference_values() {
         let best: Vec<usize> = (0..n_items).filter(|&item| beaten.get(item) == most).collect();
         assert_eq!(plain.returned(), best);
 
-        // The policy's choices at that round, often enough that one that is possible and does not occur is one in 1e8: at most 36 pairs.
+        // The policy's choices at that round, often enough that one that is possible and does not
+        // occur is one in 1e8: at most 36 pairs.
         let counts = json!({ "shape": { "n_items": n_items }, "rounds": t - 1, "wins": wins.concat() });
         let policy: Rucb = serde_json::from_value(json!({ "alpha": alpha, "unseen": 2.0, "counts": counts }))
             .expect("valid");
@@ -360,8 +365,9 @@ fn reference_values() {
     }
 }
 
-/// Another RUCB, which shares nothing with the crates but the paper: its own users, counts, ties (shuffle, then take the first)
-/// and generator. The regret of a run, and whether the item returned is the best.
+/// Another RUCB, which shares nothing with the crates but the paper: its own users, counts, ties
+/// (shuffle, then take the first) and generator. The regret of a run, and whether the item returned
+/// is the best.
 fn second_simulation(
     chances: &[&[f64]],
     best: usize,
@@ -409,8 +415,9 @@ fn z(values: &[f64], others: &[f64]) -> f64 {
     (mean - other_mean) / (variance + other_variance).sqrt()
 }
 
-/// Regret and accuracy of 700 runs of 1,000 rounds against 700 of the second simulation. The means are independent and as
-/// good as normal: |z| is above 5 by chance with probability 6e-7. An alpha that is off by a tenth is told apart with a probability of .99.
+/// Regret and accuracy of 700 runs of 1,000 rounds against 700 of the second simulation. The means
+/// are independent and as good as normal: |z| is above 5 by chance with probability 6e-7. An alpha
+/// that is off by a tenth is told apart with a probability of .99.
 #[test]
 fn regret_and_accuracy_of_a_second_simulation() {
     const RUNS: u64 = 700;

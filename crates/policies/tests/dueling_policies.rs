@@ -109,7 +109,8 @@ fn learners(model: &Rc<DuelingModel>, horizon: u64) -> Vec<(&'static str, Box<dy
 
 const TIGHT: &str = "beat-the-mean(gamma=0.5,radius=tight)";
 
-/// Answers that come two hundred rounds late, and one in ten not at all: the best item is found all the same, and meets itself.
+/// Answers that come two hundred rounds late, and one in ten not at all: the best item is found all
+/// the same, and meets itself.
 #[test]
 fn late_and_missing_answers_do_not_mislead() {
     let model = Rc::new(users(6, |i, j| match (i, j) {
@@ -125,8 +126,9 @@ fn late_and_missing_answers_do_not_mislead() {
     }
 }
 
-/// Three items beat each other in a circle and all others; one of the three is recommended, and the others are mostly left alone. D-TS knows the
-/// one that beats its first item, and compares that with itself.
+/// Three items beat each other in a circle and all others; one of the three is recommended, and the
+/// others are mostly left alone. D-TS knows the one that beats its first item, and compares that
+/// with itself.
 #[test]
 fn a_top_cycle_is_found() {
     let model = Rc::new(users(6, |i, j| match (i, j) {
@@ -145,7 +147,8 @@ fn a_top_cycle_is_found() {
                 with_itself += u32::from(choice[0] == choice[1]);
             }
         }
-        // RUCB draws from all items when nobody is in its pool; RMED1 doubts its leader more and more, and therefore all.
+        // RUCB draws from all items when nobody is in its pool; RMED1 doubts its leader more and
+        // more, and therefore all.
         let most = match name {
             "rucb" => 10_000,
             "rmed1" => 3_333,
@@ -168,7 +171,8 @@ fn regrets(trial: &dyn Trial, runs: u64, rounds: u32) -> Vec<f64> {
     (0..runs).map(one).collect()
 }
 
-/// The policies of later papers lose less than RUCB, and those with a horizon more; each by far more than the runs differ.
+/// The policies of later papers lose less than RUCB, and those with a horizon more; each by far
+/// more than the runs differ.
 #[test]
 fn the_order_of_the_papers() {
     let model = Rc::new(in_line(10));
@@ -181,8 +185,9 @@ fn the_order_of_the_papers() {
     assert!(later[2] < savage && rucb < savage, "{later:?} {rucb} {savage}");
 }
 
-/// Standard errors between the regret of 3,000 rounds against 6 items in line and that of the same policy written a second time, from its paper in
-/// another language with another generator, with all of the samples that the papers draw. 300 runs of each; mean and standard error of theirs.
+/// Standard errors between the regret of 3,000 rounds against 6 items in line and that of the same
+/// policy written a second time, from its paper in another language with another generator, with
+/// all of the samples that the papers draw. 300 runs of each; mean and standard error of theirs.
 fn z(trial: &dyn Trial, mean: f64, error: f64) -> f64 {
     let regrets = regrets(trial, 300, 3000);
     let n = regrets.len() as f64;

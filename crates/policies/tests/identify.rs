@@ -63,13 +63,14 @@ fn numbers(items: &[ItemId]) -> Vec<usize> {
 #[derive(Debug, Clone, Copy)]
 enum Answers {
     AtOnce,
-    /// In a random order, some twice and some never, with a limit on how many wait; now and then one to a list that was not asked for.
+    /// In a random order, some twice and some never, with a limit on how many wait; now and then
+    /// one to a list that was not asked for.
     Late(usize),
 }
 
-/// Both versions on the same users: the same lists, the same sets in the same order, the same end. Gives the number of steps and
-/// whether they stopped. Where answers are late the fast version is saved and restored now and then, and some answers come before the first
-/// step.
+/// Both versions on the same users: the same lists, the same sets in the same order, the same end.
+/// Gives the number of steps and whether they stopped. Where answers are late the fast version is
+/// saved and restored now and then, and some answers come before the first step.
 fn plays_alike<M>(case: &Case, users: &M, cap: u64, answers: Answers) -> (u64, bool)
 where
     M: ClickModel<Interaction: click_models::Interaction<Action = Ranking>>,
@@ -262,8 +263,8 @@ fn open_displays_change_nothing_when_answers_come_at_once() {
     assert_eq!(steps, 250_000);
 }
 
-/// The other reading of section 6.1, that the order chooses who is shown, comes to no end: an item just off the list is not looked at again. Not in
-/// 40 times the steps that Algorithm 1 takes.
+/// The other reading of section 6.1, that the order chooses who is shown, comes to no end: an item
+/// just off the list is not looked at again. Not in 40 times the steps that Algorithm 1 takes.
 #[test]
 fn orders_that_choose_the_items_do_not_end() {
     for (number, order) in ORDERS.into_iter().skip(1).enumerate() {
@@ -286,8 +287,9 @@ fn orders_that_choose_the_items_do_not_end() {
     }
 }
 
-/// Six lists of 20 of 128 items, asked for before the first answer, show 120 items; so do 50 lists of 20 of 4,096. Once all are open it begins
-/// again, and an item that nobody looked at is the next one.
+/// Six lists of 20 of 128 items, asked for before the first answer, show 120 items; so do 50 lists
+/// of 20 of 4,096. Once all are open it begins again, and an item that nobody looked at is the next
+/// one.
 #[test]
 fn open_lists_show_different_items() {
     for (n_items, lists) in [(128, 6), (4096, 50), (4096, 204)] {
@@ -377,13 +379,15 @@ fn steps_without_lists_are_the_same_steps() {
     assert!(steps > 60_000 && ends > 90, "{steps} steps, {ends} ends");
 }
 
-/// Runs of which every answer is wrong with probability at most `delta`, and chance that a right policy fails the test.
+/// Runs of which every answer is wrong with probability at most `delta`, and chance that a right
+/// policy fails the test.
 const RUNS: u64 = 120;
 const FALSE_ALARM: f64 = 1e-6;
 /// Far more steps than a run here takes.
 const CAP: u64 = 3_000_000;
 
-/// How many of the runs end with an answer that has an item more than `epsilon` below the last of the best.
+/// How many of the runs end with an answer that has an item more than `epsilon` below the last of
+/// the best.
 fn wrong_answers<M>(case: &Case, users: &M) -> u64
 where
     M: ClickModel<Interaction: click_models::Interaction<Action = Ranking>>,
@@ -411,7 +415,8 @@ where
     wrong
 }
 
-/// Whether this number of wrong answers, or more, has a probability of less than the false alarm's if each is wrong with probability `delta`.
+/// Whether this number of wrong answers, or more, has a probability of less than the false alarm's
+/// if each is wrong with probability `delta`.
 fn are_too_many(wrong: u64, delta: f64) -> bool {
     let law = Binomial::new(delta, RUNS).expect("a probability");
     wrong > 0 && law.sf(wrong - 1) < FALSE_ALARM
@@ -436,8 +441,8 @@ fn small_gaps() -> [Case; 3] {
     ]
 }
 
-/// Of 120 answers at `delta = 0.1` at most 30 may be wrong; a policy that is wrong in four of ten is caught with probability .9996, and in three of
-/// ten with .86.
+/// Of 120 answers at `delta = 0.1` at most 30 may be wrong; a policy that is wrong in four of ten
+/// is caught with probability .9996, and in three of ten with .86.
 #[test]
 fn answers_are_wrong_at_most_as_often_as_allowed() {
     for (number, case) in small_gaps().into_iter().enumerate() {
@@ -502,7 +507,8 @@ fn problems_without_a_question_and_without_an_answer() {
     // With a tolerance any of them will do.
     let tolerant = Case { epsilon: 0.2, ..plain_case(&[1.0, 1.0, 1.0], 2) };
     assert!(end(&tolerant, 10_000).is_some());
-    // Certain clicks and certain misses: 2 C(n) < 1 ends it, with lists of two that show both zeros or stop at a one.
+    // Certain clicks and certain misses: 2 C(n) < 1 ends it, with lists of two that show both zeros
+    // or stop at a one.
     let (steps, answer) = end(&plain_case(&[0.0, 1.0, 0.0, 1.0], 2), 10_000).expect("a gap of 1");
     assert_eq!(answer, [1, 3]);
     assert!(steps < 400, "{steps}");
@@ -532,8 +538,9 @@ fn identified(weights: &[f64], n_best: usize, epsilon: f64, seed: u64) -> (usize
     (most, policy.accepted().len() + policy.rejected().len())
 }
 
-/// Lemma 5.9 of the paper. `L - max(K' - K, 1)` bounds the identified items before the last step, where it is not reached, but not at the
-/// end: the last step may identify several at once. A run violates this with a probability of at most 5e-10.
+/// Lemma 5.9 of the paper. `L - max(K' - K, 1)` bounds the identified items before the last step,
+/// where it is not reached, but not at the end: the last step may identify several at once. A run
+/// violates this with a probability of at most 5e-10.
 #[test]
 fn lemma_5_9_bounds_the_items_identified_before_the_last_step() {
     // Weights, K, epsilon, K'.
@@ -555,8 +562,8 @@ fn lemma_5_9_bounds_the_items_identified_before_the_last_step() {
             }
         }
     }
-    // Without a tolerance the last step always decides two items: it accepts one and rejects the other. With a large one it may accept
-    // most items.
+    // Without a tolerance the last step always decides two items: it accepts one and rejects the
+    // other. With a large one it may accept most items.
     assert!(exceeded.contains(&(2, 2, 1)) && exceeded.contains(&(5, 5, 4)));
     assert!(exceeded.iter().any(|&(n_items, end, stated)| n_items == 6 && end > stated), "{exceeded:?}");
 }

@@ -1,10 +1,14 @@
-//! Thompson sampling that thins its draws: the curves of thinned policies are those of policies that draw every item.
+//! Thompson sampling that thins its draws: the curves of thinned policies are those of policies
+//! that draw every item.
 //!
-//! Each plays 30 runs of 500 rounds with many items, or 150 runs of 3,000 rounds with 24, whose draws are not thinned before round 1,025. The
-//! mean regret at three checkpoints is compared, at five standard errors: of all 15 comparisons some fails by chance with probability 9e-5
-//! (Student's t, 58 degrees of freedom or more). Power: a regret that is off by 7.4 standard errors, which is between 2 and 5 % of it with
-//! many items and between 13 and 19 % with 24 (the test prints it), is seen with a probability of .99. A policy whose items count every
-//! display twice is rejected. What thousands of displays do to the distribution of a round is tested at fixed counts, in `sampling::thinning`.
+//! Each plays 30 runs of 500 rounds with many items, or 150 runs of 3,000 rounds with 24, whose
+//! draws are not thinned before round 1,025. The mean regret at three checkpoints is compared, at
+//! five standard errors: of all 15 comparisons some fails by chance with probability 9e-5
+//! (Student's t, 58 degrees of freedom or more). Power: a regret that is off by 7.4 standard
+//! errors, which is between 2 and 5 % of it with many items and between 13 and 19 % with 24 (the
+//! test prints it), is seen with a probability of .99. A policy whose items count every display
+//! twice is rejected. What thousands of displays do to the distribution of a round is tested at
+//! fixed counts, in `sampling::thinning`.
 
 use crate::support::generator;
 use click_models::{
@@ -96,8 +100,8 @@ fn thinned_policies_have_the_regret_of_plain_ones() {
     assert!(largest_z("pbm-ts, every display twice", &twice, &plain) > 5.0);
 }
 
-/// The generators are the same: up to the round from which draws are thinned, so are the runs. The difference then has less variance than the test
-/// takes it to have.
+/// The generators are the same: up to the round from which draws are thinned, so are the runs. The
+/// difference then has less variance than the test takes it to have.
 #[test]
 fn policies_that_thin_few_items_have_the_regret_of_plain_ones() {
     let semi_bandit = RandomSemiBandit::from_values(&attraction(24), &EXAMINATION).expect("valid");

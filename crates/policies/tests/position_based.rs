@@ -19,7 +19,8 @@ fn items(list: &Ranking) -> Vec<usize> {
     list.iter().map(ItemId::index).collect()
 }
 
-/// PBM-PIE shows every item at every position first. When nothing has come back by then, all items tie and all are candidates.
+/// PBM-PIE shows every item at every position first. When nothing has come back by then, all items
+/// tie and all are candidates.
 #[test]
 fn pbm_pie_begins_with_every_item_everywhere_and_then_ties() {
     let model = four_choose_two();
@@ -52,7 +53,8 @@ fn unknown_items_are_ignored() {
     assert_eq!(serde_json::to_string(&policy).expect("saved"), serde_json::to_string(&fresh).expect("saved"));
 }
 
-/// If three positions of a list were rendered, nothing is counted below; a list rendered to the end is an ordinary one.
+/// If three positions of a list were rendered, nothing is counted below; a list rendered to the end
+/// is an ordinary one.
 fn counts_what_was_rendered<P>(name: &str, model: &PositionBased, fresh: &P)
 where
     P: Update<Ranking, PbmFeedback> + Update<Ranking, RenderedPbmFeedback> + Serialize + Clone,
@@ -153,7 +155,8 @@ fn inconsistent_states_without_examination_are_refused() {
     refused(&ucb, "/run/rounds", json!(1_u64 << 41));
 }
 
-/// A position that nobody examines ends up with the worst item, and the other two with the best ones, the best where users look most.
+/// A position that nobody examines ends up with the worst item, and the other two with the best
+/// ones, the best where users look most.
 #[test]
 fn positions_find_their_order() {
     let model = PositionBased::from_values(&[0.8, 0.6, 0.2], &[0.0, 0.4, 0.9]).expect("a valid instance");
@@ -207,7 +210,8 @@ fn a_state_without_a_position_explores_at_the_last() {
     }
 }
 
-/// Nothing is learnt at a position that nobody looks at: items are never explored there, and those that stand there are explored elsewhere.
+/// Nothing is learnt at a position that nobody looks at: items are never explored there, and those
+/// that stand there are explored elsewhere.
 #[test]
 fn unexamined_positions_are_not_the_place_to_explore() {
     for never in [0.0, 1e-101] {
@@ -223,7 +227,8 @@ fn unexamined_positions_are_not_the_place_to_explore() {
     }
 }
 
-/// With as many items as positions, all examined, there is nothing to explore: always the order of the estimates.
+/// With as many items as positions, all examined, there is nothing to explore: always the order of
+/// the estimates.
 #[test]
 fn as_many_items_as_positions() {
     let model = PositionBased::from_values(&[0.2, 0.8], &[0.4, 0.9]).expect("a valid instance");

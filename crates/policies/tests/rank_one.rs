@@ -66,7 +66,8 @@ fn inconsistent_data_is_refused() {
     refused(&gibbs, "/row_clicks/0", json!(1), "gibbs");
 }
 
-/// A thousand rows and a thousand columns: no K x L table in `Rank1Elim` (less than 200 kB), 12 bytes an arm in `UCB1Elim`.
+/// A thousand rows and a thousand columns: no K x L table in `Rank1Elim` (less than 200 kB), 12
+/// bytes an arm in `UCB1Elim`.
 #[test]
 fn large_tables_fit_into_memory() {
     let shape = TableShape::new(1000, 1000).expect("valid");
@@ -94,7 +95,8 @@ fn learners(model: RankOneModel, horizon: u64) -> Vec<Box<dyn Trial>> {
     trials.into_iter().filter(|trial| !trial.name().starts_with("uniform")).collect()
 }
 
-/// Answers that come two hundred rounds late, and one in ten not at all: the best cell is found all the same.
+/// Answers that come two hundred rounds late, and one in ten not at all: the best cell is found all
+/// the same.
 #[test]
 fn late_and_missing_answers_do_not_mislead() {
     let model = RankOneModel::from_values(&[0.2, 0.9, 0.2], &[0.3, 0.3, 0.9]).expect("valid");
@@ -119,10 +121,11 @@ fn regrets_on_a_needle<P: Update<Cell, CellClick>>(runs: u64, fresh: impl Fn(Tab
     (0..runs).map(one).collect()
 }
 
-/// UTS lost more than 310 in .26 of 1,000 other runs. If it does in .29, it does in 65 of 130 with a probability below 1e-6. A leader that is played
-/// for being one every 31st time only is found out too late: that costs more than 310 in .61 of 600 runs, and is seen with a probability of .99.
-/// rank1-gibbs loses 346 on average with a standard deviation of 33 from run to run (60 runs), so that the mean of 3 exceeds 450 with a
-/// probability below 1e-6.
+/// UTS lost more than 310 in .26 of 1,000 other runs. If it does in .29, it does in 65 of 130 with
+/// a probability below 1e-6. A leader that is played for being one every 31st time only is found
+/// out too late: that costs more than 310 in .61 of 600 runs, and is seen with a probability of
+/// .99. rank1-gibbs loses 346 on average with a standard deviation of 33 from run to run (60 runs),
+/// so that the mean of 3 exceeds 450 with a probability below 1e-6.
 #[test]
 fn thompson_sampling_finds_a_needle() {
     let losing = |every: Option<u64>| {
@@ -136,7 +139,8 @@ fn thompson_sampling_finds_a_needle() {
     assert!(gibbs < 450.0, "{gibbs}");
 }
 
-/// Where every cell is as good as any other nothing can be lost, and where one side has a single member the other is found.
+/// Where every cell is as good as any other nothing can be lost, and where one side has a single
+/// member the other is found.
 #[test]
 fn odd_tables_are_played_well() {
     let plain = |rows: &[f64], columns: &[f64]| RankOneModel::from_values(rows, columns).expect("valid");

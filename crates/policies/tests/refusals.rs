@@ -84,7 +84,8 @@ fn refusals_of_places_blocks_and_batches_say_why() {
     }
     for wrong in [
         &[][..],
-        // Too few items, too many positions taken, nothing in a batch, an item twice, an unknown one.
+        // Too few items, too many positions taken, nothing in a batch, an item twice, an unknown
+        // one.
         &[&[4][..], &[0]],
         &[&[4, 3, 2], &[0]],
         &[&[], &[0, 1, 2]],
@@ -139,7 +140,8 @@ fn refusals_of_items_say_why() {
     assert!(refusal::<CascadeBai>(other).contains("strictly between 0 and 1"));
 }
 
-/// Lists whose answers have not come are saved with a policy that counts them, and one saved without them is read.
+/// Lists whose answers have not come are saved with a policy that counts them, and one saved
+/// without them is read.
 #[test]
 fn open_lists_are_saved() {
     let shape = click_models::ListShape::new(6, 2).expect("a shape");
@@ -162,7 +164,8 @@ fn open_lists_are_saved() {
     assert!(serde_json::from_value::<CascadeBai>(saved).is_ok());
 }
 
-/// KL-LUCB decides everything in one go. A state in between has fewer items in question than a list shows.
+/// KL-LUCB decides everything in one go. A state in between has fewer items in question than a list
+/// shows.
 #[test]
 fn halves_of_an_answer_are_refused() {
     let shape = click_models::ListShape::new(5, 3).expect("a shape");

@@ -1,10 +1,11 @@
 //! The mean regret of every policy after 1,000 rounds, against a plain second simulation.
 //!
-//! The second simulation shares nothing with the crates: users, counts, indices (by bisection), Beta variates (polar normals), ties
-//! (shuffle, then sort) and the generator (`ChaCha8`) are its own. The two means are independent and as good as normal; a check
-//! fails at |z| of 5, which happens by chance with probability 6e-7. A true difference of 7.33 standard errors, printed as a share of the
-//! regret, is seen with a probability of .99. It is at most .3 of the regret, and mostly .2. Wrong versions
-//! are expected to be 7.3 standard errors away or more.
+//! The second simulation shares nothing with the crates: users, counts, indices (by bisection),
+//! Beta variates (polar normals), ties (shuffle, then sort) and the generator (`ChaCha8`) are its
+//! own. The two means are independent and as good as normal; a check fails at |z| of 5, which
+//! happens by chance with probability 6e-7. A true difference of 7.33 standard errors, printed as a
+//! share of the regret, is seen with a probability of .99. It is at most .3 of the regret, and
+//! mostly .2. Wrong versions are expected to be 7.3 standard errors away or more.
 
 use crate::every_policy::trials::{Playable, Trial};
 use click_models::{CascadeModel, DcmReward, DependentClick, PositionBased, RandomSemiBandit};
@@ -201,8 +202,9 @@ impl Simulation {
         items.map(|(_, item)| item)
     }
 
-    /// The items in the order of their indices as far as the first `n` of them, equal ones in random order. Whether an index is at least `q` says
-    /// `reaches`. All are bisected at once, and no further than their order needs.
+    /// The items in the order of their indices as far as the first `n` of them, equal ones in
+    /// random order. Whether an index is at least `q` says `reaches`. All are bisected at once, and
+    /// no further than their order needs.
     fn by_index(n: usize, rng: &mut ChaCha8Rng, reaches: impl Fn(usize, f64) -> bool) -> [usize; 4] {
         fn sort(
             items: &mut [usize],
@@ -231,7 +233,8 @@ impl Simulation {
         items
     }
 
-    /// Whether `U_k` of equation (7) reaches `q`: the sum is convex, so it does if it is below the level at `q` or falls there.
+    /// Whether `U_k` of equation (7) reaches `q`: the sum is convex, so it does if it is below the
+    /// level at `q` or falls there.
     fn reaches(&self, item: usize, level: f64, q: f64) -> bool {
         let cost = |q: f64| -> f64 {
             (0..2)
@@ -452,7 +455,8 @@ fn simulated(rule: Rule, users: Users, seed: u64) -> Estimate {
 
 /// Mean regret of the crate's policy.
 fn measured<M: Playable>(model: &Rc<M>, policy: &str) -> Estimate {
-    // Thompson sampling loses little, and that varies; with a Gibbs sampler it takes longest, and varies less.
+    // Thompson sampling loses little, and that varies; with a Gibbs sampler it takes longest, and
+    // varies less.
     let runs = match policy {
         "cascade-ts" => 1000,
         _ if policy.ends_with("-ts") => 800,
@@ -733,9 +737,10 @@ fn settles<M: Playable>(model: &Rc<M>, policy: &str, horizon: u64, rounds: u32, 
     (0..runs).filter(settled).count()
 }
 
-/// Policies that rely on no click model end with the best list under each, every time: with the horizon `10^12` a run goes wrong with
-/// probability below `16 / 10^12` (`TopRank`, a union over pairs) and `100 / 10^12` (`BatchRank`, over items, stages and bounds), and
-/// all 24 with less than `1e-8`.
+/// Policies that rely on no click model end with the best list under each, every time: with the
+/// horizon `10^12` a run goes wrong with probability below `16 / 10^12` (`TopRank`, a union over
+/// pairs) and `100 / 10^12` (`BatchRank`, over items, stages and bounds), and all 24 with less than
+/// `1e-8`.
 #[test]
 fn safe_policies_find_the_best_list_under_every_model() {
     fn check<M: Playable>(model: M) {
@@ -751,7 +756,8 @@ fn safe_policies_find_the_best_list_under_every_model() {
     check(satisfied.expect("a valid instance"));
 }
 
-/// The test itself: policies with a horizon of 1 believe their first observations, and some runs go wrong.
+/// The test itself: policies with a horizon of 1 believe their first observations, and some runs go
+/// wrong.
 #[test]
 fn rash_policies_are_caught() {
     let model = Rc::new(PositionBased::from_values(&THETA, &[0.9, 0.5]).expect("a valid instance"));
@@ -779,8 +785,9 @@ fn the_second_simulation_is_sound() {
     assert!((found.variance * 200_000.0 / (0.21 / 11.0) - 1.0).abs() < 0.03);
 }
 
-/// Policies that do not know examination, against a third simulation: a few lines of numpy with its own Gamma variates, the posterior of PBM-TS on
-/// a grid of 400 points, and a generator of its own. Mean regret and its standard error; then a wrong version: a Gibbs sweep with the variance of
+/// Policies that do not know examination, against a third simulation: a few lines of numpy with its
+/// own Gamma variates, the posterior of PBM-TS on a grid of 400 points, and a generator of its own.
+/// Mean regret and its standard error; then a wrong version: a Gibbs sweep with the variance of
 /// Poisson counts (2,000 runs), and estimates that stay at 1 with the known order of positions.
 #[test]
 fn unknown_examination() {

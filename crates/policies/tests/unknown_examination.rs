@@ -1,11 +1,13 @@
 //! The regret of GRAB and PB-MHB against other simulations, and instances at the edges.
 //!
-//! The numbers are means with standard errors. Those of the authors' programs are from runs of their unmodified classes
-//! (`gaudel/ranking_bandits`); the others are from simulations of the definitions in Python (`numpy`), which share nothing with this crate.
-//! Both shuffle the items, and positions too; PB-MHB's first position is the one that is examined most. A mean of many runs is as
-//! good as normal: a check fails at |z| of 5, which happens by chance with probability 6e-7. Seen with a probability of .99 is a final
-//! regret that is off by 7.33 standard errors: .2 of it for GRAB, and between .2 and .3 for PB-MHB. Against the authors' programs, of whose
-//! regrets less is known, .3 and .6.
+//! The numbers are means with standard errors. Those of the authors' programs are from runs of
+//! their unmodified classes (`gaudel/ranking_bandits`); the others are from simulations of the
+//! definitions in Python (`numpy`), which share nothing with this crate. Both shuffle the items,
+//! and positions too; PB-MHB's first position is the one that is examined most. A mean of many runs
+//! is as good as normal: a check fails at |z| of 5, which happens by chance with probability 6e-7.
+//! Seen with a probability of .99 is a final regret that is off by 7.33 standard errors: .2 of it
+//! for GRAB, and between .2 and .3 for PB-MHB. Against the authors' programs, of whose regrets less
+//! is known, .3 and .6.
 
 use crate::support::generator;
 use click_models::{ClickModel, PositionBased};
@@ -134,9 +136,11 @@ fn best_in_the_end<P: Policy<click_models::Pbm>>(
     best
 }
 
-/// Positions in any order, one that nobody looks at, as many items as positions, one position. A policy that has found the best list shows
-/// it in at least half of the last 1,000 rounds (GRAB in every gamma-th round at least, and between them as long as no neighbour could be
-/// better); lists at random would be best in at most a quarter of them, and in fewer than 350 but for a probability below 1e-10.
+/// Positions in any order, one that nobody looks at, as many items as positions, one position. A
+/// policy that has found the best list shows it in at least half of the last 1,000 rounds (GRAB in
+/// every gamma-th round at least, and between them as long as no neighbour could be better); lists
+/// at random would be best in at most a quarter of them, and in fewer than 350 but for a
+/// probability below 1e-10.
 #[test]
 fn edges() {
     for (attraction, examination) in [
@@ -161,7 +165,8 @@ fn edges() {
     }
 }
 
-/// PB-MHB that takes another position for the one that is examined most keeps losing; its module says so.
+/// PB-MHB that takes another position for the one that is examined most keeps losing; its module
+/// says so.
 #[test]
 fn pb_mhb_needs_the_position_that_is_examined_most() {
     let users = PositionBased::from_values(&[0.1, 0.8, 0.4, 0.2], &[0.3, 0.9, 0.6]).expect("valid");

@@ -1,12 +1,13 @@
-//! Number of rounds for identifying the best items, and errors with a fixed number of rounds: the tables of `docs/cascade-bai.md`.
+//! Number of rounds for identifying the best items, and errors with a fixed number of rounds: the
+//! tables of `docs/cascade-bai.md`.
 //!
 //! ```text
 //! cargo run --release -p measurements --bin best_items -- stop 128 20 100 1 3 4 5
 //! cargo run --release -p measurements --bin best_items -- budget 64 16 200 1 3 4 5 linear
 //! ```
 //!
-//! Arguments: the task, L, K, the number of runs, and the instances (rows of the paper's Table E.1, or `linear`: attractions from 0.9 to
-//! 0.05).
+//! Arguments: the task, L, K, the number of runs, and the instances (rows of the paper's Table E.1,
+//! or `linear`: attractions from 0.9 to 0.05).
 
 use click_models::bounds::cascade_bai_lower_bound;
 use click_models::{CascadeModel, ClickModel, ItemId, Ranking};

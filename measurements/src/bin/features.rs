@@ -1,13 +1,13 @@
-//! What a logistic regression of clicks gains from each feature: held-out log-likelihood of an impression, mean over hold-outs of one
-//! session in five.
+//! What a logistic regression of clicks gains from each feature: held-out log-likelihood of an
+//! impression, mean over hold-outs of one session in five.
 //!
 //! ```text
 //! cargo run --release -p measurements --bin features -- sessions sessions.tsv 1 2 3
 //! ```
 //!
-//! The numbers are seeds. A feature has an effect for each of its values; effects add up to the log-odds of a click. Effects of items have
-//! the prior N(mean, 1), others N(0, 10). The maximum is found one effect at a time, so the program also confirms the library's Newton
-//! steps:
+//! The numbers are seeds. A feature has an effect for each of its values; effects add up to the
+//! log-odds of a click. Effects of items have the prior N(mean, 1), others N(0, 10). The maximum is
+//! found one effect at a time, so the program also confirms the library's Newton steps:
 //! `ctr-logistic` has the item and "position x last click", with priors that are estimated.
 
 use click_logs::fit::{Model, Options, Scope, compare, fit};

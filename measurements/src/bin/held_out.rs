@@ -1,11 +1,13 @@
-//! Held-out log-likelihood of every model over several hold-outs, with the errors of paired differences, and the processor time of fits.
+//! Held-out log-likelihood of every model over several hold-outs, with the errors of paired
+//! differences, and the processor time of fits.
 //!
 //! ```text
 //! cargo run --release -p measurements --bin held_out -- sessions sessions.tsv 5 1 2 3
 //! cargo run --release -p measurements --bin held_out -- speed yandex sessions.txt pbm cascade dcm ubm sdbn
 //! ```
 //!
-//! The first holds out one session in five, with the seeds 1, 2 and 3. The second fits the named models to the whole log.
+//! The first holds out one session in five, with the seeds 1, 2 and 3. The second fits the named
+//! models to the whole log.
 
 use click_logs::fit::{Comparison, Difference, Model, Options, Scope, fit};
 use click_logs::{Format, Reader, formats};
@@ -29,7 +31,8 @@ fn format(name: &str) -> Result<Format, Box<dyn std::error::Error>> {
     Ok(row.format(None)?)
 }
 
-/// Models with examination or leaving of queries, and the user browsing model with that of the site.
+/// Models with examination or leaving of queries, and the user browsing model with that of the
+/// site.
 fn held_out(format: &Format, path: &str, one_in: u64, seeds: &[String]) -> Outcome {
     let mut sums = vec![(0.0, 0.0, 0.0); Model::ALL.len()];
     for scope in [Scope::Query, Scope::Site] {

@@ -1,11 +1,13 @@
-//! How much of the gain of `cascade-kl` over KL-LUCB is confidence, and how much is sampling: a table of `docs/cascade-bai.md`.
+//! How much of the gain of `cascade-kl` over KL-LUCB is confidence, and how much is sampling: a
+//! table of `docs/cascade-bai.md`.
 //!
 //! ```text
 //! cargo run --release -p measurements --bin kl_lucb_levels -- 100
 //! ```
 //!
-//! The argument is the number of runs; linear weights, where a run of KL-LUCB takes three million rounds, have a fifth. L = 64, K = 16,
-//! delta = 0.1. From one column to the next only one thing changes: the bounds, then the lists and single decisions, then the test.
+//! The argument is the number of runs; linear weights, where a run of KL-LUCB takes three million
+//! rounds, have a fifth. L = 64, K = 16, delta = 0.1. From one column to the next only one thing
+//! changes: the bounds, then the lists and single decisions, then the test.
 
 use click_models::CascadeModel;
 use measurements::table_e1::{instances, print_row, times};

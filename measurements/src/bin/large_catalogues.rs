@@ -1,7 +1,8 @@
-//! Large catalogues: the library's policies beside the same rules with every item compared in every round.
+//! Large catalogues: the library's policies beside the same rules with every item compared in every
+//! round.
 //!
-//! Both play the same rounds in one process, from the same state, and show the same lists. The program prints rounds per CPU-second, users
-//! included, and the median of five ratios.
+//! Both play the same rounds in one process, from the same state, and show the same lists. The
+//! program prints rounds per CPU-second, users included, and the median of five ratios.
 //!
 //! ```sh
 //! cargo run --release -p measurements --bin large_catalogues -- 10000 300 4096     # rounds before the measurement, then items

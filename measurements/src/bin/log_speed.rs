@@ -9,8 +9,9 @@
 //!
 //! `hold-out` counts as a fit does: the whole log, a tenth of it, and the rest.
 //!
-//! Formats: `kdd2012`, `yandex`, `sessions`, `obd`, `delimited`, `parquet`. A generated file whose name ends in `.gz` is compressed. A number
-//! after the lines is the number of queries of `sessions`, `delimited` and `parquet`.
+//! Formats: `kdd2012`, `yandex`, `sessions`, `obd`, `delimited`, `parquet`. A generated file whose
+//! name ends in `.gz` is compressed. A number after the lines is the number of queries of
+//! `sessions`, `delimited` and `parquet`.
 
 use click_logs::generate::{Traffic, kdd2012, yandex};
 use click_logs::{Error, ReadReport, Reader, formats};

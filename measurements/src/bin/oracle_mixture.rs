@@ -1,13 +1,15 @@
-//! Whether tracking the optimal mixture of lists would need fewer rounds than the order by need: a table of `docs/cascade-bai.md`.
+//! Whether tracking the optimal mixture of lists would need fewer rounds than the order by need: a
+//! table of `docs/cascade-bai.md`.
 //!
 //! ```text
 //! cargo run --release -p measurements --bin oracle_mixture -- 100
 //! ```
 //!
-//! The argument is the number of runs; linear weights have half. L = 64, K = 16. All columns stop by the test of `cascade-kl`. The first is
-//! `cascade-kl`. The oracle is told the weights and tracks the mixture of `cascade_optimal_mixture`: every round has the sequence of weights
-//! that is furthest behind its share. The place of a weight gets the least observed of its undecided items, or of all if it has none. "By
-//! need", it gets the item of least progress from the true boundary.
+//! The argument is the number of runs; linear weights have half. L = 64, K = 16. All columns stop
+//! by the test of `cascade-kl`. The first is `cascade-kl`. The oracle is told the weights and
+//! tracks the mixture of `cascade_optimal_mixture`: every round has the sequence of weights that is
+//! furthest behind its share. The place of a weight gets the least observed of its undecided items,
+//! or of all if it has none. "By need", it gets the item of least progress from the true boundary.
 
 use click_models::bounds::cascade_optimal_mixture;
 use click_models::{CascadeFeedback, CascadeModel, ItemId, Ranking};
@@ -22,7 +24,8 @@ use std::ops::ControlFlow;
 struct Oracle<'a> {
     policy: CascadeKl,
     weights: &'a [f64],
-    /// Sequences of weights, each as items that have them; their shares; and how many rounds showed each.
+    /// Sequences of weights, each as items that have them; their shares; and how many rounds showed
+    /// each.
     patterns: &'a [(Vec<usize>, f64)],
     shown: Vec<f64>,
     clicks: Vec<f64>,

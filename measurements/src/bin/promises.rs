@@ -1,13 +1,14 @@
-//! Does the answer of `fit` keep what it promises? Logs of known users are generated, and the intervals of the answer compared with the
-//! truth.
+//! Does the answer of `fit` keep what it promises? Logs of known users are generated, and the
+//! intervals of the answer compared with the truth.
 //!
 //! ```text
 //! cargo run --release -p measurements --bin promises -- 100
 //! ```
 //!
-//! Each log has 2,000 lists of 4 of 10 items, ranked by a noisy guess of their attraction. Users are position-based. The program counts the
-//! logs whose 95 % intervals have the true value: of today's clicks, of what today's lists lose against the best ones, and of what PBM-TS
-//! gains in 10,000 lists. Beside it stands what point estimates promise.
+//! Each log has 2,000 lists of 4 of 10 items, ranked by a noisy guess of their attraction. Users
+//! are position-based. The program counts the logs whose 95 % intervals have the true value: of
+//! today's clicks, of what today's lists lose against the best ones, and of what PBM-TS gains in
+//! 10,000 lists. Beside it stands what point estimates promise.
 
 use click_logs::fit::{ItemFit, Model, Options, Users, fit};
 use click_logs::parameters::Parameters;
@@ -24,7 +25,8 @@ use std::sync::Arc;
 const ITEMS: usize = 10;
 const LISTS: u64 = 2_000;
 const EXAMINATION: [f64; 4] = [1.0, 0.7, 0.5, 0.35];
-/// Spread of the ranker's guess of the logarithm of attraction, and of each list around it, in standard deviations of Beta(2, 2).
+/// Spread of the ranker's guess of the logarithm of attraction, and of each list around it, in
+/// standard deviations of Beta(2, 2).
 const GUESS: f64 = 0.7 / 0.2236;
 const LIST: f64 = 0.5 / 0.2236;
 
@@ -65,7 +67,8 @@ fn main() -> Outcome<()> {
 /// What is promised: a name, draws, and the truth.
 type Promise = (&'static str, Vec<f64>, f64);
 
-/// What is promised for a log (name, draws, truth); the promise of point estimates, and what their list gains.
+/// What is promised for a log (name, draws, truth); the promise of point estimates, and what their
+/// list gains.
 fn one_log(rng: &mut SimRng) -> Outcome<(Vec<Promise>, f64, f64)> {
     let theta: Vec<f64> = (0..ITEMS).map(|_| draw_beta(1.5, 6.0, rng)).collect();
     let users = PositionBased::from_values(&theta, &EXAMINATION)?;

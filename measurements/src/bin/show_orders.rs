@@ -1,5 +1,5 @@
-//! The orders of section 6.1 of the `CascadeBAI` paper: their number of steps, and their errors with a tolerance. Prints the numbers of
-//! `docs/errata.md`.
+//! The orders of section 6.1 of the `CascadeBAI` paper: their number of steps, and their errors
+//! with a tolerance. Prints the numbers of `docs/errata.md`.
 //!
 //! ```text
 //! cargo run --release -p measurements --bin show_orders
@@ -83,7 +83,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     println!("16 items of 15/16, 48 of 1/4, radius 4, at most a million steps");
     problem.print(&ORDERS, 2)?;
-    // The best items exceed the others by more than the tolerance, so an answer with one of the others is wrong.
+    // The best items exceed the others by more than the tolerance, so an answer with one of the
+    // others is wrong.
     let problem = Problem {
         n_items: 32,
         n_best: 8,

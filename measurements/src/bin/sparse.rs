@@ -1,4 +1,5 @@
-//! Estimates examination from sparse logs of known position-based users: many queries with a few lists each.
+//! Estimates examination from sparse logs of known position-based users: many queries with a few
+//! lists each.
 //!
 //! ```text
 //! cargo run --release -p measurements --bin sparse -- random 50
@@ -6,11 +7,13 @@
 //! cargo run --release -p measurements --bin sparse -- ranked 200 0.1 2 4
 //! ```
 //!
-//! Lists show 10 of 14 items of attraction Beta(0.8, 4); a log has 8,000 lists. `random`: in random order. `ranked`: by attraction plus
-//! normal noise with this standard deviation. The number after `random`, or after the noise, is the number of logs; numbers of lists per
-//! query may follow. Each of them gives a row: mean examination; the largest bias of a mean; the share of logs with all positions within
-//! .12 of the truth; the smallest and the largest coverage of 95% intervals; the smallest and the largest ratio of the typical standard
-//! error of a logarithm (root mean square) to the standard deviation of these logarithms; and the share of logs whose report lists a
+//! Lists show 10 of 14 items of attraction Beta(0.8, 4); a log has 8,000 lists. `random`: in random
+//! order. `ranked`: by attraction plus normal noise with this standard deviation. The number after
+//! `random`, or after the noise, is the number of logs; numbers of lists per query may follow. Each
+//! of them gives a row: mean examination; the largest bias of a mean; the share of logs with all
+//! positions within .12 of the truth; the smallest and the largest coverage of 95% intervals; the
+//! smallest and the largest ratio of the typical standard error of a logarithm (root mean square)
+//! to the standard deviation of these logarithms; and the share of logs whose report lists a
 //! position with few comparisons.
 
 use click_logs::fit::{Estimate, Model, Options, Scope, fit, identifiability};

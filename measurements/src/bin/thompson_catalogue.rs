@@ -1,11 +1,14 @@
-//! Thompson sampling: rounds per CPU-second of the policies that thin their draws, beside the same policies with every item drawn in every round.
+//! Thompson sampling: rounds per CPU-second of the policies that thin their draws, beside the same
+//! policies with every item drawn in every round.
 //!
-//! `cargo run --release -p measurements --bin thompson_catalogue -- rsf-ts 4096 1000000` plays a policy (`rsf-ts`, `bc-mp-ts` or `pbm-ts`), a number
-//! of items and a number of rounds. A fourth argument is the number of positions, 5 by default. With `tied` after it all items attract alike.
+//! `cargo run --release -p measurements --bin thompson_catalogue -- rsf-ts 4096 1000000` plays a
+//! policy (`rsf-ts`, `bc-mp-ts` or `pbm-ts`), a number of items and a number of rounds. A fourth
+//! argument is the number of positions, 5 by default. With `tied` after it all items attract alike.
 //!
-//! Each row is a window of rounds. The plain policy starts each window from the state of the thinned one and plays a sample of rounds, because the
-//! cost of its rounds is constant. Short windows are played up to 50 times. Times are of this thread, users included; ratios are medians of five
-//! paired runs.
+//! Each row is a window of rounds. The plain policy starts each window from the state of the
+//! thinned one and plays a sample of rounds, because the cost of its rounds is constant. Short
+//! windows are played up to 50 times. Times are of this thread, users included; ratios are medians
+//! of five paired runs.
 
 use click_models::{ClickModel, PositionBased, RandomSemiBandit, Ranking};
 use policies::{BcMpTs, Decision, PbmTs, Policy, PrefixTs, Select};

@@ -5,8 +5,10 @@
 //! click-bandits fit --counts counts.csv --model pbm --out fitted
 //! ```
 //!
-//! `users.json` is a list of queries, `[{ "name": "7", "theta": [0.05, 0.03], "kappa": [1.0, 0.5] }]`: attraction of every item, examination
-//! of every position. The first number is the number of lists per query, the second one the seed. Items count from 0, positions from 1.
+//! `users.json` is a list of queries,
+//! `[{ "name": "7", "theta": [0.05, 0.03], "kappa": [1.0, 0.5] }]`: attraction of every item,
+//! examination of every position. The first number is the number of lists per query, the second one
+//! the seed. Items count from 0, positions from 1.
 
 use click_models::{ClickModel, ItemId, ListFeedback, PositionBased, Ranking};
 use rand::{RngExt, SeedableRng};

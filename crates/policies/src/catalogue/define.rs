@@ -1,4 +1,5 @@
-//! Macros that turn the rows of the table into [`PolicySpec`](super::PolicySpec), its facts and its constructors.
+//! Macros that turn the rows of the table into [`PolicySpec`](super::PolicySpec), its facts and its
+//! constructors.
 
 /// Generates everything that differs from policy to policy from the rows of the table.
 macro_rules! catalogue {
@@ -15,7 +16,8 @@ macro_rules! catalogue {
     )*) => {
         /// A policy and its parameters.
         ///
-        /// Reads and writes as `{ "pbm-ucb": { "epsilon": 0.0 } }`, and as text, `pbm-ucb(epsilon=0.1)`.
+        /// Reads and writes as `{ "pbm-ucb": { "epsilon": 0.0 } }`, and as text,
+        /// `pbm-ucb(epsilon=0.1)`.
         #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
         #[non_exhaustive]
         pub enum PolicySpec {
@@ -54,7 +56,8 @@ macro_rules! catalogue {
             /// All names, in the order of the rows.
             pub(super) const NAMES: &[&str] = &[$($name),*];
 
-            /// The policy of this name with these parameters, and the default ones for those that are not given.
+            /// The policy of this name with these parameters, and the default ones for those that
+            /// are not given.
             #[allow(unused_variables, reason = "not every policy has parameters")]
             pub(super) fn from_values(name: &str, values: &[(&str, ParameterValue)]) -> Option<Self> {
                 Some(match name {
@@ -117,7 +120,8 @@ macro_rules! builders {
 }
 pub(super) use builders;
 
-/// Generates a function that passes the constructor of a policy to a visitor, if the policy belongs to the family.
+/// Generates a function that passes the constructor of a policy to a visitor, if the policy belongs
+/// to the family.
 macro_rules! with_family {
     ($function:ident $Visitor:ident $Family:ident
         {$(($Variant:ident { $($field:ident),* } $($plays:tt)+))*}) => {

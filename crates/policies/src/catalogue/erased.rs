@@ -1,7 +1,7 @@
 //! Policies whose type is known at run time only: one trait object for all policies of a protocol.
 //!
-//! Each policy has a note of its own type, and the catalogue has one note type for all. So every policy is stored with a decision of
-//! its own, and actions and notes are copied between the two.
+//! Each policy has a note of its own type, and the catalogue has one note type for all. So every
+//! policy is stored with a decision of its own, and actions and notes are copied between the two.
 
 use super::Knowledge;
 use crate::rank_one::Side;
@@ -123,7 +123,8 @@ pub(super) trait Erased<I: Interaction>: Send + Sync {
     /// The best items, if the policy is one that stops and has stopped.
     fn answer(&self) -> Option<Vec<ItemId>>;
 
-    /// Writes the recommended items to `out`. Returns `false` and writes nothing if the policy recommends none.
+    /// Writes the recommended items to `out`. Returns `false` and writes nothing if the policy
+    /// recommends none.
     fn recommend(&self, rng: &mut dyn Rng, out: &mut Ranking) -> bool;
 }
 

@@ -1,7 +1,7 @@
 //! A policy chosen at run time: by name, for the users of one protocol.
 //!
-//! [`NamedPolicy`] implements [`Policy`](crate::Policy). It is saved with its name, its parameters and its knowledge of the users, and is
-//! restored only from the state of that policy.
+//! [`NamedPolicy`] implements [`Policy`](crate::Policy). It is saved with its name, its parameters
+//! and its knowledge of the users, and is restored only from the state of that policy.
 //!
 //! # Examples
 //!
@@ -91,8 +91,8 @@ pub struct NamedPolicy<I: Catalogued> {
 }
 
 impl<I: Catalogued> NamedPolicy<I> {
-    /// A fresh policy. `known` is what the click model lets a learner know; `horizon` is the number of rounds, which only some policies
-    /// need.
+    /// A fresh policy. `known` is what the click model lets a learner know; `horizon` is the number
+    /// of rounds, which only some policies need.
     ///
     /// # Errors
     ///
@@ -165,7 +165,8 @@ impl NamedPolicy<Cascade> {
         self.policy.answer()
     }
 
-    /// Writes the recommended items to `out`. Returns `false` and writes nothing if the policy does not identify items.
+    /// Writes the recommended items to `out`. Returns `false` and writes nothing if the policy does
+    /// not identify items.
     pub fn recommend<R: Rng + ?Sized>(&self, mut rng: &mut R, out: &mut Ranking) -> bool {
         self.policy.recommend(&mut rng, out)
     }

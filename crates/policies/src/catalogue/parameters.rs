@@ -139,7 +139,8 @@ pub enum Level {
 }
 
 impl Level {
-    /// The rate in the analyses of KL-UCB; the policies for the cascade and the dependent click model use it.
+    /// The rate in the analyses of KL-UCB; the policies for the cascade and the dependent click
+    /// model use it.
     pub(super) const fn log_t_plus_3_log_log_t() -> Self {
         Self::LogTPlus3LogLogT
     }
@@ -155,7 +156,8 @@ impl From<Level> for Rate {
     }
 }
 
-/// The logarithm in PBM-PIE's exploration rate: the paper's Algorithm 1 prints `log T`, its Theorem 11 `log t`.
+/// The logarithm in PBM-PIE's exploration rate: the paper's Algorithm 1 prints `log T`, its Theorem
+/// 11 `log t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

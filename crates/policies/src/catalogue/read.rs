@@ -1,6 +1,7 @@
 //! Policies from serde's data: `{ "pbm-pie": { "level": "log-horizon" } }`.
 //!
-//! One visitor reads every row. A derived one would be compiled for each policy, and again for each format.
+//! One visitor reads every row. A derived one would be compiled for each policy, and again for each
+//! format.
 
 use super::parameters::ParameterValue;
 use super::{ParameterRow, PolicySpec, Row, find, rows};
@@ -92,7 +93,8 @@ impl<'de> Visitor<'de> for Parameters {
         self.spec(&values)
     }
 
-    /// The values in the order of the row, in formats without names; those that are missing at the end are the default ones.
+    /// The values in the order of the row, in formats without names; those that are missing at the
+    /// end are the default ones.
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<PolicySpec, A::Error> {
         let mut values: Vec<(&str, ParameterValue)> = Vec::new();
         for parameter in self.0.parameters {

@@ -1,7 +1,8 @@
 //! The table of policies, one row each.
 //!
-//! Papers: PBM paper: Lagrée, Vernade, Cappé, *Multiple-play bandits in the position-based model*, 2016. RSF paper: Vahabi, Lagrée,
-//! Vernade, Cappé, *Sequential ranking under random semi-bandit feedback*, 2016.
+//! Papers: PBM paper: Lagrée, Vernade, Cappé, *Multiple-play bandits in the position-based model*,
+//! 2016. RSF paper: Vahabi, Lagrée, Vernade, Cappé, *Sequential ranking under random semi-bandit
+//! feedback*, 2016.
 
 use super::define::{arm, builders, catalogue, with_family};
 use super::parameters::{
@@ -46,7 +47,8 @@ catalogue! {
         epsilon: NonNegative = NonNegative::default(),
         /// Logarithm of the round or of the horizon.
         level: PbmPieLevel = PbmPieLevel::default(),
-        /// Position at which the policy explores: the last, or the one where it costs least by the estimates.
+        /// Position at which the policy explores: the last, or the one where it costs least by the
+        /// estimates.
         position: PbmPiePosition = PbmPiePosition::default(),
     }
     plays {
@@ -128,7 +130,8 @@ catalogue! {
 
     /// GRAB: exchanges two items of the best list so far.
     Grab = "grab" {
-        /// A list is shown in the first of every `gamma` rounds in which it leads; by default the number of items.
+        /// A list is shown in the first of every `gamma` rounds in which it leads; by default the
+        /// number of items.
         #[serde(skip_serializing_if = "Option::is_none")]
         gamma: Option<NonZeroU32> = None,
     }
@@ -407,7 +410,8 @@ catalogue! {
     CascadeBai = "cascade-bai" {
         /// Largest probability of a wrong answer.
         delta: Delta = Delta::default(),
-        /// Tolerance: how much less attractive than the K-th best item an item of the answer may be.
+        /// Tolerance: how much less attractive than the K-th best item an item of the answer may
+        /// be.
         epsilon: NonNegative = NonNegative::default(),
         /// Factor of the confidence radius.
         radius_scale: NonNegative = radius_as_printed(),
@@ -429,7 +433,8 @@ catalogue! {
     Batrac = "batrac" {
         /// Largest probability of a wrong answer.
         delta: Delta = Delta::default(),
-        /// Tolerance: how much less attractive than the K-th best item an item of the answer may be.
+        /// Tolerance: how much less attractive than the K-th best item an item of the answer may
+        /// be.
         epsilon: NonNegative = NonNegative::default(),
         /// Factor of the confidence radius.
         radius_scale: NonNegative = radius_as_printed(),
@@ -453,7 +458,8 @@ catalogue! {
     CascadeKl = "cascade-kl" {
         /// Largest probability of a wrong answer.
         delta: Delta = Delta::default(),
-        /// Tolerance: how much less attractive than the K-th best item an item of the answer may be.
+        /// Tolerance: how much less attractive than the K-th best item an item of the answer may
+        /// be.
         epsilon: NonNegative = NonNegative::default(),
         /// Test that decides which of two items is better.
         test: CascadeKlTest = CascadeKlTest::default(),
@@ -475,9 +481,11 @@ catalogue! {
     KlLucb = "kl-lucb" {
         /// Largest probability of a wrong answer.
         delta: Delta = Delta::default(),
-        /// Tolerance: how much less attractive than the K-th best item an item of the answer may be.
+        /// Tolerance: how much less attractive than the K-th best item an item of the answer may
+        /// be.
         epsilon: NonNegative = NonNegative::default(),
-        /// Confidence levels: from the number of rounds as in the paper, or from mixtures of likelihoods as in `cascade-kl`.
+        /// Confidence levels: from the number of rounds as in the paper, or from mixtures of
+        /// likelihoods as in `cascade-kl`.
         levels: KlLucbLevels = KlLucbLevels::default(),
     }
     plays {
@@ -519,7 +527,8 @@ catalogue! {
     BeatTheMean = "beat-the-mean" {
         /// Constant of relaxed stochastic transitivity.
         gamma: NonNegative = strong_transitivity(),
-        /// Radius as printed, or without its factor 3 and without comparisons of an item with itself.
+        /// Radius as printed, or without its factor 3 and without comparisons of an item with
+        /// itself.
         radius: MeanRadius = MeanRadius::default(),
     }
     plays {

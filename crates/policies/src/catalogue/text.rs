@@ -1,4 +1,5 @@
-//! A policy as text: its name and the parameters that differ from the defaults, `pbm-pie(level=log-horizon)`.
+//! A policy as text: its name and the parameters that differ from the defaults,
+//! `pbm-pie(level=log-horizon)`.
 
 use super::{Kind, PolicySpec, Range, Row, find, rows};
 use serde_json::{Map, Value};

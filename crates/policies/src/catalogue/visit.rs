@@ -1,7 +1,8 @@
 //! Visitors: access to the static types of the catalogue's policies, one visitor trait per family.
 //!
-//! A visitor receives the constructor of a policy and is compiled for the policy's type. So the simulator's round loops are compiled for
-//! every policy, and only the catalogue lists the policies.
+//! A visitor receives the constructor of a policy and is compiled for the policy's type. So the
+//! simulator's round loops are compiled for every policy, and only the catalogue lists the
+//! policies.
 
 use super::erased::Member;
 use crate::{Error, Policy, PrefixKnown, Recommend, Stop};
@@ -17,7 +18,8 @@ use serde::de::DeserializeOwned;
 pub struct PairKnown {
     /// Number of items.
     pub shape: DuelShape,
-    /// The constant of relaxed stochastic transitivity of the users, for policies that need it. `None`: the policy's own parameter.
+    /// The constant of relaxed stochastic transitivity of the users, for policies that need it.
+    /// `None`: the policy's own parameter.
     pub gamma: Option<NonNegative>,
 }
 
@@ -60,13 +62,14 @@ visitors! {
     WithPairs(PairKnown) for [Policy<Dueling> + Recommend<ItemId> + Member<Pair>];
 }
 
-/// Visits policies of [`Family::Stopping`](super::Family::Stopping) and [`Family::FullFeedback`](super::Family::FullFeedback).
+/// Visits policies of [`Family::Stopping`](super::Family::Stopping) and
+/// [`Family::FullFeedback`](super::Family::FullFeedback).
 pub trait WithStopping {
     /// The visitor's result.
     type Output;
 
-    /// `build` constructs a fresh policy from its knowledge and the horizon. Items of its answer are less attractive than the K-th best
-    /// item by at most `tolerance`.
+    /// `build` constructs a fresh policy from its knowledge and the horizon. Items of its answer
+    /// are less attractive than the K-th best item by at most `tolerance`.
     fn with<P, F>(self, build: F, tolerance: NonNegative) -> Self::Output
     where
         P: Policy<Cascade>

@@ -1,44 +1,3 @@
-//! Beat the Mean: compares every item with random others, and removes the item of least average once it is certainly worse than the best.
-//!
-//! The item with the fewest comparisons (ties at random) is compared with an opponent drawn uniformly from all remaining items, itself
-//! included. The comparison counts for the item, not for the opponent. With `p_b` the share of comparisons that item b won and `n*` the
-//! smallest number of comparisons of any item,
-//!
-//! ```text
-//! c = 3 gamma^2 sqrt(ln(1 / delta) / n*),    delta = 1 / (2 T K)
-//! ```
-//!
-//! and if `min p_b + c <= max p_b - c`, the item of smallest `p_b` is removed with all comparisons against it. The last item is compared
-//! with itself in all later rounds.
-//!
-//! Reference: Yue and Joachims, *Beat the mean bandit*, ICML 2011, Algorithm 1, with `delta` and `c` for a horizon as in its section 4.
-//! Deviations: none with [`MeanRadius::Paper`]. [`MeanRadius::Tight`] is the rule of public programs: `c` has no factor 3, and an item is
-//! not compared with itself. It has a fraction of the regret, and no proof: the paper's Theorem 1 needs the factor.
-//!
-//! Readings: at most one item is removed per round; after T rounds the winner is the item of largest `p_b`. `gamma` is the constant of
-//! relaxed stochastic transitivity, 1 if strong transitivity holds; it is not checked. If it is too small, the Condorcet winner may lose
-//! against the average. If it is too large, no item is ever removed, since the constant is squared: with `gamma = 1` no item is removed
-//! before `n* = 36 ln(2 T K)` (`4 ln(2 T K)` with the tight radius), even if one item always wins and another always loses.
-//!
-//! Without a Condorcet winner, or with a `gamma` that is too small, the winner tends to be the item with the best average against the
-//! remaining ones (the Borda winner), which may be outside the top cycle.
-//!
-//! Late or missing feedback: a comparison counts when its feedback arrives, but an item is not chosen again before all items with as few
-//! comparisons were. Feedback about removed items is ignored.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `duels`, `wins` | `n_{b,b'}`, `w_{b,b'}` | K x K, row: the item for which the comparison counts | comparisons |
-//! | `item_duels`, `item_wins` | `n_b`, `w_b` | K | comparisons |
-//! | `fewest` | `n*` | - | comparisons |
-//! | `left` | `W_l` | at most K | item |
-//! | `level` | `ln(1 / delta)` | - | nats |
-//! | `radius` | 3, or 1 without comparisons of an item with itself | - | - |
-//!
-//! Numerics: a round draws a key for ties, the rank of the item among those that are due, and the rank of its opponent. The items with
-//! the fewest comparisons are a list that is rebuilt when all of them have been compared. Complexity: constant per round while `c > 1/2`,
-//! when no item can be removed, then O(remaining items). Memory: 16 bytes an ordered pair.
-
 use super::left::{check_left, remove};
 use crate::error::check_counts;
 use crate::exact::float;
@@ -74,7 +33,49 @@ impl MeanRadius {
     }
 }
 
-/// Beat the Mean.
+/// Beat the Mean: compares every item with random others, and removes the item of least average
+/// once it is certainly worse than the best.
+///
+/// The item with the fewest comparisons (ties at random) is compared with an opponent drawn
+/// uniformly from all remaining items, itself included. The comparison counts for the item, not for
+/// the opponent. With `p_b` the share of comparisons that item b won and `n*` the smallest number
+/// of comparisons of any item,
+///
+/// ```text
+/// c = 3 gamma^2 sqrt(ln(1 / delta) / n*),    delta = 1 / (2 T K)
+/// ```
+///
+/// and if `min p_b + c <= max p_b - c`, the item of smallest `p_b` is removed with all comparisons
+/// against it. The last item is compared with itself in all later rounds.
+///
+/// Reference: Yue and Joachims, *Beat the mean bandit*, ICML 2011, Algorithm 1, with `delta` and
+/// `c` for a horizon as in its section 4. Deviations: none with [`MeanRadius::Paper`].
+/// [`MeanRadius::Tight`] is the rule of public programs: `c` has no factor 3, and an item is not
+/// compared with itself. It has a fraction of the regret, and no proof: the paper's Theorem 1 needs
+/// the factor.
+///
+/// Readings: at most one item is removed per round; after T rounds the winner is the item of
+/// largest `p_b`. `gamma` is the constant of relaxed stochastic transitivity, 1 if strong
+/// transitivity holds; it is not checked. If it is too small, the Condorcet winner may lose against
+/// the average. With `gamma = 1` no item is removed before `n* = 36 ln(2 T K)` (`4 ln(2 T K)` with
+/// the tight radius).
+///
+/// Without a Condorcet winner, or with too small a `gamma`, the winner tends to be the item with
+/// the best average against the remaining ones, which may be outside the top cycle. Late feedback
+/// counts when it arrives; feedback about removed items is ignored.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `duels`, `wins` | `n_{b,b'}`, `w_{b,b'}` | K x K, row: the item for which the comparison counts | comparisons |
+/// | `item_duels`, `item_wins` | `n_b`, `w_b` | K | comparisons |
+/// | `fewest` | `n*` | - | comparisons |
+/// | `left` | `W_l` | at most K | item |
+/// | `level` | `ln(1 / delta)` | - | nats |
+/// | `radius` | 3, or 1 without comparisons of an item with itself | - | - |
+///
+/// A round draws a key for ties, the rank of the item among those that are due, and the rank of its
+/// opponent. Complexity: O(1) a round while `c > 1/2`, then O(remaining items). Memory: 16 bytes an
+/// ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct BeatTheMean {
@@ -93,7 +94,8 @@ pub struct BeatTheMean {
     item_duels: Vec<u64>,
     #[serde(skip)]
     item_wins: Vec<u64>,
-    /// Items with the fewest comparisons that have not been chosen since the list was built, by number.
+    /// Items with the fewest comparisons that have not been chosen since the list was built, by
+    /// number.
     #[serde(skip)]
     due: Vec<u32>,
     /// The fewest comparisons when that list was built.
@@ -118,7 +120,8 @@ struct Saved {
 }
 
 impl BeatTheMean {
-    /// A fresh policy for `horizon` rounds, with the radius as printed. After the horizon it exploits.
+    /// A fresh policy for `horizon` rounds, with the radius as printed. After the horizon it
+    /// exploits.
     pub fn new(shape: DuelShape, horizon: u64, gamma: NonNegative) -> Self {
         Self::with_radius(shape, horizon, gamma, MeanRadius::Paper)
     }

@@ -1,36 +1,3 @@
-//! Condorcet SAVAGE: compares pairs equally often, and removes an item once it is certainly worse than another.
-//!
-//! Each round compares one of the least compared pairs of remaining items, drawn uniformly. With `p_ij` the share of the `n_ij` duels
-//! that item i won against j, item i is removed if
-//!
-//! ```text
-//! p_ij + sqrt(ln(2 P T / delta) / (2 n_ij)) < 1/2,    P = K (K - 1) / 2,    delta = 1/T
-//! ```
-//!
-//! for some j. When one item is left, it is compared with itself for ever.
-//!
-//! Reference: Urvoy, Clerot, Feraud, Naamane, *Generic exploration and K-armed voting bandits*, ICML 2013, Algorithm 2 with the Condorcet
-//! test, as in Zoghi et al., ICML 2014, section 6. Deviations: none. Reading: if several items remain after T rounds, the winner is the
-//! one that beats most of the other remaining ones.
-//!
-//! Without a Condorcet winner items are removed too, since each remaining item is beaten by another one. With a long horizon the winner is
-//! an item of the top cycle; which one depends on the order of removals.
-//!
-//! Late or missing feedback: a pair counts as compared when it is chosen, so pairs are chosen equally often. The radius depends on the
-//! feedback received. Feedback about removed items may still remove their opponents, but never the last item.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `counts` | `n_ij`, sums of `X_ij` | K x K | duels |
-//! | `left` | the items of `W` | at most K | item |
-//! | `due` | least compared pairs of `W` | at most P | pair |
-//! | `horizon` | T | - | rounds |
-//! | `level` | `ln(2 P T / delta)` | - | nats |
-//!
-//! Numerics: one draw a round gives the rank of the chosen pair among those that are due, in the order of the items' numbers. Complexity:
-//! a few operations, and moving half of the due pairs by one place, at most K (K - 1) / 2 of them. All pairs are visited when every pair
-//! has been compared once more, or an item is removed. Memory: 12 bytes an ordered pair.
-
 use super::counts::DuelCounts;
 use super::left::{check_left, most_beating, remove};
 use crate::exact::float;
@@ -43,7 +10,39 @@ use confidence::math::ln;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// Condorcet SAVAGE.
+/// Condorcet SAVAGE: compares pairs equally often, and removes an item once it is certainly worse
+/// than another.
+///
+/// Each round compares one of the least compared pairs of remaining items, drawn uniformly. With
+/// `p_ij` the share of the `n_ij` duels that item i won against j, item i is removed if
+///
+/// ```text
+/// p_ij + sqrt(ln(2 P T / delta) / (2 n_ij)) < 1/2,    P = K (K - 1) / 2,    delta = 1/T
+/// ```
+///
+/// for some j. The last item is compared with itself for ever.
+///
+/// Reference: Urvoy, Clerot, Feraud, Naamane, *Generic exploration and K-armed voting bandits*,
+/// ICML 2013, Algorithm 2 with the Condorcet test, as in Zoghi et al., ICML 2014, section 6.
+/// Deviations: none. Reading: after T rounds the winner is the item that beats most of the other
+/// remaining ones.
+///
+/// Without a Condorcet winner and with a long horizon the winner is an item of the top cycle; which
+/// one depends on the order of removals. A pair counts as compared when it is chosen. Feedback
+/// about removed items may still remove their opponents, but never the last item.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `counts` | `n_ij`, sums of `X_ij` | K x K | duels |
+/// | `left` | the items of `W` | at most K | item |
+/// | `due` | least compared pairs of `W` | at most P | pair |
+/// | `horizon` | T | - | rounds |
+/// | `level` | `ln(2 P T / delta)` | - | nats |
+///
+/// One draw a round gives the rank of the chosen pair among those that are due, by the items'
+/// numbers. Complexity: a few operations, and moving half of the due pairs by one place. All pairs
+/// are visited when every pair has been compared once more, or an item is removed. Memory: 12 bytes
+/// an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct CondorcetSavage {
@@ -51,7 +50,8 @@ pub struct CondorcetSavage {
     horizon: u64,
     /// Remaining items, by number.
     left: Vec<u32>,
-    /// Pairs of these that have been compared once less than the others, in order; empty if all pairs have equal numbers.
+    /// Pairs of these that have been compared once less than the others, in order; empty if all
+    /// pairs have equal numbers.
     #[serde(skip)]
     due: Vec<(u32, u32)>,
     #[serde(skip)]

@@ -1,49 +1,3 @@
-//! D-TS, double Thompson sampling: compares a sampled Copeland winner with the item that is sampled to beat it most clearly.
-//!
-//! With `p_ij` the share of the `n_ij` duels that item i won against j, and
-//!
-//! ```text
-//! u_ij = p_ij + sqrt(alpha ln t / n_ij),    l_ij = p_ij - sqrt(alpha ln t / n_ij),    x/0 := 1,    u_ii = l_ii = 1/2
-//! ```
-//!
-//! the candidates are the items with `u_ij > 1/2` for the largest number of items j. For every pair a probability is sampled from
-//! `Beta(1 + w_ij, 1 + w_ji)`; the first item is the candidate that beats most others in the samples. Then new samples are drawn of all
-//! others against the first item. The second item has the largest sample among the items with `l <= 1/2` against the first; the first
-//! item itself takes part with 1/2.
-//!
-//! Reference: Wu and Liu, *Double Thompson sampling for dueling bandits*, `NeurIPS` 2016, Algorithm 1. Its regret against Copeland
-//! winners is `O(K^2 log T)`, against a Condorcet winner `O(K log T + K^2 log log T)`. `alpha` is 0.51 as for RUCB; the analysis
-//! needs more than 1/2. Deviations: only samples that affect the choice are drawn, and most of them only as far as they do (whether
-//! they exceed 1/2). Samples are independent of one another and of those of other rounds, so the choice has the same distribution:
-//!
-//! - A single candidate is the first item for any samples. Among several candidates, one that has
-//!   lost more samples than another lost in total is out, and its other pairs are not sampled.
-//! - A score counts samples above 1/2, and only samples above 1/2 can make another item than the first the second one. So one
-//!   uniform draw is enough for a clear loser, whose sample is below.
-//! - Items with `l > 1/2` against the first cannot be second, and get no sample.
-//!
-//! Without a Condorcet winner the first item is a Copeland winner by the samples: an item that beats the most others. An item that beats
-//! it with confidence (`l > 1/2`) is excluded as second item, so in the end a Copeland winner meets itself as a Condorcet winner would.
-//! Regret against the Copeland winners' score grows with `log T` only.
-//!
-//! Late or missing feedback: duels count when their feedback arrives. Samples, and therefore
-//! choices, differ from round to round in the meantime.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `counts` | `B` | K x K | duels |
-//! | `openings` | `ln t` at which `u_ij > 1/2` begins | K x K | nats |
-//! | `n_open` | `(K - 1) zeta-hat_i` | K | items |
-//! | `candidates` | C | at most K | item |
-//! | `alpha` | alpha | - | - |
-//!
-//! Numerics: `u_ij > 1/2` is tested as `ln t > (n_ij - 2 w_ij)^2 / (4 alpha n_ij)` if `2 w_ij <= n_ij`; it is true if item i leads or has
-//! not met j. A round draws a key for ties. With several candidates it then draws whether samples exceed 1/2, for every pair of the
-//! candidate that leads against most others (the first of several), and for the necessary pairs of the others. Then it draws a sample, if
-//! above 1/2, for each possible second item. All draws are in the order of the items' numbers. *Lazily exact*: bounds are revisited when
-//! a count has changed, or when `ln t` reaches the next opening. Complexity: about two uniform draws an item in most rounds; up to K (K -
-//! 1) / 2 at the beginning, when all items are candidates. Memory: 32 bytes an ordered pair.
-
 use super::counts::DuelCounts;
 use super::posterior::{Coins, Upsets};
 use crate::exact::float;
@@ -56,7 +10,50 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
-/// Double Thompson sampling.
+/// D-TS, double Thompson sampling: compares a sampled Copeland winner with the item that is sampled
+/// to beat it most clearly.
+///
+/// With `p_ij` the share of the `n_ij` duels that item i won against j, and
+///
+/// ```text
+/// u_ij = p_ij + sqrt(alpha ln t / n_ij),    l_ij = p_ij - sqrt(alpha ln t / n_ij),    x/0 := 1,    u_ii = l_ii = 1/2
+/// ```
+///
+/// the candidates are the items with `u_ij > 1/2` for the largest number of items j. For every pair
+/// a probability is sampled from `Beta(1 + w_ij, 1 + w_ji)`; the first item is the candidate that
+/// beats most others in the samples. Then new samples are drawn of all others against the first
+/// item. The second item has the largest sample among the items with `l <= 1/2` against the first;
+/// the first item itself takes part with 1/2.
+///
+/// Reference: Wu and Liu, *Double Thompson sampling for dueling bandits*, `NeurIPS` 2016, Algorithm
+/// 1. `alpha` is 0.51 as for RUCB; the analysis needs more than 1/2. Deviations: only samples that
+/// affect the choice are drawn, and most of them only as far as they do (whether they exceed 1/2).
+/// Samples are independent, so the choice has the same distribution:
+///
+/// - A single candidate is the first item for any samples. Among several candidates, one that has
+///   lost more samples than another lost in total is out, and its other pairs are not sampled.
+/// - A score counts samples above 1/2, and only such samples can make another item than the first
+///   the second one. One uniform draw is enough for a clear loser, whose sample is below.
+/// - Items with `l > 1/2` against the first cannot be second, and get no sample.
+///
+/// Without a Condorcet winner a Copeland winner meets itself in the end, and regret against the
+/// Copeland winners' score grows with `log T`. Duels count when their feedback arrives.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `counts` | `B` | K x K | duels |
+/// | `openings` | `ln t` at which `u_ij > 1/2` begins | K x K | nats |
+/// | `n_open` | `(K - 1) zeta-hat_i` | K | items |
+/// | `candidates` | C | at most K | item |
+/// | `alpha` | alpha | - | - |
+///
+/// Numerics: `u_ij > 1/2` is tested as `ln t > (n_ij - 2 w_ij)^2 / (4 alpha n_ij)` if
+/// `2 w_ij <= n_ij`; it is true if item i leads or has not met j. A round draws a key for ties.
+/// With several candidates it then draws whether samples exceed 1/2, for every pair of the
+/// candidate that leads against most others (the first of several), and for the necessary pairs of
+/// the others. Then it draws a sample, if above 1/2, for each possible second item. All draws are
+/// in the order of the items' numbers. Complexity: about two uniform draws an item in most rounds;
+/// up to K (K - 1) / 2 at the beginning. Memory: 32 bytes an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct DoubleTs {
@@ -84,7 +81,8 @@ pub struct DoubleTs {
     /// Number of other items against which an item leads.
     #[serde(skip)]
     n_led: Vec<u32>,
-    /// Buffers of the comparison of candidates: samples lost by each item, and the number of items with which its pairs have been sampled.
+    /// Buffers of the comparison of candidates: samples lost by each item, and the number of items
+    /// with which its pairs have been sampled.
     #[serde(skip)]
     lost: Vec<u32>,
     #[serde(skip)]
@@ -109,7 +107,8 @@ impl DoubleTs {
         Self::from(Saved { counts: DuelCounts::new(shape), alpha })
     }
 
-    /// Counts the open bounds of rows with a new opening or a changed count, and finds the candidates.
+    /// Counts the open bounds of rows with a new opening or a changed count, and finds the
+    /// candidates.
     fn look_again(&mut self, level: f64) {
         let n_items = self.n_open.len();
         let rows = self.openings.chunks_exact(n_items).zip(&mut self.next_in_row).zip(&mut self.n_open);
@@ -172,7 +171,8 @@ impl DoubleTs {
         if own > best.lost {
             return;
         }
-        // It has no sample against itself, and those of other pairs may have been drawn for the other item.
+        // It has no sample against itself, and those of other pairs may have been drawn for the
+        // other item.
         let n_items = lost.len();
         sampled[item] = n_items;
         let (lost_by, sampled_with) = (&mut lost[..n_items], &sampled[..n_items]);
@@ -209,7 +209,8 @@ impl DoubleTs {
         let n_items = self.n_open.len();
         let openings = &self.openings[first * n_items..(first + 1) * n_items];
         let mut best = (0.5, first);
-        // l_{other, first} <= 1/2 is equivalent to u_{first, other} >= 1/2. The first item has no opening against itself.
+        // l_{other, first} <= 1/2 is equivalent to u_{first, other} >= 1/2. The first item has no
+        // opening against itself.
         let may_win = |other: usize| level >= openings[other];
         self.upsets.draw_all(&self.counts, first, rng, may_win, |other, sample| {
             if sample > best.0 {

@@ -1,48 +1,3 @@
-//! ECW-RMED: compares a pair until its duels are as many as a winner of least cost needs; no item has to beat all others.
-//!
-//! Item i's *superiors* `S_i` beat it in more than half of their duels, its *inferiors* `I_i` lose. With `L_i` superiors of item i, the
-//! Copeland winners have the fewest, L. `d_ij` is the divergence of the share of i's wins against j from 1/2, `N_ij` the number of
-//! their duels, and `r_ij = (L_i + L_j - 2 L) / (2 (K - 1))` the regret of comparing them, all by the duels so far.
-//!
-//! A pass begins with every pair that `N_ij < alpha sqrt(ln t)` or `|share - 1/2| < beta / ln ln t` holds for, once. Then it goes through its
-//! list of pairs. After each of them the next pass is given more pairs: if some winner's evidence suffices, the comparison of that winner
-//! with itself; otherwise, for the winner w of least cost, the comparison of w with itself and the pairs that have fewer duels than
-//! `e_ij ln t / d_ij`. A pair that is still to come in this pass, or is listed already, is not listed again. The first list is every pair.
-//!
-//! The *evidence* of a winner w suffices if, for every other item i and every l from `max(0, L - 1)` to the second smallest number of
-//! superiors, whatever duels have to be other than they seem for i to have at most l superiors and w at least l + 1 have
-//! `sum N d >= ln t`: those with `l + 1 - L` inferiors of w, and those with `L_i - l` superiors of i other than w, or with one less if i is
-//! among these inferiors of w.
-//!
-//! The *plan* of a winner w is cheap to find: `e_wj = 1` for all its inferiors, and for every other item i of n superiors other than w, and
-//! `k = n - (L_i - L + 1)` not negative: sort these superiors j by `r_ij / d_ij` and give each of the first h of them `e = 1 / (h - k)`, for
-//! the h of least cost. Its cost is the sum of `e r / d`.
-//!
-//! Reference: Komiyama, Honda, Nakagawa, *Copeland dueling bandit problem: regret lower bound, optimal algorithm, and
-//! computationally efficient algorithm*, ICML 2016, Algorithm 1 with equations (3) to (5); `alpha = 3` and `beta = 0.01` are of
-//! its experiments. Its regret is at most `C ln T` for the cost C of the cheapest plan (Theorem 5), which with two or more winners
-//! is the lower bound (Theorem 6). Deviations: the paper lists `(w, w)` only if w meets itself is among the pairs of different
-//! items, which it never is; here it is listed. Readings: the order of a pass is by the items' numbers; `e` is clipped at 1 in the
-//! test of the evidence (which changes nothing); in rounds 1 and 2, where `ln ln t` is not positive, every pair is compared; a
-//! share of 1/2 makes neither a superior nor an inferior. Of several winners with sufficient evidence, or of equal cost, one is
-//! drawn. The paper recommends nothing; here the recommendation is the winner that would be compared with itself next.
-//!
-//! Late or missing feedback: a pair without feedback counts as a draw. The pairs that follow a
-//! comparison are listed when the next pair is chosen.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `n_superiors` | `L_i` | K | items |
-//! | `evidence` | `N_ij d_ij` | K x K | nats |
-//! | `winners`, `room` | empirical winners, and the `ln t` up to which their evidence suffices | at most K | item, nats |
-//! | `need` | `q_ij = e_ij / d_ij` | K x K, below the diagonal | duels per nat |
-//! | `pass`, from `place` on | `L_C`, `L_R` | pairs | pair |
-//! | `next` | `L_N` | pairs | pair |
-//!
-//! Numerics: a set of duels is as good as its least evidence, so sets are prefixes of sorted evidence, summed from the least on. Evidence, winners
-//! and plan are functions of the counts and remembered until one changes. Complexity: O(1) while a winner meets itself; otherwise O(K^2 log K)
-//! for each winner, times the number of values of l. Memory: 40 bytes an ordered pair.
-
 #[cfg(test)]
 mod tests;
 
@@ -57,7 +12,56 @@ use confidence::{NonNegative, Rate, bernoulli_kl};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// ECW-RMED.
+/// ECW-RMED: compares a pair until its duels are as many as a winner of least cost needs; no item
+/// has to beat all others.
+///
+/// Item i's *superiors* `S_i` beat it in more than half of their duels, its *inferiors* `I_i` lose.
+/// With `L_i` superiors of item i, the Copeland winners have the fewest, L. `d_ij` is the
+/// divergence of the share of i's wins against j from 1/2, `N_ij` the number of their duels, and
+/// `r_ij = (L_i + L_j - 2 L) / (2 (K - 1))` the regret of comparing them, all by the duels so far.
+///
+/// A pass begins with every pair that `N_ij < alpha sqrt(ln t)` or `|share - 1/2| < beta / ln ln t`
+/// holds for, once. Then it plays its list of pairs. After each of them the next pass is given more
+/// pairs: if some winner's evidence suffices, the comparison of that winner with itself; otherwise,
+/// for the winner w of least cost, the comparison of w with itself and the pairs that have fewer
+/// duels than `e_ij ln t / d_ij`. A pair that is still to come in this pass, or is listed already,
+/// is not listed again. The first list is every pair.
+///
+/// The *evidence* of a winner w suffices if, for every other item i and every l from
+/// `max(0, L - 1)` to the second smallest number of superiors, whatever duels have to be other than
+/// they seem for i to have at most l superiors and w at least l + 1 have `sum N d >= ln t`: those
+/// with `l + 1 - L` inferiors of w, and those with `L_i - l` superiors of i other than w, or with
+/// one less if i is among these inferiors of w.
+///
+/// The *plan* of a winner w: `e_wj = 1` for all its inferiors, and for every other item i of n
+/// superiors other than w, and `k = n - (L_i - L + 1)` not negative: sort these superiors j by
+/// `r_ij / d_ij` and give each of the first h of them `e = 1 / (h - k)`, for the h of least cost.
+/// Its cost is the sum of `e r / d`.
+///
+/// Reference: Komiyama, Honda, Nakagawa, *Copeland dueling bandit problem: regret lower bound,
+/// optimal algorithm, and computationally efficient algorithm*, ICML 2016, Algorithm 1 with
+/// equations (3) to (5); `alpha = 3` and `beta = 0.01` are of its experiments. Its regret is at
+/// most `C ln T` for the cost C of the cheapest plan (Theorem 5), which with two or more winners is
+/// the lower bound (Theorem 6). Deviations: the paper lists `(w, w)` only if w meets itself is
+/// among the pairs of different items, which it never is; here it is listed. Readings: the order of
+/// a pass is by the items' numbers; `e` is clipped at 1 in the test of the evidence (which changes
+/// nothing); in rounds 1 and 2, where `ln ln t` is not positive, every pair is compared; a share of
+/// 1/2 makes neither a superior nor an inferior. Of several winners with sufficient evidence, or of
+/// equal cost, one is drawn. The paper recommends nothing; here the recommendation is the winner
+/// that would be compared with itself next. A pair without feedback counts as a draw.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `n_superiors` | `L_i` | K | items |
+/// | `evidence` | `N_ij d_ij` | K x K | nats |
+/// | `winners`, `room` | empirical winners, and the `ln t` up to which their evidence suffices | at most K | item, nats |
+/// | `need` | `q_ij = e_ij / d_ij` | K x K, below the diagonal | duels per nat |
+/// | `pass`, from `place` on | `L_C`, `L_R` | pairs | pair |
+/// | `next` | `L_N` | pairs | pair |
+///
+/// Numerics: a set of duels is as good as its least evidence, so sets are prefixes of sorted
+/// evidence, summed from the least on. Complexity: O(1) while a winner meets itself; otherwise
+/// O(K^2 log K) for each winner, times the number of values of l. Memory: 40 bytes an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct EcwRmed {
@@ -86,7 +90,8 @@ pub struct EcwRmed {
     divergence: Vec<f64>,
     #[serde(skip)]
     n_superiors: Vec<u32>,
-    /// The winners, and the `ln t` up to which their evidence suffices; empty if counts have changed.
+    /// The winners, and the `ln t` up to which their evidence suffices; empty if counts have
+    /// changed.
     #[serde(skip)]
     winners: Vec<(u32, f64)>,
     /// The winners of least cost; empty if counts have changed.
@@ -249,7 +254,8 @@ impl EcwRmed {
             }
         }
         if from == 0 {
-            // While no pair is below `least`, none gets below `close`, which falls. Less, for rounding.
+            // While no pair is below `least`, none gets below `close`, which falls. Less, for
+            // rounding.
             self.quiet_until = quiet_until * (1.0 - 1e-9);
         }
         None
@@ -388,7 +394,8 @@ impl EcwRmed {
         self.list_pair(winner as usize, winner as usize);
     }
 
-    /// The winner to compare with itself, and whether its evidence suffices. If no winner's does, it is one of least cost.
+    /// The winner to compare with itself, and whether its evidence suffices. If no winner's does,
+    /// it is one of least cost.
     fn incumbent(&mut self, level: f64, ties: Ties) -> Option<(u32, bool)> {
         if self.winners.is_empty() {
             self.find_winners();
@@ -512,10 +519,12 @@ impl Update<Pair, DuelOutcome> for EcwRmed {
 }
 
 impl Recommend<ItemId> for EcwRmed {
-    /// The winner that would be compared with itself next: one with sufficient evidence, otherwise one of least cost.
+    /// The winner that would be compared with itself next: one with sufficient evidence, otherwise
+    /// one of least cost.
     ///
-    /// Several items may seem to be winners because a close pair is the wrong way round. Evidence for the true winner may suffice then, and
-    /// for no other: the close pair turned round would only be better for it.
+    /// Several items may seem to be winners because a close pair is the wrong way round. Evidence
+    /// for the true winner may suffice then, and for no other: the close pair turned round would
+    /// only be better for it.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
         let ties = Ties::draw(rng);
         // A copy, because winners are found and remembered when the next list is made.

@@ -1,36 +1,3 @@
-//! Interleaved Filter (IF2): compares an incumbent with all others in turn, until it is beaten or the last item.
-//!
-//! The *incumbent* (at first a random item) is compared once with every remaining item, in repeated sweeps. After every sweep, with `p_b`
-//! the share of the `n` duels that the incumbent won against item b and
-//!
-//! ```text
-//! c = sqrt(4 ln(1 / delta) / n),    delta = 1 / (T K^2)
-//! ```
-//!
-//! every item with `p_b - c > 1/2` is removed. If then an item has `p_b + c < 1/2`, all items with `p_b > 1/2` are removed (*pruned*),
-//! that item becomes the incumbent, and counts restart. The last item is compared with itself in all later rounds.
-//!
-//! Reference: Yue, Broder, Kleinberg, Joachims, *The K-armed dueling bandits problem*, JCSS 78, 2012, Algorithm 2 with the pruning of
-//! IF2. Deviations: none. Readings: sweeps are in the order of the items' numbers; if several items beat the incumbent, a random one
-//! follows it; after T rounds the winner is the incumbent. The analysis needs a total order with strong stochastic transitivity; without
-//! it, pruning may remove the Condorcet winner.
-//!
-//! Without a Condorcet winner incumbents follow one another with fewer and fewer remaining items. So the policy ends with one item, which
-//! may be in the top cycle or below it.
-//!
-//! Late or missing feedback: a decision's note is the *epoch*, the number of incumbents so far. Feedback from an earlier epoch is about
-//! another incumbent, and is ignored. The interval of an item depends on the feedback received about it.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `incumbent` | `b-hat` | - | item |
-//! | `left` | W | at most K - 1 | item |
-//! | `duels`, `wins` | t, `t P-hat` of the incumbent | K | duels |
-//! | `level` | `ln(1 / delta)` | - | nats |
-//!
-//! Numerics: one draw for the first incumbent, and a key for ties a sweep. Complexity: constant a round, O(items left) at the end
-//! of a sweep. Memory: 16 bytes an item.
-
 use crate::error::check_counts;
 use crate::exact::float;
 use crate::setup::Setup;
@@ -41,7 +8,39 @@ use confidence::math::ln;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// Interleaved Filter with pruning.
+/// Interleaved Filter (IF2): compares an incumbent with all others in turn, until it is beaten or
+/// the last item.
+///
+/// The *incumbent* (at first a random item) is compared once with every remaining item, in repeated
+/// sweeps. After every sweep, with `p_b` the share of the `n` duels that the incumbent won against
+/// item b and
+///
+/// ```text
+/// c = sqrt(4 ln(1 / delta) / n),    delta = 1 / (T K^2)
+/// ```
+///
+/// every item with `p_b - c > 1/2` is removed. If then an item has `p_b + c < 1/2`, all items with
+/// `p_b > 1/2` are removed (*pruned*), that item becomes the incumbent, and counts restart. The
+/// last item is compared with itself in all later rounds.
+///
+/// Reference: Yue, Broder, Kleinberg, Joachims, *The K-armed dueling bandits problem*, JCSS 78,
+/// 2012, Algorithm 2 with the pruning of IF2. Deviations: none. Readings: sweeps are in the order
+/// of the items' numbers; if several items beat the incumbent, a random one follows it; after T
+/// rounds the winner is the incumbent. The analysis needs a total order with strong stochastic
+/// transitivity; without it, pruning may remove the Condorcet winner, and without a Condorcet
+/// winner the last item may be below the top cycle.
+///
+/// A decision's note is the *epoch*, the number of incumbents so far. Feedback from an earlier
+/// epoch is about another incumbent, and is ignored.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `incumbent` | `b-hat` | - | item |
+/// | `left` | W | at most K - 1 | item |
+/// | `duels`, `wins` | t, `t P-hat` of the incumbent | K | duels |
+/// | `level` | `ln(1 / delta)` | - | nats |
+///
+/// Complexity: O(1) a round, O(items left) at the end of a sweep. Memory: 16 bytes an item.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct InterleavedFilter {
@@ -180,7 +179,8 @@ impl TryFrom<Saved> for InterleavedFilter {
             return Err(Error::SavedSizes);
         }
         check_counts(saved.rounds, &saved.duels, &saved.wins)?;
-        // Before the first sweep, the first incumbent still has to be taken from the remaining items.
+        // Before the first sweep, the first incumbent still has to be taken from the remaining
+        // items.
         let in_a_sweep = if saved.incumbent.is_some() { saved.left.len() } else { 0 };
         if saved.horizon == 0 || saved.place >= in_a_sweep.max(1) {
             return Err(Error::SavedStage);

@@ -1,51 +1,3 @@
-//! `MergeDTS`: Thompson sampling within small batches of items, which are merged as items are removed.
-//!
-//! The items are distributed at random among batches of M. Round t plays batch `t mod b` of `b` batches:
-//!
-//! 1. An item is removed if `u_ij = p_ij + sqrt(alpha ln(t + C) / n_ij) < 1/2` for some j of its batch. A batch of a single item is
-//!    then merged with the next one.
-//! 2. For every pair of the batch a probability is sampled from `Beta(1 + w_ij, 1 + w_ji)`; the first item is the one that beats
-//!    most others.
-//! 3. New samples are drawn of all others against the first item. The second item has the *smallest* sample: comparisons with the best
-//!    remove the worst item soonest, and items must be removed before batches grow.
-//!
-//! When at most `K / 2^s` items remain, for `s = 1, 2, ..`, the largest batch is merged with the smallest, and so on, as long as the two
-//! have at most 3/2 M items. The last item is compared with itself in all later rounds.
-//!
-//! Reference: Li, Markov, de Rijke, Zoghi, *`MergeDTS`: a method for effective large-scale online ranker evaluation*, ACM TOIS 38, 2020,
-//! Algorithm 1, with the parameters of its experiments: `alpha = 0.8^6`, `M = 16`, `C = 400,000` (as in the settings of the authors'
-//! program). The text of the paper was not at hand, so the rule is not checked against it. The analysis needs `alpha > 1/2` and
-//! `C = ((4 alpha - 1) K^2 T / (2 alpha - 1))^(1 / (2 alpha - 1))`. The paper takes batches, bounds, elimination and merging from `MergeRUCB` (Zoghi, Whiteson, de Rijke, WSDM 2015).
-//!
-//! Readings, where the rule leaves a choice:
-//!
-//! - *The second item* is never the first. If the first took part (its sample against itself would be 1/2, as in D-TS), a batch whose
-//!   other samples all exceed 1/2 would compare the first with itself, without information.
-//! - *Sizes of merged batches* are kept below `3/2 M` only. `MergeRUCB` also keeps them above `M / 2`, by merging again.
-//! - *All items beaten*: a batch may be a cycle in which every item is certainly beaten by another. Then none is removed. With a Condorcet
-//!   winner this is as unlikely as losing the winner.
-//! - *A batch of a single item* is merged with the next one before its round, without testing the added items again.
-//! - *The test whether to merge* is at the start of a round, not at the end of the previous one.
-//!
-//! Deviations: step 2 draws whether a sample exceeds 1/2 instead of the sample, which is the same in law.
-//!
-//! Without a Condorcet winner the last item may be any item of a top cycle, since an item is removed when one of its batch certainly
-//! beats it. A batch in which all items are found to be beaten at once keeps comparing its members, alone or after merging.
-//!
-//! Late or missing feedback: counts belong to pairs, not to batches, so feedback counts whenever it arrives.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `counts` | W | K x K | duels |
-//! | `items`, cut at `ends` | `B_1, .., B_b` | at most K | item |
-//! | `stage` | S | - | - |
-//! | `alpha`, `head_start`, `batch_size` | alpha, C, M | - | -, rounds, items |
-//!
-//! Numerics: `u_ij < 1/2` is tested as `(n_ij - 2 w_ij)^2 > 4 alpha n_ij ln(t + C)`. The first round shuffles the items. A round draws a
-//! key for ties, then one sample for each pair of the batch, then one for each of the others against the first. Items to remove are
-//! searched only after feedback that makes a removal possible. Complexity: `M (M - 1) / 2` uniform draws and M Beta draws, for any K.
-//! Memory: 16 bytes an ordered pair.
-
 use super::counts::DuelCounts;
 use super::left::most_beating;
 use super::posterior::{Coins, sample};
@@ -62,7 +14,54 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// `MergeDTS`.
+/// `MergeDTS`: Thompson sampling within small batches of items, which are merged as items are
+/// removed.
+///
+/// The items are distributed at random among batches of M. Round t plays batch `t mod b` of `b`
+/// batches. First, an item is removed if `u_ij = p_ij + sqrt(alpha ln(t + C) / n_ij) < 1/2` for
+/// some j of its batch; a batch of a single item is then merged with the next one. Second, for
+/// every pair of the batch a probability is sampled from `Beta(1 + w_ij, 1 + w_ji)`; the first item
+/// is the one that beats most others. Third, new samples are drawn of all others against the first
+/// item. The second item has the *smallest* sample, since comparisons with the best remove the
+/// worst item soonest.
+///
+/// When at most `K / 2^s` items remain, for `s = 1, 2, ..`, the largest batch is merged with the
+/// smallest, and so on, as long as the two have at most 3/2 M items. The last item is compared with
+/// itself in all later rounds.
+///
+/// Reference: Li, Markov, de Rijke, Zoghi, *`MergeDTS`: a method for effective large-scale online
+/// ranker evaluation*, ACM TOIS 38, 2020, Algorithm 1, with the parameters of its experiments:
+/// `alpha = 0.8^6`, `M = 16`, `C = 400,000` (as in the settings of the authors' program). The text
+/// of the paper was not at hand, so the rule is not checked against it. The analysis needs
+/// `alpha > 1/2` and `C = ((4 alpha - 1) K^2 T / (2 alpha - 1))^(1 / (2 alpha - 1))`. Batches,
+/// bounds, elimination and merging are those of `MergeRUCB` (Zoghi, Whiteson, de Rijke, WSDM 2015).
+/// Deviations: a draw whether a sample exceeds 1/2 replaces the sample, with the same distribution
+/// of choices.
+///
+/// Readings, where the rule leaves a choice:
+///
+/// - *The second item* is never the first: with a sample of 1/2 against itself, as in D-TS, a batch
+///   whose other samples all exceed 1/2 would compare the first with itself, without information.
+/// - *Sizes of merged batches* are kept below `3/2 M` only. `MergeRUCB` also keeps them above
+///   `M / 2`, by merging again.
+/// - *All items beaten*: if every item of a batch is certainly beaten by another, none is removed.
+/// - *A batch of a single item* is merged before its round, without testing the added items again.
+/// - *The test whether to merge* is at the start of a round, not at the end of the previous one.
+///
+/// Without a Condorcet winner the last item may be any item of a top cycle. Counts belong to pairs,
+/// so feedback counts whenever it arrives.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `counts` | W | K x K | duels |
+/// | `items`, cut at `ends` | `B_1, .., B_b` | at most K | item |
+/// | `stage` | S | - | - |
+/// | `alpha`, `head_start`, `batch_size` | alpha, C, M | - | -, rounds, items |
+///
+/// Numerics: `u_ij < 1/2` is tested as `(n_ij - 2 w_ij)^2 > 4 alpha n_ij ln(t + C)`. The first
+/// round shuffles the items. A round draws a key for ties, then one sample for each pair of the
+/// batch, then one for each of the others against the first. Complexity: `M (M - 1) / 2` uniform
+/// draws and M Beta draws, for any K. Memory: 16 bytes an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct MergeDts {
@@ -116,7 +115,8 @@ impl MergeDts {
         Self::with_parameters(shape, alpha, 400_000, 16)
     }
 
-    /// A fresh policy. Batches of fewer than 2 items are treated as batches of 2, and a head start of more than 2^40 rounds as 2^40.
+    /// A fresh policy. Batches of fewer than 2 items are treated as batches of 2, and a head start
+    /// of more than 2^40 rounds as 2^40.
     pub fn with_parameters(shape: DuelShape, alpha: NonNegative, head_start: u64, batch_size: usize) -> Self {
         let n_items = shape.n_items();
         let batch_size = batch_size.clamp(2, n_items);

@@ -1,43 +1,50 @@
 //! Thompson samples of preference probabilities, mostly whether they exceed 1/2.
 //!
-//! The probability that item i is preferred to j is sampled from `Beta(1 + w_ij, 1 + w_ji)`. Mostly it only matters whether a sample
-//! exceeds 1/2, and after many duels the samples of an item that lost most of them rarely do. [`Upsets::draw_all`] returns the sample if it
-//! exceeds 1/2. It is equal in law to drawing the sample and comparing, but usually costs one uniform draw. With `n = w_ij + w_ji` and
-//! `s = 2 (w_ji - w_ij) > 0`, the density `f(x) = (n + 1) C(n, w_ij) x^w_ij (1 - x)^w_ji` is log-concave, and therefore below its tangent
+//! The probability that item i is preferred to j is sampled from `Beta(1 + w_ij, 1 + w_ji)`. Mostly
+//! it only matters whether a sample exceeds 1/2, and after many duels the samples of an item that
+//! lost most of them rarely do. [`Upsets::draw_all`] returns the sample if it exceeds 1/2. It is
+//! equal in law to drawing the sample and comparing, but usually costs one uniform draw. With
+//! `n = w_ij + w_ji` and `s = 2 (w_ji - w_ij) > 0`, the density
+//! `f(x) = (n + 1) C(n, w_ij) x^w_ij (1 - x)^w_ji` is log-concave, and therefore below its tangent
 //! at 1/2:
 //!
 //! ```text
 //! f(x) <= h(x) = f(1/2) exp(-s (x - 1/2)),    integral of h over x > 1/2 = f(1/2) / s = limit
 //! ```
 //!
-//! If the limit is small, there is a proposal with this probability: `1/2 + Exp(s)`, accepted with probability `f / h`. So a sample x
-//! above 1/2 has density f. If the limit is large, the sampler draws the Beta variate.
+//! If the limit is small, there is a proposal with this probability: `1/2 + Exp(s)`, accepted with
+//! probability `f / h`. So a sample x above 1/2 has density f. If the limit is large, the sampler
+//! draws the Beta variate.
 //!
-//! If only the comparison with 1/2 matters, [`Coins`] draws a Bernoulli variable with the probability of a sample above 1/2. This is the
-//! probability of at most `w_ij` heads in `n + 1` tosses of a fair coin, `chance(w_ij, w_ji)`. As a sum it has O(root n) terms. One more
-//! duel changes it by one term,
+//! If only the comparison with 1/2 matters, [`Coins`] draws a Bernoulli variable with the
+//! probability of a sample above 1/2. This is the probability of at most `w_ij` heads in `n + 1`
+//! tosses of a fair coin, `chance(w_ij, w_ji)`. As a sum it has O(root n) terms. One more duel
+//! changes it by one term,
 //!
 //! ```text
 //! chance(w + 1, v) = chance(w, v) + C(w + 1 + v, v) / 2^(w + v + 2),    chance(v, w) = 1 - chance(w, v)
 //! ```
 //!
-//! so an estimate is updated, and the sum is computed only if the estimate cannot decide: a toss compares a uniform draw with the chance,
-//! and a draw that differs from the estimate by more than its error is on the same side of both. *Lazily exact*: the result is a function
-//! of the counts and the draw alone, for any history of the estimate. The estimate restarts from the sum once in about root n duels. A
-//! change is at most `0.4 / root n`, so between two sums a relative error e of the changes adds up to 0.4 e; e is 1e-11, and [`MARGIN`]
-//! is 2^-30.
+//! so an estimate is updated, and the sum is computed only if the estimate cannot decide: a toss
+//! compares a uniform draw with the chance, and a draw that differs from the estimate by more than
+//! its error is on the same side of both. *Lazily exact*: the result is a function of the counts
+//! and the draw alone, for any history of the estimate. The estimate restarts from the sum once in
+//! about root n duels. A change is at most `0.4 / root n`, so between two sums a relative error e
+//! of the changes adds up to 0.4 e; e is 1e-11, and [`MARGIN`] is 2^-30.
 //!
-//! Reference: Devroye, *Non-uniform random variate generation*, 1986, chapter VII.2, for rejection from log-concave densities;
-//! Loader, *Fast and accurate computation of binomial probabilities*, 2000, for `C(n, w) / 2^n`. Deviations: none.
+//! Reference: Devroye, *Non-uniform random variate generation*, 1986, chapter VII.2, for rejection
+//! from log-concave densities; Loader, *Fast and accurate computation of binomial probabilities*,
+//! 2000, for `C(n, w) / 2^n`. Deviations: none.
 //!
 //! | here | formula | shape | unit |
 //! |---|---|---|---|
 //! | `limits` | `f(1/2) / s`, 0 if a Beta variate is drawn | K x K | probability / 2^64 |
 //! | `estimates` | integral of f over x > 1/2, within [`MARGIN`] | K x K | probability / 2^64 |
 //!
-//! Numerics: `f(1/2)` has a relative error of 1e-11 (tested against statrs), coins are exact to 2^-64. Complexity: one draw if a limit is
-//! small, two Gamma draws otherwise; a few logarithms when a count changes. A toss is a comparison; one in 5e8 needs the sum. Memory: 8
-//! bytes an ordered pair for either.
+//! Numerics: `f(1/2)` has a relative error of 1e-11 (tested against statrs), coins are exact to
+//! 2^-64. Complexity: one draw if a limit is small, two Gamma draws otherwise; a few logarithms
+//! when a count changes. A toss is a comparison; one in 5e8 needs the sum. Memory: 8 bytes an
+//! ordered pair for either.
 
 use super::counts::DuelCounts;
 use crate::exact::float;
@@ -64,7 +71,8 @@ pub(super) fn sample<R: Rng + ?Sized>(
 #[derive(Debug, Clone)]
 pub(super) struct Coins {
     n_items: usize,
-    /// One row per item: approximate probability that its sample against the column's item exceeds 1/2, in units of 2^-64.
+    /// One row per item: approximate probability that its sample against the column's item exceeds
+    /// 1/2, in units of 2^-64.
     estimates: Vec<u64>,
 }
 
@@ -99,8 +107,8 @@ impl Coins {
         self.estimates[loser * self.n_items + winner] = !estimate;
     }
 
-    /// Draws whether samples say that `item` beats the others that are `wanted`, one after the other, until `tossed` breaks. A toss takes one
-    /// draw.
+    /// Draws whether samples say that `item` beats the others that are `wanted`, one after the
+    /// other, until `tossed` breaks. A toss takes one draw.
     #[inline]
     pub(super) fn toss_all<R: Rng + ?Sized>(
         &self,
@@ -189,8 +197,8 @@ impl Upsets {
         self.limits[item * n_items + other] = limit(losses, wins);
     }
 
-    /// Samples of the probabilities that the others that are `wanted` are preferred to `item`, in the order of their numbers. `drawn` gets
-    /// those that exceed 1/2.
+    /// Samples of the probabilities that the others that are `wanted` are preferred to `item`, in
+    /// the order of their numbers. `drawn` gets those that exceed 1/2.
     #[inline]
     pub(super) fn draw_all<R: Rng + ?Sized>(
         &self,
@@ -204,7 +212,8 @@ impl Upsets {
         let limits = &self.limits[item * n_items..][..n_items];
         let mut next = 0;
         loop {
-            // The next item whose sample may exceed 1/2. A loop without calls keeps the generator in registers.
+            // The next item whose sample may exceed 1/2. A loop without calls keeps the generator
+            // in registers.
             let mut candidate = None;
             while candidate.is_none() && next < limits.len() {
                 let (other, limit) = (next, limits[next]);
@@ -226,7 +235,8 @@ impl Upsets {
     }
 }
 
-/// The probability of a proposal, in units of 2^-64 and at least one unit; 0 if a Beta variate is drawn.
+/// The probability of a proposal, in units of 2^-64 and at least one unit; 0 if a Beta variate is
+/// drawn.
 #[inline]
 fn limit(wins: u64, losses: u64) -> u64 {
     if wins >= losses {
@@ -240,8 +250,8 @@ fn limit(wins: u64, losses: u64) -> u64 {
     units(probability).max(1)
 }
 
-/// The probability that a `Beta(1 + wins, 1 + losses)` variate exceeds 1/2, in units of 2^-64: the probability of at most `wins` heads in
-/// `wins + losses + 1` tosses of a fair coin.
+/// The probability that a `Beta(1 + wins, 1 + losses)` variate exceeds 1/2, in units of 2^-64: the
+/// probability of at most `wins` heads in `wins + losses + 1` tosses of a fair coin.
 pub(super) fn above_half(wins: u64, losses: u64) -> u64 {
     if wins == losses {
         return 1 << 63;

@@ -1,38 +1,3 @@
-//! RMED1, relative minimum empirical divergence: compares every item again until another one clearly beats it.
-//!
-//! With `p_ij` the share of duels that item i won against j and `n_ij` their number, the evidence against item i is
-//!
-//! ```text
-//! I_i = sum over j with p_ij <= 1/2 of n_ij d(p_ij, 1/2)
-//! ```
-//!
-//! and the *leader* is the item of least evidence. First every pair is compared once. Then the policy passes over a list of items again
-//! and again. An item is compared with the leader if it has not beaten the leader, or if it has beaten all others; otherwise it is
-//! compared with the item that beat it most. An item enters the list of the next pass as soon as `I_i - min I <= ln t + f(K)`,
-//! `f(K) = 0.3 K^1.01`. In the long run the list contains only the leader, which is compared with itself.
-//!
-//! Reference: Komiyama, Honda, Kashima, Nakagawa, *Regret lower bound and optimal algorithm in dueling bandit problem*, COLT 2015,
-//! Algorithms 1 and 2 (RMED1); `f` is the one of its section 5. Deviations: none. Readings: the fixed order of a pass is by the items'
-//! numbers; the condition for the next pass is tested when the pair is chosen, with the feedback received by then.
-//!
-//! Without a Condorcet winner evidence grows against every item, including the leader. So even items that all others beat return to the
-//! list at a constant rate. Most comparisons are among the top cycle, and an item of it leads; regret grows linearly.
-//!
-//! Late or missing feedback: a pair without feedback counts as a draw, `p_ij = 1/2`. An item is never listed twice in a pass.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `evidence` | `I_i(t)` | K | nats / 2^64 |
-//! | `n_not_beaten` | size of `O-hat_i(t)` | K | items |
-//! | `pass`, from `place` on | `L_C`, `L_R` | at most K | item |
-//! | `next` | `L_N` | at most K | item |
-//! | leader | `i*(t)` | - | item |
-//! | `slack` | `f(K)` | - | nats |
-//!
-//! Numerics: the terms of the evidence are rounded to 2^-64 nats and added as integers. So the sum is updated exactly, and does not
-//! depend on the order of the duels. It is then rounded to 53 bits: equal evidence ties, and ties are random. Complexity: a few
-//! operations a round while the leader meets itself; otherwise O(K) comparisons. Memory: 16 bytes an ordered pair.
-
 use super::counts::DuelCounts;
 use crate::exact::float;
 use crate::setup::Setup;
@@ -43,7 +8,45 @@ use confidence::{Rate, bernoulli_kl};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// RMED1.
+/// RMED1, relative minimum empirical divergence: compares every item again until another one
+/// clearly beats it.
+///
+/// With `p_ij` the share of duels that item i won against j and `n_ij` their number, the evidence
+/// against item i is
+///
+/// ```text
+/// I_i = sum over j with p_ij <= 1/2 of n_ij d(p_ij, 1/2)
+/// ```
+///
+/// and the *leader* is the item of least evidence. First every pair is compared once. Then the
+/// policy passes over a list of items again and again. An item is compared with the leader if it
+/// has not beaten the leader, or if it has beaten all others; otherwise it is compared with the
+/// item that beat it most. An item enters the list of the next pass, once, as soon as
+/// `I_i - min I <= ln t + f(K)`, `f(K) = 0.3 K^1.01`. In the long run the list contains only the
+/// leader, which is compared with itself.
+///
+/// Reference: Komiyama, Honda, Kashima, Nakagawa, *Regret lower bound and optimal algorithm in
+/// dueling bandit problem*, COLT 2015, Algorithms 1 and 2 (RMED1); `f` is the one of its section 5.
+/// Deviations: none. Readings: the order of a pass is by the items' numbers; the condition for the
+/// next pass is tested when the pair is chosen, with the feedback received by then. A pair without
+/// feedback counts as a draw, `p_ij = 1/2`.
+///
+/// Without a Condorcet winner evidence grows against every item. Even items that all others beat
+/// return to the list at a constant rate, an item of the top cycle leads, and regret grows
+/// linearly.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `evidence` | `I_i(t)` | K | nats / 2^64 |
+/// | `n_not_beaten` | size of `O-hat_i(t)` | K | items |
+/// | `pass`, from `place` on | `L_C`, `L_R` | at most K | item |
+/// | `next` | `L_N` | at most K | item |
+/// | `slack` | `f(K)` | - | nats |
+///
+/// Numerics: the terms of the evidence are rounded to 2^-64 nats and added as integers, so the sum
+/// does not depend on the order of the duels. It is then rounded to 53 bits: equal evidence ties,
+/// and ties are random. Complexity: O(1) a round while the leader meets itself; otherwise O(K)
+/// comparisons. Memory: 16 bytes an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Rmed1 {
@@ -66,7 +69,8 @@ pub struct Rmed1 {
     nats: Vec<f64>,
     #[serde(skip)]
     n_not_beaten: Vec<u32>,
-    /// One row per item: the share of duels that it lost against the column's item; negative on the diagonal.
+    /// One row per item: the share of duels that it lost against the column's item; negative on the
+    /// diagonal.
     #[serde(skip)]
     lost: Vec<f64>,
     #[serde(skip)]
@@ -200,7 +204,8 @@ impl Rmed1 {
         self.top.best().first().map_or(leader, |&(_, other)| other as usize)
     }
 
-    /// Lists the items without enough evidence against them for the next pass. `passed` has just left the list.
+    /// Lists the items without enough evidence against them for the next pass. `passed` has just
+    /// left the list.
     #[inline]
     fn list(&mut self, passed: usize) {
         let bar = Rate::LOG.level(self.counts.rounds()) + self.slack;
@@ -241,7 +246,8 @@ fn number(item: usize) -> u32 {
     item as u32
 }
 
-/// The unordered pair of different items with this number, from 0 on; `None` if there are fewer pairs.
+/// The unordered pair of different items with this number, from 0 on; `None` if there are fewer
+/// pairs.
 fn unordered_pair(mut place: u64, n_items: usize) -> Option<Pair> {
     for first in 0..n_items {
         let others = (n_items - 1 - first) as u64;

@@ -1,45 +1,3 @@
-//! RUCB, relative upper confidence bound: compares an item that may beat all others with the item that is most likely to beat it.
-//!
-//! At round `t`, with `w_ij` wins of item `i` in its `n` duels with item `j`,
-//!
-//! ```text
-//! u_ij = w_ij / n + sqrt(alpha ln t / n),    u_ii = 1/2.
-//! ```
-//!
-//! The pool of potential champions has every item `c` with `u_cj >= 1/2` for all `j`. The champion is drawn from the pool, or from all
-//! items if the pool is empty. It is compared with the item `d` of largest `u_dc`, which may be `c` itself.
-//!
-//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit problem*, ICML 2014,
-//! Algorithm 1. Another version has the same name: it keeps a hypothesised best item, which was once alone in the pool, and draws it as
-//! champion with probability 1/2 while it is in the pool. The paper's algorithm has no such item ("pick any c"), and its theorems and
-//! experiments are about that algorithm, as is this code. Readings and deviations:
-//!
-//! - *x/0 := 1* (line 3) applies to each term, so a pair without duels has `u = 1 + 1 = 2`. Others read 1. It matters:
-//!   `sqrt(.51 ln t)`, the bonus after one duel, exceeds both in the end. [`Rucb::with_unseen`] sets the value.
-//! - *Any c, arg max* (lines 5 and 6): uniformly at random.
-//! - *The horizon T*: the algorithm uses it only to stop. After the horizon of [`Rucb::with_horizon`], an item that would be returned
-//!   is compared with itself, drawn anew among equals in every round. Without a horizon the policy never stops.
-//! - *Return*: a pair without duels is no win.
-//! - A comparison of an item with itself does not count; nothing depends on it.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `counts` | `w_ij` | K x K | duels |
-//! | `alpha` | alpha | - | - |
-//! | `unseen` | x/0 + x/0 | - | probability, or more |
-//! | `pool` | `{c : u_cj >= 1/2 for all j}` | up to K | items |
-//! | round being decided | t | - | rounds |
-//!
-//! Without a Condorcet winner every item is expelled from the pool by another one again and again. Champions are then often drawn from all
-//! items, and regret is linear. The recommendation tends to a Copeland winner.
-//!
-//! Numerics: `u_ij` is `w_ij / n + sqrt(alpha / n) sqrt(ln t)`, rounded step by step and therefore never decreasing in `t`. *Lazily
-//! exact*: `u_ij < 1/2` as long as `sqrt(ln t)` is below `(1/2 - w_ij / n) / sqrt(alpha / n)`, so an item stays out of the pool until the
-//! largest of these. A duel affects only its two items, and only the champion's opponents are scanned. A sole champion that meets itself
-//! does so until a round that is computed in advance. Choices are those of the plain version. Two draws a round give the champion and the
-//! winner of a tie, in the order of the items' numbers. Complexity: O(K) a round, constant while a champion meets itself. Memory: four
-//! numbers for each of K^2 pairs.
-
 mod pool;
 
 use super::counts::DuelCounts;
@@ -54,7 +12,49 @@ use pool::Pool;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// Relative upper confidence bound.
+/// RUCB, relative upper confidence bound: compares an item that may beat all others with the item
+/// that is most likely to beat it.
+///
+/// At round `t`, with `w_ij` wins of item `i` in its `n` duels with item `j`,
+///
+/// ```text
+/// u_ij = w_ij / n + sqrt(alpha ln t / n),    u_ii = 1/2.
+/// ```
+///
+/// The pool of potential champions has every item `c` with `u_cj >= 1/2` for all `j`. The champion
+/// is drawn from the pool, or from all items if the pool is empty. It is compared with the item `d`
+/// of largest `u_dc`, which may be `c` itself.
+///
+/// Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed
+/// dueling bandit problem*, ICML 2014, Algorithm 1. Another version with the same name keeps a
+/// hypothesised best item and draws it as champion with probability 1/2; the paper's theorems and
+/// experiments are about the algorithm without it. Readings and deviations:
+///
+/// - *x/0 := 1* (line 3) applies to each term, so a pair without duels has `u = 1 + 1 = 2`. Others
+///   read 1. It matters: `sqrt(.51 ln t)`, the bonus after one duel, exceeds both in the end.
+///   [`Rucb::with_unseen`] sets the value.
+/// - *Any c, arg max* (lines 5 and 6): uniformly at random.
+/// - *The horizon T*: after the horizon of [`Rucb::with_horizon`], an item that would be returned
+///   is compared with itself, drawn anew among equals in every round. Without a horizon the policy
+///   never stops.
+/// - *Return*: a pair without duels is no win. A comparison of an item with itself does not count.
+///
+/// Without a Condorcet winner the pool is often empty, and regret is linear. The recommendation
+/// tends to a Copeland winner.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `counts` | `w_ij` | K x K | duels |
+/// | `alpha` | alpha | - | - |
+/// | `unseen` | x/0 + x/0 | - | probability, or more |
+/// | `pool` | `{c : u_cj >= 1/2 for all j}` | up to K | items |
+///
+/// Numerics: `u_ij` is `w_ij / n + sqrt(alpha / n) sqrt(ln t)`, rounded step by step and therefore
+/// never decreasing in `t`. *Lazily exact*: `u_ij < 1/2` as long as `sqrt(ln t)` is below
+/// `(1/2 - w_ij / n) / sqrt(alpha / n)`, so an item stays out of the pool until the largest of
+/// these, and a sole champion meets itself until a round that is computed in advance. Two draws a
+/// round give the champion and the winner of a tie, in the order of the items' numbers. Complexity:
+/// O(K) a round, O(1) while a champion meets itself. Memory: four numbers for each of K^2 pairs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved", into = "Saved")]
 pub struct Rucb {
@@ -81,13 +81,15 @@ struct Saved {
 }
 
 impl Rucb {
-    /// A fresh policy without a horizon. The paper's theorems need `alpha` above 1/2 or 1; its experiments have 0.51.
+    /// A fresh policy without a horizon. The paper's theorems need `alpha` above 1/2 or 1; its
+    /// experiments have 0.51.
     pub fn new(shape: DuelShape, alpha: NonNegative) -> Self {
         let counts = DuelCounts::new(shape);
         Self::from(Saved { alpha, unseen: NonNegative::from_count(2), horizon: None, counts })
     }
 
-    /// Sets `u_ij` of pairs without duels: 2 in the paper, 1 in others. Below 1/2 such pairs are never compared.
+    /// Sets `u_ij` of pairs without duels: 2 in the paper, 1 in others. Below 1/2 such pairs are
+    /// never compared.
     #[must_use]
     pub fn with_unseen(self, unseen: NonNegative) -> Self {
         Self::from(Saved { unseen, ..Saved::from(self) })
@@ -204,7 +206,8 @@ struct Bounds {
     alpha: f64,
     /// Length of a row; entries beyond the items are minus infinity.
     stride: usize,
-    /// At row `c`, column `j`: `w_jc / n`, the mean of `j` against `c`; `u_jc` if it does not depend on the round.
+    /// At row `c`, column `j`: `w_jc / n`, the mean of `j` against `c`; `u_jc` if it does not
+    /// depend on the round.
     rival_means: Vec<f64>,
     /// `sqrt(alpha / n)`; 0 if `u_jc` does not depend on the round.
     widths: Vec<f64>,
@@ -350,7 +353,8 @@ impl Bounds {
         (0..self.n_items).filter(|&item| self.upper[item] == best).nth(at)
     }
 
-    /// A round up to which the champion, alone in the pool, has no rival but itself. It may have none for longer.
+    /// A round up to which the champion, alone in the pool, has no rival but itself. It may have
+    /// none for longer.
     fn quiet_until(&self, champion: usize) -> u64 {
         let row = champion * self.stride..champion * self.stride + self.n_items;
         let rivals = || {
@@ -358,7 +362,8 @@ impl Bounds {
             terms.enumerate().filter(|&(item, _)| item != champion).map(|(_, term)| term)
         };
         let reaches = rivals().map(|(mean, width)| (0.5 - mean) / width).fold(self.next_back_at, f64::min);
-        // Somewhat earlier, because of rounding. No bound decreases in t, so the conditions also hold in earlier rounds.
+        // Somewhat earlier, because of rounding. No bound decreases in t, so the conditions also
+        // hold in earlier rounds.
         let end = reaches * (1.0 - 1e-6);
         // Checked below.
         let round = (libm::exp(end * end) * (1.0 - 1e-9)).to_u64().unwrap_or(u64::MAX);

@@ -1,8 +1,9 @@
-//! Every policy a second time, straight from the papers: only counts are kept, every bound is computed in every round,
-//! batches are lists of lists. Both compare the same pairs on the same streams. RUCB's plain version is in
-//! `tests/support/plain_rucb.rs`.
+//! Every policy a second time, straight from the papers: only counts are kept, every bound is
+//! computed in every round, batches are lists of lists. Both compare the same pairs on the same
+//! streams. RUCB's plain version is in `tests/support/plain_rucb.rs`.
 //!
-//! They share the counting, the samplers (which have tests of their own) and the documented order of random draws.
+//! They share the counting, the samplers (which have tests of their own) and the documented order
+//! of random draws.
 
 use super::counts::DuelCounts;
 use super::posterior::{Upsets, above_half, sample};
@@ -150,7 +151,8 @@ const ROUNDS: usize = 30_000;
 /// Rounds where the plain version takes long: with seven instances still 105,000.
 const SAMPLED: usize = 15_000;
 
-// --- ECW-RMED ------------------------------------------------------------------------------------------------------------
+// --- ECW-RMED
+// ------------------------------------------------------------------------------------------------------------
 
 /// Sets of `size` of these items. A bit of the set is one for those that are in it.
 fn sets(items: &[usize], size: usize) -> impl Iterator<Item = u32> {
@@ -317,7 +319,8 @@ fn ecw_rmed_is_the_naive_one() {
     assert_other(&choices(EcwRmed::new(model.known()), &model, 5000), &naive);
 }
 
-// --- RMED1 --------------------------------------------------------------------------------------------------------------
+// --- RMED1
+// --------------------------------------------------------------------------------------------------------------
 
 fn naive_rmed1(model: &DuelingModel, slack: f64, rounds: usize) -> Vec<Pair> {
     let mut rng = generator(1);
@@ -385,7 +388,8 @@ fn rmed1_is_the_naive_one() {
     }
 }
 
-// --- Thompson sampling --------------------------------------------------------------------------------------------------
+// --- Thompson sampling
+// --------------------------------------------------------------------------------------------------
 
 fn naive_double_ts(model: &DuelingModel, alpha: f64, rounds: usize) -> Vec<Pair> {
     let mut rng = generator(1);
@@ -490,9 +494,10 @@ fn printed_double_ts(counts: &DuelCounts, round: u64, alpha: f64, rng: &mut Gene
     (first, second)
 }
 
-/// Fewer draws, the same distribution: pairs as often as by the rule as printed, after histories of all lengths. In each
-/// of 36 cells the difference of two counts of 20,000 is within 5.9 standard deviations, but for a probability of 1e-6
-/// with 8 histories. A pair that comes with probability 0.1 and is off by 0.027 is noticed with a probability of .99.
+/// Fewer draws, the same distribution: pairs as often as by the rule as printed, after histories of
+/// all lengths. In each of 36 cells the difference of two counts of 20,000 is within 5.9 standard
+/// deviations, but for a probability of 1e-6 with 8 histories. A pair that comes with probability
+/// 0.1 and is off by 0.027 is noticed with a probability of .99.
 #[test]
 fn double_ts_has_the_law_of_the_printed_rule() {
     const DRAWS: u32 = 20_000;
@@ -508,7 +513,8 @@ fn double_ts_has_the_law_of_the_printed_rule() {
     let differ = |one: &[u32], other: &[u32]| {
         one.iter().zip(other).any(|(&one, &other)| {
             let (difference, sum) = (f64::from(one) - f64::from(other), f64::from(one + other));
-            // The variance of a difference is at most the sum of the means; a cell of few has Poisson tails.
+            // The variance of a difference is at most the sum of the means; a cell of few has
+            // Poisson tails.
             difference.abs() > 5.9 * sum.sqrt() + 12.0
         })
     };
@@ -620,8 +626,8 @@ fn merge_dts_is_the_naive_one() {
     }
 }
 
-/// After half a million million duels of two items that are nearly alike a round costs what it costs at the beginning. With a sum of
-/// three million terms for each toss this takes minutes.
+/// After half a million million duels of two items that are nearly alike a round costs what it
+/// costs at the beginning. With a sum of three million terms for each toss this takes minutes.
 #[test]
 fn near_ties_are_not_dear() {
     fn restored<P: Serialize + DeserializeOwned>(fresh: &P) -> P {
@@ -643,7 +649,8 @@ fn near_ties_are_not_dear() {
     }
 }
 
-// --- Eliminations -------------------------------------------------------------------------------------------------------
+// --- Eliminations
+// -------------------------------------------------------------------------------------------------------
 
 fn naive_savage(model: &DuelingModel, horizon: u64, rounds: usize) -> Vec<Pair> {
     let mut rng = generator(1);

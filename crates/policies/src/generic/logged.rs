@@ -1,9 +1,10 @@
-//! Logged: the lists of a log, as often as the log shows them. It is today's ranking, which a new policy has to beat.
+//! Logged: the lists of a log, as often as the log shows them. It is today's ranking, which a new
+//! policy has to beat.
 //!
 //! Every round shows one of the lists, drawn with its frequency. Feedback is ignored.
 //!
-//! Reference: none needed. Deviations: none. Symbols: none. Numerics: frequencies are counts, so draws are exact. Complexity: a draw and a
-//! binary search among the different lists a round.
+//! Reference: none needed. Deviations: none. Symbols: none. Numerics: frequencies are counts, so
+//! draws are exact. Complexity: a draw and a binary search among the different lists a round.
 //!
 //! # Examples
 //!
@@ -42,7 +43,8 @@ pub struct Logged {
 pub struct NoLists;
 
 impl Logged {
-    /// Shows each of these lists as often as it was counted. Lists that were never shown are left out.
+    /// Shows each of these lists as often as it was counted. Lists that were never shown are left
+    /// out.
     ///
     /// # Errors
     ///

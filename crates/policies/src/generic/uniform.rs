@@ -1,9 +1,11 @@
 //! Uniform: a fresh random list, or a random cell of a table, in every round.
 //!
-//! Every ordered list of `n_positions` distinct items has the same probability, and so has every cell.
+//! Every ordered list of `n_positions` distinct items has the same probability, and so has every
+//! cell.
 //!
-//! Reference: none needed; the lower baseline of every comparison. Deviations: none. Symbols: none. Numerics: items are
-//! drawn without modulo bias. Complexity: O(`n_positions`^2) a round; up to `n_positions` ln `n_positions` draws when all items are shown.
+//! Reference: none needed; the lower baseline of every comparison. Deviations: none. Symbols: none.
+//! Numerics: items are drawn without modulo bias. Complexity: O(`n_positions`^2) a round; up to
+//! `n_positions` ln `n_positions` draws when all items are shown.
 //!
 //! # Examples
 //!
@@ -52,7 +54,8 @@ impl Select<Ranking> for Uniform {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         out.action.clear();
         while out.action.len() < self.shape.n_positions() {
-            // Redrawing an item that is on the list already is cheap: a list has at most 64 positions.
+            // Redrawing an item that is on the list already is cheap: a list has at most 64
+            // positions.
             let item = ItemId::from_index(rng.random_range(0..self.shape.n_items()));
             if !out.action.contains(item) {
                 out.action.push(item);

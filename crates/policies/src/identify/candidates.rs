@@ -9,9 +9,11 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
-/// All items, partitioned into accepted, rejected and undecided ones; and the observations and clicks of items while undecided.
+/// All items, partitioned into accepted, rejected and undecided ones; and the observations and
+/// clicks of items while undecided.
 ///
-/// The first request for a list puts the items into a random order, by which the caller can break ties.
+/// The first request for a list puts the items into a random order, by which the caller can break
+/// ties.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub(super) struct Candidates {
@@ -80,7 +82,8 @@ impl Candidates {
         self.n_best
     }
 
-    /// The number of items still to be found. Before the end it is between 1 and the number of undecided items less one.
+    /// The number of items still to be found. Before the end it is between 1 and the number of
+    /// undecided items less one.
     pub(super) fn n_open(&self) -> usize {
         self.n_best.saturating_sub(self.accepted.len())
     }
@@ -123,7 +126,8 @@ impl Candidates {
         self.in_question.iter().map(|item| self.observations[item.index()]).sum()
     }
 
-    /// Puts the items into a random order at the first call. Returns whether this was the first call.
+    /// Puts the items into a random order at the first call. Returns whether this was the first
+    /// call.
     #[inline]
     pub(super) fn begin<R: Rng + ?Sized>(&mut self, rng: &mut R) -> bool {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
@@ -151,8 +155,9 @@ impl Candidates {
         }
     }
 
-    /// Moves an undecided item behind all that have at most as many observations. If every observed item is moved so, the undecided items
-    /// are sorted by observations, fewest first; among equals the one observed longest ago comes first.
+    /// Moves an undecided item behind all that have at most as many observations. If every observed
+    /// item is moved so, the undecided items are sorted by observations, fewest first; among equals
+    /// the one observed longest ago comes first.
     #[inline]
     pub(super) fn requeue(&mut self, item: ItemId) {
         let Self { in_question, observations, .. } = self;
@@ -177,7 +182,8 @@ impl Candidates {
         self.in_question.retain(|item| is_in_question[item.index()]);
     }
 
-    /// Writes a list: the undecided items `first`, then accepted and then rejected ones. After the end it writes the answer.
+    /// Writes a list: the undecided items `first`, then accepted and then rejected ones. After the
+    /// end it writes the answer.
     #[inline]
     pub(super) fn show(&self, first: impl Iterator<Item = ItemId>, out: &mut Ranking) {
         let list = out.positions_mut(self.n_best);

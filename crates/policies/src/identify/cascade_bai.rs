@@ -1,67 +1,3 @@
-//! `CascadeBAI`: identifies the K most attractive items under cascade feedback with a given risk of error; and `BatchRacing`.
-//!
-//! An item is undecided until it is accepted or rejected. Each step shows the K undecided items with the fewest observations, the least
-//! observed first. With `n_i` observations and mean `m_i`, the bounds of an undecided item `i` are
-//!
-//! ```text
-//! U_i = m_i + C_i,   L_i = m_i - C_i,   C_i = scale sqrt(ln(log2(2 n_i) / rho) / n_i),   rho = sqrt(delta / (12 L))
-//! ```
-//!
-//! Among the undecided items, with `k` still to be found, let `j'` have the k-th largest mean and `j*` the next one. Every step accepts
-//! all `i` with `L_i > U_j* - epsilon` and rejects all `i` with `U_i < L_j' - epsilon`. The policy stops when K items are accepted, or L - K
-//! rejected; in the second case the answer is all other items.
-//!
-//! Reference: Zhong, Cheung, Tan, *Best arm identification for cascading bandits in the fixed confidence setting*, ICML 2020, Algorithm 1. The
-//! orders of [`ShowOrder`] are those of its section 6.1. [`CascadeBai::bat_rac`] is `BatchRacing` with `r = 1` of Jun, Jamieson,
-//! Nowak, Zhu, *Top arm identification in multi-armed bandits with batch arm pulls*, AISTATS 2016, Algorithm 1, with the radius above. A
-//! step of `BatchRacing` pulls the `b` least observed items and observes each pull; `U_j*` is the (k+1)-th largest `U`, and `L_j'` the
-//! k-th largest `L`. Its users examine every item of the list ([`RandomSemiBandit`](click_models::RandomSemiBandit) with lists of `b`
-//! positions and examination 1); the paper compares with it.
-//!
-//! Deviations, all where the paper is incomplete or inconsistent:
-//!
-//! - `rho` has a square root everywhere, as section 3 prints and the proof needs (D.4 and D.13 print it without).
-//! - Equal means and items without observations rank by a random order, drawn once a run. Among equally often observed items the one
-//!   observed longest ago comes first.
-//! - Line 20 outputs the first K accepted items. If the loop ends because L - K items are rejected, there are fewer; then the answer is
-//!   all items that were not rejected. Of items accepted in one step the one of largest `L` enters first.
-//! - An item that one step would both accept and reject is rejected. This needs an `epsilon` above the width of its interval.
-//! - If fewer than K items are undecided, the list is filled up with accepted items in order of entry, then with rejected ones; their
-//!   observations do not count. After the end the policy shows the answer and does not learn.
-//! - The orders of section 6.1 arrange the K least observed items. The text can also be read as selecting the K items by mean or bound.
-//!   With that reading no order stops, since an item just below the list is never observed again. `docs/errata.md` has numbers.
-//! - Late feedback counts on arrival, for items that are still undecided.
-//! - A list is *open* from its request until its feedback. Every item on an open list counts as observed once more, so lists requested
-//!   before the first feedback show different items until all items are open. Feedback ends one open display of every item on its list.
-//!   An item that it did not observe loses that turn, and comes before items with equally many turns. A list without feedback costs its
-//!   items that turn. If all feedback arrives before the next request, this is Algorithm 1. Only the choice of lists counts open
-//!   displays; bounds count observations. Open displays are saved.
-//!
-//! The probability of a wrong answer is at most `delta` if observations of an item are independent with its attraction as their mean and
-//! `scale` is at least 2 (Theorem B.2 with the variance proxy 1/4 of a click). Cascade users and random semi-bandits satisfy the first
-//! condition. The paper's algorithm has `scale = 4`, its experiments probably 2. With `epsilon > 0` the guarantee holds only while items
-//! are observed about equally often, as in the order of the least observed. Otherwise an item with a narrow interval that is `j*` itself
-//! has `L_i > U_j* - epsilon` for any observations of the others (`docs/cascade-bai.md`), and other orders may not observe the best item.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `n_best` | K | - | items |
-//! | `n_shown` | K (b of `BatchRacing`) | - | positions |
-//! | `n`, `s` | `T_t(i)`, `T_t(i) w-hat_t(i)` | `n_items` (L) | observations, clicks |
-//! | `queue` | `D_t`, sorted as in line 4, with open displays | at most L | item |
-//! | `accepted`, `rejected` | `A_t`, `R_t` in order of entry | at most L | item |
-//! | `scale` | 4, or `4 sigma` in Theorem B.2 | - | - |
-//!
-//! Numerics: a mean is one division of counts, a radius one call of [`lil_radius_scaled`](confidence::lil_radius_scaled). Decisions
-//! depend on these alone, so this version and the plain one agree to the last bit. Shortcuts leave room for rounding.
-//!
-//! Complexity: a step costs O(K), amortised. As long as feedback arrives at once the queue is a ring: observed items move from the front
-//! to the back by moving the start of the ring. Once two lists are open at the same time, items are linked in buckets of equally many
-//! turns, and move in O(1). The policy looks for eliminations only when there can be one: levels lie between the bounds that would have
-//! to cross, and every item knows how many observations and clicks it can have before it can pass its level. The other orders keep the
-//! items of the list sorted that were not observed, and all undecided items by mean, where an item passes few others a step.
-//! `BatchRacing` in another order visits all items every step. Memory: O(L).
-
 mod bat_rac;
 mod classify;
 mod learn;
@@ -106,7 +42,75 @@ struct Settings {
     rival: Rival,
 }
 
-/// `CascadeBAI`, and `BatchRacing` with the same radius.
+/// `CascadeBAI`: identifies the K most attractive items under cascade feedback with a given risk of
+/// error; and `BatchRacing`.
+///
+/// An item is undecided until it is accepted or rejected. Each step shows the K undecided items
+/// with the fewest observations, the least observed first. With `n_i` observations and mean `m_i`,
+/// the bounds of an undecided item `i` are
+///
+/// ```text
+/// U_i = m_i + C_i,   L_i = m_i - C_i,   C_i = scale sqrt(ln(log2(2 n_i) / rho) / n_i),   rho = sqrt(delta / (12 L))
+/// ```
+///
+/// Among the undecided items, with `k` still to be found, let `j'` have the k-th largest mean and
+/// `j*` the next one. Every step accepts all `i` with `L_i > U_j* - epsilon` and rejects all `i`
+/// with `U_i < L_j' - epsilon`. The policy stops when K items are accepted, or L
+/// - K rejected; in the second case the answer is all other items.
+///
+/// Reference: Zhong, Cheung, Tan, *Best arm identification for cascading bandits in the fixed
+/// confidence setting*, ICML 2020, Algorithm 1. The orders of [`ShowOrder`] are those of its
+/// section 6.1. [`CascadeBai::bat_rac`] is `BatchRacing` with `r = 1` of Jun, Jamieson, Nowak, Zhu,
+/// *Top arm identification in multi-armed bandits with batch arm pulls*, AISTATS 2016, Algorithm 1,
+/// with the radius above. A step of `BatchRacing` pulls the `b` least observed items and observes
+/// each pull; `U_j*` is the (k+1)-th largest `U`, and `L_j'` the k-th largest `L`. Its users
+/// examine every item of the list ([`RandomSemiBandit`](click_models::RandomSemiBandit) with lists
+/// of `b` positions and examination 1).
+///
+/// Deviations, all where the paper is incomplete or inconsistent:
+///
+/// - `rho` has a square root everywhere, as section 3 prints and the proof needs (D.4 and D.13
+///   print it without).
+/// - Equal means and items without observations rank by a random order, drawn once a run. Among
+///   equally often observed items the one observed longest ago comes first.
+/// - Line 20 outputs the first K accepted items. If the loop ends because L - K items are rejected,
+///   the answer is all items that were not rejected. Of items accepted in one step the one of
+///   largest `L` enters first.
+/// - An item that one step would both accept and reject is rejected. This needs an `epsilon` above
+///   the width of its interval.
+/// - If fewer than K items are undecided, the list is filled up with accepted items in order of
+///   entry, then with rejected ones; their observations do not count. After the end the policy
+///   shows the answer and does not learn.
+/// - The orders of section 6.1 arrange the K least observed items. With the other reading,
+///   selecting the K items by mean or bound, no order stops (`docs/errata.md`).
+/// - A list is *open* from its request until its feedback. Every item on an open list counts as
+///   observed once more, in the choice of lists but not in bounds, so lists requested before the
+///   first feedback show different items. An item that feedback did not observe loses that turn,
+///   and comes before items with equally many turns. A list without feedback costs its items that
+///   turn. If all feedback arrives before the next request, this is Algorithm 1. Late feedback
+///   counts for items that are still undecided.
+///
+/// The probability of a wrong answer is at most `delta` if observations of an item are independent
+/// with its attraction as their mean and `scale` is at least 2 (Theorem B.2 with the variance proxy
+/// 1/4 of a click). The paper's algorithm has `scale = 4`, its experiments probably 2. With
+/// `epsilon > 0` the guarantee holds only while items are observed about equally often, as in the
+/// order of the least observed (`docs/cascade-bai.md`).
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `n_best` | K | - | items |
+/// | `n_shown` | K (b of `BatchRacing`) | - | positions |
+/// | `n`, `s` | `T_t(i)`, `T_t(i) w-hat_t(i)` | `n_items` (L) | observations, clicks |
+/// | `queue` | `D_t`, sorted as in line 4, with open displays | at most L | item |
+/// | `accepted`, `rejected` | `A_t`, `R_t` in order of entry | at most L | item |
+/// | `scale` | 4, or `4 sigma` in Theorem B.2 | - | - |
+///
+/// Complexity: a step costs O(K), amortised. As long as feedback arrives at once the queue is a
+/// ring, whose start moves; once two lists are open at the same time, items are linked in buckets
+/// of equally many turns. The policy looks for eliminations only when there can be one: every item
+/// knows how many observations and clicks it can have before it can pass a level between the
+/// bounds. The other orders keep the unobserved items of the list sorted, and all undecided items
+/// by mean. `BatchRacing` in another order visits all items every step. Memory: O(L).
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct CascadeBai {
@@ -127,8 +131,8 @@ pub struct CascadeBai {
     levels: Levels,
     /// Buffer of the classification.
     candidates: Vec<Candidate>,
-    /// The keys of the last list in its order, if it is an order by mean or bound; after its feedback those of the items that were not
-    /// observed, which are on the next list too.
+    /// The keys of the last list in its order, if it is an order by mean or bound; after its
+    /// feedback those of the items that were not observed, which are on the next list too.
     list: Vec<Key>,
     /// Whether an item has a key in `list`.
     is_listed: Vec<bool>,
@@ -150,13 +154,15 @@ struct Item {
 #[derive(Debug, Clone, Copy, Default)]
 struct ItemState {
     is_in_question: bool,
-    /// When levels were set: whether it was among the k + 1 items of largest mean, and whether it was the k-th or a later one.
+    /// When levels were set: whether it was among the k + 1 items of largest mean, and whether it
+    /// was the k-th or a later one.
     is_high: bool,
     is_low: bool,
 }
 
 impl CascadeBai {
-    /// `CascadeBAI` that identifies as many items as a list has positions: Algorithm 1 as printed, with `epsilon = 0`.
+    /// `CascadeBAI` that identifies as many items as a list has positions: Algorithm 1 as printed,
+    /// with `epsilon = 0`.
     pub fn new(shape: ListShape, delta: Delta) -> Self {
         Self::fresh(shape, shape.n_positions(), Rival::OfMean, delta)
     }
@@ -178,7 +184,8 @@ impl CascadeBai {
         })
     }
 
-    /// The policy from the start with a tolerance: the answer may have items that are worse than the K-th best by at most `epsilon`.
+    /// The policy from the start with a tolerance: the answer may have items that are worse than
+    /// the K-th best by at most `epsilon`.
     #[must_use]
     pub fn with_epsilon(self, epsilon: NonNegative) -> Self {
         self.with(|settings| settings.epsilon = epsilon)
@@ -346,7 +353,8 @@ impl Recommend<Ranking> for CascadeBai {
         let list = out.positions_mut(n_accepted + self.queue.len());
         let (first, rest) = list.split_at_mut(n_accepted);
         first.copy_from_slice(&self.accepted[..n_accepted]);
-        // In the order that is saved: a restored policy then recommends the same, also while a list is open.
+        // In the order that is saved: a restored policy then recommends the same, also while a list
+        // is open.
         let (undecided, _) = self.saved_queue();
         rest.copy_from_slice(&undecided);
         rest.shuffle(rng);

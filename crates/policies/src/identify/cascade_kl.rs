@@ -1,62 +1,3 @@
-//! `cascade-kl`: identifies the K most attractive items under cascade feedback, with a guarantee and in few rounds.
-//!
-//! Items are accepted and rejected as in [`CascadeBai`](crate::CascadeBai), with another test and another choice of lists. Let `D` be the
-//! undecided items and `k` the number still to be found. A classification accepts all `i` of `D` that beat `|D| - k` other items of `D`
-//! up to `epsilon`. It rejects all `i` that `k` other items beat outright; an item that satisfies both is rejected. The policy stops when
-//! K items are accepted, or L - K rejected; in the second case the answer is all other items. Let item `i` have `S_i` clicks and `F_i`
-//! failures in `N_i` observations, and mean `m_i`. Let `J_i` be the probability of these under a mean drawn from Jeffreys' prior,
-//! `J_i = B(S_i + 1/2, F_i + 1/2) / B(1/2, 1/2)`:
-//!
-//! ```text
-//! test = "pair":  i beats j up to e  if  ln J_i + ln J_j - max { ln P(i, j | a, b) : a <= b - e } >= ln(c K (L - K) / delta + 1 - c)
-//! test = "item":  i beats j up to e  if  lower_i > upper_j - e,
-//!                 upper_i = max { p >= m_i : ln J_i - S_i ln p - F_i ln(1 - p) <= ln(2 K A(p) / delta + 1 - A(p)) }
-//!                 lower_i the same with clicks and failures exchanged, and L - K in the place of K
-//! ```
-//!
-//! where `P(i, j | a, b)` is the probability of both items' clicks with means `a` and `b`. `c` is the prior probability that a mean is
-//! larger than another less `epsilon` (1/2 for `epsilon = 0`), and `A(p)` the prior probability of a mean below `p`. "Outright" means
-//! `e = 0`.
-//!
-//! The order by need uses `mu_i = (S_i + 1/2) / (N_i + 1)` and the mean `c` with `d(x, c) = d(y, c)` for the k-th and the next largest
-//! `mu`, `x` and `y`:
-//!
-//! ```text
-//! progress_i = N_i d(mu_i, c) + 0.02 sqrt(N_i).
-//! ```
-//!
-//! Items with less than 0.3 times the average number of observations are selected first, the least observed before the others; then the
-//! items of least progress. The list shows the selected items in increasing order of `mu_i exp(progress_i)`, the items of the first kind
-//! above the others. Rarely clicked items go first so that the user keeps scanning; items with much progress go last. In the order of
-//! increasing means alone good items would never be observed again. Without the rule of 0.3 the number of rounds has a heavy tail.
-//!
-//! Reference: none, the policy is ours. The classification is that of Zhong, Cheung, Tan, ICML 2020, Algorithm 1; one-sided mixtures of
-//! likelihoods are Robbins' (1970). Proven (`docs/cascade-bai.md`): with probability `1 - delta` the policy never gives a wrong answer,
-//! in any order and with either test. Not proven: that it stops, and how soon.
-//!
-//! Deviations from Algorithm 1, besides test and order:
-//!
-//! - The boundary of the order by need, `d(x, c) = d(y, c)`, is one of several means that are hard to distinguish from both items. Another
-//!   choice changes the number of rounds, and no guarantee.
-//! - The tolerance applies to accepting only. An item is rejected on evidence that K items are better, not that they are better by
-//!   `epsilon`. This decides sooner and is as safe.
-//! - Items are classified when the observations of undecided items have grown by one plus a 64th, not after every step; and again after a
-//!   decision.
-//! - Ties, the rest of the list, and the answer with more than K accepted items are as in [`CascadeBai`](crate::CascadeBai).
-//!
-//! | here | above | shape | unit |
-//! |---|---|---|---|
-//! | `candidates` | `D`, `N`, `S` | at most `n_items` (L) | items, observations, clicks |
-//! | `candidates.n_best`, `.n_open` | K, k | - | items |
-//! | `pair_level` | right side of the test of pairs | - | nats |
-//! | `item_levels.upper`, `.lower` | `2 K / delta`, `2 (L - K) / delta` | - | - |
-//! | `boundary` | c of the order by need | - | clicks per observation |
-//!
-//! Numerics: `upper` and `lower` are rounded outward. The ratio of a pair is not: it is a sum of log-gammas with an error of about
-//! `1e-15 N ln N` nats, about `1e-8` after a million observations. The probability of a wrong answer grows at most by the exponential of
-//! this error. Shortcuts leave room for rounding, so choices are those of the version that compares all pairs. Complexity: a step costs
-//! O(L). A classification costs O(L), and O(L^2) at worst if some pair is far enough apart. Memory: O(L).
-
 mod by_need;
 mod need;
 mod packed;
@@ -113,7 +54,65 @@ struct Settings {
     order: CascadeKlOrder,
 }
 
-/// `cascade-kl`, this project's policy for the best items under cascade feedback.
+/// `cascade-kl`: identifies the K most attractive items under cascade feedback, with a guarantee
+/// and in few rounds.
+///
+/// Items are accepted and rejected as in [`CascadeBai`](crate::CascadeBai), with another test and
+/// another choice of lists. Let `D` be the undecided items and `k` the number still to be found. A
+/// classification accepts all `i` of `D` that beat `|D| - k` other items of `D` up to `epsilon`. It
+/// rejects all `i` that `k` other items beat outright (`e = 0`); an item that satisfies both is
+/// rejected. Let item `i` have `S_i` clicks and `F_i` failures in `N_i` observations, and mean
+/// `m_i`. Let `J_i` be the probability of these under a mean drawn from Jeffreys' prior,
+/// `J_i = B(S_i + 1/2, F_i + 1/2) / B(1/2, 1/2)`:
+///
+/// ```text
+/// test = "pair":  i beats j up to e  if  ln J_i + ln J_j - max { ln P(i, j | a, b) : a <= b - e } >= ln(c K (L - K) / delta + 1 - c)
+/// test = "item":  i beats j up to e  if  lower_i > upper_j - e,
+///                 upper_i = max { p >= m_i : ln J_i - S_i ln p - F_i ln(1 - p) <= ln(2 K A(p) / delta + 1 - A(p)) }
+///                 lower_i the same with clicks and failures exchanged, and L - K in the place of K
+/// ```
+///
+/// where `P(i, j | a, b)` is the probability of both items' clicks with means `a` and `b`. `c` is
+/// the prior probability that a mean is larger than another less `epsilon` (1/2 for `epsilon = 0`),
+/// and `A(p)` the prior probability of a mean below `p`.
+///
+/// The order by need uses `mu_i = (S_i + 1/2) / (N_i + 1)` and the mean `c` with
+/// `d(x, c) = d(y, c)` for the k-th and the next largest `mu`, `x` and `y`:
+///
+/// ```text
+/// progress_i = N_i d(mu_i, c) + 0.02 sqrt(N_i).
+/// ```
+///
+/// Items with less than 0.3 times the average number of observations are selected first, the least
+/// observed before the others; then the items of least progress. The list shows the selected items
+/// in increasing order of `mu_i exp(progress_i)`, the items of the first kind above the others.
+/// Rarely clicked items go first so that the user keeps scanning; items with much progress go last.
+/// Without the rule of 0.3 the number of rounds has a heavy tail.
+///
+/// Reference: none, the policy is ours. The classification is that of Zhong, Cheung, Tan, ICML
+/// 2020, Algorithm 1; one-sided mixtures of likelihoods are Robbins' (1970). Proven
+/// (`docs/cascade-bai.md`): with probability `1 - delta` the policy never gives a wrong answer, in
+/// any order and with either test. Not proven: that it stops, and how soon.
+///
+/// Deviations from Algorithm 1, besides test and order:
+///
+/// - An item is rejected on evidence that K items are better, not that they are better by
+///   `epsilon`. This decides sooner and is as safe.
+/// - Items are classified when the observations of undecided items have grown by one plus a 64th,
+///   not after every step; and again after a decision.
+///
+/// | here | above | shape | unit |
+/// |---|---|---|---|
+/// | `candidates` | `D`, `N`, `S` | at most `n_items` (L) | items, observations, clicks |
+/// | `candidates.n_best`, `.n_open` | K, k | - | items |
+/// | `pair_level` | right side of the test of pairs | - | nats |
+/// | `item_levels.upper`, `.lower` | `2 K / delta`, `2 (L - K) / delta` | - | - |
+/// | `boundary` | c of the order by need | - | clicks per observation |
+///
+/// Numerics: `upper` and `lower` are rounded outward. The ratio of a pair has an error of about
+/// `1e-15 N ln N` nats, and the probability of a wrong answer grows at most by its exponential.
+/// Complexity: a step costs O(L), a classification O(L), and O(L^2) at worst if some pair is far
+/// enough apart. Memory: O(L).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved", into = "Saved")]
 pub struct CascadeKl {
@@ -150,7 +149,8 @@ struct Contestant {
     place: usize,
     mean: f64,
     evidence: Evidence,
-    /// Likelihood ratios to the boundary, and to the means half of the tolerance below and above it.
+    /// Likelihood ratios to the boundary, and to the means half of the tolerance below and above
+    /// it.
     at_boundary: f64,
     below: f64,
     above: f64,
@@ -163,14 +163,16 @@ const SLACK: f64 = 1e-6;
 const LANES: usize = 4;
 
 impl CascadeKl {
-    /// A fresh policy that identifies as many items as a list has positions, with the default test and order and no tolerance.
+    /// A fresh policy that identifies as many items as a list has positions, with the default test
+    /// and order and no tolerance.
     pub fn new(shape: ListShape, delta: Delta) -> Self {
         let (test, order) = (CascadeKlTest::default(), CascadeKlOrder::default());
         let settings = Settings { delta, epsilon: NonNegative::ZERO, test, order };
         Self::from(Saved { settings, candidates: Candidates::new(shape) })
     }
 
-    /// The policy from the start with a tolerance: the answer may have items that are worse than the K-th best by at most `epsilon`.
+    /// The policy from the start with a tolerance: the answer may have items that are worse than
+    /// the K-th best by at most `epsilon`.
     #[must_use]
     pub fn with_epsilon(self, epsilon: NonNegative) -> Self {
         self.with(Settings { epsilon, ..self.settings })
@@ -239,7 +241,8 @@ impl CascadeKl {
         self.set_next_look();
     }
 
-    /// Sets the number of observations of the next classification: the next member of a sequence that grows by one plus a 64th.
+    /// Sets the number of observations of the next classification: the next member of a sequence
+    /// that grows by one plus a 64th.
     fn set_next_look(&mut self) {
         self.open_observations = self.candidates.open_observations();
         let after = |looked: u64| looked + 1 + looked / 64;
@@ -281,7 +284,8 @@ impl CascadeKl {
         }
         let (below, above) = self.edge(boundary);
         let edges = [below, above].map(Logarithms::new);
-        // The two largest values of each kind, with their items, since the largest two may belong to the same item.
+        // The two largest values of each kind, with their items, since the largest two may belong
+        // to the same item.
         let mut largest = [[(f64::NEG_INFINITY, None); 2]; 2];
         for some in self.candidates.in_question().chunks(LANES) {
             let (mut clicks, mut failures) = ([0.0; LANES], [0.0; LANES]);
@@ -344,7 +348,8 @@ impl CascadeKl {
         let (n_open, level) = (self.candidates.n_open(), self.pair_level);
         let epsilon = self.epsilon;
         let size = self.contestants.len();
-        // Any two means that the null hypothesis allows give an upper bound of the ratio: a fast necessary condition.
+        // Any two means that the null hypothesis allows give an upper bound of the ratio: a fast
+        // necessary condition.
         let beats = |a: &Contestant, b: &Contestant| {
             a.mean > b.mean
                 && a.at_boundary + b.at_boundary >= level - SLACK
@@ -370,7 +375,8 @@ impl CascadeKl {
             let is_accepted = others.try_fold(n_open - 1, |spare, other| {
                 if nearly_beats(&this, other) { Some(spare) } else { spare.checked_sub(1) }
             });
-            // Only items of larger mean can beat it. The likeliest come first, so that the loop ends early when too few are left.
+            // Only items of larger mean can beat it. The likeliest come first, so that the loop
+            // ends early when too few are left.
             let mut missing = n_open;
             let stronger = (0..n_open.min(place)).rev().chain(n_open..place);
             for (seen, other) in stronger.enumerate() {
@@ -389,7 +395,8 @@ impl CascadeKl {
 
     /// Decides by the bounds of single items.
     fn judge_by_items(&mut self, boundary: f64) {
-        // If one item beats another, its lower bound exceeds the lower edge, or the other's upper bound is below the upper edge.
+        // If one item beats another, its lower bound exceeds the lower edge, or the other's upper
+        // bound is below the upper edge.
         let (below, above) = self.edge(boundary);
         let lower_level = rejection_level(prior_below(1.0 - below), self.item_levels.lower) - SLACK;
         let upper_level = rejection_level(prior_below(above), self.item_levels.upper) - SLACK;

@@ -1,9 +1,12 @@
-//! Evidence on the attraction of items: mixture likelihood ratios, and the confidence bounds that they give.
+//! Evidence on the attraction of items: mixture likelihood ratios, and the confidence bounds that
+//! they give.
 //!
-//! *Test of a null hypothesis* against an alternative `H` of prior probability `c`. Let `m` be the probability of the clicks under means
-//! drawn from the prior, and `l` their largest probability under the null. If the null contains everything outside `H`, then the
-//! probability of the clicks under the prior given `H` is at least `(m - (1 - c) l) / c`. Its ratio to the probability under the true
-//! means ever exceeds `1 / level` with probability at most `level`, so the null may be rejected as soon as
+//! *Test of a null hypothesis* against an alternative `H` of prior probability `c`. Let `m` be the
+//! probability of the clicks under means drawn from the prior, and `l` their largest probability
+//! under the null. If the null contains everything outside `H`, then the probability of the clicks
+//! under the prior given `H` is at least `(m - (1 - c) l) / c`. Its ratio to the probability under
+//! the true means ever exceeds `1 / level` with probability at most `level`, so the null may be
+//! rejected as soon as
 //!
 //! ```text
 //! ln m - ln l >= ln(c / level + 1 - c).
@@ -44,7 +47,8 @@ impl Evidence {
         self.clicks / self.n()
     }
 
-    /// Logarithm of the ratio of the maximum likelihood to the prior probability of the clicks, in nats.
+    /// Logarithm of the ratio of the maximum likelihood to the prior probability of the clicks, in
+    /// nats.
     fn redundancy(self) -> f64 {
         kl_ucb_entropy(self.clicks, self.failures) - self.ln_marginal
     }
@@ -54,10 +58,12 @@ impl Evidence {
         self.ln_marginal - ln_likelihood(self.clicks, self.failures, p)
     }
 
-    /// An upper bound of the mean. The true mean exceeds it, now or at any other time, with probability at most `level`.
+    /// An upper bound of the mean. The true mean exceeds it, now or at any other time, with
+    /// probability at most `level`.
     ///
-    /// The larger the mean to be ruled out, the more of the prior lies below it and the higher is its threshold. So the threshold of one
-    /// bound is valid for all smaller means, and gives the next, lower bound.
+    /// The larger the mean to be ruled out, the more of the prior lies below it and the higher is
+    /// its threshold. So the threshold of one bound is valid for all smaller means, and gives the
+    /// next, lower bound.
     pub(super) fn upper(self, inverse_level: f64) -> f64 {
         if self.n() == 0.0 {
             return 1.0;
@@ -82,8 +88,8 @@ impl Evidence {
         next(next(next(0.0)))
     }
 
-    /// `ln m - ln l` against the null that this item's mean is at most the other's less `epsilon`. Not positive if the empirical means
-    /// belong to the null.
+    /// `ln m - ln l` against the null that this item's mean is at most the other's less `epsilon`.
+    /// Not positive if the empirical means belong to the null.
     pub(super) fn ln_ratio_to_worse(self, other: Self, epsilon: f64) -> f64 {
         self.ln_marginal + other.ln_marginal - self.ln_likelihood_if_worse(other, epsilon)
     }
@@ -96,7 +102,8 @@ impl Evidence {
         if epsilon == 0.0 {
             return kl_ucb_entropy(self.clicks + other.clicks, self.failures + other.failures);
         }
-        // The maximum is on the edge, where the other mean is larger by `epsilon`; there the log-likelihood is concave.
+        // The maximum is on the edge, where the other mean is larger by `epsilon`; there the
+        // log-likelihood is concave.
         let slope = |p: f64| {
             let ratio = |count: f64, p: f64| if count == 0.0 { 0.0 } else { count / p };
             let q = p + epsilon;
@@ -116,9 +123,11 @@ impl Evidence {
     }
 }
 
-/// Inverse levels of the bounds of single items: `2 K / delta` of upper bounds, `2 (L - K) / delta` of lower ones.
+/// Inverse levels of the bounds of single items: `2 K / delta` of upper bounds, `2 (L - K) / delta`
+/// of lower ones.
 ///
-/// With probability `1 - delta` no upper bound of the K best items ever fails, and no lower bound of the others.
+/// With probability `1 - delta` no upper bound of the K best items ever fails, and no lower bound
+/// of the others.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ItemLevels {
     pub(super) upper: f64,
@@ -163,8 +172,8 @@ impl Logarithms {
     }
 }
 
-/// Upper bounds of the largest log-likelihoods of several items, those of their empirical means, less than `2e-14` nats an observation too
-/// large. Their logarithms share vector registers.
+/// Upper bounds of the largest log-likelihoods of several items, those of their empirical means,
+/// less than `2e-14` nats an observation too large. Their logarithms share vector registers.
 pub(super) fn largest_ln_likelihoods<const N: usize>(clicks: [f64; N], failures: [f64; N]) -> [f64; N] {
     /// More than the rounding of an observation's logarithm.
     const ROUNDING: f64 = 1e-14;
@@ -180,7 +189,8 @@ pub(super) fn largest_ln_likelihoods<const N: usize>(clicks: [f64; N], failures:
     })
 }
 
-/// The threshold, in nats, for rejecting a null in favour of an alternative of this prior probability.
+/// The threshold, in nats, for rejecting a null in favour of an alternative of this prior
+/// probability.
 pub(super) fn rejection_level(prior: f64, inverse_level: f64) -> f64 {
     ln(prior * inverse_level + (1.0 - prior))
 }
@@ -190,14 +200,15 @@ pub(super) fn prior_below(p: f64) -> f64 {
     libm::asin(p.sqrt()) / FRAC_PI_2
 }
 
-/// The prior probability that the first of two means is larger than the second less `epsilon`: an upper bound, exact if it is 1/2.
+/// The prior probability that the first of two means is larger than the second less `epsilon`: an
+/// upper bound, exact if it is 1/2.
 pub(super) fn prior_of_better(epsilon: f64) -> f64 {
     const STEPS: u32 = 1024;
     if epsilon == 0.0 {
         return 0.5;
     }
-    // The second mean is the squared sine of a uniform angle. The probability of the first one grows with that angle, so a sum over the
-    // upper ends of all steps exceeds the integral.
+    // The second mean is the squared sine of a uniform angle. The probability of the first one
+    // grows with that angle, so a sum over the upper ends of all steps exceeds the integral.
     let probability = |step: u32| {
         let sine = libm::sin(FRAC_PI_2 * f64::from(step) / f64::from(STEPS));
         prior_below((sine * sine + epsilon).min(1.0))

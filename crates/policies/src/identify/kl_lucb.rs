@@ -1,49 +1,3 @@
-//! KL-LUCB under cascade feedback: identifies the K most attractive items by KL confidence bounds, observing where the bounds overlap most.
-//!
-//! With mean `m_i` of the `N_i` observations of item `i` and the level `beta` at round `t`,
-//!
-//! ```text
-//! upper_i = max { q >= m_i : N_i d(m_i, q) <= beta },    lower_i = min { q <= m_i : N_i d(m_i, q) <= beta },
-//! levels = "rounds":   beta = x + ln x,    x = ln(405.5 L t^1.1 / delta)
-//! levels = "mixture":  the bounds of cascade-kl with test = "item" in place of these
-//! ```
-//!
-//! The K items of largest mean are the leaders. The policy stops when the largest upper bound of the others is below the smallest lower
-//! bound of a leader plus `epsilon`; the answer is the leaders.
-//!
-//! Reference: Kaufmann, Kalyanakrishnan, *Information complexity in bandit subset selection*, COLT 2013, KL-LUCB. The level is the one
-//! for their constant: `405.5 > (e + 1) / (a - 1)^2 + e / (a - 1) + 2 e + 1` with `a = 1.1` bounds the probability that any bound fails
-//! by `delta`, if the term `ln x` is there (`docs/cascade-bai.md`). The level is often quoted without this term, and then there is no
-//! proof.
-//!
-//! The levels of mixtures are ours ([`CascadeKl`](crate::CascadeKl)): one-sided mixtures of likelihoods, Robbins, *Statistical methods
-//! related to the law of the iterated logarithm*, Annals of Mathematical Statistics 1970. They show which part of the gain of `cascade-kl`
-//! comes from the bounds alone. With them the probability of a wrong answer is also at most `delta`. By Ville's inequality, for any rule
-//! that chooses the lists, the upper bound of one of the K best items `j` is ever below its attraction `w_j` with probability at most
-//! `delta / (2 K)`, and the lower bound of another item ever above its attraction with probability at most `delta / (2 (L - K))`. If none
-//! of the L bounds fails, the leaders at the end are right: were one of them an `i` that is worse than the K-th best by more than
-//! `epsilon`, one of the K best, `j`, would be among the others, and `w_j <= upper_j < lower_i + epsilon <= w_i + epsilon`. Lemma 3 in
-//! `docs/cascade-bai.md` has the inequalities of the bounds, and their proof.
-//!
-//! Deviations, which are necessary because a round shows a list and does not pull two arms:
-//!
-//! - Half of the list's positions, rounded up, show the others of largest upper bound, and as many show the leaders of smallest lower
-//!   bound. The paper's two arms are among them. The least observed items stand first, since items below a click are not observed. With an
-//!   odd number of positions this is one item too many; the most observed of them is not shown, and may be one of the paper's two arms.
-//!   With one position the item shown is the less observed of the two.
-//! - `t` counts rounds, and is rounded up to the next member of a sequence that grows by an eighth. So bounds change mainly with the item's
-//!   own observations. This raises the level by at most a tenth of a nat, and is as safe. The levels of mixtures do not depend on `t`.
-//! - Ties are broken by a random order, drawn once a run.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `candidates.n_best` | m | - | items |
-//! | `level` | beta(t, delta); for mixtures inverse levels of the bounds | - | nats |
-//! | `sides` | J(t), then its complement | `n_items` | items |
-//!
-//! Numerics: the bounds are rounded outward. Complexity: O(L) a round, and two solutions for every observed item (six for mixtures); O(L)
-//! solutions at each of the O(log t) changes of the level. Memory: O(L).
-
 #[cfg(test)]
 mod tests;
 
@@ -69,11 +23,54 @@ pub enum KlLucbLevels {
     /// The number of rounds, as in the paper.
     #[default]
     Rounds,
-    /// The item's own observations: mixtures of likelihoods, as in [`CascadeKlTest::Item`](crate::CascadeKlTest::Item).
+    /// The item's own observations: mixtures of likelihoods, as in
+    /// [`CascadeKlTest::Item`](crate::CascadeKlTest::Item).
     Mixture,
 }
 
-/// KL-LUCB under cascade feedback.
+/// KL-LUCB under cascade feedback: identifies the K most attractive items by KL confidence bounds,
+/// observing where the bounds overlap most.
+///
+/// With mean `m_i` of the `N_i` observations of item `i` and the level `beta` at round `t`,
+///
+/// ```text
+/// upper_i = max { q >= m_i : N_i d(m_i, q) <= beta },    lower_i = min { q <= m_i : N_i d(m_i, q) <= beta },
+/// levels = "rounds":   beta = x + ln x,    x = ln(405.5 L t^1.1 / delta)
+/// levels = "mixture":  the bounds of cascade-kl with test = "item" in place of these
+/// ```
+///
+/// The K items of largest mean are the leaders. The policy stops when the largest upper bound of
+/// the others is below the smallest lower bound of a leader plus `epsilon`; the answer is the
+/// leaders.
+///
+/// Reference: Kaufmann, Kalyanakrishnan, *Information complexity in bandit subset selection*, COLT
+/// 2013, KL-LUCB. The level is the one for their constant:
+/// `405.5 > (e + 1) / (a - 1)^2 + e / (a - 1) + 2 e + 1` with `a = 1.1` bounds the probability that
+/// any bound fails by `delta`, if the term `ln x` is there (`docs/cascade-bai.md`). The level is
+/// often quoted without this term, and then there is no proof. The levels of mixtures are ours
+/// ([`CascadeKl`](crate::CascadeKl)), and show which part of the gain of `cascade-kl` comes from
+/// the bounds alone. With them the probability of a wrong answer is also at most `delta`, for any
+/// rule that chooses the lists (Lemma 3 in `docs/cascade-bai.md`).
+///
+/// Deviations, which are necessary because a round shows a list and does not pull two arms:
+///
+/// - Half of the list's positions, rounded up, show the others of largest upper bound, and as many
+///   show the leaders of smallest lower bound. The paper's two arms are among them. The least
+///   observed items stand first. With an odd number of positions the most observed item is left
+///   out, which may be one of the paper's two arms.
+/// - `t` counts rounds, and is rounded up to the next member of a sequence that grows by an eighth.
+///   This raises the level by at most a tenth of a nat, and is as safe.
+/// - Ties are broken by a random order, drawn once a run.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `candidates.n_best` | m | - | items |
+/// | `level` | beta(t, delta); for mixtures inverse levels of the bounds | - | nats |
+/// | `sides` | J(t), then its complement | `n_items` | items |
+///
+/// Numerics: the bounds are rounded outward. Complexity: O(L) a round, and two solutions for every
+/// observed item (six for mixtures); O(L) solutions at each of the O(log t) changes of the level.
+/// Memory: O(L).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct KlLucb {
@@ -141,13 +138,15 @@ struct Saved {
 }
 
 impl KlLucb {
-    /// A fresh policy that identifies as many items as a list has positions, with levels from the rounds and without a tolerance.
+    /// A fresh policy that identifies as many items as a list has positions, with levels from the
+    /// rounds and without a tolerance.
     pub fn new(shape: ListShape, delta: Delta) -> Self {
         let (epsilon, levels) = (NonNegative::ZERO, KlLucbLevels::default());
         Self::assemble(Saved { delta, epsilon, levels, rounds: 0, candidates: Candidates::new(shape) })
     }
 
-    /// The policy from the start with a tolerance: the answer may have items that are worse than the K-th best by at most `epsilon`.
+    /// The policy from the start with a tolerance: the answer may have items that are worse than
+    /// the K-th best by at most `epsilon`.
     #[must_use]
     pub fn with_epsilon(self, epsilon: NonNegative) -> Self {
         let Self { delta, levels, candidates, .. } = self;
@@ -246,7 +245,8 @@ impl KlLucb {
         }
     }
 
-    /// Chooses the leaders with the smallest lower bounds and the others with the largest upper bounds, in the order in which they are shown.
+    /// Chooses the leaders with the smallest lower bounds and the others with the largest upper
+    /// bounds, in the order in which they are shown.
     fn choose(&mut self) {
         let Self { candidates, sides, shown, .. } = self;
         shown.clear();

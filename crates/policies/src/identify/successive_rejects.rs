@@ -1,36 +1,3 @@
-//! Successive accepts and rejects under cascade feedback: identifies the K most attractive items in a fixed number of rounds.
-//!
-//! A round shows the undecided items, the least observed first, at most K of them. One item is decided after round
-//! `ceil(T C_j / C_{L-1})`, for `j` from 1 to `L - 1`. With `k` items still to be found and means `m_(1) >= m_(2) >= ..` of the
-//! `n = L + 1 - j` undecided items:
-//!
-//! ```text
-//! accept the first if m_(1) - m_(k+1) > m_(k) - m_(n), and reject the last otherwise;
-//! C_1 = 1,    C_j = C_{j-1} + 1 / (L + 2 - j).
-//! ```
-//!
-//! So K items are accepted, or L - K rejected, when the budget of `T` rounds is spent.
-//!
-//! Reference: none, the policy is ours; the `CascadeBAI` paper (Zhong, Cheung, Tan, ICML 2020) leaves fixed budgets open. The decisions
-//! and the shares of the budget are those of SAR for bandits that pull one arm at a time (Bubeck, Wang, Viswanathan, *Multiple
-//! identifications in multi-armed bandits*, ICML 2013): the first `j` phases have the share `C_j / C_{L-1}` of all pulls. Users decide
-//! how many observations a round brings, so the budget is shared out by rounds and not by observations. How fast the probability of an
-//! error falls with the budget is measured, not proven. On most instances [`CascadeKl`](crate::CascadeKl), which decides later, is wrong
-//! less often (`docs/cascade-bai.md`).
-//!
-//! Deviations: none from the above. Ties follow the order in which items were shown, which is random at the start; a tie between
-//! accepting and rejecting is a rejection. Late feedback counts as a round, and as observations of items that are still undecided.
-//!
-//! | here | above | shape | unit |
-//! |---|---|---|---|
-//! | `candidates` | items, counts | at most `n_items` (L) | items, observations, clicks |
-//! | `candidates.n_best`, `.n_open` | K, k | - | items |
-//! | `horizon` | T | - | rounds |
-//! | `share` | `C_j` | - | - |
-//!
-//! Numerics: a mean is one division, a gap one subtraction. Complexity: an observed item costs at most O(L) moves of a word, a decision
-//! O(L). Memory: O(L).
-
 use super::candidates::{Candidates, Verdict};
 use crate::error::check_counts;
 use crate::exact::float;
@@ -40,7 +7,38 @@ use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, P
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// Successive accepts and rejects, for a fixed number of rounds.
+/// Successive accepts and rejects under cascade feedback: identifies the K most attractive items in
+/// a fixed number of rounds.
+///
+/// A round shows the undecided items, the least observed first, at most K of them. One item is
+/// decided after round `ceil(T C_j / C_{L-1})`, for `j` from 1 to `L - 1`. With `k` items still to
+/// be found and means `m_(1) >= m_(2) >= ..` of the `n = L + 1 - j` undecided items:
+///
+/// ```text
+/// accept the first if m_(1) - m_(k+1) > m_(k) - m_(n), and reject the last otherwise;
+/// C_1 = 1,    C_j = C_{j-1} + 1 / (L + 2 - j).
+/// ```
+///
+/// So K items are accepted, or L - K rejected, when the budget of `T` rounds is spent.
+///
+/// Reference: none, the policy is ours. The decisions and the shares of the budget are those of SAR
+/// for bandits that pull one arm at a time (Bubeck, Wang, Viswanathan, *Multiple identifications in
+/// multi-armed bandits*, ICML 2013). Users decide how many observations a round brings, so the
+/// budget is shared out by rounds. How fast the probability of an error falls with the budget is
+/// measured, not proven; on most instances [`CascadeKl`](crate::CascadeKl) is wrong less often
+/// (`docs/cascade-bai.md`).
+///
+/// Ties follow the order in which items were shown, which is random at the start. Late feedback
+/// counts as a round, and as observations of items that are still undecided.
+///
+/// | here | above | shape | unit |
+/// |---|---|---|---|
+/// | `candidates` | items, counts | at most `n_items` (L) | items, observations, clicks |
+/// | `candidates.n_best`, `.n_open` | K, k | - | items |
+/// | `horizon` | T | - | rounds |
+/// | `share` | `C_j` | - | - |
+///
+/// Complexity: an observed item costs at most O(L) moves of a word, a decision O(L). Memory: O(L).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct SuccessiveRejects {
@@ -48,7 +46,8 @@ pub struct SuccessiveRejects {
     rounds: u64,
     #[serde(rename = "counts")]
     candidates: Candidates,
-    /// Budget to be spent before the next decision, and the whole budget, in units of the first phase.
+    /// Budget to be spent before the next decision, and the whole budget, in units of the first
+    /// phase.
     share: f64,
     total: f64,
     /// Buffer of a decision: the items, best first.
@@ -132,7 +131,8 @@ impl SuccessiveRejects {
     }
 }
 
-/// Length of a phase with this number of undecided items, relative to the first phase, in which all items are undecided.
+/// Length of a phase with this number of undecided items, relative to the first phase, in which all
+/// items are undecided.
 fn phase(n_left: usize) -> f64 {
     1.0 / float(n_left as u64 + 1)
 }

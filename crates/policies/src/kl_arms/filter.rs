@@ -1,10 +1,12 @@
-//! Which arms have a KL-UCB index below a floor: two multiply-adds an arm (`confidence::KlUcbThreshold`).
+//! Which arms have a KL-UCB index below a floor: two multiply-adds an arm
+//! (`confidence::KlUcbThreshold`).
 
 use super::KlArm;
 use crate::shortlist::Filter;
 use confidence::KlUcbThreshold;
 
-/// The floor, and clicks, failures and entropies of all arms, rounded, for the scan that makes a list.
+/// The floor, and clicks, failures and entropies of all arms, rounded, for the scan that makes a
+/// list.
 #[derive(Debug, Clone)]
 pub(crate) struct KlFilter {
     threshold: KlUcbThreshold,

@@ -1,14 +1,17 @@
-//! Search for a few dozen arms: tests all of them, and keeps a choice as long as it is certain to stay the same.
+//! Search for a few dozen arms: tests all of them, and keeps a choice as long as it is certain to
+//! stay the same.
 //!
-//! *Search.* Last round's winners are solved for first. The smallest of their indices is a threshold that any other winner must reach.
-//! The test whether an arm's index reaches a threshold costs two multiply-adds (`confidence::KlUcbThreshold`). The few arms that reach it
-//! are solved for, and raise the threshold.
+//! *Search.* Last round's winners are solved for first. The smallest of their indices is a
+//! threshold that any other winner must reach. The test whether an arm's index reaches a threshold
+//! costs two multiply-adds (`confidence::KlUcbThreshold`). The few arms that reach it are solved
+//! for, and raise the threshold.
 //!
-//! *Standing choices.* An arm's index rises with a click and with the level, and falls with a failure. Separators lie half-way between
-//! consecutive winners, and at the largest index of any other arm. Suppose that a winner's index stays above the separator below it after
-//! some number of failures, and below the separator above it after some number of clicks at a slightly higher level. If this holds for
-//! all winners, and all other arms stay below the last separator, then the winners and their order stand until one of these numbers is
-//! used up.
+//! *Standing choices.* An arm's index rises with a click and with the level, and falls with a
+//! failure. Separators lie half-way between consecutive winners, and at the largest index of any
+//! other arm. Suppose that a winner's index stays above the separator below it after some number of
+//! failures, and below the separator above it after some number of clicks at a slightly higher
+//! level. If this holds for all winners, and all other arms stay below the last separator, then the
+//! winners and their order stand until one of these numbers is used up.
 
 use super::KlArm;
 use crate::shortlist::Arm;
@@ -30,7 +33,8 @@ pub(super) struct Scan {
     stands: [f64; 2],
     /// Further failures and clicks that each winner can have while the choice stands.
     spare: Vec<[f64; 2]>,
-    /// The highest level of standing choices, and every arm's index at that level; NaN for arms not solved for.
+    /// The highest level of standing choices, and every arm's index at that level; NaN for arms not
+    /// solved for.
     ceiling: f64,
     reaches: Vec<f64>,
 }
@@ -102,7 +106,8 @@ impl Scan {
         self.winners.extend(self.top.best().iter().map(|&(_, item)| item));
     }
 
-    /// Computes how many clicks and failures the winners can have at `level` and a little above. `false` if none.
+    /// Computes how many clicks and failures the winners can have at `level` and a little above.
+    /// `false` if none.
     fn certify(&mut self, arms: &[KlArm], level: f64) -> bool {
         self.spare.clear();
         if level > self.ceiling || level < self.ceiling * (1.0 - 2.0 * RISE) {

@@ -152,7 +152,8 @@ fn a_hundred_arms() {
     }
 }
 
-/// The shortlist with arms so few that all of them are on it, and that it has to be made in every other round.
+/// The shortlist with arms so few that all of them are on it, and that it has to be made in every
+/// other round.
 #[test]
 fn a_shortlist_of_few_arms() {
     for (n_arms, capacity) in [(1, 1), (5, 5), (6, 3), (20, 1)] {
@@ -188,7 +189,8 @@ fn a_large_catalogue() {
     agree(World { capacity: 64, level: Level::Jumps, ..world });
 }
 
-/// Every way in which a choice that stood may fall: answers of any arm, of either kind, few or many at once, and another level.
+/// Every way in which a choice that stood may fall: answers of any arm, of either kind, few or many
+/// at once, and another level.
 #[test]
 fn a_choice_stands_no_longer_than_it_should() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);

@@ -1,13 +1,14 @@
 //! Assignment of items to positions with the largest sum of weights.
 //!
-//! Every position gets an item of its own, and there are at least as many items as positions. Positions enter one after the other. Each
-//! time a shortest augmenting path (in costs reduced by potentials) frees the item that the new position needs.
+//! Every position gets an item of its own, and there are at least as many items as positions.
+//! Positions enter one after the other. Each time a shortest augmenting path (in costs reduced by
+//! potentials) frees the item that the new position needs.
 //!
-//! Reference: Kuhn, *The Hungarian method for the assignment problem*, 1955, as shortest augmenting paths (Jonker, Volgenant 1987).
-//! Deviations: none.
+//! Reference: Kuhn, *The Hungarian method for the assignment problem*, 1955, as shortest augmenting
+//! paths (Jonker, Volgenant 1987). Deviations: none.
 //!
-//! Numerics: weights are integers, so the sum is exactly the largest. Complexity: O(`n_positions`^2 `n_items`). The buffers belong to the
-//! solver: solving allocates nothing.
+//! Numerics: weights are integers, so the sum is exactly the largest. Complexity: O(`n_positions`^2
+//! `n_items`). The buffers belong to the solver: solving allocates nothing.
 
 /// The solver for tables of one size, and its buffers.
 #[derive(Debug, Clone)]
@@ -38,7 +39,8 @@ impl Assignment {
         }
     }
 
-    /// Writes the item of every position to `best`. `weights` has the positions of item 0 first, then those of item 1, and so on.
+    /// Writes the item of every position to `best`. `weights` has the positions of item 0 first,
+    /// then those of item 1, and so on.
     pub(super) fn solve(&mut self, weights: &[i128], best: &mut [u32]) {
         self.of_position.fill(0);
         self.of_item.fill(0);

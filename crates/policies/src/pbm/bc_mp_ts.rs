@@ -1,22 +1,3 @@
-//! BC-MP-TS: Thompson sampling with a bias-corrected Beta posterior.
-//!
-//! Every item draws from `Beta(1 + S_k, 1 + max(0, N~_k - S_k))`. The policy shows the L largest draws, the largest at the position with
-//! the largest examination.
-//!
-//! Reference: Komiyama, Honda, Nakagawa, *Optimal regret analysis of Thompson sampling in stochastic multi-armed bandit
-//! problem with multiple plays*, ICML 2015, supplement. Lagree, Vernade, Cappe 2016, section 4, compare with it. The Beta distribution only
-//! approximates the posterior: it explores too little if attraction is near one (figure 1(a) of the latter paper).
-//! [`PbmTs`](crate::PbmTs) draws from the exact posterior. Deviations: the second parameter as printed can be at most 0 in the first
-//! rounds; here `N~_k - S_k` is at least 0.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `posteriors` | `Beta(1 + S_k, 1 + N~_k - S_k)` | `n_items` | - |
-//!
-//! Numerics: shapes are at least 1, where the Gamma sampler needs no correction. Complexity: `n_items` Beta draws a round. With two
-//! items a position and more, later rounds draw only items that may reach the list, by thinning, with the same distribution of lists:
-//! from round 1,025 on, or from the first one with 256 items and 32 a position. The order that thinning keeps the items in is saved.
-
 use super::counts::{PbmCounts, place};
 use crate::sampling::beta_posteriors::BetaPosteriors;
 use crate::sampling::largest_draws::{Large, LargestDraws};
@@ -30,7 +11,22 @@ use serde::{Deserialize, Serialize};
 /// Where draws are thinned from the first round on.
 const LARGE: Large = Large { items: 256, per_position: 32 };
 
-/// BC-MP-TS.
+/// BC-MP-TS: Thompson sampling with a bias-corrected Beta posterior.
+///
+/// Every item draws from `Beta(1 + S_k, 1 + max(0, N~_k - S_k))`. The policy shows the L largest
+/// draws, the largest at the position of largest examination.
+///
+/// Reference: Komiyama, Honda, Nakagawa, *Optimal regret analysis of Thompson sampling in
+/// stochastic multi-armed bandit problem with multiple plays*, ICML 2015, supplement. Lagree,
+/// Vernade, Cappe 2016, section 4, compare with it. The distribution approximates the posterior,
+/// and explores too little if attraction is near 1 (figure 1(a) of the latter);
+/// [`PbmTs`](crate::PbmTs) draws from the exact one. Deviations: the second parameter as printed
+/// can be at most 0 in the first rounds; here `N~_k - S_k` is at least 0.
+///
+/// Complexity: `n_items` Beta draws a round. With two items a position and more, later rounds draw
+/// only items that may reach the list, by thinning, with the same distribution of lists: from round
+/// 1,025 on, or from the first one with 256 items and 32 a position. The order that thinning keeps
+/// the items in is saved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct BcMpTs {
@@ -52,8 +48,8 @@ impl BcMpTs {
     ///
     /// # Panics
     ///
-    /// If `known` does not have one examination probability per position. [`ClickModel::known`](click_models::ClickModel::known) always
-    /// has.
+    /// If `known` does not have one examination probability per position.
+    /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>) -> Self {
         let counts = PbmCounts::new(known);
         let posteriors = posteriors(&counts);

@@ -64,8 +64,8 @@ impl CellCounts {
         (self.shows[cell], self.clicks[cell])
     }
 
-    /// Counts one round's displays and clicks at the rendered positions, then calls `changed` for every cell there. Ignores unknown items
-    /// and positions beyond the list.
+    /// Counts one round's displays and clicks at the rendered positions, then calls `changed` for
+    /// every cell there. Ignores unknown items and positions beyond the list.
     #[inline]
     pub(super) fn record(
         &mut self,

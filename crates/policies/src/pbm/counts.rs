@@ -1,4 +1,5 @@
-//! The statistics of the position-based model: displays and clicks of every item at every position (PBM paper, section 2).
+//! The statistics of the position-based model: displays and clicks of every item at every position
+//! (PBM paper, section 2).
 //!
 //! | here | paper |
 //! |---|---|
@@ -13,8 +14,8 @@ use click_models::{ItemId, ListShape, PbmKnown, Ranking, RenderedClicks};
 use confidence::Probability;
 use serde::{Deserialize, Serialize};
 
-/// A position with a smaller examination counts as never examined, as in `confidence`: no run is long enough to learn from it, and the
-/// reciprocal would overflow.
+/// A position with a smaller examination counts as never examined, as in `confidence`: no run is
+/// long enough to learn from it, and the reciprocal would overflow.
 const LEAST_EXAMINATION: f64 = 1e-100;
 
 /// The examination that counts.
@@ -118,7 +119,8 @@ impl PbmCounts {
         [self.n_items(), self.n_positions()]
     }
 
-    /// Positions from the most to the least examined: the positions of the best, the second best, ... item.
+    /// Positions from the most to the least examined: the positions of the best, the second best,
+    /// ... item.
     pub(crate) fn order(&self) -> &[usize] {
         &self.order
     }
@@ -160,15 +162,15 @@ impl PbmCounts {
         float(self.shows(item).iter().sum())
     }
 
-    /// Displays of `item`, each weighted by the examination of its position (N~_k). Computed in the order of the positions, so that
-    /// items with equal counts have equal sums and tie.
+    /// Displays of `item`, each weighted by the examination of its position (N~_k). Computed in the
+    /// order of the positions, so that items with equal counts have equal sums and tie.
     #[inline]
     pub(crate) fn weighted_shows(&self, item: usize) -> f64 {
         self.shows(item).iter().zip(&self.weights).map(|(&shows, weight)| float(shows) * weight).sum()
     }
 
-    /// Counts one round's displays and clicks at the rendered positions, then calls `changed` for every item there. Ignores unknown items
-    /// and positions beyond the list.
+    /// Counts one round's displays and clicks at the rendered positions, then calls `changed` for
+    /// every item there. Ignores unknown items and positions beyond the list.
     #[inline]
     pub(crate) fn record(
         &mut self,
@@ -189,7 +191,8 @@ impl PbmCounts {
     }
 }
 
-/// Shows `best` (scores and items, best first); the best item gets the position with the largest examination.
+/// Shows `best` (scores and items, best first); the best item gets the position with the largest
+/// examination.
 #[inline]
 pub(crate) fn place(best: &[(f64, u32)], order: &[usize], out: &mut Ranking) {
     place_items(best.iter().map(|&(_, item)| item), order, out);

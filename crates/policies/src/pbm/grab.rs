@@ -1,43 +1,3 @@
-//! GRAB: moves over the graph of lists that differ in one exchange, and knows neither attraction nor examination.
-//!
-//! With `m_ik` the share of clicks in the `n_ik` displays of item i at position k, and
-//!
-//! ```text
-//! b_ik = max { q : n_ik kl(m_ik, q) <= ln T },     b_ik = 1 without displays,
-//! ```
-//!
-//! the *leader* is the list with the largest sum of `m_ik` over its positions. Sort the positions by `m` of the leader's items, largest
-//! first. The leader's neighbours are the lists in which the items of two positions in a row of this order are exchanged, and those in
-//! which an item outside the list replaces the one at the last position of the order. A list that leads for the 1st, (gamma + 1)th,
-//! (2 gamma + 1)th, .. time is shown. Otherwise the neighbour with the largest sum of `b_ik` is shown, or the leader if no sum exceeds
-//! its own.
-//!
-//! Reference: Gauthier, Gaudel, Fromont, *Parametric graph for unimodal ranking bandit*, ICML 2021. The paper was not at hand: this is a
-//! reading of the authors' program (`gaudel/ranking_bandits`, `grab.py`, MIT licence; no code was taken). So the level is `ln T`, as in the
-//! program, and does not depend on how often the leader led, as in OSUB. Deviations: none from the program but these choices. Ties of the
-//! assignment and of the neighbours outside the list are broken by a random preference for every item and position, which stays the same
-//! for the whole run; the program leaves them to its solver. The counts of leaders are bounded: of more than 2048 lists the one that led
-//! longest ago is forgotten.
-//!
-//! `gamma` is the number of items by default. A leader of L positions has L - 1 neighbours by exchange and one for each of the K - L items
-//! outside, so K - 1 in all, and OSUB asks for the degree of the graph plus 1. With 10 items this is the 10 of the authors' experiments.
-//!
-//! | here | paper's program | shape | unit |
-//! |---|---|---|---|
-//! | `mean`, `upper` | `kappa_thetas`, `upper_bound_kappa_thetas` | `n_items` x `n_positions` | probability |
-//! | `weights` | - | `n_items` x `n_positions` | `mean` in 2^-60, then the preference |
-//! | `lead` | `extended_leader` | `n_positions` | item |
-//! | `leaders` | `leader_count` | at most 2048 | rounds |
-//! | `order` | tau | `n_positions` | position |
-//! | `rate` | `ln T` | - | nats |
-//!
-//! Feedback may be late: the leader is found when a list is chosen, from what has come back. Only then is a list counted as a leader.
-//!
-//! Numerics: means are compared in units of 2^-60, and the preference decides between equal sums; sums are exact. Two lists tie in both
-//! with a probability of about 2^-40. The first round draws the key of the preferences; no other round draws anything. Complexity:
-//! O(`n_positions`^2 `n_items`) integer operations a round for the assignment. Memory: 48 bytes for each item and position, and room for
-//! 2048 lists.
-
 use super::assignment::Assignment;
 use super::cells::CellCounts;
 use super::leaders::{Leaders, LeadersToSave, SavedLeaders};
@@ -51,7 +11,43 @@ use rand::Rng;
 use serde::{Deserialize, Serialize, Serializer};
 use std::num::NonZeroU32;
 
-/// GRAB.
+/// GRAB: moves over the graph of lists that differ in one exchange, and knows neither attraction
+/// nor examination.
+///
+/// With `m_ik` the share of clicks in the `n_ik` displays of item i at position k, and
+///
+/// ```text
+/// b_ik = max { q : n_ik kl(m_ik, q) <= ln T },     b_ik = 1 without displays,
+/// ```
+///
+/// the *leader* is the list with the largest sum of `m_ik`. Sort the positions by `m` of the
+/// leader's items, largest first. Its neighbours exchange the items of two positions in a row of
+/// this order, or replace the item at the last of them by one outside the list. A list that leads
+/// for the 1st, (gamma + 1)th, (2 gamma + 1)th, .. time is shown. Otherwise the neighbour with the
+/// largest sum of `b_ik` is shown, or the leader if no sum exceeds its own. `gamma` is the number
+/// of items by default: the leader has K - 1 neighbours, and OSUB asks for the degree of the graph
+/// plus 1.
+///
+/// Reference: Gauthier, Gaudel, Fromont, *Parametric graph for unimodal ranking bandit*, ICML 2021.
+/// The paper was not at hand: this is a reading of the authors' program (`gaudel/ranking_bandits`,
+/// `grab.py`, MIT licence; no code was taken). So the level is `ln T`, and does not depend on how
+/// often the leader led, as in OSUB. Deviations from the program: a random preference for every
+/// item and position, drawn in the first round, breaks ties, where the program leaves them to its
+/// solver; of more than 2048 leaders the one that led longest ago is forgotten.
+///
+/// | here | paper's program | shape | unit |
+/// |---|---|---|---|
+/// | `mean`, `upper` | `kappa_thetas`, `upper_bound_kappa_thetas` | `n_items` x `n_positions` | probability |
+/// | `weights` | - | `n_items` x `n_positions` | `mean` in 2^-60, then the preference |
+/// | `lead` | `extended_leader` | `n_positions` | item |
+/// | `leaders` | `leader_count` | at most 2048 | rounds |
+/// | `order` | tau | `n_positions` | position |
+/// | `rate` | `ln T` | - | nats |
+///
+/// Late feedback: the leader is found, and counted, when a list is chosen. Numerics: means are
+/// compared in units of 2^-60, and sums are exact. Complexity: an assignment of O(`n_positions`^2
+/// `n_items`) integer operations a round. Memory: 48 bytes for each item and position, and room for
+/// 2048 lists.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Grab {
@@ -92,7 +88,8 @@ struct ToSave<'a> {
 }
 
 impl Grab {
-    /// A fresh policy for runs of `horizon` rounds; `gamma` is the number of items if it is not given.
+    /// A fresh policy for runs of `horizon` rounds; `gamma` is the number of items if it is not
+    /// given.
     pub fn new(shape: ListShape, gamma: Option<NonZeroU32>, horizon: u64) -> Self {
         let n_items = u32::try_from(shape.n_items()).ok().and_then(NonZeroU32::new);
         let gamma = gamma.or(n_items).unwrap_or(NonZeroU32::MIN);

@@ -1,7 +1,8 @@
 //! Whether an item's multi-position KL index reaches a threshold, with few solved indices.
 //!
-//! `confidence::threshold` decides it from sums over the item's counts. These are kept until the counts change, and the index is solved for
-//! only if rounding could decide. So the answer is the one that solving for the index would give.
+//! `confidence::threshold` decides it from sums over the item's counts. These are kept until the
+//! counts change, and the index is solved for only if rounding could decide. So the answer is the
+//! one that solving for the index would give.
 
 use super::counts::PbmCounts;
 use crate::reaching::{Arms, Threshold};
@@ -10,7 +11,8 @@ use confidence::{MultiPositionThreshold, multi_position_entropy, multi_position_
 /// The test, for all items of a policy.
 #[derive(Debug, Clone)]
 pub(super) struct IndexTest {
-    /// Computed when an item is first tested after its counts changed: the items that are shown change most often, and are tested rarely.
+    /// Computed when an item is first tested after its counts changed: the items that are shown
+    /// change most often, and are tested rarely.
     evidence: Vec<Option<Evidence>>,
     /// Failures of every item at every position, when its evidence was computed.
     failures: Vec<f64>,

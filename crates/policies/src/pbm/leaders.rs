@@ -1,7 +1,8 @@
 //! How often every list has been the leader.
 //!
-//! Room for the lists is taken once, so that counting allocates nothing. If more lists than there is room for have led, the one that last led
-//! longest ago is forgotten: when it leads again, it counts from 0.
+//! Room for the lists is taken once, so that counting allocates nothing. If more lists than there
+//! is room for have led, the one that last led longest ago is forgotten: when it leads again, it
+//! counts from 0.
 
 use crate::Error;
 use crate::error::MAX_COUNT;
@@ -95,7 +96,8 @@ impl Leaders {
     ///
     /// # Errors
     ///
-    /// The lengths do not belong together, a list has an unknown item or an item twice, or a count is too large.
+    /// The lengths do not belong together, a list has an unknown item or an item twice, or a count
+    /// is too large.
     pub(super) fn restore(saved: &SavedLeaders, n_items: usize, n_positions: usize) -> Result<Self, Error> {
         let SavedLeaders { lists, times, last } = saved;
         if times.len() > ROOM || last.len() != times.len() || lists.len() != times.len() * n_positions {

@@ -1,17 +1,20 @@
 //! The position at which it costs least to find out whether a candidate belongs into the list.
 //!
-//! Let `theta_1 >= .. >= theta_n` be the leaders' attractions, at positions of examination `kappa_1 >= .. >= kappa_n > 0`, and `p` the
-//! candidate's. At rank `l` the candidate costs the gap of the leaders with the candidate inserted there, and yields information:
+//! Let `theta_1 >= .. >= theta_n` be the leaders' attractions, at positions of examination
+//! `kappa_1 >= .. >= kappa_n > 0`, and `p` the candidate's. At rank `l` the candidate costs the gap
+//! of the leaders with the candidate inserted there, and yields information:
 //!
 //! ```text
 //! gap(l) = kappa_l (theta_n - p) + D_l,     D_n = 0,  D_l = D_{l+1} + (kappa_l - kappa_{l+1}) (theta_l - theta_n)
 //! cost(l) = gap(l) / d(kappa_l p, kappa_l theta_n)                               clicks per nat
 //! ```
 //!
-//! The rank of least cost is the arg min in the lower bound (Lagree, Vernade, Cappe 2016, Theorem 6), here with estimates for the
-//! attractions. Deviations: estimates above 1 count as 1, also that of a leader without displays. A candidate whose estimate is not below
-//! `theta_n` has no cost to compare; it gets the limit from below, the last rank: with `theta_n - p` the information vanishes
-//! quadratically, the gap of the last rank linearly, and the gaps of the others not at all, unless they show the same list.
+//! The rank of least cost is the arg min in the lower bound (Lagree, Vernade, Cappe 2016, Theorem
+//! 6), here with estimates for the attractions. Deviations: estimates above 1 count as 1, also that
+//! of a leader without displays. A candidate whose estimate is not below `theta_n` has no cost to
+//! compare; it gets the limit from below, the last rank: with `theta_n - p` the information
+//! vanishes quadratically, the gap of the last rank linearly, and the gaps of the others not at
+//! all, unless they show the same list.
 //!
 //! | here | paper | unit |
 //! |---|---|---|
@@ -19,12 +22,13 @@
 //! | `examination` | `kappa`, in the order of the positions | probability |
 //! | `estimate` | `theta_k`, estimated | probability, may exceed 1 |
 //!
-//! Numerics: the gap is a sum of non-negative numbers, and of equal costs the lowest rank counts. Complexity: one divergence for each
-//! leader.
+//! Numerics: the gap is a sum of non-negative numbers, and of equal costs the lowest rank counts.
+//! Complexity: one divergence for each leader.
 
 use confidence::bernoulli_kl;
 
-/// The rank (0 is the best leader's) at which the candidate is inserted. `leaders` are estimates, best first; `order` has their positions.
+/// The rank (0 is the best leader's) at which the candidate is inserted. `leaders` are estimates,
+/// best first; `order` has their positions.
 #[inline]
 pub(super) fn cheapest_rank(estimate: f64, leaders: &[f64], order: &[usize], examination: &[f64]) -> usize {
     let Some((&last_leader, others)) = leaders.split_last() else { return 0 };

@@ -1,41 +1,3 @@
-//! PB-MHB: Thompson sampling for position-based users with unknown examination, by a Metropolis-Hastings chain.
-//!
-//! Item i at position k is clicked with probability `theta_i kappa_k`, and `kappa = 1` at the position that is examined
-//! most. The chain continues from its state of the round before. In round t it makes m sweeps over `theta_1 .. theta_L`
-//! and the other `kappa`. For each of them, x, it proposes x' from a normal distribution with mean x and standard
-//! deviation `sigma = c / sqrt(t)`, conditioned on [0, 1], and accepts if `ln U < ln rho`, where U is uniform and
-//!
-//! ```text
-//! ln rho = sum over the cells (i, k) with x of  S ln(theta'_i kappa'_k / (theta_i kappa_k)) + F ln((1 - theta'_i kappa'_k) / (1 - theta_i kappa_k))
-//!          + ln(Phi((1 - x) / sigma) - Phi(-x / sigma)) - ln(Phi((1 - x') / sigma) - Phi(-x' / sigma)),
-//! S = 1/2 + clicks,    F = 1/2 + displays without a click.
-//! ```
-//!
-//! Then it shows the items of largest theta, the largest at the position of the largest kappa, and so on.
-//!
-//! Reference: Gauthier, Gaudel, Fromont, *Position-based multiple-play bandits with unknown position bias*, IDA 2021.
-//! The paper was not at hand: this is a reading of the authors' program (`gaudel/ranking_bandits`, `pb_mhb.py`,
-//! `target.py`, `proposal.py`, MIT licence; no code was taken), with the parameters of its experiments, `c = 1000`
-//! and `m = 1`. So the two halves are in the target for every cell, as in the program: its prior is not uniform.
-//! Deviations: the program takes the first position for the one that is examined most, and its experiments see to
-//! it. Here the caller may name that position; the default is the first. The start is drawn in the first round.
-//!
-//! | here | formula | shape | unit |
-//! |---|---|---|---|
-//! | `theta` | theta | `n_items` | probability |
-//! | `kappa` | kappa | `n_positions` | share of the largest examination |
-//! | `anchor` | position of `kappa = 1` | - | position |
-//! | `successes`, `failures` | S, F | `n_items` x `n_positions` | displays |
-//! | `width`, `sweeps` | c, m | - | - |
-//!
-//! If the best position is examined with probability below 1, theta stands for its products with it. If another position than `anchor` is
-//! examined most, its kappa would have to exceed 1: the policy then never learns the best order, and loses a share of every round.
-//!
-//! Numerics: a sum over cells takes `S ln` of the changed factor once for all cells. A proposal is a normal draw,
-//! repeated until it is inside, if sigma is below 1/2. Otherwise it is a uniform one, accepted with probability
-//! `exp(-(x' - x)^2 / (2 sigma^2))`: the same distribution, and the expected number of draws is below 3 for any sigma.
-//! Complexity: about `2 m n_items n_positions` logarithms a round. Memory: 32 bytes for each item and position.
-
 use super::cells::CellCounts;
 use super::counts::{place, sort_by_examination};
 use crate::exact::float;
@@ -50,7 +12,44 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
-/// PB-MHB.
+/// PB-MHB: Thompson sampling for position-based users with unknown examination, by a
+/// Metropolis-Hastings chain.
+///
+/// Item i at position k is clicked with probability `theta_i kappa_k`, and `kappa = 1` at the
+/// position that is examined most. The chain continues from its state of the round before. In round
+/// t it makes m sweeps over all `theta` and the other `kappa`. For each of them, x, it proposes x'
+/// from a normal distribution with mean x and standard deviation `sigma = c / sqrt(t)`, conditioned
+/// on [0, 1], and accepts if `ln U < ln rho`, where U is uniform and
+///
+/// ```text
+/// ln rho = sum over the cells (i, k) with x of  S ln(theta'_i kappa'_k / (theta_i kappa_k)) + F ln((1 - theta'_i kappa'_k) / (1 - theta_i kappa_k))
+///          + ln(Phi((1 - x) / sigma) - Phi(-x / sigma)) - ln(Phi((1 - x') / sigma) - Phi(-x' / sigma)),
+/// S = 1/2 + clicks,    F = 1/2 + displays without a click.
+/// ```
+///
+/// Then it shows the items of largest theta, the largest at the position of the largest kappa, and
+/// so on.
+///
+/// Reference: Gauthier, Gaudel, Fromont, *Position-based multiple-play bandits with unknown
+/// position bias*, IDA 2021. The paper was not at hand: this is a reading of the authors' program
+/// (`gaudel/ranking_bandits`, `pb_mhb.py`, `target.py`, `proposal.py`, MIT licence; no code was
+/// taken), with `c = 1000` and `m = 1` as in its experiments. The two halves are in the target for
+/// every cell, so the prior is not uniform. Deviations: the program takes the first position for
+/// the one that is examined most; here the caller may name it.
+///
+/// | here | formula | shape | unit |
+/// |---|---|---|---|
+/// | `theta` | theta | `n_items` | probability |
+/// | `kappa` | kappa | `n_positions` | share of the largest examination |
+/// | `anchor` | position of `kappa = 1` | - | position |
+/// | `successes`, `failures` | S, F | `n_items` x `n_positions` | displays |
+/// | `width`, `sweeps` | c, m | - | - |
+///
+/// If another position than `anchor` is examined most, the policy never learns the best order,
+/// since its kappa would have to exceed 1. Numerics: if sigma is below 1/2, a proposal is a normal
+/// draw, repeated until it is inside; otherwise a uniform one, accepted with probability
+/// `exp(-(x' - x)^2 / (2 sigma^2))`. Complexity: about `2 m n_items n_positions` logarithms a
+/// round. Memory: 32 bytes for each item and position.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct PbMhb {
@@ -87,11 +86,13 @@ struct Saved {
     kappa: Vec<f64>,
 }
 
-/// Below this standard deviation normal draws are repeated until they are inside; from it on uniform ones are thinned.
+/// Below this standard deviation normal draws are repeated until they are inside; from it on
+/// uniform ones are thinned.
 const NARROW: f64 = 0.5;
 
 impl PbMhb {
-    /// A fresh policy. Of what is known it uses which position is examined most: by default the first.
+    /// A fresh policy. Of what is known it uses which position is examined most: by default the
+    /// first.
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, width: NonNegative, sweeps: NonZeroU32) -> Self {
         let known = known.into();
         let shape = known.shape();
@@ -176,7 +177,8 @@ struct Chain {
 }
 
 impl Chain {
-    /// The next state of a factor in state `x`. `cells` has the failures of its cells and the other factor of each.
+    /// The next state of a factor in state `x`. `cells` has the failures of its cells and the other
+    /// factor of each.
     #[inline]
     fn step<'a, C, R>(self, x: f64, successes: f64, cells: impl Fn() -> C, rng: &mut R) -> f64
     where
@@ -200,7 +202,8 @@ fn inside<R: Rng + ?Sized>(rng: &mut R) -> f64 {
     ((rng.next_u64() >> 12) as f64 + 0.5) * (1.0 / 4_503_599_627_370_496.0)
 }
 
-/// A draw from the normal distribution with mean `x` and standard deviation `sigma`, conditioned on the inside of [0, 1].
+/// A draw from the normal distribution with mean `x` and standard deviation `sigma`, conditioned on
+/// the inside of [0, 1].
 #[inline]
 fn propose<R: Rng + ?Sized>(x: f64, sigma: f64, sampler: Sampler, rng: &mut R) -> f64 {
     loop {

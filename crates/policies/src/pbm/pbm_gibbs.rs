@@ -1,32 +1,3 @@
-//! `pbm-gibbs`: Thompson sampling for position-based users with unknown examination.
-//!
-//! Item `k` at position `l` is clicked with probability `theta_k kappa_l`. A round makes one Gibbs sweep: it draws every attraction given the
-//! examination, then every examination given the attraction, and divides examination by the largest of it. An item with `S` clicks in `N`
-//! displays, `N_l` of them at position `l`, draws
-//!
-//! ```text
-//! b / (sum over l of kappa_l N_l + 1) Gamma((S + 1) / b),    b = 1 - S / (N + 1)
-//! ```
-//!
-//! and a position likewise. The policy shows the L largest draws, the largest at the position of the largest drawn examination, and so on.
-//! With `order = "known"` the order of the positions is known, and the largest draw goes to the position examined most.
-//!
-//! A policy need not begin with nothing: [`PbmPrior`] turns the fit of a log into displays and clicks that are added to those of the run
-//! (`prior = "fitted"` in experiments). Items that the log does not have begin as in a fresh policy.
-//!
-//! Reference: none, the policy is ours; the sweep is that of `rank1-gibbs`. There is no proof of logarithmic regret; its performance is
-//! measured. Deviations: none.
-//!
-//! | here | formula | shape | unit |
-//! |---|---|---|---|
-//! | `products.rows` | theta | `n_items` | approximate probability |
-//! | `products.columns` | kappa | `n_positions` | share of the largest examination |
-//! | `places` | position of the best, the second best, .. item | `n_positions` | position |
-//!
-//! Numerics: as in the module of the sweep (`products.rs`). Only products of attraction and examination show in clicks, so drawn
-//! attractions are larger than true ones by the factor of the largest examination, and may exceed 1. A position that no user examines draws
-//! ever smaller numbers. Complexity: O(K L) multiply-adds and K + L Gamma draws a round. Memory: 16 bytes for each item and position.
-
 use super::PbmPrior;
 use super::counts::{place, sort_by_examination};
 use crate::products::{Products, ProductsToSave, SavedProducts};
@@ -49,7 +20,34 @@ pub enum PbmGibbsOrder {
     Known,
 }
 
-/// Thompson sampling with unknown examination.
+/// `pbm-gibbs`: Thompson sampling for position-based users with unknown examination.
+///
+/// Item `k` at position `l` is clicked with probability `theta_k kappa_l`. A round makes one Gibbs
+/// sweep: it draws every attraction given the examination, then every examination given the
+/// attraction, and divides examination by the largest of it. An item with `S` clicks in `N`
+/// displays, `N_l` of them at position `l`, draws
+///
+/// ```text
+/// b / (sum over l of kappa_l N_l + 1) Gamma((S + 1) / b),    b = 1 - S / (N + 1)
+/// ```
+///
+/// and a position likewise. The policy shows the L largest draws, the largest at the position of
+/// the largest drawn examination, or, with `order = "known"`, at the position that is known to be
+/// examined most. [`PbmPrior`] adds the displays and clicks of the fit of a log to those of the run
+/// (`prior = "fitted"` in experiments).
+///
+/// Reference: none, the policy is ours; the sweep is that of `rank1-gibbs`. Its performance is
+/// measured, not proven.
+///
+/// | here | formula | shape | unit |
+/// |---|---|---|---|
+/// | `products.rows` | theta | `n_items` | approximate probability |
+/// | `products.columns` | kappa | `n_positions` | share of the largest examination |
+/// | `places` | position of the best, the second best, .. item | `n_positions` | position |
+///
+/// Clicks show only products of attraction and examination, so drawn attractions exceed true ones
+/// by the factor of the largest examination. Complexity: O(K L) multiply-adds and K + L Gamma draws
+/// a round. Memory: 16 bytes for each item and position.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct PbmGibbs {

@@ -1,29 +1,3 @@
-//! PBM-KL-UCB: shows the items of largest multi-position KL index.
-//!
-//! At round `t` item `k` has the index of equation (7),
-//!
-//! ```text
-//! U_k = max { q in [theta_min, 1] : sum_l N_{k,l} d(S_{k,l} / N_{k,l}, kappa_l q) <= delta },      delta = (1 + epsilon) ln t
-//! ```
-//!
-//! and the policy shows the L largest indices, the largest at the position with the largest examination. An item that was never shown
-//! where users look comes first.
-//!
-//! Reference: Lagree, Vernade, Cappe 2016, equation (7) and Proposition 10, for the index. The policy is ours: the paper uses the index in
-//! PBM-PIE only, and its conclusion names "PBM-KLUCB" as future work without a definition. Deviations: none to state. The default is
-//! `epsilon = 0`; Proposition 10 gives summable error probabilities for a positive `epsilon`.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `counts` | `S_{k,l}`, `N_{k,l}` | `n_items` x `n_positions` | clicks, displays |
-//! | `rate` | delta | - | nats |
-//! | `winners` | - | `n_positions` | items |
-//!
-//! Numerics: the same choices as solving for every index. The last round's winners are solved for, and the smallest of their indices is a
-//! threshold; another item is solved for only if its index may reach it (`confidence::threshold`), and then may raise it. An index is a
-//! pure function of the counts and the level, so items with equal counts tie. Complexity: O(`n_items` `n_positions`) multiply-adds a
-//! round, and usually one solved index per position.
-
 use super::counts::{PbmCounts, place};
 use super::index_test::{IndexTest, index, threshold};
 use crate::setup::Setup;
@@ -34,7 +8,30 @@ use confidence::{MultiPositionThreshold, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// PBM-KL-UCB.
+/// PBM-KL-UCB: shows the items of largest multi-position KL index.
+///
+/// At round `t` item `k` has the index of equation (7),
+///
+/// ```text
+/// U_k = max { q in [theta_min, 1] : sum_l N_{k,l} d(S_{k,l} / N_{k,l}, kappa_l q) <= delta },      delta = (1 + epsilon) ln t
+/// ```
+///
+/// and the policy shows the L largest indices, the largest at the position of largest examination.
+/// An item that was never shown where users look comes first.
+///
+/// Reference for the index: Lagree, Vernade, Cappe 2016, equation (7) and Proposition 10, with a
+/// positive `epsilon` (here 0 by default). The policy is ours: the paper uses the index in PBM-PIE
+/// only, and names "PBM-KLUCB" as future work.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `counts` | `S_{k,l}`, `N_{k,l}` | `n_items` x `n_positions` | clicks, displays |
+/// | `rate` | delta | - | nats |
+///
+/// Numerics: the last round's winners are solved for, and the smallest of their indices is a
+/// threshold. Another item is solved for only if its index may reach it (`confidence::threshold`).
+/// Complexity: O(`n_items` `n_positions`) multiply-adds a round, and about one solved index per
+/// position.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct PbmKlUcb {
@@ -66,8 +63,8 @@ impl PbmKlUcb {
     ///
     /// # Panics
     ///
-    /// If `known` does not have one examination probability per position. [`ClickModel::known`](click_models::ClickModel::known) always
-    /// has.
+    /// If `known` does not have one examination probability per position.
+    /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
         Self::from(Saved { rate, counts: PbmCounts::new(known) })
     }

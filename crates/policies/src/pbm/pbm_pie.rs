@@ -1,34 +1,3 @@
-//! PBM-PIE: shows the best list by estimate, and explores at one position only: the last one, or the one of least cost.
-//!
-//! The leaders are the L items of largest pooled estimate `S_k / N~_k`, in decreasing order. The candidates are the
-//! other items whose multi-position KL index (equation (7)) at level `delta` reaches the last leader's estimate. With
-//! probability 1/2 the leaders are shown, otherwise a uniformly drawn candidate takes the last leader's place; without
-//! candidates the leaders are shown. The first K rounds show every item at every position.
-//!
-//! With [`PbmPiePosition::LeastCost`] the candidate is inserted where this costs least per nat of information (`least_cost`), and the
-//! leaders below move down. Then only examined positions count: there are as many leaders as examined positions, the next items fill
-//! the other positions and are candidates too, and an inserted item leaves its place to those that move down.
-//!
-//! Reference: Lagree, Vernade, Cappe 2016, Algorithm 1 and Theorem 11; the position of least cost is ours, after Theorem 6 (see
-//! `docs/pbm-least-cost.md`). Deviations: by default the level is `(1 + epsilon) ln t`, as in
-//! Theorem 11 and its proof; Algorithm 1 prints `(1 + epsilon) ln T`, which is `Rate::at_horizon` here. Positions may come in any order
-//! of examination: the first leader gets the largest examination, and the last position is the least examined one. In the first rounds
-//! position `l` shows item `(t + l) mod K` (0-based), which the paper leaves open. Feedback may be late: an item without feedback ranks
-//! first among the leaders and is always a candidate.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `best` | `theta^_k` | `n_items` | probability, may exceed 1 |
-//! | `rate` | delta | - | nats |
-//! | `candidates` | B(t) | at most `n_items` - `n_leaders` | items |
-//! | `n_leaders` | L | - | items |
-//!
-//! Numerics: the policy tests whether an index reaches the last leader's estimate (`confidence::threshold`), and solves
-//! for the index only if rounding could decide. No index reaches an estimate above 1. The policy decides whether to
-//! explore before it looks for candidates, which does not change the distribution of its choices. Complexity:
-//! O(`n_items`) a round, and O(`n_items` `n_positions`) in every other one, far less on average in large catalogues,
-//! see `reaching`; with the position of least cost also one divergence per leader in every round that explores.
-
 use super::counts::{PbmCounts, place_items};
 use super::index_test::{IndexTest, Tested, threshold};
 use super::least_cost::cheapest_rank;
@@ -51,18 +20,50 @@ pub enum PbmPiePosition {
     /// The last position of the list (Algorithm 1).
     #[default]
     Last,
-    /// The examined position at which the candidate costs fewest clicks per nat, by the estimates (Theorem 6).
+    /// The examined position at which the candidate costs fewest clicks per nat, by the estimates
+    /// (Theorem 6).
     LeastCost,
 }
 
-/// PBM-PIE.
+/// PBM-PIE: shows the best list by estimate, and explores at one position.
+///
+/// The leaders are the L items of largest pooled estimate `S_k / N~_k`, in decreasing order. The
+/// candidates are the other items whose multi-position KL index (equation (7)) at level `delta`
+/// reaches the last leader's estimate. With probability 1/2, or without candidates, the leaders are
+/// shown; otherwise a uniformly drawn candidate takes the last leader's place. The first K rounds
+/// show every item at every position.
+///
+/// With [`PbmPiePosition::LeastCost`] the candidate is inserted where this costs least per nat of
+/// information (`least_cost`), and the leaders below move down. Then only examined positions count:
+/// there are as many leaders as examined positions, the next items fill the other positions and are
+/// also candidates, and an inserted item leaves its place to those that move down.
+///
+/// Reference: Lagree, Vernade, Cappe 2016, Algorithm 1 and Theorem 11; the position of least cost
+/// is ours, after Theorem 6 (`docs/pbm-least-cost.md`). Deviations: the default level is
+/// `(1 + epsilon) ln t`, as in Theorem 11; Algorithm 1 prints `(1 + epsilon) ln T`, here
+/// `Rate::at_horizon`. Positions may come in any order of examination. In the first rounds position
+/// `l` shows item `(t + l) mod K` (0-based), which the paper leaves open. An item without feedback
+/// ranks first and is always a candidate.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `best` | `theta^_k` | `n_items` | probability, may exceed 1 |
+/// | `rate` | delta | - | nats |
+/// | `candidates` | B(t) | at most `n_items` - `n_leaders` | items |
+/// | `n_leaders` | L | - | items |
+///
+/// Numerics: an index is solved for only if rounding could decide; none reaches an estimate above
+/// 1. The policy decides whether to explore before it looks for candidates: the same distribution
+/// of choices. Complexity: O(`n_items` `n_positions`) in every other round, far less in large
+/// catalogues (`reaching`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct PbmPie {
     rate: Rate,
     counts: PbmCounts,
     position: PbmPiePosition,
-    /// The best items whose places are not up for exploration: as many as positions, or as examined positions.
+    /// The best items whose places are not up for exploration: as many as positions, or as examined
+    /// positions.
     #[serde(skip)]
     n_leaders: usize,
     /// Items in the order of their estimates.
@@ -88,8 +89,8 @@ impl PbmPie {
     ///
     /// # Panics
     ///
-    /// If `known` does not have one examination probability per position. [`ClickModel::known`](click_models::ClickModel::known) always
-    /// has.
+    /// If `known` does not have one examination probability per position.
+    /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
         Self::from(Saved { rate, counts: PbmCounts::new(known), position: PbmPiePosition::Last })
     }
@@ -140,8 +141,8 @@ impl From<Saved> for PbmPie {
     }
 }
 
-/// Inserts the candidate where it is explored, and moves the items below down to the place that it leaves. `best` are the items of the
-/// list, best first.
+/// Inserts the candidate where it is explored, and moves the items below down to the place that it
+/// leaves. `best` are the items of the list, best first.
 #[inline]
 fn insert(
     candidate: ItemId,

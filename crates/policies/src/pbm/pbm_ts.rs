@@ -1,31 +1,3 @@
-//! PBM-TS: Thompson sampling from the exact posterior of the position-based model.
-//!
-//! Under a uniform prior the posterior of an item's attraction after `S_l` clicks and `F_l = N_l - S_l` displays without a
-//! click at position `l` is
-//!
-//! ```text
-//! pi(theta)  proportional to  theta^S  prod_l (1 - kappa_l theta)^{F_l}      on (0, 1),     S = sum_l S_l
-//! ```
-//!
-//! Every item draws from its posterior. The policy shows the L largest draws, the largest at the position with the largest examination.
-//!
-//! Reference: Lagree, Vernade, Cappe 2016, section 4, *PBM-TS*. Deviations: none in law. The paper prints the rejection sampler's
-//! proposal as `Beta(S_m, F_m) / kappa_m`. This is improper without clicks or without failures, and belongs to another prior. A proposal
-//! from the best single position also has no positive lower bound on its acceptance rate: the rate is small if the other positions have
-//! more observations or contradict it. Here the proposal uses all positions (below).
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `counts.clicks` | `alpha_{k,l} = S_{k,l}` | `n_items` x `n_positions` | - |
-//! | failures | `beta_{k,l} = N_{k,l} - S_{k,l}` | `n_items` x `n_positions` | - |
-//! | `examination` | kappa | `n_positions` | probability |
-//!
-//! A draw is exact (`pbm_ts/posterior.rs`). From 512 items on (and 128 a position) most items are not drawn: those that cannot be among
-//! the largest are thinned, with the same distribution of lists (`pbm_ts/tail.rs`). The order that thinning keeps the items in is saved.
-//!
-//! Numerics: practically exact while counts stay below `2^40`. Complexity: constant expected time for each of `n_items` draws a round, or for a few
-//! draws if there are many items, and O(`n_positions`) for each item shown.
-
 mod items;
 mod posterior;
 mod tail;
@@ -44,7 +16,34 @@ use serde::{Deserialize, Serialize};
 /// Where draws are thinned.
 const LARGE: Large = Large { items: 512, per_position: 128 };
 
-/// PBM-TS.
+/// PBM-TS: Thompson sampling from the exact posterior of the position-based model.
+///
+/// Under a uniform prior the posterior of an item's attraction after `S_l` clicks and
+/// `F_l = N_l - S_l` displays without a click at position `l` is
+///
+/// ```text
+/// pi(theta)  proportional to  theta^S  prod_l (1 - kappa_l theta)^{F_l}      on (0, 1),     S = sum_l S_l
+/// ```
+///
+/// Every item draws from its posterior. The policy shows the L largest draws, the largest at the
+/// position of largest examination.
+///
+/// Reference: Lagree, Vernade, Cappe 2016, section 4, *PBM-TS*. Deviations: none in the
+/// distribution of draws. The proposal of the paper's rejection sampler,
+/// `Beta(S_m, F_m) / kappa_m`, is improper without clicks or failures, belongs to another prior,
+/// and has no positive lower bound on its acceptance rate. The proposal here uses all positions
+/// (`pbm_ts/posterior.rs`).
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `counts.clicks` | `alpha_{k,l} = S_{k,l}` | `n_items` x `n_positions` | clicks |
+/// | failures | `beta_{k,l} = N_{k,l} - S_{k,l}` | `n_items` x `n_positions` | displays |
+/// | `examination` | kappa | `n_positions` | probability |
+///
+/// Numerics: practically exact while counts stay below `2^40`. Complexity: constant expected time a
+/// draw, for `n_items` draws a round. From 512 items on (and 128 a position) items that cannot be
+/// among the largest are thinned, with the same distribution of lists (`pbm_ts/tail.rs`); the order
+/// that thinning keeps the items in is saved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct PbmTs {
@@ -66,8 +65,8 @@ impl PbmTs {
     ///
     /// # Panics
     ///
-    /// If `known` does not have one examination probability per position. [`ClickModel::known`](click_models::ClickModel::known) always
-    /// has.
+    /// If `known` does not have one examination probability per position.
+    /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>) -> Self {
         let counts = PbmCounts::new(known);
         let n_positions = counts.n_positions();
@@ -78,8 +77,9 @@ impl PbmTs {
         Self { draws: LargestDraws::new(&items, n_positions, LARGE), items, counts }
     }
 
-    /// A fresh policy that draws every item in every round, even on large catalogues. Its lists have the
-    /// same distribution as those of [`PbmTs::new`], so it is what that policy can be compared with.
+    /// A fresh policy that draws every item in every round, even on large catalogues. Its lists
+    /// have the same distribution as those of [`PbmTs::new`], so it is what that policy can be
+    /// compared with.
     ///
     /// # Panics
     ///

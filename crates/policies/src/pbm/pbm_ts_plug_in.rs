@@ -1,22 +1,3 @@
-//! `pbm-ts-plug-in`: PBM-TS with an estimate of unknown examination.
-//!
-//! Before a round's list, one pass over items and positions renews the estimate of examination (`plug_in.rs`). The list is that of
-//! [`PbmTs`](crate::PbmTs) with this estimate: draws from the exact posterior of attraction given examination, the largest draw at the
-//! position of the largest estimate.
-//!
-//! Reference: none for the estimate; Lagree, Vernade, Cappe 2016, section 4, *PBM-TS*, for the rest. Deviations: the examination is
-//! an estimate. The policy does not take into account that the estimate is uncertain: where [`PbmGibbs`](crate::PbmGibbs) draws examination
-//! too, this policy is as certain of a position after ten displays as after a million. It may keep a wrong order of positions or items for
-//! long.
-//!
-//! | here | formula | shape | unit |
-//! |---|---|---|---|
-//! | `estimate` | kappa | `n_positions` | share of the largest examination |
-//! | `shows`, `clicks` | N, S | `n_items` x `n_positions` | - |
-//!
-//! Numerics: as PBM-TS. Complexity: O(K L) multiply-adds for the estimate and for the proposals of all items, and K posterior draws of constant
-//! expected time, a round.
-
 use super::PbmTs;
 use super::plug_in::{AssumesExamination, PlugIn, Saved};
 use crate::setup::Setup;
@@ -25,7 +6,16 @@ use click_models::{ListShape, Ranking, RenderedClicks};
 use rand::Rng;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// PBM-TS with an estimate of examination.
+/// `pbm-ts-plug-in`: PBM-TS with an estimate of unknown examination.
+///
+/// One pass over items and positions renews the estimate of examination before each list
+/// (`plug_in.rs`). The list is that of [`PbmTs`](crate::PbmTs) with this estimate.
+///
+/// Reference: none for the estimate; Lagree, Vernade, Cappe 2016, section 4, *PBM-TS*, for the
+/// rest. The policy ignores that the estimate is uncertain, and may keep a wrong order of positions
+/// or items for long; [`PbmGibbs`](crate::PbmGibbs) also draws the examination.
+///
+/// Complexity: O(K L) multiply-adds and K posterior draws of constant expected time a round.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct PbmTsPlugIn(PlugIn<PbmTs>);

@@ -1,28 +1,3 @@
-//! PBM-UCB: shows the items of largest upper confidence bound, from Hoeffding's inequality for the pooled estimator.
-//!
-//! At round `t` item `k` has the index
-//!
-//! ```text
-//! S_k / N~_k  +  sqrt(N_k / N~_k) sqrt(delta / (2 N~_k)),      delta = (1 + epsilon) ln t
-//! ```
-//!
-//! and the policy shows the L largest indices, the largest at the position with the largest examination. An item that was never shown
-//! comes first.
-//!
-//! Reference: Lagree, Vernade, Cappe 2016, section 4, Proposition 8 and Theorem 9. Deviations: none. The default is `epsilon = 0`; the
-//! paper's theory needs a positive `epsilon`, and its experiments do not state it.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `mean` of `arms` | `theta^_k = S_k / N~_k` | `n_items` | probability, may exceed 1 |
-//! | `width` of `arms` | `sqrt(N_k / 2) / N~_k` | `n_items` | per root of a nat |
-//! | `rate` | delta | - | nats |
-//!
-//! Numerics: an index is a pure function of the counts, so items with equal counts tie. Items whose weighted displays are equal only before
-//! rounding (1 and 1 at examinations 0.9 and 0.3, 2 at 0.6) do not tie. Large catalogues make the same choices without computing every
-//! index, see `ucb_arms`. Complexity: O(`n_items`) a round in small catalogues; in large ones the passes over all items are hundreds of
-//! rounds apart.
-
 use super::counts::{PbmCounts, place_items};
 use super::plug_in::AssumesExamination;
 use crate::setup::Setup;
@@ -34,7 +9,30 @@ use confidence::Rate;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// PBM-UCB.
+/// PBM-UCB: shows the items of largest upper confidence bound.
+///
+/// At round `t` item `k` has the index
+///
+/// ```text
+/// S_k / N~_k  +  sqrt(N_k / N~_k) sqrt(delta / (2 N~_k)),      delta = (1 + epsilon) ln t
+/// ```
+///
+/// and the policy shows the L largest indices, the largest at the position of largest examination.
+/// An item that was never shown comes first.
+///
+/// Reference: Lagree, Vernade, Cappe 2016, section 4, Proposition 8 and Theorem 9. Deviations:
+/// none. The default is `epsilon = 0`; the theory needs a positive `epsilon`, and the paper's
+/// experiments do not state it.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `mean` of `arms` | `theta^_k = S_k / N~_k` | `n_items` | probability, may exceed 1 |
+/// | `width` of `arms` | `sqrt(N_k / 2) / N~_k` | `n_items` | per root of a nat |
+/// | `rate` | delta | - | nats |
+///
+/// Items whose weighted displays are equal only before rounding (1 and 1 at examinations 0.9 and
+/// 0.3, 2 at 0.6) do not tie. Complexity: O(`n_items`) a round; in large catalogues passes over all
+/// items are hundreds of rounds apart (`ucb_arms`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct PbmUcb {
@@ -55,8 +53,8 @@ impl PbmUcb {
     ///
     /// # Panics
     ///
-    /// If `known` does not have one examination probability per position. [`ClickModel::known`](click_models::ClickModel::known) always
-    /// has.
+    /// If `known` does not have one examination probability per position.
+    /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
         Self::from(Saved { rate, counts: PbmCounts::new(known) })
     }

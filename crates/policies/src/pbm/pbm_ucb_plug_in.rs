@@ -1,19 +1,3 @@
-//! `pbm-ucb-plug-in`: PBM-UCB with an estimate of unknown examination.
-//!
-//! Before a round's list, one pass over items and positions renews the estimate of examination (`plug_in.rs`). The list is that of
-//! [`PbmUcb`](crate::PbmUcb) with this estimate: the largest upper confidence bounds, the largest at the position of the largest estimate.
-//!
-//! Reference: none for the estimate; Lagree, Vernade, Cappe 2016, section 4, *PBM-UCB*, for the rest. Deviations: the examination is
-//! an estimate, and the confidence bounds do not take into account that it is uncertain.
-//!
-//! | here | formula | shape | unit |
-//! |---|---|---|---|
-//! | `rate` | delta | - | nats |
-//! | `estimate` | kappa | `n_positions` | share of the largest examination |
-//! | `shows`, `clicks` | N, S | `n_items` x `n_positions` | - |
-//!
-//! Numerics: as PBM-UCB. Complexity: O(K L) multiply-adds a round.
-
 use super::PbmUcb;
 use super::plug_in::{AssumesExamination, PlugIn, Saved as SavedPlugIn, ToSave as PlugInToSave};
 use crate::setup::Setup;
@@ -23,7 +7,14 @@ use confidence::Rate;
 use rand::Rng;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// PBM-UCB with an estimate of examination.
+/// `pbm-ucb-plug-in`: PBM-UCB with an estimate of unknown examination.
+///
+/// One pass over items and positions renews the estimate of examination before each list
+/// (`plug_in.rs`). The list is that of [`PbmUcb`](crate::PbmUcb) with this estimate, whose
+/// uncertainty the confidence bounds ignore.
+///
+/// Reference: none for the estimate; Lagree, Vernade, Cappe 2016, section 4, *PBM-UCB*, for the
+/// rest. Complexity: O(K L) multiply-adds a round.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct PbmUcbPlugIn(PlugIn<PbmUcb>);

@@ -1,22 +1,27 @@
-//! An estimate of examination from the clicks of a run, in place of the examination that policies for known positions are built with.
+//! An estimate of examination from the clicks of a run, in place of the examination that policies
+//! for known positions are built with.
 //!
-//! Item `k` at position `l` is clicked with probability `theta_k kappa_l`. With Poisson counts for clicks, either side's maximum of the
-//! likelihood given the other is its clicks over its weighted displays. One display with a click is added to each, so that no estimate is 0.
-//! A round makes one pass from the estimate of the round before:
+//! Item `k` at position `l` is clicked with probability `theta_k kappa_l`. With Poisson counts for
+//! clicks, either side's maximum of the likelihood given the other is its clicks over its weighted
+//! displays. One display with a click is added to each, so that no estimate is 0. A round makes one
+//! pass from the estimate of the round before:
 //!
 //! ```text
 //! theta_k = (S_k + 1) / (sum over l of kappa_l N_kl + 1)
 //! kappa_l = (S_l + 1) / (sum over k of theta_k N_kl + 1),   divided by the largest of them
 //! ```
 //!
-//! The first estimate is 1 everywhere. Items and positions take turns in this way until the likelihood no longer grows; one pass a round is
-//! enough, since a round adds little.
+//! The first estimate is 1 everywhere. Items and positions take turns in this way until the
+//! likelihood no longer grows; one pass a round is enough, since a round adds little.
 //!
-//! An estimate can keep a run in a wrong order of positions or items: what it shows confirms it. Of 520 runs of `pbm-ts-plug-in` (100,000
-//! rounds; 320 on attraction .45, .35, .25, .15, .05 and examination .9, .6, .3; 25 on each query of the experiment `kdd2012`) one lost 2,031
-//! clicks, where the other 24 of its query lost 48 on average. Of `pbm-ucb-plug-in` 3 of 100 runs on the first instance lost more than 3,100, the
-//! others 280 at most. No run of `pbm-gibbs` was stuck: of 320 and 320 the worst lost 93 and 460, of PBM-TS with the true examination 98 and
-//! 433 (23 November 2026; `cargo run --release -p measurements --bin position_based_regret` plays such runs).
+//! An estimate can keep a run in a wrong order of positions or items: what it shows confirms it. Of
+//! 520 runs of `pbm-ts-plug-in` (100,000 rounds; 320 on attraction .45, .35, .25, .15, .05 and
+//! examination .9, .6, .3; 25 on each query of the experiment `kdd2012`) one lost 2,031 clicks,
+//! where the other 24 of its query lost 48 on average. Of `pbm-ucb-plug-in` 3 of 100 runs on the
+//! first instance lost more than 3,100, the others 280 at most. No run of `pbm-gibbs` was stuck: of
+//! 320 and 320 the worst lost 93 and 460, of PBM-TS with the true examination 98 and 433 (23
+//! November 2026; `cargo run --release -p measurements --bin position_based_regret` plays such
+//! runs).
 //!
 //! Numerics: sums in the order of items and positions. Complexity: O(K L) multiply-adds a round.
 

@@ -4,15 +4,17 @@ use crate::Error;
 use crate::products::Pseudo;
 use serde::{Deserialize, Serialize};
 
-/// Displays that a parameter without a standard deviation is worth: it is known, as far as a policy can tell.
+/// Displays that a parameter without a standard deviation is worth: it is known, as far as a policy
+/// can tell.
 const KNOWN: f64 = 1_048_576.0;
 /// The most displays that a prior is worth: a fit of more is no surer of what users do today.
 const MOST: f64 = 1_073_741_824.0;
 
 /// Priors of attraction and examination.
 ///
-/// A belief is a mean `m` with a standard deviation `d`. It counts as `m (1 - m) / d^2 - 1` displays that were certainly examined (of an
-/// attraction; of an examination: displays of an item that attracts everybody), a share `m` of them clicked. That is the Beta distribution with this
+/// A belief is a mean `m` with a standard deviation `d`. It counts as `m (1 - m) / d^2 - 1`
+/// displays that were certainly examined (of an attraction; of an examination: displays of an item
+/// that attracts everybody), a share `m` of them clicked. That is the Beta distribution with this
 /// mean and deviation. Items and positions without a belief begin as those of a fresh policy.
 ///
 /// # Examples

@@ -1,35 +1,3 @@
-//! `Rank1Elim` and `Rank1ElimKL`: compare rows on shared random columns and columns on shared random rows, in stages, and eliminate
-//! rows and columns that are certainly worse.
-//!
-//! Stage `l` has `n_l - n_(l-1)` sweeps. A sweep draws a column and plays every remaining row on it, then draws a row and plays every
-//! remaining column on it. Draws are uniform among *all* columns (rows); an eliminated one is represented by the one that replaced it, so
-//! means do not fall from stage to stage. After the stage every row has an interval around its mean over all of its `n_l` plays. A row
-//! whose upper end is at most the largest lower end is replaced by the row with that lower end. Columns are treated likewise.
-//!
-//! | | `n_l` | interval |
-//! |---|---|---|
-//! | [`Rank1Elim::kl`] | `ceil(16 4^l ln n)` | `n_l d(mean, q) <= ln n + 3 ln ln n` |
-//! | [`Rank1Elim::hoeffding`] | `ceil(4 4^l ln n)` | `mean +- sqrt(ln n / n_l)` |
-//!
-//! Reference: Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click feedback*, IJCAI 2017, Algorithm 1; the
-//! second row is `Rank1Elim` of the same authors, *Stochastic rank-1 bandits*, AISTATS 2017. Deviations: only sums of rows and columns
-//! are stored, not the K x L tables, since nothing else is used. Ties for the largest lower end are random. A horizon below 2 counts as
-//! 2, since the logarithm of 1 would make stages without plays, and a negative `ln n + 3 ln ln n` counts as 0. The paper does not
-//! consider late or missing feedback; here an interval has the plays with feedback by the end of the stage.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `rows.stand_in` | `h^U` | `n_rows` (K) | row |
-//! | `rows.left` | `I` | at most K | row |
-//! | `rows.clicks`, `rows.plays` | sums of `C^U` over columns, `n_l` | K | clicks, rounds |
-//! | `columns` | the same for `h^V`, `J`, `C^V` | L | - |
-//! | `stage`, `sweep` | `l`, the loop of line 11 | - | - |
-//! | `horizon` | n | - | rounds |
-//!
-//! Late feedback: the decision's note says whether the play was for rows or for columns, and late feedback counts there, in any stage.
-//! Numerics: the ends of an interval err on the safe side. Complexity: constant per round; the end of a stage costs O(K + L) indices.
-//! Memory: O(K + L).
-
 use crate::error::{MAX_COUNT, check_counts};
 use crate::exact::float;
 use crate::setup::Setup;
@@ -169,7 +137,8 @@ impl Line {
         }
     }
 
-    /// Replaces those that are certainly no better than the one of largest lower end. One draw breaks ties for that.
+    /// Replaces those that are certainly no better than the one of largest lower end. One draw
+    /// breaks ties for that.
     fn eliminate<R: Rng + ?Sized>(&mut self, bounds: Bounds, horizon: u64, rng: &mut R) {
         let ties = Ties::draw(rng);
         let Self { stand_in, plays, clicks, left, intervals, .. } = self;
@@ -222,7 +191,39 @@ impl TryFrom<SavedLine> for Line {
     }
 }
 
-/// `Rank1Elim` or `Rank1ElimKL`.
+/// `Rank1Elim` and `Rank1ElimKL`: compare rows on shared random columns and columns on shared
+/// random rows, in stages, and eliminate rows and columns that are certainly worse.
+///
+/// Stage `l` has `n_l - n_(l-1)` sweeps. A sweep draws a column and plays every remaining row on
+/// it, then draws a row and plays every remaining column on it. Draws are uniform among *all*
+/// columns (rows); an eliminated one is represented by the one that replaced it, so means do not
+/// fall from stage to stage. After the stage every row has an interval around its mean over all of
+/// its `n_l` plays. A row whose upper end is at most the largest lower end is replaced by the row
+/// with that lower end. Columns are treated likewise.
+///
+/// | | `n_l` | interval |
+/// |---|---|---|
+/// | [`Rank1Elim::kl`] | `ceil(16 4^l ln n)` | `n_l d(mean, q) <= ln n + 3 ln ln n` |
+/// | [`Rank1Elim::hoeffding`] | `ceil(4 4^l ln n)` | `mean +- sqrt(ln n / n_l)` |
+///
+/// Reference: Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click
+/// feedback*, IJCAI 2017, Algorithm 1; the second row is `Rank1Elim` of the same authors,
+/// *Stochastic rank-1 bandits*, AISTATS 2017. Deviations: only sums of rows and columns are stored,
+/// not the K x L tables. Ties for the largest lower end are random. A horizon below 2 counts as 2,
+/// and a negative `ln n + 3 ln ln n` as 0.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `rows.stand_in` | `h^U` | `n_rows` (K) | row |
+/// | `rows.left` | `I` | at most K | row |
+/// | `rows.clicks`, `rows.plays` | sums of `C^U` over columns, `n_l` | K | clicks, rounds |
+/// | `columns` | the same for `h^V`, `J`, `C^V` | L | - |
+/// | `stage`, `sweep` | `l`, the loop of line 11 | - | - |
+/// | `horizon` | n | - | rounds |
+///
+/// The decision's note says whether the play was for rows or for columns, and late feedback counts
+/// there, in any stage. Numerics: the ends of an interval err on the safe side. Complexity: O(1) a
+/// round, and O(K + L) indices at the end of a stage. Memory: O(K + L).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Rank1Elim {
@@ -312,8 +313,9 @@ impl Rank1Elim {
         self.stage
     }
 
-    /// Number of whole sweeps before the stage ends, each with one play of every remaining row and one of every remaining column; 0 in the
-    /// middle of a sweep. Ends a completed stage, as the next `select` would.
+    /// Number of whole sweeps before the stage ends, each with one play of every remaining row and
+    /// one of every remaining column; 0 in the middle of a sweep. Ends a completed stage, as the
+    /// next `select` would.
     pub fn whole_sweeps<R: Rng + ?Sized>(&mut self, rng: &mut R) -> u64 {
         if self.side != Side::Rows || self.place > 0 {
             return 0;
@@ -322,9 +324,9 @@ impl Rank1Elim {
         self.due - self.sweep
     }
 
-    /// Adds `sweeps` whole sweeps with their feedback, at most [`Rank1Elim::whole_sweeps`] of them. `row_clicks` are the clicks of the
-    /// remaining rows on random columns, `column_clicks` the clicks of the remaining columns on random rows. Does nothing in the middle
-    /// of a sweep.
+    /// Adds `sweeps` whole sweeps with their feedback, at most [`Rank1Elim::whole_sweeps`] of them.
+    /// `row_clicks` are the clicks of the remaining rows on random columns, `column_clicks` the
+    /// clicks of the remaining columns on random rows. Does nothing in the middle of a sweep.
     pub fn add_sweeps(&mut self, sweeps: u64, row_clicks: &[u64], column_clicks: &[u64]) {
         if self.side != Side::Rows || self.place > 0 {
             return;

@@ -1,27 +1,3 @@
-//! `rank1-gibbs`: Thompson sampling with a posterior of rows and columns.
-//!
-//! The probability of a click on cell (i, j) is `u_i v_j`. A round makes one Gibbs sweep: it draws every row given the columns, then
-//! every column given the rows, and plays the largest row and the largest column. The draw of a row with `S` clicks in `N` plays, `N_j`
-//! of them on column `j`, is
-//!
-//! ```text
-//! b / (sum over j of v_j N_j + 1) Gamma((S + 1) / b),    b = 1 - S / (N + 1)
-//! ```
-//!
-//! This is the posterior of a Poisson count with mean `u sum v_j N_j`, with its variance narrowed to that of Bernoulli clicks. Columns
-//! are drawn likewise, and then divided by the largest of them, since clicks determine the products only.
-//!
-//! Reference: none, the policy is ours. There is no proof of logarithmic regret; its performance is measured. Deviations: none.
-//!
-//! | here | formula | shape | unit |
-//! |---|---|---|---|
-//! | `plays` | N of every cell | `n_rows` x `n_columns` | rounds |
-//! | `row_clicks`, `column_clicks` | S | `n_rows`, `n_columns` | clicks |
-//! | `rows`, `columns` | u, v | `n_rows`, `n_columns` | approximate probability |
-//!
-//! Numerics: sums of a row have four lanes, the same on every machine. The sampled columns are part of the saved state, since the next
-//! sweep starts from them. Complexity: O(K L) multiply-adds and O(K + L) Gamma draws a round. Memory: 16 bytes a cell.
-
 use crate::products::{Products, SavedProducts};
 use crate::setup::Setup;
 use crate::{Decision, Error, Select, Update};
@@ -29,7 +5,30 @@ use click_models::{Cell, CellClick, TableShape};
 use rand::Rng;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Thompson sampling with a posterior of rows and columns.
+/// `rank1-gibbs`: Thompson sampling with a posterior of rows and columns.
+///
+/// The probability of a click on cell (i, j) is `u_i v_j`. A round makes one Gibbs sweep: it draws
+/// every row given the columns, then every column given the rows, and plays the largest row and the
+/// largest column. The draw of a row with `S` clicks in `N` plays, `N_j` of them on column `j`, is
+///
+/// ```text
+/// b / (sum over j of v_j N_j + 1) Gamma((S + 1) / b),    b = 1 - S / (N + 1)
+/// ```
+///
+/// This is the posterior of a Poisson count with mean `u sum v_j N_j`, with its variance narrowed
+/// to that of Bernoulli clicks. Columns are drawn likewise, and then divided by the largest of
+/// them, since clicks determine the products only.
+///
+/// Reference: none, the policy is ours. Its performance is measured, not proven.
+///
+/// | here | formula | shape | unit |
+/// |---|---|---|---|
+/// | `plays` | N of every cell | `n_rows` x `n_columns` | rounds |
+/// | `row_clicks`, `column_clicks` | S | `n_rows`, `n_columns` | clicks |
+/// | `rows`, `columns` | u, v | `n_rows`, `n_columns` | approximate probability |
+///
+/// The sampled columns are saved, since the next sweep starts from them. Complexity: O(K L)
+/// multiply-adds and O(K + L) Gamma draws a round. Memory: 16 bytes a cell.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Rank1Gibbs {

@@ -1,20 +1,3 @@
-//! KL-UCB over cells: every pair of a row and a column is a separate arm.
-//!
-//! At round `t` a cell with `n` plays and mean `mu` has the index `max { q in [mu, 1] : n d(mu, q) <= level(t) }`. The policy plays the
-//! cell of largest index; cells never played come first.
-//!
-//! Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*, COLT 2011. Deviations: the default
-//! level is `ln t`, as in its experiments. The policy does not use the structure of rows and columns: it is a baseline for the rank-one
-//! policies.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `counts` | `S[a]`, `N[a]` | `n_rows` x `n_columns` | - |
-//! | `rate` | `log t + c log log t` | - | nats |
-//!
-//! Numerics: the same choices as solving for every index, see `kl_arms`. Complexity: a few indices a round, O(cells) multiply-adds hundreds
-//! of rounds apart, and a hash of every cell that ties for the first place.
-
 use super::cell_counts::CellCounts;
 use crate::kl_arms::KlTop;
 use crate::setup::Setup;
@@ -25,7 +8,16 @@ use confidence::Rate;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// KL-UCB over cells.
+/// KL-UCB over cells: every pair of a row and a column is a separate arm.
+///
+/// At round `t` a cell with `n` plays and mean `mu` has the index
+/// `max { q in [mu, 1] : n d(mu, q) <= level(t) }`. The policy plays the cell of largest index;
+/// cells never played come first. It ignores rows and columns: a baseline for the rank-one
+/// policies.
+///
+/// Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*,
+/// COLT 2011. Deviations: the default level is `ln t`, as in its experiments. Complexity: a few
+/// indices a round, and O(cells) multiply-adds hundreds of rounds apart (`kl_arms`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct CellKlUcb {

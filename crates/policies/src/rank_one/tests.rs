@@ -1,5 +1,6 @@
-//! Every policy a second time, straight from the papers: nothing is remembered but counts, every index is worked out every round, and the
-//! eliminations are the pseudocode's nested loops with its K x L tables. Both make the same choices on the same streams.
+//! Every policy a second time, straight from the papers: nothing is remembered but counts, every
+//! index is worked out every round, and the eliminations are the pseudocode's nested loops with its
+//! K x L tables. Both make the same choices on the same streams.
 //!
 //! They share the samplers and the documented order of random draws.
 
@@ -109,7 +110,8 @@ fn log(number: u64) -> f64 {
     confidence::math::ln(number as f64)
 }
 
-// --- Indices ------------------------------------------------------------------------------------------------------------
+// --- Indices
+// ------------------------------------------------------------------------------------------------------------
 
 fn naive_ucb1(model: &RankOneModel, rounds: usize) -> Vec<Cell> {
     let mut rng = Generator::seed_from_u64(1);
@@ -152,7 +154,8 @@ fn kl_ucb_is_the_naive_one() {
     }
 }
 
-/// A large table, where a list is made of the cells that can win: its first plays, and 200 of each of 100 cells.
+/// A large table, where a list is made of the cells that can win: its first plays, and 200 of each
+/// of 100 cells.
 #[test]
 fn indices_of_large_tables_are_the_naive_ones() {
     let needle = |n: usize| {
@@ -187,7 +190,8 @@ fn an_index_without_its_logarithm_is_caught() {
     assert_ne!(choices(Ucb1::new(model.shape()), model, 1000), history.cells);
 }
 
-// --- Samples ------------------------------------------------------------------------------------------------------------
+// --- Samples
+// ------------------------------------------------------------------------------------------------------------
 
 fn naive_uts(model: &RankOneModel, every: u64, rounds: usize) -> Vec<Cell> {
     let mut rng = Generator::seed_from_u64(1);
@@ -261,7 +265,8 @@ fn naive_gibbs(model: &RankOneModel, rounds: usize) -> Vec<Cell> {
     history.cells
 }
 
-/// Sums are taken in another order, and a choice among continuous draws does not depend on the last bit.
+/// Sums are taken in another order, and a choice among continuous draws does not depend on the last
+/// bit.
 #[test]
 fn rank1_gibbs_is_the_naive_one() {
     for model in instances() {
@@ -271,7 +276,8 @@ fn rank1_gibbs_is_the_naive_one() {
     }
 }
 
-// --- Eliminations -------------------------------------------------------------------------------------------------------
+// --- Eliminations
+// -------------------------------------------------------------------------------------------------------
 
 /// Algorithm 1, line by line, to round `rounds`. `kl` or Hoeffding's intervals.
 fn naive_elimination(model: &RankOneModel, horizon: u64, kl: bool, rounds: usize) -> Vec<Cell> {
@@ -403,7 +409,8 @@ fn ucb1_elim_is_the_naive_one() {
     }
 }
 
-/// Counts of 32 bits are full after 4,294,967,295 plays: none is added then, neither plays nor clicks.
+/// Counts of 32 bits are full after 4,294,967,295 plays: none is added then, neither plays nor
+/// clicks.
 #[test]
 fn full_counts_stay_what_they_are() {
     let mut policy = Ucb1Elim::new(TableShape::new(1, 2).expect("valid"), 100_000_000_000_000);
@@ -420,7 +427,8 @@ fn full_counts_stay_what_they_are() {
     assert!(clicks.abs_diff(u64::from(u32::MAX) / 2) < 100, "{clicks}");
 }
 
-/// Sweeps can be added between two of them only: else the one at hand would be counted twice, and a stage would not end where it has to.
+/// Sweeps can be added between two of them only: else the one at hand would be counted twice, and a
+/// stage would not end where it has to.
 #[test]
 fn nothing_is_added_in_the_middle_of_a_sweep() {
     let shape = TableShape::new(2, 2).expect("valid");
@@ -451,9 +459,11 @@ fn a_leader_that_is_hardly_ever_played_is_saved_too() {
     serde_json::from_str::<Uts>(&saved).expect("what was saved is read");
 }
 
-// --- Schedules ----------------------------------------------------------------------------------------------------------
+// --- Schedules
+// ----------------------------------------------------------------------------------------------------------
 
-/// Values with at least 60 digits: the sweeps of a fresh policy before its first stage ends, and so on.
+/// Values with at least 60 digits: the sweeps of a fresh policy before its first stage ends, and so
+/// on.
 #[test]
 fn stages_are_as_long_as_the_papers() {
     let text = include_str!("../../tests/data/rank1_schedule.json");

@@ -1,26 +1,3 @@
-//! UCB1 over cells: every pair of a row and a column is a separate arm.
-//!
-//! At round `t` a cell with `n` plays and mean `mu` has the index `mu + sqrt(2 ln t / n)`. The policy plays the cell of largest index;
-//! cells never played come first.
-//!
-//! Reference: Auer, Cesa-Bianchi, Fischer, *Finite-time analysis of the multiarmed bandit problem*, Machine Learning 47, 2002, figure 1;
-//! a baseline in Katariya et al., IJCAI 2017, section 5.1. Deviations: `t` is the round being decided; the paper counts the plays before
-//! it.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `counts` | `x-bar_j`, `n_j` | `n_rows` x `n_columns` | - |
-//! | round being decided | n + 1 | - | - |
-//!
-//! Numerics: the index is `mu + sqrt(2 / n) sqrt(ln t)`, rounded step by step and therefore never decreasing in `t`. *Lazily exact*: a
-//! list contains the cells whose index reaches a floor at a somewhat later round, the ceiling. As long as the round is before the ceiling
-//! and the best listed index is not below the floor, no other cell can win. Cells with the same counts have the same index, and are one
-//! run on the list. Choices are those of computing all indices in every round. *Ties*: with thousands of cells, hundreds have the same
-//! counts in most rounds. Hashing each, as other policies do, would cost more than everything else. Instead one draw a round is the rank
-//! of the cell to play among the tied ones, in the order of their numbers; this does not depend on the search either. Complexity: a
-//! multiply-add per run and round, and moving half of a run when a cell leaves it; O(cells) multiply-adds when a new list is made,
-//! hundreds of rounds apart.
-
 use super::cell_counts::CellCounts;
 use crate::coin::place;
 use crate::exact::float;
@@ -31,7 +8,22 @@ use confidence::Rate;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// UCB1 over cells.
+/// UCB1 over cells: every pair of a row and a column is a separate arm.
+///
+/// At round `t` a cell with `n` plays and mean `mu` has the index `mu + sqrt(2 ln t / n)`. The
+/// policy plays the cell of largest index; cells never played come first.
+///
+/// Reference: Auer, Cesa-Bianchi, Fischer, *Finite-time analysis of the multiarmed bandit problem*,
+/// Machine Learning 47, 2002, figure 1; a baseline in Katariya et al., IJCAI 2017, section 5.1.
+/// Deviations: `t` is the round being decided; the paper counts the plays before it.
+///
+/// Numerics: the index is `mu + sqrt(2 / n) sqrt(ln t)`, rounded step by step and therefore never
+/// decreasing in `t`. *Lazily exact*: a list contains the cells whose index reaches a floor at a
+/// somewhat later round, the ceiling. Before the ceiling no other cell can win as long as the best
+/// listed index is not below the floor. Cells with the same counts have the same index, and are one
+/// run on the list. *Ties*: with thousands of cells, hundreds have the same counts in most rounds.
+/// One draw a round is the rank of the cell to play among the tied ones, by number. Complexity: a
+/// multiply-add per run and round; O(cells) multiply-adds for a new list, hundreds of rounds apart.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct Ucb1 {
@@ -118,7 +110,8 @@ const NEVER: f64 = 1e9;
 /// A list with fewer members makes the next one longer; a list with more runs makes it shorter.
 const FEWEST_MEMBERS: usize = 64;
 const MOST_RUNS: usize = 32;
-/// With this number of runs, including those of arms that joined, searching a list takes longer than making a new one.
+/// With this number of runs, including those of arms that joined, searching a list takes longer
+/// than making a new one.
 const RUNS_KEPT: usize = 192;
 /// Range of the distance of the floor below the best index.
 const GAPS: [f64; 2] = [1e-9, 0.25];

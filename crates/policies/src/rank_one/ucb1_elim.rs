@@ -1,24 +1,3 @@
-//! `UCB1Elim`: every pair of a row and a column is a separate arm; arms that are certainly worse are eliminated in stages.
-//!
-//! In stage `m = 0, 1, ..` with `D = 2^-m` every remaining arm is played until it has `n_m = ceil(2 ln(n D^2) / D^2)` plays. Then an arm
-//! is eliminated if `mean + r < max (mean - r)`, `r = sqrt(ln(n D^2) / (2 n_m))`. After stage `floor(log2(n / e) / 2)` the remaining arms
-//! are played in turn.
-//!
-//! Reference: Auer and Ortner, *UCB revisited: improved regret bounds for the stochastic multi-armed bandit problem*, 2010, figure 1.
-//! Deviations: arms are played in turn within a stage, one play each a sweep; the paper leaves the order open. Late or missing feedback:
-//! means and radii have the plays with feedback by the end of the stage.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `left` | `B_m` | at most K L | cell |
-//! | `plays`, `clicks` | `n_m`, the sums of rewards | K L | - |
-//! | `stage`, `2^-stage` | m, `Delta~_m` | - | - |
-//! | `horizon` | n (T) | - | rounds |
-//!
-//! Numerics: counts have 32 bits; an arm with 2^32 - 1 counted plays is not counted further, so with horizons of many billions its
-//! interval is wider than the paper's. Complexity: constant per round; the end of a stage costs O(remaining arms). Memory: 12 bytes an
-//! arm. Horizons below 3 have no stage: all arms are played in turn.
-
 use crate::error::check_counts;
 use crate::exact::float;
 use crate::setup::Setup;
@@ -29,7 +8,28 @@ use num_traits::ToPrimitive as _;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// `UCB1Elim` over all cells.
+/// `UCB1Elim`: every pair of a row and a column is a separate arm; arms that are certainly worse
+/// are eliminated in stages.
+///
+/// In stage `m = 0, 1, ..` with `D = 2^-m` every remaining arm is played until it has
+/// `n_m = ceil(2 ln(n D^2) / D^2)` plays. Then an arm is eliminated if `mean + r < max (mean - r)`,
+/// `r = sqrt(ln(n D^2) / (2 n_m))`. After stage `floor(log2(n / e) / 2)` the remaining arms are
+/// played in turn; horizons below 3 have no stage.
+///
+/// Reference: Auer and Ortner, *UCB revisited: improved regret bounds for the stochastic
+/// multi-armed bandit problem*, 2010, figure 1. Deviations: arms are played in turn within a stage,
+/// one play each a sweep; the paper leaves the order open. Means and radii have the plays with
+/// feedback by the end of the stage.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `left` | `B_m` | at most K L | cell |
+/// | `plays`, `clicks` | `n_m`, the sums of rewards | K L | rounds, clicks |
+/// | `stage`, `2^-stage` | m, `Delta~_m` | - | - |
+/// | `horizon` | n (T) | - | rounds |
+///
+/// Numerics: an arm with 2^32 - 1 plays is not counted further. Complexity: O(1) a round, and
+/// O(remaining arms) at the end of a stage. Memory: 12 bytes an arm.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Ucb1Elim {
@@ -108,8 +108,9 @@ impl Ucb1Elim {
         self.stage
     }
 
-    /// Number of whole sweeps before the stage ends or the counts of a cell are full, each with one play of every remaining cell; 0 in
-    /// the middle of a sweep. Ends a completed stage, as the next `select` would.
+    /// Number of whole sweeps before the stage ends or the counts of a cell are full, each with one
+    /// play of every remaining cell; 0 in the middle of a sweep. Ends a completed stage, as the
+    /// next `select` would.
     pub fn whole_sweeps(&mut self) -> u64 {
         if self.place > 0 {
             return 0;
@@ -119,14 +120,15 @@ impl Ucb1Elim {
         before_the_end.min(self.sweeps_counted())
     }
 
-    /// Number of further plays for which every remaining cell is counted; cells with full counts do not matter.
+    /// Number of further plays for which every remaining cell is counted; cells with full counts do
+    /// not matter.
     fn sweeps_counted(&self) -> u64 {
         let more = self.left.iter().map(|&cell| u64::from(u32::MAX - self.plays[cell as usize]));
         more.filter(|&more| more > 0).min().unwrap_or(u64::MAX)
     }
 
-    /// Adds `sweeps` whole sweeps with their feedback, at most [`Ucb1Elim::whole_sweeps`] of them; `clicks` has one entry per remaining
-    /// cell. Does nothing in the middle of a sweep.
+    /// Adds `sweeps` whole sweeps with their feedback, at most [`Ucb1Elim::whole_sweeps`] of them;
+    /// `clicks` has one entry per remaining cell. Does nothing in the middle of a sweep.
     pub fn add_sweeps(&mut self, sweeps: u64, clicks: &[u64]) {
         if self.place > 0 {
             return;

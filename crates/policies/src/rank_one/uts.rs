@@ -1,28 +1,3 @@
-//! UTS, unimodal Thompson sampling for rank-one bandits: Thompson sampling on the row and the column of the leader.
-//!
-//! The *leader* is the cell of largest mean. Every second time that a cell leads, it is played. Otherwise every cell of its row and of
-//! its column gets a draw from `Beta(1 + clicks, 1 + plays - clicks)`, and the largest draw is played. In a matrix of rank one, every
-//! cell except the best has a better one in its row or its column, so the leader climbs to the best cell.
-//!
-//! Reference: Trinh, Kaufmann, Vernade, Combes, *Solving Bernoulli rank-one bandits with unimodal Thompson sampling*, ALT 2020,
-//! Algorithm 1. Deviations: the period with which a leader is played is a parameter of the paper, and its analysis needs at least 2; here
-//! the default is 2. It matters: on the needle in a haystack with K = L = 32 (.75 against .25, 200,000 rounds) the regret is below 1,300
-//! with 2, and above with `K + L - 1`, the number of draws, as secondary descriptions have it (a test checks both,
-//! `thompson_sampling_finds_the_papers_needle`). The loss comes from leaders with a few lucky clicks, which only playing them reveals.
-//! The mean of a cell never played counts as 0, and ties for the leader are random.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `counts` | `S`, `N` | `n_rows` x `n_columns` | - |
-//! | `leads` | `l_k(t)` | the same | rounds |
-//! | leader | `L(t)` | - | cell |
-//! | `lead_every` | gamma | - | rounds |
-//!
-//! Numerics: one key for ties a round, then two Gamma draws for every cell of the row (by column) and then of the column (by row,
-//! without the leader). The leader is tracked exactly: another cell is searched when the leader's mean falls to one that another cell
-//! may have. From 256 rows and columns together on, most draws of a leader that lasts are left out by thinning; choices have the same
-//! distribution. Complexity: O(K + L) draws a round, with thinning a few for a leader that lasts; and occasionally O(K L) comparisons.
-
 mod cross;
 mod leaders;
 #[cfg(test)]
@@ -46,7 +21,31 @@ use serde::{Deserialize, Serialize};
 /// From this number of rows and columns together on, draws are thinned.
 const LARGE: usize = 256;
 
-/// Unimodal Thompson sampling.
+/// UTS, unimodal Thompson sampling for rank-one bandits: Thompson sampling on the row and the
+/// column of the leader.
+///
+/// The *leader* is the cell of largest mean; ties are random, and a cell never played has mean 0.
+/// Every second time that a cell leads, it is played. Otherwise every cell of its row and of its
+/// column gets a draw from `Beta(1 + clicks, 1 + plays - clicks)`, and the largest draw is played.
+/// In a matrix of rank one, every cell except the best has a better one in its row or its column,
+/// so the leader climbs to the best cell.
+///
+/// Reference: Trinh, Kaufmann, Vernade, Combes, *Solving Bernoulli rank-one bandits with unimodal
+/// Thompson sampling*, ALT 2020, Algorithm 1. The period with which a leader is played is a
+/// parameter of the paper, whose analysis needs at least 2, the default here. With `K + L - 1`, as
+/// secondary descriptions have it, regret is larger (`thompson_sampling_finds_the_papers_needle`),
+/// since only playing leaders reveals those with a few lucky clicks.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `counts` | `S`, `N` | `n_rows` x `n_columns` | clicks, rounds |
+/// | `leads` | `l_k(t)` | the same | rounds |
+/// | `lead_every` | gamma | - | rounds |
+///
+/// A round draws one key for ties, then two Gamma draws for every cell of the row (by column) and
+/// of the column (by row, without the leader). Complexity: O(K + L) draws a round, and occasionally
+/// O(K L) comparisons. From 256 rows and columns together on, most draws of a leader that lasts are
+/// left out by thinning; choices have the same distribution.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Uts {
@@ -79,17 +78,18 @@ impl Uts {
         Self::leading_every(shape, 2)
     }
 
-    /// A fresh policy in which a cell is played every `rounds`-th time that it leads. 0 counts as 1, and a number above 2^40 as
-    /// 2^40.
+    /// A fresh policy in which a cell is played every `rounds`-th time that it leads. 0 counts as
+    /// 1, and a number above 2^40 as 2^40.
     pub fn leading_every(shape: TableShape, rounds: u64) -> Self {
         let (counts, leads) = (CellCounts::new(shape), vec![0; shape.n_cells()]);
         let policy = Self::assemble(rounds.clamp(1, MAX_COUNT), counts, leads);
         policy.with_thinning(shape.n_rows() + shape.n_columns() >= LARGE)
     }
 
-    /// The policy from the start, with or without thinning. Choices have the same distribution, from another
-    /// random stream. Thinning is faster from some dozens of rows and columns on; by default it is used from
-    /// 256 rows and columns together on, so that runs on smaller tables can be repeated bit for bit.
+    /// The policy from the start, with or without thinning. Choices have the same distribution,
+    /// from another random stream. Thinning is faster from some dozens of rows and columns on; by
+    /// default it is used from 256 rows and columns together on, so that runs on smaller tables can
+    /// be repeated bit for bit.
     #[must_use]
     pub fn with_thinning(self, thins: bool) -> Self {
         let shape = self.counts.shape();

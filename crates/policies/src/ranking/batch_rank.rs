@@ -1,35 +1,3 @@
-//! `BatchRank`: safe ranking from clicks, by eliminating items and splitting batches.
-//!
-//! A batch is a run of positions with the items that may stand there. At the start one batch holds everything. In every round each batch
-//! shows, in random order, the items that it has shown least in its present stage. Stage `l = 0, 1, ..` of a batch ends when each of its
-//! items has been counted `ceil(16 * 4^l ln T)` times. KL bounds with level `ln T + 3 ln ln T` then decide:
-//!
-//! - Suppose that the lower bounds of some `s` items, `s` smaller than the number of positions, exceed the upper bounds of all
-//!   others. Then the batch splits: these items go to its first `s` positions, the others to the rest. The largest such `s` counts.
-//!   Both batches start at stage 0.
-//! - Otherwise an item is dropped if at least as many lower bounds as there are positions exceed its upper bound. The next stage starts.
-//!
-//! A display counts if the item was among the least counted ones, so that all items have equal counts at the end. Items that only fill
-//! the list are shown without counting. Counts restart with every stage.
-//!
-//! Reference: Zoghi, Tunys, Ghavamzadeh, Kveton, Szepesvari, Wen, *Online learning to rank in stochastic click models*,
-//! ICML 2017, Algorithms 1 to 4. Deviations: a batch with as many items as positions that does not split continues with
-//! its next stage. A batch of one item at one position has no stages. `T = 1` counts every item once a stage.
-//!
-//! The decision's note is the number of changes of batches and stages before it. Feedback from before the last change is ignored: it has no
-//! information about the new stage, and ignoring it does not depend on the click. If more late feedback arrives than items need, the excess
-//! is ignored.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `batches` | `A_t`, `I_b`, `B_b,l` | - | positions and items |
-//! | `shows` | `n_b,l` | `n_items` | counted displays in the stage |
-//! | `clicks` | `c_b,l` | `n_items` | clicks on these |
-//! | `needed` | `n_l` | - | displays |
-//!
-//! Numerics: the bounds err on the safe side. Complexity: O(`n_positions`) draws a round, O(`n_items`) moves in memory for an item that has
-//! been counted; a stage's end solves for two bounds an item.
-
 use crate::coin::draw_in_order;
 use crate::error::check_counts;
 use crate::exact::float;
@@ -43,7 +11,40 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-/// `BatchRank`.
+/// `BatchRank`: safe ranking from clicks, by eliminating items and splitting batches.
+///
+/// A batch is a run of positions with the items that may stand there, at the start one batch. In
+/// every round each batch shows, in random order, the items that it has shown least in its present
+/// stage. Stage `l = 0, 1, ..` of a batch ends when each of its items has been counted
+/// `ceil(16 * 4^l ln T)` times. KL bounds with level `ln T + 3 ln ln T` then decide:
+///
+/// - If the lower bounds of some `s` items, fewer than the positions, exceed the upper bounds of
+///   all others, the batch splits: these items go to its first `s` positions, the others to the
+///   rest. The largest such `s` counts. Both batches start at stage 0.
+/// - Otherwise an item is dropped if at least as many lower bounds as there are positions exceed
+///   its upper bound. The next stage starts.
+///
+/// A display counts if the item was among the least counted ones, so that all counts are equal at
+/// the end. Counts restart with every stage.
+///
+/// Reference: Zoghi, Tunys, Ghavamzadeh, Kveton, Szepesvari, Wen, *Online learning to rank in
+/// stochastic click models*, ICML 2017, Algorithms 1 to 4. Deviations: a batch with as many items
+/// as positions that does not split continues with its next stage. A batch of one item at one
+/// position has no stages. `T = 1` counts every item once a stage.
+///
+/// The decision's note is the number of changes of batches and stages before it. Feedback from
+/// before the last change is ignored, which does not depend on the click; so is late feedback
+/// beyond what the items need.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `batches` | `A_t`, `I_b`, `B_b,l` | - | positions and items |
+/// | `shows` | `n_b,l` | `n_items` | counted displays in the stage |
+/// | `clicks` | `c_b,l` | `n_items` | clicks on these |
+/// | `needed` | `n_l` | - | displays |
+///
+/// Numerics: the bounds err on the safe side. Complexity: O(`n_positions`) draws a round; a stage's
+/// end solves for two bounds an item.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct BatchRank {
@@ -53,7 +54,8 @@ pub struct BatchRank {
     epoch: u64,
     /// Batches from the top of the list down.
     batches: Vec<Batch>,
-    /// Items batch by batch: first those that still need a count, then the others, each by number. Dropped items come last.
+    /// Items batch by batch: first those that still need a count, then the others, each by number.
+    /// Dropped items come last.
     items: Vec<u32>,
     /// Counted displays of every item in its batch's stage, and the clicks on them.
     shows: Vec<u64>,
@@ -62,7 +64,8 @@ pub struct BatchRank {
     bounds: Vec<Bounds>,
 }
 
-/// A batch. All batches but the last have equally many items and positions, so items and positions start at the same index.
+/// A batch. All batches but the last have equally many items and positions, so items and positions
+/// start at the same index.
 #[derive(Debug, Clone, Copy)]
 struct Batch {
     /// Its first position, and the index of its first item.
@@ -204,8 +207,8 @@ impl Batch {
     }
 }
 
-/// The largest number of items, below `n_positions`, whose lower bounds exceed the upper bounds of all others; 0 if there is none. Items
-/// come by decreasing lower bound.
+/// The largest number of items, below `n_positions`, whose lower bounds exceed the upper bounds of
+/// all others; 0 if there is none. Items come by decreasing lower bound.
 fn split(bounds: &[Bounds], n_positions: usize) -> usize {
     let mut others = f64::NEG_INFINITY;
     for above in (1..bounds.len()).rev() {

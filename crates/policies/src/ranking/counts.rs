@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Saved")]
 pub(crate) struct PrefixCounts {
     n_positions: usize,
-    /// Position of the best item, of the second best, and so on; empty if lists are filled from the top down.
+    /// Position of the best item, of the second best, and so on; empty if lists are filled from the
+    /// top down.
     places: Vec<usize>,
     /// Rounds decided so far.
     rounds: u64,
@@ -94,7 +95,8 @@ impl PrefixCounts {
         }
     }
 
-    /// Counts one round's observed displays and clicks, then calls `changed` for every observed item. Ignores unknown items.
+    /// Counts one round's observed displays and clicks, then calls `changed` for every observed
+    /// item. Ignores unknown items.
     #[inline]
     pub(crate) fn record(
         &mut self,

@@ -1,19 +1,3 @@
-//! Epsilon-greedy: shows the items clicked most often, and sometimes a random list.
-//!
-//! With probability `epsilon` the policy shows a uniformly random list. Otherwise it shows the items with the most clicks per display,
-//! from the top down; an item that was never shown goes first. Every display counts, examined or not, so the clicks per display overrate
-//! items that stood high.
-//!
-//! Reference: Sutton, Barto, *Reinforcement Learning*, second edition, section 2.2, for one item; the extension to lists is ours.
-//! Deviations: none. Regret grows linearly: by at least `epsilon` times the regret of a random list.
-//!
-//! | here | reference | shape | unit |
-//! |---|---|---|---|
-//! | `epsilon` | epsilon | number in \[0, 1\] | probability |
-//! | `shows`, `clicks` | N, N Q | `n_items` | - |
-//!
-//! Numerics: a rate is one division. Complexity: O(`n_items`) a round.
-
 use crate::error::check_counts;
 use crate::setup::Setup;
 use crate::top_l::{Ties, TopL};
@@ -23,7 +7,16 @@ use confidence::Probability;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// Epsilon-greedy for lists.
+/// Epsilon-greedy: shows the items clicked most often, and sometimes a random list.
+///
+/// With probability `epsilon` the policy shows a uniformly random list. Otherwise it shows the
+/// items with the most clicks per display, from the top down; an item that was never shown goes
+/// first. Every display counts, examined or not, so the clicks per display overrate items that
+/// stood high.
+///
+/// Reference: Sutton, Barto, *Reinforcement Learning*, second edition, section 2.2, for one item;
+/// the extension to lists is ours. Regret grows by at least `epsilon` times the regret of a random
+/// list. Complexity: O(`n_items`) a round.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct EpsilonGreedy {

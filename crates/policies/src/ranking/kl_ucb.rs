@@ -1,24 +1,3 @@
-//! KL-UCB on an observed prefix: shows the items of largest KL-UCB index.
-//!
-//! At round `t` an item with `n` observed displays and mean `mu` has the index `max { q in [mu, 1] : n d(mu, q) <= level(t) }`; an item
-//! that was never observed comes first. The feedback defines which displays were observed, so RSF-KL-UCB, CascadeKL-UCB and dcmKL-UCB are
-//! the same rule. The first has the level `ln t`, the other two `ln t + 3 ln ln t`. The best item goes to the top; under a dependent
-//! click model it goes where leaving is most likely.
-//!
-//! Reference: Vahabi, Lagree, Vernade, Cappe 2016, section 5, RSF-KL-UCB; Kveton, Szepesvari, Wen, Ashkan, *Cascading bandits*, ICML
-//! 2015, CascadeKL-UCB; Katariya, Kveton, Szepesvari, Wen, *DCM bandits*, ICML 2016, dcmKL-UCB; the index is that of Garivier and Cappe 2011.
-//! Deviations: the second and third paper start with one free observation of every item; here items that were never observed come
-//! first. (The first paper writes `mu_i`, `N_i` in the index of arm k; `N` counts observed displays only.)
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `arms` | `mu^_k`, `N_k` | `n_items` | - |
-//! | `rate` | log t | - | nats |
-//!
-//! Numerics: the same choices as solving for every index, see `kl_arms`. Complexity: O(`n_items`) multiply-adds and a few solutions a
-//! round. In large catalogues the multiply-adds are hundreds of rounds apart, and only the hashing of items that tie for the last place
-//! grows with the catalogue.
-
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::kl_arms::KlTop;
@@ -30,7 +9,27 @@ use confidence::Rate;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// KL-UCB on an observed prefix.
+/// KL-UCB on an observed prefix: shows the items of largest KL-UCB index.
+///
+/// At round `t` an item with `n` observed displays and mean `mu` has the index
+/// `max { q in [mu, 1] : n d(mu, q) <= level(t) }`; an item that was never observed comes first.
+/// The feedback defines which displays were observed, so RSF-KL-UCB (level `ln t`), CascadeKL-UCB
+/// and dcmKL-UCB (level `ln t + 3 ln ln t`) are one rule. The best item goes to the top; under a
+/// dependent click model it goes where leaving is most likely.
+///
+/// Reference: Vahabi, Lagree, Vernade, Cappe 2016, section 5, RSF-KL-UCB; Kveton, Szepesvari, Wen,
+/// Ashkan, *Cascading bandits*, ICML 2015, CascadeKL-UCB; Katariya, Kveton, Szepesvari, Wen, *DCM
+/// bandits*, ICML 2016, dcmKL-UCB; the index is that of Garivier and Cappe 2011. Deviations: the
+/// second and third paper start with one free observation of every item; here items that were never
+/// observed come first.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `arms` | `mu^_k`, `N_k` | `n_items` | - |
+/// | `rate` | log t | - | nats |
+///
+/// Complexity: O(`n_items`) multiply-adds and a few solved indices a round; in large catalogues the
+/// multiply-adds are hundreds of rounds apart (`kl_arms`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct PrefixKlUcb {
@@ -47,7 +46,8 @@ struct Saved {
 }
 
 impl PrefixKlUcb {
-    /// A fresh policy; RSF-KL-UCB with the rate [`Rate::LOG`], CascadeKL-UCB and dcmKL-UCB with [`Rate::LOG_PLUS_3_LOG_LOG`].
+    /// A fresh policy; RSF-KL-UCB with the rate [`Rate::LOG`], CascadeKL-UCB and dcmKL-UCB with
+    /// [`Rate::LOG_PLUS_3_LOG_LOG`].
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, rate: Rate) -> Self {
         Self::from(Saved { rate, counts: PrefixCounts::new(known.into()) })
     }

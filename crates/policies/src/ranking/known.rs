@@ -5,8 +5,8 @@ use click_models::{DcmKnown, ListShape};
 
 /// The sizes of the problem, and the positions of the best item, the second best, and so on.
 ///
-/// A [`ListShape`] means lists from the top down. The knowledge of a dependent click model starts with the position where leaving is most
-/// likely, if satisfaction is the reward.
+/// A [`ListShape`] means lists from the top down. The knowledge of a dependent click model starts
+/// with the position where leaving is most likely, if satisfaction is the reward.
 ///
 /// # Examples
 ///
@@ -37,7 +37,8 @@ pub struct PrefixKnown<'a> {
 }
 
 impl<'a> PrefixKnown<'a> {
-    /// Lists of this shape, with the item of rank `r` (0 for the best) at position `places[r]`. Empty `places` mean from the top down.
+    /// Lists of this shape, with the item of rank `r` (0 for the best) at position `places[r]`.
+    /// Empty `places` mean from the top down.
     ///
     /// # Errors
     ///

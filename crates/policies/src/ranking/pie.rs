@@ -1,27 +1,3 @@
-//! PIE(l): shows the best list by mean, and explores at one fixed position.
-//!
-//! The leaders are the L items of largest mean, in decreasing order. The candidates are the other items whose KL-UCB index
-//! reaches the last leader's mean. With probability 1/2 the leaders are shown; otherwise a uniformly drawn candidate is
-//! inserted at the exploring position, later leaders move down and the last one drops out. Without candidates the leaders are
-//! shown. PIE(L) explores in the last position. Under a dependent click model the first leader stands where leaving is most likely, and
-//! so on; down and last are meant in that order.
-//!
-//! Reference: Combes, Magureanu, Proutiere, Laroche, *Learning to rank: regret lower bounds and efficient algorithms*, SIGMETRICS 2015.
-//! Vahabi, Lagree, Vernade, Cappe 2016, section 6, compare with it. Deviations: the level is a parameter (`ln t + 4 ln ln t` in the
-//! analysis of the former paper; the default of experiment files is `ln t`). Items that were never observed rank first among the leaders
-//! and are always candidates.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `arms` | mean and `N_k` | `n_items` | - |
-//! | `leaders` | the L items of largest mean | `n_positions` | items |
-//! | `rate` | f(t) | - | nats |
-//! | `candidates` | B(t) | at most `n_items` - `n_positions` | items |
-//!
-//! Numerics: an index is solved for only if rounding could decide, see `kl_arms`. The policy decides
-//! whether to explore before it looks for candidates, which does not change the distribution of its
-//! choices. Complexity: O(`n_items`) a round; far less on average in large catalogues, see `reaching`.
-
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::coin::heads;
@@ -36,7 +12,29 @@ use confidence::{KlUcbThreshold, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// PIE(l).
+/// PIE(l): shows the best list by mean, and explores at one fixed position.
+///
+/// The leaders are the L items of largest mean, in decreasing order. The candidates are the other
+/// items whose KL-UCB index reaches the last leader's mean. With probability 1/2, or without
+/// candidates, the leaders are shown; otherwise a uniformly drawn candidate is inserted at the
+/// exploring position, later leaders move down and the last one drops out. PIE(L) explores in the
+/// last position. Under a dependent click model positions are in the order in which leaving is
+/// likely.
+///
+/// Reference: Combes, Magureanu, Proutiere, Laroche, *Learning to rank: regret lower bounds and
+/// efficient algorithms*, SIGMETRICS 2015. Vahabi, Lagree, Vernade, Cappe 2016, section 6, compare
+/// with it. Deviations: the level is a parameter (`ln t + 4 ln ln t` in the analysis; the default
+/// of experiments is `ln t`). Items that were never observed rank first and are always candidates.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `arms` | mean and `N_k` | `n_items` | - |
+/// | `rate` | f(t) | - | nats |
+/// | `candidates` | B(t) | at most `n_items` - `n_positions` | items |
+///
+/// Numerics: an index is solved for only if rounding could decide (`kl_arms`). The policy decides
+/// whether to explore before it looks for candidates: the same distribution of choices. Complexity:
+/// O(`n_items`) a round, far less in large catalogues (`reaching`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Pie {

@@ -1,24 +1,3 @@
-//! RBA-KL-UCB: ranked bandits, one KL-UCB bandit for every position.
-//!
-//! From the top position down, the bandit of a position picks its arm of largest KL-UCB index. If that item is already shown
-//! above, an unshown item drawn uniformly is displayed instead and the bandit records a pull of *its pick* with reward 0;
-//! otherwise it records the click at its position. The level at round `t` is `ln t`.
-//!
-//! Reference: Radlinski, Kleinberg, Joachims, *Learning diverse rankings with multi-armed bandits*, ICML 2008, with the index of Garivier
-//! and Cappe 2011. Lagree, Vernade, Cappe 2016, section 4, compare with it. Deviations: none. The paper leaves open which item replaces a
-//! repeated pick; a replacement counts as shown above for the positions below it.
-//!
-//! The policy needs no examination: a missing click means a reward of 0. So it reads the feedback of any list.
-//!
-//! The decision's note holds the picks, since the list shows another item where a pick was repeated.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `bandits` | one bandit a position | `n_positions` x `n_items` | - |
-//!
-//! Numerics: the same choices as solving for every index, see `kl_arms`. Complexity: O(`n_positions` `n_items`) multiply-adds and a few
-//! solved indices a round.
-
 use crate::error::check_counts;
 use crate::kl_arms::KlTop;
 use crate::setup::Setup;
@@ -29,7 +8,19 @@ use confidence::Rate;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// RBA-KL-UCB.
+/// RBA-KL-UCB: ranked bandits, one KL-UCB bandit for every position.
+///
+/// From the top position down, the bandit of a position picks its arm of largest KL-UCB index, at
+/// level `ln t`. If that item is shown above, an unshown item drawn uniformly is displayed instead
+/// and the bandit records a pull of *its pick* with reward 0; otherwise it records the click at its
+/// position. A missing click means a reward of 0, so the policy reads the feedback of any list.
+///
+/// Reference: Radlinski, Kleinberg, Joachims, *Learning diverse rankings with multi-armed bandits*,
+/// ICML 2008, with the index of Garivier and Cappe 2011. Lagree, Vernade, Cappe 2016, section 4,
+/// compare with it. Deviations: none. The paper leaves open which item replaces a repeated pick.
+///
+/// The decision's note holds the picks, since the list may show other items. Complexity:
+/// O(`n_positions` `n_items`) multiply-adds and a few solved indices a round (`kl_arms`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct RbaKlUcb {

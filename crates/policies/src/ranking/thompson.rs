@@ -1,20 +1,3 @@
-//! Thompson sampling on an observed prefix (RSF-TS, `CascadeTS`, DCM-TS): a Beta posterior for every item.
-//!
-//! Every item draws from `Beta(1 + clicks, 1 + observed displays without a click)`. The policy shows the L largest draws from the top
-//! position down; under a dependent click model it starts where leaving is most likely. The feedback defines which displays were
-//! observed, so the policies of this kind for several click models are one rule.
-//!
-//! Reference: Vahabi, Lagree, Vernade, Cappe 2016, Algorithm 1 (RSF-TS); Zhong, Cheung, Tan, *Thompson sampling algorithms for
-//! cascading bandits*, JMLR 2021 (`CascadeTS` with Beta posteriors). Deviations: none.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `posteriors` | `Beta(alpha_k, beta_k)` | `n_items` | - |
-//!
-//! Numerics: shapes are at least 1, where the Gamma sampler needs no correction. Complexity: `n_items` Beta draws a round. With two
-//! items a position and more, later rounds draw only items that may reach the list, by thinning, with the same distribution of lists:
-//! from round 1,025 on, or from the first one with 256 items and 32 a position. The order that thinning keeps the items in is saved.
-
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::exact::float;
@@ -30,7 +13,19 @@ use serde::{Deserialize, Serialize};
 /// Where draws are thinned from the first round on.
 const LARGE: Large = Large { items: 256, per_position: 32 };
 
-/// Thompson sampling on an observed prefix.
+/// Thompson sampling on an observed prefix (RSF-TS, `CascadeTS`, DCM-TS): a Beta posterior for
+/// every item.
+///
+/// Every item draws from `Beta(1 + clicks, 1 + observed displays without a click)`. The policy
+/// shows the L largest draws from the top position down; under a dependent click model it starts
+/// where leaving is most likely. The feedback defines which displays were observed, so the policies
+/// of this kind for several click models are one rule.
+///
+/// Reference: Vahabi, Lagree, Vernade, Cappe 2016, Algorithm 1 (RSF-TS); Zhong, Cheung, Tan,
+/// *Thompson sampling algorithms for cascading bandits*, JMLR 2021 (`CascadeTS` with Beta
+/// posteriors). Deviations: none.
+///
+/// Complexity: `n_items` Beta draws a round, thinned as in [`BcMpTs`](crate::BcMpTs).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct PrefixTs {

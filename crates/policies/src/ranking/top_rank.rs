@@ -1,34 +1,3 @@
-//! `TopRank`: safe ranking from clicks, under any click model in which the top positions are worth most.
-//!
-//! Items stand in ordered blocks, at the start in one block. Every round shuffles each block uniformly. So of two items of one block the
-//! more attractive one collects more clicks, for any pattern of examination. For items `i`, `j` of one block let `S_ij` be the sum of
-//! `C_i - C_j` over the rounds, with `C = 1` for a click, and `N_ij` the sum of `|C_i - C_j|`. Item `i` beats `j` if `N_ij > 0` and
-//! `S_ij >= sqrt(2 N_ij ln(3.43 sqrt(N_ij) T))`. The first block has the items that no item beats, the second block those that no item
-//! outside the first block beats, and so on.
-//!
-//! Reference: Lattimore, Kveton, Li, Szepesvari, *`TopRank`: a practical algorithm for online stochastic ranking*, Neural Information
-//! Processing Systems 2018, Algorithm 1 with `delta = 1 / T`. Deviations: none in the lists shown; blocks below the list are not
-//! computed. The paper stores which item beat which, this code derives it from the counts. Both are the same: an item that has beaten
-//! another stands in a higher block, and counts change inside blocks only. For the same reason there are no cycles. (Damaged counts may
-//! have one; the items left then form one block.)
-//!
-//! The decision's note is the number of the partition into blocks. Feedback on older partitions is ignored: it has no information about the
-//! new blocks, and ignoring it does not depend on the click.
-//!
-//! Blocks stand from the top down. If other positions are worth most (users who most often leave after a click further down), the policy
-//! learns the right order and shows it at the wrong positions.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `wins` | `(N_ij + S_ij) / 2` | `n_items` x `n_items` | rounds with a click on i and none on j |
-//! | `beaten_by` | `G_t` | `n_items` x `n_items` | - |
-//! | `blocks` | `P_t1`, `P_t2`, .. | - | items |
-//! | `scale` | `3.43 / delta` | - | - |
-//!
-//! Numerics: after a test of a pair, `due` holds the number of wins that are missing at least, so most rounds only count. Complexity:
-//! O(`n_positions`) draws a round and O(block) additions a click. Blocks are rebuilt when an item beats another for the first time:
-//! O(`n_items`^2 / 64) for each block shown. Memory: 16 bytes a pair of items.
-
 use crate::coin::draw_in_order;
 use crate::error::check_counts;
 use crate::exact::float;
@@ -41,7 +10,39 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// `TopRank`.
+/// `TopRank`: safe ranking from clicks, under any click model in which the top positions are worth
+/// most.
+///
+/// Items stand in ordered blocks, at the start in one block. Every round shuffles each block
+/// uniformly. So of two items of one block the more attractive one collects more clicks, for any
+/// pattern of examination. For items `i`, `j` of one block let `S_ij` be the sum of `C_i - C_j`
+/// over the rounds, with `C = 1` for a click, and `N_ij` the sum of `|C_i - C_j|`. Item `i` beats
+/// `j` if `N_ij > 0` and `S_ij >= sqrt(2 N_ij ln(3.43 sqrt(N_ij) T))`. The first block has the
+/// items that no item beats, the second block those that no item outside the first block beats, and
+/// so on.
+///
+/// Reference: Lattimore, Kveton, Li, Szepesvari, *`TopRank`: a practical algorithm for online
+/// stochastic ranking*, Neural Information Processing Systems 2018, Algorithm 1 with
+/// `delta = 1 / T`. Deviations: none in the lists shown; blocks below the list are not computed.
+/// The paper stores which item beat which, this code derives it from the counts: an item that has
+/// beaten another stands in a higher block, and counts change inside blocks only. (Damaged counts
+/// may have a cycle; the items left then form one block.)
+///
+/// The decision's note is the number of the partition into blocks. Feedback on older partitions is
+/// ignored, which does not depend on the click. Blocks stand from the top down: if lower positions
+/// are worth most, the right order stands at the wrong positions.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `wins` | `(N_ij + S_ij) / 2` | `n_items` x `n_items` | rounds with a click on i and none on j |
+/// | `beaten_by` | `G_t` | `n_items` x `n_items` | - |
+/// | `blocks` | `P_t1`, `P_t2`, .. | - | items |
+/// | `scale` | `3.43 / delta` | - | - |
+///
+/// Complexity: O(`n_positions`) draws a round and O(block) additions a click; `due` holds the wins
+/// that a pair misses at least, so most rounds only count. Blocks are rebuilt when an item beats
+/// another for the first time: O(`n_items`^2 / 64) for each block shown. Memory: 16 bytes a pair of
+/// items.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct TopRank {
@@ -49,7 +50,8 @@ pub struct TopRank {
     horizon: u64,
     /// Number of the partition into blocks, from 1; the note of decisions drawn from it.
     epoch: u64,
-    /// Row by row: rounds in which the row's item was clicked and the column's item, of the same block, was not.
+    /// Row by row: rounds in which the row's item was clicked and the column's item, of the same
+    /// block, was not.
     wins: Vec<u64>,
     /// Number of wins before which the row's item certainly does not beat the column's.
     #[serde(skip)]
@@ -113,8 +115,8 @@ impl TopRank {
         missing.is_none()
     }
 
-    /// Counts that `item` was clicked and the other items of its block were not, except for those clicked too. Returns whether it beats
-    /// an item now.
+    /// Counts that `item` was clicked and the other items of its block were not, except for those
+    /// clicked too. Returns whether it beats an item now.
     #[inline]
     fn count(&mut self, item: usize) -> bool {
         let Some(block) = self.blocks.of(item) else { return false };
@@ -135,9 +137,11 @@ impl TopRank {
     }
 }
 
-/// The number of further wins that the item with `won` of `won + lost` needs at least before it beats the other; `None` if it beats it.
+/// The number of further wins that the item with `won` of `won + lost` needs at least before it
+/// beats the other; `None` if it beats it.
 ///
-/// The threshold rises with every win, so the item needs at least what is missing now: at least 1, rounded down for safety.
+/// The threshold rises with every win, so the item needs at least what is missing now: at least 1,
+/// rounded down for safety.
 fn missing(won: u64, lost: u64, scale: f64) -> Option<u64> {
     if won + lost == 0 {
         return Some(1);

@@ -1,21 +1,3 @@
-//! TS-Cascade: Thompson sampling with one normal draw a round that all items share.
-//!
-//! At round `t` an item with `n` observed displays and mean `mu` has the score
-//! `mu + Z max(sqrt(v ln(t + 1) / (n + 1)), ln(t + 1) / (n + 1))`, where `v = mu (1 - mu)` is its empirical variance and `Z` a standard
-//! normal draw, the same for every item. The mean of an item that was never observed is 0. The policy shows the items of largest score,
-//! the best at the best position. A positive draw moves all little-observed items to the front, a negative one to the back.
-//!
-//! Reference: Zhong, Cheung, Tan, *Thompson sampling algorithms for cascading bandits*, JMLR 2021, Algorithm 1. Deviations: none.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `mean` | `mu^_t(i)` | `n_items` | probability |
-//! | `deviation` | `sqrt(nu^_t(i) / (N_t(i) + 1))` | `n_items` | per root of a nat |
-//! | `floor` | `1 / (N_t(i) + 1)` | `n_items` | per nat |
-//!
-//! Numerics: a score is a pure function of the counts and of `Z`. Complexity: O(`n_items`) and one normal draw a round; less on average in
-//! large catalogues, see `tiles`.
-
 mod tiles;
 
 use super::PrefixKnown;
@@ -30,7 +12,25 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 use tiles::{Arm, Round, Tiles};
 
-/// TS-Cascade.
+/// TS-Cascade: Thompson sampling with one normal draw a round that all items share.
+///
+/// At round `t` an item with `n` observed displays and mean `mu` has the score
+/// `mu + Z max(sqrt(v ln(t + 1) / (n + 1)), ln(t + 1) / (n + 1))`, with the empirical variance
+/// `v = mu (1 - mu)` and a standard normal draw `Z`, the same for every item. The mean of an item
+/// that was never observed is 0. The policy shows the items of largest score, the best at the best
+/// position.
+///
+/// Reference: Zhong, Cheung, Tan, *Thompson sampling algorithms for cascading bandits*, JMLR 2021,
+/// Algorithm 1. Deviations: none.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `mean` | `mu^_t(i)` | `n_items` | probability |
+/// | `deviation` | `sqrt(nu^_t(i) / (N_t(i) + 1))` | `n_items` | per root of a nat |
+/// | `floor` | `1 / (N_t(i) + 1)` | `n_items` | per nat |
+///
+/// Complexity: O(`n_items`) and one normal draw a round; less on average in large catalogues
+/// (`tiles`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct TsCascade {

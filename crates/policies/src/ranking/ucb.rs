@@ -1,23 +1,3 @@
-//! UCB on an observed prefix: shows the items of largest mean plus radius.
-//!
-//! At round `t` an item with `n` observed displays and mean `mu` has the index `mu + sqrt(scale ln t / n)`; an item that was never
-//! observed comes first. RSF-UCB has `scale = 2/3`. `CascadeUCB1` has `scale = 3/2` and clips the index at 1; items with a clipped index
-//! tie, and ties are random.
-//!
-//! Reference: Vahabi, Lagree, Vernade, Cappe 2016, section 5, RSF-UCB; Kveton, Szepesvari, Wen, Ashkan, *Cascading bandits*, ICML 2015,
-//! `CascadeUCB1`. Deviations: `CascadeUCB1` starts with one free observation of every item; here items that were never observed come
-//! first, before those with an index of 1. Its radius at round `t` has `ln (t - 1)`, here `ln t` as in all policies. (The first paper
-//! writes `mu_i`, `N_i` in the index of arm k; `N` counts observed displays only.)
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `mean` of `arms` | `mu^_k`, `w^_e` | `n_items` | probability |
-//! | `width` of `arms` | `sqrt(2 / (3 N_k))`, `sqrt(1.5 / T_e)` | `n_items` | per root of a nat |
-//!
-//! Numerics: the same choices as computing every index, see `ucb_arms`. Complexity: O(`n_items`) a round in small catalogues. In large
-//! ones the passes over all items are hundreds of rounds apart, and only the hashing of items that tie for the last place grows with the
-//! catalogue.
-
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::setup::Setup;
@@ -29,7 +9,27 @@ use confidence::{NonNegative, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// UCB on an observed prefix.
+/// UCB on an observed prefix: shows the items of largest mean plus radius.
+///
+/// At round `t` an item with `n` observed displays and mean `mu` has the index
+/// `mu + sqrt(scale ln t / n)`; an item that was never observed comes first. RSF-UCB has
+/// `scale = 2/3`. `CascadeUCB1` has `scale = 3/2` and clips the index at 1; items with a clipped
+/// index tie.
+///
+/// Reference: Vahabi, Lagree, Vernade, Cappe 2016, section 5, RSF-UCB; Kveton, Szepesvari, Wen,
+/// Ashkan, *Cascading bandits*, ICML 2015, `CascadeUCB1`. Deviations: `CascadeUCB1` starts with one
+/// free observation of every item; here items that were never observed come before those with an
+/// index of 1. Its radius at round `t` has `ln (t - 1)`, here `ln t`. (The first paper writes
+/// `mu_i`, `N_i` in the index of arm k; `N` counts observed displays only.)
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `mean` of `arms` | `mu^_k`, `w^_e` | `n_items` | probability |
+/// | `width` of `arms` | `sqrt(2 / (3 N_k))`, `sqrt(1.5 / T_e)` | `n_items` | per root of a nat |
+///
+/// Complexity: O(`n_items`) a round; in large catalogues passes over all items are hundreds of
+/// rounds apart (`ucb_arms`), and only the hashing of items that tie for the last place grows with
+/// the catalogue.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct PrefixUcb {
@@ -49,7 +49,8 @@ struct Saved {
 }
 
 impl PrefixUcb {
-    /// A fresh policy with the radius `sqrt(scale ln t / n)`; `clipped`: whether an index above 1 counts as 1.
+    /// A fresh policy with the radius `sqrt(scale ln t / n)`; `clipped`: whether an index above 1
+    /// counts as 1.
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, scale: NonNegative, clipped: bool) -> Self {
         Self::from(Saved { scale, clipped, counts: PrefixCounts::new(known.into()) })
     }

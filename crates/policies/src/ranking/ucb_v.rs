@@ -1,27 +1,3 @@
-//! UCB-V on an observed prefix (`CascadeUCB-V`): shows the items of largest mean plus empirical Bernstein radius.
-//!
-//! At round `t` an item with `n` observed displays and mean `mu` has the index `mu + sqrt(2 v E / n) + 3 E / n`, where `v = mu (1 - mu)`
-//! is its empirical variance and `E = zeta ln t` the exploration; an item that was never observed comes first. Rare clicks have a small
-//! variance, so their radius is far below that of UCB1.
-//!
-//! Reference: Vial, Sanghavi, Shakkottai, Srikant, *Minimax regret for cascading bandits*, Neural Information Processing Systems 2022;
-//! the index is UCB-V, from Audibert, Munos, Szepesvari, *Exploration-exploitation tradeoff using variance estimates in multi-armed
-//! bandits*, TCS 2009.
-//! Deviations: the default of `zeta` is 1. The text of the former paper was not available; independent code of it has `zeta = 2`,
-//! `mu + sqrt(4 v ln t / n) + 6 ln t / n`, which had more regret in our experiments (`docs/cascade-and-dcm.md`). As in UCB-V, an index
-//! above 1 is not clipped: of two items with few observations the one with fewer goes first, whereas clipping would order them at random.
-//! Items that were never observed come first.
-//!
-//! | here | paper | shape | unit |
-//! |---|---|---|---|
-//! | `mean` | `w^_e` | `n_items` | probability |
-//! | `zeta` | `zeta` (Audibert et al.) | - | nats per `ln t` |
-//! | `deviation` | `sqrt(2 v_e / T_e)` | `n_items` | per root of a nat |
-//! | `bias` | `3 / T_e` | `n_items` | per nat |
-//!
-//! Numerics: the same choices as computing every index, see `ucb_arms`. Complexity: O(`n_items`) a round in small catalogues; in large
-//! ones as `PrefixUcb`.
-
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::setup::Setup;
@@ -34,7 +10,29 @@ use confidence::{NonNegative, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// UCB-V on an observed prefix.
+/// UCB-V on an observed prefix (`CascadeUCB-V`): shows the items of largest mean plus empirical
+/// Bernstein radius.
+///
+/// At round `t` an item with `n` observed displays and mean `mu` has the index
+/// `mu + sqrt(2 v E / n) + 3 E / n`, with the empirical variance `v = mu (1 - mu)` and the
+/// exploration `E = zeta ln t`; an item that was never observed comes first. Rare clicks have a
+/// small variance, so their radius is far below that of UCB1.
+///
+/// Reference: Vial, Sanghavi, Shakkottai, Srikant, *Minimax regret for cascading bandits*, Neural
+/// Information Processing Systems 2022; the index is UCB-V, from Audibert, Munos, Szepesvari,
+/// *Exploration-exploitation tradeoff using variance estimates in multi-armed bandits*, TCS 2009.
+/// Deviations: `zeta` is 1 by default. The text of the former paper was not available; independent
+/// code of it has `zeta = 2`, which had more regret in our experiments (`docs/cascade-and-dcm.md`).
+/// As in UCB-V, an index above 1 is not clipped.
+///
+/// | here | paper | shape | unit |
+/// |---|---|---|---|
+/// | `mean` | `w^_e` | `n_items` | probability |
+/// | `zeta` | `zeta` (Audibert et al.) | - | nats per `ln t` |
+/// | `deviation` | `sqrt(2 v_e / T_e)` | `n_items` | per root of a nat |
+/// | `bias` | `3 / T_e` | `n_items` | per nat |
+///
+/// Complexity: that of `PrefixUcb`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct PrefixUcbV {
@@ -74,7 +72,8 @@ impl BernsteinArm {
 impl Arm for BernsteinArm {
     type Filter = Floor;
 
-    /// The mean and the number of displays determine the index; below 2^52 displays the bias determines their number.
+    /// The mean and the number of displays determine the index; below 2^52 displays the bias
+    /// determines their number.
     #[inline]
     fn key(&self) -> (u64, u64) {
         (self.mean.to_bits(), self.bias.to_bits())

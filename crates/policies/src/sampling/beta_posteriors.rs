@@ -1,18 +1,21 @@
 //! Beta posteriors of items, as they are drawn and thinned.
 //!
-//! After `s` successes and `f` failures an item has the posterior Beta(`s + 1`, `f + 1`), with density `p`. In terms of `y = ln((1 - tau) / (1 - x))`
-//! its logarithm is concave. Above a threshold `tau` the density is therefore below its tangent there,
+//! After `s` successes and `f` failures an item has the posterior Beta(`s + 1`, `f + 1`), with
+//! density `p`. In terms of `y = ln((1 - tau) / (1 - x))` its logarithm is concave. Above a
+//! threshold `tau` the density is therefore below its tangent there,
 //!
 //! ```text
 //! p(x) <= p(tau) ((1 - x) / (1 - tau))^(c - 1),      c = f + 1 - s (1 - tau) / tau
 //! ```
 //!
-//! whose mass is `q = p(tau) (1 - tau) / c`, if `c > 0`. A draw of this envelope is `1 - x = (1 - tau) exp(-E / c)` with an exponential `E`. It
-//! is accepted with probability `exp(s (ln(x / tau) - (1 - tau) / tau y))`. Without successes the envelope is the density itself. Without failures
-//! `P(X > tau) = 1 - tau^(s + 1)`, and a draw above `tau` is `(1 - q U)^(1 / (s + 1))`.
+//! whose mass is `q = p(tau) (1 - tau) / c`, if `c > 0`. A draw of this envelope is
+//! `1 - x = (1 - tau) exp(-E / c)` with an exponential `E`. It is accepted with probability
+//! `exp(s (ln(x / tau) - (1 - tau) / tau y))`. Without successes the envelope is the density
+//! itself. Without failures `P(X > tau) = 1 - tau^(s + 1)`, and a draw above `tau` is
+//! `(1 - q U)^(1 / (s + 1))`.
 //!
-//! Numerics: `p(tau)` from a product of `s + 1` factors up to 12 successes, and above by Stirling's formula (Loader 2000), with relative errors
-//! of about 1e-12 in both cases.
+//! Numerics: `p(tau)` from a product of `s + 1` factors up to 12 successes, and above by Stirling's
+//! formula (Loader 2000), with relative errors of about 1e-12 in both cases.
 
 use super::thinning::{Posteriors, Threshold, exponential};
 use super::{BetaShape, Sampler};

@@ -7,10 +7,12 @@ use crate::top_l::{Ties, TopL};
 use rand::Rng;
 use serde::{Serialize, Serializer};
 
-/// From this number of items for each position on, thinned rounds are faster once items are settled.
+/// From this number of items for each position on, thinned rounds are faster once items are
+/// settled.
 const SETTLED_PER_POSITION: usize = 2;
 
-/// From what size on thinned rounds are faster than rounds that draw every item, from the first round on.
+/// From what size on thinned rounds are faster than rounds that draw every item, from the first
+/// round on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Large {
     /// At least this number of items,

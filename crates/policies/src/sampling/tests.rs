@@ -1,8 +1,9 @@
 //! Samplers against exact distribution functions.
 //!
-//! Each comparison is a Kolmogorov-Smirnov test with the Dvoretzky-Kiefer-Wolfowitz bound in Massart's form: the largest
-//! distance of the empirical distribution function of `n` draws exceeds `sqrt(ln(2 / alpha) / (2 n))` with probability at most
-//! `alpha` = 1e-6, which is 0.0076 here; a sampler that is off by 0.011 anywhere is caught with a probability of .99.
+//! Each comparison is a Kolmogorov-Smirnov test with the Dvoretzky-Kiefer-Wolfowitz bound in
+//! Massart's form: the largest distance of the empirical distribution function of `n` draws exceeds
+//! `sqrt(ln(2 / alpha) / (2 n))` with probability at most `alpha` = 1e-6, which is 0.0076 here; a
+//! sampler that is off by 0.011 anywhere is caught with a probability of .99.
 
 use super::*;
 use rand::SeedableRng;
@@ -28,8 +29,8 @@ fn distance(draws: impl Iterator<Item = f64>, exact: impl Fn(f64) -> f64) -> f64
     largest
 }
 
-/// The same at 401 points from `low` to `high` only, because incomplete gamma and beta functions are dear. The bound on false alarms
-/// holds at fixed points all the more.
+/// The same at 401 points from `low` to `high` only, because incomplete gamma and beta functions
+/// are dear. The bound on false alarms holds at fixed points all the more.
 fn distance_at_points(
     draws: impl Iterator<Item = f64>,
     exact: impl Fn(f64) -> f64,
@@ -54,15 +55,17 @@ fn normal_variates_are_normal() {
     let normal = Normal::standard();
     let draws = (0..DRAWS).map(|_| sampler.normal(&mut rng));
     assert!(distance(draws, |x| normal.cdf(x)) <= tolerance());
-    // A variance of 1.02 moves the distribution function by 0.0024 only, so its square root is wrong by more here.
+    // A variance of 1.02 moves the distribution function by 0.0024 only, so its square root is
+    // wrong by more here.
     let draws = (0..DRAWS).map(|_| 1.05 * sampler.normal(&mut rng));
     assert!(distance(draws, |x| normal.cdf(x)) > tolerance(), "a standard deviation of 1.05 passes");
     let draws = (0..DRAWS).map(|_| 0.03 + sampler.normal(&mut rng));
     assert!(distance(draws, |x| normal.cdf(x)) > tolerance(), "a mean of 0.03 passes");
 }
 
-/// The layers fit together: every layer has the same area, and the last one ends at the top of the density. Each has one draw in
-/// 256, so an area that is off by 1e-7 in relative terms moves no probability by more than 1e-9.
+/// The layers fit together: every layer has the same area, and the last one ends at the top of the
+/// density. Each has one draw in 256, so an area that is off by 1e-7 in relative terms moves no
+/// probability by more than 1e-9.
 #[test]
 fn the_ziggurat_closes() {
     let Ziggurat { edge, density } = &*ZIGGURAT;
@@ -70,12 +73,14 @@ fn the_ziggurat_closes() {
         let area = edge[layer] * (density[layer + 1] - density[layer]);
         assert!((area / AREA - 1.0).abs() < 1e-7, "layer {layer}: {area}");
     }
-    // The lowest: the rectangle up to the edge of the tail, and the tail, which statrs knows to about 1e-9.
+    // The lowest: the rectangle up to the edge of the tail, and the tail, which statrs knows to
+    // about 1e-9.
     let tail = (2.0 * std::f64::consts::PI).sqrt() * Normal::standard().sf(TAIL);
     assert!(((TAIL * density[1] + tail) / AREA - 1.0).abs() < 1e-8);
 }
 
-/// The tail, hardly ever reached: compared with the normal distribution given that it is beyond, on both sides.
+/// The tail, hardly ever reached: compared with the normal distribution given that it is beyond, on
+/// both sides.
 #[test]
 fn the_tail_is_the_normal_tail() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
@@ -88,8 +93,9 @@ fn the_tail_is_the_normal_tail() {
     assert!(distance(draws, |x| 1.0 - beyond.sf(x) / all) > tolerance());
 }
 
-/// Marsaglia and Tsang's condition agrees with every acceptance without logarithms: on a grid of offsets from
-/// -1 to 3, for scales from 2/3 on. A constant that is 1 % smaller accepts too much at the smallest scale.
+/// Marsaglia and Tsang's condition agrees with every acceptance without logarithms: on a grid of
+/// offsets from -1 to 3, for scales from 2/3 on. A constant that is 1 % smaller accepts too much at
+/// the smallest scale.
 #[test]
 fn the_squeeze_is_below_what_is_accepted() {
     let excess = |constant: f64, scale: f64| {
@@ -126,15 +132,17 @@ fn gamma_variates_are_gamma() {
         let draws = (0..DRAWS).map(|_| sampler.gamma(prepared, &mut rng));
         let found = distance_at_points(draws, |x| exact.cdf(x), low, high);
         assert!(found <= tolerance(), "shape {shape}: {found}");
-        // A shape that is wrong by 3 % of its standard deviation moves the distribution function by about 0.012.
+        // A shape that is wrong by 3 % of its standard deviation moves the distribution function by
+        // about 0.012.
         let wrong = GammaShape::new(shape + 0.03 * shape.sqrt());
         let draws = (0..DRAWS).map(|_| sampler.gamma(wrong, &mut rng));
         assert!(distance_at_points(draws, |x| exact.cdf(x), low, high) > tolerance(), "shape {shape}");
     }
 }
 
-/// The distribution function of Beta(a, b): from statrs, whose continued fraction has too few terms for large shapes, or then by
-/// Simpson's rule between twelve standard deviations on both sides of the mean, 20 panels a standard deviation.
+/// The distribution function of Beta(a, b): from statrs, whose continued fraction has too few terms
+/// for large shapes, or then by Simpson's rule between twelve standard deviations on both sides of
+/// the mean, 20 panels a standard deviation.
 pub(super) fn beta_distribution(a: f64, b: f64) -> Box<dyn Fn(f64) -> f64> {
     if a.min(b) < 100.0 {
         let exact = Beta::new(a, b).expect("valid shapes");
@@ -213,7 +221,8 @@ fn beta_variates_are_beta() {
     }
 }
 
-/// Also with shapes below 1, where a sampler that leaves out the additional uniform draw is noticed.
+/// Also with shapes below 1, where a sampler that leaves out the additional uniform draw is
+/// noticed.
 #[test]
 fn beta_draws_of_any_shape_are_beta() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(9);

@@ -1,33 +1,41 @@
 //! The L largest of N independent posterior draws, without drawing all N: the same distribution.
 //!
-//! A threshold `tau` is fixed before the round, from past rounds only. `P(X_i > tau)` is at most `q_i`, the mass of an envelope of the upper
-//! tail of item `i`'s posterior.
+//! A threshold `tau` is fixed before the round, from past rounds only. `P(X_i > tau)` is at most
+//! `q_i`, the mass of an envelope of the upper tail of item `i`'s posterior.
 //!
 //! 1. Items with `q_i > 0.25` are drawn in full. Such an item is drawn in full until the next
 //!    search for a threshold, so its `q_i` need not be computed after every display.
-//! 2. Every other item has a Poisson process of points with rate `-ln(1 - q_i)`. With probability `q_i` it has a point: a
-//!    candidate. A candidate takes a proposal from its envelope, and accepts it with the ratio of posterior to envelope.
-//!    So it exceeds `tau` with probability `P(X_i > tau)`, and its value is distributed as `X_i` given `X_i > tau`.
-//! 3. If L draws exceed `tau`, the largest L of them are the answer: no other item is above `tau`. Otherwise every other item is drawn given that
-//!    it is at most `tau`, and the answer is the largest L of all. Such a round is called short.
+//! 2. Every other item has a Poisson process of points with rate `-ln(1 - q_i)`. With probability
+//!    `q_i` it has a point: a candidate. A candidate takes a proposal from its envelope, and
+//!    accepts it with the ratio of posterior to envelope. So it exceeds `tau` with probability
+//!    `P(X_i > tau)`, and its value is distributed as `X_i` given `X_i > tau`.
+//! 3. If L draws exceed `tau`, the largest L of them are the answer: no other item is above `tau`.
+//!    Otherwise every other item is drawn given that it is at most `tau`, and the answer is the
+//!    largest L of all. Such a round is called short.
 //!
-//! All points of a round come from one Poisson process. Items stand in buckets, one for each power of two. In the bucket of the rates in
-//! `(2^-(k+1), 2^-k]` each item has a cell of length `2^-k`, and only points in the first part of the cell, of the length of the item's
-//! rate, count. The next point is looked for from the end of the cell, since the process has no memory. So the expected cost of a round
-//! is a few draws and does not depend on N. With few items, most rounds have no point, which one comparison of a uniform draw shows.
+//! All points of a round come from one Poisson process. Items stand in buckets, one for each power
+//! of two. In the bucket of the rates in `(2^-(k+1), 2^-k]` each item has a cell of length `2^-k`,
+//! and only points in the first part of the cell, of the length of the item's rate, count. The next
+//! point is looked for from the end of the cell, since the process has no memory. So the expected
+//! cost of a round is a few draws and does not depend on N. With few items, most rounds have no
+//! point, which one comparison of a uniform draw shows.
 //!
-//! The threshold is the largest one at which about one round in 30 N is short (`search.rs`). It is searched again after a time that grows with the
-//! number of rounds; with many items also after a short round, and when the rates have changed too much.
+//! The threshold is the largest one at which about one round in 30 N is short (`search.rs`). It is
+//! searched again after a time that grows with the number of rounds; with many items also after a
+//! short round, and when the rates have changed too much.
 //!
-//! The threshold, the items that are drawn in full, and the order of items inside the buckets depend on earlier rounds, and the random
-//! stream depends on all three, so they are saved. Rates, the other buckets and sums are functions of the counts and the threshold.
+//! The threshold, the items that are drawn in full, and the order of items inside the buckets
+//! depend on earlier rounds, and the random stream depends on all three, so they are saved. Rates,
+//! the other buckets and sums are functions of the counts and the threshold.
 //!
-//! References: Lewis and Shedler, *Simulation of nonhomogeneous Poisson processes by thinning*, Naval Research Logistics Quarterly 26, 1979;
-//! Devroye, *Non-Uniform Random Variate Generation*, 1986, chapters II.3 and VI.1. Deviations: the buckets, and the choice of the threshold.
+//! References: Lewis and Shedler, *Simulation of nonhomogeneous Poisson processes by thinning*,
+//! Naval Research Logistics Quarterly 26, 1979; Devroye, *Non-Uniform Random Variate Generation*,
+//! 1986, chapters II.3 and VI.1. Deviations: the buckets, and the choice of the threshold.
 //!
-//! Complexity: as many expected draws a round as items are drawn in full, which is O(L) once items are settled, and a few more; O(N) in short
-//! rounds and for a search, each once in many rounds. With few items and users who change, rounds stay short until the next search. Memory: 60
-//! bytes an item.
+//! Complexity: as many expected draws a round as items are drawn in full, which is O(L) once items
+//! are settled, and a few more; O(N) in short rounds and for a search, each once in many rounds.
+//! With few items and users who change, rounds stay short until the next search. Memory: 60 bytes
+//! an item.
 
 mod buckets;
 mod saved;
@@ -62,8 +70,8 @@ pub(crate) trait Posteriors {
     /// Any number above 0.25, or NaN, means that `item` is drawn in full.
     fn bound(&self, item: usize, threshold: &Threshold) -> f64;
 
-    /// With probability `P(X > threshold) / q` a draw above the threshold, otherwise `None`. May be `None` also if the draw is below
-    /// `least`. Called only if `q` is at most 0.25.
+    /// With probability `P(X > threshold) / q` a draw above the threshold, otherwise `None`. May be
+    /// `None` also if the draw is below `least`. Called only if `q` is at most 0.25.
     fn draw_above<R: Rng + ?Sized>(
         &self,
         item: usize,
@@ -72,7 +80,8 @@ pub(crate) trait Posteriors {
         rng: &mut R,
     ) -> Option<f64>;
 
-    /// About the probability that a draw exceeds the threshold. It decides only how fast rounds are.
+    /// About the probability that a draw exceeds the threshold. It decides only how fast rounds
+    /// are.
     fn chance(&self, item: usize, threshold: &Threshold) -> f64;
 
     /// A hash of the posterior of `item`.
@@ -104,10 +113,12 @@ fn power_of_two(exponent: u8) -> f64 {
 /// When thresholds are searched.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Pace {
-    /// In the first round, and soon whenever rounds have become slow. For many items: a round that draws all of them costs as much as a search.
+    /// In the first round, and soon whenever rounds have become slow. For many items: a round that
+    /// draws all of them costs as much as a search.
     Eager,
-    /// Not before round [`FIRST_SEARCH`], and then whenever the number of rounds has grown by a quarter; or has doubled, if at most a quarter
-    /// of the items is thinned. Until then such a catalogue is drawn in full. For few items: a search costs as much as 30 rounds.
+    /// Not before round [`FIRST_SEARCH`], and then whenever the number of rounds has grown by a
+    /// quarter; or has doubled, if at most a quarter of the items is thinned. Until then such a
+    /// catalogue is drawn in full. For few items: a search costs as much as 30 rounds.
     Rare,
 }
 
@@ -135,7 +146,8 @@ pub(crate) struct Thinning {
     rounds: u64,
     /// The round of the next search, unless it is due before.
     next_search: u64,
-    /// A search is due when the sum of all rates falls below `least`, or rises above `most` with the items drawn in full.
+    /// A search is due when the sum of all rates falls below `least`, or rises above `most` with
+    /// the items drawn in full.
     least: u64,
     most: u64,
     /// Buffer: candidates above the threshold, in a short round.
@@ -168,7 +180,8 @@ impl Thinning {
         }
     }
 
-    /// Forgets all rounds, as if made anew. Allocates nothing. The number of items must be the same.
+    /// Forgets all rounds, as if made anew. Allocates nothing. The number of items must be the
+    /// same.
     pub(crate) fn restart<P: Posteriors>(&mut self, posteriors: &P) {
         self.rounds = 0;
         self.move_threshold(posteriors, None);
@@ -182,8 +195,8 @@ impl Thinning {
         }
     }
 
-    /// Counts the next round if all items are drawn in full in it, which is for the caller to do. Otherwise the round is one of
-    /// [`Thinning::select`].
+    /// Counts the next round if all items are drawn in full in it, which is for the caller to do.
+    /// Otherwise the round is one of [`Thinning::select`].
     #[inline]
     pub(crate) fn counts_as_full(&mut self) -> bool {
         let is_full = self.rounds < self.next_search && self.buckets.all_in_full();
@@ -233,7 +246,8 @@ impl Thinning {
         if self.buckets.all_in_full() {
             return;
         }
-        // The rate that is left to the next point is the exponential variate -ln(1 - u), which is at least u.
+        // The rate that is left to the next point is the exponential variate -ln(1 - u), which is
+        // at least u.
         let uniform = rng.random::<f64>();
         if uniform >= self.buckets.most_cells() {
             return;

@@ -40,7 +40,8 @@ struct TopRankHistory {
     beats: Vec<Vec<bool>>,
     /// The lead that it takes, by the number of differing clicks.
     bars: Vec<f64>,
-    /// How often somebody began to beat somebody, or stopped; and its value when the rounds still to come back were decided.
+    /// How often somebody began to beat somebody, or stopped; and its value when the rounds still
+    /// to come back were decided.
     changes: u64,
     pending: VecDeque<u64>,
 }
@@ -243,8 +244,9 @@ fn rba(bandits: &[PrefixHistory], t: u64, rng: &mut Generator) -> (Vec<usize>, V
     (picks, list)
 }
 
-/// Holds a policy for lists of every kind against its history on users of every kind. Both are built for a size and a horizon, which is
-/// that of the run, or much shorter, so that they are often wrong.
+/// Holds a policy for lists of every kind against its history on users of every kind. Both are
+/// built for a size and a horizon, which is that of the run, or much shorter, so that they are
+/// often wrong.
 fn assert_anywhere<P, H>(
     build: impl Fn(ListShape, u64) -> P,
     fresh: impl Fn(usize, usize, u64) -> H,

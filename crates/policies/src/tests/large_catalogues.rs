@@ -1,4 +1,5 @@
-//! Policies that look for the best items of a large catalogue in another way than for those of a small one.
+//! Policies that look for the best items of a large catalogue in another way than for those of a
+//! small one.
 
 use super::plain::{AllCandidates, AllItems, IndexRule};
 use super::position_based::{fresh, learn as learn_positions, pbm_pie_least_cost};

@@ -101,7 +101,8 @@ fn pbm_pie(history: &PbmHistory, t: u64, delta: f64, rng: &mut Generator) -> Vec
     placed(&leaders, &history.examination)
 }
 
-/// The list with the candidate at the rank of least gap per nat, by estimates; `items` are in order of their estimates.
+/// The list with the candidate at the rank of least gap per nat, by estimates; `items` are in order
+/// of their estimates.
 fn explored_at_least_cost(items: &[usize], candidate: usize, estimates: &[f64], kappa: &[f64]) -> Vec<usize> {
     let clipped = |item: usize| estimates[item].min(1.0);
     let n = kappa.len();
@@ -130,7 +131,8 @@ fn explored_at_least_cost(items: &[usize], candidate: usize, estimates: &[f64], 
     list
 }
 
-/// PBM-PIE at the position of least cost: positions that nobody examines are not part of the game, except that they are filled.
+/// PBM-PIE at the position of least cost: positions that nobody examines are not part of the game,
+/// except that they are filled.
 pub(super) fn pbm_pie_least_cost(
     history: &PbmHistory,
     t: u64,
@@ -314,7 +316,8 @@ fn pbm_pie_at_least_cost_is_the_naive_one() {
         PbmPie::new(model.known(), Rate::LOG).with_position(PbmPiePosition::LeastCost)
     };
     assert_pbm(least_cost, |history, t, rng| pbm_pie_least_cost(history, t, log(t), rng));
-    // Where it matters: high attraction, positions in any order, one that nobody looks at, estimates above 1.
+    // Where it matters: high attraction, positions in any order, one that nobody looks at,
+    // estimates above 1.
     for (attraction, examination) in [
         (&[0.9, 0.9, 0.9, 0.8, 0.8, 0.8, 0.7, 0.7][..], &[0.25, 1.0, 0.5][..]),
         (&[0.95, 0.94, 0.93, 0.88, 0.86, 0.84, 0.82, 0.8], &[1.0, 0.0, 0.6, 0.3]),
@@ -379,7 +382,8 @@ fn assert_unknown<P: Policy<Pbm, Note = ()> + Debug>(
     }
 }
 
-/// Sums are taken in another order, and a choice among continuous draws does not depend on the last bit.
+/// Sums are taken in another order, and a choice among continuous draws does not depend on the last
+/// bit.
 #[test]
 fn pbm_gibbs_is_the_naive_one() {
     assert_unknown(
@@ -450,7 +454,8 @@ fn an_estimate_that_is_late_is_caught() {
     assert_same_choices(model, policy, unknown(model), 0, ROUNDS, choose, learn);
 }
 
-/// The test itself: a reference with `log(t + 1)` for `log t`, or with ties to the lowest item, is told apart.
+/// The test itself: a reference with `log(t + 1)` for `log t`, or with ties to the lowest item, is
+/// told apart.
 #[test]
 #[should_panic(expected = "round")]
 fn a_later_logarithm_is_caught() {

@@ -1,8 +1,10 @@
 //! Policies for position-based users whose examination nobody knows: GRAB and PB-MHB.
 //!
-//! GRAB tries every list for its leader. PB-MHB adds up every cell that a proposal changes, and has the program's normal distribution
-//! function. What is shared is the sampler of normal variates, and what is drawn in which order: the key of GRAB's preferences in the first
-//! round; for PB-MHB a key for ties, in the first round the start, and then for every factor a proposal and a uniform draw.
+//! GRAB tries every list for its leader. PB-MHB adds up every cell that a proposal changes, and has
+//! the program's normal distribution function. What is shared is the sampler of normal variates,
+//! and what is drawn in which order: the key of GRAB's preferences in the first round; for PB-MHB a
+//! key for ties, in the first round the start, and then for every factor a proposal and a uniform
+//! draw.
 
 use super::position_based::PbmHistory;
 use super::*;
@@ -14,7 +16,8 @@ fn fresh(model: &PositionBased) -> PbmHistory {
     PbmHistory::new(model.shape().n_items(), &vec![0.0; model.shape().n_positions()])
 }
 
-// --- GRAB ---------------------------------------------------------------------------------------------------------------
+// --- GRAB
+// ---------------------------------------------------------------------------------------------------------------
 
 #[derive(Debug)]
 struct GrabHistory {
@@ -61,7 +64,8 @@ impl GrabHistory {
         tie_rank(self.key, item * self.n_positions() + position).0 >> 24
     }
 
-    /// The list with the largest sum of means, and of several the one with the largest sum of preferences.
+    /// The list with the largest sum of means, and of several the one with the largest sum of
+    /// preferences.
     fn leader(&self) -> Vec<usize> {
         let n_positions = self.n_positions();
         #[expect(clippy::cast_possible_truncation, reason = "below 2^61")]
@@ -88,7 +92,8 @@ impl GrabHistory {
         let mut order: Vec<usize> = (0..lead.len()).collect();
         sort_by_score(&mut order, &|position| self.mean(lead[position], position));
         let b = |item, position| self.upper(item, position, level);
-        // Gains, preferences, and the lists. Among the first ones there are no preferences: the first of equals wins.
+        // Gains, preferences, and the lists. Among the first ones there are no preferences: the
+        // first of equals wins.
         let mut neighbours: Vec<(f64, u64, Vec<usize>)> = vec![];
         for pair in order.windows(2) {
             let (k, l) = (pair[0], pair[1]);
@@ -165,7 +170,8 @@ fn another_horizon_is_caught() {
     compare_grab(&position_based_instances()[0], None, 5, ROUNDS + 100, 0, ROUNDS);
 }
 
-// --- PB-MHB -------------------------------------------------------------------------------------------------------------
+// --- PB-MHB
+// -------------------------------------------------------------------------------------------------------------
 
 #[derive(Debug)]
 struct MhbHistory {

@@ -35,7 +35,8 @@ const WORLD: World = World {
     delay: 0,
 };
 
-/// The arm after these displays and clicks; not shown where anybody looks before the second display.
+/// The arm after these displays and clicks; not shown where anybody looks before the second
+/// display.
 fn line<A: From<Line>>([shows, clicks]: [u32; 2], cap: f64) -> A {
     if shows < 2 {
         return Line::FRESH.into();

@@ -1,6 +1,7 @@
 //! The first choices of every policy for fixed seeds, and the bits of its regret.
 //!
-//! These numbers mean nothing in themselves. A change of them means that experiments give other results than before.
+//! These numbers mean nothing in themselves. A change of them means that experiments give other
+//! results than before.
 
 use super::trials::{Extent, Trial, trials};
 use super::users::Users;

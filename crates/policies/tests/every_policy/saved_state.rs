@@ -126,7 +126,8 @@ fn damaged_data_is_refused_or_usable() {
     assert!(refused > 1000 && accepted > 1000, "{refused} refused, {accepted} accepted");
 }
 
-/// Counts of any size up to the largest that is accepted, in place of those of a fresh policy; none if it keeps no counts.
+/// Counts of any size up to the largest that is accepted, in place of those of a fresh policy; none
+/// if it keeps no counts.
 fn extreme(fresh: &Value, rng: &mut impl rand::Rng) -> Option<Value> {
     let mut saved = fresh.clone();
     let state = &mut saved["state"];

@@ -1,4 +1,5 @@
-//! No answer breaks a policy: late or twice, to actions that it never chose, of items that do not exist.
+//! No answer breaks a policy: late or twice, to actions that it never chose, of items that do not
+//! exist.
 
 use super::trials::{Answer, Event, Extent, Trial, trials};
 use super::users::Users;
@@ -111,8 +112,8 @@ fn the_longest_list_is_no_special_case() {
     }
 }
 
-/// A position that is examined once in the lifetime of the universe is one that is never examined: no reciprocal overflows, no
-/// sampler waits for a draw that does not come.
+/// A position that is examined once in the lifetime of the universe is one that is never examined:
+/// no reciprocal overflows, no sampler waits for a draw that does not come.
 #[test]
 fn hardly_any_examination_is_none() {
     let shown = |lower: f64| -> Vec<Vec<Vec<usize>>> {

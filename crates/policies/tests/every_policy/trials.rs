@@ -31,7 +31,8 @@ pub(crate) enum Event {
     Strange { numbers: Vec<u32>, answer: Answer },
 }
 
-/// Clicks on a list of any length. Of a cell the first counts, of a duel the first three say whether the better one lost.
+/// Clicks on a list of any length. Of a cell the first counts, of a duel the first three say
+/// whether the better one lost.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answer {
     pub(crate) bits: u64,
@@ -303,8 +304,8 @@ impl Plain for Dueling {
     }
 }
 
-/// Parameters that matter only together: with small radii the policies for the best items decide within a test, so that their tolerance and
-/// the order of their lists show in what they choose.
+/// Parameters that matter only together: with small radii the policies for the best items decide
+/// within a test, so that their tolerance and the order of their lists show in what they choose.
 const TOGETHER: [&str; 9] = [
     "cascade-bai(radius_scale=0.3,order=mean-asc)",
     "cascade-bai(radius_scale=0.3,order=upper-desc)",
@@ -321,7 +322,8 @@ const TOGETHER: [&str; 9] = [
 static VARIANTS: LazyLock<BTreeMap<&str, Vec<PolicySpec>>> =
     LazyLock::new(|| rows().iter().map(|row| (row.name, variants(row))).collect());
 
-/// A policy with its defaults, once with another value of every parameter, and with parameters that matter together.
+/// A policy with its defaults, once with another value of every parameter, and with parameters that
+/// matter together.
 pub(crate) fn variants(row: &Row) -> Vec<PolicySpec> {
     let mut specs = vec![row.spec()];
     let together = TOGETHER.iter().map(|text| text.parse::<PolicySpec>().expect("a policy"));
@@ -346,7 +348,8 @@ pub(crate) fn variants(row: &Row) -> Vec<PolicySpec> {
     specs
 }
 
-/// The policies of the catalogue that learn from the users of a protocol, or show anything at all to them.
+/// The policies of the catalogue that learn from the users of a protocol, or show anything at all
+/// to them.
 pub(crate) fn rows_for(protocol: Protocol) -> impl Iterator<Item = &'static Row> {
     rows().iter().filter(move |row| row.is_built_from_knowledge() && row.speaks(protocol))
 }
@@ -419,7 +422,8 @@ pub(crate) enum Extent {
     Variants,
 }
 
-/// Every policy on every one of the users whose answers it reads, told that there are `horizon` rounds.
+/// Every policy on every one of the users whose answers it reads, told that there are `horizon`
+/// rounds.
 pub(crate) fn trials(users: Users, extent: Extent, horizon: u64) -> Vec<Box<dyn Trial>> {
     fn add<M: Playable>(trials: &mut Vec<Box<dyn Trial>>, all: Vec<M>, extent: Extent, horizon: u64) {
         for (number, users) in all.into_iter().enumerate() {
@@ -442,7 +446,8 @@ pub(crate) fn trials(users: Users, extent: Extent, horizon: u64) -> Vec<Box<dyn 
     trials
 }
 
-/// Policies for lists that are no rows: one list for ever, and one that reads clicks as those of other users.
+/// Policies for lists that are no rows: one list for ever, and one that reads clicks as those of
+/// other users.
 pub(crate) fn trials_without_a_row() -> Vec<Box<dyn Trial>> {
     let users = Rc::new(Users::first().position_based.remove(0));
     let read_as: ReadAs<SemiBandit, _> = ReadAs::new(PrefixTs::new(users.shape()));
@@ -452,7 +457,8 @@ pub(crate) fn trials_without_a_row() -> Vec<Box<dyn Trial>> {
     vec![
         trial("fixed", &users, Fixed::new(users.optimal_action())),
         trial("prefix-ts as on a semi-bandit", &users, read_as),
-        // Small batches, without the head start of the default: items leave, and batches are merged in the meantime.
+        // Small batches, without the head start of the default: items leave, and batches are merged
+        // in the meantime.
         trial("merge-dts in small batches", &duels, merge_dts),
     ]
 }

@@ -61,7 +61,8 @@ impl Users {
         users
     }
 
-    /// Users of lists, of every protocol, who find these items attractive. Where users read from the top down, examination falls.
+    /// Users of lists, of every protocol, who find these items attractive. Where users read from
+    /// the top down, examination falls.
     pub(crate) fn who_like(attraction: &[f64], examination: &[f64]) -> Self {
         let mut falling = examination.to_vec();
         falling.sort_by(|a, b| b.total_cmp(a));
@@ -77,7 +78,8 @@ impl Users {
     }
 }
 
-/// The paper's, one as in advertising, all items shown, one position, and positions in any order that everybody, or nobody, looks at.
+/// The paper's, one as in advertising, all items shown, one position, and positions in any order
+/// that everybody, or nobody, looks at.
 fn position_based() -> Vec<PositionBased> {
     let instances: [Lists<'_>; 5] = [
         (&[0.45, 0.35, 0.25, 0.15, 0.05], &[0.9, 0.6, 0.3]),
@@ -153,7 +155,8 @@ fn browsing() -> Vec<UserBrowsing> {
     vec![UserBrowsing::from_values(&[0.3, 0.5, 0.2, 0.5, 0.1], &examination).expect("valid")]
 }
 
-/// The paper's class, a random table, one of which not every cell is looked at in every round, a row, a column, a cell, ties, and nothing to find.
+/// The paper's class, a random table, one of which not every cell is looked at in every round, a
+/// row, a column, a cell, ties, and nothing to find.
 fn rank_one() -> Vec<RankOneModel> {
     let shape = |rows, columns| TableShape::new(rows, columns).expect("valid");
     let plain = |rows: &[f64], columns: &[f64]| RankOneModel::from_values(rows, columns).expect("valid");
@@ -170,7 +173,8 @@ fn rank_one() -> Vec<RankOneModel> {
     ]
 }
 
-/// A total order, two items, a winner among cycles, none, anything, ties, certainty, more than one batch.
+/// A total order, two items, a winner among cycles, none, anything, ties, certainty, more than one
+/// batch.
 fn dueling() -> Vec<DuelingModel> {
     let mut rng = generator(3);
     vec![

@@ -18,9 +18,11 @@ pub(crate) struct PlainCascadeBai {
     pub(crate) scale: f64,
     pub(crate) order: ShowOrder,
     pub(crate) bat_rac: Option<usize>,
-    /// Whether the list is of the items that come first in `order`, instead of the least observed in that order.
+    /// Whether the list is of the items that come first in `order`, instead of the least observed
+    /// in that order.
     pub(crate) order_chooses: bool,
-    /// Whether an item counts as observed while its display is open. Otherwise the list is Algorithm 1's to the letter.
+    /// Whether an item counts as observed while its display is open. Otherwise the list is
+    /// Algorithm 1's to the letter.
     pub(crate) counts_open_displays: bool,
     rho: f64,
     rank: Vec<usize>,

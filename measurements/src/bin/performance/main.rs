@@ -1,4 +1,5 @@
-//! Prints the tables of `docs/performance.md` and draws its pictures. `cargo xtask performance` runs this, and then the packages of others.
+//! Prints the tables of `docs/performance.md` and draws its pictures. `cargo xtask performance`
+//! runs this, and then the packages of others.
 //!
 //! ```sh
 //! cargo run --release -p measurements --bin performance -- --pictures docs/images
@@ -13,7 +14,8 @@ use anyhow::Result;
 use clap::Parser;
 use std::path::PathBuf;
 
-/// Measures policies beside their plain versions, and how their rates change with items, positions, rounds and threads.
+/// Measures policies beside their plain versions, and how their rates change with items, positions,
+/// rounds and threads.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Draw the pictures of growth into this folder

@@ -8,7 +8,8 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use sim::{Contender, Entry, Replication, Schedule, Streams};
 
-/// Plays this number of rounds from the first one on, users and regret included. The second number selects the random streams.
+/// Plays this number of rounds from the first one on, users and regret included. The second number
+/// selects the random streams.
 pub(crate) type Play = Box<dyn Fn(u64, u64) + Sync>;
 
 /// Numbers of items and positions.
@@ -65,7 +66,8 @@ pub(crate) const PLAYERS: &[Player] = &[
     },
 ];
 
-/// Attractions as in advertising, where most items rarely attract: products of two uniform numbers, up to .4.
+/// Attractions as in advertising, where most items rarely attract: products of two uniform numbers,
+/// up to .4.
 fn attraction(size: Size) -> Vec<f64> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     (0..size.items).map(|_| 0.4 * rng.random::<f64>() * rng.random::<f64>()).collect()

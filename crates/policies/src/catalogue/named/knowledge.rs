@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Knowledge {
-    /// Numbers of items and positions, of rows and columns, or of items and the two items compared (2).
+    /// Numbers of items and positions, of rows and columns, or of items and the two items compared
+    /// (2).
     pub sizes: [usize; 2],
     /// Examination probabilities, one per position; empty if the policy does not know them.
     pub examination: Vec<Probability>,

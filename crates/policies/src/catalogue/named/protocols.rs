@@ -33,8 +33,8 @@ pub trait Catalogued: Interaction<Action: Sync> + Sized {
 /// Visitor that makes policies for the protocol `I`.
 struct Make<I>(PhantomData<fn() -> I>);
 
-/// Implements a visitor for protocols of a family, given what else its policies can do, the part of the knowledge that they use, and what
-/// they say of the best items.
+/// Implements a visitor for protocols of a family, given what else its policies can do, the part of
+/// the knowledge that they use, and what they say of the best items.
 macro_rules! make {
     ($($Visitor:ident on $($Interaction:ident),+: $Member:path, $Bound:path, |$knowledge:ident| -> $Known:ty $known:block, $identifies:ident;)*) => {$($(
         impl $Visitor for Make<$Interaction> {

@@ -14,7 +14,8 @@ use std::marker::PhantomData;
 const FORMAT: u32 = 1;
 
 impl<I: Catalogued> NamedPolicy<I> {
-    /// Restores `saved` if it is a state of this policy: the same name, parameters and knowledge of the users.
+    /// Restores `saved` if it is a state of this policy: the same name, parameters and knowledge of
+    /// the users.
     ///
     /// # Errors
     ///
@@ -55,7 +56,8 @@ impl<I: Catalogued> Serialize for State<'_, I> {
 }
 
 impl<I: Catalogued> Serialize for NamedPolicy<I> {
-    /// Writes a map in human-readable formats, and a tuple (format, policy as text, knowledge, state) in binary ones.
+    /// Writes a map in human-readable formats, and a tuple (format, policy as text, knowledge,
+    /// state) in binary ones.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { spec, knowledge, policy } = self;
         let state = State(&**policy);

@@ -21,8 +21,8 @@ fn after(rows: &[&[u64]]) -> EcwRmed {
     policy
 }
 
-/// The least cost on matrices of the paper's Tables 2 and 3. The first value is printed in its Table 4 (49.7); all are also those of a
-/// linear program, by others.
+/// The least cost on matrices of the paper's Tables 2 and 3. The first value is printed in its
+/// Table 4 (49.7); all are also those of a linear program, by others.
 #[test]
 fn plans_cost_what_the_paper_says() {
     let cases: [(&[&[u64]], f64); 5] = [
@@ -46,7 +46,8 @@ fn least_cost(policy: &mut EcwRmed) -> (f64, usize) {
     (costs.fold(f64::INFINITY, f64::min), winners.len())
 }
 
-/// Theorems 2, 5 and 6: the cheapest plan costs at least the lower bound, and no more if there are several winners.
+/// Theorems 2, 5 and 6: the cheapest plan costs at least the lower bound, and no more if there are
+/// several winners.
 #[test]
 fn plans_meet_the_lower_bound_if_there_are_several_winners() {
     let mut rng = ChaCha8Rng::seed_from_u64(6);
@@ -73,8 +74,8 @@ fn plans_meet_the_lower_bound_if_there_are_several_winners() {
     assert!(met > 10 && above > 10, "{met} {above}");
 }
 
-/// Gap, with the close pair the wrong way round after a thousand duels of every pair: every item has two superiors. The evidence for the
-/// true winner suffices all the same, and for no other.
+/// Gap, with the close pair the wrong way round after a thousand duels of every pair: every item
+/// has two superiors. The evidence for the true winner suffices all the same, and for no other.
 #[test]
 fn recommends_the_winner_whose_evidence_suffices() {
     let mut policy = after(&[&[800, 800, 490, 200], &[800, 200, 800], &[800, 800], &[200]]);
@@ -90,9 +91,10 @@ fn recommends_the_winner_whose_evidence_suffices() {
     }
 }
 
-/// On Gap, 82 of 100 runs name the winner after 10,000 rounds. If each does with a probability of .95, fewer do with a probability below
-/// 1e-6. Drawing one of the items with the fewest superiors is right in .58 of the runs, and in 82 with a probability below 1e-6: the close
-/// pair is the wrong way round in half of them.
+/// On Gap, 82 of 100 runs name the winner after 10,000 rounds. If each does with a probability of
+/// .95, fewer do with a probability below 1e-6. Drawing one of the items with the fewest superiors
+/// is right in .58 of the runs, and in 82 with a probability below 1e-6: the close pair is the
+/// wrong way round in half of them.
 #[test]
 fn recommends_the_winner_of_gap() {
     let rows = [

@@ -18,7 +18,8 @@ pub enum Pulls {
 }
 
 impl CascadeBai {
-    /// `BatchRacing` that identifies as many items as a list of `shape` has positions. With [`Pulls::One`] it shows lists of one item.
+    /// `BatchRacing` that identifies as many items as a list of `shape` has positions. With
+    /// [`Pulls::One`] it shows lists of one item.
     pub fn bat_rac(shape: ListShape, pulls: Pulls, delta: Delta) -> Self {
         let n_shown = match pulls {
             Pulls::List => shape.n_positions(),

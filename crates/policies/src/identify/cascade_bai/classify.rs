@@ -34,7 +34,8 @@ impl Candidate {
 }
 
 impl CascadeBai {
-    /// Accepts and rejects all items that the bounds allow, then sets the levels up to which no further decision is possible.
+    /// Accepts and rejects all items that the bounds allow, then sets the levels up to which no
+    /// further decision is possible.
     #[cold]
     pub(super) fn classify(&mut self) {
         let mut rivals = self.line_up();
@@ -47,8 +48,8 @@ impl CascadeBai {
         self.set_levels(rivals);
     }
 
-    /// Lists the undecided items as candidates: the k of largest mean, the k-th of them last, then the next one, then the others. Returns
-    /// the upper and the lower bound to beat, see [`Rival`].
+    /// Lists the undecided items as candidates: the k of largest mean, the k-th of them last, then
+    /// the next one, then the others. Returns the upper and the lower bound to beat, see [`Rival`].
     fn line_up(&mut self) -> (f64, f64) {
         let Self { candidates, items, rank, queue, settings, radii, .. } = self;
         candidates.clear();

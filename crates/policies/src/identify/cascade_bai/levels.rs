@@ -1,4 +1,5 @@
-//! Levels between the bounds: as long as every undecided item respects them, no item can be accepted or rejected.
+//! Levels between the bounds: as long as every undecided item respects them, no item can be
+//! accepted or rejected.
 
 use super::classify::{Candidate, Rival};
 use super::show_order::ShowOrder;
@@ -34,10 +35,12 @@ impl Levels {
         are_broken: true,
     };
 
-    /// The counts up to which an item respects the levels for any clicks; `None` if it violates them now.
+    /// The counts up to which an item respects the levels for any clicks; `None` if it violates
+    /// them now.
     ///
-    /// After `s` more observations, `c` of them clicked, a mean `m` has fallen by at most `m s / n` and risen by at most `(1 - m) c / n`.
-    /// The radius `C` has shrunk by at most `C s / (2 n)`, since its square times `n` grows.
+    /// After `s` more observations, `c` of them clicked, a mean `m` has fallen by at most `m s / n`
+    /// and risen by at most `(1 - m) c / n`. The radius `C` has shrunk by at most `C s / (2 n)`,
+    /// since its square times `n` grows.
     fn quiet(&self, item: Item, state: ItemState, radius: f64) -> Option<(u64, u64)> {
         let (n, mean) = (float(item.n), item.mean());
         let below_upper_level = self.above_lower - (mean - radius);
@@ -52,7 +55,8 @@ impl Levels {
         if item.n == 0 {
             return Some((0, 0));
         }
-        // Half of the distance to the upper level is for the mean, half for the radius. If nothing can move, 0 / 0 is no bound.
+        // Half of the distance to the upper level is for the mean, half for the radius. If nothing
+        // can move, 0 / 0 is no bound.
         let observations = (above_floor / mean)
             .min(above_lower_level / (mean + radius / 2.0))
             .min(below_upper_level / radius);
@@ -69,8 +73,8 @@ fn whole(number: f64) -> u64 {
 }
 
 impl CascadeBai {
-    /// Sets the first levels: no decision is possible until an item has enough observations that two intervals fit side by side between
-    /// 0 and 1.
+    /// Sets the first levels: no decision is possible until an item has enough observations that
+    /// two intervals fit side by side between 0 and 1.
     pub(super) fn begin_quietly(&mut self) {
         let needed = 1.0 + self.settings.epsilon.get() + self.slack();
         let overlap = |n: u64| 2.0 * self.radii.radius(n) >= needed;
@@ -93,7 +97,8 @@ impl CascadeBai {
         self.levels.are_broken = self.most_observed > quiet;
     }
 
-    /// Recomputes the counts up to which an item respects the levels; `false` if it may violate them now.
+    /// Recomputes the counts up to which an item respects the levels; `false` if it may violate
+    /// them now.
     #[cold]
     pub(super) fn watch(&mut self, id: ItemId) -> bool {
         let (item, state) = (self.items[id.index()], self.states[id.index()]);
@@ -105,8 +110,9 @@ impl CascadeBai {
         quiet.is_some()
     }
 
-    /// Checks whether the bounds to beat still respect the levels; for orders that keep the items sorted by mean. `BatchRacing` always
-    /// classifies, since it would have to search for the bounds.
+    /// Checks whether the bounds to beat still respect the levels; for orders that keep the items
+    /// sorted by mean. `BatchRacing` always classifies, since it would have to search for the
+    /// bounds.
     pub(super) fn compare_rivals(&mut self) {
         if self.settings.rival == Rival::OfBound {
             self.levels.are_broken = true;
@@ -122,15 +128,16 @@ impl CascadeBai {
         self.levels.are_broken |= !(is_above && is_below);
     }
 
-    /// Sets levels half-way between the bounds that would have to cross, and computes for every item up to which counts it respects them.
+    /// Sets levels half-way between the bounds that would have to cross, and computes for every
+    /// item up to which counts it respects them.
     pub(super) fn set_levels(&mut self, (upper_to_beat, lower_to_beat): (f64, f64)) {
         let n_open = self.settings.n_best - self.accepted.len();
         let epsilon = self.settings.epsilon.get() - self.slack();
         let max_lower = self.candidates.iter().map(Candidate::lower).fold(f64::NEG_INFINITY, f64::max);
         let min_upper = self.candidates.iter().map(Candidate::upper).fold(f64::INFINITY, f64::min);
         self.levels = if self.settings.order == ShowOrder::LeastObserved {
-            // The item at rank k + 1 later has a mean not below those of the k + 1 items that are ahead now, and a radius not below that
-            // of the most observed item.
+            // The item at rank k + 1 later has a mean not below those of the k + 1 items that are
+            // ahead now, and a radius not below that of the most observed item.
             let radius = self.radii.radius(self.most_observed);
             let (first_out, last_in) = (self.candidates[n_open].mean, self.candidates[n_open - 1].mean);
             let room_above = first_out + radius - epsilon - max_lower;
@@ -167,7 +174,8 @@ impl CascadeBai {
         }
     }
 
-    /// An upper bound, with a large margin, of the rounding in a comparison of sums of means and radii.
+    /// An upper bound, with a large margin, of the rounding in a comparison of sums of means and
+    /// radii.
     fn slack(&self) -> f64 {
         1e-12 * (1.0 + self.settings.radius_scale.get() + self.settings.epsilon.get())
     }

@@ -1,15 +1,18 @@
 //! The undecided items, in the order in which they are shown.
 //!
-//! The item with the fewest turns comes first. Its turns are its observations and its open displays: displays on lists without feedback so
-//! far. Among items with equally many turns the one observed or shown longest ago comes first. An item whose display ended without an
-//! observation loses that turn, and comes before its equals.
+//! The item with the fewest turns comes first. Its turns are its observations and its open
+//! displays: displays on lists without feedback so far. Among items with equally many turns the one
+//! observed or shown longest ago comes first. An item whose display ended without an observation
+//! loses that turn, and comes before its equals.
 //!
-//! As long as every list gets its feedback before the next request, the queue is a ring: observed items move from the front to the back by
-//! moving the start of the ring. Once a list is requested while another one is open, or feedback arrives out of turn, items are linked in
-//! buckets of equally many turns, and moving an item costs O(1).
+//! As long as every list gets its feedback before the next request, the queue is a ring: observed
+//! items move from the front to the back by moving the start of the ring. Once a list is requested
+//! while another one is open, or feedback arrives out of turn, items are linked in buckets of
+//! equally many turns, and moving an item costs O(1).
 //!
-//! The displays of the last list, the *front*, are entered only when another list is requested, or other feedback arrives, before its own
-//! feedback. If its feedback comes first, only the observed items move.
+//! The displays of the last list, the *front*, are entered only when another list is requested, or
+//! other feedback arrives, before its own feedback. If its feedback comes first, only the observed
+//! items move.
 
 mod buckets;
 mod circles;
@@ -25,9 +28,11 @@ pub(super) struct Queue {
     ring: Vec<ItemId>,
     front: usize,
     n_shown: usize,
-    /// Whether the first items in order are on a list without feedback, and their displays are not entered yet.
+    /// Whether the first items in order are on a list without feedback, and their displays are not
+    /// entered yet.
     is_front_open: bool,
-    /// The items of that list, in the order of the queue, once items are linked; in a ring they are the next ones.
+    /// The items of that list, in the order of the queue, once items are linked; in a ring they are
+    /// the next ones.
     front_items: Vec<ItemId>,
     is_linked: bool,
     /// Open displays of every item, once items are linked.
@@ -63,13 +68,15 @@ impl Queue {
         &self.ring
     }
 
-    /// Puts the items in a random order that does not depend on their order so far. [`Queue::arrange`] makes a queue of it again.
+    /// Puts the items in a random order that does not depend on their order so far.
+    /// [`Queue::arrange`] makes a queue of it again.
     pub(super) fn shuffle<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         self.ring.sort_unstable();
         self.ring.shuffle(rng);
     }
 
-    /// The ring in memory, and the index of its start; `None` once a list is open or items are linked.
+    /// The ring in memory, and the index of its start; `None` once a list is open or items are
+    /// linked.
     #[inline]
     pub(super) fn idle_ring(&self) -> Option<(&[ItemId], usize)> {
         (!self.is_linked && !self.is_front_open).then_some((&self.ring, self.front))
@@ -99,8 +106,8 @@ impl Queue {
         self.is_linked && self.is_front_open
     }
 
-    /// Ends the displays of a front whose items are linked: adds a turn to the observed ones, in this order. The others stay among the
-    /// first items, since no item moves forward past them.
+    /// Ends the displays of a front whose items are linked: adds a turn to the observed ones, in
+    /// this order. The others stay among the first items, since no item moves forward past them.
     #[inline]
     pub(super) fn advance_linked(&mut self, observed: &[ItemId]) {
         self.is_front_open = false;
@@ -159,7 +166,8 @@ impl Queue {
         }
     }
 
-    /// Links the items, unless they are linked already. `observations` gives the observations of an item.
+    /// Links the items, unless they are linked already. `observations` gives the observations of an
+    /// item.
     #[cold]
     pub(super) fn link(&mut self, observations: impl Fn(ItemId) -> u64) {
         if self.is_linked {
@@ -187,7 +195,8 @@ impl Queue {
         }
     }
 
-    /// Ends a display of each of these items without an observation. Items must be linked. `in_order` is a buffer.
+    /// Ends a display of each of these items without an observation. Items must be linked.
+    /// `in_order` is a buffer.
     pub(super) fn close(&mut self, unobserved: &[ItemId], in_order: &mut Vec<ItemId>) {
         in_order.clear();
         let is_open = |open: &[u64], item: ItemId| open.get(item.index()).is_some_and(|&open| open > 0);
@@ -226,7 +235,8 @@ impl Queue {
         self.ring.retain(|&item| keep(item));
     }
 
-    /// The items in order, and the open displays of all items in the catalogue; empty if there is no open display.
+    /// The items in order, and the open displays of all items in the catalogue; empty if there is
+    /// no open display.
     pub(super) fn saved(&self, observations: impl Fn(ItemId) -> u64) -> (Vec<ItemId>, Vec<u64>) {
         let mut items = self.ring.clone();
         self.copy_to(&mut items);

@@ -1,4 +1,5 @@
-//! Radii by number of observations, with a cache: items are observed about equally often, so most radii are requested repeatedly.
+//! Radii by number of observations, with a cache: items are observed about equally often, so most
+//! radii are requested repeatedly.
 
 use crate::Delta;
 use crate::exact::float;

@@ -98,7 +98,8 @@ impl From<CascadeBai> for Saved {
 }
 
 impl Clone for CascadeBai {
-    /// Saves and restores: a derived clone would leave no spare capacity in the lists that grow, and `update` must not allocate.
+    /// Saves and restores: a derived clone would leave no spare capacity in the lists that grow,
+    /// and `update` must not allocate.
     fn clone(&self) -> Self {
         Self::assemble(self.saved())
     }

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 /// The order of the items on a list; it does not affect which items are shown.
 ///
-/// All orders but the first are from section 6.1 of the paper. They have no guarantee for the number of steps: an item at the end of the
-/// list may never be observed. An ascending order is the reverse of the descending one.
+/// All orders but the first are from section 6.1 of the paper. They have no guarantee for the
+/// number of steps: an item at the end of the list may never be observed. An ascending order is the
+/// reverse of the descending one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -64,7 +65,8 @@ impl CascadeBai {
         }
     }
 
-    /// Puts the next items of the queue in order. `list` has the keys of those that it shares with the last list, in order already.
+    /// Puts the next items of the queue in order. `list` has the keys of those that it shares with
+    /// the last list, in order already.
     #[inline]
     pub(super) fn put_in_order(&mut self, shown: &mut [ItemId]) {
         let n_kept = self.list.len();

@@ -1,8 +1,10 @@
 //! [`ByNeed`]: the undecided items of `cascade-kl` in the order by need, without computing what has not changed.
 //!
-//! The data of an item stand at its *place*, its index among the undecided items, in one array for each number: so the progress of all
-//! items is computed in vector registers. The numbers of an item change with its observations only. The smoothed means are kept in two
-//! parts, the largest and the others, of which the boundary needs the smallest and the largest. In most rounds no mean changes sides.
+//! The data of an item stand at its *place*, its index among the undecided items, in one array for
+//! each number: so the progress of all items is computed in vector registers. The numbers of an
+//! item change with its observations only. The smoothed means are kept in two parts, the largest
+//! and the others, of which the boundary needs the smallest and the largest. In most rounds no mean
+//! changes sides.
 
 use super::LANES;
 use super::need::{LEAST_SHARE, Need, equally_far, smoothed_mean};
@@ -112,7 +114,8 @@ impl ByNeed {
         self.packing = Packing::new(size);
     }
 
-    /// Places of the items of a list, first to last. `open_observations` is the number of observations of the undecided items.
+    /// Places of the items of a list, first to last. `open_observations` is the number of
+    /// observations of the undecided items.
     #[inline]
     pub(super) fn first(
         &mut self,
@@ -153,7 +156,8 @@ impl ByNeed {
 /// The smoothed means of the undecided items, in two parts.
 #[derive(Debug, Clone)]
 struct Split {
-    /// The largest, as many as items are still to be found, and then the others, each part in any order.
+    /// The largest, as many as items are still to be found, and then the others, each part in any
+    /// order.
     means: Vec<f64>,
     n_largest: usize,
     /// Where the mean of a place stands, and the place of every mean.

@@ -13,8 +13,9 @@ const PER_ROOT: f64 = 0.02;
 /// From this mean on, `ln(1 - mean)` is not computed by [`ln_1p_of_small`].
 const MOST_SMALL: f64 = 0.29;
 
-/// The parts of an item's progress that do not depend on the other items. Its progress towards being told apart from a boundary `c` is
-/// `base - clicks ln c - failures ln(1 - c)`, and its depth on the list `ln_mean` plus the progress.
+/// The parts of an item's progress that do not depend on the other items. Its progress towards
+/// being told apart from a boundary `c` is `base - clicks ln c - failures ln(1 - c)`, and its depth
+/// on the list `ln_mean` plus the progress.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Need {
     pub(super) base: f64,
@@ -30,7 +31,8 @@ impl Need {
         Self::of_parts(float(observations), mean, ln(mean), ln_1p(-mean))
     }
 
-    /// Of several items at once, the same bits as one by one: their logarithms share vector registers.
+    /// Of several items at once, the same bits as one by one: their logarithms share vector
+    /// registers.
     #[inline]
     pub(super) fn of_several<const N: usize>(n: [f64; N], means: [f64; N]) -> [Self; N] {
         let ln_means = ln_of_normals(means);
@@ -54,8 +56,8 @@ impl Need {
     }
 }
 
-/// The boundary: the mean with the same divergence from the k-th largest smoothed mean and from the next one, with k items still to be
-/// found.
+/// The boundary: the mean with the same divergence from the k-th largest smoothed mean and from the
+/// next one, with k items still to be found.
 pub(super) fn boundary(candidates: &Candidates, means: &mut Vec<f64>) -> f64 {
     let smoothed = |item| smoothed_mean(candidates.observations(item), candidates.clicks(item));
     means.clear();

@@ -1,9 +1,10 @@
 //! Sort keys of places in one word each.
 //!
-//! A key is a flag, a number and a place; equal numbers are in the order of their places. The word has the flag in its highest bit, the
-//! upper bits of the number below it, in an encoding that keeps their order, and the place in the lowest bits. So words are ordered as
-//! their keys, unless two numbers differ only in the bits that the place has displaced. This is noticed, and then the keys themselves are
-//! compared. Comparing words is several times as fast.
+//! A key is a flag, a number and a place; equal numbers are in the order of their places. The word
+//! has the flag in its highest bit, the upper bits of the number below it, in an encoding that
+//! keeps their order, and the place in the lowest bits. So words are ordered as their keys, unless
+//! two numbers differ only in the bits that the place has displaced. This is noticed, and then the
+//! keys themselves are compared. Comparing words is several times as fast.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,5 @@
-//! The same choices as a version that compares everybody with everybody; what the ratios are made of; and how often it is wrong.
+//! The same choices as a version that compares everybody with everybody; what the ratios are made
+//! of; and how often it is wrong.
 
 use super::need::{LEAST_SHARE, Need, equally_far, smoothed_mean};
 use super::*;
@@ -177,8 +178,8 @@ fn numbers<'a>(items: impl IntoIterator<Item = &'a ItemId>) -> Vec<usize> {
     items.into_iter().map(|item| item.index()).collect()
 }
 
-/// Both versions on the same users: the same lists and the same sets in every step. Gives whether they stopped. With `late`, answers come
-/// in a random order, some twice and some never.
+/// Both versions on the same users: the same lists and the same sets in every step. Gives whether
+/// they stopped. With `late`, answers come in a random order, some twice and some never.
 fn plays_alike(weights: &[f64], n_best: usize, settings: Settings, seed: u64, cap: u64, late: bool) -> bool {
     let users = CascadeModel::from_values(weights, n_best).unwrap();
     let (mut fast, mut plain) = (policy(users.shape(), settings), Plain::new(users.shape(), settings));
@@ -247,8 +248,8 @@ fn chooses_as_the_plain_version_does_at_the_papers_scale() {
     assert!(ends >= 3, "{ends} ends");
 }
 
-/// Lists of the policy against lists sorted from its counts, in runs of 5,000 rounds or until it stops. A version that misses the last
-/// observation of every list must show other lists.
+/// Lists of the policy against lists sorted from its counts, in runs of 5,000 rounds or until it
+/// stops. A version that misses the last observation of every list must show other lists.
 fn lists_are_sorted_by_need(weights: &[f64], n_best: usize, rounds: u64) {
     let users = CascadeModel::from_values(weights, n_best).unwrap();
     let settings = settings(0.1, 0.0, CascadeKlTest::Pair, CascadeKlOrder::Need);
@@ -306,7 +307,8 @@ fn lists_are_sorted_by_need_of_128_items() {
     lists_are_sorted_by_need(&weights, 20, 20_000);
 }
 
-/// More items, which takes more bits of a packed key, and means on both sides of the limit for small ones.
+/// More items, which takes more bits of a packed key, and means on both sides of the limit for
+/// small ones.
 #[test]
 fn lists_are_sorted_by_need_of_many_items() {
     let spread: Vec<f64> = (0..300).map(|item| f64::from(item) / 300.0).collect();
@@ -366,7 +368,8 @@ fn the_marginal_is_that_of_the_prior() {
     assert!((libm::exp(Evidence::new(2, 1).ln_ratio(0.5)) - 0.125 / 0.25).abs() < 1e-14);
 }
 
-/// At an upper bound the mixture over smaller means is more probable than the bound by the factor asked for, and not by much more.
+/// At an upper bound the mixture over smaller means is more probable than the bound by the factor
+/// asked for, and not by much more.
 #[test]
 fn upper_bounds_are_where_the_truncated_mixture_rejects() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
@@ -436,8 +439,8 @@ fn the_null_is_given_its_largest_likelihood() {
     }
 }
 
-/// The probability, to the last digit, that the evidence for item `a` against item `b` reaches each of the levels at some time in `n` observations
-/// of each in turn.
+/// The probability, to the last digit, that the evidence for item `a` against item `b` reaches each
+/// of the levels at some time in `n` observations of each in turn.
 fn beats_within<const N: usize>(
     n: usize,
     [mean_a, mean_b]: [f64; 2],
@@ -479,7 +482,8 @@ fn beats_within<const N: usize>(
     beaten
 }
 
-/// No error is more probable than its level, by enumeration; with a level of which only the tenth root is used it is.
+/// No error is more probable than its level, by enumeration; with a level of which only the tenth
+/// root is used it is.
 #[test]
 fn a_pair_is_parted_wrongly_as_seldom_as_promised() {
     for (mean, epsilon) in [(0.5, 0.0), (0.1, 0.0), (0.9, 0.0), (0.4, 0.1), (0.3, 0.05)] {
@@ -511,8 +515,9 @@ fn a_bound_fails_as_seldom_as_promised() {
     }
 }
 
-/// How many of the runs take a wrong decision: accept an item that is too bad or, without a tolerance, reject one of the best. They
-/// end with it, for what is left may have no answer, or after `rounds` rounds. `looseness` divides the logarithms of all levels.
+/// How many of the runs take a wrong decision: accept an item that is too bad or, without a
+/// tolerance, reject one of the best. They end with it, for what is left may have no answer, or
+/// after `rounds` rounds. `looseness` divides the logarithms of all levels.
 fn errors(
     (weights, n_best, rounds): (&[f64], usize, u32),
     settings: Settings,
@@ -554,20 +559,23 @@ fn errors(
     n_errors
 }
 
-/// Whether this number of errors is too large for a probability of `delta`, at level 1e-6, by the exact binomial distribution.
+/// Whether this number of errors is too large for a probability of `delta`, at level 1e-6, by the
+/// exact binomial distribution.
 fn too_many(n_errors: u64, runs: u64, delta: f64) -> bool {
     n_errors > 0 && Binomial::new(delta, runs).unwrap().sf(n_errors - 1) < 1e-6
 }
 
-/// Runs of the policy. Where it may be wrong in .01 of them, .1 is seen with a probability of .99; where in .05, .19; where in .5, .72.
+/// Runs of the policy. Where it may be wrong in .01 of them, .1 is seen with a probability of .99;
+/// where in .05, .19; where in .5, .72.
 const RUNS: u64 = 250;
-/// Runs with wrong levels, where these are wrong in .12 of them and .05 was promised: seen with a probability of .99.
+/// Runs with wrong levels, where these are wrong in .12 of them and .05 was promised: seen with a
+/// probability of .99.
 const LOOSE_RUNS: u64 = 800;
 /// The divisor of the logarithms of the wrong levels.
 const LOOSENESS: f64 = 30.0;
 
-/// Six items of which two are better by a tenth, at a `delta` so large that errors may happen. With loose levels 845 of 846
-/// errors come in the first 300 rounds.
+/// Six items of which two are better by a tenth, at a `delta` so large that errors may happen. With
+/// loose levels 845 of 846 errors come in the first 300 rounds.
 #[test]
 fn errs_as_seldom_as_promised() {
     for (test, order) in
@@ -579,8 +587,8 @@ fn errs_as_seldom_as_promised() {
     }
 }
 
-/// A larger gap and a `delta` that loose levels exceed: how the test above would fail. All of 673 errors of loose levels come in the
-/// first 300 rounds.
+/// A larger gap and a `delta` that loose levels exceed: how the test above would fail. All of 673
+/// errors of loose levels come in the first 300 rounds.
 #[test]
 fn loose_levels_err_too_often() {
     for test in TESTS {
@@ -593,7 +601,8 @@ fn loose_levels_err_too_often() {
     }
 }
 
-/// Two items, one of which has to be named. All of 206 errors of loose levels come in the first 100 rounds.
+/// Two items, one of which has to be named. All of 206 errors of loose levels come in the first 100
+/// rounds.
 #[test]
 fn errs_as_seldom_as_promised_of_two() {
     let instance = (&[0.5, 0.4][..], 1, 300);
@@ -608,8 +617,9 @@ fn errs_as_seldom_as_promised_of_two() {
     }
 }
 
-/// With a tolerance; in the second instance two steps of less than `epsilon` make a forbidden one. 273 of 279
-/// errors of loose levels come in the first 1,000 rounds there, and 515 of 515 in the first instance.
+/// With a tolerance; in the second instance two steps of less than `epsilon` make a forbidden one.
+/// 273 of 279 errors of loose levels come in the first 1,000 rounds there, and 515 of 515 in the
+/// first instance.
 #[test]
 fn errs_as_seldom_as_promised_with_a_tolerance() {
     for (weights, n_best, epsilon, loose_runs) in [

@@ -1,5 +1,5 @@
-//! The same choices as a version that computes every bound in every round; how often it is wrong; and states from before there was a choice
-//! of levels.
+//! The same choices as a version that computes every bound in every round; how often it is wrong;
+//! and states from before there was a choice of levels.
 
 use super::*;
 use crate::tests::falling;
@@ -147,7 +147,8 @@ struct Case {
     delta: f64,
     epsilon: f64,
     seed: u64,
-    /// Answers come in a random order, some twice and some never, and the policy is saved and restored now and then.
+    /// Answers come in a random order, some twice and some never, and the policy is saved and
+    /// restored now and then.
     is_late: bool,
 }
 
@@ -235,8 +236,8 @@ fn old_states_have_the_levels_of_the_rounds() {
     assert_eq!(serde_json::to_value(restored).unwrap(), serde_json::to_value(expected).unwrap());
 }
 
-/// How many of the runs give a wrong answer within the instance's rounds, with the levels of mixtures. `looseness` divides the logarithms of
-/// both levels.
+/// How many of the runs give a wrong answer within the instance's rounds, with the levels of
+/// mixtures. `looseness` divides the logarithms of both levels.
 fn errors((weights, n_best, epsilon, rounds): Instance, delta: f64, looseness: f64, runs: u64) -> u64 {
     let users = CascadeModel::from_values(weights, n_best).unwrap();
     let least = falling(weights)[n_best - 1] - epsilon;
@@ -259,22 +260,26 @@ fn errors((weights, n_best, epsilon, rounds): Instance, delta: f64, looseness: f
     (0..runs).filter(|run| is_wrong(run)).count() as u64
 }
 
-/// Whether this number of errors is too large for a probability of `delta`, at level 1e-6, by the exact binomial distribution.
+/// Whether this number of errors is too large for a probability of `delta`, at level 1e-6, by the
+/// exact binomial distribution.
 fn too_many(n_errors: u64, runs: u64, delta: f64) -> bool {
     n_errors > 0 && Binomial::new(delta, runs).unwrap().sf(n_errors - 1) < 1e-6
 }
 
-/// Runs of the policy. Where it may be wrong in .01 of them, .1 is seen with a probability of .99, and where in .5, .72.
+/// Runs of the policy. Where it may be wrong in .01 of them, .1 is seen with a probability of .99,
+/// and where in .5, .72.
 const RUNS: u64 = 250;
-/// Runs with levels ten times too small, which are wrong in .045, .06 and .11 of them where .01 was promised:
-/// seen with a probability of .99. The test of the policy would also see the last one with a probability of .99.
+/// Runs with levels ten times too small, which are wrong in .045, .06 and .11 of them where .01 was
+/// promised: seen with a probability of .99. The test of the policy would also see the last one
+/// with a probability of .99.
 const LOOSE_RUNS: [u64; 3] = [1000, 600, 250];
 
 /// Weights, the number to find, the tolerance and the rounds.
 type Instance = (&'static [f64], usize, f64, u32);
 
-/// Two items, six, and six of which one is good enough. Errors come early: with levels ten times too small, 219 of 3,000 runs of 3,000 rounds
-/// end with one, and at least 210 of these within the rounds here.
+/// Two items, six, and six of which one is good enough. Errors come early: with levels ten times
+/// too small, 219 of 3,000 runs of 3,000 rounds end with one, and at least 210 of these within the
+/// rounds here.
 const INSTANCES: [Instance; 3] = [
     (&[0.55, 0.45], 1, 0.0, 200),
     (&[0.6, 0.6, 0.4, 0.4, 0.4, 0.4], 2, 0.0, 600),

@@ -10,15 +10,17 @@ use rand::Rng;
 /// Posteriors, made from the counts.
 #[derive(Debug, Clone)]
 pub(super) struct Items {
-    /// Examination of every position, from the most to the least examined: the order of all arrays below.
+    /// Examination of every position, from the most to the least examined: the order of all arrays
+    /// below.
     pub(super) examination: Vec<f64>,
     pub(super) posteriors: Vec<Posterior>,
-    /// Excess of the proposal in each position's factor: the exponents of `1 - kappa_l theta` in the ratio of posterior to proposal; item
-    /// by item, every position.
+    /// Excess of the proposal in each position's factor: the exponents of `1 - kappa_l theta` in
+    /// the ratio of posterior to proposal; item by item, every position.
     pub(super) exponents: Vec<f64>,
     /// Upper tails, item by item; none if every item is drawn in every round.
     pub(super) tails: Vec<Tail>,
-    /// Displays without a click at positions that are ever examined, item by item, of items with tails.
+    /// Displays without a click at positions that are ever examined, item by item, of items with
+    /// tails.
     pub(super) failures: Vec<f64>,
 }
 

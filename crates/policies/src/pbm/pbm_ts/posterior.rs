@@ -1,29 +1,38 @@
-//! A sampler of the exact posterior of the position-based model, `theta^S prod_l (1 - kappa_l theta)^{F_l}` on (0, 1).
+//! A sampler of the exact posterior of the position-based model,
+//! `theta^S prod_l (1 - kappa_l theta)^{F_l}` on (0, 1).
 //!
-//! Rejection sampling. The proposal replaces every factor `ln(1 - kappa_l theta)` of the posterior by its tangent at a point `m`. For any
-//! `m` the proposal bounds the posterior and draws are exact; `m` near the mode makes rejections rare. Two facts give tangents that are
-//! the logarithm of a Beta density:
+//! Rejection sampling. The proposal replaces every factor `ln(1 - kappa_l theta)` of the posterior
+//! by its tangent at a point `m`. For any `m` the proposal bounds the posterior and draws are
+//! exact; `m` near the mode makes rejections rare. Two facts give tangents that are the logarithm
+//! of a Beta density:
 //!
-//! - `ln(1 - kappa_l theta)` is a concave function of `ln theta`, with slope `-kappa_l m / (1 - kappa_l m)` at `m`;
+//! - `ln(1 - kappa_l theta)` is a concave function of `ln theta`, with slope
+//!   `-kappa_l m / (1 - kappa_l m)` at `m`;
 //! - for `kappa_l >= kappa` it is a concave function of `ln(1 - kappa theta)`, with slope
 //!   `kappa_l (1 - kappa m) / (kappa (1 - kappa_l m))`.
 //!
-//! *Stretched Beta.* One position is the reference. Positions with at least its examination go into the exponent `B` of
-//! `1 - kappa theta`, the others into the exponent `A` of `theta`. The proposal is a `Beta(A + 1, B + 1)` variate divided by `kappa`;
-//! draws above 1 are rejected. The reference is the position that makes the proposal narrowest: usually the position where the item was
-//! shown most, whose failures the proposal then contains exactly. In terms of `ln theta` the posterior's curvature at `m` is at most the
-//! number of positions times the proposal's, so the acceptance rate does not fall to 0 as counts grow.
+//! *Stretched Beta.* One position is the reference. Positions with at least its examination go into
+//! the exponent `B` of `1 - kappa theta`, the others into the exponent `A` of `theta`. The proposal
+//! is a `Beta(A + 1, B + 1)` variate divided by `kappa`; draws above 1 are rejected. The reference
+//! is the position that makes the proposal narrowest: usually the position where the item was shown
+//! most, whose failures the proposal then contains exactly. In terms of `ln theta` the posterior's
+//! curvature at `m` is at most the number of positions times the proposal's, so the acceptance rate
+//! does not fall to 0 as counts grow.
 //!
-//! *Power.* If most of those draws would exceed 1, because counts are small or clicks are more frequent than the model explains, all
-//! positions go into the exponent of `theta`: a `Beta(A + 1, 1)` variate.
+//! *Power.* If most of those draws would exceed 1, because counts are small or clicks are more
+//! frequent than the model explains, all positions go into the exponent of `theta`: a
+//! `Beta(A + 1, 1)` variate.
 //!
-//! *Acceptance.* The logarithm of the ratio of posterior to proposal is a smooth function with a known series around `m`. Its first terms
-//! and a bound on the others decide nearly always without logarithms, and always agree with the logarithms.
+//! *Acceptance.* The logarithm of the ratio of posterior to proposal is a smooth function with a
+//! known series around `m`. Its first terms and a bound on the others decide nearly always without
+//! logarithms, and always agree with the logarithms.
 //!
-//! Numerics: the tangents' point is clicks over weighted displays. If that is more than a quarter of a standard deviation from the mode,
-//! Newton's method improves it. Exponents and logarithms of ratios are accurate to about `2^-50` times the counts, so draws are practically
-//! exact while counts stay below `2^40`. Nothing is approximated without failures, or if all failures are at positions of one examination.
-//! Complexity: constant expected time for a draw, and O(`n_positions`) for the posterior of new counts.
+//! Numerics: the tangents' point is clicks over weighted displays. If that is more than a quarter
+//! of a standard deviation from the mode, Newton's method improves it. Exponents and logarithms of
+//! ratios are accurate to about `2^-50` times the counts, so draws are practically exact while
+//! counts stay below `2^40`. Nothing is approximated without failures, or if all failures are at
+//! positions of one examination. Complexity: constant expected time for a draw, and
+//! O(`n_positions`) for the posterior of new counts.
 
 use super::super::counts::PbmCounts;
 use crate::exact::float;
@@ -47,8 +56,9 @@ pub(super) struct Posterior {
     pub(super) exact: bool,
 }
 
-/// The drop of the logarithm of the ratio of posterior to proposal below its maximum, at the distance `d` from the tangents' point:
-/// `first d + second d^2 + third d^3`, to within `fourth d^4` while `steepest |d| <= 1/4`.
+/// The drop of the logarithm of the ratio of posterior to proposal below its maximum, at the
+/// distance `d` from the tangents' point: `first d + second d^2 + third d^3`, to within
+/// `fourth d^4` while `steepest |d| <= 1/4`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Series {
     /// 0 unless the point is 0.
@@ -65,10 +75,12 @@ const ALMOST_ONE: f64 = 1.0 - 1e-12;
 /// Largest squared distance of the tangents' point from the mode, as a share of the variance.
 const NEAR_MODE: f64 = 1.0 / 16.0;
 
-/// Newton steps towards the mode. Near a pole they double the distance from it, so this number is enough from [`ALMOST_ONE`] on.
+/// Newton steps towards the mode. Near a pole they double the distance from it, so this number is
+/// enough from [`ALMOST_ONE`] on.
 const MAX_STEPS: u32 = 64;
 
-/// `ln(1 - x)` with small relative error also for small `x`: if `kappa` is tiny, exponents are counts divided by `kappa`.
+/// `ln(1 - x)` with small relative error also for small `x`: if `kappa` is tiny, exponents are
+/// counts divided by `kappa`.
 #[inline]
 pub(super) fn ln_miss(x: f64) -> f64 {
     if x < 0.25 { ln_1p(-x) } else { ln(1.0 - x) }
@@ -80,14 +92,14 @@ fn larger(left: f64, right: f64) -> f64 {
     if left > right { left } else { right }
 }
 
-/// The failures' part of the log-posterior around one point `m`: every position's factor is a power of `1 - b (theta - m)` with
-/// `b = kappa_l / (1 - kappa_l m)`.
+/// The failures' part of the log-posterior around one point `m`: every position's factor is a power
+/// of `1 - b (theta - m)` with `b = kappa_l / (1 - kappa_l m)`.
 #[derive(Debug, Clone, Copy)]
 struct Slopes {
     /// `sum_l F_l b_l`; times `m` it is minus the derivative in `ln theta`.
     first: f64,
-    /// `sum_l F_l b_l / (1 - kappa_l m)`; times `m` it is minus the second derivative in `ln theta`. Clicks contribute nothing to it, since
-    /// their part is linear.
+    /// `sum_l F_l b_l / (1 - kappa_l m)`; times `m` it is minus the second derivative in
+    /// `ln theta`. Clicks contribute nothing to it, since their part is linear.
     curvature: f64,
     /// `sum_l F_l b_l^k` for `k` = 2, 3 and 4.
     powers: [f64; 3],
@@ -139,8 +151,8 @@ impl Slopes {
 }
 
 impl Posterior {
-    /// Computes the proposal of `item` and writes the exponents of its positions. `examination` holds their probabilities, from the most
-    /// to the least examined.
+    /// Computes the proposal of `item` and writes the exponents of its positions. `examination`
+    /// holds their probabilities, from the most to the least examined.
     // Inlined, it is compiled again for every kind of feedback, and no faster.
     #[inline(never)]
     pub(super) fn of(counts: &PbmCounts, item: usize, examination: &[f64], exponents: &mut [f64]) -> Self {
@@ -224,8 +236,8 @@ impl Posterior {
         }
     }
 
-    /// Factors of positions with at least the reference's examination are powers of its factor, the others are powers of `theta`.
-    /// `slopes` are those at `point`.
+    /// Factors of positions with at least the reference's examination are powers of its factor, the
+    /// others are powers of `theta`. `slopes` are those at `point`.
     #[inline]
     fn stretched_beta(
         clicks: f64,
@@ -309,8 +321,9 @@ impl Series {
     /// The series of proposals that need no ratio.
     const NONE: Self = Self { first: 0.0, second: 0.0, third: 0.0, fourth: 0.0, steepest: 0.0 };
 
-    /// The series of the positions' factors, divided by two powers: of the reference's factor, so that the first term down to the reference
-    /// vanishes; and of `theta` (whose factor has `b = -1 / m`), so that the whole first term vanishes.
+    /// The series of the positions' factors, divided by two powers: of the reference's factor, so
+    /// that the first term down to the reference vanishes; and of `theta` (whose factor has
+    /// `b = -1 / m`), so that the whole first term vanishes.
     #[inline]
     fn new(point: f64, slopes: Slopes, reference: Reference) -> Self {
         let left = slopes.first - reference.slope;
@@ -324,14 +337,16 @@ impl Series {
             first: if point > 0.0 { 0.0 } else { left },
             second: term(square, -steepness, over_point) * (1.0 / 2.0),
             third: term(cube, -steepness * steepness, -over_point * over_point) * (1.0 / 3.0),
-            // While |b d| <= 1/4, the terms from the fourth on are together at most (b d)^4 / 4 / (1 - 1/4).
+            // While |b d| <= 1/4, the terms from the fourth on are together at most (b d)^4 / 4 /
+            // (1 - 1/4).
             fourth: term(fourth, steepness * steepness * steepness, over_point * over_point * over_point)
                 * (1.0 / 3.0),
             steepest: larger(slopes.steepest, over_point),
         }
     }
 
-    /// Whether `uniform` is below the ratio at this distance from the point; `None` if only logarithms can decide.
+    /// Whether `uniform` is below the ratio at this distance from the point; `None` if only
+    /// logarithms can decide.
     #[inline]
     pub(super) fn accepts(self, distance: f64, uniform: f64) -> Option<bool> {
         if distance.abs() * self.steepest > 0.25 {
@@ -340,7 +355,8 @@ impl Series {
         let square = distance * distance;
         let value = self.first * distance + square * (self.second + self.third * distance);
         let error = square * square * self.fourth;
-        // The Taylor polynomials of the exponential of a negative number are alternately above and below it.
+        // The Taylor polynomials of the exponential of a negative number are alternately above and
+        // below it.
         let most = value + error;
         if uniform < 1.0 - most * (1.0 - most * (1.0 / 2.0 - most * (1.0 / 6.0))) {
             return Some(true);
@@ -351,9 +367,10 @@ impl Series {
     }
 }
 
-/// The maximum of the posterior, or a point near it, and the slopes there. Newton's method from `start` looks for the root of
-/// `clicks - sum_l failures_l kappa_l m / (1 - kappa_l m)`. This function is concave and decreasing, so a step from anywhere lands to the
-/// right of the root, and later ones stay there. `above` is a point to the right of the root and below the poles.
+/// The maximum of the posterior, or a point near it, and the slopes there. Newton's method from
+/// `start` looks for the root of `clicks - sum_l failures_l kappa_l m / (1 - kappa_l m)`. This
+/// function is concave and decreasing, so a step from anywhere lands to the right of the root, and
+/// later ones stay there. `above` is a point to the right of the root and below the poles.
 #[inline]
 fn mode(
     clicks: f64,
@@ -375,8 +392,9 @@ fn mode(
     (point, slopes)
 }
 
-/// The reference of the narrowest stretched Beta whose exponent of `theta` is not negative; `slope` is [`Slopes::first`]. With the least
-/// examined position as reference, the exponent has all clicks.
+/// The reference of the narrowest stretched Beta whose exponent of `theta` is not negative; `slope`
+/// is [`Slopes::first`]. With the least examined position as reference, the exponent has all
+/// clicks.
 #[cold]
 fn narrowest_possible(
     clicks: f64,

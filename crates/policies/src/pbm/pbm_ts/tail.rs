@@ -1,25 +1,31 @@
-//! Bounds of the upper tail of an item's exact posterior, `h(theta) / Z` with `h(theta) = theta^S prod_l (1 - kappa_l theta)^{F_l}`.
+//! Bounds of the upper tail of an item's exact posterior, `h(theta) / Z` with
+//! `h(theta) = theta^S prod_l (1 - kappa_l theta)^{F_l}`.
 //!
-//! *Above a threshold* `tau`. The logarithm of `h` is a concave function of `ln(1 - kappa theta)`, where `kappa` is the least examination of a position
-//! with failures. So `h` is below its tangent at `tau`,
+//! *Above a threshold* `tau`. The logarithm of `h` is a concave function of `ln(1 - kappa theta)`,
+//! where `kappa` is the least examination of a position with failures. So `h` is below its tangent
+//! at `tau`,
 //!
 //! ```text
 //! h(x) <= h(tau) ((1 - kappa x) / (1 - kappa tau))^(c - 1),      c - 1 = r (1 - kappa tau) / kappa
 //! r = sum_l F_l kappa_l / (1 - kappa_l tau) - S / tau
 //! ```
 //!
-//! whose mass `M` between `tau` and 1 is known. (`c` may be negative, since the posterior may rise up to 1.)
+//! whose mass `M` between `tau` and 1 is known. (`c` may be negative, since the posterior may rise
+//! up to 1.)
 //!
-//! *The mass* `Z`. `ln(1 - kappa_l theta)` is a convex function of `ln(1 - theta)`. So `h` is above its tangents at any point `m`,
+//! *The mass* `Z`. `ln(1 - kappa_l theta)` is a convex function of `ln(1 - theta)`. So `h` is above
+//! its tangents at any point `m`,
 //!
 //! ```text
 //! h(theta) >= g(theta) = C theta^S (1 - theta)^b,      b = sum_l F_l kappa_l (1 - m) / (1 - kappa_l m)
 //! ```
 //!
-//! a multiple of a Beta density. Its mass `G` is a good part of `Z` if `m` is near the mode: above .8 for attraction up to .4, whatever the counts.
+//! a multiple of a Beta density. Its mass `G` is a good part of `Z` if `m` is near the mode: above
+//! .8 for attraction up to .4, whatever the counts.
 //!
-//! The bound of the tail's probability is `M / G`. A candidate is a draw of the envelope, and two events have to happen: one with the probability
-//! of the ratio of `h` to the envelope there, and one with probability `G / Z`, which is the expectation of `g / h` at a draw of the posterior.
+//! The bound of the tail's probability is `M / G`. A candidate is a draw of the envelope, and two
+//! events have to happen: one with the probability of the ratio of `h` to the envelope there, and
+//! one with probability `G / Z`, which is the expectation of `g / h` at a draw of the posterior.
 //! Together, the candidate is above `tau` with probability `P(X > tau)`.
 //!
 //! Numerics: the relative error of the bound is about `2^-50` times the counts.
@@ -54,7 +60,8 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Makes the tail of an item from its counts, and writes its failures, from the most to the least examined position.
+    /// Makes the tail of an item from its counts, and writes its failures, from the most to the
+    /// least examined position.
     pub(super) fn of(counts: &PbmCounts, item: usize, examination: &[f64], failures: &mut [f64]) -> Self {
         let (shows, clicks) = (counts.shows(item), counts.clicks(item));
         let mut tail = Self::default();
@@ -113,7 +120,8 @@ impl Tail {
         sum
     }
 
-    /// `c`, and the rate of the exponential that the envelope is cut off at: `ln((1 - kappa tau) / (1 - kappa))`.
+    /// `c`, and the rate of the exponential that the envelope is cut off at:
+    /// `ln((1 - kappa tau) / (1 - kappa))`.
     #[inline]
     fn envelope(&self, threshold: &Threshold, slope: f64) -> (f64, f64) {
         let examined = self.least_examined;
@@ -130,7 +138,8 @@ impl Tail {
         }
         let slope = self.slope(threshold, failures, examination);
         let (exponent, end) = self.envelope(threshold, slope);
-        // The envelope rises that much only where the posterior does: the threshold is below the mode.
+        // The envelope rises that much only where the posterior does: the threshold is below the
+        // mode.
         let falls = exponent * end > -MOST_RISE;
         if !falls {
             return 1.0;
@@ -140,7 +149,8 @@ impl Tail {
         self.evidence().density_times(threshold, over_g) * width * share_below(exponent * end)
     }
 
-    /// A draw of the envelope that passes the first event. May be `None` also if it is below `least`.
+    /// A draw of the envelope that passes the first event. May be `None` also if it is below
+    /// `least`.
     #[inline]
     pub(super) fn propose<R: Rng + ?Sized>(
         &self,
@@ -200,7 +210,8 @@ impl Tail {
     }
 }
 
-/// Probability that a standard exponential variate is below `end`; for a negative one the same formula.
+/// Probability that a standard exponential variate is below `end`; for a negative one the same
+/// formula.
 #[inline]
 fn share_below(end: f64) -> f64 {
     // Beyond 40 it is 1 as a floating-point number.

@@ -1,8 +1,9 @@
 //! The sampler of the posterior against the posterior's distribution function by quadrature.
 //!
-//! Each comparison is a Kolmogorov-Smirnov test with the Dvoretzky-Kiefer-Wolfowitz bound in Massart's form: the largest
-//! distance of the empirical distribution function of `n` draws exceeds `sqrt(ln(2 / alpha) / (2 n))` with probability at most
-//! `alpha` = 1e-6. A sampler whose distribution function is off by 0.018 anywhere is caught with a probability of .99.
+//! Each comparison is a Kolmogorov-Smirnov test with the Dvoretzky-Kiefer-Wolfowitz bound in
+//! Massart's form: the largest distance of the empirical distribution function of `n` draws exceeds
+//! `sqrt(ln(2 / alpha) / (2 n))` with probability at most `alpha` = 1e-6. A sampler whose
+//! distribution function is off by 0.018 anywhere is caught with a probability of .99.
 
 mod tails;
 
@@ -51,7 +52,8 @@ fn table(examination: &[f64], clicks: &[u64], failures: &[u64]) -> Table {
 }
 
 impl Table {
-    /// The posterior's proposal as the policy works it out, with exponents and examinations, the most examined position first.
+    /// The posterior's proposal as the policy works it out, with exponents and examinations, the
+    /// most examined position first.
     fn posterior(&self) -> (Posterior, Vec<f64>, Vec<f64>) {
         // As many further items as a list needs, of which nothing is known.
         let positions = self.examination.len();
@@ -81,7 +83,8 @@ impl Table {
         (draws, DRAWS as f64 / attempts as f64)
     }
 
-    /// The textbook log-posterior at `theta`, given also as its distance from 1, where that is the more accurate.
+    /// The textbook log-posterior at `theta`, given also as its distance from 1, where that is the
+    /// more accurate.
     fn log_density(&self, theta: f64, from_1: f64) -> f64 {
         let clicks: u64 = self.clicks.iter().sum();
         let ln_theta = if theta < 0.5 { libm::log(theta) } else { libm::log1p(-from_1) };
@@ -99,11 +102,12 @@ impl Table {
         sum
     }
 
-    /// The posterior's distribution function, by Simpson's rule between the two points where the density has fallen by
-    /// `exp(-45)`; what is outside is below 1e-15.
+    /// The posterior's distribution function, by Simpson's rule between the two points where the
+    /// density has fallen by `exp(-45)`; what is outside is below 1e-15.
     fn distribution(&self) -> Distribution {
         const PANELS: u32 = 5_000;
-        // In terms of the distance from 1 where the mass is there, since 1 - 1e-12 has few digits left.
+        // In terms of the distance from 1 where the mass is there, since 1 - 1e-12 has few digits
+        // left.
         let coarse = Self::peak(&|theta| self.log_density(theta, 1.0 - theta));
         let reversed = coarse > 0.5;
         let log_density =
@@ -135,8 +139,8 @@ impl Table {
         Distribution { low, step, cumulated, reversed }
     }
 
-    /// Where the log-density, concave, is largest on (0, 1): golden section would do, thirds are simpler. The logarithm of
-    /// the argument is searched, since the maximum may be at 1e-9.
+    /// Where the log-density, concave, is largest on (0, 1): golden section would do, thirds are
+    /// simpler. The logarithm of the argument is searched, since the maximum may be at 1e-9.
     fn peak(log_density: &dyn Fn(f64) -> f64) -> f64 {
         let (mut low, mut high) = (-60.0, 0.0);
         for _ in 0..300 {
@@ -185,8 +189,8 @@ impl Distribution {
     }
 }
 
-/// Count tables of every kind: name, table, and whether counts like these come up when the model is right and attraction
-/// is below 0.99.
+/// Count tables of every kind: name, table, and whether counts like these come up when the model is
+/// right and attraction is below 0.99.
 fn tables() -> Vec<(&'static str, Table, bool)> {
     let paper = [0.9, 0.6, 0.3];
     let kdd = [1.0, 0.526, 0.358];
@@ -237,7 +241,8 @@ fn tables() -> Vec<(&'static str, Table, bool)> {
             table(&paper, &[405_000_000, 270_000_000, 135_000_000], &[595_000_000, 730_000_000, 865_000_000]),
             true,
         ),
-        // Attraction next to 1 with an examination next to 1: the posterior is far narrower than one position's.
+        // Attraction next to 1 with an examination next to 1: the posterior is far narrower than
+        // one position's.
         ("theta .99 certain", table(&certain, &[9_900, 30], &[100, 70]), true),
         ("theta .999 certain", table(&certain, &[99_900, 30], &[100, 70]), false),
         ("theta .999 both", table(&certain, &[999_000, 299_700], &[1_000, 700_300]), false),
@@ -273,8 +278,8 @@ fn tables() -> Vec<(&'static str, Table, bool)> {
     ]
 }
 
-/// Draws follow the posterior, for every table, and enough proposals are accepted: at least 0.15 where counts are such as come
-/// up, at least 0.03 anywhere.
+/// Draws follow the posterior, for every table, and enough proposals are accepted: at least 0.15
+/// where counts are such as come up, at least 0.03 anywhere.
 #[test]
 fn draws_follow_the_posterior() {
     let tables = tables();
@@ -293,8 +298,9 @@ fn draws_follow_the_posterior() {
     }
 }
 
-/// Random tables, from small to 1e9, matched and mismatched: no proposal is hopeless. Acceptance is measured on few draws, so
-/// the floor is on what 40 draws took: below 4000 attempts, which a rate of 0.03 misses with probability below 1e-15.
+/// Random tables, from small to 1e9, matched and mismatched: no proposal is hopeless. Acceptance is
+/// measured on few draws, so the floor is on what 40 draws took: below 4000 attempts, which a rate
+/// of 0.03 misses with probability below 1e-15.
 #[test]
 fn no_table_makes_draws_slow() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(41);
@@ -462,13 +468,15 @@ fn updates_change_the_posterior_of_what_was_shown() {
     }
     assert_eq!((policy.counts.shows(1), policy.counts.clicks(1)), (&[10, 0][..], &[4, 0][..]));
     assert_eq!((policy.counts.shows(0), policy.counts.clicks(0)), (&[0, 10][..], &[0, 0][..]));
-    // One position alone: Beta(5, 7) / 0.9 and Beta(1, 11) / 0.3, mode and mean of the Beta by hand.
+    // One position alone: Beta(5, 7) / 0.9 and Beta(1, 11) / 0.3, mode and mean of the Beta by
+    // hand.
     assert_eq!(policy.items.posteriors[1].stretch, 1.0 / 0.9);
     assert_eq!(policy.items.posteriors[0].stretch, 1.0 / 0.3);
     assert!(policy.items.posteriors.iter().all(|posterior| posterior.exact));
 }
 
-/// Proposals worked out afresh for every item in every round, from counts of one's own, choose the same lists.
+/// Proposals worked out afresh for every item in every round, from counts of one's own, choose the
+/// same lists.
 #[test]
 fn pbm_ts_is_the_naive_one() {
     for (number, model) in crate::tests::position_based_instances().iter().enumerate() {

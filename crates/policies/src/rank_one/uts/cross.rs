@@ -10,7 +10,8 @@ use rand::Rng;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// The posteriors of the cells of a leader's row and column: first those of the row, by column, then the others of the column, by row.
+/// The posteriors of the cells of a leader's row and column: first those of the row, by column,
+/// then the others of the column, by row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cross<'a> {
     posteriors: &'a BetaPosteriors,
@@ -89,18 +90,19 @@ impl Posteriors for Cross<'_> {
     }
 }
 
-/// The cells of a leader are all drawn in this number of rounds, before they are thinned: most leaders do not last, and to find a threshold
-/// takes as long as a few rounds.
+/// The cells of a leader are all drawn in this number of rounds, before they are thinned: most
+/// leaders do not last, and to find a threshold takes as long as a few rounds.
 const YOUNG: u32 = 32;
 
-/// The largest draw of a leader's cells. One leader at a time is settled, and its cells are thinned.
+/// The largest draw of a leader's cells. One leader at a time is settled, and its cells are
+/// thinned.
 #[derive(Debug, Clone)]
 pub(super) struct Thinned {
     settled: Option<usize>,
     /// Belongs to the settled leader.
     thinning: Thinning,
-    /// The last leader that was not settled, and the number of rounds in a row in which its cells were all drawn. Rounds of the settled leader
-    /// do not count.
+    /// The last leader that was not settled, and the number of rounds in a row in which its cells
+    /// were all drawn. Rounds of the settled leader do not count.
     young: usize,
     n_young: u32,
     top: TopL,

@@ -1,7 +1,8 @@
 //! The distribution of thinned choices, and their saved state.
 //!
-//! Power: one of sixty cells that is chosen with probability 0.1 and is off by 0.03 is noticed in 30,000 draws of either kind with a probability
-//! of .99, and cells of smaller probability together. The wrong versions below are rejected.
+//! Power: one of sixty cells that is chosen with probability 0.1 and is off by 0.03 is noticed in
+//! 30,000 draws of either kind with a probability of .99, and cells of smaller probability
+//! together. The wrong versions below are rejected.
 
 use super::*;
 use click_models::{ClickModel, RankOneModel};
@@ -41,7 +42,8 @@ fn choices(policy: &Uts, leader: usize, seed: u64) -> Vec<u64> {
     chosen
 }
 
-/// The p-value of the chi-square test of two samples of one size. Cells with fewer than 20 choices are taken together.
+/// The p-value of the chi-square test of two samples of one size. Cells with fewer than 20 choices
+/// are taken together.
 fn p_value(a: &[u64], b: &[u64]) -> f64 {
     let (mut statistic, mut classes, mut rest) = (0.0, 0, (0, 0));
     let mut add = |a: u64, b: u64| {
@@ -72,8 +74,8 @@ fn both(n_rows: usize, n_columns: usize, rounds: u32, seed: u64) -> (Uts, Uts, u
     (thinned, plain, leader)
 }
 
-/// In states of several tables, young and old, which updates have led to. Choices of a thinning that has missed a change of a cell, or that
-/// exchanges two cells, have another law.
+/// In states of several tables, young and old, which updates have led to. Choices of a thinning
+/// that has missed a change of a cell, or that exchanges two cells, have another law.
 #[test]
 fn thinned_choices_have_the_law_of_all_draws() {
     for (n_rows, n_columns, rounds, seed) in
@@ -84,13 +86,15 @@ fn thinned_choices_have_the_law_of_all_draws() {
         let p = p_value(&choices(&thinned, leader, 7), &of_all);
         assert!(p > 1e-6, "{n_rows} x {n_columns} after {rounds} rounds: {p}");
 
-        // The cell that is chosen least becomes as good as the one that is chosen most, and the thinning does not know.
+        // The cell that is chosen least becomes as good as the one that is chosen most, and the
+        // thinning does not know.
         let cross = Cross::new(&thinned.posteriors, thinned.counts.shape(), leader);
         let cells = || (0..cross.n_items()).map(|item| cross.cell(item));
         let most = cells().max_by_key(|&cell| of_all[cell]).unwrap();
         let seldom = cells().min_by_key(|&cell| of_all[cell]).unwrap();
         let mut blind = thinned.clone();
-        // If the threshold is to be searched again, which takes up every change, then before this one.
+        // If the threshold is to be searched again, which takes up every change, then before this
+        // one.
         blind.sample(leader, &mut generator(6));
         blind.posteriors.set(seldom, evidence((thinned.counts.plays(most), thinned.counts.clicks(most))));
         let seeing = Uts { thinned: None, ..blind.clone() };
@@ -110,8 +114,9 @@ fn thinned_choices_have_the_law_of_all_draws() {
     }
 }
 
-/// Clicks of whole runs: 130 of either kind, with the same mean but for 5.5 standard errors, which chance exceeds with a probability below 1e-7.
-/// With a period of 39 for the leader, as secondary descriptions have it, the mean is not the same.
+/// Clicks of whole runs: 130 of either kind, with the same mean but for 5.5 standard errors, which
+/// chance exceeds with a probability below 1e-7. With a period of 39 for the leader, as secondary
+/// descriptions have it, the mean is not the same.
 #[test]
 fn thinned_runs_have_as_many_clicks() {
     let users = needle(20, 20);

@@ -1,11 +1,14 @@
 //! The arms of largest score, found in tiles of similar arms.
 //!
-//! A score is `mean + Z max(deviation sqrt(ln(t + 1)), floor ln(t + 1))`. It grows with the mean, and with deviation and floor if `Z` is
-//! positive, or falls with them. So the largest mean of a tile, with its largest or least deviation and floor, bounds all its scores.
-//! Rounding keeps the order of numbers, so the bound also holds for computed scores. Tiles whose bound is below the last winner's score
-//! are skipped; ties do not depend on the order in which arms are visited. So the winners are those of comparing all arms.
+//! A score is `mean + Z max(deviation sqrt(ln(t + 1)), floor ln(t + 1))`. It grows with the mean,
+//! and with deviation and floor if `Z` is positive, or falls with them. So the largest mean of a
+//! tile, with its largest or least deviation and floor, bounds all its scores. Rounding keeps the
+//! order of numbers, so the bound also holds for computed scores. Tiles whose bound is below the
+//! last winner's score are skipped; ties do not depend on the order in which arms are visited. So
+//! the winners are those of comparing all arms.
 //!
-//! Arms are sorted into tiles by mean, then by floor. They are sorted again after as many changes as there are arms.
+//! Arms are sorted into tiles by mean, then by floor. They are sorted again after as many changes
+//! as there are arms.
 
 use crate::top_l::{Ties, TopL};
 

@@ -1,9 +1,10 @@
 //! The envelope of the upper tail against exact Beta distributions.
 //!
-//! A candidate exceeds the threshold with probability `P(X > tau) / q`. The share of 100,000 candidates that does is
-//! compared with it, at five standard deviations (a false alarm has probability 6e-7). The distribution of the
-//! accepted draws is compared with that of `X` given `X > tau` by the Kolmogorov-Smirnov test of `sampling/tests.rs`:
-//! what is off by 1.5 times the tolerance, 0.016 or less in half of the cases, is caught with a probability of .98.
+//! A candidate exceeds the threshold with probability `P(X > tau) / q`. The share of 100,000
+//! candidates that does is compared with it, at five standard deviations (a false alarm has
+//! probability 6e-7). The distribution of the accepted draws is compared with that of `X` given
+//! `X > tau` by the Kolmogorov-Smirnov test of `sampling/tests.rs`: what is off by 1.5 times the
+//! tolerance, 0.016 or less in half of the cases, is caught with a probability of .98.
 
 use super::super::tests::beta_distribution;
 use super::*;
@@ -12,8 +13,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const CANDIDATES: u32 = 100_000;
 
-/// The largest distance of the empirical distribution function from this one at every thousandth part of the draws: exact distribution functions
-/// are dear. The bound on false alarms holds at some points all the more, and what lies between two of them is 0.001.
+/// The largest distance of the empirical distribution function from this one at every thousandth
+/// part of the draws: exact distribution functions are dear. The bound on false alarms holds at
+/// some points all the more, and what lies between two of them is 0.001.
 fn distance(mut draws: Vec<f64>, exact: impl Fn(f64) -> f64) -> f64 {
     draws.sort_unstable_by(f64::total_cmp);
     let (n, step) = (draws.len() as f64, draws.len().div_ceil(1000));
@@ -82,8 +84,9 @@ fn candidates_have_the_law_of_the_upper_tail() {
     assert_eq!(seen_without, 9);
 }
 
-/// Densities of counts up to 2^40, some of them fractions, on both sides of the change of method, with logarithms of the Gamma function. Those lose
-/// digits at large counts, so the tolerance grows with these.
+/// Densities of counts up to 2^40, some of them fractions, on both sides of the change of method,
+/// with logarithms of the Gamma function. Those lose digits at large counts, so the tolerance grows
+/// with these.
 #[test]
 fn densities_are_those_of_the_gamma_function() {
     for successes in [1.0, 2.0, 12.0, 13.0, 40.0, 1e4, 1_099_511_627_776.0] {
@@ -109,7 +112,8 @@ fn densities_are_those_of_the_gamma_function() {
     }
 }
 
-/// Whatever the counts, a bound is a probability or says that the item is drawn in full, and a draw is above the threshold.
+/// Whatever the counts, a bound is a probability or says that the item is drawn in full, and a draw
+/// is above the threshold.
 #[test]
 fn extreme_counts_have_bounds_and_draws() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);

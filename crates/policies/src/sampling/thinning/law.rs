@@ -1,11 +1,14 @@
-//! Thinned rounds and rounds that draw every item, at fixed counts, and the comparison of their lists.
+//! Thinned rounds and rounds that draw every item, at fixed counts, and the comparison of their
+//! lists.
 //!
-//! Both ways play [`ROUNDS`] rounds. What is compared: how often each item stands at each place, how often the first three items
-//! are each of 61 groups of triples (chi-square tests of two samples), and the values of the first and the last draw (Kolmogorov-Smirnov tests
-//! of two samples). All together have a false-alarm probability of 1e-6.
+//! Both ways play [`ROUNDS`] rounds. What is compared: how often each item stands at each place,
+//! how often the first three items are each of 61 groups of triples (chi-square tests of two
+//! samples), and the values of the first and the last draw (Kolmogorov-Smirnov tests of two
+//! samples). All together have a false-alarm probability of 1e-6.
 //!
-//! Power: with 5,000 rounds a distribution function of a value that is off by 0.082 anywhere is noticed with a probability of .99, and so is an
-//! item that stands at a place with a probability of 0.1, where twenty do, and is off by 0.07.
+//! Power: with 5,000 rounds a distribution function of a value that is off by 0.082 anywhere is
+//! noticed with a probability of .99, and so is an item that stands at a place with a probability
+//! of 0.1, where twenty do, and is off by 0.07.
 
 use super::*;
 use rand::SeedableRng;
@@ -132,7 +135,8 @@ fn number(item: usize) -> u32 {
     item as u32
 }
 
-/// A thinning whose threshold stays where it is, this much in log-odds above the one that was searched.
+/// A thinning whose threshold stays where it is, this much in log-odds above the one that was
+/// searched.
 pub(super) struct Held {
     thinning: Thinning,
     rng: Xoshiro256PlusPlus,

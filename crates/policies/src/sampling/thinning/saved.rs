@@ -14,7 +14,8 @@ pub(crate) struct SavedThinning {
     next_search: u64,
     least: u64,
     most: u64,
-    /// The first items of the order, this many, are drawn in full. Without it, which ones are follows from their counts.
+    /// The first items of the order, this many, are drawn in full. Without it, which ones are
+    /// follows from their counts.
     #[serde(default)]
     in_full: Option<usize>,
     order: Vec<u32>,
@@ -49,7 +50,8 @@ impl Thinning {
     ///
     /// # Errors
     ///
-    /// The order is not one of the items, more are drawn in full than there are, or the threshold or the number of rounds is too large.
+    /// The order is not one of the items, more are drawn in full than there are, or the threshold
+    /// or the number of rounds is too large.
     pub(crate) fn restore<P: Posteriors>(
         saved: &SavedThinning,
         posteriors: &P,

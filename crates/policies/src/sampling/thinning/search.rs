@@ -1,15 +1,17 @@
 //! The search for a threshold: the largest one that too few draws exceed in few rounds only.
 //!
-//! Items with equal posteriors are a class. The number of draws above a threshold is approximated by a Poisson number, of the rates of all
-//! classes that are thinned, plus a Bernoulli number for every item that is drawn in full. The approximation decides how fast rounds are,
-//! not what is chosen in them.
+//! Items with equal posteriors are a class. The number of draws above a threshold is approximated
+//! by a Poisson number, of the rates of all classes that are thinned, plus a Bernoulli number for
+//! every item that is drawn in full. The approximation decides how fast rounds are, not what is
+//! chosen in them.
 
 use super::buckets::in_units;
 use super::threshold::{MOST_STEPS, Threshold};
 use super::{Posteriors, rate};
 
-/// A round in which fewer draws than positions exceed the threshold costs about as much as drawing all items. So the share of such rounds is this
-/// number over the number of items right after a search,
+/// A round in which fewer draws than positions exceed the threshold costs about as much as drawing
+/// all items. So the share of such rounds is this number over the number of items right after a
+/// search,
 const SHORT_AFTER_SEARCH: f64 = 0.03;
 /// and with many items at most this one before the next search.
 const SHORT_BEFORE_SEARCH: f64 = 4.0;
@@ -48,7 +50,8 @@ pub(super) struct Search {
     slots: Vec<u32>,
     /// Classes that may have draws above some threshold of the bracket.
     relevant: Vec<u32>,
-    /// Probability that 0, 1, ... of the items drawn in full exceed the threshold, up to the number of positions.
+    /// Probability that 0, 1, ... of the items drawn in full exceed the threshold, up to the number
+    /// of positions.
     in_full: Vec<f64>,
 }
 
@@ -124,7 +127,8 @@ impl Search {
         (low, high.min(MOST_STEPS))
     }
 
-    /// Whether too many rounds are short at this threshold. All classes that matter there are relevant from now on.
+    /// Whether too many rounds are short at this threshold. All classes that matter there are
+    /// relevant from now on.
     fn is_short<P: Posteriors>(&mut self, posteriors: &P, threshold: Threshold, allowed: f64) -> bool {
         self.keep_relevant(posteriors, threshold);
         let load = self.load(posteriors, threshold);
@@ -158,7 +162,8 @@ impl Search {
             }
             load.n_in_full += size;
             let chance = posteriors.chance(class.item as usize, &threshold);
-            // The numbers up to the number of positions have hardly any probability after a hundred more items.
+            // The numbers up to the number of positions have hardly any probability after a hundred
+            // more items.
             for _ in 0..class.size.min(100 + 10 * number_of(self.n_positions)) {
                 for above in (0..self.in_full.len()).rev() {
                     let one_less = if above > 0 { self.in_full[above - 1] } else { 0.0 };
@@ -169,7 +174,8 @@ impl Search {
         load
     }
 
-    /// Probability that fewer draws than positions exceed the threshold, for this sum of rates and the last `in_full`.
+    /// Probability that fewer draws than positions exceed the threshold, for this sum of rates and
+    /// the last `in_full`.
     fn short(&self, rates: f64) -> f64 {
         let (mut term, mut at_most, mut sum) = (libm::exp(-rates), 0.0, 0.0);
         for (thinned, of_in_full) in self.in_full.iter().rev().enumerate() {

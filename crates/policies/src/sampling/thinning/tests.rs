@@ -40,7 +40,8 @@ fn thinned_rounds_have_the_law_of_plain_ones() {
         let lengths = [1, 5];
         for (n_positions, expected) in lengths.into_iter().zip(every_item(&posteriors, lengths)) {
             let mut moves = vec![-1.0, 0.0, half_short(&posteriors, n_positions)];
-            // No draw is above, and all are drawn as plain ones are: for one length, and two posteriors.
+            // No draw is above, and all are drawn as plain ones are: for one length, and two
+            // posteriors.
             let is_extreme = n_positions == 5 && ["no rounds", "successes only"].contains(&name);
             moves.extend(is_extreme.then_some(30.0));
             for moved in moves {
@@ -57,7 +58,8 @@ fn thinned_rounds_have_the_law_of_plain_ones() {
     assert!(rare >= 36 && common >= 18, "{rare}, {common}");
 }
 
-/// Posteriors that accept every candidate, or have a bound that is too small. They count the draws of whole posteriors.
+/// Posteriors that accept every candidate, or have a bound that is too small. They count the draws
+/// of whole posteriors.
 struct Wrong {
     right: BetaPosteriors,
     accepts_all: bool,
@@ -145,12 +147,13 @@ fn few_items_are_drawn_if_they_can_reach_the_list() {
     assert!((5_000..6_200).contains(&n_drawn), "{n_drawn} draws in 1,000 rounds");
 }
 
-/// Few items after 3,000 rounds of play, and after their counts changed at once: which items are drawn in full, and the threshold, come from
-/// what was before.
+/// Few items after 3,000 rounds of play, and after their counts changed at once: which items are
+/// drawn in full, and the threshold, come from what was before.
 #[test]
 fn thinned_rounds_of_few_items_have_the_law_of_plain_ones() {
     let chances = [0.5, 0.45, 0.4, 0.36, 0.3, 0.2, 0.15, 0.1, 0.1, 0.05];
-    // Item, successes and failures: nothing; a thinned item ahead; items drawn in full far behind; one of each.
+    // Item, successes and failures: nothing; a thinned item ahead; items drawn in full far behind;
+    // one of each.
     let changes: [&[(usize, f64, f64)]; 4] = [
         &[],
         &[(8, 150.0, 100.0)],
@@ -199,7 +202,8 @@ fn thinned_rounds_of_few_items_have_the_law_of_plain_ones() {
     assert!(expected.compare(&stale) < 1e-6);
 }
 
-/// With counts that change: every rate, bucket and sum is that of a thinning that was just restored, and so is the next round.
+/// With counts that change: every rate, bucket and sum is that of a thinning that was just
+/// restored, and so is the next round.
 #[test]
 fn a_restored_thinning_goes_on_as_the_saved_one() {
     for (pace, n_items, n_positions) in [(Pace::Eager, 400, 4), (Pace::Rare, 12, 5)] {

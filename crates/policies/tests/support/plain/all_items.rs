@@ -128,7 +128,8 @@ pub(crate) fn offer(best: &mut Vec<(f64, u32)>, capacity: usize, (score, item): 
     best.insert(place, (score, item));
 }
 
-/// Rank of an item among equals: the library's. Not inlined, as in the library, since ties are rare once every item has been shown.
+/// Rank of an item among equals: the library's. Not inlined, as in the library, since ties are rare
+/// once every item has been shown.
 #[cold]
 #[inline(never)]
 fn hash(key: u64, item: u32) -> u64 {

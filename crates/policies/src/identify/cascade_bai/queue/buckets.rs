@@ -6,7 +6,8 @@ use click_models::ItemId;
 /// Items in buckets of equally many turns, the bucket of the fewest turns first.
 #[derive(Debug)]
 pub(super) struct Buckets {
-    /// The items of each bucket in a circle. The sentinel of a bucket is the number `n_items` plus the number of the bucket.
+    /// The items of each bucket in a circle. The sentinel of a bucket is the number `n_items` plus
+    /// the number of the bucket.
     items: Circles,
     /// The buckets in a circle with the sentinel [`Buckets::START`].
     in_order: Circles,

@@ -33,8 +33,9 @@ fn upper_quantile(exact: &Distribution, probability: f64) -> f64 {
     low
 }
 
-/// Candidates exceed the threshold with the probability that they should, within five standard deviations, and are distributed as the upper tail
-/// by the Kolmogorov-Smirnov test of the module above. Without the second event, the share is too large in most of the tables where it matters.
+/// Candidates exceed the threshold with the probability that they should, within five standard
+/// deviations, and are distributed as the upper tail by the Kolmogorov-Smirnov test of the module
+/// above. Without the second event, the share is too large in most of the tables where it matters.
 #[test]
 fn candidates_have_the_law_of_the_upper_tail() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(21);
