@@ -33,7 +33,6 @@ mod define;
 mod erased;
 mod named;
 mod parameters;
-mod read;
 mod row;
 mod rows;
 pub mod table;

@@ -38,7 +38,6 @@ macro_rules! catalogue {
                     ParameterRow {
                         name: stringify!($field),
                         kind: <$type as Parameter>::KIND,
-                        of_type: <$type as Parameter>::TYPE,
                         meaning: concat!($($meaning),+).trim_ascii(),
                     },
                 )*],
@@ -53,19 +52,14 @@ macro_rules! catalogue {
         )*];
 
         impl PolicySpec {
-            /// All names, in the order of the rows.
-            pub(super) const NAMES: &[&str] = &[$($name),*];
-
-            /// The policy of this name with these parameters, and the default ones for those that
-            /// are not given.
-            #[allow(unused_variables, reason = "not every policy has parameters")]
-            pub(super) fn from_values(name: &str, values: &[(&str, ParameterValue)]) -> Option<Self> {
-                Some(match name {
-                    $($name => Self::$Variant {
-                        $($field: take(values, stringify!($field)).unwrap_or_else(|| $default),)*
-                    },)*
-                    _ => return None,
-                })
+            /// The policy of this row with these parameters; others have their defaults.
+            pub(super) fn read(row: &'static Row, parameters: &Map<String, Value>) -> Result<Self, SpecError> {
+                $(if row.name == $name {
+                    return Ok(Self::$Variant {
+                        $($field: parameter(row, parameters, stringify!($field))?.unwrap_or_else(|| $default),)*
+                    });
+                })*
+                Err(SpecError::unknown(row.name))
             }
 
             /// The policy's name in files.

@@ -5,8 +5,8 @@ use crate::{
     ShowOrder,
 };
 use confidence::{NonNegative, Probability, Rate};
-use serde::de::DeserializeSeed;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
 /// The values that a parameter accepts.
@@ -44,64 +44,31 @@ impl Range {
 }
 
 /// A type of parameters.
-pub(super) trait Parameter: Sized {
+pub(super) trait Parameter: DeserializeOwned {
     const KIND: Kind;
-    const TYPE: ParameterType;
-
-    /// A value of this type; none for one of another type.
-    fn of(value: ParameterValue) -> Option<Self>;
 }
 
-/// Makes the types of parameters from rows: a name, the type, and the values it accepts.
+/// Makes the types of parameters from rows: the type, and the values it accepts.
 macro_rules! parameter_types {
-    ($($Name:ident($type:ty) = $kind:expr;)*) => {
-        /// A type of parameters, as a value.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(super) enum ParameterType {
-            $($Name,)*
+    ($($type:ty = $kind:expr;)*) => {$(
+        impl Parameter for $type {
+            const KIND: Kind = $kind;
         }
-
-        /// The value of a parameter.
-        #[derive(Debug, Clone, Copy)]
-        pub(super) enum ParameterValue {
-            $($Name($type),)*
-        }
-
-        impl<'de> DeserializeSeed<'de> for ParameterType {
-            type Value = ParameterValue;
-
-            fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<ParameterValue, D::Error> {
-                match self {
-                    $(Self::$Name => <$type>::deserialize(deserializer).map(ParameterValue::$Name),)*
-                }
-            }
-        }
-
-        $(
-            impl Parameter for $type {
-                const KIND: Kind = $kind;
-                const TYPE: ParameterType = ParameterType::$Name;
-
-                fn of(value: ParameterValue) -> Option<Self> {
-                    if let ParameterValue::$Name(value) = value { Some(value) } else { None }
-                }
-            }
-        )*
-    };
+    )*};
 }
 
 parameter_types! {
-    NonNegative(NonNegative) = Kind::Number(Range::NOT_NEGATIVE);
-    Probability(Probability) = Kind::Number(Range::UNIT);
-    Delta(Delta) = Kind::Number(Range::INSIDE_UNIT);
-    Position(Option<usize>) = Kind::Position;
-    Count(NonZeroU32) = Kind::Count;
-    Period(Option<NonZeroU32>) = Kind::Count;
-    Level(Level) = Kind::Choice(&["log-t", "log-t-3-log-log-t", "log-t-4-log-log-t"]);
-    PbmPieLevel(PbmPieLevel) = Kind::Choice(&["log-t", "log-horizon"]);
-    PbmPiePosition(PbmPiePosition) = Kind::Choice(&["last", "least-cost"]);
-    PbmGibbsOrder(PbmGibbsOrder) = Kind::Choice(&["unknown", "known"]);
-    ShowOrder(ShowOrder) = Kind::Choice(&[
+    NonNegative = Kind::Number(Range::NOT_NEGATIVE);
+    Probability = Kind::Number(Range::UNIT);
+    Delta = Kind::Number(Range::INSIDE_UNIT);
+    Option<usize> = Kind::Position;
+    NonZeroU32 = Kind::Count;
+    Option<NonZeroU32> = Kind::Count;
+    Level = Kind::Choice(&["log-t", "log-t-3-log-log-t", "log-t-4-log-log-t"]);
+    PbmPieLevel = Kind::Choice(&["log-t", "log-horizon"]);
+    PbmPiePosition = Kind::Choice(&["last", "least-cost"]);
+    PbmGibbsOrder = Kind::Choice(&["unknown", "known"]);
+    ShowOrder = Kind::Choice(&[
         "least-observed",
         "mean-asc",
         "mean-desc",
@@ -110,16 +77,11 @@ parameter_types! {
         "lower-asc",
         "lower-desc",
     ]);
-    Pulls(Pulls) = Kind::Choice(&["list", "one"]);
-    CascadeKlTest(CascadeKlTest) = Kind::Choice(&["pair", "item"]);
-    CascadeKlOrder(CascadeKlOrder) = Kind::Choice(&["need", "least-observed"]);
-    KlLucbLevels(KlLucbLevels) = Kind::Choice(&["rounds", "mixture"]);
-    MeanRadius(MeanRadius) = Kind::Choice(&["paper", "tight"]);
-}
-
-/// The value of this name.
-pub(super) fn take<T: Parameter>(values: &[(&str, ParameterValue)], name: &str) -> Option<T> {
-    values.iter().find(|(key, _)| *key == name).and_then(|(_, value)| T::of(*value))
+    Pulls = Kind::Choice(&["list", "one"]);
+    CascadeKlTest = Kind::Choice(&["pair", "item"]);
+    CascadeKlOrder = Kind::Choice(&["need", "least-observed"]);
+    KlLucbLevels = Kind::Choice(&["rounds", "mixture"]);
+    MeanRadius = Kind::Choice(&["paper", "tight"]);
 }
 
 /// An exploration rate by name.

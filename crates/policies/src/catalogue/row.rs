@@ -1,7 +1,6 @@
 //! Facts of the catalogue about a policy.
 
 use super::Kind;
-use super::parameters::ParameterType;
 use std::fmt::{self, Display, Formatter};
 
 /// A policy of the catalogue.
@@ -37,8 +36,6 @@ pub struct ParameterRow {
     pub name: &'static str,
     /// Accepted values.
     pub kind: Kind,
-    /// Type of the values.
-    pub(super) of_type: ParameterType,
     /// Meaning, as a sentence.
     pub meaning: &'static str,
 }

@@ -6,10 +6,10 @@
 
 use super::define::{arm, builders, catalogue, with_family};
 use super::parameters::{
-    Level, Parameter, ParameterValue, PbmPieLevel, radius_as_printed, rucb_alpha, rucb_unseen,
-    strong_transitivity, take,
+    Level, Parameter, PbmPieLevel, radius_as_printed, rucb_alpha, rucb_unseen, strong_transitivity,
 };
 use super::row::{Answers, CELLS, Family, ITEMS, Limit, ParameterRow, Row};
+use super::text::{SpecError, parameter};
 use super::visit::{
     PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs, WithPositionBased, WithPrefix, WithStopping,
     WithUnknownExamination,
@@ -25,6 +25,7 @@ use crate::{
 use click_models::{ListShape, PbmKnown, TableShape};
 use confidence::{NonNegative, Probability, Rate};
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::num::NonZeroU32;
 
 catalogue! {

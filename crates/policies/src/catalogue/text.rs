@@ -1,7 +1,10 @@
 //! A policy as text: its name and the parameters that differ from the defaults,
 //! `pbm-pie(level=log-horizon)`.
 
+use super::parameters::Parameter;
 use super::{Kind, PolicySpec, Range, Row, find, rows};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -82,33 +85,16 @@ impl PolicySpec {
     ///
     /// [`SpecError`]: an unknown name, an unknown parameter, or an invalid value.
     pub fn from_parameters(name: &str, parameters: Map<String, Value>) -> Result<Self, SpecError> {
-        let row = find(name).ok_or_else(|| {
-            let known: Vec<&str> = rows().iter().map(|row| row.name).collect();
-            SpecError::UnknownPolicy { name: name.to_owned(), known: known.join(", ") }
-        })?;
-        let read = |parameters: Map<String, Value>| -> Result<Self, serde_json::Error> {
-            serde_json::from_value(Value::from_iter([(name, Value::Object(parameters))]))
-        };
-        for (key, value) in &parameters {
-            let Some(parameter) = row.parameters.iter().find(|parameter| parameter.name == key) else {
-                return Err(SpecError::Parameter {
-                    policy: row.name,
-                    fault: "unknown",
-                    parameter: key.clone(),
-                    expected: known_parameters(row),
-                });
-            };
-            if read(Map::from_iter([(key.clone(), value.clone())])).is_err() {
-                return Err(SpecError::Value {
-                    policy: row.name,
-                    parameter: key.clone(),
-                    value: value.as_str().map_or_else(|| value.to_string(), str::to_owned),
-                    expected: parameter.kind.to_string(),
-                });
-            }
+        let row = find(name).ok_or_else(|| SpecError::unknown(name))?;
+        if let Some(key) = parameters.keys().find(|key| !row.parameter_names.contains(&key.as_str())) {
+            return Err(SpecError::Parameter {
+                policy: row.name,
+                fault: "unknown",
+                parameter: key.clone(),
+                expected: known_parameters(row),
+            });
         }
-        // No parameter constrains another: values that are valid one by one are valid together.
-        read(parameters).map_err(|error| SpecError::Form { text: error.to_string() })
+        Self::read(row, &parameters)
     }
 
     /// The parameters as in files; parameters without a value are absent.
@@ -133,10 +119,32 @@ impl Row {
     }
 }
 
+impl SpecError {
+    pub(super) fn unknown(name: &str) -> Self {
+        let known: Vec<&str> = rows().iter().map(|row| row.name).collect();
+        Self::UnknownPolicy { name: name.to_owned(), known: known.join(", ") }
+    }
+}
+
+/// The parameter of this name, if it is given.
+pub(super) fn parameter<T: Parameter>(
+    row: &Row,
+    parameters: &Map<String, Value>,
+    name: &str,
+) -> Result<Option<T>, SpecError> {
+    let Some(value) = parameters.get(name) else { return Ok(None) };
+    T::deserialize(value).map(Some).map_err(|_| SpecError::Value {
+        policy: row.name,
+        parameter: name.to_owned(),
+        value: value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+        expected: T::KIND.to_string(),
+    })
+}
+
 /// The names of the parameters, for a message.
 fn known_parameters(row: &Row) -> String {
-    let known: Vec<&str> = row.parameters.iter().map(|parameter| parameter.name).collect();
-    if known.is_empty() { "it has none".to_owned() } else { format!("expected one of {}", known.join(", ")) }
+    let known = row.parameter_names.join(", ");
+    if known.is_empty() { "it has none".to_owned() } else { format!("expected one of {known}") }
 }
 
 impl Display for PolicySpec {
@@ -186,5 +194,18 @@ impl FromStr for PolicySpec {
             }
         }
         Self::from_parameters(name, parameters)
+    }
+}
+
+/// Reads `{ "pbm-pie": { "level": "log-horizon" } }` from formats that describe themselves.
+impl<'de> Deserialize<'de> for PolicySpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut spec = Map::deserialize(deserializer)?.into_iter();
+        match (spec.next(), spec.next()) {
+            (Some((name, Value::Object(parameters))), None) => {
+                Self::from_parameters(&name, parameters).map_err(D::Error::custom)
+            }
+            _ => Err(D::Error::custom("expected the name of a policy and a map of its parameters")),
+        }
     }
 }
