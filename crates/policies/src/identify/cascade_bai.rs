@@ -1,21 +1,21 @@
-mod bat_rac;
 mod classify;
+mod items;
 mod learn;
 mod levels;
 mod queue;
 mod radii;
 mod saved;
+mod settings;
 mod show_order;
 mod sorted;
 mod step;
 
 use super::candidates::fill;
-use crate::exact::float;
 use crate::setup::Setup;
 use crate::{Decision, Delta, Recommend, Select, Stop, Update};
-use classify::{Candidate, Rival};
 use click_models::{CascadeFeedback, ItemId, ListShape, ObservedPrefix, PrefixFeedback, Ranking};
 use confidence::NonNegative;
+use items::{Candidate, Item, ItemState};
 use levels::Levels;
 use queue::Queue;
 use radii::Radii;
@@ -23,24 +23,11 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 use saved::Saved;
 use serde::{Deserialize, Serialize};
+use settings::{Rival, Settings};
 use sorted::{Key, Sorted};
 use std::ops::ControlFlow;
 
-pub use bat_rac::Pulls;
-pub use show_order::ShowOrder;
-
-/// The settings, which do not change.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Settings {
-    n_best: usize,
-    n_shown: usize,
-    delta: Delta,
-    epsilon: NonNegative,
-    radius_scale: NonNegative,
-    order: ShowOrder,
-    rival: Rival,
-}
+pub use settings::{Pulls, ShowOrder};
 
 /// `CascadeBAI`: identifies the K most attractive items under cascade feedback with a given risk of
 /// error; and `BatchRacing`.
@@ -140,31 +127,21 @@ pub struct CascadeBai {
     unobserved: Vec<ItemId>,
 }
 
-/// The counts of an item, and the counts up to which it cannot pass the levels.
-#[derive(Debug, Clone, Copy)]
-struct Item {
-    n: u64,
-    s: u64,
-    /// With at most these counts the item respects the levels.
-    quiet_n: u64,
-    quiet_s: u64,
-}
-
-/// The state of an item.
-#[derive(Debug, Clone, Copy, Default)]
-struct ItemState {
-    is_in_question: bool,
-    /// When levels were set: whether it was among the k + 1 items of largest mean, and whether it
-    /// was the k-th or a later one.
-    is_high: bool,
-    is_low: bool,
-}
-
 impl CascadeBai {
     /// `CascadeBAI` that identifies as many items as a list has positions: Algorithm 1 as printed,
     /// with `epsilon = 0`.
     pub fn new(shape: ListShape, delta: Delta) -> Self {
         Self::fresh(shape, shape.n_positions(), Rival::OfMean, delta)
+    }
+
+    /// `BatchRacing` that identifies as many items as a list of `shape` has positions. With
+    /// [`Pulls::One`] it shows lists of one item.
+    pub fn bat_rac(shape: ListShape, pulls: Pulls, delta: Delta) -> Self {
+        let n_shown = match pulls {
+            Pulls::List => shape.n_positions(),
+            Pulls::One => 1,
+        };
+        Self::fresh(shape, n_shown, Rival::OfBound, delta)
     }
 
     fn fresh(shape: ListShape, n_shown: usize, rival: Rival, delta: Delta) -> Self {
@@ -288,13 +265,6 @@ impl CascadeBai {
         let (first, rest) = out.split_at_mut(self.accepted.len().min(out.len()));
         first.copy_from_slice(&self.accepted[..first.len()]);
         self.queue.copy_to(rest);
-    }
-}
-
-impl Item {
-    #[inline]
-    fn mean(&self) -> f64 {
-        if self.n == 0 { 0.0 } else { float(self.s) / float(self.n) }
     }
 }
 

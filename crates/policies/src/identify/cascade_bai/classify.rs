@@ -1,37 +1,8 @@
 //! Classification: accepts and rejects items by comparing their bounds with those of rivals.
 
 use super::CascadeBai;
-use click_models::ItemId;
-use serde::{Deserialize, Serialize};
-
-/// The bounds that an item has to beat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Rival {
-    /// The bounds of the items whose means have the ranks k and k + 1: `CascadeBAI`.
-    OfMean,
-    /// The bounds that themselves have the ranks k and k + 1: `BatchRacing`.
-    OfBound,
-}
-
-/// An undecided item during classification.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Candidate {
-    pub(super) mean: f64,
-    pub(super) radius: f64,
-    pub(super) rank: u32,
-    pub(super) item: ItemId,
-}
-
-impl Candidate {
-    pub(super) fn upper(&self) -> f64 {
-        self.mean + self.radius
-    }
-
-    pub(super) fn lower(&self) -> f64 {
-        self.mean - self.radius
-    }
-}
+use super::items::Candidate;
+use super::settings::Rival;
 
 impl CascadeBai {
     /// Accepts and rejects all items that the bounds allow, then sets the levels up to which no

@@ -1,6 +1,8 @@
 //! Counting the feedback on a list.
 
-use super::{CascadeBai, Item, ShowOrder};
+use super::CascadeBai;
+use super::items::Item;
+use super::settings::ShowOrder;
 use click_models::{Clicks, ItemId, ListShape, Ranking};
 
 impl CascadeBai {

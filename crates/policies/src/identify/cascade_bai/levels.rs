@@ -1,9 +1,9 @@
 //! Levels between the bounds: as long as every undecided item respects them, no item can be
 //! accepted or rejected.
 
-use super::classify::{Candidate, Rival};
-use super::show_order::ShowOrder;
-use super::{CascadeBai, Item, ItemState, Settings};
+use super::CascadeBai;
+use super::items::{Candidate, Item, ItemState};
+use super::settings::{Rival, Settings, ShowOrder};
 use crate::exact::float;
 use click_models::ItemId;
 use num_traits::ToPrimitive as _;

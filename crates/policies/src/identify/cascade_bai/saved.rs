@@ -1,12 +1,12 @@
 //! The saved state of a policy.
 
-use super::classify::Rival;
+use super::CascadeBai;
+use super::items::{Item, ItemState};
 use super::levels::Levels;
 use super::queue::Queue;
 use super::radii::Radii;
-use super::show_order::ShowOrder;
+use super::settings::{Rival, Settings, ShowOrder};
 use super::sorted::Sorted;
-use super::{CascadeBai, Item, ItemState, Settings};
 use crate::Error;
 use crate::error::check_counts;
 use click_models::{ItemId, ListShape};

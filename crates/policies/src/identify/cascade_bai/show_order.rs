@@ -2,35 +2,9 @@
 
 use super::super::candidates::fill;
 use super::CascadeBai;
+use super::settings::ShowOrder;
 use super::sorted::{Key, sort};
 use click_models::ItemId;
-use serde::{Deserialize, Serialize};
-
-/// The order of the items on a list; it does not affect which items are shown.
-///
-/// All orders but the first are from section 6.1 of the paper. They have no guarantee for the
-/// number of steps: an item at the end of the list may never be observed. An ascending order is the
-/// reverse of the descending one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum ShowOrder {
-    /// The least observed first: Algorithm 1.
-    #[default]
-    LeastObserved,
-    /// The smallest empirical mean first; it is 0 without an observation.
-    MeanAsc,
-    /// The largest empirical mean first.
-    MeanDesc,
-    /// The smallest upper bound first.
-    UpperAsc,
-    /// The largest upper bound first.
-    UpperDesc,
-    /// The smallest lower bound first.
-    LowerAsc,
-    /// The largest lower bound first.
-    LowerDesc,
-}
 
 impl CascadeBai {
     /// Sorts the undecided items by mean, if the order needs it.
