@@ -1,9 +1,6 @@
-//! Prints the table of the crate's front page: the use, width and cost of each bound.
+//! Prints the numbers of the table on the crate's front page: the width and the cost of each bound.
 //!
 //! `cargo run --release -p confidence --example which_bound`
-//!
-//! A width is the distance from the lower to the upper bound, for 95 % coverage when exactly one observation in ten is a click. The costs
-//! are the only numbers that differ from run to run.
 
 use confidence::coverage_bound;
 use confidence::sequence::{
@@ -26,12 +23,6 @@ pub(crate) const SIZES: [u64; 3] = [100, 10_000, 1_000_000];
 pub(crate) struct Row {
     /// Rust items to call.
     pub(crate) name: &'static str,
-    /// Numbers of observations for which it holds simultaneously.
-    pub(crate) holds: &'static str,
-    /// When to use it.
-    pub(crate) purpose: &'static str,
-    /// Its source.
-    pub(crate) reference: &'static str,
     /// Its width after each of the given numbers of observations.
     pub(crate) widths: fn(&[u64]) -> Vec<f64>,
     /// The work to time: one evaluation of both sides, or the observations of a sequence.
@@ -94,9 +85,6 @@ fn rows_for_given_numbers() -> Vec<Row> {
     vec![
         Row {
             name: "`hoeffding_radius`",
-            holds: "one n fixed in advance",
-            purpose: "rough estimates; proofs",
-            reference: "Hoeffding 1963",
             widths: |sizes| closed(sizes, |n| 2.0 * hoeffding_radius(n as f64, math::ln(2.0 / MISS))),
             work: |n| {
                 black_box(hoeffding_radius(black_box(n as f64), 3.7));
@@ -104,9 +92,6 @@ fn rows_for_given_numbers() -> Vec<Row> {
         },
         Row {
             name: "`sample_bernstein_radius`",
-            holds: "one n fixed in advance",
-            purpose: "rewards of small variance",
-            reference: "Maurer and Pontil 2009",
             widths: |sizes| {
                 closed(sizes, |n| {
                     let n = n as f64;
@@ -120,17 +105,11 @@ fn rows_for_given_numbers() -> Vec<Row> {
         },
         Row {
             name: "`kl_ucb_upper`, `kl_ucb_lower`",
-            holds: "one n fixed in advance",
-            purpose: "clicks; the index of a policy",
-            reference: "Garivier and Cappe 2011",
             widths: |sizes| closed(sizes, |n| kl_width(n as f64, math::ln(2.0 / MISS))),
             work: kl_work,
         },
         Row {
             name: "`kl_ucb_upper`, `.._lower`, level from `coverage_bound::kl_ucb`",
-            holds: "every n up to round t (here t = n)",
-            purpose: "an arm that a policy chose to play n times",
-            reference: "rank-1 paper 2017, Theorem 2",
             widths: |sizes| {
                 closed(sizes, |n| {
                     kl_width(n as f64, level_for_round(|level| coverage_bound::kl_ucb(n, level)))
@@ -140,9 +119,6 @@ fn rows_for_given_numbers() -> Vec<Row> {
         },
         Row {
             name: "`multi_position_upper`, `.._lower`, level from `coverage_bound::multi_position`",
-            holds: "every n up to round t (here t = n)",
-            purpose: "an item that a policy chose to show n times, at several positions (here examined with 0.9, 0.6, 0.3, equally often)",
-            reference: "PBM paper 2016, (7), Proposition 10",
             widths: |sizes| {
                 closed(sizes, |n| {
                     let (clicks, shows, kappa) = three_positions(n);
@@ -165,9 +141,6 @@ fn rows_for_all_numbers() -> Vec<Row> {
     vec![
         Row {
             name: "`lil_radius_scaled`, scale 2",
-            holds: "all n at once",
-            purpose: "a closed form with the best possible growth",
-            reference: "Jamieson et al. 2014; `CascadeBAI` 2020, B.2",
             widths: |sizes| closed(sizes, |n| 2.0 * lil_radius_scaled(n, math::sqrt(MISS / 6.0), 2.0)),
             work: |n| {
                 black_box(lil_radius_scaled(black_box(n), 0.09, 2.0));
@@ -175,33 +148,21 @@ fn rows_for_all_numbers() -> Vec<Row> {
         },
         Row {
             name: "`sequence::BetaMixture`",
-            holds: "all n at once",
-            purpose: "clicks, with optional stopping",
-            reference: "Robbins 1970",
             widths: |sizes| along(BetaMixture::new(MISS).expect("a miss probability"), sizes),
             work: |n| observe(BetaMixture::new(MISS).expect("a miss probability"), n),
         },
         Row {
             name: "`sequence::KlMixture`",
-            holds: "all n at once",
-            purpose: "proofs that need a log log rate",
-            reference: "Kaufmann and Koolen 2021, Theorem 7",
             widths: |sizes| along(KlMixture::new(MISS).expect("a miss probability"), sizes),
             work: |n| observe(KlMixture::new(MISS).expect("a miss probability"), n),
         },
         Row {
             name: "`sequence::EmpiricalBernstein`",
-            holds: "all n at once",
-            purpose: "rewards of small variance",
-            reference: "Waudby-Smith and Ramdas 2024, Theorem 2",
             widths: |sizes| along(EmpiricalBernstein::new(MISS).expect("a miss probability"), sizes),
             work: |n| observe(EmpiricalBernstein::new(MISS).expect("a miss probability"), n),
         },
         Row {
             name: "`sequence::HedgedBetting`, 10 000 cells",
-            holds: "all n at once",
-            purpose: "rewards of small variance, few observations",
-            reference: "Waudby-Smith and Ramdas 2024, Theorem 3",
             widths: |sizes| along(HedgedBetting::new(MISS, 10_000).expect("a miss probability"), sizes),
             work: |n| observe(HedgedBetting::new(MISS, 10_000).expect("a miss probability"), n),
         },
@@ -242,11 +203,9 @@ fn nanoseconds(row: &Row) -> f64 {
 }
 
 fn main() {
-    println!("| bound | holds for | use it for | n = 100 | n = 10^4 | n = 10^6 | ns | reference |");
-    println!("|---|---|---|---|---|---|---|---|");
+    println!("| bound | n = 100 | n = 10^4 | n = 10^6 | ns |");
+    println!("|---|---|---|---|---|");
     for row in rows() {
-        let Row { name, holds, purpose, reference, .. } = row;
-        let widths = printed_widths(&row);
-        println!("| {name} | {holds} | {purpose} | {widths} | {:.0} | {reference} |", nanoseconds(&row));
+        println!("| {} | {} | {:.0} |", row.name, printed_widths(&row), nanoseconds(&row));
     }
 }
