@@ -227,7 +227,7 @@ fn most_clicks(
     let one_way =
         leave.is_sorted_by(|a, b| a.get() >= b.get()) || leave.is_sorted_by(|a, b| a.get() <= b.get());
     if !one_way && n_positions > DependentClick::MAX_SEARCHED_POSITIONS {
-        return Err(Error::TooManyOrders { n_positions });
+        return Err(Error::TooManyOrders { n_positions, most: DependentClick::MAX_SEARCHED_POSITIONS });
     }
     let mut best: Option<(f64, Ranking)> = None;
     // Among equally good lists, prefer the one with more attractive items.

@@ -217,11 +217,13 @@ pub enum Error {
     /// Too many positions for the search over all orders that finds the list with the most clicks.
     #[error(
         "{n_positions} positions whose leave probabilities neither fall nor rise from the top down: the list of most clicks is \
-         searched for among at most {max} positions", max = crate::DependentClick::MAX_SEARCHED_POSITIONS
+         searched for among at most {most} positions"
     )]
     TooManyOrders {
         /// Number of positions of a list.
         n_positions: usize,
+        /// The largest number that is searched.
+        most: usize,
     },
 }
 

@@ -270,7 +270,7 @@ fn long_lists_are_searched_only_if_necessary() {
     let users = |leave: &[f64], reward| DependentClick::from_values(&attraction, leave, reward);
     assert!(users(&falling, DcmReward::Clicks).is_ok());
     let mixed: Vec<f64> = (0..17).map(|position| f64::from(position % 3) / 3.0).collect();
-    assert_eq!(users(&mixed, DcmReward::Clicks), Err(Error::TooManyOrders { n_positions: 17 }));
+    assert_eq!(users(&mixed, DcmReward::Clicks), Err(Error::TooManyOrders { n_positions: 17, most: 16 }));
     assert!(users(&mixed, DcmReward::Satisfaction).is_ok());
     assert!(users(&mixed[..16], DcmReward::Clicks).is_ok());
 }
