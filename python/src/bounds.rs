@@ -9,28 +9,28 @@ use pyo3::prelude::*;
 
 /// Makes functions of Python from functions of slices and numbers.
 ///
-/// A row is the docstring, the name, the slices and the numbers with what they may be, and what is expected where the
-/// function is not defined: the library's NaN is a `ValueError`. Numbers broadcast.
+/// A row is the docstring, the name, the arguments of one value with their readers, the numbers with what they may be, and what is
+/// expected where the function is not defined: the library's NaN is a `ValueError`. Numbers broadcast.
 macro_rules! bounds {
     ($(
         $(#[doc = $doc:literal])+
         $name:ident(
-            [$($slice:ident: $Of:ident),*] $(, $number:ident: $Domain:ident $(as $convert:ident)?)*
+            [$($given:ident: $read:ident),*] $(, $number:ident: $Domain:ident $(as $convert:ident)?)*
         ), otherwise $expected:literal;
     )*) => {$(
         $(#[doc = $doc])+
         #[pyo3::pyfunction]
         pub(crate) fn $name<'py>(
             py: pyo3::Python<'py>,
-            $($slice: &pyo3::Bound<'py, pyo3::PyAny>,)*
+            $($given: &pyo3::Bound<'py, pyo3::PyAny>,)*
             $($number: &pyo3::Bound<'py, pyo3::PyAny>,)*
         ) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
-            use crate::arrays::{Columns, Domain};
-            $(let $slice = crate::bounds::slice(stringify!($slice), $slice, Domain::$Of)?;)*
-            let numbers = Columns::of(py, [$((stringify!($number), $number, Domain::$Domain)),*])?;
+            use crate::arrays::Columns;
+            $(let $given = crate::bounds::$read(stringify!($given), $given)?;)*
+            let numbers = Columns::of(py, [$((stringify!($number), $number, crate::arrays::Domain::$Domain)),*])?;
             crate::bounds::defined(py, stringify!($name), $expected, &numbers, |[$($number),*]| {
                 $($(let $number = $convert($number);)?)*
-                click_models::bounds::$name($(&$slice,)* $($number,)*)
+                click_models::bounds::$name($(&$given,)* $($number,)*)
             })
         }
     )*};
@@ -42,16 +42,18 @@ pub(crate) mod lists;
 pub(crate) mod pbm;
 pub(crate) mod rank_one;
 
-/// Numbers of shape (n,); those that are not probabilities are named as by the models.
-fn slice(name: &'static str, given: &Bound<'_, PyAny>, domain: Domain) -> PyResult<Vec<f64>> {
-    if !matches!(domain, Domain::Probability) {
-        return vector(name, given, domain);
-    }
+/// Probabilities of shape (n,); a number that is none is named as by the models.
+fn probabilities(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let values = crate::sequence::numbers(name, given)?;
     match values.iter().position(|&value| Probability::new(value).is_err()) {
         Some(index) => Err(value_error(Error::NotAProbability { field: name, index, value: values[index] })),
         None => Ok(values),
     }
+}
+
+/// Rewards of shape (n,).
+fn rewards(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    vector(name, given, Domain::FiniteNonNegative)
 }
 
 /// The bound at each place, computed without the interpreter's lock; `expected` says where it is defined.
@@ -78,6 +80,6 @@ fn or_refused<T>(name: &str, expected: &str, result: Option<T>) -> PyResult<T> {
 }
 
 /// A matrix of preferences.
-pub(crate) fn matrix(given: &Bound<'_, PyAny>) -> PyResult<PreferenceMatrix> {
-    PreferenceMatrix::new(&rows("preferences", given)?).map_err(value_error)
+pub(crate) fn matrix(name: &str, given: &Bound<'_, PyAny>) -> PyResult<PreferenceMatrix> {
+    PreferenceMatrix::new(&rows(name, given)?).map_err(value_error)
 }

@@ -95,24 +95,12 @@ mod _native {
     use crate::decision::Decision;
     #[pymodule_export]
     use crate::fit::{Fitted, fit};
-    #[pymodule_export]
-    use crate::models::cascade::Cascade;
-    #[pymodule_export]
-    use crate::models::click_chain::ClickChain;
-    #[pymodule_export]
-    use crate::models::dependent_click::DependentClick;
-    #[pymodule_export]
-    use crate::models::dueling::Dueling;
-    #[pymodule_export]
-    use crate::models::dynamic_bayesian::DynamicBayesian;
-    #[pymodule_export]
-    use crate::models::position_based::PositionBased;
-    #[pymodule_export]
-    use crate::models::random_semi_bandit::RandomSemiBandit;
-    #[pymodule_export]
-    use crate::models::rank_one::RankOne;
-    #[pymodule_export]
-    use crate::models::user_browsing::UserBrowsing;
+
+    /// Adds the classes of the models.
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::models::add_classes(module)
+    }
     #[pymodule_export]
     use crate::policy::Policy;
     #[pymodule_export]

@@ -7,14 +7,14 @@ use crate::decision::{Decision, Origin};
 use crate::message::{type_error, value_error};
 use crate::play::{Play, filled};
 use crate::sequence;
-use crate::task::{Given, build, count, is_alive, protocol_named, protocol_of, restore, size};
+use crate::task::{Given, build, count, generator, is_alive, protocol_named, protocol_of, restore, size};
 use click_models::Clicks;
 use policies::catalogue::{Kind, Note, ParameterRow, Protocol, find};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict, PyString, PyType};
-use rand::{Rng, SeedableRng};
+use rand::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -57,8 +57,9 @@ struct Saved {
 ///
 /// Args:
 ///     name: name in the catalogue, see `policies()`.
-///     model: protocol of the users: "pbm", "semi-bandit", "cascade", "dcm", "clicks-only" (also under the names "dbn", "ccm" and "ubm"),
-///         "rank-one" or "dueling". May be left out if only one fits the policy and the other arguments.
+///     model: protocol of the users: "pbm", "semi-bandit", "cascade", "dcm", "clicks-only", "rank-one" or
+///         "dueling"; or the name of a model whose users have it, such as "dbn" for "clicks-only". May be left
+///         out if only one fits the policy and the other arguments.
 ///     items: number of items (all but "rank-one").
 ///     positions: number of positions of a list, at most 64 (lists; "pbm" takes it from `examination`, if the policy knows that).
 ///     rows: number of rows ("rank-one").
@@ -160,11 +161,7 @@ impl Policy {
         let spec = spec_of(name, parameters)?;
         let protocol = protocol_of(&spec, model, &given)?;
         let player = build(spec, protocol, &given)?;
-        let seed = match count("seed", seed)? {
-            Some(seed) => seed,
-            None => getrandom::u64().map_err(|error| PyRuntimeError::new_err(error.to_string()))?,
-        };
-        let generator = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let generator = generator(seed)?;
         let mut coins = generator.clone();
         coins.jump();
         Ok(Self::of(State { player, generator, coins }, protocol))

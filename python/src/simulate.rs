@@ -5,6 +5,7 @@ mod result;
 mod spec;
 mod watch;
 
+pub(crate) use self::contender::InPython;
 pub(crate) use self::result::Simulation;
 pub(crate) use self::watch::{Watch, watched};
 

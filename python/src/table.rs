@@ -19,8 +19,6 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(crate) struct Column(ArrayRef);
 
-// Not every kind of column is in a table yet.
-#[allow(dead_code)]
 impl Column {
     /// Floating-point numbers, or `None` where one is missing.
     pub(crate) fn floats(values: impl IntoIterator<Item = impl Into<Option<f64>>>) -> Self {

@@ -7,12 +7,13 @@ use click_models::{
     Cascade, ClicksOnly, Dcm, DuelShape, Dueling, ListShape, Pbm, PbmKnown, RankOne, SemiBandit, TableShape,
 };
 use confidence::Probability;
-use policies::catalogue::{NamedPolicy, Family, PairKnown, PolicySpec, Protocol};
+use experiment::models::MODELS;
+use policies::catalogue::{Family, NamedPolicy, PairKnown, PolicySpec, Protocol};
 use policies::{BuildError, PrefixKnown};
-use pyo3::exceptions::PyOverflowError;
+use pyo3::exceptions::{PyOverflowError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use rand::Rng;
+use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize;
 use serde_json::Value;
@@ -20,9 +21,6 @@ use serde_json::Value;
 /// The arguments of `Policy` that are not parameters of a policy.
 pub(crate) const ARGUMENTS: [&str; 9] =
     ["model", "items", "positions", "rows", "columns", "examination", "order", "horizon", "seed"];
-
-/// Click models with a name of their own whose clicks have no meaning for a learner.
-const CLICKS_ONLY: [&str; 3] = ["dbn", "ccm", "ubm"];
 
 /// Most items times positions: a policy keeps some numbers of eight bytes for each, and a size that no machine has memory for would end the
 /// process.
@@ -121,11 +119,14 @@ pub(crate) fn protocol_of(spec: &PolicySpec, model: Option<&str>, given: &Given)
     let row = spec.row();
     let name = spec.name();
     if let Some(model) = model {
-        let names = || Protocol::ALL.into_iter().map(Protocol::name).chain(CLICKS_ONLY);
-        let named = Protocol::ALL.into_iter().find(|protocol| protocol.name() == model);
-        let named = named.or_else(|| CLICKS_ONLY.contains(&model).then_some(Protocol::ClicksOnly));
-        return named.ok_or_else(|| {
-            let known: Vec<&str> = names().collect();
+        // Models that share a protocol have names of their own.
+        let models = MODELS.iter().map(|model| (model.name, model.protocol));
+        let models = models.filter(|(name, protocol)| *name != protocol.name());
+        let protocols = Protocol::ALL.into_iter().map(|protocol| (protocol.name(), protocol));
+        let known: Vec<(&str, Protocol)> = protocols.chain(models).collect();
+        let named = known.iter().find(|(name, _)| *name == model);
+        return named.map(|(_, protocol)| *protocol).ok_or_else(|| {
+            let known: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
             let near = did_you_mean(model, known.iter().copied());
             value_error(format!("unknown model `{model}`: expected one of {}{near}", known.join(", ")))
         });
@@ -244,6 +245,15 @@ pub(crate) fn restore(protocol: Protocol, saved: Value) -> Result<Box<dyn Play>,
         Protocol::Dueling => read::<Dueling>(saved),
         _ => Err(format!("{protocol} users are not supported")),
     }
+}
+
+/// A generator with this seed, by default another one every time.
+pub(crate) fn generator(seed: Option<&Bound<'_, PyAny>>) -> PyResult<Xoshiro256PlusPlus> {
+    let seed = match count("seed", seed)? {
+        Some(seed) => seed,
+        None => getrandom::u64().map_err(|error| PyRuntimeError::new_err(error.to_string()))?,
+    };
+    Ok(Xoshiro256PlusPlus::seed_from_u64(seed))
 }
 
 /// Whether these numbers could be random: the state of zeros, which no seed gives, draws nothing but zeros.

@@ -1,6 +1,6 @@
 //! Best arm identification under cascade feedback: rounds, observations, and gaps.
 
-use super::{or_refused, slice};
+use super::{or_refused, probabilities};
 use crate::arrays::{Columns, Domain, number, to_python};
 use crate::elementwise::size;
 use crate::task;
@@ -17,12 +17,12 @@ bounds! {
     ///     weights: attraction probabilities of the items, in any order, shape (items,).
     ///     n_positions: number of positions.
     ///     delta: probability of error, above 0 and below 1; n_positions and delta broadcast.
-    cascade_bai_lower_bound([weights: Probability], n_positions: Count as size, delta: ErrorProbability),
+    cascade_bai_lower_bound([weights: probabilities], n_positions: Count as size, delta: ErrorProbability),
         otherwise "at least one position, and at least as many items as positions";
 
     /// `cascade_bai_lower_bound` before the proof rounds down, with d(1 - delta, delta) for ln(1 / (2.4 delta)): CascadeBAI paper, section
     /// 5.3. Arguments as there.
-    cascade_bai_lower_bound_unrounded([weights: Probability], n_positions: Count as size, delta: ErrorProbability),
+    cascade_bai_lower_bound_unrounded([weights: probabilities], n_positions: Count as size, delta: ErrorProbability),
         otherwise "at least one position, and at least as many items as positions";
 
     /// T*, the characteristic time: any policy that is right with probability 1 - delta on every instance takes T* d(1 - delta, delta) rounds
@@ -31,7 +31,7 @@ bounds! {
     /// Args:
     ///     weights: attraction probabilities of the items, in any order, shape (items,).
     ///     n_positions: number of positions, or an array of them, of any shape, that of the result.
-    cascade_characteristic_time([weights: Probability], n_positions: Count as size),
+    cascade_characteristic_time([weights: probabilities], n_positions: Count as size),
         otherwise "at least one position, and at least as many items as positions";
 
     /// T-bar: the number of observations of every item after which an item with this gap is accepted or rejected, as printed with 216 and 648:
@@ -84,7 +84,7 @@ bounds! {
     ///
     /// Args:
     ///     list: attraction probabilities of the items of the list, from the top down, shape (positions,).
-    expected_observations([list: Probability]), otherwise "probabilities";
+    expected_observations([list: probabilities]), otherwise "probabilities";
 
     /// The smallest mean number of observations of a list of k of these items, mu_k, that of the most attractive, best first: CascadeBAI paper,
     /// Theorem 5.1.
@@ -92,15 +92,15 @@ bounds! {
     /// Args:
     ///     weights: attraction probabilities of the items, in any order, shape (items,).
     ///     k: number of items in the list, or an array of them, of any shape, that of the result.
-    cascade_fewest_observations([weights: Probability], k: Count as size), otherwise "k from 1 to the number of items";
+    cascade_fewest_observations([weights: probabilities], k: Count as size), otherwise "k from 1 to the number of items";
 
     /// The largest mean number of observations of a list of k of these items, that of the least attractive, worst first: CascadeBAI paper,
     /// Theorem 5.1. Arguments as of `cascade_fewest_observations`.
-    cascade_most_observations([weights: Probability], k: Count as size), otherwise "k from 1 to the number of items";
+    cascade_most_observations([weights: probabilities], k: Count as size), otherwise "k from 1 to the number of items";
 
     /// The left-sided sub-Gaussian parameter v_k = min(k, sqrt(2) / smallest weight) of the number of observations of a list of k of these
     /// items: CascadeBAI paper, Theorem 5.4 and Lemma 5.5. Arguments as of `cascade_fewest_observations`.
-    cascade_observations_deviation([weights: Probability], k: Count as size), otherwise "k from 1 to the number of items";
+    cascade_observations_deviation([weights: probabilities], k: Count as size), otherwise "k from 1 to the number of items";
 }
 
 /// Arguments of an instance: weights, number of positions, epsilon.
@@ -110,7 +110,7 @@ fn instance(
     epsilon: &Bound<'_, PyAny>,
 ) -> PyResult<(Vec<f64>, usize, f64)> {
     Ok((
-        slice("weights", weights, Domain::Probability)?,
+        probabilities("weights", weights)?,
         task::size("n_positions", Some(n_positions))?.unwrap_or(0),
         number("epsilon", epsilon, Domain::FiniteNonNegative)?,
     ))
@@ -141,7 +141,7 @@ pub(crate) fn cascade_optimal_mixture(
     weights: &Bound<'_, PyAny>,
     n_positions: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<(Vec<usize>, f64)>> {
-    let weights = slice("weights", weights, Domain::Probability)?;
+    let weights = probabilities("weights", weights)?;
     let n_positions = task::size("n_positions", Some(n_positions))?.unwrap_or(0);
     let mixture = py.detach(|| scalar::cascade_optimal_mixture(&weights, n_positions));
     let expected = "at least one position, and at least as many items as positions";

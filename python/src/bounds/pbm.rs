@@ -1,7 +1,6 @@
 //! Bounds for the position-based model.
 
-use super::{or_refused, slice};
-use crate::arrays::Domain;
+use super::{or_refused, probabilities};
 use click_models::bounds as scalar;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,15 +12,15 @@ bounds! {
     /// Args:
     ///     theta: attraction probabilities of the items, in any order, shape (items,).
     ///     kappa: examination probabilities of the positions, in any order, shape (positions,).
-    pbm_lower_bound([theta: Probability, kappa: Probability]), otherwise "at least one position, and at least as many items as positions";
+    pbm_lower_bound([theta: probabilities, kappa: probabilities]), otherwise "at least one position, and at least as many items as positions";
 
     /// A simpler, smaller lower bound than `pbm_lower_bound`, clicks per ln T: exploration at the most examined position (section 3.3,
     /// corrected). Arguments as there.
-    pbm_relaxed_lower_bound([theta: Probability, kappa: Probability]), otherwise "at least one position, and at least as many items as positions";
+    pbm_relaxed_lower_bound([theta: probabilities, kappa: probabilities]), otherwise "at least one position, and at least as many items as positions";
 
     /// The regret of exploring every suboptimal item at the least examined position only, clicks per ln T: PBM paper, section 3.3. Never
     /// below `pbm_lower_bound`, and no lower bound, although the paper states the opposite. Arguments as there.
-    pbm_last_position_cost([theta: Probability, kappa: Probability]), otherwise "at least one position, and at least as many items as positions";
+    pbm_last_position_cost([theta: probabilities, kappa: probabilities]), otherwise "at least one position, and at least as many items as positions";
 
     /// Upper bound for PBM-PIE, the leading constant, clicks per ln T: PBM paper, Theorem 11.
     ///
@@ -34,7 +33,7 @@ bounds! {
     /// Returns:
     ///     float, or float64 array of the common shape of eta and epsilon. 0 if no item is suboptimal, infinite if one is and the last
     ///     position is never examined.
-    pbm_pie_upper_bound([theta: Probability, kappa: Probability], eta: FiniteNonNegative, epsilon: FiniteNonNegative),
+    pbm_pie_upper_bound([theta: probabilities, kappa: probabilities], eta: FiniteNonNegative, epsilon: FiniteNonNegative),
         otherwise "an eta of 0 or below half the smallest difference of two attractions, at least one position, and at least as many items as positions";
 
     /// Upper bound for PBM-UCB, the leading constant, clicks per ln T: PBM paper, Theorem 9. Infinite for tied parameters in the list, for an
@@ -44,7 +43,7 @@ bounds! {
     ///     theta: attraction probabilities of the items, in any order, shape (items,).
     ///     kappa: examination probabilities of the positions, in any order, shape (positions,).
     ///     epsilon: of the exploration level (1 + epsilon) ln t; a number or an array of any shape, that of the result.
-    pbm_ucb_upper_bound([theta: Probability, kappa: Probability], epsilon: FiniteNonNegative),
+    pbm_ucb_upper_bound([theta: probabilities, kappa: probabilities], epsilon: FiniteNonNegative),
         otherwise "at least one position, and at least as many items as positions";
 
     /// The factor C(kappa) of `pbm_ucb_upper_bound` that depends on examination alone: PBM paper, Theorem 9. Infinite if a position is never
@@ -52,11 +51,11 @@ bounds! {
     ///
     /// Args:
     ///     kappa: examination probabilities of the positions, in any order, shape (positions,).
-    pbm_ucb_examination_factor([kappa: Probability]), otherwise "at least one position";
+    pbm_ucb_examination_factor([kappa: probabilities]), otherwise "at least one position";
 
     /// The smallest gap of a list with the best items in a wrong order, in clicks per round: Delta of `pbm_ucb_upper_bound`, PBM paper,
     /// Theorem 9. Infinite for one position. Arguments as of `pbm_lower_bound`.
-    smallest_permutation_gap([theta: Probability, kappa: Probability]), otherwise "at least one position, and at least as many items as positions";
+    smallest_permutation_gap([theta: probabilities, kappa: probabilities]), otherwise "at least one position, and at least as many items as positions";
 }
 
 /// The terms of `pbm_lower_bound`, one for each item below the best list, the most attractive first: PBM paper, equation (6).
@@ -77,8 +76,8 @@ pub(crate) fn pbm_lower_bound_terms<'py>(
     theta: &Bound<'py, PyAny>,
     kappa: &Bound<'py, PyAny>,
 ) -> PyResult<Vec<Bound<'py, PyDict>>> {
-    let theta = slice("theta", theta, Domain::Probability)?;
-    let kappa = slice("kappa", kappa, Domain::Probability)?;
+    let theta = probabilities("theta", theta)?;
+    let kappa = probabilities("kappa", kappa)?;
     let terms = py.detach(|| scalar::pbm_lower_bound_terms(&theta, &kappa));
     let expected = "at least one position, and at least as many items as positions";
     let terms = or_refused("pbm_lower_bound_terms", expected, terms)?;

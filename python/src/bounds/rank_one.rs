@@ -1,7 +1,6 @@
 //! Rank-one bandits: the hardness of an instance, and bounds for `Rank1ElimKL`.
 
-use super::{or_refused, slice};
-use crate::arrays::Domain;
+use super::{or_refused, probabilities};
 use crate::elementwise::whole;
 use click_models::bounds::{self as scalar, RankOneHardness};
 use numpy::PyArray1;
@@ -14,7 +13,7 @@ bounds! {
     /// Args:
     ///     rows: probabilities of the rows, shape (rows,).
     ///     columns: probabilities of the columns, shape (columns,).
-    rank_one_lower_bound([rows: Probability, columns: Probability]), otherwise "at least one row and one column";
+    rank_one_lower_bound([rows: probabilities, columns: probabilities]), otherwise "at least one row and one column";
 
     /// Upper bound for Rank1ElimKL after `horizon` rounds, in clicks: Rank1ElimKL paper, Theorem 1, as printed. Infinite for fewer than 5
     /// rounds.
@@ -23,12 +22,12 @@ bounds! {
     ///     rows: probabilities of the rows, shape (rows,).
     ///     columns: probabilities of the columns, shape (columns,).
     ///     horizon: number of rounds, or an array of them, of any shape, that of the result.
-    rank_one_upper_bound([rows: Probability, columns: Probability], horizon: Count as whole),
+    rank_one_upper_bound([rows: probabilities, columns: probabilities], horizon: Count as whole),
         otherwise "at least two different rows, and two different columns";
 
     /// `rank_one_upper_bound` with the constant 320 that the proof of Lemma 4 gives, instead of 160. Also defined if all rows or all columns
     /// are equal. Arguments as there.
-    rank_one_upper_bound_corrected([rows: Probability, columns: Probability], horizon: Count as whole),
+    rank_one_upper_bound_corrected([rows: probabilities, columns: probabilities], horizon: Count as whole),
         otherwise "at least one row and one column";
 }
 
@@ -51,8 +50,8 @@ pub(crate) fn rank_one_hardness<'py>(
     rows: &Bound<'py, PyAny>,
     columns: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let rows = slice("rows", rows, Domain::Probability)?;
-    let columns = slice("columns", columns, Domain::Probability)?;
+    let rows = probabilities("rows", rows)?;
+    let columns = probabilities("columns", columns)?;
     let hardness = py.detach(|| scalar::rank_one_hardness(&rows, &columns));
     as_dict(py, or_refused("rank_one_hardness", "at least one row and one column", hardness)?)
 }

@@ -29,18 +29,8 @@ pub(crate) fn kl_ucb_upper<'py>(
     index(py, mean, n, level, scalar::kl_ucb_upper, scalar::kl_ucb_upper_batch)
 }
 
-/// The lower KL-UCB index: the smallest q from 0 to mean with n d(mean, q) <= level; 0 for n = 0. Never above the true root.
-///
-/// Args:
-///     mean: observed means, any shape, from 0 to 1.
-///     n: numbers of observations.
-///     level: exploration level, in nats; shapes broadcast.
-///
-/// Returns:
-///     float64 array of the common shape, or a float.
-///
-/// Raises:
-///     ValueError: a number that is NaN or outside its range.
+/// The lower KL-UCB index: the smallest q from 0 to mean with n d(mean, q) <= level; 0 for n = 0. Never above the true root. Arguments,
+/// results and errors as of `kl_ucb_upper`.
 #[pyfunction]
 pub(crate) fn kl_ucb_lower<'py>(
     py: Python<'py>,

@@ -1,6 +1,6 @@
 //! Multi-position indices, and the divergence that they invert.
 
-use crate::arrays::{Columns, Domain, Place, Shape, to_python, vector};
+use crate::arrays::{Argument, Columns, Domain, Place, Shape, to_python, vector};
 use crate::clicks::counts;
 use crate::message::value_error;
 use confidence::{self as scalar, MAX_POSITIONS};
@@ -49,11 +49,23 @@ impl Items {
         Ok(Self { clicks, shows, examination, shape })
     }
 
+    /// A number for each item and each value of an argument, with which the items broadcast.
+    fn one<'py>(
+        &self,
+        py: Python<'py>,
+        argument: Argument<'_, 'py>,
+        compute: fn(&[u64], &[u64], &[f64], f64) -> f64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let [result] =
+            self.map(py, [argument], |clicks, shows, kappa, [value]| [compute(clicks, shows, kappa, value)])?;
+        Ok(result)
+    }
+
     /// `M` numbers for each item and each of the numbers with which the items broadcast.
     fn map<'py, const N: usize, const M: usize>(
         &self,
         py: Python<'py>,
-        numbers: [(&'static str, &Bound<'py, PyAny>, Domain); N],
+        numbers: [Argument<'_, 'py>; N],
         compute: impl Fn(&[u64], &[u64], &[f64], [f64; N]) -> [f64; M] + Send + Sync,
     ) -> PyResult<[Bound<'py, PyAny>; M]> {
         let n_positions = self.examination.len();
@@ -122,26 +134,10 @@ pub(crate) fn multi_position_upper<'py>(
     level: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let items = Items::read(clicks, shows, examination)?;
-    let [upper] =
-        items.map(py, [("level", level, Domain::NonNegative)], |clicks, shows, kappa, [level]| {
-            [scalar::multi_position_upper(clicks, shows, kappa, level)]
-        })?;
-    Ok(upper)
+    items.one(py, ("level", level, Domain::NonNegative), scalar::multi_position_upper)
 }
 
-/// The lower multi-position KL index, the mirror image of `multi_position_upper`.
-///
-/// Args:
-///     clicks: clicks of items at positions, integers, shape (items, positions), or (positions,) for one item.
-///     shows: displays, of the same shape.
-///     examination: examination probabilities, shape (positions,).
-///     level: exploration level, in nats: a number, or one for each item, shape (items,); broadcasts with the shape of the items.
-///
-/// Returns:
-///     float64 array of shape (items,), or a float for one item.
-///
-/// Raises:
-///     ValueError: shapes that do not fit, more clicks than displays, a number outside its range.
+/// The lower multi-position KL index, the mirror image of `multi_position_upper`. Arguments, results and errors as there.
 #[pyfunction]
 pub(crate) fn multi_position_lower<'py>(
     py: Python<'py>,
@@ -151,27 +147,14 @@ pub(crate) fn multi_position_lower<'py>(
     level: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let items = Items::read(clicks, shows, examination)?;
-    let [lower] =
-        items.map(py, [("level", level, Domain::NonNegative)], |clicks, shows, kappa, [level]| {
-            [scalar::multi_position_lower(clicks, shows, kappa, level)]
-        })?;
-    Ok(lower)
+    items.one(py, ("level", level, Domain::NonNegative), scalar::multi_position_lower)
 }
 
 /// The function that the multi-position indices invert, Phi(q) = sum over positions of shows d(clicks / shows, examination q), in nats; may
-/// be infinite: PBM paper, equation (7).
+/// be infinite: PBM paper, equation (7). The other arguments, results and errors as of `multi_position_upper`.
 ///
 /// Args:
-///     clicks: clicks of items at positions, integers, shape (items, positions), or (positions,) for one item.
-///     shows: displays, of the same shape.
-///     examination: examination probabilities, shape (positions,).
 ///     q: attraction probabilities: a number, or one for each item, shape (items,); broadcasts with the shape of the items.
-///
-/// Returns:
-///     float64 array of the common shape, or a float.
-///
-/// Raises:
-///     ValueError: as of `multi_position_upper`.
 #[pyfunction]
 pub(crate) fn multi_position_divergence<'py>(
     py: Python<'py>,
@@ -181,25 +164,15 @@ pub(crate) fn multi_position_divergence<'py>(
     q: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let items = Items::read(clicks, shows, examination)?;
-    let [divergence] = items.map(py, [("q", q, Domain::Probability)], |clicks, shows, kappa, [q]| {
-        [scalar::multi_position_divergence(clicks, shows, kappa, q)]
-    })?;
-    Ok(divergence)
+    items.one(py, ("q", q, Domain::Probability), scalar::multi_position_divergence)
 }
 
-/// The maximum-likelihood estimates of attraction, where `multi_position_divergence` is least, and its value there.
-///
-/// Args:
-///     clicks: clicks of items at positions, integers, shape (items, positions), or (positions,) for one item.
-///     shows: displays, of the same shape.
-///     examination: examination probabilities, shape (positions,).
+/// The maximum-likelihood estimates of attraction, where `multi_position_divergence` is least, and its value there. Arguments and errors
+/// as of `multi_position_upper`.
 ///
 /// Returns:
 ///     Two float64 arrays of shape (items,), or two floats for one item: the estimates, and the divergences there, in nats. Both are NaN for
 ///     an item that was never displayed at a position that is examined.
-///
-/// Raises:
-///     ValueError: as of `multi_position_upper`.
 #[pyfunction]
 pub(crate) fn multi_position_minimum<'py>(
     py: Python<'py>,

@@ -7,13 +7,12 @@ use crate::decision::Decision;
 use crate::interrupt::check_signals;
 use crate::message::{memory_error, value_error};
 use crate::play::Played;
-use crate::task::{count, is_alive, size};
+use crate::task::{generator, is_alive, size};
 use click_models::{Action, ClickModel, Clicks, ListFeedback, Ranking};
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::sync::Mutex;
@@ -74,11 +73,7 @@ where
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let model = model.map_err(value_error)?;
-        let seed = match count("seed", seed)? {
-            Some(seed) => seed,
-            None => getrandom::u64().map_err(|error| PyRuntimeError::new_err(error.to_string()))?,
-        };
-        Ok(Self::with_generator(model, Xoshiro256PlusPlus::seed_from_u64(seed)))
+        Ok(Self::with_generator(model, generator(seed)?))
     }
 
     fn with_generator(model: M, generator: Xoshiro256PlusPlus) -> Self {

@@ -19,7 +19,7 @@ users! {
     #[new]
     #[pyo3(signature = (preferences, *, seed=None))]
     fn new(preferences: &Bound<'_, PyAny>, seed: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        Crowd::new(Ok(DuelingModel::new(matrix(preferences)?)), seed).map(Self)
+        Crowd::new(Ok(DuelingModel::new(matrix("preferences", preferences)?)), seed).map(Self)
     }
 
     /// Draws the users' answers: the winners.

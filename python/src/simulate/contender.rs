@@ -5,12 +5,11 @@
 use crate::decision::Decision;
 use crate::known::Known;
 use crate::message::{type_error, value_error};
+use crate::models;
 use crate::play::Played;
 use click_models::{
-    Action, Cascade, CascadeFeedback, CascadeModel, CellClick, ClickChain, Clicks, ClicksOnly, Dcm,
-    DcmFeedback, DependentClick, DuelOutcome, Dueling, DuelingModel, DynamicBayesian, Feedback, ListClicks,
-    ListFeedback as _, Pbm, PbmFeedback, PositionBased, PrefixFeedback, RandomSemiBandit, RankOne,
-    RankOneModel, SemiBandit, UserBrowsing,
+    Action, Cascade, CascadeFeedback, CellClick, Clicks, ClicksOnly, Dcm, DcmFeedback, DuelOutcome, Dueling,
+    Feedback, ListClicks, ListFeedback as _, Pbm, PbmFeedback, PrefixFeedback, RankOne, SemiBandit,
 };
 use experiment::{Runner, Task};
 use policies::{Select, Update};
@@ -45,7 +44,7 @@ impl Fault {
 }
 
 /// A protocol whose answers a policy in Python understands.
-trait Answers: Played {
+pub(crate) trait Answers: Played {
     /// What `update` gets after the decision: the clicks, and the number of observed positions if the model reveals it.
     fn outcome<'py>(
         py: Python<'py>,
@@ -105,7 +104,7 @@ impl Answers for Dueling {
 }
 
 /// Builds a policy in Python for every replication.
-struct InPython {
+pub(crate) struct InPython {
     label: String,
     factory: Py<PyAny>,
     fault: Arc<Fault>,
@@ -247,24 +246,5 @@ pub(super) fn with_contender<'a>(
         return Err(type_error(format!("policies[{label:?}]: expected a function that builds the policy")));
     }
     let contender = InPython { label, factory, fault: Arc::clone(fault) };
-    /// One row for each model of `experiment::models::MODELS`.
-    macro_rules! for_the_model {
-        ($($name:literal: $Model:ty,)*) => {
-            match experiment.instances().model().name {
-                $($name => Ok(runner.with_contender::<$Model, Schedule>(contender)),)*
-                other => Err(value_error(format!("policies: users of model {other:?} are not supported"))),
-            }
-        };
-    }
-    for_the_model! {
-        "pbm": PositionBased,
-        "semi-bandit": RandomSemiBandit,
-        "cascade": CascadeModel,
-        "dcm": DependentClick,
-        "dbn": DynamicBayesian,
-        "ccm": ClickChain,
-        "ubm": UserBrowsing,
-        "rank-one": RankOneModel,
-        "dueling": DuelingModel,
-    }
+    models::with_contender(runner, contender)
 }
