@@ -138,18 +138,6 @@ impl CascadeModel {
 
     /// Lower bound on the regret of any uniformly efficient policy on this instance, per `ln T`: [`bounds::cascade_lower_bound`], or with
     /// weights [`bounds::weighted_cascade_lower_bound`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use click_models::CascadeModel;
-    /// use confidence::bernoulli_kl;
-    ///
-    /// let users = CascadeModel::from_values(&[0.2, 0.2, 0.05], 2)?;
-    /// // (1 - .2) * .15 / d(.05, .2)
-    /// assert!((users.lower_bound() - 0.12 / bernoulli_kl(0.05, 0.2)).abs() < 1e-12);
-    /// # Ok::<(), click_models::Error>(())
-    /// ```
     pub fn lower_bound(&self) -> f64 {
         let attraction: Vec<f64> = self.attraction.iter().map(|probability| probability.get()).collect();
         match &self.weights {

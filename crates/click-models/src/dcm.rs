@@ -26,21 +26,6 @@
 //!
 //! Numerics: one uniform draw per position decides on the click (`u < attraction`) and, rescaled, on leaving
 //! (`u < attraction * leave`). Complexity: O(`n_positions`) per round; the search, at construction, O(2^`n_positions` `n_positions`^2).
-//!
-//! # Examples
-//!
-//! ```
-//! use click_models::{ClickModel, DcmReward, DependentClick};
-//!
-//! let users = DependentClick::from_values(&[0.5, 0.4, 0.2], &[0.8, 0.5], DcmReward::Satisfaction)?;
-//! // 1 - (1 - .8 * .5)(1 - .5 * .4)
-//! assert!((users.optimal_reward() - 0.52).abs() < 1e-15);
-//! // Clicks: .4 + (1 - .8 * .4) * .5, the more attractive item below, where leaving is less likely.
-//! let users = DependentClick::from_values(&[0.5, 0.4, 0.2], &[0.8, 0.5], DcmReward::Clicks)?;
-//! assert!((users.optimal_reward() - 0.74).abs() < 1e-15);
-//! assert_eq!(users.optimal_action()[0].index(), 1);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use crate::linear_list::{decreasing, decreasing_numbers};
 use crate::{ClickModel, Clicks, Dcm, DcmFeedback, Error, ItemId, ListShape, Ranking, bounds};
@@ -181,18 +166,6 @@ impl DependentClick {
 
     /// Lower bound on the regret of any uniformly efficient policy on this instance, per `ln T`: [`bounds::dcm_lower_bound`]; NaN if the
     /// reward is the number of clicks, for which no bound is implemented.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use click_models::{DcmReward, DependentClick};
-    /// use confidence::bernoulli_kl;
-    ///
-    /// let users = DependentClick::from_values(&[0.2, 0.2, 0.05], &[0.5, 0.5], DcmReward::Satisfaction)?;
-    /// // .5 * (1 - .5 * .2) * .15 / d(.05, .2)
-    /// assert!((users.lower_bound() - 0.0675 / bernoulli_kl(0.05, 0.2)).abs() < 1e-12);
-    /// # Ok::<(), click_models::Error>(())
-    /// ```
     pub fn lower_bound(&self) -> f64 {
         let numbers =
             |list: &[Probability]| -> Vec<f64> { list.iter().map(|probability| probability.get()).collect() };

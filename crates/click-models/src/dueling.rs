@@ -23,26 +23,6 @@
 //!
 //! Numerics: gaps are half of `p_wi - p_iw`, so a duel has the same distribution in both orders even if opposite entries were rounded
 //! differently. One uniform draw per round. Complexity: constant.
-//!
-//! # Examples
-//!
-//! ```
-//! use click_models::{ClickModel, DuelingModel, ItemId, Pair, PreferenceMatrix};
-//!
-//! let preferences = PreferenceMatrix::new(&[
-//!     vec![0.5, 0.75, 1.0],
-//!     vec![0.25, 0.5, 0.625],
-//!     vec![0.0, 0.375, 0.5],
-//! ])?;
-//! let users = DuelingModel::new(preferences);
-//! let [best, second, third] = [0, 1, 2].map(ItemId::new);
-//! assert_eq!(users.optimal_action(), Pair::of_one(best));
-//! // (.25 + .5) / 2
-//! assert_eq!(users.gap(&Pair::new(second, third)), 0.375);
-//! // (.25 + .0) / 2
-//! assert_eq!(users.expected_reward(&Pair::new(second, third)), 0.125);
-//! # Ok::<(), click_models::Error>(())
-//! ```
 
 use crate::{ClickModel, DuelOutcome, DuelShape, Dueling, ItemId, Pair, PreferenceMatrix, bounds};
 use rand::{Rng, RngExt};
@@ -123,19 +103,6 @@ impl DuelingModel {
     /// Lower bound on the regret of any uniformly efficient policy on this instance, per `ln T`, in the unit of this model's regret:
     /// [`bounds::dueling_lower_bound`] with a Condorcet winner, otherwise [`bounds::copeland_lower_bound`], which is NaN for ties and
     /// for many items.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use click_models::{DuelingModel, PreferenceMatrix};
-    ///
-    /// // Items 0 to 2 beat each other in a circle, and item 3.
-    /// let rows = ".5 .9 .1 .8\n.1 .5 .9 .8\n.9 .1 .5 .8\n.2 .2 .2 .5";
-    /// let users = DuelingModel::new(PreferenceMatrix::parse(rows, "circle")?);
-    /// assert!(users.preferences().condorcet_winner().is_none());
-    /// assert!((users.lower_bound() - 1.7294).abs() < 5e-4);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn lower_bound(&self) -> f64 {
         match self.benchmark {
             Benchmark::Condorcet(_) => bounds::dueling_lower_bound(&self.preferences),

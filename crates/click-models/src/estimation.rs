@@ -154,12 +154,6 @@ pub fn pooled_variance_ratio(shows: &[u64], examination: &[f64], attraction: f64
 }
 
 /// Upper bound on [`pooled_variance_ratio`] for all examinations: `1 / (1 - attraction)`.
-///
-/// # Examples
-///
-/// ```
-/// assert_eq!(click_models::estimation::pooled_variance_ratio_limit(0.5), 2.0);
-/// ```
 pub fn pooled_variance_ratio_limit(attraction: f64) -> f64 {
     1.0 / (1.0 - attraction)
 }

@@ -23,19 +23,6 @@
 //!
 //! # Examples
 //!
-//! A model counts the clicks of its own protocol:
-//!
-//! ```
-//! use click_models::{ClickModel, RandomSemiBandit};
-//! use rand::SeedableRng;
-//! use rand_xoshiro::Xoshiro256PlusPlus;
-//!
-//! let readers = RandomSemiBandit::from_values(&[0.5, 0.2], &[1.0, 0.5])?;
-//! let seen = readers.respond(&readers.optimal_action(), &mut Xoshiro256PlusPlus::seed_from_u64(7));
-//! assert!(readers.clicks(&seen) <= 2.0);
-//! # Ok::<(), click_models::Error>(())
-//! ```
-//!
 //! Feedback of a random semi-bandit cannot be read as position-based feedback; this does not compile:
 //!
 //! ```compile_fail,E0308

@@ -17,21 +17,6 @@
 //!
 //! Numerics: a click is one draw, uniform on the multiples of `2^-53`, below one rounded product; 0 and 1 are exact.
 //! Complexity: a round costs O(`n_positions`).
-//!
-//! # Examples
-//!
-//! The instance of the paper's section 5.1:
-//!
-//! ```
-//! use click_models::{ClickModel, ItemId, PositionBased, Ranking};
-//!
-//! let users = PositionBased::from_values(&[0.45, 0.35, 0.25, 0.15, 0.05], &[0.9, 0.6, 0.3])?;
-//! // .9 * .45 + .6 * .35 + .3 * .25
-//! assert!((users.optimal_reward() - 0.69).abs() < 1e-15);
-//! let list: Ranking = [0, 2, 4].map(ItemId::new).into_iter().collect();
-//! assert!((users.gap(&list) - 0.12).abs() < 1e-15);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 use crate::linear_list::{LinearList, Parameters};
 use crate::{ClickModel, Clicks, Error, ListShape, Pbm, PbmFeedback, Ranking, bounds};
@@ -120,16 +105,6 @@ impl PositionBased {
 
     /// Lower bound on the regret of any uniformly efficient policy on this instance, in clicks per `ln T`: Theorem 6 of the PBM paper,
     /// [`bounds::pbm_lower_bound`] for the positions with positive examination; 0 if there are none.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use click_models::PositionBased;
-    ///
-    /// let users = PositionBased::from_values(&[0.45, 0.35, 0.25, 0.15, 0.05], &[0.9, 0.6, 0.3])?;
-    /// assert!((users.lower_bound() - 5.591_949).abs() < 1e-6);
-    /// # Ok::<(), click_models::Error>(())
-    /// ```
     pub fn lower_bound(&self) -> f64 {
         let (attraction, examination) = self.list.attraction_and_seen_positions();
         if examination.is_empty() { 0.0 } else { bounds::pbm_lower_bound(&attraction, &examination) }

@@ -170,16 +170,6 @@ impl RankOneModel {
 
     /// Lower bound on the regret of any uniformly efficient policy on this instance, in clicks per `ln T`:
     /// [`bounds::rank_one_lower_bound`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use click_models::{RankOneModel, TableShape};
-    ///
-    /// let users = RankOneModel::needle(TableShape::new(4, 4)?, (0.25, 0.5), (0.25, 0.5))?;
-    /// assert!((users.lower_bound() - 7.576).abs() < 5e-4);
-    /// # Ok::<(), click_models::Error>(())
-    /// ```
     pub fn lower_bound(&self) -> f64 {
         bounds::rank_one_lower_bound(&plain(&self.rows), &plain(&self.columns))
     }

@@ -16,19 +16,6 @@
 //!
 //! Numerics: one uniform draw per position decides both whether the user continues (`u < r`, `r` the conditional
 //! probability) and, rescaled, whether the item is clicked (`u < r * attraction`). Complexity: O(`n_positions`) per round.
-//!
-//! # Examples
-//!
-//! The instance of the paper's section 6.2:
-//!
-//! ```
-//! use click_models::{ClickModel, RandomSemiBandit};
-//!
-//! let users = RandomSemiBandit::from_values(&[0.6, 0.58, 0.55, 0.45, 0.45, 0.4], &[1.0, 0.8, 0.6])?;
-//! // 1 * .6 + .8 * .58 + .6 * .55
-//! assert!((users.optimal_reward() - 1.394).abs() < 1e-15);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 use crate::linear_list::{LinearList, Parameters};
 use crate::{ClickModel, Clicks, Error, ListShape, PrefixFeedback, Ranking, SemiBandit, bounds};
@@ -125,16 +112,6 @@ impl RandomSemiBandit {
 
     /// Lower bound on the regret of any uniformly efficient policy on this instance, in clicks per `ln T`: Theorem 4 of the RSF paper,
     /// [`bounds::semi_bandit_lower_bound`] for the positions with positive examination; 0 if there are none.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use click_models::RandomSemiBandit;
-    ///
-    /// let users = RandomSemiBandit::from_values(&[0.6, 0.58, 0.55, 0.45, 0.45, 0.4], &[1.0, 0.8, 0.6])?;
-    /// assert!((users.lower_bound() - 13.2831).abs() < 1e-4);
-    /// # Ok::<(), click_models::Error>(())
-    /// ```
     pub fn lower_bound(&self) -> f64 {
         let (attraction, examination) = self.list.attraction_and_seen_positions();
         if examination.is_empty() {

@@ -35,14 +35,6 @@
 //! # Numerics
 //!
 //! Logarithms replace powers that would overflow. Complexity: constant.
-//!
-//! ```
-//! use confidence::coverage_bound;
-//!
-//! // e ceil(10 ln 100) exp(-10) = e 47 exp(-10)
-//! let bound = coverage_bound::kl_ucb(100, 10.0);
-//! assert!((bound - 47.0 * libm::exp(-9.0)).abs() < 1e-15);
-//! ```
 
 use crate::math::{ln, sqrt};
 
@@ -132,12 +124,6 @@ pub fn lil(rho: f64) -> f64 {
 
 /// The factor of [`lil_radius_scaled`](crate::lil_radius_scaled) for variables in `[0, 1]`: 4 as `CascadeBAI`
 /// prints it, 2 as Theorem B.2 needs it.
-///
-/// ```
-/// use confidence::coverage_bound::{Constants, lil_scale};
-///
-/// assert_eq!((lil_scale(Constants::Printed), lil_scale(Constants::Corrected)), (4.0, 2.0));
-/// ```
 pub fn lil_scale(constants: Constants) -> f64 {
     match constants {
         Constants::Printed => 4.0,
@@ -178,11 +164,6 @@ pub fn rucb(t: u64, n_arms: usize, alpha: f64) -> f64 {
 
 /// `C(delta) = ((4 alpha - 1) K^2 / ((2 alpha - 1) delta))^(1 / (2 alpha - 1))`, in rounds: with probability at least `1 - delta`, all of
 /// RUCB's intervals hold in all later rounds. `+inf` for `alpha <= 1/2` or `delta <= 0`; a `delta` above 1 counts as 1.
-///
-/// ```
-/// // alpha = 1, K = 2: 12 / delta
-/// assert!((confidence::coverage_bound::rucb_burn_in(0.01, 2, 1.0) - 1200.0).abs() < 1e-9);
-/// ```
 pub fn rucb_burn_in(delta: f64, n_arms: usize, alpha: f64) -> f64 {
     if !(alpha > 0.5 && alpha < f64::INFINITY && delta > 0.0) {
         return f64::INFINITY;

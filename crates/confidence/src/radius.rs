@@ -30,11 +30,6 @@
 //!
 //! No observation gives `+inf`. A negative level counts as 0, a negative count as 0; nothing gives NaN unless
 //! an argument is NaN. Complexity: constant.
-//!
-//! ```
-//! // sqrt(2 / (2 * 4)) = 1/2
-//! assert_eq!(confidence::hoeffding_radius(4.0, 2.0), 0.5);
-//! ```
 
 use crate::math::{ln, sqrt};
 

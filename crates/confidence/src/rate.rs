@@ -22,15 +22,6 @@
 //! | result | `f(t)`, `delta` | nats |
 //!
 //! Numerics: our own logarithm, within one unit in the last place. Complexity: constant.
-//!
-//! ```
-//! use confidence::Rate;
-//!
-//! // ln 20 + 3 ln ln 20 = 2.9957 + 3 * 1.0972
-//! assert!((Rate::LOG_PLUS_3_LOG_LOG.level(20) - 6.287).abs() < 1e-3);
-//! assert_eq!(Rate::LOG_PLUS_3_LOG_LOG.level(2), 0.0);
-//! assert_eq!(Rate::LOG.at_horizon(1000).level(1), Rate::LOG.level(1000));
-//! ```
 
 use crate::NonNegative;
 use serde::{Deserialize, Serialize};

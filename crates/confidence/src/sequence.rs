@@ -45,18 +45,6 @@
 //! misses, the intersection that `HedgedBetting` keeps can become empty (`lower > upper`).
 //!
 //! Complexity: constant per observation; for `HedgedBetting` proportional to the grid points not yet excluded.
-//!
-//! ```
-//! use confidence::sequence::{BetaMixture, ConfidenceSequence};
-//!
-//! let mut clicks = BetaMixture::new(0.05)?;
-//! for i in 0..1000 {
-//!     clicks.observe(if i % 10 == 0 { 1.0 } else { 0.0 });
-//! }
-//! let interval = clicks.interval();
-//! assert!(interval.lower < 0.1 && 0.1 < interval.upper && interval.upper - interval.lower < 0.08);
-//! # Ok::<(), confidence::Error>(())
-//! ```
 
 mod betting;
 mod empirical_bernstein;

@@ -34,7 +34,7 @@ const GROUPS: [(&[Family], &str, &str); 8] = [
         "Users look at any position, and nobody knows how probably (pbm)",
     ),
     (&[Family::Prefix], "prefix", "Users scan a list from the top (semi-bandit, cascade, dcm)"),
-    (&[Family::AnyList], "any-list", "Users of any list model; only clicks are read (also dbn, ccm, ubm)"),
+    (&[Family::AnyList], "any-list", "Users of any model that shows lists; only clicks are read"),
     (
         &[Family::Stopping, Family::FullFeedback, Family::Budgeted],
         "best-items",

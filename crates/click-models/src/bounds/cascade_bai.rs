@@ -425,15 +425,6 @@ pub fn cascade_bai_lower_bound(weights: &[f64], n_positions: usize, delta: f64) 
 
 /// [`cascade_bai_lower_bound`] with `d(1 - delta, delta)` instead of the smaller `ln(1 / (2.4 delta))`: the bound before the last step of
 /// the proof rounds down.
-///
-/// # Examples
-///
-/// ```
-/// use click_models::bounds::{cascade_bai_lower_bound, cascade_bai_lower_bound_unrounded};
-///
-/// let weights = [0.25, 0.75];
-/// assert!(cascade_bai_lower_bound_unrounded(&weights, 1, 0.1) > cascade_bai_lower_bound(&weights, 1, 0.1));
-/// ```
 pub fn cascade_bai_lower_bound_unrounded(weights: &[f64], n_positions: usize, delta: f64) -> f64 {
     if !is_risk(delta) {
         return f64::NAN;

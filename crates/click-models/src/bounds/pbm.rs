@@ -167,15 +167,6 @@ pub fn pbm_lower_bound_terms(theta: &[f64], kappa: &[f64]) -> Option<Vec<PbmBoun
 ///
 /// 0 if no item is suboptimal or no position is ever examined; NaN for [malformed
 /// input](crate::bounds#what-the-functions-do-with-odd-input).
-///
-/// # Examples
-///
-/// ```
-/// use click_models::bounds::{pbm_lower_bound, pbm_relaxed_lower_bound};
-///
-/// let (theta, kappa) = ([0.95, 0.85, 0.75, 0.65, 0.55], [0.9, 0.6, 0.3]);
-/// assert!(pbm_relaxed_lower_bound(&theta, &kappa) < pbm_lower_bound(&theta, &kappa));
-/// ```
 pub fn pbm_relaxed_lower_bound(theta: &[f64], kappa: &[f64]) -> f64 {
     let Some(instance) = Instance::new(theta, kappa) else { return f64::NAN };
     let (first, _) = instance.first_and_last_examination();

@@ -23,12 +23,6 @@ pub fn kl_ucb_upper_batch(means: &[f64], n: &[f64], level: f64, out: &mut [f64])
 }
 
 /// [`kl_ucb_lower`] of many arms at one level, the mirror image of [`kl_ucb_upper_batch`].
-///
-/// ```
-/// let mut out = [0.0; 2];
-/// confidence::kl_ucb_lower_batch(&[0.5, 0.5], &[10.0, 0.0], 2.0, &mut out);
-/// assert_eq!(out, [confidence::kl_ucb_lower(0.5, 10.0, 2.0), 0.0]);
-/// ```
 pub fn kl_ucb_lower_batch(means: &[f64], n: &[f64], level: f64, out: &mut [f64]) {
     batch::<false>(means, n, level, out);
 }

@@ -142,16 +142,6 @@ impl KlUcbThreshold {
     ///
     /// The slices hold the arms' [`kl_ucb_entropy`], clicks and failures, and are cut to their common length. Use this test for many arms
     /// of which few pass: it takes less than a nanosecond per arm.
-    ///
-    /// ```
-    /// use confidence::{KlUcbThreshold, kl_ucb_entropy};
-    ///
-    /// let (clicks, failures) = ([2.0, 9.0, 0.0], [8.0, 1.0, 0.0]);
-    /// let entropies = [0, 1, 2].map(|arm| kl_ucb_entropy(clicks[arm], failures[arm]));
-    /// let mut found = vec![];
-    /// KlUcbThreshold::new(0.5).candidates(&entropies, &clicks, &failures, 1.0, |arm| found.push(arm));
-    /// assert_eq!(found, [1, 2]);
-    /// ```
     #[inline]
     pub fn candidates(
         &self,
@@ -199,16 +189,6 @@ impl KlUcbThreshold {
     /// Calls `found` for each arm that is not *clearly* excluded, with a slack of 2^-20 instead of 2^-42, which covers all roundings to
     /// `f32`, including those of the arguments (`as f32`). So it finds every arm that [`Self::candidates`] finds; the only cost is that
     /// the caller solves for a few more arms.
-    ///
-    /// ```
-    /// use confidence::{KlUcbThreshold, kl_ucb_entropy};
-    ///
-    /// let (clicks, failures) = ([2.0_f32, 9.0, 0.0], [8.0_f32, 1.0, 0.0]);
-    /// let entropies = [0, 1, 2].map(|arm| kl_ucb_entropy(clicks[arm].into(), failures[arm].into()) as f32);
-    /// let mut found = vec![];
-    /// KlUcbThreshold::new(0.5).rough_candidates(&entropies, &clicks, &failures, 1.0, |arm| found.push(arm));
-    /// assert_eq!(found, [1, 2]);
-    /// ```
     #[inline]
     pub fn rough_candidates(
         &self,
