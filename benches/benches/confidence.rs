@@ -9,7 +9,7 @@
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
 use confidence::{
-    KlUcbArms, KlUcbThreshold, MultiPositionThreshold, kl_ucb_entropy, kl_ucb_upper, kl_ucb_upper_batch,
+    KlUcbThreshold, MultiPositionThreshold, kl_ucb_entropy, kl_ucb_upper, kl_ucb_upper_batch,
     kl_ucb_upper_bisection, math, multi_position_entropy, multi_position_upper,
     multi_position_upper_bisection,
 };
@@ -28,31 +28,23 @@ const LEVEL: f64 = 5.0 * core::f64::consts::LN_10;
 struct Arms {
     means: Vec<f64>,
     shows: Vec<f64>,
-    clicks: Vec<f64>,
-    failures: Vec<f64>,
-    entropies: Vec<f64>,
-    table: KlUcbArms,
+    clicks: Vec<f32>,
+    failures: Vec<f32>,
+    entropies: Vec<f32>,
 }
 
+#[expect(clippy::cast_possible_truncation, reason = "rounding to f32 is the point")]
 fn arms() -> Arms {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut arms = Arms {
-        means: vec![],
-        shows: vec![],
-        clicks: vec![],
-        failures: vec![],
-        entropies: vec![],
-        table: KlUcbArms::new(ARMS),
-    };
-    for arm in 0..ARMS {
+    let mut arms = Arms { means: vec![], shows: vec![], clicks: vec![], failures: vec![], entropies: vec![] };
+    for _ in 0..ARMS {
         let shows = libm_round(10.0 * exp10(4.0 * rng.random::<f64>()));
         let clicks = libm_round(shows * rng.random::<f64>() * rng.random::<f64>());
         arms.means.push(clicks / shows);
         arms.shows.push(shows);
-        arms.clicks.push(clicks);
-        arms.failures.push(shows - clicks);
-        arms.entropies.push(kl_ucb_entropy(clicks, shows - clicks));
-        arms.table.set(arm, clicks, shows - clicks);
+        arms.clicks.push(clicks as f32);
+        arms.failures.push((shows - clicks) as f32);
+        arms.entropies.push(kl_ucb_entropy(clicks, shows - clicks) as f32);
     }
     arms
 }
@@ -113,15 +105,7 @@ impl Arms {
     fn inverted(&self, q: f64) -> usize {
         let mut found = 0;
         let threshold = KlUcbThreshold::new(black_box(q));
-        threshold.candidates(&self.entropies, &self.clicks, &self.failures, LEVEL, |arm| found += arm);
-        found
-    }
-}
-
-impl Arms {
-    fn table_inverted(&self, q: f64) -> usize {
-        let mut found = 0;
-        self.table.candidates(&KlUcbThreshold::new(black_box(q)), LEVEL, |arm| found += arm);
+        threshold.rough_candidates(&self.entropies, &self.clicks, &self.failures, LEVEL, |arm| found += arm);
         found
     }
 }
@@ -203,7 +187,6 @@ fn kl_ucb(c: &mut Criterion) {
     group.bench_function("scalar", |b| b.iter(|| black_box(&arms).scalar()));
     group.bench_function("batched", |b| b.iter(|| black_box(&arms).batched(&mut out)));
     group.bench_function("inverted", |b| b.iter(|| black_box(&arms).inverted(q)));
-    group.bench_function("inverted, table", |b| b.iter(|| black_box(&arms).table_inverted(q)));
     group.finish();
 }
 
@@ -276,7 +259,6 @@ fn table() {
             (10, &mut || _ = black_box(arms.scalar())),
             (10, &mut || _ = black_box(arms.batched(&mut out))),
             (500, &mut || _ = black_box(arms.inverted(q))),
-            (500, &mut || _ = black_box(arms.table_inverted(q))),
         ],
     );
     let names = [
@@ -284,8 +266,7 @@ fn table() {
         "bisection, textbook formula and platform's logarithm",
         "`kl_ucb_upper`",
         "`kl_ucb_upper_batch`",
-        "`KlUcbThreshold::candidates`",
-        "`KlUcbArms::candidates`",
+        "`KlUcbThreshold::rough_candidates`",
     ];
     print_rows(&names, &best);
     for positions in [3, 10] {

@@ -113,22 +113,6 @@ pub fn kl_ucb_upper_bisection(mean: f64, n: f64, level: f64) -> f64 {
     high
 }
 
-/// [`kl_ucb_lower`] by bisection: the plain reference that faster code is tested against.
-///
-/// Returns the lower end of the last bracket.
-pub fn kl_ucb_lower_bisection(mean: f64, n: f64, level: f64) -> f64 {
-    let Some((p, c)) = checked(mean, n, level) else { return 0.0 };
-    if c <= 0.0 {
-        return p;
-    }
-    let (mut low, mut high) = (0.0, p);
-    for _ in 0..BISECTION_STEPS {
-        let middle = 0.5 * (low + high);
-        if bernoulli_kl(p, middle) > c { low = middle } else { high = middle }
-    }
-    low
-}
-
 /// Mean in `[0, 1]` and level per observation, or `None` if there is no information.
 #[inline]
 fn checked(mean: f64, n: f64, level: f64) -> Option<(f64, f64)> {

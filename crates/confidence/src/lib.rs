@@ -21,13 +21,10 @@ pub use divergence::{
     Bernoulli, Divergence, Exponential, Gaussian, Poisson, bernoulli_kl, bernoulli_kl_derivative,
 };
 pub use error::Error;
-pub use klucb::{
-    kl_ucb_lower, kl_ucb_lower_batch, kl_ucb_lower_bisection, kl_ucb_upper, kl_ucb_upper_batch,
-    kl_ucb_upper_bisection,
-};
+pub use klucb::{kl_ucb_lower, kl_ucb_lower_batch, kl_ucb_upper, kl_ucb_upper_batch, kl_ucb_upper_bisection};
 pub use multi_position::{
-    MultiPositionMinimum, multi_position_divergence, multi_position_lower, multi_position_lower_bisection,
-    multi_position_minimum, multi_position_upper, multi_position_upper_bisection,
+    MultiPositionMinimum, multi_position_divergence, multi_position_lower, multi_position_minimum,
+    multi_position_upper, multi_position_upper_bisection,
 };
 pub use probability::{ErrorProbability, NonNegative, Probability};
 pub use radius::{
@@ -35,8 +32,6 @@ pub use radius::{
     sample_bernstein_radius, scaled_radius, ucb1_radius,
 };
 pub use rate::Rate;
-#[cfg(feature = "std")]
-pub use threshold::KlUcbArms;
 pub use threshold::{
     KlUcbThreshold, MAX_POSITIONS, MultiPositionThreshold, kl_ucb_entropy, multi_position_entropy,
 };

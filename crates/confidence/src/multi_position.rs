@@ -61,7 +61,7 @@ use item::Item;
 pub(crate) const LEAST_EXAMINATION: f64 = 1e-100;
 /// Positive levels below this value are raised to it.
 const LEAST_LEVEL: f64 = 1e-250;
-/// Halvings of the bisection references.
+/// Halvings of the bisection.
 const BISECTION_STEPS: u32 = 60;
 
 /// The arg min and the minimum of an item's [`multi_position_divergence`].
@@ -158,25 +158,6 @@ pub fn multi_position_upper_bisection(clicks: &[u64], shows: &[u64], examination
         if divergence(middle) > level { high = middle } else { low = middle }
     }
     high
-}
-
-/// [`multi_position_lower`] by bisection: the plain reference that the fast solver is tested against.
-pub fn multi_position_lower_bisection(clicks: &[u64], shows: &[u64], examination: &[f64], level: f64) -> f64 {
-    if level.is_nan() {
-        return 0.0;
-    }
-    let Some(minimum) = multi_position_minimum(clicks, shows, examination) else { return 0.0 };
-    let divergence = |q| multi_position_divergence(clicks, shows, examination, q);
-    let level = usable(level);
-    if minimum.divergence > level {
-        return minimum.theta;
-    }
-    let (mut low, mut high) = (0.0, minimum.theta);
-    for _ in 0..BISECTION_STEPS {
-        let middle = 0.5 * (low + high);
-        if divergence(middle) > level { low = middle } else { high = middle }
-    }
-    low
 }
 
 /// The level that the solver uses: not negative, and far enough from underflow if positive.

@@ -57,8 +57,8 @@
 //! | `q` | `q*` | probability |
 //! | `level` | exploration level | nats |
 //!
-//! Numerics: as above. [`KlUcbThreshold::candidates`] scans many arms in blocks without branches. [`KlUcbThreshold::rough_candidates`]
-//! takes half the time, on numbers rounded to `f32` and with a slack of 2^-20.
+//! Numerics: as above. [`KlUcbThreshold::rough_candidates`] scans many arms in blocks without branches, on numbers rounded to `f32` and with
+//! a slack of 2^-20.
 //!
 //! Complexity: constant time for an arm, or proportional to the number of positions; no allocation.
 //!
@@ -72,13 +72,9 @@
 //! assert!(threshold.excludes(entropy, 2.0, 8.0, 1.9) && kl_ucb_upper(0.2, 10.0, 1.9) < 0.5);
 //! ```
 
-#[cfg(feature = "std")]
-mod arms;
 mod kl_ucb;
 mod multi_position;
 
-#[cfg(feature = "std")]
-pub use arms::KlUcbArms;
 pub use kl_ucb::{KlUcbThreshold, kl_ucb_entropy};
 pub use multi_position::{MAX_POSITIONS, MultiPositionThreshold, multi_position_entropy};
 

@@ -138,57 +138,10 @@ impl KlUcbThreshold {
         }
     }
 
-    /// Calls `found` with the index of each arm that is not excluded, in order. Only these arms need to be solved.
+    /// Calls `found` with the index of each arm that is not *clearly* excluded, in order. Only these arms need the exact test.
     ///
-    /// The slices hold the arms' [`kl_ucb_entropy`], clicks and failures, and are cut to their common length. Use this test for many arms
-    /// of which few pass: it takes less than a nanosecond per arm.
-    #[inline]
-    pub fn candidates(
-        &self,
-        entropies: &[f64],
-        clicks: &[f64],
-        failures: &[f64],
-        level: f64,
-        mut found: impl FnMut(usize),
-    ) {
-        // Two arms fill a vector register; more than eight at once would spill.
-        const BLOCK: usize = 8;
-        let arms = entropies.len().min(clicks.len()).min(failures.len());
-        match self.kind {
-            Kind::Inside => {}
-            Kind::Never => return,
-            Kind::Always | Kind::One | Kind::Unknown => return (0..arms).for_each(found),
-        }
-        let level = usable(level);
-        let (entropies, clicks, failures) = (&entropies[..arms], &clicks[..arms], &failures[..arms]);
-        let blocks = entropies.as_chunks::<BLOCK>().0.iter();
-        let blocks = blocks.zip(clicks.as_chunks::<BLOCK>().0).zip(failures.as_chunks::<BLOCK>().0);
-        for (block, ((entropies, clicks), failures)) in blocks.enumerate() {
-            // Without a branch, in vector registers; then one branch, hardly ever taken.
-            let mut passes = [0_u64; BLOCK];
-            for arm in 0..BLOCK {
-                passes[arm] = u64::from(self.passes(entropies[arm], clicks[arm], failures[arm], level));
-            }
-            if passes.iter().fold(0, |any, pass| any | pass) != 0 {
-                let mut left = passes.iter().rev().fold(0_u64, |bits, pass| bits << 1 | pass);
-                while left != 0 {
-                    found(block * BLOCK + left.trailing_zeros() as usize);
-                    left &= left - 1;
-                }
-            }
-        }
-        for arm in arms - arms % BLOCK..arms {
-            if self.passes(entropies[arm], clicks[arm], failures[arm], level) {
-                found(arm);
-            }
-        }
-    }
-
-    /// [`Self::candidates`] on counts and entropies rounded to `f32`: twice as fast, but it sometimes finds an extra arm.
-    ///
-    /// Calls `found` for each arm that is not *clearly* excluded, with a slack of 2^-20 instead of 2^-42, which covers all roundings to
-    /// `f32`, including those of the arguments (`as f32`). So it finds every arm that [`Self::candidates`] finds; the only cost is that
-    /// the caller solves for a few more arms.
+    /// The slices hold the arms' [`kl_ucb_entropy`], clicks and failures, rounded to `f32` (`as f32`), and are cut to their common length.
+    /// A slack of 2^-20 instead of 2^-42 covers all roundings. A scan takes less than half a nanosecond per arm if few pass.
     #[inline]
     pub fn rough_candidates(
         &self,
