@@ -1,38 +1,28 @@
-//! Estimates a preference matrix from a LETOR file, or from the synthetic collection, and prints its Condorcet winner.
+//! Estimates a preference matrix from a LETOR file, or from the synthetic collection, and prints its
+//! Condorcet winner.
 //!
 //! ```text
-//! cargo run --release -p interleaving --example preferences -- [FILE] [--state FILE] [--matrix FILE]
+//! cargo run --release -p interleaving --example preferences -- [FILE] [--matrix FILE]
 //! ```
 //!
-//! `--state` saves finished pairs in a file; if the program is killed and restarted, it resumes from there. `--matrix` writes the matrix
-//! as comma-separated values.
+//! `--matrix` writes the matrix as comma-separated values.
 
 use anyhow::{Context, Result, bail};
-use interleaving::{
-    Estimation, Preferences, Progress, Query, RankedCollection, RankedQuery, Settings, Synthetic, letor,
-};
-use std::path::{Path, PathBuf};
-use std::{env, fs, io};
-
-/// Number of pairs between two writes of the state.
-const PAIRS_AT_ONCE: usize = 64;
+use click_models::PreferenceMatrix;
+use interleaving::{Estimation, Query, RankedCollection, RankedQuery, Settings, Synthetic, letor};
+use std::path::PathBuf;
+use std::{env, fs};
 
 fn main() -> Result<()> {
-    let (mut data, mut state, mut matrix) = (None, None, None);
+    let (mut data, mut matrix) = (None, None);
     let mut arguments = env::args_os().skip(1);
     while let Some(argument) = arguments.next() {
-        let wanted = match argument.to_str() {
-            Some("--state") => &mut state,
-            Some("--matrix") => &mut matrix,
+        match argument.to_str() {
+            Some("--matrix") => matrix = Some(arguments.next().context("a file name is missing")?),
             Some(option) if option.starts_with('-') => bail!("unknown option {option}"),
-            _ => {
-                data = Some(PathBuf::from(argument));
-                continue;
-            }
-        };
-        *wanted = Some(PathBuf::from(arguments.next().context("a file name is missing")?));
+            _ => data = Some(PathBuf::from(argument)),
+        }
     }
-
     let queries = match &data {
         Some(file) => letor::read_file(file)?,
         None => Synthetic::default().queries()?,
@@ -42,62 +32,33 @@ fn main() -> Result<()> {
     println!("{} queries, {n_documents} documents, {n_features} features", queries.len());
 
     let rankers = RankedCollection::by_features(&queries, &(0..n_features).collect::<Vec<_>>(), 1)?;
-    let preferences = estimate(&rankers, Settings::default(), state.as_deref())?;
-    describe(&preferences);
+    let estimation = Estimation::new(&rankers, Settings::default())?;
+    let mut progress = estimation.start();
+    estimation.advance(&mut progress, usize::MAX)?;
+    let rows = progress.preferences().context("all pairs are done")?.matrix();
+    describe(&PreferenceMatrix::new(&rows)?);
     describe_without_clicks(&rankers);
     if let Some(file) = matrix {
-        let lines = preferences.matrix().into_iter().map(|row| {
+        let lines = rows.into_iter().map(|row| {
             row.iter().map(|probability| format!("{probability:.6}")).collect::<Vec<_>>().join(",") + "\n"
         });
-        write_whole(&file, lines.collect::<String>().as_bytes())?;
+        fs::write(file, lines.collect::<String>())?;
     }
     Ok(())
 }
 
-fn estimate(rankers: &RankedCollection, settings: Settings, state: Option<&Path>) -> Result<Preferences> {
-    let estimation = Estimation::new(rankers, settings)?;
-    let mut progress = match state.filter(|file| file.exists()) {
-        Some(file) => {
-            let progress: Progress = serde_json::from_slice(&fs::read(file)?)
-                .with_context(|| format!("{} is not a saved state", file.display()))?;
-            estimation.check(&progress).with_context(|| format!("{} cannot be resumed", file.display()))?;
-            println!(
-                "{} of {} pairs were done before",
-                progress.n_pairs() - progress.remaining(),
-                progress.n_pairs()
-            );
-            progress
+/// Prints the Condorcet winner with its smallest margin, and the number of cycles.
+fn describe(matrix: &PreferenceMatrix) {
+    match matrix.condorcet_winner() {
+        Some(winner) => {
+            let others = matrix.shape().items().filter(|&other| other != winner);
+            let least = others.map(|other| matrix.probability(winner, other).get()).fold(1.0, f64::min);
+            println!("ranker {} (counted from 0) beats all others", winner.index());
+            println!("against its strongest opponent it wins {least:.4} of the comparisons");
         }
-        None => estimation.start(),
-    };
-    loop {
-        let remaining = estimation.advance(&mut progress, PAIRS_AT_ONCE)?;
-        if let Some(file) = state {
-            write_whole(file, &serde_json::to_vec(&progress)?)?;
-        }
-        if remaining == 0 {
-            return progress.preferences().context("all pairs are done");
-        }
+        None => println!("no ranker beats all others"),
     }
-}
-
-/// Prints the Condorcet winner and its smallest margin, or the rankers that come close.
-fn describe(preferences: &Preferences) {
-    let rankers = 0..preferences.n_rankers();
-    let beaten =
-        |first: usize| rankers.clone().filter(|&second| preferences.probability(first, second) > 0.5).count();
-    let most = rankers.clone().max_by_key(|&ranker| beaten(ranker)).unwrap_or(0);
-    let others = || rankers.clone().filter(|&other| other != most);
-    let least = others().map(|other| preferences.probability(most, other)).fold(1.0, f64::min);
-    println!("ranker {most} (counted from 0) beats {} of {}", beaten(most), preferences.n_rankers() - 1);
-    println!("against its strongest opponent it wins {least:.4} of the comparisons");
-    let beats = |first, second| preferences.probability(first, second) > 0.5;
-    let cycles: usize = rankers
-        .clone()
-        .flat_map(|i| rankers.clone().flat_map(move |j| (0..i.min(j)).map(move |k| (i, j, k))))
-        .filter(|&(i, j, k)| i != j && beats(i, j) && beats(j, k) && beats(k, i))
-        .count();
-    println!("{cycles} cycles of three");
+    println!("{} cycles of three", matrix.three_cycles().count());
 }
 
 /// Prints the rankers with the largest mean reciprocal rank of the first relevant document, which requires no clicks.
@@ -119,12 +80,4 @@ fn describe_without_clicks(rankers: &RankedCollection) {
         print!(" {mean:.3} of ranker {ranker};");
     }
     println!();
-}
-
-/// Writes to a temporary file and renames it, so that the file is never incomplete.
-fn write_whole(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(".part");
-    fs::write(&beside, bytes)?;
-    fs::rename(&beside, file)
 }
