@@ -106,29 +106,3 @@ impl TryFrom<RawShape> for DuelShape {
         Self::new(raw.n_items)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_checked() {
-        assert_eq!(DuelShape::new(0), Err(Error::TooFewToCompare(0)));
-        assert_eq!(DuelShape::new(1), Err(Error::TooFewToCompare(1)));
-        assert!(DuelShape::new(2).is_ok() && DuelShape::new(65_535).is_ok());
-        assert_eq!(DuelShape::new(65_536), Err(Error::TooManyToCompare(65_536)));
-        assert!(serde_json::from_str::<DuelShape>(r#"{ "n_items": 1 }"#).is_err());
-    }
-
-    #[test]
-    fn pairs_are_numbered_row_by_row() {
-        let shape = DuelShape::new(3).unwrap();
-        let numbers: Vec<_> = shape
-            .items()
-            .flat_map(|first| shape.items().map(move |second| Pair::new(first, second)))
-            .collect();
-        assert!(numbers.iter().enumerate().all(|(number, &pair)| shape.number(pair) == Some(number)));
-        assert_eq!(numbers.len(), shape.n_pairs());
-        assert_eq!(shape.number(Pair::new(ItemId::new(0), ItemId::new(3))), None);
-    }
-}

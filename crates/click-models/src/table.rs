@@ -117,29 +117,3 @@ impl TryFrom<RawShape> for TableShape {
         Self::new(raw.n_rows, raw.n_columns)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_checked() {
-        assert_eq!(TableShape::new(0, 3), Err(Error::NoCells { n_rows: 0, n_columns: 3 }));
-        assert!(TableShape::new(65_535, 65_537).is_ok());
-        assert!(matches!(TableShape::new(65_536, 65_536), Err(Error::TooManyCells { .. })));
-        assert!(matches!(TableShape::new(usize::MAX, 1), Err(Error::TooManyCells { .. })));
-        assert!(serde_json::from_str::<TableShape>(r#"{ "n_rows": 2, "n_columns": 0 }"#).is_err());
-        let shape = TableShape::new(65_535, 65_537).unwrap();
-        let last = Cell::new(65_534, 65_536);
-        assert_eq!(shape.cell(shape.number(last).unwrap()), last);
-        assert_eq!(shape.number(Cell::new(0, 65_537)), None);
-    }
-
-    #[test]
-    fn cells_are_numbered_row_by_row() {
-        let shape = TableShape::new(2, 3).unwrap();
-        let cells: Vec<Cell> = (0..shape.n_cells()).map(|number| shape.cell(number)).collect();
-        assert!(cells.is_sorted() && cells.len() == 6);
-        assert!(cells.iter().enumerate().all(|(number, &cell)| shape.number(cell) == Some(number)));
-    }
-}

@@ -5,3 +5,4 @@ mod interleave;
 mod pair_test;
 mod preferences;
 mod support;
+mod synthetic;
