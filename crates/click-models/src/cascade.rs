@@ -1,13 +1,16 @@
-//! The cascade model: the user scans the list from the top, clicks on the first attractive item and leaves.
+//! The cascade model: the user scans the list from the top, clicks on the first attractive item and
+//! leaves.
 //!
-//! Showing item `k`, the user is attracted with probability `attraction[k]`, independently of the items above. The reward of a round is 1
-//! if there is a click; with weights it is the weight of the clicked position. The learner observes the click: items above it were
-//! examined and not attractive, and there is no information below it.
+//! Item `k` attracts with probability `attraction[k]`, independently of the items above. The reward of a
+//! round is 1 if there is a click; with weights it is the weight of the clicked position. The learner
+//! observes the click: items above it were examined and not attractive, and there is no information
+//! below it.
 //!
-//! Reference: Craswell, Zoeter, Taylor, Ramsey, *An experimental comparison of click position-bias models*, WSDM 2008; as a
-//! bandit Kveton, Szepesvari, Wen, Ashkan, *Cascading bandits*, ICML 2015, section 2, equation (1). Weights by position:
-//! Combes, Magureanu, Proutiere, Laroche, *Learning to rank: regret lower bounds and efficient algorithms*, SIGMETRICS 2015,
-//! section 2. Deviations: ties and the values 0 and 1 are allowed.
+//! Reference: Craswell, Zoeter, Taylor, Ramsey, *An experimental comparison of click position-bias
+//! models*, WSDM 2008; as a bandit Kveton, Szepesvari, Wen, Ashkan, *Cascading bandits*, ICML 2015,
+//! section 2, equation (1); weights Combes, Magureanu, Proutiere, Laroche, *Learning to rank: regret
+//! lower bounds and efficient algorithms*, SIGMETRICS 2015, section 2. Deviations: ties and the values 0
+//! and 1 are allowed.
 //!
 //! | here | paper (Kveton et al.) | shape | unit |
 //! |---|---|---|---|
@@ -16,10 +19,10 @@
 //! | `expected_reward` | `f(A, w bar)` | - | reward per round: clicks, if there are no weights |
 //! | `optimal_action` | `A*` | `n_positions` | - |
 //!
-//! Numerics: one uniform draw `u` per list, so that all policies meet the same users. The click is on the first position `k` with
-//! `u >= (1 - w(a_1)) ... (1 - w(a_k))`, the probability of no click down to `k`. This probability is right to `2^-46`. Attractions of 0 and 1
-//! are exact; an item whose click at its position is rarer than `2^-53` may never be clicked. Complexity: O(number of examined positions) per
-//! round.
+//! Numerics: one uniform draw `u` per list, so that all policies meet the same users. The click is on
+//! the first position `k` with `u >= (1 - w(a_1)) ... (1 - w(a_k))`, a probability that is right to
+//! `2^-46`. Attractions of 0 and 1 are exact; an item whose click at its position is rarer than `2^-53`
+//! may never be clicked. Complexity: O(number of examined positions) per round.
 //!
 //! # Examples
 //!

@@ -1,21 +1,22 @@
 //! The click chain model (CCM): whether the user scans on depends on the click and on the item.
 //!
-//! A user who examines a position that shows item `u` clicks with probability `attraction[u]`. The user then examines the next position with
-//! probability `continuation[0]` after no click, and after a click with `continuation[1] (1 - attraction[u]) + continuation[2] attraction[u]`:
-//! the item's attraction is its relevance. The learner observes the clicks, but not where the user stopped reading.
+//! A user who examines a position that shows item `u` clicks with probability `attraction[u]`. The user
+//! then examines the next position with probability `continuation[0]` after no click, and with
+//! `continuation[1] (1 - attraction[u]) + continuation[2] attraction[u]` after a click. The learner
+//! observes the clicks, but not where the user stopped.
 //!
-//! Reference: Guo, Liu, Kannan, Minka, Taylor, Wang, Faloutsos, *Click chain model in web search*, WWW 2009: `alpha_1`, `alpha_2`, `alpha_3`, and
-//! the relevance `r_u`. Deviations: ties and the values 0 and 1 are allowed; the relevance is a number, not a distribution.
+//! Reference: Guo, Liu, Kannan, Minka, Taylor, Wang, Faloutsos, *Click chain model in web search*, WWW
+//! 2009. Deviations: ties and the values 0 and 1 are allowed; the relevance `r_u` is a number, not a
+//! distribution.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
 //! | `attraction` | `r_u` | `n_items` | probability of a click, given examination |
 //! | `continuation` | `alpha_1, alpha_2, alpha_3` | 3 | probability |
 //!
-//! The best list is exact for catalogues of any size (`chain`): an examined item earns `a_u` clicks,
-//! and the user continues with probability `(1 - a_u) alpha_1 + a_u (alpha_2 (1 - a_u) + alpha_3 a_u)`.
-//!
-//! Numerics: two uniform draws per position, for the click and for going on. Complexity: O(`n_positions`) per round.
+//! The best list is exact (`chain`): an examined item earns `a_u` clicks, and the user continues with
+//! probability `(1 - a_u) alpha_1 + a_u (alpha_2 (1 - a_u) + alpha_3 a_u)`. Numerics: two uniform draws
+//! per position. Complexity: O(`n_positions`) per round.
 //!
 //! # Examples
 //!

@@ -1,19 +1,20 @@
-//! Scanning users who go on with a probability that depends on the item alone: the value of a list, and the best list.
+//! Scanning users who continue with a probability that depends on the item alone: the value of a list,
+//! and the best list.
 //!
-//! A user examines position 1. At an examined position that shows item `u` the list earns `r_u`, and the user examines the next position with
-//! probability `q_u`, whatever the position. So a list `u_1, .., u_L` earns
+//! At an examined position that shows item `u` the list earns `r_u`, and the user examines the next
+//! position with probability `q_u`. So a list `u_1, .., u_L` earns
 //!
 //! ```text
 //! V = r_1 + q_1 (r_2 + q_2 (r_3 + ..))
 //! ```
 //!
-//! **The best list.** Let `u` stand directly above `v`, and let `W` be the value of what follows. Then `u, v` earns
-//! `r_u + q_u r_v + q_u q_v W`, and `v, u` earns `r_v + q_v r_u + q_u q_v W`. The first is at least the second exactly if
-//! `r_u (1 - q_v) >= r_v (1 - q_u)`. So the items of some best list stand in decreasing order of `r / (1 - q)`, with items of `q = 1` first:
-//! otherwise exchanging neighbours improves the list or leaves its value. (The relation is transitive except for items with `r = 0` and `q = 1`,
-//! which earn nothing and cost nothing wherever they stand; they go last among the items of `q = 1`, which changes no value.)
-//! Which items to show is then a dynamic program over the items in this order: `V(i, l)`, the most that `l` positions earn with items from the
-//! `i`-th on, is the larger of `V(i + 1, l)` and `r_i + q_i V(i + 1, l - 1)`.
+//! **The best list.** Let `u` stand directly above `v`, and let `W` be the value of the list below. Then
+//! `u, v` earns `r_u + q_u r_v + q_u q_v W`, at least as much as `v, u` exactly if
+//! `r_u (1 - q_v) >= r_v (1 - q_u)`. So the items of some best list stand in decreasing order of
+//! `r / (1 - q)`, with items of `q = 1` first, and of these the items with `r = 0`, which cost nothing
+//! anywhere, last. Which items to show is a dynamic program over the items in this order: `V(i, l)`, the
+//! most that `l` positions earn with items from the `i`-th on, is the larger of `V(i + 1, l)` and
+//! `r_i + q_i V(i + 1, l - 1)`.
 //!
 //! Complexity: O(`n_items` (`n_positions` + log `n_items`)), at construction.
 

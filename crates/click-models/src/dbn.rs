@@ -1,13 +1,14 @@
-//! The dynamic Bayesian network model (DBN): the user scans the list from the top, may be satisfied by a click and leave, and may lose patience.
+//! The dynamic Bayesian network model (DBN): the user scans the list from the top, may be satisfied by
+//! a click and leave, and may lose patience.
 //!
-//! A user who examines a position that shows item `u` clicks with probability `attraction[u]`. After a click the user is satisfied with probability
-//! `satisfaction[u]` and leaves. Otherwise, with or without a click, the user examines the next position with probability `continuation`. The
-//! learner observes the clicks, but neither satisfaction nor where the user stopped reading. [`DbnReward`] selects the reward: the number of clicks,
-//! or whether the user left satisfied.
+//! A user who examines a position that shows item `u` clicks with probability `attraction[u]`. After a
+//! click the user is satisfied with probability `satisfaction[u]` and leaves. Otherwise the user
+//! examines the next position with probability `continuation`. The learner observes the clicks only.
+//! [`DbnReward`] selects the reward: the number of clicks, or whether the user left satisfied.
 //!
-//! Reference: Chapelle, Zhang, *A dynamic Bayesian network click model for web search ranking*, WWW 2009, section 4: attraction `a_u`, satisfaction
-//! `s_u`, perseverance `gamma`. Deviations: ties and the values 0 and 1 are allowed. With `continuation = 1` the model is the simplified DBN, and
-//! with satisfaction 1 everywhere in addition the cascade.
+//! Reference: Chapelle, Zhang, *A dynamic Bayesian network click model for web search ranking*, WWW
+//! 2009, section 4. Deviations: ties and the values 0 and 1 are allowed. With `continuation = 1` the
+//! model is the simplified DBN, and with satisfaction 1 everywhere in addition the cascade.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -15,11 +16,9 @@
 //! | `satisfaction` | `s_u` | `n_items` | probability, given a click |
 //! | `continuation` | `gamma` | - | probability |
 //!
-//! The best list. Both rewards have the form of `chain`: an examined item earns `a_u` clicks and the user continues with probability
-//! `gamma (1 - a_u s_u)`; or it earns satisfaction `a_u s_u` with the same continuation. So the best list is exact for catalogues of any size.
-//!
-//! Numerics: two uniform draws per position, one for the click and, rescaled, for satisfaction (`u < attraction satisfaction`), one for going on.
-//! Complexity: O(`n_positions`) per round.
+//! The best list is exact (`chain`): an examined item earns `a_u` clicks, or satisfaction `a_u s_u`, and
+//! the user continues with probability `gamma (1 - a_u s_u)`. Numerics: two uniform draws per position;
+//! one decides on the click and, rescaled, on satisfaction. Complexity: O(`n_positions`) per round.
 //!
 //! # Examples
 //!

@@ -1,15 +1,17 @@
-//! The dependent click model (DCM): the user scans the list from the top, may click several times, and may leave after a click.
+//! The dependent click model (DCM): the user scans the list from the top, may click several times, and
+//! may leave after a click.
 //!
-//! At position `l` showing item `k`, a user who is still there clicks with probability `attraction[k]`; after a
-//! click the user leaves with probability `leave[l]`, satisfied, and otherwise continues to the next position.
-//! The learner observes the clicks, but not whether the user left after the last one or read on without
-//! clicking. [`DcmReward`] selects one of two rewards: whether the user left satisfied, or the number of clicks.
+//! At position `l` showing item `k`, a user who is still there clicks with probability `attraction[k]`;
+//! after a click the user leaves satisfied with probability `leave[l]`, and otherwise continues. The
+//! learner observes the clicks, but not whether the user left after the last one. [`DcmReward`] selects
+//! the reward: whether the user left satisfied, or the number of clicks.
 //!
-//! Reference: Guo, Liu, Wang, *Efficient multiple-click models in web search*, WSDM 2009; as a bandit Katariya, Kveton,
-//! Szepesvari, Wen, *DCM bandits: learning to rank with multiple clicks*, ICML 2016, section 2 (satisfaction). Deviations:
-//! ties and the values 0 and 1 are allowed; leave probabilities may come in any order. A user who leaves a position with a given
-//! probability *whether or not there was a click* (the model that the PBM paper's introduction calls DCM) is a random
-//! semi-bandit: see [`RandomSemiBandit::leaving`](crate::RandomSemiBandit::leaving).
+//! Reference: Guo, Liu, Wang, *Efficient multiple-click models in web search*, WSDM 2009; as a bandit
+//! Katariya, Kveton, Szepesvari, Wen, *DCM bandits: learning to rank with multiple clicks*, ICML 2016,
+//! section 2 (satisfaction). Deviations: ties and the values 0 and 1 are allowed; leave probabilities
+//! may come in any order. Users who leave *whether or not there was a click* (the DCM of the PBM paper's
+//! introduction) are a random semi-bandit:
+//! [`RandomSemiBandit::leaving`](crate::RandomSemiBandit::leaving).
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -17,15 +19,15 @@
 //! | `leave` | `v bar(k)` | `n_positions` (K there) | probability, given a click |
 //! | `expected_reward` | `f(A, v bar, w bar)` | - | satisfied users, or clicks, per round |
 //!
-//! The best list. The satisfaction of a list is `1 - prod(1 - leave[l] * attraction[item at l])`, so the most attractive item stands
-//! where leaving is most likely, the next one where it is next most likely, and so on. For clicks it is the reverse: the most attractive
-//! items stand where leaving is least likely, and if several clicks would follow, an item that is rarely clicked may be the best start.
-//! Given the rest of the list, its value is linear in the attraction of each item, so some best list consists of the `j` most attractive
-//! and otherwise the least attractive items. If leave probabilities only fall or only rise, they determine the order of these; otherwise
-//! a search finds it.
+//! The best list. Satisfaction is `1 - prod(1 - leave[l] * attraction[item at l])`, so the most
+//! attractive item stands where leaving is most likely. For clicks it is the reverse, except that an
+//! item that is rarely clicked may be the best start. The value is linear in the attraction of each
+//! item, so some best list consists of the `j` most attractive and otherwise the least attractive items.
+//! Leave probabilities that only fall or only rise determine their order; otherwise a search finds it.
 //!
-//! Numerics: one uniform draw per position decides on the click (`u < attraction`) and, rescaled, on leaving
-//! (`u < attraction * leave`). Complexity: O(`n_positions`) per round; the search, at construction, O(2^`n_positions` `n_positions`^2).
+//! Numerics: one uniform draw per position decides on the click (`u < attraction`) and, rescaled, on
+//! leaving (`u < attraction * leave`). Complexity: O(`n_positions`) per round; the search, at
+//! construction, O(2^`n_positions` `n_positions`^2).
 
 use crate::linear_list::{decreasing, decreasing_numbers};
 use crate::{ClickModel, Clicks, Dcm, DcmFeedback, Error, ItemId, ListShape, Ranking, bounds};

@@ -1,14 +1,14 @@
 //! Dueling users: they compare two items and prefer one, with a probability that depends on the pair.
 //!
-//! Item `i` wins against item `j` with probability `p_ij`, in either order of the pair. With a *Condorcet winner* `w`, an item that beats
-//! all others, the gap of item `i` is `Delta_i = p_wi - 1/2`, and the regret of comparing `i` and `j` is `(Delta_i + Delta_j) / 2`, which
-//! is 0 only if the winner is compared with itself.
+//! Item `i` wins against item `j` with probability `p_ij`, in either order of the pair. With a
+//! *Condorcet winner* `w`, an item that beats all others, the gap of item `i` is
+//! `Delta_i = p_wi - 1/2`, and comparing `i` and `j` costs `(Delta_i + Delta_j) / 2`.
 //!
-//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit problem*, ICML 2014,
-//! section 2. Deviations: the paper's problems all have a Condorcet winner. Without one, regret is Copeland regret, as in Zoghi, Karnin,
-//! Whiteson, de Rijke, *Copeland dueling bandits*, NIPS 2015: with `c_i` the share of the other items that `i` beats, comparing `i` and
-//! `j` costs `max c - (c_i + c_j) / 2`. It is never negative, and 0 if Copeland winners are compared. (Gaps to an item that others beat
-//! could be negative.) [`DuelingModel::benchmark`] tells which of the two regrets a model uses; their units differ.
+//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling
+//! bandit problem*, ICML 2014, section 2. Deviations: without a Condorcet winner, regret is Copeland
+//! regret (Zoghi, Karnin, Whiteson, de Rijke, *Copeland dueling bandits*, NIPS 2015): with `c_i` the
+//! share of the other items that `i` beats, comparing `i` and `j` costs `max c - (c_i + c_j) / 2`, which
+//! is never negative. [`DuelingModel::benchmark`] tells which regret a model uses; their units differ.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -17,12 +17,12 @@
 //! | `Pair` | `(a_c, a_d)` | - | - |
 //! | `gap` | `r_t` | - | probability (Copeland: share of the others) |
 //!
-//! The mean reward is the largest mean reward minus the gap. With a Condorcet winner, it is the mean of the two items' probabilities to
-//! beat the winner, at most 1/2; without one, it is the mean of their Copeland scores. Clicks differ from the reward: every user prefers
-//! one item, which counts as one click.
+//! The mean reward is the largest mean reward minus the gap: the mean of the two items' probabilities to
+//! beat the winner or, without one, of their Copeland scores. Clicks differ: every user prefers one
+//! item, which counts as one click.
 //!
-//! Numerics: gaps are half of `p_wi - p_iw`, so a duel has the same distribution in both orders even if opposite entries were rounded
-//! differently. One uniform draw per round. Complexity: constant.
+//! Numerics: gaps are half of `p_wi - p_iw`, so a duel has the same distribution in both orders even if
+//! opposite entries were rounded differently. One uniform draw per round. Complexity: constant.
 
 use crate::{ClickModel, DuelOutcome, DuelShape, Dueling, ItemId, Pair, PreferenceMatrix, bounds};
 use rand::{Rng, RngExt};

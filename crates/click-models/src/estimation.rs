@@ -1,34 +1,33 @@
 //! Estimating the attraction of an item from displays at several positions, in the position-based model.
 //!
-//! An item was shown `shows[l]` times at position `l` and clicked `clicks[l]` times. With `examination[l]` known, its clicks
-//! at `l` are Bernoulli with mean `examination[l] * attraction`. The maximum likelihood estimate has no closed form; the
-//! pooled estimate
+//! The clicks at position `l` on an item that was shown `shows[l]` times there are Bernoulli with mean
+//! `examination[l] * attraction`. The maximum likelihood estimate has no closed form. The pooled
+//! estimate
 //!
 //! ```text
 //! all clicks / (sum over l of shows[l] * examination[l])
 //! ```
 //!
-//! has a closed form, is unbiased, and is nearly efficient: its variance is at most `1 / (1 - attraction)` times the smallest possible
-//! variance.
+//! is unbiased, and its variance is at most `1 / (1 - attraction)` times the smallest possible variance.
 //!
-//! Reference: Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based model*, NIPS 2016, section 2, equation
-//! (2), and appendix A. Deviations: none; the estimate is not clipped and may exceed 1.
+//! Reference: Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based model*, NIPS 2016,
+//! section 2, equation (2), and appendix A. Deviations: none; the estimate is not clipped and may exceed
+//! 1.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `shows` | `N_{k,l}` | `n_positions` (L) | displays |
-//! | `clicks` | `S_{k,l}` | `n_positions` | clicks |
+//! | `shows`, `clicks` | `N_{k,l}`, `S_{k,l}` | `n_positions` (L) | displays, clicks |
 //! | `examination` | kappa | `n_positions` | probability |
 //! | `attraction` | `theta_k` | number | probability |
 //! | [`Pooled::shows`], [`Pooled::clicks`] | `N_k`, `S_k` | number | displays, clicks |
 //! | [`Pooled::examined`] | `N~_k` | number | displays examined, expected |
 //! | [`Pooled::attraction`] | theta hat, (2) | number | clicks per examined display |
-//! | [`fisher_information`] | `I(theta_k)` | number | - |
-//! | [`pooled_variance`] | upsilon | number | - |
+//! | [`fisher_information`], [`pooled_variance`] | `I(theta_k)`, upsilon | number | - |
 //! | [`pooled_variance_ratio`] | upsilon times `I` | number | - |
 //!
-//! Numerics: `1 - examination * attraction` is formed as a sum of two non-negative numbers, so nothing cancels; relative
-//! error a few times 1e-16 for each position. Complexity: O(`n_positions`), the ratio O(`n_positions`^2).
+//! Numerics: `1 - examination * attraction` is a sum of two non-negative numbers, so nothing cancels;
+//! relative error a few times 1e-16 for each position. Complexity: O(`n_positions`), the ratio
+//! O(`n_positions`^2).
 //!
 //! # Examples
 //!

@@ -1,8 +1,7 @@
 //! Interaction protocols: which action the learner plays and which feedback it receives.
 //!
-//! A missing click means different things in different protocols. In the position-based model it means "not examined, or not attractive".
-//! In the random semi-bandit it means "examined and not attractive" inside the observed prefix, and carries no information below it. So
-//! every protocol has its own feedback type, and the trait implementations of a policy determine which feedback it can read.
+//! A missing click means different things in different protocols. So every protocol has its own feedback
+//! type, and the trait implementations of a policy determine which feedback it can read.
 //!
 //! | protocol | feedback | a position without a click |
 //! |---|---|---|
@@ -13,13 +12,12 @@
 //! | [`RankOne`] (no list: one row and one column) | [`CellClick`] | the row failed, or the column, or both |
 //! | [`Dueling`] (no list: two items) | [`DuelOutcome`] | the other item was preferred |
 //!
-//! If only the top of a list was rendered, for example on a small screen, report it as follows: a [`PrefixFeedback`] by its length, a
-//! [`CascadeFeedback`] by its number of positions ([`CascadeFeedback::new`]), and position-based clicks as [`RenderedPbmFeedback`].
+//! If only the top of a list was rendered, report a [`PrefixFeedback`] by its length, a
+//! [`CascadeFeedback`] by its number of positions, and position-based clicks as [`RenderedPbmFeedback`].
 //!
-//! Four traits describe what these types have in common: [`ObservedPrefix`] ([`PrefixFeedback`], [`CascadeFeedback`], [`DcmFeedback`]),
-//! [`RenderedClicks`] ([`PbmFeedback`], [`RenderedPbmFeedback`]), [`ListFeedback`] (feedback of any list protocol: the clicks, without an
-//! interpretation of missing ones) and [`ListProtocol`] (reading clicks *as if* they came from another protocol, which the caller has to
-//! request explicitly).
+//! Four traits describe what these types share: [`ObservedPrefix`], [`RenderedClicks`], [`ListFeedback`]
+//! (the clicks, without an interpretation of missing ones) and [`ListProtocol`] (reading clicks *as if*
+//! they came from another protocol, which the caller has to request).
 //!
 //! # Examples
 //!

@@ -1,22 +1,22 @@
-//! The position-based model (PBM): an item is clicked if its position is examined and the item attracts, independently.
+//! The position-based model (PBM): an item is clicked if its position is examined and the item attracts,
+//! independently.
 //!
-//! At position `l` showing item `k`, the click is `Bernoulli(examination[l] * attraction[k])`, all positions independent;
-//! examination itself is not observed. The reward of a round is its number of clicks.
+//! At position `l` showing item `k`, the click is `Bernoulli(examination[l] * attraction[k])`, all
+//! positions independent; examination itself is not observed. The reward is the number of clicks.
 //!
-//! Reference: Lagree, Vernade, Cappe, *Multiple-play bandits in the position-based model*, NIPS 2016, section 2, equation
-//! (1). Deviations: positions may come in any order of examination (the paper assumes decreasing), ties and the values 0
-//! and 1 are allowed.
+//! Reference: Lagree, Vernade, Cappe, *Multiple-play bandits in the position-based model*, NIPS 2016,
+//! section 2, equation (1). Deviations: positions may come in any order of examination (the paper
+//! assumes decreasing); ties and the values 0 and 1 are allowed.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
 //! | `attraction` | theta | `n_items` (K) | probability |
 //! | `examination` | kappa | `n_positions` (L) | probability |
-//! | `expected_reward` | `mu_a` | - | clicks per round |
-//! | `optimal_reward` | `mu*` | - | clicks per round |
+//! | `expected_reward`, `optimal_reward` | `mu_a`, `mu*` | - | clicks per round |
 //! | `gap` | `Delta_a` | - | clicks per round |
 //!
-//! Numerics: a click is one draw, uniform on the multiples of `2^-53`, below one rounded product; 0 and 1 are exact.
-//! Complexity: a round costs O(`n_positions`).
+//! Numerics: a click is one draw, uniform on the multiples of `2^-53`, below one rounded product; 0 and
+//! 1 are exact. Complexity: O(`n_positions`) per round.
 
 use crate::linear_list::{LinearList, Parameters};
 use crate::{ClickModel, Clicks, Error, ListShape, Pbm, PbmFeedback, Ranking, bounds};

@@ -1,7 +1,8 @@
 //! Preference matrices: the probabilities with which each of K items is preferred to each other item.
 //!
-//! `p_ij` is the probability that item `i` is preferred to item `j` when a user compares the two: `p_ij + p_ji = 1` and `p_ii = 1/2`. Its
-//! excess is `e_ij = p_ij - 1/2`, and `i` *beats* `j` if the excess is positive. There are several notions of a best item:
+//! `p_ij` is the probability that item `i` is preferred to item `j`: `p_ij + p_ji = 1` and `p_ii = 1/2`.
+//! Its excess is `e_ij = p_ij - 1/2`, and `i` *beats* `j` if the excess is positive. There are several
+//! notions of a best item:
 //!
 //! | winner | definition | exists | function |
 //! |---|---|---|---|
@@ -10,19 +11,16 @@
 //! | Borda | wins most often against an opponent drawn at random | always, may be several | [`PreferenceMatrix::borda_winners`] |
 //! | von Neumann | a lottery that wins at least half of its duels with any item | always | [`PreferenceMatrix::von_neumann_winner`] |
 //!
-//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit problem*, ICML
-//! 2014, sections 2 and 8.1; Dudik, Hofmann, Schapire, Slivkins, Zoghi, *Contextual dueling bandits*, COLT 2015 (von Neumann
-//! winner, which social choice knows as the maximal lottery of Kreweras and Fishburn); Yue, Joachims, *Beat the mean bandit*,
-//! ICML 2011 (relaxed transitivity).
+//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling
+//! bandit problem*, ICML 2014, sections 2 and 8.1; Dudik, Hofmann, Schapire, Slivkins, Zoghi,
+//! *Contextual dueling bandits*, COLT 2015 (von Neumann winner, the maximal lottery of Kreweras and
+//! Fishburn); Yue, Joachims, *Beat the mean bandit*, ICML 2011 (relaxed transitivity). Deviations:
 //!
-//! Readings and deviations:
-//!
-//! - Transitivity is about the excesses: `gamma p_1k >= max{p_1j, p_jk}`, as section 8.1 prints it, would hold for any matrix
-//!   with `gamma = 2`. For strong transitivity it makes no difference.
-//! - `gamma` is taken over the pairs in which `j` beats `k`. In a total order, for which the paper defines it, these are the pairs in
-//!   which `j` comes first. This definition also covers matrices with cycles.
-//! - The number of subsets of K items whose Condorcet winner is `r` is `C(N_r, K - 1)`, where section 8.1 prints `C(N_r, K)`:
-//!   the others come from the `N_r` items that `r` beats.
+//! - Transitivity is about the excesses: `gamma p_1k >= max{p_1j, p_jk}`, as section 8.1 prints it,
+//!   would hold for any matrix with `gamma = 2`. It is taken over the pairs in which `j` beats `k`,
+//!   which in a total order are those in which `j` comes first, so that cycles are covered.
+//! - The number of subsets of K items whose Condorcet winner is `r` is `C(N_r, K - 1)`, where section
+//!   8.1 prints `C(N_r, K)`: the others come from the `N_r` items that `r` beats.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -31,8 +29,9 @@
 //! | `n_beaten` | `N_r` | K | items |
 //! | `gamma` | gamma | - | - |
 //!
-//! Numerics: an excess is `(p_ij - p_ji) / 2`. So exchanging the items changes only its sign, even if the entries were rounded. All
-//! comparisons use excesses. Complexity: O(K^2) to check a matrix and for winners, O(K^3) for triples, a linear program for the lottery.
+//! Numerics: an excess is `(p_ij - p_ji) / 2`, so exchanging the items changes only its sign. All
+//! comparisons use excesses. Complexity: O(K^2) to check a matrix and for winners, O(K^3) for triples, a
+//! linear program for the lottery.
 //!
 //! # Examples
 //!

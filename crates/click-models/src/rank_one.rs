@@ -1,26 +1,25 @@
 //! Bernoulli rank-one model: the learner chooses a row and a column, and a click occurs if both succeed.
 //!
-//! In every round row `i` is attractive with probability `rows[i]` and column `j` examined with probability `columns[j]`, independently.
-//! The click on the chosen cell is the product, and nothing else is observed: a missing click does not reveal which factor is
-//! zero. The mean rewards of all cells form a matrix of rank one. With items as rows and positions as columns, the model is one display
-//! of one item in the position-based model with *unknown* examination.
+//! In every round row `i` is attractive with probability `rows[i]` and column `j` examined with
+//! probability `columns[j]`, independently. Only the product is observed: a missing click does not
+//! reveal which factor is zero. With items as rows and positions as columns, the model is one display of
+//! one item in the position-based model with *unknown* examination.
 //!
-//! Reference: Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click feedback*, IJCAI 2017, section 2; the
-//! instances of its experiments are [`RankOneModel::needle`] (8) and [`RankOneModel::try_from`] a position-based model, for which
-//! [`RankOneModel::calibrated`] generates a substitute if only its summary is known. Deviations: the paper's rows of one round may depend
-//! on each other in any way; here they share one draw (row `i` is attractive if the draw is below `rows[i]`), and so do the columns. A
-//! policy observes one cell per round, so the difference is not observable.
+//! Reference: Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click feedback*,
+//! IJCAI 2017, section 2. The instances of its experiments are [`RankOneModel::needle`] (8) and
+//! [`RankOneModel::try_from`] a position-based model; [`RankOneModel::calibrated`] substitutes one of
+//! which only the summary is known. Deviations: the rows of one round, which may depend on each other in
+//! the paper, share one draw, and so do the columns. A policy observes one cell per round, so it cannot
+//! see the difference.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
-//! | `rows` | `u-bar` | `n_rows` (K) | probability |
-//! | `columns` | `v-bar` | `n_columns` (L) | probability |
+//! | `rows`, `columns` | `u-bar`, `v-bar` | `n_rows` (K), `n_columns` (L) | probability |
 //! | `Cell` | `(i_t, j_t)` | - | - |
 //! | `gap` | expectation of `R(i, j, u_t, v_t)` | - | clicks |
 //!
-//! Degenerate instances are valid. If all rows (or columns) are 0, every cell is optimal and regret is 0. One row or one column is an
-//! ordinary bandit. If several rows and columns tie for the best, each of their cells has regret 0, and `optimal_action` is the first of
-//! them.
+//! Degenerate instances are valid: with all rows (or columns) 0 every cell is optimal, and one row or one
+//! column is an ordinary bandit. If several cells tie for the best, `optimal_action` is the first.
 //!
 //! Numerics: two uniform draws per round for every cell. Complexity: constant.
 //!

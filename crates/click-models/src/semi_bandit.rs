@@ -1,12 +1,14 @@
-//! Random semi-bandit feedback (RSF): the user rates items from the top and leaves after a random number of them.
+//! Random semi-bandit feedback (RSF): the user rates items from the top and leaves after a random number
+//! of them.
 //!
-//! The number of observed positions `Lambda` does not depend on the list; `examination[l] = P(Lambda > l)` for the 0-based position `l`.
-//! Inside the observed prefix item `k` is clicked with probability `attraction[k]`, independently. The learner observes where the prefix
-//! ends. The reward of a round is its number of clicks.
+//! The number of observed positions `Lambda` does not depend on the list;
+//! `examination[l] = P(Lambda > l)` for the 0-based position `l`. Inside the observed prefix item `k` is
+//! clicked with probability `attraction[k]`, independently. The learner observes where the prefix ends.
+//! The reward of a round is its number of clicks.
 //!
-//! Reference: Vahabi, Lagree, Vernade, Cappe, *Sequential ranking under random semi-bandit feedback*, 2016, section 2. Deviations:
-//! `examination[0]` may be below 1 (the paper's `Lambda` is at least 1), so that some users examine nothing; ties and the values 0 and 1
-//! are allowed.
+//! Reference: Vahabi, Lagree, Vernade, Cappe, *Sequential ranking under random semi-bandit feedback*,
+//! 2016, section 2; the front page has the instance of its section 6.2. Deviations: `examination[0]` may
+//! be below 1 (the paper's `Lambda` is at least 1); ties and the values 0 and 1 are allowed.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -14,8 +16,9 @@
 //! | `examination` | kappa, `P(Lambda >= l)` | `n_positions` (L), not increasing | probability |
 //! | `expected_reward` | `mu_a` | - | clicks per round |
 //!
-//! Numerics: one uniform draw per position decides both whether the user continues (`u < r`, `r` the conditional
-//! probability) and, rescaled, whether the item is clicked (`u < r * attraction`). Complexity: O(`n_positions`) per round.
+//! Numerics: one uniform draw per position decides whether the user continues (`u < r`, `r` the
+//! conditional probability) and, rescaled, whether the item is clicked (`u < r * attraction`).
+//! Complexity: O(`n_positions`) per round.
 
 use crate::linear_list::{LinearList, Parameters};
 use crate::{ClickModel, Clicks, Error, ListShape, PrefixFeedback, Ranking, SemiBandit, bounds};

@@ -1,28 +1,27 @@
-//! The user browsing model (UBM): examination depends on the position and on the position of the last click above.
+//! The user browsing model (UBM): examination depends on the position and on the position of the last
+//! click above.
 //!
-//! A position that shows item `u` is clicked with probability `attraction[u] examination[l][j]`, where `l` is the 0-based position and `j`
-//! counts
-//! from the last click above: `j = 0` if there was none, `j = k + 1` if the last click was at position `k < l`. The learner observes the
-//! clicks.
+//! A position `l` that shows item `u` is clicked with probability `attraction[u] examination[l][j]`:
+//! `j = 0` without a click above, `j = k + 1` if the last click was at position `k < l`. The learner
+//! observes the clicks.
 //!
-//! Reference: Dupret, Piwowarski, *A user browsing model to predict search engine click data from past observations*, SIGIR 2008, eq. (3):
-//! `alpha_u`,
-//! `gamma_{r d}` with the distance `d` from the last click. Deviations: examination is indexed by the position of the last click instead of the
-//! distance, which is the same; ties and the values 0 and 1 are allowed.
+//! Reference: Dupret, Piwowarski, *A user browsing model to predict search engine click data from past
+//! observations*, SIGIR 2008, eq. (3). Deviations: examination is indexed by the position of the last
+//! click instead of the distance to it, which is the same; ties and the values 0 and 1 are allowed.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
 //! | `attraction` | `alpha_u` | `n_items` | probability of a click, given examination |
 //! | `examination` | `gamma_{r d}` | rows of 1, 2, .., `n_positions` | probability |
 //!
-//! Expected clicks: a forward pass over the distribution of the last click. The best list: a click may make what follows more or less
-//! examined,
-//! so no order of the items is the best in general. It is found at construction by branch and bound (`best_list`), exactly, among the lists
-//! in
-//! lexicographic order the first of equal ones. Instances are refused if this takes more than 10,000,000 beginnings of lists: none with up
-//! to 10^6 lists, and few with ten positions whose examination falls from the top and with the distance to the last click.
+//! Expected clicks are a forward pass over the distribution of the last click. No order of the items is
+//! the best in general: the best list, the first one in lexicographic order, is found by branch and
+//! bound (`best_list`) at construction. Instances are refused if this takes more than 10,000,000
+//! beginnings of lists: none with up to 10^6 lists, and few with ten positions whose examination falls
+//! from the top and with the distance to the last click.
 //!
-//! Numerics: one uniform draw per position. Complexity: O(`n_positions`) per round, O(`n_positions`^2) per expected reward.
+//! Numerics: one uniform draw per position. Complexity: O(`n_positions`) per round, O(`n_positions`^2)
+//! per expected reward.
 //!
 //! # Examples
 //!

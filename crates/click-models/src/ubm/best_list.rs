@@ -1,36 +1,37 @@
 //! The best list of user browsing, by branch and bound.
 //!
-//! A beginning of a list leaves a distribution `p_j` of the last click. The reward below is the sum
-//! of `attraction[item] E_t` over its later positions `t`, where `E_t` is the probability that `t`
-//! is examined. The search drops a beginning if no list that starts with it can be the best.
+//! A beginning of a list leaves a distribution `p_j` of the last click. The reward below is the sum of
+//! `attraction[item] E_t` over its later positions `t`, where `E_t` is the probability that `t` is
+//! examined. The search drops a beginning if no list that starts with it can be the best.
 //!
-//! **The bound.** Let `X_j(m)` be the most that position `t` can be examined if the last click above position `m <= t` is `j`, and every
-//! attraction from `m` on is any number between the smallest, `low`, and the largest, `high`, of the items that are left:
+//! **The bound.** Let `X_j(m)` be the most that position `t` can be examined if the last click above
+//! position `m <= t` is `j`, and every attraction from `m` on is any number between the smallest, `low`,
+//! and the largest, `high`, of the items that are left:
 //!
 //! ```text
 //! X_j(t) = examination[t][j],
 //! X_j(m) = max over a in {low, high} of  a e X_{m+1}(m + 1) + (1 - a e) X_j(m + 1),      e = examination[m][j].
 //! ```
 //!
-//! The maximum over all `a` from `low` to `high` is at an end, since the expression is linear in `a`. By induction from `t` upwards no
-//! choice of items examines `t` with a larger probability, whatever the triangle: the bound may even choose another item for each last
-//! click. So `E_t <= sum over j of p_j X_j(m)`. The items of the later positions are different ones. By the rearrangement inequality they
-//! earn at most the sum of the sorted bounds of `E_t` times the sorted attractions of the items that are left.
+//! The expression is linear in `a`, so its maximum is at an end. By induction from `t` upwards no choice
+//! of items examines `t` with a larger probability: `E_t <= sum over j of p_j X_j(m)`. By the
+//! rearrangement inequality the later items earn at most the sum of the sorted bounds of `E_t` times the
+//! sorted attractions of the items that are left. After the next item, of attraction `a`, `p` and so the
+//! bound of each `E_t` is linear in `a`: two coefficients serve all next items.
 //!
-//! After the next item, of attraction `a`, `p` is linear in `a`, and so is the bound of each `E_t`: its two coefficients are computed once
-//! for all next items.
+//! **Ties.** The answer has the list and the bits of an enumeration of all lists in lexicographic order
+//! that keeps the first of equal lists: beginnings are extended in this order, and dropped only if they
+//! are worse by more than [`ROUNDING`]. Two shortcuts leave out later lists with the same bits: of items
+//! of equal attraction the first one that is left is tried, and positions below the last one that
+//! anybody can examine get the first items that are left.
 //!
-//! **Ties.** The answer is that of an enumeration of all lists in lexicographic order, in which the first of equal lists stays: the same
-//! list, with the same bits of its clicks. Beginnings are extended in this order, and dropped only if they are worse by more than
-//! [`ROUNDING`]. Two shortcuts leave out lists that come later and have the same bits: of items of equal attraction the first one that is
-//! left is tried, and positions below the last one that anybody can examine get the first items that are left.
+//! Reference: Land, Doig, *An automatic method of solving discrete programming problems*, Econometrica
+//! 28, 1960; the bound is ours.
 //!
-//! Reference: Land, Doig, *An automatic method of solving discrete programming problems*, Econometrica 28, 1960; the bound is ours.
-//!
-//! Numerics: sums of at most 64 products of probabilities; their rounding is below 1e-11. Complexity: O(`n_positions`^3 + `n_items
-//! n_positions`) for every beginning that is extended; at most [`MAX_BEGINNINGS`] beginnings, and fewer with more than ten positions, so
-//! that the longest lists take about as long. Beginnings are few if the attractive items belong to the top, and many if the order of the
-//! items hardly matters.
+//! Numerics: sums of at most 64 products of probabilities; their rounding is below 1e-11. Complexity:
+//! O(`n_positions`^3 + `n_items n_positions`) for every beginning that is extended; at most
+//! [`MAX_BEGINNINGS`] beginnings, and fewer with more than ten positions, so that the longest lists take
+//! about as long.
 
 use super::UserBrowsing;
 use crate::linear_list::decreasing;
