@@ -19,7 +19,8 @@ pub(crate) enum Domain {
     Finite,
     /// A whole number from 0 to 2^53, up to which floating-point numbers are exact.
     Count,
-    /// A number of positions that a function goes through one by one: a whole number from 0 to 2^20.
+    /// A number of positions that a function goes through one by one: a whole number from 0 to
+    /// 2^20.
     Positions,
 }
 
@@ -83,7 +84,8 @@ impl Column {
     }
 }
 
-/// Arguments of a common shape. They are copied: other threads may write to arrays while the interpreter's lock is released.
+/// Arguments of a common shape. They are copied: other threads may write to arrays while the
+/// interpreter's lock is released.
 pub(crate) struct Columns<const N: usize> {
     pub(crate) shape: Vec<usize>,
     pub(crate) columns: [Column; N],
@@ -142,7 +144,8 @@ impl<const N: usize> Columns<N> {
         self.shape.iter().product()
     }
 
-    /// `M` numbers at each place, from the arguments there and the place, computed without the interpreter's lock.
+    /// `M` numbers at each place, from the arguments there and the place, computed without the
+    /// interpreter's lock.
     pub(crate) fn map<const M: usize>(
         &self,
         py: Python<'_>,
@@ -245,7 +248,8 @@ pub(crate) fn room<T>(n: usize) -> PyResult<Vec<T>> {
     Ok(numbers)
 }
 
-/// A copy, and whether all numbers are in the domain. Each block is checked while it is in the cache.
+/// A copy, and whether all numbers are in the domain. Each block is checked while it is in the
+/// cache.
 fn checked_copy(numbers: &[f64], domain: Domain) -> PyResult<(Vec<f64>, bool)> {
     let mut copied = room(numbers.len())?;
     let mut fit = true;

@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 /// Decisions that a policy made one after the other, without an answer in between.
 ///
-/// `batch[i]` is the i-th `Decision`, and a loop goes over all of them; `take` makes a batch of some of them. Batches pickle, and `to_json` and `from_json` are inverse.
+/// `batch[i]` is the i-th `Decision`, and a loop goes over all of them; `take` makes a batch of
+/// some of them. Batches pickle, and `to_json` and `from_json` are inverse.
 #[pyclass(frozen, module = "click_bandits")]
 pub(crate) struct Batch {
     pub(crate) origin: Arc<Origin>,
@@ -64,8 +65,9 @@ impl Batch {
 
 #[pymethods]
 impl Batch {
-    /// The actions: int64 array of shape (n, positions), items from the top position down; for cells (n, 2), rows and columns; for pairs
-    /// (n, 2), the items to compare. Positions that a short list does not fill are -1. Read-only.
+    /// The actions: int64 array of shape (n, positions), items from the top position down; for
+    /// cells (n, 2), rows and columns; for pairs (n, 2), the items to compare. Positions that a
+    /// short list does not fill are -1. Read-only.
     #[getter]
     fn actions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let array = self.array.get_or_try_init(py, || -> PyResult<Py<PyArray2<i64>>> {

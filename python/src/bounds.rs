@@ -9,8 +9,9 @@ use pyo3::prelude::*;
 
 /// Makes functions of Python from functions of slices and numbers.
 ///
-/// A row is the docstring, the name, the arguments of one value with their readers, the numbers with what they may be, and what is
-/// expected where the function is not defined: the library's NaN is a `ValueError`. Numbers broadcast.
+/// A row is the docstring, the name, the arguments of one value with their readers, the numbers
+/// with what they may be, and what is expected where the function is not defined: the library's NaN
+/// is a `ValueError`. Numbers broadcast.
 macro_rules! bounds {
     ($(
         $(#[doc = $doc:literal])+
@@ -56,7 +57,8 @@ fn rewards(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     vector(name, given, Domain::FiniteNonNegative)
 }
 
-/// The bound at each place, computed without the interpreter's lock; `expected` says where it is defined.
+/// The bound at each place, computed without the interpreter's lock; `expected` says where it is
+/// defined.
 fn defined<'py, const N: usize>(
     py: Python<'py>,
     name: &str,

@@ -8,14 +8,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 use serde_json::{Map, Value};
 
-/// The catalogue: one dict for each policy that `Policy` builds, in the order of the documentation's tables.
+/// The catalogue: one dict for each policy that `Policy` builds, in the order of the
+/// documentation's tables.
 ///
 /// Keys:
 ///     name: str, the name that `Policy` takes.
 ///     sentence: str, what the policy is.
-///     plays: list of str, the protocols that it plays; one of them is the argument `model` of `Policy`.
-///     parameters: list of dicts with `name`, `default` (None: absent), `values` (what is accepted, in words), `choices` (list of str,
-///         or None for numbers) and `meaning`.
+///     plays: list of str, the protocols that it plays; one of them is the argument `model` of
+///         `Policy`.
+///     parameters: list of dicts with `name`, `default` (None: absent), `values` (what is accepted,
+///         in words), `choices` (list of str, or None for numbers) and `meaning`.
 ///     task: "regret", "stopping" (has an `answer`) or "recommending".
 ///     told: str, what it has to know.
 ///     needs_horizon: bool, whether it needs `horizon` with its default parameters.

@@ -238,7 +238,8 @@ fn array<'py>(
     Ok((array, kind))
 }
 
-/// A copy as aligned 64-bit integers; unsigned numbers above their range become negative, and are refused as such.
+/// A copy as aligned 64-bit integers; unsigned numbers above their range become negative, and are
+/// refused as such.
 fn as_integers<'py>(
     name: &str,
     array: &Bound<'py, PyAny>,

@@ -17,7 +17,8 @@ const FORMAT: u32 = 1;
 pub(crate) struct Origin {
     pub(crate) spec: PolicySpec,
     pub(crate) protocol: Protocol,
-    /// Numbers of items and positions, of rows and columns, or of items and the two items compared (2).
+    /// Numbers of items and positions, of rows and columns, or of items and the two items compared
+    /// (2).
     pub(crate) sizes: [usize; 2],
 }
 
@@ -117,8 +118,9 @@ impl Saved {
 
 /// A policy's decision: what to show, and the policy's note for `update`.
 ///
-/// Decisions may be answered late, in any order, or in another process: they pickle, and `to_json` and `from_json` are inverse. A policy
-/// refuses decisions of a policy with another name, other parameters or other sizes.
+/// Decisions may be answered late, in any order, or in another process: they pickle, and `to_json`
+/// and `from_json` are inverse. A policy refuses decisions of a policy with another name, other
+/// parameters or other sizes.
 #[pyclass(frozen, module = "click_bandits")]
 pub(crate) struct Decision {
     pub(crate) origin: Arc<Origin>,
@@ -128,7 +130,8 @@ pub(crate) struct Decision {
 
 #[pymethods]
 impl Decision {
-    /// The action: the items from the top position down; the row and the column; or the two items to compare. All count from 0.
+    /// The action: the items from the top position down; the row and the column; or the two items
+    /// to compare. All count from 0.
     ///
     /// tuple of int, of length `positions`, or of length 2.
     #[getter]

@@ -14,8 +14,9 @@ pub(crate) fn size(number: f64) -> usize {
 
 /// Makes functions over arrays from functions of numbers.
 ///
-/// A row is the docstring, the name, the arguments with what they may be, and the function. After `;`, a string that
-/// selects a variant: its default and the function that reads it. The function then takes the variant as its last argument.
+/// A row is the docstring, the name, the arguments with what they may be, and the function. After
+/// `;`, a string that selects a variant: its default and the function that reads it. The function
+/// then takes the variant as its last argument.
 macro_rules! elementwise {
     ($(
         $(#[doc = $doc:literal])+

@@ -1,7 +1,8 @@
 //! `fit`: click models of a log, from files or from tables in memory.
 //!
-//! `source` finds the log's columns, `columns` reads Arrow and numpy arrays, and `fitted` is the result. What is fitted and compared is
-//! `click_logs::study`, which the command `click-bandits fit` also calls.
+//! `source` finds the log's columns, `columns` reads Arrow and numpy arrays, and `fitted` is the
+//! result. What is fitted and compared is `click_logs::study`, which the command
+//! `click-bandits fit` also calls.
 
 mod columns;
 mod fitted;
@@ -23,19 +24,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Fit click models to a click log, with intervals, and compare them on a part that is held out.
 ///
-/// log is a path or a list of paths; or a table in memory: anything with __arrow_c_stream__ (polars, pyarrow, DuckDB, pandas), or a dict
-/// of arrays by column. A row is an item that was shown at a position.
+/// log is a path or a list of paths; or a table in memory: anything with __arrow_c_stream__
+/// (polars, pyarrow, DuckDB, pandas), or a dict of arrays by column. A row is an item that was
+/// shown at a position.
 ///
-/// format is the format of files, as in `click-bandits fit`; "counts" for files or tables with the columns query, item, position, clicks
-/// and impressions. columns names columns, as a dict or as text: {"query": .., "item": .., "position": .., "click": ..} and, if a row has
-/// several impressions, "impressions"; or "session", for models that need sessions: the rows of a session are one list, wherever they
-/// stand. Without columns, a table has columns of these names.
+/// format is the format of files, as in `click-bandits fit`; "counts" for files or tables with the
+/// columns query, item, position, clicks and impressions. columns names columns, as a dict or as
+/// text: {"query": .., "item": .., "position": .., "click": ..} and, if a row has several
+/// impressions, "impressions"; or "session", for models that need sessions: the rows of a session
+/// are one list, wherever they stand. Without columns, a table has columns of these names.
 ///
-/// model is a name, a list of names, or "all" for every model that the log supports. max_skipped is the largest share of invalid rows
-/// that may be skipped; without it the first one is an error. One session in held_out is held out, by seed (one impression without
-/// sessions). threads are those that read the log; results do not depend on them. The other arguments are those of the command.
+/// model is a name, a list of names, or "all" for every model that the log supports. max_skipped is
+/// the largest share of invalid rows that may be skipped; without it the first one is an error. One
+/// session in held_out is held out, by seed (one impression without sessions). threads are those
+/// that read the log; results do not depend on them. The other arguments are those of the command.
 ///
-/// Raises ValueError for what is not a log, with the row and the column, TypeError for columns of other types, and OSError for files.
+/// Raises ValueError for what is not a log, with the row and the column, TypeError for columns of
+/// other types, and OSError for files.
 #[pyfunction]
 #[pyo3(
     text_signature = "(log, *, format=None, columns=None, model='all', first_position=1, clip_clicks=False, min_impressions=0, \

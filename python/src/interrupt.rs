@@ -10,14 +10,15 @@ use std::time::Duration;
 /// Time between two looks.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
-/// The exception of a signal that has arrived, such as Ctrl-C, for code that has released the interpreter's lock.
+/// The exception of a signal that has arrived, such as Ctrl-C, for code that has released the
+/// interpreter's lock.
 pub(crate) fn check_signals() -> PyResult<()> {
     #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime only")]
     Python::attach(|py| py.check_signals())
 }
 
-/// Does `work` in another thread, while this one calls `look` now and then, which looks for signals. An exception of `look` sets `stop`, and
-/// is raised when the work has ended.
+/// Does `work` in another thread, while this one calls `look` now and then, which looks for
+/// signals. An exception of `look` sets `stop`, and is raised when the work has ended.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     stop: &AtomicBool,

@@ -1,7 +1,8 @@
 //! The extension module `click_bandits._native` of the Python package.
 //!
-//! Policies and users are the library's own; this crate converts arguments, results and errors. `play` puts all protocols behind one
-//! trait object, `clicks` reads users' answers, and `policy`, `decision` and `batch` are the classes that Python sees.
+//! Policies and users are the library's own; this crate converts arguments, results and errors.
+//! `play` puts all protocols behind one trait object, `clicks` reads users' answers, and `policy`,
+//! `decision` and `batch` are the classes that Python sees.
 
 mod arrays;
 mod batch;

@@ -1,7 +1,9 @@
 //! All protocols behind one trait object: actions as numbers, answers as a set of clicks.
 //!
-//! A list is its items from the top down, followed by [`EMPTY`] if it is shorter than the others, a cell its row and column, a pair its two items. The answer is the set of clicks on the
-//! positions that were observed; of a cell, one position; of a pair, a click on one position if the first item won.
+//! A list is its items from the top down, followed by [`EMPTY`] if it is shorter than the others, a
+//! cell its row and column, a pair its two items. The answer is the set of clicks on the positions
+//! that were observed; of a cell, one position; of a pair, a click on one position if the first
+//! item won.
 
 use click_models::{
     Cascade, CascadeFeedback, Cell, CellClick, Clicks, ClicksOnly, Dcm, DcmFeedback, DuelOutcome, Dueling,

@@ -27,7 +27,8 @@ const FORMAT: u32 = 1;
 struct State {
     player: Box<dyn Play>,
     generator: Xoshiro256PlusPlus,
-    /// Outcomes of comparisons of an item with itself, whose winner says nothing. Apart, so that answers do not change the choices' draws.
+    /// Outcomes of comparisons of an item with itself, whose winner says nothing. Apart, so that
+    /// answers do not change the choices' draws.
     coins: Xoshiro256PlusPlus,
 }
 
@@ -52,28 +53,34 @@ struct Saved {
 
 /// A policy of the catalogue: it chooses what to show, and learns from the clicks.
 ///
-/// A policy may be shared by threads: its methods run one after the other. `copy.copy`, `copy.deepcopy`, `pickle` and `save` keep the whole
-/// state, with that of the generator of random numbers, so that a copy makes the same choices as the original.
+/// A policy may be shared by threads: its methods run one after the other. `copy.copy`,
+/// `copy.deepcopy`, `pickle` and `save` keep the whole state, with that of the generator of random
+/// numbers, so that a copy makes the same choices as the original.
 ///
 /// Args:
 ///     name: name in the catalogue, see `policies()`.
-///     model: protocol of the users: "pbm", "semi-bandit", "cascade", "dcm", "clicks-only", "rank-one" or
-///         "dueling"; or the name of a model whose users have it, such as "dbn" for "clicks-only". May be left
-///         out if only one fits the policy and the other arguments.
+///     model: protocol of the users: "pbm", "semi-bandit", "cascade", "dcm", "clicks-only",
+///         "rank-one" or "dueling"; or the name of a model whose users have it, such as "dbn" for
+///         "clicks-only". May be left out if only one fits the policy and the other arguments.
 ///     items: number of items (all but "rank-one").
-///     positions: number of positions of a list, at most 64 (lists; "pbm" takes it from `examination`, if the policy knows that).
+///     positions: number of positions of a list, at most 64 (lists; "pbm" takes it from
+///         `examination`, if the policy knows that).
 ///     rows: number of rows ("rank-one").
 ///     columns: number of columns ("rank-one").
-///     examination: probability that a position is examined, shape (positions,) ("pbm", for policies that know it).
-///     order: positions from that of the best item to that of the last, shape (positions,); by default from the top down ("semi-bandit",
-///         "cascade" and "dcm", and "pbm" for policies that know no more than that). A string is the parameter `order` of the policies
-///         that have one.
+///     examination: probability that a position is examined, shape (positions,) ("pbm", for
+///         policies that know it).
+///     order: positions from that of the best item to that of the last, shape (positions,); by
+///         default from the top down ("semi-bandit", "cascade" and "dcm", and "pbm" for policies
+///         that know no more than that). A string is the parameter `order` of the policies that
+///         have one.
 ///     horizon: number of rounds, for policies that need it.
-///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1; by default another one for every policy.
+///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1; by default another one for
+///         every policy.
 ///     **parameters: the policy's parameters.
 ///
 /// Raises:
-///     ValueError: an unknown name, model or parameter, or a value, size or combination that does not fit.
+///     ValueError: an unknown name, model or parameter, or a value, size or combination that does
+///         not fit.
 ///     TypeError: an argument of another type.
 #[pyclass(frozen, module = "click_bandits")]
 pub(crate) struct Policy {
@@ -185,21 +192,23 @@ impl Policy {
         parameters_of(py, &self.origin.spec)
     }
 
-    /// Numbers of items and positions, or of rows and columns, or of items and of the items in a pair (2).
+    /// Numbers of items and positions, or of rows and columns, or of items and of the items in a
+    /// pair (2).
     #[getter]
     fn sizes(&self) -> (usize, usize) {
         self.origin.sizes.into()
     }
 
-    /// The best items in increasing order, if the policy is one that stops and has stopped; otherwise None.
+    /// The best items in increasing order, if the policy is one that stops and has stopped;
+    /// otherwise None.
     #[getter]
     fn answer(&self, py: Python<'_>) -> PyResult<Option<Vec<u32>>> {
         Ok(self.lock(py)?.player.answer())
     }
 
-    /// The items to show for good, as far as the policy knows: the best items, from the top position down, of a policy that identifies
-    /// them; the best item, a list of one, of a policy that compares pairs; None for all others. Draws no number from the policy's
-    /// generator.
+    /// The items to show for good, as far as the policy knows: the best items, from the top
+    /// position down, of a policy that identifies them; the best item, a list of one, of a policy
+    /// that compares pairs; None for all others. Draws no number from the policy's generator.
     fn recommend(&self, py: Python<'_>) -> PyResult<Option<Vec<u32>>> {
         let state = self.lock(py)?;
         Ok(state.player.recommend(&mut state.generator.clone()))
@@ -215,19 +224,20 @@ impl Policy {
         Ok(Decision { origin: Arc::clone(&self.origin), action: action.into(), note })
     }
 
-    /// Learns from a user's answer to a decision, of this policy or of one with the same name, parameters and sizes. Answers may come late
-    /// and in any order.
+    /// Learns from a user's answer to a decision, of this policy or of one with the same name,
+    /// parameters and sizes. Answers may come late and in any order.
     ///
     /// Args:
     ///     decision: what was shown.
-    ///     clicks: which positions were clicked, bool or 0 and 1, shape (positions,), from the top down; for cells, whether there was a
-    ///         click; for pairs, the winner, one of the two items. If an item was compared with itself, the policy tosses a coin of its
-    ///         own.
-    ///     observed: how many positions the user saw, from the top down, for the models "semi-bandit", "cascade" and "dcm"; by default
-    ///         all.
+    ///     clicks: which positions were clicked, bool or 0 and 1, shape (positions,), from the top
+    ///         down; for cells, whether there was a click; for pairs, the winner, one of the two
+    ///         items. If an item was compared with itself, the policy tosses a coin of its own.
+    ///     observed: how many positions the user saw, from the top down, for the models
+    ///         "semi-bandit", "cascade" and "dcm"; by default all.
     ///
     /// Raises:
-    ///     ValueError: a decision of another policy, a wrong shape, a number that is not 0 or 1, a click below what was observed.
+    ///     ValueError: a decision of another policy, a wrong shape, a number that is not 0 or 1, a
+    ///         click below what was observed.
     ///     TypeError: an argument of another type.
     #[pyo3(signature = (decision, clicks, observed=None))]
     fn update(
@@ -273,16 +283,20 @@ impl Policy {
 
     /// Learns from the users' answers to a batch, in its order.
     ///
-    /// The interpreter's lock is released while the policy learns. Either all answers are counted or, if one is refused, none.
+    /// The interpreter's lock is released while the policy learns. Either all answers are counted
+    /// or, if one is refused, none.
     ///
     /// Args:
     ///     batch: what was shown.
-    ///     clicks: which positions were clicked, an array of bool or of integers 0 and 1, shape (n, positions); for cells, whether there
-    ///         was a click, shape (n,); for pairs, the winners, an array of integers of shape (n,).
-    ///     observed: how many positions the users saw, an array of integers of shape (n,); by default all.
+    ///     clicks: which positions were clicked, an array of bool or of integers 0 and 1, shape (n,
+    ///         positions); for cells, whether there was a click, shape (n,); for pairs, the
+    ///         winners, an array of integers of shape (n,).
+    ///     observed: how many positions the users saw, an array of integers of shape (n,); by
+    ///         default all.
     ///
     /// Raises:
-    ///     ValueError: a batch of another policy, a wrong shape, a number that is not 0 or 1, a click below what was observed.
+    ///     ValueError: a batch of another policy, a wrong shape, a number that is not 0 or 1, a
+    ///         click below what was observed.
     ///     TypeError: an argument of another type.
     #[pyo3(signature = (batch, clicks, observed=None))]
     fn update_batch(
@@ -306,7 +320,8 @@ impl Policy {
         })
     }
 
-    /// The policy's whole state, with that of its generator of random numbers, as JSON text in UTF-8.
+    /// The policy's whole state, with that of its generator of random numbers, as JSON text in
+    /// UTF-8.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let saved = {
             let state = self.lock(py)?;

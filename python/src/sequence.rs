@@ -5,13 +5,15 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyString};
 
-/// Most elements of a sequence that is read one by one. A longer one, such as a `range`, would take the memory of the process.
+/// Most elements of a sequence that is read one by one. A longer one, such as a `range`, would take
+/// the memory of the process.
 const MOST: usize = 1 << 28;
 
-/// The elements of a sequence, or of an array along its first axis; `what` says in the plural what was expected.
+/// The elements of a sequence, or of an array along its first axis; `what` says in the plural what
+/// was expected.
 ///
-/// Room is made as elements arrive, since a length is only what an object claims. Exceptions of the elements' own methods, such as an
-/// interrupt, go through.
+/// Room is made as elements arrive, since a length is only what an object claims. Exceptions of the
+/// elements' own methods, such as an interrupt, go through.
 pub(crate) fn elements<'py, T>(
     name: &str,
     what: &str,

@@ -84,36 +84,45 @@ impl Options {
     }
 }
 
-/// Runs an experiment: the same numbers, and the same files in `out`, as the command `click-bandits simulate`.
+/// Runs an experiment: the same numbers, and the same files in `out`, as the command
+/// `click-bandits simulate`.
 ///
-/// The interpreter's lock is released. Ctrl-C stops the runs within a second; what a directory has then, the same call continues.
+/// The interpreter's lock is released. Ctrl-C stops the runs within a second; what a directory has
+/// then, the same call continues.
 ///
 /// Args:
-///     spec: an experiment: a path of a TOML file, such a text (of more than one line), or a dict with the same keys. Files that it names
-///         are found from the folder of the file, or from the current one.
+///     spec: an experiment: a path of a TOML file, such a text (of more than one line), or a dict
+///         with the same keys. Files that it names are found from the folder of the file, or from
+///         the current one.
 ///     runs: replaces the number of runs; those of each instance if the spec has `per-instance`.
 ///     seed: replaces the seed.
 ///     horizon: replaces the number of rounds.
-///     max_steps: replaces the number of rounds after which a policy that has not stopped is stopped.
+///     max_steps: replaces the number of rounds after which a policy that has not stopped is
+///         stopped.
 ///     threads: number of threads, by default one per core. Results do not depend on it.
 ///     shard: "I/N" or (I, N): play only this share of the runs into `out`, for `merge`.
-///     out: directory for the files; it keeps finished runs, so that the same call resumes, and more runs or policies extend it. By default
-///         everything stays in memory.
+///     out: directory for the files; it keeps finished runs, so that the same call resumes, and
+///         more runs or policies extend it. By default everything stays in memory.
 ///     fresh: play everything again, even if `out` has runs of this experiment.
 ///     keep_runs: also write runs.csv, with one row for each run, policy and checkpoint.
-///     policies: policies written in Python, a dict from labels to functions. A function gets the arguments of `Policy` that users of the
-///         run let a policy know (such as model, items, positions), and seed; it returns an object with `select()`, which returns a
-///         decision or a list of items, and `update(decision, clicks)`, or `update(decision, clicks, observed)` for "semi-bandit". The
-///         task has to be "regret". They run one at a time, and again in every call, since a label does not say what code does; Ctrl-C
-///         waits for the call in progress.
-///     progress: True for a line on standard error, or a function that gets the number of runs that have ended and of all runs.
-///     allow: folders whose files the spec may name, besides those beside it and below (of a dict or text: in the working directory).
+///     policies: policies written in Python, a dict from labels to functions. A function gets the
+///         arguments of `Policy` that users of the run let a policy know (such as model, items,
+///         positions), and seed; it returns an object with `select()`, which returns a decision or
+///         a list of items, and `update(decision, clicks)`, or `update(decision, clicks, observed)`
+///         for "semi-bandit". The task has to be "regret". They run one at a time, and again in
+///         every call, since a label does not say what code does; Ctrl-C waits for the call in
+///         progress.
+///     progress: True for a line on standard error, or a function that gets the number of runs that
+///         have ended and of all runs.
+///     allow: folders whose files the spec may name, besides those beside it and below (of a dict
+///         or text: in the working directory).
 ///
 /// Returns:
 ///     the result, or None for a shard.
 ///
 /// Raises:
-///     ValueError: what is wrong with the spec and where; a directory that belongs to something else, or is damaged.
+///     ValueError: what is wrong with the spec and where; a directory that belongs to something
+///         else, or is damaged.
 ///     OSError: a file cannot be written.
 ///     KeyboardInterrupt: the runs were stopped.
 #[pyfunction]
@@ -213,7 +222,8 @@ fn runner<'a>(experiment: &'a Experiment, threads: Option<usize>, watch: &'a Wat
     }
 }
 
-/// Joins the parts of an experiment, which were played with `shard`, into the result of one process: the same files, byte for byte.
+/// Joins the parts of an experiment, which were played with `shard`, into the result of one
+/// process: the same files, byte for byte.
 ///
 /// Args:
 ///     parts: directories of the parts, in any order.
@@ -225,7 +235,8 @@ fn runner<'a>(experiment: &'a Experiment, threads: Option<usize>, watch: &'a Wat
 ///     the result.
 ///
 /// Raises:
-///     ValueError: parts that do not belong together or are not complete, a directory that belongs to something else.
+///     ValueError: parts that do not belong together or are not complete, a directory that belongs
+///         to something else.
 ///     OSError: a file cannot be written.
 #[pyfunction]
 #[pyo3(signature = (parts, out, *, fresh=false, keep_runs=false))]
@@ -249,7 +260,8 @@ pub(crate) fn merge(
     played(py, &runner, &options, Some(&read), &watch, &fault)
 }
 
-/// An experiment as files: the text of its spec, and the files that it names. For machines that do not have the spec's folder.
+/// An experiment as files: the text of its spec, and the files that it names. For machines that do
+/// not have the spec's folder.
 ///
 /// Args:
 ///     spec, runs, seed, horizon, max_steps, allow: as of `simulate`.
@@ -280,7 +292,8 @@ pub(crate) fn spec_files<'py>(
     Ok(files)
 }
 
-/// Checks that a directory may hold the result of an experiment, as `simulate` and `merge` do before they begin; changes nothing.
+/// Checks that a directory may hold the result of an experiment, as `simulate` and `merge` do
+/// before they begin; changes nothing.
 ///
 /// Raises:
 ///     ValueError: what is wrong with the spec and where; the directory belongs to something else.

@@ -1,4 +1,5 @@
-//! Tables of results: named columns of numbers, truth values and texts, for numpy and for every library that reads Arrow.
+//! Tables of results: named columns of numbers, truth values and texts, for numpy and for every
+//! library that reads Arrow.
 
 use crate::message::{did_you_mean, value_error};
 use arrow_array::cast::AsArray as _;
@@ -48,8 +49,9 @@ impl Column {
 
 /// A table: named columns of one length.
 ///
-/// len(table) is the number of rows, table[name] a column as a numpy array, and iteration gives rows as dicts. Libraries that read
-/// Arrow take the table as it is: polars.DataFrame(table), pyarrow.table(table). For pandas, pandas.DataFrame(table.to_numpy()).
+/// len(table) is the number of rows, table[name] a column as a numpy array, and iteration gives
+/// rows as dicts. Libraries that read Arrow take the table as it is: polars.DataFrame(table),
+/// pyarrow.table(table). For pandas, pandas.DataFrame(table.to_numpy()).
 #[pyclass(module = "click_bandits", frozen)]
 pub(crate) struct Table(RecordBatch);
 
@@ -82,8 +84,8 @@ impl Table {
 
     /// All columns by name, as numpy arrays: a dict, which pandas.DataFrame takes.
     ///
-    /// Numbers and truth values have their own types. A missing number is NaN, in a column of floats; a missing text or truth value is
-    /// None, in a column of objects.
+    /// Numbers and truth values have their own types. A missing number is NaN, in a column of
+    /// floats; a missing text or truth value is None, in a column of objects.
     fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         for (name, array) in self.names().iter().zip(self.0.columns()) {

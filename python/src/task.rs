@@ -22,8 +22,8 @@ use serde_json::Value;
 pub(crate) const ARGUMENTS: [&str; 9] =
     ["model", "items", "positions", "rows", "columns", "examination", "order", "horizon", "seed"];
 
-/// Most items times positions: a policy keeps some numbers of eight bytes for each, and a size that no machine has memory for would end the
-/// process.
+/// Most items times positions: a policy keeps some numbers of eight bytes for each, and a size that
+/// no machine has memory for would end the process.
 const MOST_NUMBERS: usize = 1 << 28;
 
 /// What the caller said of the users.
@@ -99,7 +99,8 @@ impl Given {
         }
     }
 
-    /// Bytes that a policy of this size may need: a number for each item and position, cell or pair, and some for each item.
+    /// Bytes that a policy of this size may need: a number for each item and position, cell or
+    /// pair, and some for each item.
     fn least_memory(&self) -> usize {
         let items = self.items.unwrap_or(0);
         let positions = self.positions.or(self.examination.as_ref().map(Vec::len)).unwrap_or(items);
@@ -114,7 +115,8 @@ impl Given {
     }
 }
 
-/// The protocol of the users: the one named, or the only one that fits the policy and the arguments.
+/// The protocol of the users: the one named, or the only one that fits the policy and the
+/// arguments.
 pub(crate) fn protocol_of(spec: &PolicySpec, model: Option<&str>, given: &Given) -> PyResult<Protocol> {
     let row = spec.row();
     let name = spec.name();
@@ -256,7 +258,8 @@ pub(crate) fn generator(seed: Option<&Bound<'_, PyAny>>) -> PyResult<Xoshiro256P
     Ok(Xoshiro256PlusPlus::seed_from_u64(seed))
 }
 
-/// Whether these numbers could be random: the state of zeros, which no seed gives, draws nothing but zeros.
+/// Whether these numbers could be random: the state of zeros, which no seed gives, draws nothing
+/// but zeros.
 pub(crate) fn is_alive(generator: &Xoshiro256PlusPlus) -> bool {
     let mut generator = generator.clone();
     (0..4).any(|_| generator.next_u64() != 0)

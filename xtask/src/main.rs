@@ -1,7 +1,7 @@
 //! `cargo xtask`: tasks of this project that take more than one command.
 //!
-//! It is built without optimisation and imports none of the project's crates. It starts programs that compute as separate, optimised
-//! commands.
+//! It is built without optimisation and imports none of the project's crates. It starts programs
+//! that compute as separate, optimised commands.
 
 #[cfg(test)]
 mod links;

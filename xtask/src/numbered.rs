@@ -96,7 +96,8 @@ fn unknown_tests<'a>(rows: &[[&'a str; 4]], known: &BTreeSet<String>) -> Vec<&'a
     rows.iter().flat_map(|[.., test]| quoted(test)).filter(|name| !known.contains(*name)).collect()
 }
 
-/// Names of the third column whose last part is nothing that the sources define. Commands and longer code are skipped.
+/// Names of the third column whose last part is nothing that the sources define. Commands and
+/// longer code are skipped.
 fn unknown_code<'a>(rows: &[[&'a str; 4]], known: &BTreeSet<String>) -> Vec<&'a str> {
     let names = rows.iter().flat_map(|[_, _, code, _]| quoted(code)).filter(|name| !name.contains(' '));
     names.filter(|name| !known.contains(name.rsplit("::").next().unwrap_or_default())).collect()

@@ -1,4 +1,5 @@
-//! `cargo xtask performance`: measures the policies beside their plain versions, how their rates grow, and the packages of others.
+//! `cargo xtask performance`: measures the policies beside their plain versions, how their rates
+//! grow, and the packages of others.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};

@@ -1,5 +1,5 @@
-//! `cargo xtask reproduce`: builds the program with the features that an experiment needs, and calls its command `reproduce` with the
-//! same arguments.
+//! `cargo xtask reproduce`: builds the program with the features that an experiment needs, and
+//! calls its command `reproduce` with the same arguments.
 //!
 //! The experiments are part of the program, so it is built again if one of their files changes.
 
@@ -30,7 +30,8 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<ExitCode> {
     Ok(ExitCode::from(status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1))))
 }
 
-/// The features of the program. Readers of logs, above all of Parquet, take long to compile, and most experiments take no data.
+/// The features of the program. Readers of logs, above all of Parquet, take long to compile, and
+/// most experiments take no data.
 fn features(arguments: &[OsString]) -> &'static [&'static str] {
     if is_given(arguments, &["--data", "--log", "--matrix", "--letor"]) {
         &[]

@@ -1,4 +1,5 @@
-//! Words that no text of the project may contain, because a reader would have to guess their meaning.
+//! Words that no text of the project may contain, because a reader would have to guess their
+//! meaning.
 
 use crate::numbered::top;
 use std::fs;

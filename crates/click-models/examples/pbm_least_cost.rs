@@ -1,8 +1,9 @@
 //! How much more than Theorem 6's bound it costs to explore every item at the last position.
 //!
-//! Prints the tables of `docs/pbm-least-cost.md`: the constants of four instances, and a map over random ones. An instance of the map has ten
-//! items, whose attractions are drawn uniformly from a range, and five positions with examination 1, r, r^2, r^3, r^4. `cargo run --release
-//! -p click-models --example pbm_least_cost`.
+//! Prints the tables of `docs/pbm-least-cost.md`: the constants of four instances, and a map over
+//! random ones. An instance of the map has ten items, whose attractions are drawn uniformly from a
+//! range, and five positions with examination 1, r, r^2, r^3, r^4. `cargo run --release -p
+//! click-models --example pbm_least_cost`.
 
 use click_models::bounds::{pbm_last_position_cost, pbm_lower_bound, pbm_lower_bound_terms};
 use rand::{RngExt, SeedableRng};
@@ -41,7 +42,8 @@ fn constants() {
     }
 }
 
-/// Mean and largest ratio of the two constants, and the share of instances in which another position is cheaper for some item.
+/// Mean and largest ratio of the two constants, and the share of instances in which another
+/// position is cheaper for some item.
 fn map() {
     let ranges = [(0.0, 0.1), (0.1, 0.5), (0.0, 0.99), (0.5, 0.99), (0.8, 0.99), (0.9, 0.99)];
     let decays = [0.95, 0.9, 0.8, 0.6, 0.4];

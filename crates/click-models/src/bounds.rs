@@ -1,9 +1,12 @@
-//! Regret bounds for an instance: lower bounds for any policy, and the papers' upper bounds for their policies.
+//! Regret bounds for an instance: lower bounds for any policy, and the papers' upper bounds for
+//! their policies.
 //!
-//! Every function takes the parameters as plain slices **in any order** and sorts them itself: attraction decreasing, so that the best
-//! `n_positions` items come first, and examination decreasing, so that positions are in the order in which the best list fills them. Only
-//! weights and leave probabilities keep their order, since these users scan from the top down. Unless stated otherwise, a result is the
-//! constant before `ln T` in the limit of a long horizon, in clicks.
+//! Every function takes the parameters as plain slices **in any order** and sorts them itself:
+//! attraction decreasing, so that the best `n_positions` items come first, and examination
+//! decreasing, so that positions are in the order in which the best list fills them. Only weights
+//! and leave probabilities keep their order, since these users scan from the top down. Unless
+//! stated otherwise, a result is the constant before `ln T` in the limit of a long horizon, in
+//! clicks.
 //!
 //! | function | result | source |
 //! |---|---|---|
@@ -47,27 +50,33 @@
 //!
 //! # What the functions do with odd input
 //!
-//! They never panic and always return. *Malformed* input gives NaN ([`None`] from [`pbm_lower_bound_terms`]): a number that is not a
-//! probability, no item, no position, more positions than items. The papers do not cover some well-formed input:
+//! They never panic and always return. *Malformed* input gives NaN ([`None`] from
+//! [`pbm_lower_bound_terms`]): a number that is not a probability, no item, no position, more
+//! positions than items. The papers do not cover some well-formed input:
 //!
-//! - An item as attractive as the last of the best list is not suboptimal and costs nothing in a lower bound. The upper bound of Theorem
-//!   9 is then `+inf`, by its formula.
-//! - A position that is never examined gives no information and is ignored in the minimum of Theorem 6. The threshold remains the
-//!   `n_positions`-th largest attraction, as printed. To get the bound for the list that users examine, remove such positions from the
-//!   slice, as [`PositionBased::lower_bound`](crate::PositionBased::lower_bound) does. If no position is ever examined, every list is
-//!   optimal and the constant is 0.
-//! - Rank-one upper bounds are clicks in `horizon` rounds, not constants before `ln T`. Each function documents its result if the paper
-//!   leaves it undefined.
-//! - Bounds on identification are rounds, not regret. Each function documents its result if the paper leaves it undefined.
-//! - An item that one display can rule out (the threshold is 1 and its position always examined) costs nothing.
+//! - An item as attractive as the last of the best list is not suboptimal and costs nothing in a
+//!   lower bound. The upper bound of Theorem 9 is then `+inf`, by its formula.
+//! - A position that is never examined gives no information and is ignored in the minimum of
+//!   Theorem 6. The threshold remains the `n_positions`-th largest attraction, as printed. To get
+//!   the bound for the list that users examine, remove such positions from the slice, as
+//!   [`PositionBased::lower_bound`](crate::PositionBased::lower_bound) does. If no position is ever
+//!   examined, every list is optimal and the constant is 0.
+//! - Rank-one upper bounds are clicks in `horizon` rounds, not constants before `ln T`. Each
+//!   function documents its result if the paper leaves it undefined.
+//! - Bounds on identification are rounds, not regret. Each function documents its result if the
+//!   paper leaves it undefined.
+//! - An item that one display can rule out (the threshold is 1 and its position always examined)
+//!   costs nothing.
 //!
 //! # Numerics
 //!
-//! The difficulty is the divergence of nearly equal probabilities. A bound is a sum of regrets per unit of information. Both are computed
-//! per lost click (see `nats_per_click` in the source). So the gap between two items enters by one subtraction, which is exact if the
-//! items are close, and no divergence underflows. The relative error is at most 3e-15 on 3,000 random instances, compared with 60 digits,
-//! including near ties and near-certain clicks; evaluated as printed, equation (6) is wrong by up to 4 % there. Complexity: a sort, and
-//! O(1) for each pair of a suboptimal item and a position.
+//! The difficulty is the divergence of nearly equal probabilities. A bound is a sum of regrets per
+//! unit of information. Both are computed per lost click (see `nats_per_click` in the source). So
+//! the gap between two items enters by one subtraction, which is exact if the items are close, and
+//! no divergence underflows. The relative error is at most 3e-15 on 3,000 random instances,
+//! compared with 60 digits, including near ties and near-certain clicks; evaluated as printed,
+//! equation (6) is wrong by up to 4 % there. Complexity: a sort, and O(1) for each pair of a
+//! suboptimal item and a position.
 
 mod cascade;
 mod cascade_bai;
@@ -124,7 +133,8 @@ impl Decreasing {
         Some(Self { values: places.iter().map(|&place| values[place].get()).collect(), places })
     }
 
-    /// The attraction of the last item of the best list (the paper's `theta_L`), and the items below the list.
+    /// The attraction of the last item of the best list (the paper's `theta_L`), and the items
+    /// below the list.
     ///
     /// `None` if there are fewer items than positions, or no position.
     fn threshold_and_rest(&self, n_positions: usize) -> Option<(f64, &[f64])> {
@@ -133,13 +143,16 @@ impl Decreasing {
     }
 }
 
-/// Information per lost click: `d(c p, c q) / (c (q - p))` for `0 <= p < q <= 1` and `0 < c <= 1`, in nats per click.
+/// Information per lost click: `d(c p, c q) / (c (q - p))` for `0 <= p < q <= 1` and `0 < c <= 1`,
+/// in nats per click.
 ///
-/// `c` is the examination of a position, `q` the attraction of the optimal item for it, and `p` the attraction of a suboptimal item.
-/// Showing the suboptimal item costs `c (q - p)` clicks and gives `d(c p, c q)` nats of information to distinguish `p` from `q`.
+/// `c` is the examination of a position, `q` the attraction of the optimal item for it, and `p` the
+/// attraction of a suboptimal item. Showing the suboptimal item costs `c (q - p)` clicks and gives
+/// `d(c p, c q)` nats of information to distinguish `p` from `q`.
 ///
-/// With `e(p, q) = p ln(p/q) - p + q`, which is homogeneous, `d(c p, c q) = e(c p, c q) + e(1 - c p, 1 - c q)`. The first
-/// part divided by the clicks does not depend on `c`; scaling it by `q` keeps it away from underflow.
+/// With `e(p, q) = p ln(p/q) - p + q`, which is homogeneous,
+/// `d(c p, c q) = e(c p, c q) + e(1 - c p, 1 - c q)`. The first part divided by the clicks does not
+/// depend on `c`; scaling it by `q` keeps it away from underflow.
 fn nats_per_click(examined: f64, worse: f64, better: f64) -> f64 {
     let gap = better - worse;
     let relative_gap = gap / better;
@@ -193,11 +206,13 @@ mod tests {
         let p = 0.25_f64;
         let gap = p.next_up() - p;
         assert!((nats_per_click(1.0, p, p.next_up()) / (gap / (2.0 * p * (1.0 - p))) - 1.0).abs() < 1e-14);
-        // Nearly certain clicks: 1 - c q = 3/2^30 - 1/2^59, of which a rounded product keeps 26 bits.
+        // Nearly certain clicks: 1 - c q = 3/2^30 - 1/2^59, of which a rounded product keeps 26
+        // bits.
         let below_one = |exponent: i32| 1.0 - 2.0_f64.powi(-exponent);
         let nats = nats_per_click(below_one(30), below_one(28), below_one(29));
         assert!((nats / 0.277_064_060_273_730_15 - 1.0).abs() < 1e-14);
-        // The next number below certainty: 1 - c q = 2^-53 exactly, d = 1/2 ln(1/2) + 1/2 ln(1/2 / 2^-53) to 1e-14.
+        // The next number below certainty: 1 - c q = 2^-53 exactly, d = 1/2 ln(1/2) + 1/2 ln(1/2 /
+        // 2^-53) to 1e-14.
         let almost = 1.0_f64.next_down();
         let divergence = 51.0 / 2.0 * std::f64::consts::LN_2;
         assert!((nats_per_click(1.0, 0.5, almost) / (2.0 * divergence) - 1.0).abs() < 1e-14);

@@ -1,16 +1,16 @@
 //! The cascade model: the user scans the list from the top, clicks on the first attractive item and
 //! leaves.
 //!
-//! Item `k` attracts with probability `attraction[k]`, independently of the items above. The reward of a
-//! round is 1 if there is a click; with weights it is the weight of the clicked position. The learner
-//! observes the click: items above it were examined and not attractive, and there is no information
-//! below it.
+//! Item `k` attracts with probability `attraction[k]`, independently of the items above. The reward
+//! of a round is 1 if there is a click; with weights it is the weight of the clicked position. The
+//! learner observes the click: items above it were examined and not attractive, and there is no
+//! information below it.
 //!
 //! Reference: Craswell, Zoeter, Taylor, Ramsey, *An experimental comparison of click position-bias
 //! models*, WSDM 2008; as a bandit Kveton, Szepesvari, Wen, Ashkan, *Cascading bandits*, ICML 2015,
-//! section 2, equation (1); weights Combes, Magureanu, Proutiere, Laroche, *Learning to rank: regret
-//! lower bounds and efficient algorithms*, SIGMETRICS 2015, section 2. Deviations: ties and the values 0
-//! and 1 are allowed.
+//! section 2, equation (1); weights Combes, Magureanu, Proutiere, Laroche, *Learning to rank:
+//! regret lower bounds and efficient algorithms*, SIGMETRICS 2015, section 2. Deviations: ties and
+//! the values 0 and 1 are allowed.
 //!
 //! | here | paper (Kveton et al.) | shape | unit |
 //! |---|---|---|---|
@@ -19,10 +19,10 @@
 //! | `expected_reward` | `f(A, w bar)` | - | reward per round: clicks, if there are no weights |
 //! | `optimal_action` | `A*` | `n_positions` | - |
 //!
-//! Numerics: one uniform draw `u` per list, so that all policies meet the same users. The click is on
-//! the first position `k` with `u >= (1 - w(a_1)) ... (1 - w(a_k))`, a probability that is right to
-//! `2^-46`. Attractions of 0 and 1 are exact; an item whose click at its position is rarer than `2^-53`
-//! may never be clicked. Complexity: O(number of examined positions) per round.
+//! Numerics: one uniform draw `u` per list, so that all policies meet the same users. The click is
+//! on the first position `k` with `u >= (1 - w(a_1)) ... (1 - w(a_k))`, a probability that is right
+//! to `2^-46`. Attractions of 0 and 1 are exact; an item whose click at its position is rarer than
+//! `2^-53` may never be clicked. Complexity: O(number of examined positions) per round.
 //!
 //! # Examples
 //!
@@ -51,7 +51,8 @@ const MAX_WEIGHT: f64 = 1e9;
 
 /// Users who click on the first attractive item.
 ///
-/// Saved as its parameters, `attraction`, `n_positions` and, if there are any, `weights`, and checked again when it is loaded.
+/// Saved as its parameters, `attraction`, `n_positions` and, if there are any, `weights`, and
+/// checked again when it is loaded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Parameters", into = "Parameters")]
 pub struct CascadeModel {
@@ -92,7 +93,8 @@ impl CascadeModel {
         Self::new(Error::probabilities("attraction", attraction)?, n_positions)
     }
 
-    /// Gives every position a weight, the reward of a click there. Weights must not rise from the top down.
+    /// Gives every position a weight, the reward of a click there. Weights must not rise from the
+    /// top down.
     ///
     /// # Errors
     ///
@@ -139,8 +141,8 @@ impl CascadeModel {
         self.weights.as_deref()
     }
 
-    /// Lower bound on the regret of any uniformly efficient policy on this instance, per `ln T`: [`bounds::cascade_lower_bound`], or with
-    /// weights [`bounds::weighted_cascade_lower_bound`].
+    /// Lower bound on the regret of any uniformly efficient policy on this instance, per `ln T`:
+    /// [`bounds::cascade_lower_bound`], or with weights [`bounds::weighted_cascade_lower_bound`].
     pub fn lower_bound(&self) -> f64 {
         let attraction: Vec<f64> = self.attraction.iter().map(|probability| probability.get()).collect();
         match &self.weights {
@@ -152,8 +154,8 @@ impl CascadeModel {
         }
     }
 
-    /// Whether `items` are `n_positions` distinct items, each at most `epsilon` less attractive than the last item of the best list.
-    /// (Differences below `1e-12` count as rounding.)
+    /// Whether `items` are `n_positions` distinct items, each at most `epsilon` less attractive
+    /// than the last item of the best list. (Differences below `1e-12` count as rounding.)
     ///
     /// # Examples
     ///
@@ -224,7 +226,8 @@ impl ClickModel for CascadeModel {
 
     #[inline]
     fn respond<R: Rng + ?Sized>(&self, action: &Ranking, rng: &mut R) -> CascadeFeedback {
-        // One draw for the whole list: with one per position, drawing takes most of the time of a long list.
+        // One draw for the whole list: with one per position, drawing takes most of the time of a
+        // long list.
         let draw: f64 = rng.random();
         let mut no_click = 1.0;
         let click = action.as_slice().iter().position(|item| {

@@ -1,12 +1,14 @@
 //! The click chain model (CCM): whether the user scans on depends on the click and on the item.
 //!
-//! A user who examines a position that shows item `u` clicks with probability `attraction[u]`. The user
-//! then examines the next position with probability `continuation[0]` after no click, and with
+//! A user who examines a position that shows item `u` clicks with probability `attraction[u]`. The
+//! user then examines the next position with probability `continuation[0]` after no click, and with
 //! `continuation[1] (1 - attraction[u]) + continuation[2] attraction[u]` after a click. The learner
 //! observes the clicks, but not where the user stopped.
 //!
-//! Reference: Guo, Liu, Kannan, Minka, Taylor, Wang, Faloutsos, *Click chain model in web search*, WWW
-//! 2009. Deviations: ties and the values 0 and 1 are allowed; the relevance `r_u` is a number, not a
+//! Reference: Guo, Liu, Kannan, Minka, Taylor, Wang, Faloutsos, *Click chain model in web search*,
+//! WWW
+//! 2009. Deviations: ties and the values 0 and 1 are allowed; the relevance `r_u` is a number, not
+//!       a
 //! distribution.
 //!
 //! | here | paper | shape | unit |
@@ -14,9 +16,9 @@
 //! | `attraction` | `r_u` | `n_items` | probability of a click, given examination |
 //! | `continuation` | `alpha_1, alpha_2, alpha_3` | 3 | probability |
 //!
-//! The best list is exact (`chain`): an examined item earns `a_u` clicks, and the user continues with
-//! probability `(1 - a_u) alpha_1 + a_u (alpha_2 (1 - a_u) + alpha_3 a_u)`. Numerics: two uniform draws
-//! per position. Complexity: O(`n_positions`) per round.
+//! The best list is exact (`chain`): an examined item earns `a_u` clicks, and the user continues
+//! with probability `(1 - a_u) alpha_1 + a_u (alpha_2 (1 - a_u) + alpha_3 a_u)`. Numerics: two
+//! uniform draws per position. Complexity: O(`n_positions`) per round.
 //!
 //! # Examples
 //!
@@ -58,8 +60,9 @@ struct Parameters {
 }
 
 impl ClickChain {
-    /// Users with these attraction probabilities, one per item, these continuation probabilities (after no click, after
-    /// a click on an item that never attracts, after one on an item that always attracts), and lists of `n_positions`.
+    /// Users with these attraction probabilities, one per item, these continuation probabilities
+    /// (after no click, after a click on an item that never attracts, after one on an item that
+    /// always attracts), and lists of `n_positions`.
     ///
     /// # Errors
     ///
@@ -154,7 +157,8 @@ impl ClickModel for ClickChain {
         let mut clicks = Clicks::new(action.len());
         let mut is_there = true;
         for (position, item) in action.by_position() {
-            // Draw even after the user has left, so that every policy meets the same user in the next round.
+            // Draw even after the user has left, so that every policy meets the same user in the
+            // next round.
             let (click, patience) = (rng.random::<f64>(), rng.random::<f64>());
             let attraction = self.attraction[item.index()].get();
             let is_click = click < attraction;

@@ -1,5 +1,5 @@
-//! Scanning users who continue with a probability that depends on the item alone: the value of a list,
-//! and the best list.
+//! Scanning users who continue with a probability that depends on the item alone: the value of a
+//! list, and the best list.
 //!
 //! At an examined position that shows item `u` the list earns `r_u`, and the user examines the next
 //! position with probability `q_u`. So a list `u_1, .., u_L` earns
@@ -8,13 +8,13 @@
 //! V = r_1 + q_1 (r_2 + q_2 (r_3 + ..))
 //! ```
 //!
-//! **The best list.** Let `u` stand directly above `v`, and let `W` be the value of the list below. Then
-//! `u, v` earns `r_u + q_u r_v + q_u q_v W`, at least as much as `v, u` exactly if
+//! **The best list.** Let `u` stand directly above `v`, and let `W` be the value of the list below.
+//! Then `u, v` earns `r_u + q_u r_v + q_u q_v W`, at least as much as `v, u` exactly if
 //! `r_u (1 - q_v) >= r_v (1 - q_u)`. So the items of some best list stand in decreasing order of
-//! `r / (1 - q)`, with items of `q = 1` first, and of these the items with `r = 0`, which cost nothing
-//! anywhere, last. Which items to show is a dynamic program over the items in this order: `V(i, l)`, the
-//! most that `l` positions earn with items from the `i`-th on, is the larger of `V(i + 1, l)` and
-//! `r_i + q_i V(i + 1, l - 1)`.
+//! `r / (1 - q)`, with items of `q = 1` first, and of these the items with `r = 0`, which cost
+//! nothing anywhere, last. Which items to show is a dynamic program over the items in this order:
+//! `V(i, l)`, the most that `l` positions earn with items from the `i`-th on, is the larger of
+//! `V(i + 1, l)` and `r_i + q_i V(i + 1, l - 1)`.
 //!
 //! Complexity: O(`n_items` (`n_positions` + log `n_items`)), at construction.
 
@@ -47,7 +47,8 @@ impl Chain {
         let n_positions = shape.n_positions();
         let ratios: Vec<f64> = (0..self.rewards.len()).map(|item| self.ratio(item)).collect();
         let items = decreasing_numbers(&ratios);
-        // `values[l]`: the most that `l` positions earn with the items that were looked at, the last ones of the order.
+        // `values[l]`: the most that `l` positions earn with the items that were looked at, the
+        // last ones of the order.
         let mut values = vec![f64::NEG_INFINITY; n_positions + 1];
         values[0] = 0.0;
         let mut is_shown = vec![false; items.len() * (n_positions + 1)];

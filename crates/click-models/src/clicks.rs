@@ -44,7 +44,8 @@ impl Clicks {
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyPositions`] above 64 positions, [`Error::ClickBeyondList`] for a bit at or above `len`.
+    /// [`Error::TooManyPositions`] above 64 positions, [`Error::ClickBeyondList`] for a bit at or
+    /// above `len`.
     #[inline]
     pub fn from_bits(bits: u64, len: usize) -> Result<Self, Error> {
         if len > ListShape::MAX_POSITIONS {

@@ -1,14 +1,15 @@
-//! The dynamic Bayesian network model (DBN): the user scans the list from the top, may be satisfied by
-//! a click and leave, and may lose patience.
+//! The dynamic Bayesian network model (DBN): the user scans the list from the top, may be satisfied
+//! by a click and leave, and may lose patience.
 //!
-//! A user who examines a position that shows item `u` clicks with probability `attraction[u]`. After a
-//! click the user is satisfied with probability `satisfaction[u]` and leaves. Otherwise the user
-//! examines the next position with probability `continuation`. The learner observes the clicks only.
-//! [`DbnReward`] selects the reward: the number of clicks, or whether the user left satisfied.
+//! A user who examines a position that shows item `u` clicks with probability `attraction[u]`.
+//! After a click the user is satisfied with probability `satisfaction[u]` and leaves. Otherwise the
+//! user examines the next position with probability `continuation`. The learner observes the clicks
+//! only. [`DbnReward`] selects the reward: the number of clicks, or whether the user left
+//! satisfied.
 //!
 //! Reference: Chapelle, Zhang, *A dynamic Bayesian network click model for web search ranking*, WWW
-//! 2009, section 4. Deviations: ties and the values 0 and 1 are allowed. With `continuation = 1` the
-//! model is the simplified DBN, and with satisfaction 1 everywhere in addition the cascade.
+//! 2009, section 4. Deviations: ties and the values 0 and 1 are allowed. With `continuation = 1`
+//! the model is the simplified DBN, and with satisfaction 1 everywhere in addition the cascade.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -16,9 +17,10 @@
 //! | `satisfaction` | `s_u` | `n_items` | probability, given a click |
 //! | `continuation` | `gamma` | - | probability |
 //!
-//! The best list is exact (`chain`): an examined item earns `a_u` clicks, or satisfaction `a_u s_u`, and
-//! the user continues with probability `gamma (1 - a_u s_u)`. Numerics: two uniform draws per position;
-//! one decides on the click and, rescaled, on satisfaction. Complexity: O(`n_positions`) per round.
+//! The best list is exact (`chain`): an examined item earns `a_u` clicks, or satisfaction
+//! `a_u s_u`, and the user continues with probability `gamma (1 - a_u s_u)`. Numerics: two uniform
+//! draws per position; one decides on the click and, rescaled, on satisfaction. Complexity:
+//! O(`n_positions`) per round.
 //!
 //! # Examples
 //!
@@ -77,12 +79,13 @@ struct Parameters {
 }
 
 impl DynamicBayesian {
-    /// Users with these attraction and satisfaction probabilities, one of each per item, this continuation probability, and lists of
-    /// `n_positions`.
+    /// Users with these attraction and satisfaction probabilities, one of each per item, this
+    /// continuation probability, and lists of `n_positions`.
     ///
     /// # Errors
     ///
-    /// As [`ListShape::new`], and [`Error::OneForEachItem`] for another number of satisfaction probabilities.
+    /// As [`ListShape::new`], and [`Error::OneForEachItem`] for another number of satisfaction
+    /// probabilities.
     pub fn new(
         attraction: Vec<Probability>,
         satisfaction: Vec<Probability>,
@@ -191,7 +194,8 @@ impl ClickModel for DynamicBayesian {
         let mut clicks = Clicks::new(action.len());
         let mut is_there = true;
         for (position, item) in action.by_position() {
-            // Draw even after the user has left, so that every policy meets the same user in the next round.
+            // Draw even after the user has left, so that every policy meets the same user in the
+            // next round.
             let (click, patience) = (rng.random::<f64>(), rng.random::<f64>());
             let attraction = self.attraction[item.index()].get();
             if is_there && click < attraction {

@@ -1,16 +1,17 @@
-//! The dependent click model (DCM): the user scans the list from the top, may click several times, and
-//! may leave after a click.
+//! The dependent click model (DCM): the user scans the list from the top, may click several times,
+//! and may leave after a click.
 //!
-//! At position `l` showing item `k`, a user who is still there clicks with probability `attraction[k]`;
-//! after a click the user leaves satisfied with probability `leave[l]`, and otherwise continues. The
-//! learner observes the clicks, but not whether the user left after the last one. [`DcmReward`] selects
-//! the reward: whether the user left satisfied, or the number of clicks.
+//! At position `l` showing item `k`, a user who is still there clicks with probability
+//! `attraction[k]`; after a click the user leaves satisfied with probability `leave[l]`, and
+//! otherwise continues. The learner observes the clicks, but not whether the user left after the
+//! last one. [`DcmReward`] selects the reward: whether the user left satisfied, or the number of
+//! clicks.
 //!
-//! Reference: Guo, Liu, Wang, *Efficient multiple-click models in web search*, WSDM 2009; as a bandit
-//! Katariya, Kveton, Szepesvari, Wen, *DCM bandits: learning to rank with multiple clicks*, ICML 2016,
-//! section 2 (satisfaction). Deviations: ties and the values 0 and 1 are allowed; leave probabilities
-//! may come in any order. Users who leave *whether or not there was a click* (the DCM of the PBM paper's
-//! introduction) are a random semi-bandit:
+//! Reference: Guo, Liu, Wang, *Efficient multiple-click models in web search*, WSDM 2009; as a
+//! bandit Katariya, Kveton, Szepesvari, Wen, *DCM bandits: learning to rank with multiple clicks*,
+//! ICML 2016, section 2 (satisfaction). Deviations: ties and the values 0 and 1 are allowed; leave
+//! probabilities may come in any order. Users who leave *whether or not there was a click* (the DCM
+//! of the PBM paper's introduction) are a random semi-bandit:
 //! [`RandomSemiBandit::leaving`](crate::RandomSemiBandit::leaving).
 //!
 //! | here | paper | shape | unit |
@@ -20,13 +21,14 @@
 //! | `expected_reward` | `f(A, v bar, w bar)` | - | satisfied users, or clicks, per round |
 //!
 //! The best list. Satisfaction is `1 - prod(1 - leave[l] * attraction[item at l])`, so the most
-//! attractive item stands where leaving is most likely. For clicks it is the reverse, except that an
-//! item that is rarely clicked may be the best start. The value is linear in the attraction of each
-//! item, so some best list consists of the `j` most attractive and otherwise the least attractive items.
-//! Leave probabilities that only fall or only rise determine their order; otherwise a search finds it.
+//! attractive item stands where leaving is most likely. For clicks it is the reverse, except that
+//! an item that is rarely clicked may be the best start. The value is linear in the attraction of
+//! each item, so some best list consists of the `j` most attractive and otherwise the least
+//! attractive items. Leave probabilities that only fall or only rise determine their order;
+//! otherwise a search finds it.
 //!
-//! Numerics: one uniform draw per position decides on the click (`u < attraction`) and, rescaled, on
-//! leaving (`u < attraction * leave`). Complexity: O(`n_positions`) per round; the search, at
+//! Numerics: one uniform draw per position decides on the click (`u < attraction`) and, rescaled,
+//! on leaving (`u < attraction * leave`). Complexity: O(`n_positions`) per round; the search, at
 //! construction, O(2^`n_positions` `n_positions`^2).
 
 use crate::linear_list::{decreasing, decreasing_numbers};
@@ -48,7 +50,8 @@ pub enum DcmReward {
 
 /// Users who click on attractive items and leave after some clicks.
 ///
-/// Saved as its parameters, `attraction`, `leave` and `reward`, and checked again when it is loaded.
+/// Saved as its parameters, `attraction`, `leave` and `reward`, and checked again when it is
+/// loaded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Parameters", into = "Parameters")]
 pub struct DependentClick {
@@ -69,7 +72,8 @@ struct Parameters {
     reward: DcmReward,
 }
 
-/// The learner's knowledge of a dependent-click instance: its size, and the order of the positions by value.
+/// The learner's knowledge of a dependent-click instance: its size, and the order of the positions
+/// by value.
 #[derive(Debug, Clone, Copy)]
 pub struct DcmKnown<'a> {
     shape: ListShape,
@@ -77,7 +81,8 @@ pub struct DcmKnown<'a> {
 }
 
 impl<'a> DcmKnown<'a> {
-    /// Lists of this shape. `places` holds the 0-based positions, the one for the most attractive item first.
+    /// Lists of this shape. `places` holds the 0-based positions, the one for the most attractive
+    /// item first.
     ///
     /// # Errors
     ///
@@ -93,23 +98,24 @@ impl<'a> DcmKnown<'a> {
         self.shape
     }
 
-    /// The 0-based positions, the one for the most attractive item first: by decreasing leave probability for satisfaction, by
-    /// increasing leave probability for clicks.
+    /// The 0-based positions, the one for the most attractive item first: by decreasing leave
+    /// probability for satisfaction, by increasing leave probability for clicks.
     pub fn places(&self) -> &'a [usize] {
         self.places
     }
 }
 
 impl DependentClick {
-    /// The largest number of positions for which all orders are searched for the list with the most clicks.
+    /// The largest number of positions for which all orders are searched for the list with the most
+    /// clicks.
     pub const MAX_SEARCHED_POSITIONS: usize = 16;
 
     /// Users with these attraction (one per item) and leave (one per position) probabilities.
     ///
     /// # Errors
     ///
-    /// As [`ListShape::new`], and [`Error::TooManyOrders`] if the reward is clicks, the leave probabilities neither only fall
-    /// nor only rise, and there are more than 16 positions.
+    /// As [`ListShape::new`], and [`Error::TooManyOrders`] if the reward is clicks, the leave
+    /// probabilities neither only fall nor only rise, and there are more than 16 positions.
     pub fn new(
         attraction: Vec<Probability>,
         leave: Vec<Probability>,
@@ -166,8 +172,9 @@ impl DependentClick {
         self.reward
     }
 
-    /// Lower bound on the regret of any uniformly efficient policy on this instance, per `ln T`: [`bounds::dcm_lower_bound`]; NaN if the
-    /// reward is the number of clicks, for which no bound is implemented.
+    /// Lower bound on the regret of any uniformly efficient policy on this instance, per `ln T`:
+    /// [`bounds::dcm_lower_bound`]; NaN if the reward is the number of clicks, for which no bound
+    /// is implemented.
     pub fn lower_bound(&self) -> f64 {
         let numbers =
             |list: &[Probability]| -> Vec<f64> { list.iter().map(|probability| probability.get()).collect() };
@@ -190,8 +197,8 @@ fn placed(items: &[usize], places: &[usize]) -> Ranking {
     list
 }
 
-/// A list with the most clicks. `by_attraction` holds the items, the most attractive first; `places` holds the positions, the one where
-/// leaving is least likely first.
+/// A list with the most clicks. `by_attraction` holds the items, the most attractive first;
+/// `places` holds the positions, the one where leaving is least likely first.
 fn most_clicks(
     attraction: &[Probability],
     leave: &[Probability],
@@ -219,10 +226,12 @@ fn most_clicks(
     Ok(best.map(|(_, list)| list).unwrap_or_default())
 }
 
-/// The order of `items`, one per position, that collects the most clicks: dynamic programming over the sets of items at the bottom.
+/// The order of `items`, one per position, that collects the most clicks: dynamic programming over
+/// the sets of items at the bottom.
 fn best_order(attraction: &[Probability], leave: &[Probability], items: &[usize]) -> Ranking {
     let n = items.len();
-    // For every set of items at the last positions of the list: the most clicks from these positions, and the first item there.
+    // For every set of items at the last positions of the list: the most clicks from these
+    // positions, and the first item there.
     let mut most = vec![(0.0, 0); 1 << n];
     for set in 1_usize..1 << n {
         let position = n - set.count_ones() as usize;
@@ -288,7 +297,8 @@ impl ClickModel for DependentClick {
         let mut bits = 0_u64;
         let mut reading = true;
         for (position, (item, leave)) in action.as_slice().iter().zip(&self.leave).enumerate() {
-            // Draw even after the user has left, so that every policy meets the same user in the next round.
+            // Draw even after the user has left, so that every policy meets the same user in the
+            // next round.
             let uniform = rng.random::<f64>();
             let attraction = self.attraction[item.index()].get();
             bits |= u64::from(reading && uniform < attraction) << position;

@@ -1,14 +1,16 @@
-//! Dueling users: they compare two items and prefer one, with a probability that depends on the pair.
+//! Dueling users: they compare two items and prefer one, with a probability that depends on the
+//! pair.
 //!
 //! Item `i` wins against item `j` with probability `p_ij`, in either order of the pair. With a
 //! *Condorcet winner* `w`, an item that beats all others, the gap of item `i` is
 //! `Delta_i = p_wi - 1/2`, and comparing `i` and `j` costs `(Delta_i + Delta_j) / 2`.
 //!
-//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling
-//! bandit problem*, ICML 2014, section 2. Deviations: without a Condorcet winner, regret is Copeland
-//! regret (Zoghi, Karnin, Whiteson, de Rijke, *Copeland dueling bandits*, NIPS 2015): with `c_i` the
-//! share of the other items that `i` beats, comparing `i` and `j` costs `max c - (c_i + c_j) / 2`, which
-//! is never negative. [`DuelingModel::benchmark`] tells which regret a model uses; their units differ.
+//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed
+//! dueling bandit problem*, ICML 2014, section 2. Deviations: without a Condorcet winner, regret is
+//! Copeland regret (Zoghi, Karnin, Whiteson, de Rijke, *Copeland dueling bandits*, NIPS 2015): with
+//! `c_i` the share of the other items that `i` beats, comparing `i` and `j` costs
+//! `max c - (c_i + c_j) / 2`, which is never negative. [`DuelingModel::benchmark`] tells which
+//! regret a model uses; their units differ.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -17,12 +19,13 @@
 //! | `Pair` | `(a_c, a_d)` | - | - |
 //! | `gap` | `r_t` | - | probability (Copeland: share of the others) |
 //!
-//! The mean reward is the largest mean reward minus the gap: the mean of the two items' probabilities to
-//! beat the winner or, without one, of their Copeland scores. Clicks differ: every user prefers one
-//! item, which counts as one click.
+//! The mean reward is the largest mean reward minus the gap: the mean of the two items'
+//! probabilities to beat the winner or, without one, of their Copeland scores. Clicks differ: every
+//! user prefers one item, which counts as one click.
 //!
-//! Numerics: gaps are half of `p_wi - p_iw`, so a duel has the same distribution in both orders even if
-//! opposite entries were rounded differently. One uniform draw per round. Complexity: constant.
+//! Numerics: gaps are half of `p_wi - p_iw`, so a duel has the same distribution in both orders
+//! even if opposite entries were rounded differently. One uniform draw per round. Complexity:
+//! constant.
 
 use crate::{ClickModel, DuelOutcome, DuelShape, Dueling, ItemId, Pair, PreferenceMatrix, bounds};
 use rand::{Rng, RngExt};
@@ -95,14 +98,15 @@ impl DuelingModel {
         self.benchmark
     }
 
-    /// The regret of comparing each item with itself, one number per item: `Delta_i` if there is a Condorcet winner.
+    /// The regret of comparing each item with itself, one number per item: `Delta_i` if there is a
+    /// Condorcet winner.
     pub fn losses(&self) -> &[f64] {
         &self.losses
     }
 
-    /// Lower bound on the regret of any uniformly efficient policy on this instance, per `ln T`, in the unit of this model's regret:
-    /// [`bounds::dueling_lower_bound`] with a Condorcet winner, otherwise [`bounds::copeland_lower_bound`], which is NaN for ties and
-    /// for many items.
+    /// Lower bound on the regret of any uniformly efficient policy on this instance, per `ln T`, in
+    /// the unit of this model's regret: [`bounds::dueling_lower_bound`] with a Condorcet winner,
+    /// otherwise [`bounds::copeland_lower_bound`], which is NaN for ties and for many items.
     pub fn lower_bound(&self) -> f64 {
         match self.benchmark {
             Benchmark::Condorcet(_) => bounds::dueling_lower_bound(&self.preferences),

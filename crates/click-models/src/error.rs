@@ -112,7 +112,8 @@ pub enum Error {
         /// Number of items.
         n_items: usize,
     },
-    /// [`RankOneModel::calibrated`](crate::RankOneModel::calibrated) cannot construct an instance with this average and this maximum.
+    /// [`RankOneModel::calibrated`](crate::RankOneModel::calibrated) cannot construct an instance
+    /// with this average and this maximum.
     #[error(
         "an average of {mu} with a maximum of {p_max} and {n_rows} rows: expected more than maximum / rows, at most half the \
          maximum"
@@ -202,7 +203,8 @@ pub enum Error {
         /// The number found there.
         value: f64,
     },
-    /// A lower position has a larger weight than a higher one, so the most attractive items need not make the best list.
+    /// A lower position has a larger weight than a higher one, so the most attractive items need
+    /// not make the best list.
     #[error(
         "weights rise from {above} to {below} at position {position} (counted from 0): expected them not to"
     )]

@@ -1,18 +1,20 @@
-//! Estimating the attraction of an item from displays at several positions, in the position-based model.
+//! Estimating the attraction of an item from displays at several positions, in the position-based
+//! model.
 //!
-//! The clicks at position `l` on an item that was shown `shows[l]` times there are Bernoulli with mean
-//! `examination[l] * attraction`. The maximum likelihood estimate has no closed form. The pooled
-//! estimate
+//! The clicks at position `l` on an item that was shown `shows[l]` times there are Bernoulli with
+//! mean `examination[l] * attraction`. The maximum likelihood estimate has no closed form. The
+//! pooled estimate
 //!
 //! ```text
 //! all clicks / (sum over l of shows[l] * examination[l])
 //! ```
 //!
-//! is unbiased, and its variance is at most `1 / (1 - attraction)` times the smallest possible variance.
+//! is unbiased, and its variance is at most `1 / (1 - attraction)` times the smallest possible
+//! variance.
 //!
-//! Reference: Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based model*, NIPS 2016,
-//! section 2, equation (2), and appendix A. Deviations: none; the estimate is not clipped and may exceed
-//! 1.
+//! Reference: Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based model*, NIPS
+//! 2016, section 2, equation (2), and appendix A. Deviations: none; the estimate is not clipped and
+//! may exceed 1.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -25,9 +27,9 @@
 //! | [`fisher_information`], [`pooled_variance`] | `I(theta_k)`, upsilon | number | - |
 //! | [`pooled_variance_ratio`] | upsilon times `I` | number | - |
 //!
-//! Numerics: `1 - examination * attraction` is a sum of two non-negative numbers, so nothing cancels;
-//! relative error a few times 1e-16 for each position. Complexity: O(`n_positions`), the ratio
-//! O(`n_positions`^2).
+//! Numerics: `1 - examination * attraction` is a sum of two non-negative numbers, so nothing
+//! cancels; relative error a few times 1e-16 for each position. Complexity: O(`n_positions`), the
+//! ratio O(`n_positions`^2).
 //!
 //! # Examples
 //!
@@ -67,7 +69,8 @@ impl Pooled {
         Self { shows: total(shows), clicks: total(clicks), examined }
     }
 
-    /// The pooled estimate of the attraction, equation (2); above 1 if there are more clicks than expected examined displays.
+    /// The pooled estimate of the attraction, equation (2); above 1 if there are more clicks than
+    /// expected examined displays.
     ///
     /// `None` if the expected number of examined displays is 0.
     pub fn attraction(&self) -> Option<f64> {
@@ -75,11 +78,12 @@ impl Pooled {
     }
 }
 
-/// The Fisher information of `shows` displays about the attraction of the item, whose true value is `attraction`
-/// (section 2): no unbiased estimate has a smaller variance than its inverse.
+/// The Fisher information of `shows` displays about the attraction of the item, whose true value is
+/// `attraction` (section 2): no unbiased estimate has a smaller variance than its inverse.
 ///
-/// 0 without examined displays; `+inf` if the attraction is 0, or if it is 1 at a position that is always examined. Meaningless, but no
-/// panic, if `attraction` or an examination is not a probability.
+/// 0 without examined displays; `+inf` if the attraction is 0, or if it is 1 at a position that is
+/// always examined. Meaningless, but no panic, if `attraction` or an examination is not a
+/// probability.
 ///
 /// # Panics
 ///
@@ -92,10 +96,11 @@ pub fn fisher_information(shows: &[u64], examination: &[f64], attraction: f64) -
         .sum()
 }
 
-/// The variance of the pooled estimate after `shows` displays, if the true value is `attraction` (section 2).
+/// The variance of the pooled estimate after `shows` displays, if the true value is `attraction`
+/// (section 2).
 ///
-/// `None` while no display was examined, in expectation. Not a meaningful number, but no panic, if `attraction` or an
-/// examination is not a probability.
+/// `None` while no display was examined, in expectation. Not a meaningful number, but no panic, if
+/// `attraction` or an examination is not a probability.
 ///
 /// # Panics
 ///
@@ -110,13 +115,15 @@ pub fn pooled_variance(shows: &[u64], examination: &[f64], attraction: f64) -> O
     (total > 0.0).then(|| attraction * mean / total)
 }
 
-/// The variance of the pooled estimate divided by the smallest possible variance: [`pooled_variance`] times [`fisher_information`].
+/// The variance of the pooled estimate divided by the smallest possible variance:
+/// [`pooled_variance`] times [`fisher_information`].
 ///
-/// It is a weighted arithmetic mean divided by a harmonic mean, so it is at least 1, and at most [`pooled_variance_ratio_limit`]. It is 1
-/// if all displays were at positions with the same examination. If the factors are 0 and infinite, it is defined by its limit.
+/// It is a weighted arithmetic mean divided by a harmonic mean, so it is at least 1, and at most
+/// [`pooled_variance_ratio_limit`]. It is 1 if all displays were at positions with the same
+/// examination. If the factors are 0 and infinite, it is defined by its limit.
 ///
-/// `None` while no display was examined, in expectation. Not a meaningful number, but no panic, if `attraction` or an
-/// examination is not a probability.
+/// `None` while no display was examined, in expectation. Not a meaningful number, but no panic, if
+/// `attraction` or an examination is not a probability.
 ///
 /// # Panics
 ///
@@ -140,7 +147,8 @@ pub fn pooled_variance_ratio(shows: &[u64], examination: &[f64], attraction: f64
         .filter(|&(examined, _)| examined != 0.0)
         .map(|(examined, &examination)| (examined / total, no_click(examination, attraction)))
         .collect();
-    // (sum w a) (sum w / a) = 1 + sum over pairs of w w' (a - a')^2 / (a a') for weights that add up to 1: never below 1.
+    // (sum w a) (sum w / a) = 1 + sum over pairs of w w' (a - a')^2 / (a a') for weights that add
+    // up to 1: never below 1.
     let mut ratio = 1.0;
     for (place, &(weight, a)) in weighted.iter().enumerate() {
         for &(other_weight, b) in &weighted[..place] {

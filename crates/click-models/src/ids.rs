@@ -18,7 +18,8 @@ impl ItemId {
     ///
     /// # Panics
     ///
-    /// If `index` does not fit into 32 bits; no [`ListShape`](crate::ListShape) allows that many items.
+    /// If `index` does not fit into 32 bits; no [`ListShape`](crate::ListShape) allows that many
+    /// items.
     #[inline]
     pub fn from_index(index: usize) -> Self {
         Self(u32::try_from(index).expect("a catalogue has at most u32::MAX items"))

@@ -1,7 +1,7 @@
 //! Interaction protocols: which action the learner plays and which feedback it receives.
 //!
-//! A missing click means different things in different protocols. So every protocol has its own feedback
-//! type, and the trait implementations of a policy determine which feedback it can read.
+//! A missing click means different things in different protocols. So every protocol has its own
+//! feedback type, and the trait implementations of a policy determine which feedback it can read.
 //!
 //! | protocol | feedback | a position without a click |
 //! |---|---|---|
@@ -13,15 +13,17 @@
 //! | [`Dueling`] (no list: two items) | [`DuelOutcome`] | the other item was preferred |
 //!
 //! If only the top of a list was rendered, report a [`PrefixFeedback`] by its length, a
-//! [`CascadeFeedback`] by its number of positions, and position-based clicks as [`RenderedPbmFeedback`].
+//! [`CascadeFeedback`] by its number of positions, and position-based clicks as
+//! [`RenderedPbmFeedback`].
 //!
-//! Four traits describe what these types share: [`ObservedPrefix`], [`RenderedClicks`], [`ListFeedback`]
-//! (the clicks, without an interpretation of missing ones) and [`ListProtocol`] (reading clicks *as if*
-//! they came from another protocol, which the caller has to request).
+//! Four traits describe what these types share: [`ObservedPrefix`], [`RenderedClicks`],
+//! [`ListFeedback`] (the clicks, without an interpretation of missing ones) and [`ListProtocol`]
+//! (reading clicks *as if* they came from another protocol, which the caller has to request).
 //!
 //! # Examples
 //!
-//! Feedback of a random semi-bandit cannot be read as position-based feedback; this does not compile:
+//! Feedback of a random semi-bandit cannot be read as position-based feedback; this does not
+//! compile:
 //!
 //! ```compile_fail,E0308
 //! use click_models::{ClickModel, PositionBased, RandomSemiBandit};
@@ -47,28 +49,33 @@ pub trait Interaction: 'static {
     type Feedback: Clone + Send + Debug + Serialize + DeserializeOwned;
 }
 
-/// Position-based model: a list is shown; every position reports a click or none, and none may mean "not examined".
+/// Position-based model: a list is shown; every position reports a click or none, and none may mean
+/// "not examined".
 #[derive(Debug)]
 pub enum Pbm {}
 
-/// Random semi-bandit: a list is shown; the user rates the items of a prefix, and the learner observes where the prefix ends.
+/// Random semi-bandit: a list is shown; the user rates the items of a prefix, and the learner
+/// observes where the prefix ends.
 #[derive(Debug)]
 pub enum SemiBandit {}
 
-/// Cascade: a list is shown; the user scans it from the top, clicks on the first attractive item and leaves.
+/// Cascade: a list is shown; the user scans it from the top, clicks on the first attractive item
+/// and leaves.
 #[derive(Debug)]
 pub enum Cascade {}
 
-/// Dependent clicks: a list is shown; the user scans it from the top and may click several times, but leaves after some clicks.
+/// Dependent clicks: a list is shown; the user scans it from the top and may click several times,
+/// but leaves after some clicks.
 #[derive(Debug)]
 pub enum Dcm {}
 
-/// Clicks only: a list is shown; every position reports a click or none, and nothing is known of what a missing click means.
+/// Clicks only: a list is shown; every position reports a click or none, and nothing is known of
+/// what a missing click means.
 #[derive(Debug)]
 pub enum ClicksOnly {}
 
-/// Rank one: the learner chooses a row and a column, for instance an item and a position; a click occurs only if row and column both
-/// succeed.
+/// Rank one: the learner chooses a row and a column, for instance an item and a position; a click
+/// occurs only if row and column both succeed.
 #[derive(Debug)]
 pub enum RankOne {}
 
@@ -111,20 +118,21 @@ impl Interaction for Dueling {
     type Feedback = DuelOutcome;
 }
 
-/// Feedback of a position-based round: clicks at all positions. A position without a click was not examined, or its item was not
-/// attractive.
+/// Feedback of a position-based round: clicks at all positions. A position without a click was not
+/// examined, or its item was not attractive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PbmFeedback {
     /// Clicks of all positions.
     pub clicks: Clicks,
 }
 
-/// Feedback of a position-based round in which only the top of the list was rendered: clicks at the rendered positions. Items below were
-/// not displayed, so policies count nothing there.
+/// Feedback of a position-based round in which only the top of the list was rendered: clicks at the
+/// rendered positions. Items below were not displayed, so policies count nothing there.
 ///
-/// Use this only if the number of rendered positions is independent of the user's interest, as with the size of a screen. If more is
-/// rendered as the user scrolls, a rendered position is examined more often than its examination probability states; then report the
-/// whole list as [`PbmFeedback`].
+/// Use this only if the number of rendered positions is independent of the user's interest, as with
+/// the size of a screen. If more is rendered as the user scrolls, a rendered position is examined
+/// more often than its examination probability states; then report the whole list as
+/// [`PbmFeedback`].
 ///
 /// # Examples
 ///
@@ -142,7 +150,8 @@ pub struct RenderedPbmFeedback {
     pub clicks: Clicks,
 }
 
-/// Feedback of a random semi-bandit round: the ratings of an observed prefix, without information below it.
+/// Feedback of a random semi-bandit round: the ratings of an observed prefix, without information
+/// below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrefixFeedback {
     /// Clicks inside the observed prefix; their length is the length of the prefix.
@@ -166,7 +175,8 @@ pub struct PrefixFeedback {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RawCascadeFeedback", into = "RawCascadeFeedback")]
 pub struct CascadeFeedback {
-    /// The positions down to the click, which is at the last of them; all positions if there was no click.
+    /// The positions down to the click, which is at the last of them; all positions if there was no
+    /// click.
     observed: Clicks,
     n_positions: u8,
 }
@@ -183,7 +193,8 @@ impl CascadeFeedback {
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyPositions`] above 64 positions, [`Error::ClickBeyondList`] for a click below the list.
+    /// [`Error::TooManyPositions`] above 64 positions, [`Error::ClickBeyondList`] for a click below
+    /// the list.
     #[inline]
     pub fn new(click: Option<usize>, n_positions: usize) -> Result<Self, Error> {
         match u8::try_from(n_positions) {
@@ -225,22 +236,24 @@ impl From<CascadeFeedback> for RawCascadeFeedback {
     }
 }
 
-/// Feedback of a dependent-click round: the clicks. The learner does not observe how far the user read below the last click. A user who
-/// clicked on nothing read everything.
+/// Feedback of a dependent-click round: the clicks. The learner does not observe how far the user
+/// read below the last click. A user who clicked on nothing read everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DcmFeedback {
     /// Clicks of all positions.
     pub clicks: Clicks,
 }
 
-/// Feedback of a round whose click model is not known to the learner: the clicks, without a meaning of missing ones.
+/// Feedback of a round whose click model is not known to the learner: the clicks, without a meaning
+/// of missing ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListClicks {
     /// Clicks of all positions.
     pub clicks: Clicks,
 }
 
-/// Feedback of a rank-one round: whether row and column both succeeded. The learner does not observe which of them failed.
+/// Feedback of a rank-one round: whether row and column both succeeded. The learner does not
+/// observe which of them failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellClick {
     /// Whether there was a click.
@@ -265,7 +278,8 @@ impl DuelOutcome {
     }
 }
 
-/// Feedback that reveals a prefix of the list: inside it a click means attractive and no click means not attractive.
+/// Feedback that reveals a prefix of the list: inside it a click means attractive and no click
+/// means not attractive.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not reveal a prefix of the list",
     note = "policies for an observed prefix do not speak the protocol of this feedback"
@@ -298,13 +312,15 @@ impl ObservedPrefix for DcmFeedback {
     }
 }
 
-/// Position-based feedback: clicks at the rendered positions. No click means not examined, or not attractive.
+/// Position-based feedback: clicks at the rendered positions. No click means not examined, or not
+/// attractive.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the feedback of a position-based round",
     note = "position-based policies do not speak the protocol of this feedback"
 )]
 pub trait RenderedClicks {
-    /// The clicks on a list of `n_positions`; [`Clicks::len`] positions were rendered, from the top.
+    /// The clicks on a list of `n_positions`; [`Clicks::len`] positions were rendered, from the
+    /// top.
     fn rendered_clicks(&self, n_positions: usize) -> Clicks;
 }
 
@@ -323,11 +339,11 @@ impl RenderedClicks for RenderedPbmFeedback {
     }
 }
 
-/// Feedback on a list under any click model: the clicks, without an interpretation of missing ones. Policies that work under every click
-/// model rely on this trait only.
+/// Feedback on a list under any click model: the clicks, without an interpretation of missing ones.
+/// Policies that work under every click model rely on this trait only.
 pub trait ListFeedback {
-    /// The clicks from the top position down. An unobserved position counts as not clicked. The set may be shorter than the list; the
-    /// remaining positions have no click.
+    /// The clicks from the top position down. An unobserved position counts as not clicked. The set
+    /// may be shorter than the list; the remaining positions have no click.
     fn list_clicks(&self) -> Clicks;
 }
 
@@ -368,9 +384,11 @@ impl ListFeedback for ListClicks {
 
 /// A list protocol that can interpret the clicks of any other list protocol.
 ///
-/// The interpretation may be deliberately wrong: it lets a policy for one click model play against users of another.
+/// The interpretation may be deliberately wrong: it lets a policy for one click model play against
+/// users of another.
 pub trait ListProtocol: Interaction<Action = Ranking> {
-    /// The feedback that this protocol would have reported for these clicks on a list of `n_positions`, at most 64.
+    /// The feedback that this protocol would have reported for these clicks on a list of
+    /// `n_positions`, at most 64.
     ///
     /// Clicks below the list are ignored; positions beyond the end of `clicks` have none.
     fn read(clicks: Clicks, n_positions: usize) -> Self::Feedback;
@@ -403,7 +421,8 @@ impl ListProtocol for Cascade {
 }
 
 impl ListProtocol for Dcm {
-    /// All clicks: assumes that the list was read down to the last one, or as a whole if there is no click.
+    /// All clicks: assumes that the list was read down to the last one, or as a whole if there is
+    /// no click.
     #[inline]
     fn read(clicks: Clicks, n_positions: usize) -> DcmFeedback {
         DcmFeedback { clicks: clicks.on_a_list_of(n_positions) }

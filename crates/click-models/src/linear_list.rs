@@ -1,5 +1,5 @@
-//! The part that the position-based model and the random semi-bandit share: the mean number of clicks on a list is
-//! `sum over positions l of examination[l] * attraction[item at l]`.
+//! The part that the position-based model and the random semi-bandit share: the mean number of
+//! clicks on a list is `sum over positions l of examination[l] * attraction[item at l]`.
 
 use crate::{Error, ItemId, ListShape, Ranking};
 use confidence::Probability;
@@ -66,7 +66,8 @@ impl LinearList {
     }
 }
 
-/// The most attractive item at the most examined position, the next one at the next, and so on (rearrangement inequality).
+/// The most attractive item at the most examined position, the next one at the next, and so on
+/// (rearrangement inequality).
 fn best_list(attraction: &[Probability], examination: &[Probability]) -> Ranking {
     let by_attraction = decreasing(attraction);
     let mut list = Ranking::default();

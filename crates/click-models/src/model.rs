@@ -14,8 +14,8 @@ pub trait ClickModel: Sync {
     /// The protocol of the model.
     type Interaction: Interaction;
 
-    /// The part of the model that a learner may know in advance: sizes, and the parameters that the papers assume known. Never
-    /// attraction.
+    /// The part of the model that a learner may know in advance: sizes, and the parameters that the
+    /// papers assume known. Never attraction.
     type Known<'a>
     where
         Self: 'a;
@@ -23,14 +23,15 @@ pub trait ClickModel: Sync {
     /// Returns what a learner may know in advance.
     fn known(&self) -> Self::Known<'_>;
 
-    /// Whether `action` is one of the model's actions. For a list: whether it has exactly `n_positions` distinct items of the catalogue.
-    /// Other actions are invalid in a comparison, even if they would collect more clicks.
+    /// Whether `action` is one of the model's actions. For a list: whether it has exactly
+    /// `n_positions` distinct items of the catalogue. Other actions are invalid in a comparison,
+    /// even if they would collect more clicks.
     fn admits(&self, action: &Action<Self>) -> bool;
 
     /// Draws a user's response to `action`.
     ///
-    /// Takes the same number of draws from `rng` for every action. So two policies with equal generators meet the same users, and their
-    /// regrets can be compared run by run.
+    /// Takes the same number of draws from `rng` for every action. So two policies with equal
+    /// generators meet the same users, and their regrets can be compared run by run.
     ///
     /// # Panics
     ///
@@ -40,8 +41,8 @@ pub trait ClickModel: Sync {
     /// The number of clicks in `feedback`.
     fn clicks(&self, feedback: &Feedback<Self>) -> f64;
 
-    /// The mean reward of `action` per round. The best action maximises it, and regret is measured in it. The reward is the number of
-    /// clicks, unless the model defines another.
+    /// The mean reward of `action` per round. The best action maximises it, and regret is measured
+    /// in it. The reward is the number of clicks, unless the model defines another.
     ///
     /// # Panics
     ///
@@ -69,8 +70,9 @@ pub trait ClickModel: Sync {
 
     /// The largest mean reward minus the mean reward of `action`: the regret of playing it once.
     ///
-    /// A difference that is only rounding (below `1e-13` of the largest reward, in absolute value) counts as 0: if several actions are
-    /// best, their rewards are sums of the same numbers in different orders.
+    /// A difference that is only rounding (below `1e-13` of the largest reward, in absolute value)
+    /// counts as 0: if several actions are best, their rewards are sums of the same numbers in
+    /// different orders.
     ///
     /// # Panics
     ///

@@ -3,7 +3,8 @@
 use crate::{Error, ItemId};
 use serde::{Deserialize, Serialize};
 
-/// Two items that a user compares, counted from 0 (the papers' arms count from 1). They may be the same item.
+/// Two items that a user compares, counted from 0 (the papers' arms count from 1). They may be the
+/// same item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Pair {
     /// The first item.
@@ -88,7 +89,8 @@ impl DuelShape {
         pair.first.index() < self.n_items() && pair.second.index() < self.n_items()
     }
 
-    /// The index of a pair in row-major order, with the first item as row; `None` if an item is unknown.
+    /// The index of a pair in row-major order, with the first item as row; `None` if an item is
+    /// unknown.
     #[inline]
     pub const fn number(self, pair: Pair) -> Option<usize> {
         if self.contains(pair) {

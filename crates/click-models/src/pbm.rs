@@ -1,12 +1,12 @@
-//! The position-based model (PBM): an item is clicked if its position is examined and the item attracts,
-//! independently.
+//! The position-based model (PBM): an item is clicked if its position is examined and the item
+//! attracts, independently.
 //!
 //! At position `l` showing item `k`, the click is `Bernoulli(examination[l] * attraction[k])`, all
 //! positions independent; examination itself is not observed. The reward is the number of clicks.
 //!
-//! Reference: Lagree, Vernade, Cappe, *Multiple-play bandits in the position-based model*, NIPS 2016,
-//! section 2, equation (1). Deviations: positions may come in any order of examination (the paper
-//! assumes decreasing); ties and the values 0 and 1 are allowed.
+//! Reference: Lagree, Vernade, Cappe, *Multiple-play bandits in the position-based model*, NIPS
+//! 2016, section 2, equation (1). Deviations: positions may come in any order of examination (the
+//! paper assumes decreasing); ties and the values 0 and 1 are allowed.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -15,8 +15,8 @@
 //! | `expected_reward`, `optimal_reward` | `mu_a`, `mu*` | - | clicks per round |
 //! | `gap` | `Delta_a` | - | clicks per round |
 //!
-//! Numerics: a click is one draw, uniform on the multiples of `2^-53`, below one rounded product; 0 and
-//! 1 are exact. Complexity: O(`n_positions`) per round.
+//! Numerics: a click is one draw, uniform on the multiples of `2^-53`, below one rounded product; 0
+//! and 1 are exact. Complexity: O(`n_positions`) per round.
 
 use crate::linear_list::{LinearList, Parameters};
 use crate::{ClickModel, Clicks, Error, ListShape, Pbm, PbmFeedback, Ranking, bounds};
@@ -26,14 +26,16 @@ use serde::{Deserialize, Serialize};
 
 /// Users who click as in the position-based model.
 ///
-/// Saved as its two parameters, `attraction` and `examination`, and checked again when it is loaded.
+/// Saved as its two parameters, `attraction` and `examination`, and checked again when it is
+/// loaded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Parameters", into = "Parameters")]
 pub struct PositionBased {
     list: LinearList,
 }
 
-/// The learner's knowledge of a position-based instance: its size and the examination probabilities.
+/// The learner's knowledge of a position-based instance: its size and the examination
+/// probabilities.
 #[derive(Debug, Clone, Copy)]
 pub struct PbmKnown<'a> {
     shape: ListShape,
@@ -45,7 +47,8 @@ impl<'a> PbmKnown<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::OneForEachPosition`] if the number of probabilities differs from the number of positions.
+    /// [`Error::OneForEachPosition`] if the number of probabilities differs from the number of
+    /// positions.
     pub fn new(shape: ListShape, examination: &'a [Probability]) -> Result<Self, Error> {
         let (found, n_positions) = (examination.len(), shape.n_positions());
         if found == n_positions {
@@ -103,8 +106,9 @@ impl PositionBased {
         self.list.examination()
     }
 
-    /// Lower bound on the regret of any uniformly efficient policy on this instance, in clicks per `ln T`: Theorem 6 of the PBM paper,
-    /// [`bounds::pbm_lower_bound`] for the positions with positive examination; 0 if there are none.
+    /// Lower bound on the regret of any uniformly efficient policy on this instance, in clicks per
+    /// `ln T`: Theorem 6 of the PBM paper, [`bounds::pbm_lower_bound`] for the positions with
+    /// positive examination; 0 if there are none.
     pub fn lower_bound(&self) -> f64 {
         let (attraction, examination) = self.list.attraction_and_seen_positions();
         if examination.is_empty() { 0.0 } else { bounds::pbm_lower_bound(&attraction, &examination) }

@@ -1,8 +1,9 @@
-//! Preference matrices: the probabilities with which each of K items is preferred to each other item.
+//! Preference matrices: the probabilities with which each of K items is preferred to each other
+//! item.
 //!
-//! `p_ij` is the probability that item `i` is preferred to item `j`: `p_ij + p_ji = 1` and `p_ii = 1/2`.
-//! Its excess is `e_ij = p_ij - 1/2`, and `i` *beats* `j` if the excess is positive. There are several
-//! notions of a best item:
+//! `p_ij` is the probability that item `i` is preferred to item `j`: `p_ij + p_ji = 1` and
+//! `p_ii = 1/2`. Its excess is `e_ij = p_ij - 1/2`, and `i` *beats* `j` if the excess is positive.
+//! There are several notions of a best item:
 //!
 //! | winner | definition | exists | function |
 //! |---|---|---|---|
@@ -11,16 +12,17 @@
 //! | Borda | wins most often against an opponent drawn at random | always, may be several | [`PreferenceMatrix::borda_winners`] |
 //! | von Neumann | a lottery that wins at least half of its duels with any item | always | [`PreferenceMatrix::von_neumann_winner`] |
 //!
-//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling
-//! bandit problem*, ICML 2014, sections 2 and 8.1; Dudik, Hofmann, Schapire, Slivkins, Zoghi,
-//! *Contextual dueling bandits*, COLT 2015 (von Neumann winner, the maximal lottery of Kreweras and
-//! Fishburn); Yue, Joachims, *Beat the mean bandit*, ICML 2011 (relaxed transitivity). Deviations:
+//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed
+//! dueling bandit problem*, ICML 2014, sections 2 and 8.1; Dudik, Hofmann, Schapire, Slivkins,
+//! Zoghi, *Contextual dueling bandits*, COLT 2015 (von Neumann winner, the maximal lottery of
+//! Kreweras and Fishburn); Yue, Joachims, *Beat the mean bandit*, ICML 2011 (relaxed transitivity).
+//! Deviations:
 //!
 //! - Transitivity is about the excesses: `gamma p_1k >= max{p_1j, p_jk}`, as section 8.1 prints it,
 //!   would hold for any matrix with `gamma = 2`. It is taken over the pairs in which `j` beats `k`,
 //!   which in a total order are those in which `j` comes first, so that cycles are covered.
-//! - The number of subsets of K items whose Condorcet winner is `r` is `C(N_r, K - 1)`, where section
-//!   8.1 prints `C(N_r, K)`: the others come from the `N_r` items that `r` beats.
+//! - The number of subsets of K items whose Condorcet winner is `r` is `C(N_r, K - 1)`, where
+//!   section 8.1 prints `C(N_r, K)`: the others come from the `N_r` items that `r` beats.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -30,8 +32,8 @@
 //! | `gamma` | gamma | - | - |
 //!
 //! Numerics: an excess is `(p_ij - p_ji) / 2`, so exchanging the items changes only its sign. All
-//! comparisons use excesses. Complexity: O(K^2) to check a matrix and for winners, O(K^3) for triples, a
-//! linear program for the lottery.
+//! comparisons use excesses. Complexity: O(K^2) to check a matrix and for winners, O(K^3) for
+//! triples, a linear program for the lottery.
 //!
 //! # Examples
 //!
@@ -63,7 +65,8 @@ use crate::{DuelShape, Error, ItemId};
 use confidence::Probability;
 use serde::{Deserialize, Serialize};
 
-/// How far `p_ij + p_ji` may be from 1, and `p_ii` from 1/2: enough for a matrix that was rounded when printed.
+/// How far `p_ij + p_ji` may be from 1, and `p_ii` from 1/2: enough for a matrix that was rounded
+/// when printed.
 pub const SKEW_TOLERANCE: f64 = 1e-5;
 /// The tolerance for binary numbers: the nearest ones to decimals that are off by the tolerance may
 /// be off by a few units more in their last place.
@@ -78,7 +81,8 @@ pub struct PreferenceMatrix {
     shape: DuelShape,
     /// Row by row, as given.
     probabilities: Vec<Probability>,
-    /// `(p_ij - p_ji) / 2`: the excess of `p_ij` over 1/2, exactly the negative of `e_ji` even if the entries were rounded.
+    /// `(p_ij - p_ji) / 2`: the excess of `p_ij` over 1/2, exactly the negative of `e_ji` even if
+    /// the entries were rounded.
     excess: Vec<f64>,
 }
 
@@ -87,9 +91,10 @@ impl PreferenceMatrix {
     ///
     /// # Errors
     ///
-    /// [`Error::TooFewToCompare`], [`Error::TooManyToCompare`], [`Error::NotSquare`]; [`Error::NotAPreference`] for an entry that is not
-    /// a number from 0 to 1, [`Error::DiagonalNotHalf`] and [`Error::NotSkew`] for deviations above [`SKEW_TOLERANCE`]. The first error
-    /// in reading order is reported.
+    /// [`Error::TooFewToCompare`], [`Error::TooManyToCompare`], [`Error::NotSquare`];
+    /// [`Error::NotAPreference`] for an entry that is not a number from 0 to 1,
+    /// [`Error::DiagonalNotHalf`] and [`Error::NotSkew`] for deviations above [`SKEW_TOLERANCE`].
+    /// The first error in reading order is reported.
     pub fn new(rows: &[Vec<f64>]) -> Result<Self, Error> {
         let shape = DuelShape::new(rows.len())?;
         let n_items = shape.n_items();
@@ -136,7 +141,8 @@ impl PreferenceMatrix {
     ///
     /// # Panics
     ///
-    /// If an item is unknown. [`excess`](Self::excess), [`beats`](Self::beats) and [`row`](Self::row) panic in the same case.
+    /// If an item is unknown. [`excess`](Self::excess), [`beats`](Self::beats) and
+    /// [`row`](Self::row) panic in the same case.
     #[inline]
     pub fn probability(&self, item: ItemId, other: ItemId) -> Probability {
         self.row(item)[other.index()]
@@ -148,7 +154,8 @@ impl PreferenceMatrix {
         &self.probabilities[item.index() * self.shape.n_items()..][..self.shape.n_items()]
     }
 
-    /// The excess of `p_ij` over 1/2: `e_ij = (p_ij - p_ji) / 2`, and `e_ij = -e_ji` to the last bit.
+    /// The excess of `p_ij` over 1/2: `e_ij = (p_ij - p_ji) / 2`, and `e_ij = -e_ji` to the last
+    /// bit.
     #[inline]
     pub fn excess(&self, item: ItemId, other: ItemId) -> f64 {
         self.excess_row(item)[other.index()]

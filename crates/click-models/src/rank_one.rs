@@ -1,16 +1,17 @@
-//! Bernoulli rank-one model: the learner chooses a row and a column, and a click occurs if both succeed.
+//! Bernoulli rank-one model: the learner chooses a row and a column, and a click occurs if both
+//! succeed.
 //!
 //! In every round row `i` is attractive with probability `rows[i]` and column `j` examined with
 //! probability `columns[j]`, independently. Only the product is observed: a missing click does not
-//! reveal which factor is zero. With items as rows and positions as columns, the model is one display of
-//! one item in the position-based model with *unknown* examination.
+//! reveal which factor is zero. With items as rows and positions as columns, the model is one
+//! display of one item in the position-based model with *unknown* examination.
 //!
-//! Reference: Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click feedback*,
-//! IJCAI 2017, section 2. The instances of its experiments are [`RankOneModel::needle`] (8) and
-//! [`RankOneModel::try_from`] a position-based model; [`RankOneModel::calibrated`] substitutes one of
-//! which only the summary is known. Deviations: the rows of one round, which may depend on each other in
-//! the paper, share one draw, and so do the columns. A policy observes one cell per round, so it cannot
-//! see the difference.
+//! Reference: Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click
+//! feedback*, IJCAI 2017, section 2. The instances of its experiments are [`RankOneModel::needle`]
+//! (8) and [`RankOneModel::try_from`] a position-based model; [`RankOneModel::calibrated`]
+//! substitutes one of which only the summary is known. Deviations: the rows of one round, which may
+//! depend on each other in the paper, share one draw, and so do the columns. A policy observes one
+//! cell per round, so it cannot see the difference.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -18,8 +19,9 @@
 //! | `Cell` | `(i_t, j_t)` | - | - |
 //! | `gap` | expectation of `R(i, j, u_t, v_t)` | - | clicks |
 //!
-//! Degenerate instances are valid: with all rows (or columns) 0 every cell is optimal, and one row or one
-//! column is an ordinary bandit. If several cells tie for the best, `optimal_action` is the first.
+//! Degenerate instances are valid: with all rows (or columns) 0 every cell is optimal, and one row
+//! or one column is an ordinary bandit. If several cells tie for the best, `optimal_action` is the
+//! first.
 //!
 //! Numerics: two uniform draws per round for every cell. Complexity: constant.
 //!
@@ -84,8 +86,8 @@ impl RankOneModel {
         Self::new(Error::probabilities("rows", rows)?, Error::probabilities("columns", columns)?)
     }
 
-    /// A needle in a haystack, equation (8): every row has the first probability of `rows`, except row 0, which has the sum of both.
-    /// Columns are analogous.
+    /// A needle in a haystack, equation (8): every row has the first probability of `rows`, except
+    /// row 0, which has the sum of both. Columns are analogous.
     ///
     /// # Errors
     ///
@@ -108,20 +110,22 @@ impl RankOneModel {
         Self::of_shape(shape, rows, columns)
     }
 
-    /// A random instance that matches the paper's summary: `mu` (3), `p_max` (4), and hence `gamma` (5).
+    /// A random instance that matches the paper's summary: `mu` (3), `p_max` (4), and hence `gamma`
+    /// (5).
     ///
     /// For a real query the paper prints only these and the sizes. Our choices for the rest:
     ///
-    /// - Rows (items) have the smaller average, `mu`; columns (positions) have a larger average. Both sides reach `p_max`.
-    /// - Row `i` is `p_max u_i^e`, where the `u_i` are uniform draws divided by the largest of them, and `e` is the power that makes the
-    ///   average `mu`.
-    /// - Columns fall from `p_max` in equal steps, the last one to `p_max / n_columns`: on average `p_max (n_columns + 1) /
-    ///   (2 n_columns)`.
+    /// - Rows (items) have the smaller average, `mu`; columns (positions) have a larger average.
+    ///   Both sides reach `p_max`.
+    /// - Row `i` is `p_max u_i^e`, where the `u_i` are uniform draws divided by the largest of
+    ///   them, and `e` is the power that makes the average `mu`.
+    /// - Columns fall from `p_max` in equal steps, the last one to `p_max / n_columns`: on average
+    ///   `p_max (n_columns + 1) / (2 n_columns)`.
     ///
     /// # Errors
     ///
-    /// [`Error::NotCalibrated`] unless `p_max / n_rows < mu <= p_max / 2`: otherwise all rows but one would have to be 0 or
-    /// less, or the columns could have the smaller average.
+    /// [`Error::NotCalibrated`] unless `p_max / n_rows < mu <= p_max / 2`: otherwise all rows but
+    /// one would have to be 0 or less, or the columns could have the smaller average.
     pub fn calibrated<R: Rng + ?Sized>(
         shape: TableShape,
         mu: Probability,
@@ -167,8 +171,8 @@ impl RankOneModel {
         &self.columns
     }
 
-    /// Lower bound on the regret of any uniformly efficient policy on this instance, in clicks per `ln T`:
-    /// [`bounds::rank_one_lower_bound`].
+    /// Lower bound on the regret of any uniformly efficient policy on this instance, in clicks per
+    /// `ln T`: [`bounds::rank_one_lower_bound`].
     pub fn lower_bound(&self) -> f64 {
         bounds::rank_one_lower_bound(&plain(&self.rows), &plain(&self.columns))
     }
@@ -190,14 +194,15 @@ fn first_of_largest(side: &[Probability]) -> usize {
     (0..side.len()).fold(0, better)
 }
 
-/// The power to which the shares have to be raised so that they have this average. The largest share is 1, and the average must be above
-/// that of a single 1 among zeros.
+/// The power to which the shares have to be raised so that they have this average. The largest
+/// share is 1, and the average must be above that of a single 1 among zeros.
 fn exponent_of_average(shares: &[f64], average: f64) -> f64 {
     let above = |exponent: f64| {
         let sum: f64 = shares.iter().map(|&share| libm::pow(share, exponent)).sum();
         sum > average * shares.len() as f64
     };
-    // The average falls from 1 as the power grows. If several shares are 1, it may never reach the target.
+    // The average falls from 1 as the power grows. If several shares are 1, it may never reach the
+    // target.
     let (mut low, mut high) = (0.0, 1.0);
     while above(high) && high < 1e9 {
         (low, high) = (high, 2.0 * high);

@@ -71,7 +71,8 @@ impl Ranking {
         self.items.push(item);
     }
 
-    /// Resizes the list to `n_positions` and returns its positions for writing; their content is unspecified.
+    /// Resizes the list to `n_positions` and returns its positions for writing; their content is
+    /// unspecified.
     ///
     /// Allocates only if the list was never this long before.
     #[inline]
@@ -109,8 +110,8 @@ fn are_distinct_below_256(items: &[ItemId], n_items: usize) -> bool {
     are_known && repeated == 0
 }
 
-/// Whether these are distinct items of a catalogue of any size. A bit set filters: an item is new if no item above has the same last bits.
-/// Only otherwise the items above are searched.
+/// Whether these are distinct items of a catalogue of any size. A bit set filters: an item is new
+/// if no item above has the same last bits. Only otherwise the items above are searched.
 #[inline]
 fn are_distinct(items: &[ItemId], n_items: usize) -> bool {
     let mut above = [0_u64; 4];

@@ -1,14 +1,15 @@
-//! Random semi-bandit feedback (RSF): the user rates items from the top and leaves after a random number
-//! of them.
+//! Random semi-bandit feedback (RSF): the user rates items from the top and leaves after a random
+//! number of them.
 //!
 //! The number of observed positions `Lambda` does not depend on the list;
-//! `examination[l] = P(Lambda > l)` for the 0-based position `l`. Inside the observed prefix item `k` is
-//! clicked with probability `attraction[k]`, independently. The learner observes where the prefix ends.
-//! The reward of a round is its number of clicks.
+//! `examination[l] = P(Lambda > l)` for the 0-based position `l`. Inside the observed prefix item
+//! `k` is clicked with probability `attraction[k]`, independently. The learner observes where the
+//! prefix ends. The reward of a round is its number of clicks.
 //!
-//! Reference: Vahabi, Lagree, Vernade, Cappe, *Sequential ranking under random semi-bandit feedback*,
-//! 2016, section 2; the front page has the instance of its section 6.2. Deviations: `examination[0]` may
-//! be below 1 (the paper's `Lambda` is at least 1); ties and the values 0 and 1 are allowed.
+//! Reference: Vahabi, Lagree, Vernade, Cappe, *Sequential ranking under random semi-bandit
+//! feedback*, 2016, section 2; the front page has the instance of its section 6.2. Deviations:
+//! `examination[0]` may be below 1 (the paper's `Lambda` is at least 1); ties and the values 0 and
+//! 1 are allowed.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -28,7 +29,8 @@ use serde::{Deserialize, Serialize};
 
 /// Users who rate a random prefix of the list.
 ///
-/// Saved as its two parameters, `attraction` and `examination`, and checked again when it is loaded.
+/// Saved as its two parameters, `attraction` and `examination`, and checked again when it is
+/// loaded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Parameters", into = "Parameters")]
 pub struct RandomSemiBandit {
@@ -38,7 +40,8 @@ pub struct RandomSemiBandit {
 }
 
 impl RandomSemiBandit {
-    /// Users with these attraction (one per item) and examination (one per position, not increasing) probabilities.
+    /// Users with these attraction (one per item) and examination (one per position, not
+    /// increasing) probabilities.
     ///
     /// # Errors
     ///
@@ -68,8 +71,9 @@ impl RandomSemiBandit {
         )
     }
 
-    /// Users who leave after every position with the given probability, click or no click: `examination[l]` is the product of `1 -
-    /// leave[i]` over the positions `i` above `l`. This is the model that the PBM paper's introduction calls the dependent click model.
+    /// Users who leave after every position with the given probability, click or no click:
+    /// `examination[l]` is the product of `1 - leave[i]` over the positions `i` above `l`. This is
+    /// the model that the PBM paper's introduction calls the dependent click model.
     ///
     /// # Errors
     ///
@@ -113,8 +117,9 @@ impl RandomSemiBandit {
         self.list.examination()
     }
 
-    /// Lower bound on the regret of any uniformly efficient policy on this instance, in clicks per `ln T`: Theorem 4 of the RSF paper,
-    /// [`bounds::semi_bandit_lower_bound`] for the positions with positive examination; 0 if there are none.
+    /// Lower bound on the regret of any uniformly efficient policy on this instance, in clicks per
+    /// `ln T`: Theorem 4 of the RSF paper, [`bounds::semi_bandit_lower_bound`] for the positions
+    /// with positive examination; 0 if there are none.
     pub fn lower_bound(&self) -> f64 {
         let (attraction, examination) = self.list.attraction_and_seen_positions();
         if examination.is_empty() {
@@ -158,7 +163,8 @@ impl ClickModel for RandomSemiBandit {
         let mut observed = 0;
         let mut reading = true;
         for (position, (item, &goes_on)) in action.as_slice().iter().zip(&self.goes_on).enumerate() {
-            // Draw even after the user has left, so that every policy meets the same user in the next round.
+            // Draw even after the user has left, so that every policy meets the same user in the
+            // next round.
             let uniform = rng.random::<f64>();
             reading &= uniform < goes_on;
             if reading {

@@ -3,7 +3,8 @@
 use crate::Error;
 use serde::{Deserialize, Serialize};
 
-/// The number of items and the number of positions of a list: `1 <= n_positions <= min(n_items, 64)`.
+/// The number of items and the number of positions of a list:
+/// `1 <= n_positions <= min(n_items, 64)`.
 ///
 /// The PBM paper calls them K and L; some papers swap the letters.
 ///
@@ -38,8 +39,8 @@ impl ListShape {
     ///
     /// # Errors
     ///
-    /// [`Error::NoItems`], [`Error::TooManyItems`], [`Error::NoPositions`], [`Error::TooManyPositions`],
-    /// [`Error::MorePositionsThanItems`].
+    /// [`Error::NoItems`], [`Error::TooManyItems`], [`Error::NoPositions`],
+    /// [`Error::TooManyPositions`], [`Error::MorePositionsThanItems`].
     pub fn new(n_items: usize, n_positions: usize) -> Result<Self, Error> {
         if n_items == 0 {
             return Err(Error::NoItems);

@@ -1,27 +1,28 @@
-//! The user browsing model (UBM): examination depends on the position and on the position of the last
-//! click above.
+//! The user browsing model (UBM): examination depends on the position and on the position of the
+//! last click above.
 //!
-//! A position `l` that shows item `u` is clicked with probability `attraction[u] examination[l][j]`:
-//! `j = 0` without a click above, `j = k + 1` if the last click was at position `k < l`. The learner
-//! observes the clicks.
+//! A position `l` that shows item `u` is clicked with probability
+//! `attraction[u] examination[l][j]`: `j = 0` without a click above, `j = k + 1` if the last click
+//! was at position `k < l`. The learner observes the clicks.
 //!
-//! Reference: Dupret, Piwowarski, *A user browsing model to predict search engine click data from past
-//! observations*, SIGIR 2008, eq. (3). Deviations: examination is indexed by the position of the last
-//! click instead of the distance to it, which is the same; ties and the values 0 and 1 are allowed.
+//! Reference: Dupret, Piwowarski, *A user browsing model to predict search engine click data from
+//! past observations*, SIGIR 2008, eq. (3). Deviations: examination is indexed by the position of
+//! the last click instead of the distance to it, which is the same; ties and the values 0 and 1 are
+//! allowed.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
 //! | `attraction` | `alpha_u` | `n_items` | probability of a click, given examination |
 //! | `examination` | `gamma_{r d}` | rows of 1, 2, .., `n_positions` | probability |
 //!
-//! Expected clicks are a forward pass over the distribution of the last click. No order of the items is
-//! the best in general: the best list, the first one in lexicographic order, is found by branch and
-//! bound (`best_list`) at construction. Instances are refused if this takes more than 10,000,000
-//! beginnings of lists: none with up to 10^6 lists, and few with ten positions whose examination falls
-//! from the top and with the distance to the last click.
+//! Expected clicks are a forward pass over the distribution of the last click. No order of the
+//! items is the best in general: the best list, the first one in lexicographic order, is found by
+//! branch and bound (`best_list`) at construction. Instances are refused if this takes more than
+//! 10,000,000 beginnings of lists: none with up to 10^6 lists, and few with ten positions whose
+//! examination falls from the top and with the distance to the last click.
 //!
-//! Numerics: one uniform draw per position. Complexity: O(`n_positions`) per round, O(`n_positions`^2)
-//! per expected reward.
+//! Numerics: one uniform draw per position. Complexity: O(`n_positions`) per round,
+//! O(`n_positions`^2) per expected reward.
 //!
 //! # Examples
 //!
@@ -62,8 +63,9 @@ struct Parameters {
 }
 
 impl UserBrowsing {
-    /// Users with these attraction probabilities, one per item, and these examination probabilities: a row for every position from the top
-    /// down, which has the probability without a click above, and then one for a last click at each position above.
+    /// Users with these attraction probabilities, one per item, and these examination
+    /// probabilities: a row for every position from the top down, which has the probability without
+    /// a click above, and then one for a last click at each position above.
     ///
     /// # Errors
     ///
@@ -91,7 +93,8 @@ impl UserBrowsing {
         Self::new(Error::probabilities("attraction", attraction)?, rows.collect::<Result<_, _>>()?)
     }
 
-    /// Adds the clicks on an item at a position to `clicks`, and moves their users to its place in the distribution of the last click.
+    /// Adds the clicks on an item at a position to `clicks`, and moves their users to its place in
+    /// the distribution of the last click.
     #[inline]
     fn click(&self, position: usize, attraction: f64, last: &mut [f64], clicks: &mut f64) {
         let mut here = 0.0;
@@ -106,7 +109,8 @@ impl UserBrowsing {
 
     /// Expected clicks on these items, from the top down.
     fn clicks_on(&self, items: &[ItemId]) -> f64 {
-        // The probability that the last click above was there; the first entry: that there was none.
+        // The probability that the last click above was there; the first entry: that there was
+        // none.
         let mut last = [0.0; ListShape::MAX_POSITIONS + 1];
         last[0] = 1.0;
         let mut clicks = 0.0;
@@ -126,8 +130,8 @@ impl UserBrowsing {
         &self.attraction
     }
 
-    /// Probability that a position is examined: a row for every position, without a click above, and for a last click at each position
-    /// above.
+    /// Probability that a position is examined: a row for every position, without a click above,
+    /// and for a last click at each position above.
     pub fn examination(&self) -> &[Vec<Probability>] {
         &self.examination
     }

@@ -1,4 +1,5 @@
-//! Properties of the bounds: order of arguments, ties, edge cases, malformed input, and inequalities between bounds.
+//! Properties of the bounds: order of arguments, ties, edge cases, malformed input, and
+//! inequalities between bounds.
 
 #![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
 
@@ -87,8 +88,8 @@ fn nothing_panics_and_malformed_input_is_nan() {
         every.iter().all(|bound| if fine { *bound >= 0.0 } else { bound.is_nan() })
             && may_be_anything.iter().all(|bound| bound.is_nan() || fine && *bound >= 0.0)
             && pbm_lower_bound_terms(&theta, &kappa).is_some() == fine
-            // If the last position is examined, one can explore there; at a position above it, an attraction below 1e-308 may cost more
-            // than the largest number.
+            // If the last position is examined, one can explore there; at a position above it, an
+            // attraction below 1e-308 may cost more than the largest number.
             && (kappa.contains(&0.0) || pbm_lower_bound(&theta, &kappa).is_finite() == fine)
             && pbm_ucb_examination_factor(&kappa).is_nan() != (probabilities(&kappa) && !kappa.is_empty())
             && [n_positions, n_positions % 8].into_iter().all(|n_positions| {
@@ -173,7 +174,8 @@ fn each_term_is_the_cheapest_list_with_the_item_inserted() {
                 places[position] = ItemId::from_index(term.item);
                 let examined = kappa[position];
                 let cost = users.gap(&list) / bernoulli_kl(examined * theta[term.item], examined * threshold);
-                // A gap by subtraction of two rewards below 7, and a divergence of two rounded products.
+                // A gap by subtraction of two rewards below 7, and a divergence of two rounded
+                // products.
                 let rounding = 7.0 * f64::EPSILON * (1.0 / (examined * lost) + 1.0 / lost) + 1e-14;
                 assert!(term.cost <= cost * (1.0 + rounding), "{cost} at {position} is less than {term:?}");
                 if term.position == Some(position) {
@@ -205,7 +207,8 @@ fn bounds_are_ordered_from_the_relaxation_to_the_last_position_cost() {
 
 #[test]
 fn the_last_inequality_of_section_3_3_is_false_as_printed() {
-    // The paper states that Theorem 6 is at least the cost of exploring at the last position. Here it is 16 % less.
+    // The paper states that Theorem 6 is at least the cost of exploring at the last position. Here
+    // it is 16 % less.
     let (bound, printed) = (pbm_lower_bound(&HIGH, &KAPPA), pbm_last_position_cost(&HIGH, &KAPPA));
     assert!((bound - 14.060).abs() < 1e-3 && (printed - 16.652).abs() < 1e-3);
     assert!(printed > 1.18 * bound);
@@ -241,7 +244,8 @@ fn ties_cost_nothing() {
 
 #[test]
 fn unexamined_positions_carry_no_information() {
-    // By hand: items .5, .4, .3; the item .3 can be distinguished from .4 only at the first position, where it costs .5 - .3.
+    // By hand: items .5, .4, .3; the item .3 can be distinguished from .4 only at the first
+    // position, where it costs .5 - .3.
     let bound = pbm_lower_bound(&[0.5, 0.4, 0.3], &[1.0, 0.0]);
     assert_close(bound, 0.2 / bernoulli_kl(0.3, 0.4), 1e-12, "one of two positions examined");
     assert_eq!(pbm_lower_bound_terms(&[0.5, 0.4, 0.3], &[0.0, 1.0]).unwrap()[0].position, Some(1));
@@ -266,7 +270,8 @@ fn unexamined_positions_carry_no_information() {
 
 #[test]
 fn items_with_attraction_0_or_1_have_finite_bounds() {
-    // The best item is always clicked at a position that is always examined: one display without a click rules the other out.
+    // The best item is always clicked at a position that is always examined: one display without a
+    // click rules the other out.
     assert_eq!(pbm_lower_bound(&[1.0, 0.5], &[1.0]), 0.0);
     assert_eq!(semi_bandit_lower_bound(&[1.0, 0.0], 1), 0.0);
     // Examined half of the time, it takes d(0, 1/2) = ln 2 nats at a cost of 1/2.
@@ -274,7 +279,8 @@ fn items_with_attraction_0_or_1_have_finite_bounds() {
     assert_close(pbm_lower_bound(&[1.0, 0.0], &[0.5]), half, 1e-15, "seen half of the time");
     assert_close(pbm_lower_bound(&[0.5, 0.0], &[1.0]), half, 1e-15, "liked half of the time");
     assert_eq!(pbm_lower_bound(&[0.0, 0.0], &[1.0]), 0.0);
-    // Rare clicks do not underflow: (q - p) / (q - p - p ln(q / p)) tends to 1 / (1 - ln(2) / 1) for p = q / 2.
+    // Rare clicks do not underflow: (q - p) / (q - p - p ln(q / p)) tends to 1 / (1 - ln(2) / 1)
+    // for p = q / 2.
     let rare = 0.5 / (0.5 - 0.5 * std::f64::consts::LN_2);
     assert_close(pbm_lower_bound(&[2e-300, 1e-300], &[1e-300]), rare, 1e-14, "rare clicks");
     assert_close(pbm_lower_bound(&[2e-320, 1e-320], &[5e-324]), rare, 1e-3, "subnormal clicks");

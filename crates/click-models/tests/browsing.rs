@@ -1,9 +1,10 @@
-//! The models that show clicks and nothing else: dynamic Bayesian network, click chain, user browsing.
+//! The models that show clicks and nothing else: dynamic Bayesian network, click chain, user
+//! browsing.
 //!
-//! The statistical checks simulate [`ROUNDS`](crate::support::ROUNDS) users from a fixed seed and compare counts with exact binomial
-//! bounds.
-//! A right model fails one check with probability at most 1e-6; at least one check detects each wrong model below with probability 1 - 1e-6
-//! or more, as the tests compute and confirm.
+//! The statistical checks simulate [`ROUNDS`](crate::support::ROUNDS) users from a fixed seed and
+//! compare counts with exact binomial bounds. A right model fails one check with probability at
+//! most 1e-6; at least one check detects each wrong model below with probability 1 - 1e-6 or more,
+//! as the tests compute and confirm.
 
 use crate::support::{FALSE_ALARM, ROUNDS, all_lists, assert_optimum_over_all_lists, check_patterns, power};
 use click_models::{
@@ -24,8 +25,9 @@ fn ranking(items: &[u32]) -> Ranking {
     items.iter().copied().map(ItemId::new).collect()
 }
 
-/// Probability of every set of clicked positions, by its bits, of users who scan: `goes_on(item, is_clicked)` is the probability that a
-/// user who examined the item examines the next position. Adds up what users do, position by position.
+/// Probability of every set of clicked positions, by its bits, of users who scan:
+/// `goes_on(item, is_clicked)` is the probability that a user who examined the item examines the
+/// next position. Adds up what users do, position by position.
 fn laws_of_scanning(list: &Ranking, theta: &[f64], goes_on: impl Fn(usize, bool) -> f64) -> Vec<f64> {
     // The probability of every pattern so far, of users who are still there and of those who left.
     let (mut there, mut left) = (vec![0.0; 1 << list.len()], vec![0.0; 1 << list.len()]);
@@ -193,8 +195,9 @@ fn first_best_list(users: &UserBrowsing) -> (Ranking, f64) {
     clicks.reduce(|best, next| if next.1 > best.1 { next } else { best }).unwrap()
 }
 
-/// Attraction of at most six items and any triangle: on a coarse grid, so that ties, 0 and 1 occur; with rounding noise, so that lists are
-/// better in the last bits only; or any numbers. The last rows may be 0.
+/// Attraction of at most six items and any triangle: on a coarse grid, so that ties, 0 and 1 occur;
+/// with rounding noise, so that lists are better in the last bits only; or any numbers. The last
+/// rows may be 0.
 #[test]
 fn the_best_list_of_user_browsing_is_that_of_an_enumeration() {
     let mut rng = SmallRng::seed_from_u64(SEED);
@@ -230,7 +233,8 @@ fn falling(n_positions: usize) -> Vec<Vec<f64>> {
     (0..n_positions).map(|position| (0..=position).map(|last| of(position, last)).collect()).collect()
 }
 
-/// Here a more attractive item makes every list better, so that the best list is an order of the most attractive items.
+/// Here a more attractive item makes every list better, so that the best list is an order of the
+/// most attractive items.
 #[test]
 fn the_best_list_of_many_items_is_the_best_order_of_the_most_attractive() {
     let mut rng = SmallRng::seed_from_u64(SEED);

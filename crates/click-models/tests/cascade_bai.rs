@@ -1,4 +1,5 @@
-//! The theory of `CascadeBAI`: reference values, and property tests of its theorems on the observations of a step.
+//! The theory of `CascadeBAI`: reference values, and property tests of its theorems on the
+//! observations of a step.
 
 use crate::support::{assert_close, cases, number, numbers};
 use click_models::bounds::{self, CascadeBaiUpperTerms};
@@ -202,7 +203,8 @@ fn moment(values: &[f64], shares: &[f64], of: impl Fn(f64) -> f64) -> f64 {
     values.iter().zip(shares).map(|(&value, &share)| share * of(value)).sum()
 }
 
-/// Whether `ln E exp(lambda (X - E X)) <= v^2 lambda^2 / 2` for many `lambda <= 0`, with room for rounding.
+/// Whether `ln E exp(lambda (X - E X)) <= v^2 lambda^2 / 2` for many `lambda <= 0`, with room for
+/// rounding.
 fn is_left_sided_sub_gaussian(values: &[f64], shares: &[f64], v: f64) -> bool {
     let mean = moment(values, shares, |value| value);
     let possible = values.iter().zip(shares).filter(|&(_, &share)| share > 0.0);
@@ -267,7 +269,8 @@ quickcheck! {
             && is_left_sided_sub_gaussian(&values, &shares, deviation)
     }
 
-    /// Theorem 5.4: a bounded variable that is not negative is left-sided sub-Gaussian with the root of its second moment.
+    /// Theorem 5.4: a bounded variable that is not negative is left-sided sub-Gaussian with the
+    /// root of its second moment.
     fn second_moments_make_left_sided_sub_gaussians(outcomes: Vec<(u16, u16)>) -> bool {
         let total: f64 = outcomes.iter().map(|&(_, weight)| f64::from(weight)).sum();
         if total == 0.0 {
@@ -293,9 +296,11 @@ quickcheck! {
     }
 }
 
-// --- Corollary 4.3, Propositions 4.4 and 4.7 ---------------------------------------------------------------------------
+// --- Corollary 4.3, Propositions 4.4 and 4.7
+// ---------------------------------------------------------------------------
 
-/// Weights, the largest at most `1 / K`, or the smallest at least 1/2, and the number K of items to find, 2 to 7.
+/// Weights, the largest at most `1 / K`, or the smallest at least 1/2, and the number K of items to
+/// find, 2 to 7.
 fn regime(bytes: &[u8], k: u8, is_rare: bool) -> Option<(Vec<f64>, usize)> {
     let k = usize::from(k % 6) + 2;
     let weight = |&byte: &u8| {
@@ -305,7 +310,8 @@ fn regime(bytes: &[u8], k: u8, is_rare: bool) -> Option<(Vec<f64>, usize)> {
     (bytes.len() > k).then(|| (bytes.iter().map(weight).collect(), k))
 }
 
-/// `1/K sum over i <= L - K of value_i + value_(L - 1)` for rare clicks, `sum over i <= L - 1` for frequent ones.
+/// `1/K sum over i <= L - K of value_i + value_(L - 1)` for rare clicks, `sum over i <= L - 1` for
+/// frequent ones.
 fn combined(values: &[f64], k: usize, is_rare: bool) -> f64 {
     let n = values.len();
     if is_rare {
@@ -324,7 +330,8 @@ fn rate(gap: f64, delta: f64, n_items: usize) -> f64 {
 const RISKS: [f64; 5] = [0.999, 0.3, 0.05, 1e-6, 1e-100];
 
 quickcheck! {
-    /// Corollary 4.3 with a constant: in both regimes, the terms of Theorem 4.1 are at most 3 times the corollary's.
+    /// Corollary 4.3 with a constant: in both regimes, the terms of Theorem 4.1 are at most 3 times
+    /// the corollary's.
     fn corollary_4_3(bytes: Vec<u8>, k: u8, is_rare: bool) -> bool {
         let Some((weights, k)) = regime(&bytes, k, is_rare) else { return true };
         RISKS.iter().all(|&delta| {
@@ -340,8 +347,9 @@ quickcheck! {
         RISKS.iter().all(|&delta| bounds::cascade_bai_observations(gap, delta, n_items) <= 3300.0 * rate(gap, delta, n_items))
     }
 
-    /// Proposition 4.4, the step that leads to the mean: for every risk up to 1/e, the steps that suffice with that probability are
-    /// at most `A ln(1 / risk)`. Then the mean is at most `A ln(1 / delta) + A`, and at most twice the first term for `delta <= 1/e`.
+    /// Proposition 4.4, the step that leads to the mean: for every risk up to 1/e, the steps that
+    /// suffice with that probability are at most `A ln(1 / risk)`. Then the mean is at most
+    /// `A ln(1 / delta) + A`, and at most twice the first term for `delta <= 1/e`.
     fn proposition_4_4_up_to_one_over_e(bytes: Vec<u8>, k: u8, is_rare: bool) -> bool {
         let Some((weights, k)) = regime(&bytes, k, is_rare) else { return true };
         [1.0 / std::f64::consts::E, 0.05, 1e-6, 1e-100].iter().all(|&risk| {
@@ -375,15 +383,16 @@ quickcheck! {
     }
 }
 
-/// Proposition 4.7 (ii) allows every pair of weights with `best <= 2 worst`, also if both are far below `1 / K`. Then a step has K
-/// observations, not `1 / best`, and the bound is too small by a factor of about `best K`.
+/// Proposition 4.7 (ii) allows every pair of weights with `best <= 2 worst`, also if both are far
+/// below `1 / K`. Then a step has K observations, not `1 / best`, and the bound is too small by a
+/// factor of about `best K`.
 #[test]
 fn proposition_4_7_is_false_for_close_weights_below_one_over_k() {
     let (best, worst, delta, n_items) = (2e-6, 1e-6, 0.1, 2);
     let gap: f64 = best - worst;
     let printed = 21_248.0 * best * n_items as f64 * rate(gap, 1.0, n_items) * libm::log(1.0 / delta);
-    // With one observation a step. Neither item is decided while the means differ by less than both radii; after that many
-    // observations, tens of millions of clicks, no mean is twice the weight.
+    // With one observation a step. Neither item is decided while the means differ by less than both
+    // radii; after that many observations, tens of millions of clicks, no mean is twice the weight.
     let rho = (delta / (12.0 * n_items as f64)).sqrt();
     let observations =
         (0..63).map(|power| 1_u64 << power).find(|&n| 2.0 * confidence::lil_radius(n, rho) < 2.0 * best);
@@ -392,8 +401,9 @@ fn proposition_4_7_is_false_for_close_weights_below_one_over_k() {
     assert!(steps > 10.0 * printed, "{steps} {printed}");
 }
 
-/// The largest possible difference of two means is 1, so no item is decided before its radius is below 1. The propositions' bounds on the
-/// mean, with the constants of their proofs, fall below that for `delta` near 1, as any constant times `ln(1 / delta)` does.
+/// The largest possible difference of two means is 1, so no item is decided before its radius is
+/// below 1. The propositions' bounds on the mean, with the constants of their proofs, fall below
+/// that for `delta` near 1, as any constant times `ln(1 / delta)` does.
 #[test]
 fn propositions_4_4_and_4_7_are_false_for_a_risk_near_one() {
     let (delta, n_items, gap) = (1.0 - 1e-9, 2, 0.5);
@@ -405,17 +415,19 @@ fn propositions_4_4_and_4_7_are_false_for_a_risk_near_one() {
     let proposition_4_4 = 42_520.0 * shape * libm::log(1.0 / delta);
     let proposition_4_7 = 21_248.0 * n_items as f64 * shape * libm::log(1.0 / delta);
     assert!(proposition_4_4 < 0.001 && proposition_4_7 < 0.001, "{proposition_4_4} {proposition_4_7}");
-    // The inequality of D.5 between the observations and the rate: 1320 is too small here, with and without the root in rho.
+    // The inequality of D.5 between the observations and the rate: 1320 is too small here, with and
+    // without the root in rho.
     let printed_rho = delta / (12.0 * n_items as f64);
     let without_root = 216.0 * libm::log(2.0 / printed_rho * libm::log2(648.0 / printed_rho));
     assert!(without_root > 1320.0 * rate(1.0, delta, n_items));
     assert!(bounds::cascade_bai_observations(1.0, delta, n_items) > 1320.0 * rate(1.0, delta, n_items));
 }
 
-// --- Lemma 5.6 --------------------------------------------------------------------------------------------------------
+// --- Lemma 5.6
+// --------------------------------------------------------------------------------------------------------
 
-/// The largest probability, over all policies that choose each list by the past, that `n` lists of `k` items have at most `limit`
-/// observations in all.
+/// The largest probability, over all policies that choose each list by the past, that `n` lists of
+/// `k` items have at most `limit` observations in all.
 fn fewest_by_any_policy(weights: &[f64], k: usize, n: usize, limit: f64) -> f64 {
     let laws: Vec<Vec<f64>> = crate::support::all_lists(weights.len(), k)
         .iter()
@@ -465,7 +477,8 @@ quickcheck! {
         lists * mean - (2.0 * lists * v * v * level).sqrt() >= total - 1e-9 * (1.0 + lists * mean)
     }
 
-    /// Lemma D.2: if every mean is off by less than epsilon, so is the i-th largest of them from the i-th largest weight.
+    /// Lemma D.2: if every mean is off by less than epsilon, so is the i-th largest of them from
+    /// the i-th largest weight.
     fn lemma_d_2(pairs: Vec<(u8, i8)>) -> bool {
         let mut weights: Vec<f64> = pairs.iter().map(|&(weight, _)| f64::from(weight) / 255.0).collect();
         let mut means: Vec<f64> =

@@ -1,5 +1,6 @@
-//! The characteristic time of cascading best-K identification against reference values and against two other algorithms: a repeated game
-//! over all lists, and for two weights the minimum over `x` of a dynamic program.
+//! The characteristic time of cascading best-K identification against reference values and against
+//! two other algorithms: a repeated game over all lists, and for two weights the minimum over `x`
+//! of a dynamic program.
 
 use crate::support::{all_lists, assert_close, cases, number, numbers};
 use click_models::ItemId;
@@ -43,7 +44,8 @@ fn least_information(weights: &[f64], n_positions: usize, observed: &[f64]) -> (
             let nats = observed[i] * divergence(i) + observed[j] * divergence(j);
             if nats < least.0 {
                 let mut cut = vec![0.0; weights.len()];
-                // Away from the edges, where the divergence of an item without observations is infinite.
+                // Away from the edges, where the divergence of an item without observations is
+                // infinite.
                 let x = x.clamp(1e-9, 1.0 - 1e-9);
                 (cut[i], cut[j]) = (bernoulli_kl(weights[i], x), bernoulli_kl(weights[j], x));
                 least = (nats, cut);
@@ -53,8 +55,9 @@ fn least_information(weights: &[f64], n_positions: usize, observed: &[f64]) -> (
     least
 }
 
-/// Two numbers that `T*` is between, by a repeated game over all lists: regret matching against the alternative that costs least. The mean
-/// strategies of both players bound the value of the game, within a few per cent: the exact value is left to the other tests.
+/// Two numbers that `T*` is between, by a repeated game over all lists: regret matching against the
+/// alternative that costs least. The mean strategies of both players bound the value of the game,
+/// within a few per cent: the exact value is left to the other tests.
 fn by_regret_matching(weights: &[f64], n_positions: usize, rounds: u32) -> (f64, f64) {
     let lists: Vec<Vec<f64>> = all_lists(weights.len(), n_positions)
         .iter()
@@ -96,13 +99,15 @@ fn by_regret_matching(weights: &[f64], n_positions: usize, rounds: u32) -> (f64,
     (sums.2 / best, 1.0 / least_information(weights, n_positions, &observed(&mixture)).0)
 }
 
-/// `T*` of `n_best` items of weight `best` and `n_items - n_best` of weight `other`: `1 / T*` is the minimum over `x` of what the best list
-/// observes if an observation is worth `d(best, x) / n_best` or `d(other, x) / (n_items - n_best)`.
+/// `T*` of `n_best` items of weight `best` and `n_items - n_best` of weight `other`: `1 / T*` is
+/// the minimum over `x` of what the best list observes if an observation is worth
+/// `d(best, x) / n_best` or `d(other, x) / (n_items - n_best)`.
 fn of_two_weights(best: f64, other: f64, n_items: usize, n_best: usize) -> f64 {
     let of_best_list = |x: f64| {
         let worth =
             [bernoulli_kl(best, x) / n_best as f64, bernoulli_kl(other, x) / (n_items - n_best) as f64];
-        // Lists of equal items differ by how many of each are below: the value of a list of `c` items on top of which anything may be.
+        // Lists of equal items differ by how many of each are below: the value of a list of `c`
+        // items on top of which anything may be.
         let mut value = vec![vec![0.0_f64; n_best + 1]; n_best + 1];
         for a in 0..=n_best {
             for b in 0..=n_best.min(n_items - n_best) {
@@ -162,7 +167,8 @@ struct Instance {
 }
 
 impl Arbitrary for Instance {
-    /// Two to five items with weights in twentieths, 0 and 1 among them, and a gap after the best ones.
+    /// Two to five items with weights in twentieths, 0 and 1 among them, and a gap after the best
+    /// ones.
     fn arbitrary(g: &mut Gen) -> Self {
         loop {
             let n_items = 2 + usize::arbitrary(g) % 4;
@@ -306,7 +312,8 @@ fn certain_clicks_and_certain_misses() {
     }
 }
 
-/// Two arms with tiny weights: the divergences are those of Poisson distributions, so `T*` is inversely proportional to the scale.
+/// Two arms with tiny weights: the divergences are those of Poisson distributions, so `T*` is
+/// inversely proportional to the scale.
 #[test]
 fn tiny_weights_are_solved_as_well() {
     let scaled = |scale: f64, ratio: f64| cascade_characteristic_time(&[scale, ratio * scale], 1) * scale;

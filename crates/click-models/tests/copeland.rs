@@ -1,4 +1,5 @@
-//! The lower bound on Copeland regret: values of the paper's matrices, and the linear program over all matrices that a policy must rule out.
+//! The lower bound on Copeland regret: values of the paper's matrices, and the linear program over
+//! all matrices that a policy must rule out.
 
 use crate::support::assert_close;
 use crate::support::simplex::covering_program;
@@ -21,8 +22,8 @@ fn matrix(upper: &[&[f64]]) -> PreferenceMatrix {
     PreferenceMatrix::new(&rows).unwrap()
 }
 
-/// Matrices of the paper's Tables 2 and 3. Its Table 4 prints the first value as 27.5; all values are those of another program, which cuts
-/// off what violates a constraint.
+/// Matrices of the paper's Tables 2 and 3. Its Table 4 prints the first value as 27.5; all values
+/// are those of another program, which cuts off what violates a constraint.
 #[test]
 fn matrices_of_the_paper_have_known_bounds() {
     let cases: [(&[&[f64]], f64); 5] = [
@@ -38,8 +39,9 @@ fn matrices_of_the_paper_have_known_bounds() {
     }
 }
 
-/// The least cost of ruling out every choice of who wins which duel that would take the title from this winner: the duels that come out
-/// differently have to tell one nat. Enumerates all `2^P` choices for P pairs.
+/// The least cost of ruling out every choice of who wins which duel that would take the title from
+/// this winner: the duels that come out differently have to tell one nat. Enumerates all `2^P`
+/// choices for P pairs.
 fn program(preferences: &PreferenceMatrix, winner: ItemId) -> f64 {
     let items: Vec<ItemId> = preferences.shape().items().collect();
     let pairs: Vec<(usize, usize)> = (0..items.len()).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
@@ -96,7 +98,8 @@ fn the_bound_is_the_linear_program_over_all_choices() {
     assert!(without_condorcet_winner > 50, "{without_condorcet_winner}");
 }
 
-/// The bound does not depend on the numbers of the items, also with more items than can be enumerated.
+/// The bound does not depend on the numbers of the items, also with more items than can be
+/// enumerated.
 #[test]
 fn the_order_of_items_does_not_count() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(6);

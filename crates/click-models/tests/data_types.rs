@@ -1,4 +1,5 @@
-//! Types that are saved or shared between threads: serde round trips, rejection of invalid data, `Send` and `Sync`.
+//! Types that are saved or shared between threads: serde round trips, rejection of invalid data,
+//! `Send` and `Sync`.
 
 use click_models::bounds::PbmBoundTerm;
 use click_models::estimation::Pooled;
@@ -142,7 +143,8 @@ fn a_ranking_fits_a_shape_if_it_is_full_and_shows_every_item_once() {
     assert!(buffer.is_empty() && !buffer.contains(ItemId::new(0)));
 }
 
-/// Random lists, some with a repeated item or one beyond the catalogue, in catalogues on both sides of the size where the check changes.
+/// Random lists, some with a repeated item or one beyond the catalogue, in catalogues on both sides
+/// of the size where the check changes.
 #[test]
 fn a_list_fits_if_its_items_are_distinct_and_known() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(256);

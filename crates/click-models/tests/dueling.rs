@@ -145,8 +145,8 @@ quickcheck! {
     }
 }
 
-/// Remark 4: `2 D^2 <= d(1/2 + D, 1/2) <= 4 D^2`, so a bound of KL-UCB gains a factor of 2 at most in the constant before `ln t`; in fact
-/// less than 1.4.
+/// Remark 4: `2 D^2 <= d(1/2 + D, 1/2) <= 4 D^2`, so a bound of KL-UCB gains a factor of 2 at most
+/// in the constant before `ln t`; in fact less than 1.4.
 #[test]
 fn divergences_from_one_half_satisfy_remark_4() {
     for step in 1..=1000 {
@@ -190,7 +190,8 @@ fn lotteries_of_larger_matrices_are_unbeaten() {
     assert!(is_unbeaten(&matrix(30, |_, _| 0.5), &matrix(30, |_, _| 0.5).von_neumann_winner()));
 }
 
-/// Rock, paper, scissors with unequal margins: the probability of each is proportional to the margin of the duel between the other two.
+/// Rock, paper, scissors with unequal margins: the probability of each is proportional to the
+/// margin of the duel between the other two.
 #[test]
 fn lottery_of_a_three_cycle_has_the_closed_form() {
     let three = PreferenceMatrix::parse("0.5 0.6 0.2\n0.4 0.5 0.7\n0.8 0.3 0.5", "three").expect("valid");
@@ -203,8 +204,8 @@ fn lottery_of_a_three_cycle_has_the_closed_form() {
     assert_eq!(three.borda_winners(), items(&[1, 2]));
 }
 
-/// The paper's number of subsets whose Condorcet winner is `r`, `C(N_r, K)`, is wrong: for the best item and three items that it beats,
-/// it gives 1 for K = 3 instead of 3.
+/// The paper's number of subsets whose Condorcet winner is `r`, `C(N_r, K)`, is wrong: for the best
+/// item and three items that it beats, it gives 1 for K = 3 instead of 3.
 #[test]
 fn the_printed_number_of_subsets_is_wrong() {
     let four =
@@ -222,8 +223,8 @@ fn the_printed_number_of_subsets_is_wrong() {
     }
 }
 
-/// The share of 100,000 subsets with a total order matches enumeration within 4.9 standard deviations (false alarm 1e-6). A sampler that
-/// never draws the last item fails.
+/// The share of 100,000 subsets with a total order matches enumeration within 4.9 standard
+/// deviations (false alarm 1e-6). A sampler that never draws the last item fails.
 #[test]
 fn sampled_total_orders_are_as_frequent_as_enumerated() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
@@ -266,7 +267,8 @@ fn subsets_are_renumbered() {
     assert_eq!(ten.restricted_to(&items(&[1, 2, 1])), Err(Error::NotInASubset(1)));
     assert_eq!(ten.restricted_to(&items(&[1, 10])), Err(Error::NotInASubset(10)));
     assert_eq!(ten.restricted_to(&items(&[1])), Err(Error::TooFewToCompare(1)));
-    // Each of 120 subsets of 3 in 120,000: standard deviation 31.5, all within 190 of 1,000, with a false alarm of about 1e-6.
+    // Each of 120 subsets of 3 in 120,000: standard deviation 31.5, all within 190 of 1,000, with a
+    // false alarm of about 1e-6.
     let mut counts = std::collections::BTreeMap::new();
     for _ in 0..120_000 {
         *counts.entry(ten.random_items(3, &mut rng).expect("a size")).or_insert(0_u32) += 1;
@@ -301,7 +303,8 @@ fn bad_matrices_are_refused() {
     assert!(serde_json::from_str::<PreferenceMatrix>("[[0.5, 0.6], [0.6, 0.5]]").is_err());
 }
 
-/// Opposite entries with rounding errors: both orders of a duel have the same distribution, and at most one item beats the other.
+/// Opposite entries with rounding errors: both orders of a duel have the same distribution, and at
+/// most one item beats the other.
 #[test]
 fn entries_rounded_apart_are_a_tie() {
     let rounded =
@@ -355,7 +358,8 @@ fn errors_point_to_the_faulty_text() {
 }
 
 quickcheck! {
-    /// Text of the characters of matrices, and any text: it gives a matrix, or an error that points into the text.
+    /// Text of the characters of matrices, and any text: it gives a matrix, or an error that points
+    /// into the text.
     fn any_text_is_a_matrix_or_an_error(letters: Vec<u8>, any: String) -> bool {
         const LETTERS: [&str; 16] =
             ["0", ".5", "0.5", "1", ",", ",", ";", " ", " ", "\t", "\n", "\n", "#", "-", "e3", "é"];
@@ -370,8 +374,8 @@ quickcheck! {
     }
 }
 
-/// In 200,000 duels of every pair, the share of wins of the first item matches the matrix within 4.9 standard deviations (false alarm
-/// 1e-6). Users who confuse first and second fail.
+/// In 200,000 duels of every pair, the share of wins of the first item matches the matrix within
+/// 4.9 standard deviations (false alarm 1e-6). Users who confuse first and second fail.
 #[test]
 fn users_prefer_with_the_probabilities_of_the_matrix() {
     let three = PreferenceMatrix::parse("0.5 0.6 1\n0.4 0.5 0.05\n0 0.95 0.5", "three").expect("valid");
@@ -454,7 +458,8 @@ fn rucb_bounds_match_the_reference_values() {
     }
 }
 
-/// Item 2 nearly always loses to item 1, and barely loses to the best item: comparing it with item 1 is the cheaper way to rule it out.
+/// Item 2 nearly always loses to item 1, and barely loses to the best item: comparing it with item
+/// 1 is the cheaper way to rule it out.
 #[test]
 fn lower_bound_uses_the_cheapest_opponent() {
     let three = PreferenceMatrix::parse("0.5 0.6 0.51\n0.4 0.5 0.99\n0.49 0.01 0.5", "three").expect("valid");

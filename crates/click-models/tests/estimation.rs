@@ -60,7 +60,8 @@ fn edge_cases_have_the_documented_values() {
 
 #[test]
 fn nothing_cancels_near_certainty() {
-    // 1 - c q = 2^-39 - 2^-80 for c = q = 1 - 2^-40, of which a rounded product keeps the first part only.
+    // 1 - c q = 2^-39 - 2^-80 for c = q = 1 - 2^-40, of which a rounded product keeps the first
+    // part only.
     let almost = 1.0 - 2.0_f64.powi(-40);
     let exact = 2.0_f64.powi(39) * (1.0 + 2.0_f64.powi(-41));
     assert_close(fisher_information(&[1], &[almost], almost), exact, 1e-15, "information");
@@ -100,7 +101,8 @@ fn pooled_estimate_is_unbiased_with_the_stated_variance() {
 
 #[test]
 fn information_is_the_mean_curvature_of_the_likelihood() {
-    // Appendix A: minus the second derivative of S ln(c q) + (N - S) ln(1 - c q) at the mean S = N c q.
+    // Appendix A: minus the second derivative of S ln(c q) + (N - S) ln(1 - c q) at the mean S = N
+    // c q.
     let (shows, examination, attraction) = ([60_u64, 40], [0.8, 0.3], 0.7);
     let curvature: f64 = (0..2)
         .map(|l| {

@@ -1,8 +1,8 @@
-//! Lemmas on the log-likelihood ratio of two instances, on which the lower bounds rest: PBM paper, Lemmas 2, 12 and 13; RSF paper, Lemmas
-//! 7 and 8; `CascadeBAI` paper, Lemmas 5.10, 5.11 and D.3.
+//! Lemmas on the log-likelihood ratio of two instances, on which the lower bounds rest: PBM paper,
+//! Lemmas 2, 12 and 13; RSF paper, Lemmas 7 and 8; `CascadeBAI` paper, Lemmas 5.10, 5.11 and D.3.
 //!
-//! Everything is enumerated: all histories of a policy that chooses lists by its history and stops when its history says so. There is no
-//! sampling, so the only tolerance is for rounding.
+//! Everything is enumerated: all histories of a policy that chooses lists by its history and stops
+//! when its history says so. There is no sampling, so the only tolerance is for rounding.
 
 use crate::support::{all_lists, assert_close};
 use click_models::Ranking;
@@ -19,7 +19,8 @@ enum Users {
     Cascade,
 }
 
-/// One possible feedback: what the learner sees, coded as a number, its probability, and the log-likelihood of the clicks alone.
+/// One possible feedback: what the learner sees, coded as a number, its probability, and the
+/// log-likelihood of the clicks alone.
 #[derive(Debug, Clone, Copy)]
 struct Outcome {
     code: u64,
@@ -36,7 +37,8 @@ impl Users {
     /// All feedback to a list of two items, in the same order for every `theta`.
     fn outcomes(self, list: &Ranking, theta: &[f64]) -> Vec<Outcome> {
         let [first, second] = [0, 1].map(|position: usize| theta[list[position].index()]);
-        // The probability that the learner sees these positions at all, and the factors of the clicks on them.
+        // The probability that the learner sees these positions at all, and the factors of the
+        // clicks on them.
         let outcome = |code: u64, seen: f64, factors: &[f64]| Outcome {
             code,
             probability: seen * factors.iter().product::<f64>(),
@@ -67,8 +69,8 @@ impl Users {
         }
     }
 
-    /// The information of one display of a list: `I_a` of the PBM paper, `K_a` of the RSF paper, and for the cascade the mean number of
-    /// observations of every item times its divergence.
+    /// The information of one display of a list: `I_a` of the PBM paper, `K_a` of the RSF paper,
+    /// and for the cascade the mean number of observations of every item times its divergence.
     fn information(self, list: &Ranking, theta: &[f64], lambda: &[f64]) -> f64 {
         let [first, second] = [0, 1].map(|position: usize| list[position].index());
         match self {
@@ -103,7 +105,8 @@ struct Sums {
     plays: Vec<f64>,
     /// The probability of an event that the history decides, under `theta` and under `lambda`.
     event: [f64; 2],
-    /// The mean of its indicator times the exponential of minus the log-likelihood ratio, under `theta`.
+    /// The mean of its indicator times the exponential of minus the log-likelihood ratio, under
+    /// `theta`.
     tilted: f64,
 }
 
@@ -178,8 +181,9 @@ fn outcomes_are_all_there_are() {
     }
 }
 
-/// PBM paper, Lemma 2, and the second step of the RSF paper's Lemma 7: the mean log-likelihood ratio is the information of a list times
-/// its mean number of displays, added up. `CascadeBAI` paper, Lemma 5.10 and the equality of Lemma 5.11.
+/// PBM paper, Lemma 2, and the second step of the RSF paper's Lemma 7: the mean log-likelihood
+/// ratio is the information of a list times its mean number of displays, added up. `CascadeBAI`
+/// paper, Lemma 5.10 and the equality of Lemma 5.11.
 #[test]
 fn the_mean_log_likelihood_ratio_is_information_times_displays() {
     each(|play, sums| {
@@ -190,14 +194,15 @@ fn the_mean_log_likelihood_ratio_is_information_times_displays() {
     });
 }
 
-/// PBM paper, Lemma 13; RSF paper, Lemma 8: the probability of an event under the other instance, from the ratio.
+/// PBM paper, Lemma 13; RSF paper, Lemma 8: the probability of an event under the other instance,
+/// from the ratio.
 #[test]
 fn the_ratio_changes_the_measure() {
     each(|_, sums| assert_close(sums.tilted, sums.event[1], 1e-12, "probability of the event under lambda"));
 }
 
-/// PBM paper, Lemma 12; RSF paper, Lemma 7; `CascadeBAI` paper, Lemmas 5.11 and D.3: no event separates the instances better than the
-/// ratio.
+/// PBM paper, Lemma 12; RSF paper, Lemma 7; `CascadeBAI` paper, Lemmas 5.11 and D.3: no event
+/// separates the instances better than the ratio.
 #[test]
 fn the_mean_log_likelihood_ratio_exceeds_the_divergence_of_any_event() {
     let mut tightest: f64 = 0.0;
@@ -210,7 +215,8 @@ fn the_mean_log_likelihood_ratio_exceeds_the_divergence_of_any_event() {
     assert!(tightest > 0.5, "{tightest}");
 }
 
-/// The examination enters the divergence: Lemma 2 with the information of an uncensored user, as in Remark 7, does not hold.
+/// The examination enters the divergence: Lemma 2 with the information of an uncensored user, as in
+/// Remark 7, does not hold.
 #[test]
 fn information_without_censoring_is_noticed() {
     let play = Play { users: ALL_USERS[0], lists: all_lists(3, 2), theta: &THETA, lambda: &OTHERS[0] };

@@ -1,8 +1,9 @@
-//! The lower bounds in closed form are values of linear programs over all lists: PBM paper, Corollary 5; RSF paper, section 4.4;
-//! for the cascade and the dependent click model the program of Graves and Lai.
+//! The lower bounds in closed form are values of linear programs over all lists: PBM paper,
+//! Corollary 5; RSF paper, section 4.4; for the cascade and the dependent click model the program
+//! of Graves and Lai.
 //!
-//! The program minimises regret over the numbers of plays of all lists, per unit of `ln T`, such that every suboptimal item gets one nat
-//! of information against the last item of the best list.
+//! The program minimises regret over the numbers of plays of all lists, per unit of `ln T`, such
+//! that every suboptimal item gets one nat of information against the last item of the best list.
 
 #![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
 
@@ -14,7 +15,8 @@ use click_models::{
 use confidence::bernoulli_kl;
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 
-/// The program's value for decreasing `theta`; one display of an item at a position gives `information`.
+/// The program's value for decreasing `theta`; one display of an item at a position gives
+/// `information`.
 fn program(theta: &[f64], kappa: &[f64], information: impl Fn(f64, f64, f64) -> f64) -> f64 {
     let n_positions = kappa.len();
     let users = PositionBased::from_values(theta, kappa).unwrap();
@@ -49,8 +51,8 @@ impl Arbitrary for Instance {
     fn arbitrary(g: &mut Gen) -> Self {
         let n_items = 2 + usize::arbitrary(g) % 4;
         let n_positions = 1 + usize::arbitrary(g) % (n_items - 1);
-        // Thousandths, because products of attraction and examination round, which the divergence of closer numbers would magnify above
-        // the tolerance of 1e-9.
+        // Thousandths, because products of attraction and examination round, which the divergence
+        // of closer numbers would magnify above the tolerance of 1e-9.
         let mut decreasing = |n: usize, distinct: bool, below: u32| {
             let mut values: Vec<u32> = Vec::new();
             while values.len() < n {
@@ -105,8 +107,9 @@ fn both_theorems_are_their_programs_on_the_papers_and_golden_instances() {
     }
 }
 
-/// PBM paper, Theorem 4, and RSF paper, Theorem 5: what solves the programs, which change one item at a time to the last of the best list,
-/// has the information that the theorems require against every change of suboptimal items that improves the best list.
+/// PBM paper, Theorem 4, and RSF paper, Theorem 5: what solves the programs, which change one item
+/// at a time to the last of the best list, has the information that the theorems require against
+/// every change of suboptimal items that improves the best list.
 #[test]
 fn solutions_of_the_programs_satisfy_theorems_4_and_5_for_any_change() {
     fn satisfies(Instance { theta, kappa }: Instance, draws: Vec<(u16, u16, u16, u16)>) {
@@ -156,8 +159,8 @@ fn a_bound_at_the_last_position_only_is_not_the_program() {
     assert!(bounds::pbm_last_position_cost(&theta, &kappa) > 1.1 * pbm_program(&theta, &kappa));
 }
 
-/// The value of the program for a model in which position `l` of a list is examined with probability `examined(list)[l]`; `theta` is in
-/// decreasing order.
+/// The value of the program for a model in which position `l` of a list is examined with
+/// probability `examined(list)[l]`; `theta` is in decreasing order.
 fn scanning_program<M>(
     users: &M,
     theta: &[f64],
@@ -181,7 +184,8 @@ where
     covering_program(&cost, &rows).0
 }
 
-/// The share of users who examine each position, if examining item `k` at position `l` ends the visit with probability `leaves(l, k)`.
+/// The share of users who examine each position, if examining item `k` at position `l` ends the
+/// visit with probability `leaves(l, k)`.
 fn examined(list: &Ranking, leaves: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     let mut reading = 1.0;
     list.by_position()
@@ -205,7 +209,8 @@ fn the_cascade_bound_is_its_program_and_the_weighted_one_below_it() {
     QuickCheck::new().tests(1000).quickcheck(agrees as fn(Instance));
 }
 
-/// The program's value, and its relative rounding: gaps are differences of rewards, each rounded a few times.
+/// The program's value, and its relative rounding: gaps are differences of rewards, each rounded a
+/// few times.
 fn cascade_program(theta: &[f64], weights: &[f64]) -> (f64, f64) {
     let n_positions = weights.len();
     let users = CascadeModel::from_values(theta, n_positions).unwrap().with_weights(weights).unwrap();
@@ -217,7 +222,8 @@ fn cascade_program(theta: &[f64], weights: &[f64]) -> (f64, f64) {
     (value, 1e-9 + 1e-15 * weights[0] / smallest_gap)
 }
 
-/// The bound that Combes et al. quote for convex weights: the last weight times the multiple-play bound.
+/// The bound that Combes et al. quote for convex weights: the last weight times the multiple-play
+/// bound.
 fn quoted(theta: &[f64], weights: &[f64]) -> f64 {
     weights[weights.len() - 1] * bounds::multiple_play_lower_bound(theta, weights.len())
 }
@@ -254,8 +260,9 @@ fn the_weighted_cascade_bound_is_its_program_where_every_step_is_at_least_the_la
     QuickCheck::new().tests(1000).quickcheck(agrees as fn(Instance, usize));
 }
 
-/// The PBM paper (section 3.1) quotes it for decreasing weights, the RSF paper (section 4.2) for convex ones without a step below the
-/// list. Neither suffices: here the cheapest position to explore is the top.
+/// The PBM paper (section 3.1) quotes it for decreasing weights, the RSF paper (section 4.2) for
+/// convex ones without a step below the list. Neither suffices: here the cheapest position to
+/// explore is the top.
 #[test]
 fn the_quoted_weighted_bound_is_no_lower_bound_for_all_decreasing_weights() {
     let (theta, weights) = ([0.5, 0.4, 0.2], [1.0, 0.9]);
@@ -294,8 +301,8 @@ fn the_dependent_click_bound_is_below_its_program_and_meets_it_where_positions_a
     QuickCheck::new().tests(1000).quickcheck(agrees as fn(Instance, usize));
 }
 
-/// Exploring one item at a time, each at its cheapest position, is not a lower bound: showing two suboptimal items at once can be
-/// cheaper.
+/// Exploring one item at a time, each at its cheapest position, is not a lower bound: showing two
+/// suboptimal items at once can be cheaper.
 #[test]
 fn one_suboptimal_item_at_a_time_is_not_the_weighted_program() {
     let (theta, weights) = ([0.98, 0.88, 0.7, 0.52, 0.5], [1.0, 0.95, 0.94]);

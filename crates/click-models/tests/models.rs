@@ -1,9 +1,10 @@
-//! The position-based model and the random semi-bandit: the distribution of their clicks, and the properties that paired experiments rely
-//! on.
+//! The position-based model and the random semi-bandit: the distribution of their clicks, and the
+//! properties that paired experiments rely on.
 //!
-//! The statistical checks simulate [`ROUNDS`] users from a fixed seed and compare counts with exact binomial bounds. A right model fails
-//! one check with probability at most 1e-6; at least one check detects each wrong model below with probability 1 - 1e-6 or more, as the
-//! tests compute and confirm.
+//! The statistical checks simulate [`ROUNDS`] users from a fixed seed and compare counts with exact
+//! binomial bounds. A right model fails one check with probability at most 1e-6; at least one check
+//! detects each wrong model below with probability 1 - 1e-6 or more, as the tests compute and
+//! confirm.
 
 #![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
 
@@ -24,9 +25,11 @@ fn ranking(items: &[u32]) -> Ranking {
     items.iter().copied().map(ItemId::new).collect()
 }
 
-// --- Laws -------------------------------------------------------------------------------------------------------------
+// --- Laws
+// -------------------------------------------------------------------------------------------------------------
 
-/// Clicks at every position, and at every pair of positions, against the probabilities of the position-based model.
+/// Clicks at every position, and at every pair of positions, against the probabilities of the
+/// position-based model.
 fn check_pbm(users: &impl ClickModel<Interaction = Pbm>, list: &Ranking, click: &[f64]) -> Vec<String> {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let n = click.len();
@@ -57,7 +60,8 @@ fn check_pbm(users: &impl ClickModel<Interaction = Pbm>, list: &Ranking, click: 
     alarms
 }
 
-/// Lengths of the observed prefix, and clicks inside it given that it reaches them, alone and with the position above.
+/// Lengths of the observed prefix, and clicks inside it given that it reaches them, alone and with
+/// the position above.
 fn check_semi_bandit(
     readers: &impl ClickModel<Interaction = SemiBandit>,
     list: &Ranking,
@@ -129,7 +133,8 @@ fn semi_bandit_prefixes_and_clicks_follow_the_model() {
 /// Wrong: users examine all positions.
 struct BlindToPositions(PositionBased);
 
-/// Wrong: the user examines all positions or none, so single clicks have the right distribution but pairs do not.
+/// Wrong: the user examines all positions or none, so single clicks have the right distribution but
+/// pairs do not.
 struct AllOrNothing(PositionBased);
 
 /// Wrong: the user reads one item more before leaving.
@@ -249,7 +254,8 @@ fn wrong_semi_bandits_are_noticed() {
     assert!(alarms.iter().any(|alarm| alarm.starts_with("prefixes of 3")), "{alarms:?}");
 }
 
-// --- Random numbers ---------------------------------------------------------------------------------------------------
+// --- Random numbers
+// ---------------------------------------------------------------------------------------------------
 
 /// Counts the draws from another generator.
 #[derive(Clone)]
@@ -314,8 +320,9 @@ fn equal_generators_meet_the_same_users() {
         let read = readers.respond(&lists[0], &mut rng.clone()).observed_clicks();
         let clicked = users.respond(&lists[0], &mut rng.clone()).clicks;
         for list in &lists {
-            // The prefix does not depend on the list, nor a click on the rest of the list; a more attractive item is
-            // clicked by every user who clicks a less attractive one in its place.
+            // The prefix does not depend on the list, nor a click on the rest of the list; a more
+            // attractive item is clicked by every user who clicks a less attractive one in its
+            // place.
             let other = readers.respond(list, &mut rng.clone()).observed_clicks();
             assert_eq!(other.len(), read.len());
             let other_clicked = users.respond(list, &mut rng.clone()).clicks;
@@ -334,7 +341,8 @@ fn equal_generators_meet_the_same_users() {
     }
 }
 
-/// Responses for a fixed generator, computed with an independent implementation of generator and models.
+/// Responses for a fixed generator, computed with an independent implementation of generator and
+/// models.
 #[test]
 fn answers_are_stable() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -350,9 +358,11 @@ fn answers_are_stable() {
     assert_eq!(read, [(7, 3), (0, 0), (6, 3), (0, 1), (1, 2), (6, 3), (5, 3), (6, 3)]);
 }
 
-// --- Instances --------------------------------------------------------------------------------------------------------
+// --- Instances
+// --------------------------------------------------------------------------------------------------------
 
-/// Attractions and examinations in any order, at most 6 items, sometimes with ties and with the values 0 and 1.
+/// Attractions and examinations in any order, at most 6 items, sometimes with ties and with the
+/// values 0 and 1.
 #[derive(Debug, Clone)]
 struct Instance {
     theta: Vec<f64>,
@@ -488,7 +498,8 @@ fn the_smallest_and_the_largest_draw_are_on_the_right_side() {
     let list = ranking(&[0, 1]);
     for draw in [0, u64::MAX] {
         let mut rng = Constant(draw);
-        // Attraction 1 and 0 at a position that is always examined, and attraction 1 at one that is never examined.
+        // Attraction 1 and 0 at a position that is always examined, and attraction 1 at one that is
+        // never examined.
         let users = PositionBased::from_values(&[1.0, 0.0], &[1.0, 1.0]).unwrap();
         assert_eq!(users.respond(&list, &mut rng).clicks, Clicks::new(2).with(0));
         let users = PositionBased::from_values(&[1.0, 1.0], &[1.0, 0.0]).unwrap();

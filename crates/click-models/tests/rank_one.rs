@@ -1,8 +1,9 @@
-//! The rank-one model and its bounds: the distribution of clicks, the properties that paired experiments rely on, and values computed
-//! with at least 60 digits.
+//! The rank-one model and its bounds: the distribution of clicks, the properties that paired
+//! experiments rely on, and values computed with at least 60 digits.
 //!
-//! The statistical checks simulate [`ROUNDS`] users from a fixed seed and compare counts with exact binomial bounds. A right model fails
-//! one check with probability at most 1e-6; it detects the wrong models with probability 1 - 1e-6 or more, as computed below.
+//! The statistical checks simulate [`ROUNDS`] users from a fixed seed and compare counts with exact
+//! binomial bounds. A right model fails one check with probability at most 1e-6; it detects the
+//! wrong models with probability 1 - 1e-6 or more, as computed below.
 
 use crate::support::simplex::covering_program;
 use crate::support::{FALSE_ALARM, assert_close, binomial_check, cases, counts, number, numbers, power};
@@ -23,7 +24,8 @@ fn cells(shape: TableShape) -> impl Iterator<Item = Cell> {
     (0..shape.n_cells()).map(move |number| shape.cell(number))
 }
 
-// --- Values -----------------------------------------------------------------------------------------------------------
+// --- Values
+// -----------------------------------------------------------------------------------------------------------
 
 #[test]
 fn calibrated_instances_have_the_printed_summary() {
@@ -116,9 +118,10 @@ fn pair(value: &Value) -> Cell {
     Cell::new(u32::try_from(both[0]).unwrap(), u32::try_from(both[1]).unwrap())
 }
 
-/// Theorem 1 after 2,000,000 rounds, as printed and corrected, for the two queries of section 5.2 as `RankOneModel::calibrated`
-/// draws them with seed 1. The paper argues with `1 / (mu gamma)`, which is 4.9 times smaller for query 2. The closer rows of
-/// query 2 take most of that back: the bound is 1.7 times smaller.
+/// Theorem 1 after 2,000,000 rounds, as printed and corrected, for the two queries of section 5.2
+/// as `RankOneModel::calibrated` draws them with seed 1. The paper argues with `1 / (mu gamma)`,
+/// which is 4.9 times smaller for query 2. The closer rows of query 2 take most of that back: the
+/// bound is 1.7 times smaller.
 #[test]
 fn theorem_1_is_smaller_for_the_second_calibrated_query() {
     let query_1 = ((871, 0.13, 0.85), [226_959_320.0, 453_832_030.0], 51.28, 1769.2);
@@ -141,7 +144,8 @@ fn theorem_1_is_smaller_for_the_second_calibrated_query() {
     }
 }
 
-/// Constants for the instances of the lower bound's paper, computed from its formula in another program.
+/// Constants for the instances of the lower bound's paper, computed from its formula in another
+/// program.
 #[test]
 fn the_lower_bound_has_known_values() {
     let needles = [
@@ -160,7 +164,8 @@ fn the_lower_bound_has_known_values() {
     }
 }
 
-/// The least regret of plays of all cells such that raising one row or one column to the best is ruled out, by the simplex method.
+/// The least regret of plays of all cells such that raising one row or one column to the best is
+/// ruled out, by the simplex method.
 fn lower_bound_program(rows: &[f64], columns: &[f64]) -> f64 {
     let users = RankOneModel::from_values(rows, columns).unwrap();
     let best = users.optimal_action();
@@ -181,12 +186,14 @@ fn lower_bound_program(rows: &[f64], columns: &[f64]) -> f64 {
     covering_program(&cost, &rows_told.iter().cloned().chain(columns_told).collect::<Vec<_>>()).0
 }
 
-/// A cell that is wrong in its row and in its column tells about both. Such a cell is never worth its cost.
+/// A cell that is wrong in its row and in its column tells about both. Such a cell is never worth
+/// its cost.
 #[test]
 fn the_lower_bound_is_its_linear_program() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
     for _ in 0..500 {
-        // Thousandths, because rounded products would be magnified by the divergence of closer numbers.
+        // Thousandths, because rounded products would be magnified by the divergence of closer
+        // numbers.
         let mut side = |n: usize| {
             (0..n).map(|_| f64::from(rng.random_range(1..1000_u32)) / 1000.0).collect::<Vec<f64>>()
         };
@@ -196,8 +203,8 @@ fn the_lower_bound_is_its_linear_program() {
     }
 }
 
-/// Other tables with another best cell, and the same probability for the best cell of this one: the plays that the bound counts tell one
-/// nat or more against each of them.
+/// Other tables with another best cell, and the same probability for the best cell of this one: the
+/// plays that the bound counts tell one nat or more against each of them.
 #[test]
 fn no_other_table_escapes_the_plays_of_the_lower_bound() {
     let (rows, columns) = ([0.7, 0.4, 0.2], [0.5, 0.6, 0.3]);
@@ -205,7 +212,8 @@ fn no_other_table_escapes_the_plays_of_the_lower_bound() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(4);
     let (mut found, mut closest) = (0, f64::INFINITY);
     while found < 20_000 {
-        // The first row times the second column remains `best`. Every other number remains or changes.
+        // The first row times the second column remains `best`. Every other number remains or
+        // changes.
         let mut change =
             |kept: f64, least: f64| if rng.random() { kept } else { rng.random_range(least..1.0) };
         let first = change(rows[0], best);
@@ -224,7 +232,8 @@ fn no_other_table_escapes_the_plays_of_the_lower_bound() {
     assert!((1.0..1.01).contains(&closest), "{closest}");
 }
 
-/// Lemma 1, on which Theorem 1 relies: `c (1 - max(p, q)) d(p, q) <= d(c p, c q) <= c d(p, q)`, and Pinsker's inequality.
+/// Lemma 1, on which Theorem 1 relies: `c (1 - max(p, q)) d(p, q) <= d(c p, c q) <= c d(p, q)`, and
+/// Pinsker's inequality.
 #[test]
 fn divergences_of_scaled_probabilities_satisfy_lemma_1() {
     for case in cases("kl_scaling.json") {
@@ -249,7 +258,8 @@ fn divergences_of_scaled_probabilities_satisfy_lemma_1() {
     }
 }
 
-// --- Degenerate input ---------------------------------------------------------------------------------------------------
+// --- Degenerate input
+// ---------------------------------------------------------------------------------------------------
 
 /// The paper's inequality on logarithms for n >= 5, and the weaker one that its proof needs.
 #[test]
@@ -266,12 +276,14 @@ fn logarithms_satisfy_the_corrected_steps_of_lemma_2() {
     }
 }
 
-/// Lemma 3: with as many plays as (10) requires, and means within a quarter of the gap, the interval of a row ends below that of the best
-/// one. `n` from 7 to 93 is left out, where the level exceeds `2 ln n`.
+/// Lemma 3: with as many plays as (10) requires, and means within a quarter of the gap, the
+/// interval of a row ends below that of the best one. `n` from 7 to 93 is left out, where the level
+/// exceeds `2 ln n`.
 #[test]
 fn lemma_3_separates_a_row_from_the_best_one() {
     let is_separated = |scale: f64, row: f64, gap: f64, horizon: f64| {
-        // As few plays as (10) allows: mu is the scale, p_max the larger of the best row and the scale.
+        // As few plays as (10) allows: mu is the scale, p_max the larger of the best row and the
+        // scale.
         let gamma = scale.max(1.0 - scale.max(row + gap));
         let plays = (16.0 * libm::log(horizon) / (scale * gamma * gap * gap)).ceil();
         let level = libm::log(horizon) + 3.0 * libm::log(libm::log(horizon));
@@ -290,12 +302,14 @@ fn lemma_3_separates_a_row_from_the_best_one() {
             }
         }
     }
-    // In between it fails, but there not even the first stage ends: it has at least three rows and columns, each played 16 ln n times.
+    // In between it fails, but there not even the first stage ends: it has at least three rows and
+    // columns, each played 16 ln n times.
     assert!(!is_separated(0.6, 0.83, 0.001, 20.0));
     assert!((7..=93).all(|n| 3.0 * 16.0 * libm::log(f64::from(n)) > f64::from(n)));
 }
 
-/// Lemma 4: the sum in its proof, over all stages up to the one that eliminates the row, for gaps scaled by `sqrt(mu gamma)` from 1 down.
+/// Lemma 4: the sum in its proof, over all stages up to the one that eliminates the row, for gaps
+/// scaled by `sqrt(mu gamma)` from 1 down.
 #[test]
 fn the_sum_of_lemma_4_is_below_256_but_not_below_160() {
     let mut largest: f64 = 0.0;
@@ -390,7 +404,8 @@ fn saved_models_are_validated_when_loaded() {
     assert!(serde_json::from_str::<RankOneModel>(r#"{"rows":[],"columns":[0.7]}"#).is_err());
 }
 
-// --- Generators ---------------------------------------------------------------------------------------------------------
+// --- Generators
+// ---------------------------------------------------------------------------------------------------------
 
 #[test]
 fn a_needle_has_one_better_row_and_column() {
@@ -432,7 +447,8 @@ quickcheck! {
     }
 }
 
-// --- Laws ---------------------------------------------------------------------------------------------------------------
+// --- Laws
+// ---------------------------------------------------------------------------------------------------------------
 
 /// Alarms about the clicks on every cell.
 fn check(
@@ -460,7 +476,8 @@ fn clicks_follow_the_model() {
     assert!(alarms.is_empty(), "{alarms:?}");
 }
 
-/// Wrong: one draw decides row and column together, so the click probability is the smaller of the two.
+/// Wrong: one draw decides row and column together, so the click probability is the smaller of the
+/// two.
 #[test]
 fn a_shared_draw_is_noticed() {
     let wrong = |cell: Cell, rng: &mut Xoshiro256PlusPlus| {
@@ -471,7 +488,8 @@ fn a_shared_draw_is_noticed() {
     assert!(power(ROUNDS, 0.2, 0.4) > 1.0 - FALSE_ALARM);
 }
 
-/// Two draws for every cell, and the same users: in the same column, a better row never misses a click that a worse row gets.
+/// Two draws for every cell, and the same users: in the same column, a better row never misses a
+/// click that a worse row gets.
 #[test]
 fn equal_generators_meet_the_same_users() {
     let users = RankOneModel::from_values(&ROWS, &COLUMNS).unwrap();

@@ -1,8 +1,9 @@
 //! The models whose users scan the list from the top: cascade and dependent clicks.
 //!
-//! The statistical checks simulate [`ROUNDS`](crate::support::ROUNDS) users from a fixed seed and compare counts with exact binomial bounds. A right model fails
-//! one check with probability at most 1e-6; at least one check detects each wrong model below with probability 1 - 1e-6 or more, as the
-//! tests compute and confirm.
+//! The statistical checks simulate [`ROUNDS`](crate::support::ROUNDS) users from a fixed seed and
+//! compare counts with exact binomial bounds. A right model fails one check with probability at
+//! most 1e-6; at least one check detects each wrong model below with probability 1 - 1e-6 or more,
+//! as the tests compute and confirm.
 
 #![expect(clippy::needless_pass_by_value, reason = "quickcheck hands a property its arguments by value")]
 
@@ -23,13 +24,16 @@ fn ranking(items: &[u32]) -> Ranking {
     items.iter().copied().map(ItemId::new).collect()
 }
 
-// --- Laws -------------------------------------------------------------------------------------------------------------
+// --- Laws
+// -------------------------------------------------------------------------------------------------------------
 
-/// Probability of every set of clicked positions, by its bits: a user who clicks on position `l` leaves with probability `leave[l]`.
+/// Probability of every set of clicked positions, by its bits: a user who clicks on position `l`
+/// leaves with probability `leave[l]`.
 fn laws(attraction: &[f64], leave: &[f64]) -> Vec<f64> {
     let n = attraction.len();
     let below = |position: usize| (position + 1..n).map(|other| attraction[other]);
-    // Every position down to the last click was examined. Below it, the user has left or examined the rest without a click.
+    // Every position down to the last click was examined. Below it, the user has left or examined
+    // the rest without a click.
     (0_u32..1 << n)
         .map(|pattern| {
             let clicked = |position: usize| pattern >> position & 1 == 1;
@@ -137,8 +141,9 @@ impl TryRng for Fixed {
     }
 }
 
-/// A uniform draw is `k / 2^53`. Bisection finds how many of these numbers give no click down to each position of a list, also for
-/// attractions of 0, 1 and their neighbours: as many as the product of the probabilities says.
+/// A uniform draw is `k / 2^53`. Bisection finds how many of these numbers give no click down to
+/// each position of a list, also for attractions of 0, 1 and their neighbours: as many as the
+/// product of the probabilities says.
 #[test]
 fn every_uniform_number_has_the_click_that_its_share_of_the_list_says() {
     const NUMBERS: u64 = 1 << 53;
@@ -205,9 +210,11 @@ fn every_list_takes_the_same_number_of_draws() {
     }
 }
 
-// --- The best list ----------------------------------------------------------------------------------------------------
+// --- The best list
+// ----------------------------------------------------------------------------------------------------
 
-/// At most 5 items; values on a coarse grid, so that ties, 0 and 1 occur; leave probabilities in any order.
+/// At most 5 items; values on a coarse grid, so that ties, 0 and 1 occur; leave probabilities in
+/// any order.
 #[derive(Debug, Clone)]
 struct Instance {
     theta: Vec<f64>,
@@ -312,7 +319,8 @@ fn names_of_items_do_not_matter() {
     QuickCheck::new().tests(300).quickcheck(property as fn(Instance, usize));
 }
 
-// --- Input ------------------------------------------------------------------------------------------------------------
+// --- Input
+// ------------------------------------------------------------------------------------------------------------
 
 #[test]
 fn invalid_instances_are_rejected() {

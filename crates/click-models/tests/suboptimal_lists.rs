@@ -1,4 +1,5 @@
-//! Lemmas on lists with suboptimal items: PBM paper, Lemmas 15, 16 and 18, Fact 17 and Proposition 14; RSF paper, Lemma 9.
+//! Lemmas on lists with suboptimal items: PBM paper, Lemmas 15, 16 and 18, Fact 17 and Proposition
+//! 14; RSF paper, Lemma 9.
 //!
 //! Items and positions are in decreasing order, so items `0..n_positions` are the best list.
 
@@ -27,9 +28,11 @@ fn inserted(item: usize, position: usize, n_positions: usize) -> Ranking {
     items.into_iter().map(ItemId::from_index).collect()
 }
 
-// --- RSF paper, Lemma 9 -----------------------------------------------------------------------------------------------
+// --- RSF paper, Lemma 9
+// -----------------------------------------------------------------------------------------------
 
-/// A list loses at least the examination of its suboptimal items times their distance to the last item of the best list.
+/// A list loses at least the examination of its suboptimal items times their distance to the last
+/// item of the best list.
 #[test]
 fn lemma_9_of_the_rsf_paper_bounds_the_gap_of_every_list() {
     fn property(Instance { theta, kappa }: Instance) {
@@ -64,9 +67,11 @@ fn lemma_9_with_the_distance_to_the_best_item_of_the_position_is_noticed() {
     assert!(users.gap(&list) < kappa[0] * (theta[0] - theta[2]) - 0.1);
 }
 
-// --- PBM paper, Lemmas 15 and 16, Proposition 14 ----------------------------------------------------------------------
+// --- PBM paper, Lemmas 15 and 16, Proposition 14
+// ----------------------------------------------------------------------
 
-/// The gap of a list is at least the sum of the gaps of the lists with one of its suboptimal items each.
+/// The gap of a list is at least the sum of the gaps of the lists with one of its suboptimal items
+/// each.
 #[test]
 fn lemma_16_holds_for_any_number_of_suboptimal_items() {
     fn property(Instance { theta, kappa }: Instance) {
@@ -86,8 +91,9 @@ fn lemma_16_holds_for_any_number_of_suboptimal_items() {
     assert_eq!(users.gap(&list), users.gap(&inserted(item, place, 2)));
 }
 
-/// Moving the plays of a list to the lists that explore its items one at a time, each at its cheapest position, leaves the information
-/// of every suboptimal item as it was, and does not cost more.
+/// Moving the plays of a list to the lists that explore its items one at a time, each at its
+/// cheapest position, leaves the information of every suboptimal item as it was, and does not cost
+/// more.
 #[test]
 fn lemma_15_keeps_the_constraints_and_proposition_14_the_cost() {
     fn property(Instance { theta, kappa }: Instance, plays: Vec<u8>, moved: usize) {
@@ -149,9 +155,11 @@ fn lemma_15_keeps_the_constraints_and_proposition_14_the_cost() {
     QuickCheck::new().tests(500).quickcheck(property as fn(Instance, Vec<u8>, usize));
 }
 
-// --- PBM paper, Fact 17 -----------------------------------------------------------------------------------------------
+// --- PBM paper, Fact 17
+// -----------------------------------------------------------------------------------------------
 
-/// The gap of the list with the largest indices, and twice its examined bonuses. Estimates are `errors` bonuses off.
+/// The gap of the list with the largest indices, and twice its examined bonuses. Estimates are
+/// `errors` bonuses off.
 fn gap_and_bonuses(theta: &[f64], kappa: &[f64], errors: &[f64], bonuses: &[f64]) -> (f64, f64) {
     let index = |item: usize| theta[item] + (errors[item] + 1.0) * bonuses[item];
     let mut items: Vec<usize> = (0..theta.len()).collect();
@@ -162,7 +170,8 @@ fn gap_and_bonuses(theta: &[f64], kappa: &[f64], errors: &[f64], bonuses: &[f64]
     (PositionBased::from_values(theta, kappa).unwrap().gap(&list), bonuses)
 }
 
-/// If no estimate is off by more than its bonus, the list with the largest indices loses at most twice its examined bonuses.
+/// If no estimate is off by more than its bonus, the list with the largest indices loses at most
+/// twice its examined bonuses.
 #[test]
 fn fact_17_holds_if_every_estimate_is_within_its_bonus() {
     fn property(Instance { theta, kappa }: Instance, draws: Vec<(i8, u8)>) {
@@ -173,15 +182,18 @@ fn fact_17_holds_if_every_estimate_is_within_its_bonus() {
         assert!(gap <= bonuses + ROUNDING, "{gap} above {bonuses}");
     }
     QuickCheck::new().tests(2000).quickcheck(property as fn(Instance, Vec<(i8, u8)>));
-    // The printed event asks this of the items of the list only. Here the best item is underestimated and not shown.
+    // The printed event asks this of the items of the list only. Here the best item is
+    // underestimated and not shown.
     let (gap, bonuses) = gap_and_bonuses(&[0.9, 0.3], &[1.0], &[-8.0, 0.0], &[0.1, 0.01]);
     assert!(gap > 10.0 * bonuses, "{gap} {bonuses}");
 }
 
-// --- PBM paper, Lemma 18 ----------------------------------------------------------------------------------------------
+// --- PBM paper, Lemma 18
+// ----------------------------------------------------------------------------------------------
 
-/// The largest left side of Lemma 18 over all sequences of lists with an item. Every such list raises the item's count by one, so a
-/// sequence loses most if each count meets the largest gap that the indicator still lets through.
+/// The largest left side of Lemma 18 over all sequences of lists with an item. Every such list
+/// raises the item's count by one, so a sequence loses most if each count meets the largest gap
+/// that the indicator still lets through.
 fn largest_sum(gaps: &[f64], constant: f64) -> f64 {
     let largest = |count: f64| {
         gaps.iter().copied().filter(|gap| count <= constant / (gap * gap)).fold(f64::NEG_INFINITY, f64::max)
@@ -212,7 +224,8 @@ fn lemma_18_holds_if_the_constant_exceeds_the_largest_squared_gap() {
         let (least, most) =
             gaps.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &gap| (least.min(gap), most.max(gap)));
         let sum = largest_sum(&gaps, constant);
-        // The first display, at a count of 0, is free of any condition: the term that the statement lacks.
+        // The first display, at a count of 0, is free of any condition: the term that the statement
+        // lacks.
         let corrected = 2.0 * constant / least + most - constant / most;
         assert!(sum <= corrected * (1.0 + 1e-12) + 1e-12, "{sum} above {corrected}");
         if constant >= most * most {
@@ -224,7 +237,8 @@ fn lemma_18_holds_if_the_constant_exceeds_the_largest_squared_gap() {
 
 #[test]
 fn lemma_18_is_false_as_printed_for_small_constants() {
-    // One list with a gap of 1, C = .01: its first display counts, since 0 <= .01, and costs 1. The printed bound is .02.
+    // One list with a gap of 1, C = .01: its first display counts, since 0 <= .01, and costs 1. The
+    // printed bound is .02.
     assert_eq!(largest_sum(&[1.0], 0.01), 1.0);
     // Forty lists, whose gaps halve every eighth time: the factor 2 is hardly too large.
     let gaps: Vec<f64> = (0..40).map(|step| libm::exp2(-f64::from(step) / 8.0)).collect();
@@ -232,7 +246,8 @@ fn lemma_18_is_false_as_printed_for_small_constants() {
     assert!(ratio > 1.8, "{ratio}");
 }
 
-/// Lemma 18, on the smallest gap of a list with an item: right for a suboptimal item, wrong for an item of the best list.
+/// Lemma 18, on the smallest gap of a list with an item: right for a suboptimal item, wrong for an
+/// item of the best list.
 #[test]
 fn smallest_gaps_of_lists_with_an_item() {
     fn property(Instance { theta, kappa }: Instance) {

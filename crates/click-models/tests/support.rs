@@ -1,4 +1,5 @@
-//! Helpers of this crate's tests: reading vectors, enumerating lists, exact binomial bounds, a simplex solver.
+//! Helpers of this crate's tests: reading vectors, enumerating lists, exact binomial bounds, a
+//! simplex solver.
 
 pub(crate) mod simplex;
 
@@ -80,7 +81,8 @@ impl Binomial {
             mass[if success <= 0.0 { 0 } else { n }] = 1.0;
             return Self { mass };
         }
-        // From the mode outwards, where every factor is at most 1, and scaled to a sum of 1 at the end.
+        // From the mode outwards, where every factor is at most 1, and scaled to a sum of 1 at the
+        // end.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and n")]
         let mode = (((n + 1) as f64 * success) as usize).min(n);
         let odds = success / (1.0 - success);
@@ -103,7 +105,8 @@ impl Binomial {
         usize::try_from(count).ok().and_then(|count| self.mass.get(count)).copied().unwrap_or(0.0)
     }
 
-    /// The range that a binomial variable leaves with probability at most `alpha`, half on either side.
+    /// The range that a binomial variable leaves with probability at most `alpha`, half on either
+    /// side.
     pub(crate) fn acceptance(&self, alpha: f64) -> RangeInclusive<u64> {
         let outside = |mass: &mut dyn Iterator<Item = &f64>| {
             let mut tail = 0.0;
@@ -123,13 +126,15 @@ impl Binomial {
     }
 }
 
-/// Checks `count` successes in `trials` against the success probability; returns an error message if the check fails.
+/// Checks `count` successes in `trials` against the success probability; returns an error message
+/// if the check fails.
 pub(crate) fn binomial_check(what: &str, count: u64, trials: u64, success: f64) -> Option<String> {
     let range = Binomial::new(trials, success).acceptance(FALSE_ALARM);
     (!range.contains(&count)).then(|| format!("{what}: {count} of {trials} at {success}, expected {range:?}"))
 }
 
-/// Probability that [`binomial_check`] against `claimed` fails if the success probability is `actual`.
+/// Probability that [`binomial_check`] against `claimed` fails if the success probability is
+/// `actual`.
 pub(crate) fn power(trials: u64, claimed: f64, actual: f64) -> f64 {
     Binomial::new(trials, actual).outside(&Binomial::new(trials, claimed).acceptance(FALSE_ALARM))
 }

@@ -1,9 +1,10 @@
-//! The divergence between two Bernoulli laws, which [`klucb`](crate::klucb) inverts. [`divergence`](crate::divergence) exports it and
-//! documents definition, reference and numerics.
+//! The divergence between two Bernoulli laws, which [`klucb`](crate::klucb) inverts.
+//! [`divergence`](crate::divergence) exports it and documents definition, reference and numerics.
 
 use crate::math::{ln, ln_1p, relative_entropy};
 
-/// The Kullback-Leibler divergence from a Bernoulli law with mean `p` to one with mean `q`, in nats.
+/// The Kullback-Leibler divergence from a Bernoulli law with mean `p` to one with mean `q`, in
+/// nats.
 ///
 /// Arguments outside `[0, 1]` count as the nearer edge; NaN gives NaN. May be `+inf`.
 ///
@@ -33,8 +34,9 @@ pub fn bernoulli_kl(p: f64, q: f64) -> f64 {
 
 /// The derivative of [`bernoulli_kl`] in its second argument, `(q - p) / (q (1 - q))`.
 ///
-/// Arguments outside `[0, 1]` count as the nearer edge. Zero if `p = q`, also at the edges, where the divergence has only a one-sided
-/// derivative; `-inf` at `q = 0 < p` and `+inf` at `q = 1 > p`; NaN gives NaN.
+/// Arguments outside `[0, 1]` count as the nearer edge. Zero if `p = q`, also at the edges, where
+/// the divergence has only a one-sided derivative; `-inf` at `q = 0 < p` and `+inf` at `q = 1 > p`;
+/// NaN gives NaN.
 ///
 /// ```
 /// // (1/4 - 1/2) / (1/4 * 3/4) = -4/3

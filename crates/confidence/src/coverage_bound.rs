@@ -1,4 +1,5 @@
-//! Guarantees as code: upper bounds, proved in the papers, on the probability that a confidence bound misses.
+//! Guarantees as code: upper bounds, proved in the papers, on the probability that a confidence
+//! bound misses.
 //!
 //! # Definition
 //!
@@ -12,16 +13,17 @@
 //!
 //! # Deviations
 //!
-//! If the printed statement differs from what its proof gives, the argument [`Constants`] selects one of the two.
+//! If the printed statement differs from what its proof gives, the argument [`Constants`] selects
+//! one of the two.
 //!
-//! - Proposition 8 counts `log t / log(1 + gamma)` slices of the range of counts; a number of slices is
-//!   whole, so the corrected bound rounds it up, as Theorem 2 and Proposition 10 do. It needs `delta > 1`
-//!   (`gamma = 1 / (delta - 1)`); below, the bound is 1.
-//! - Theorem B.2 prints `|sum X| <= 4 sigma sqrt(.. / tau)`, where the *mean* is meant. The algorithm adds
-//!   `4 sqrt(..)` although `[0, 1]` variables have `sigma = 1/2`: [`lil_scale`] gives 4 as printed and 2 as
-//!   needed.
-//! - `rho(delta)` is `sqrt(delta / (12 L))` in the algorithm, as its union bound needs, and `delta / (12 L)`
-//!   in two places: [`lil_rho`].
+//! - Proposition 8 counts `log t / log(1 + gamma)` slices of the range of counts; a number of
+//!   slices is whole, so the corrected bound rounds it up, as Theorem 2 and Proposition 10 do. It
+//!   needs `delta > 1` (`gamma = 1 / (delta - 1)`); below, the bound is 1.
+//! - Theorem B.2 prints `|sum X| <= 4 sigma sqrt(.. / tau)`, where the *mean* is meant. The
+//!   algorithm adds `4 sqrt(..)` although `[0, 1]` variables have `sigma = 1/2`: [`lil_scale`]
+//!   gives 4 as printed and 2 as needed.
+//! - `rho(delta)` is `sqrt(delta / (12 L))` in the algorithm, as its union bound needs, and
+//!   `delta / (12 L)` in two places: [`lil_rho`].
 //!
 //! All bounds are at most 1. They are 1 if their conditions fail. Finite arguments never give NaN.
 //!
@@ -53,10 +55,11 @@ fn probability(log: f64) -> f64 {
     if log < 0.0 { libm::exp(log) } else { 1.0 }
 }
 
-/// `e ceil(level ln t) exp(-level)`: the KL-UCB index of round `t` is below the mean with at most this
-/// probability.
+/// `e ceil(level ln t) exp(-level)`: the KL-UCB index of round `t` is below the mean with at most
+/// this probability.
 ///
-/// The number of observations may depend on the past in any way. For a level of at most 1 the proof does not apply, and the bound is 1.
+/// The number of observations may depend on the past in any way. For a level of at most 1 the proof
+/// does not apply, and the bound is 1.
 ///
 /// ```
 /// let bound = confidence::coverage_bound::kl_ucb(1000, 15.0);
@@ -71,9 +74,11 @@ pub fn kl_ucb(t: u64, level: f64) -> f64 {
     probability(1.0 - level + ln(slices))
 }
 
-/// `e level ln(t) exp(-level)`: Proposition 8 of the PBM paper; the corrected version rounds the number of slices `level ln t` up.
+/// `e level ln(t) exp(-level)`: Proposition 8 of the PBM paper; the corrected version rounds the
+/// number of slices `level ln t` up.
 ///
-/// The bound is on the probability that the PBM-UCB index at round `t` is below the attraction probability.
+/// The bound is on the probability that the PBM-UCB index at round `t` is below the attraction
+/// probability.
 ///
 /// ```
 /// use confidence::coverage_bound::{Constants, pbm_ucb};
@@ -91,9 +96,11 @@ pub fn pbm_ucb(t: u64, level: f64, constants: Constants) -> f64 {
     probability(1.0 - level + ln(slices))
 }
 
-/// `e^(L + 1) (ceil(level ln t) level / L)^L exp(-level)` for `level >= L + 1`, else 1: Proposition 10 of the PBM paper.
+/// `e^(L + 1) (ceil(level ln t) level / L)^L exp(-level)` for `level >= L + 1`, else 1: Proposition
+/// 10 of the PBM paper.
 ///
-/// The bound is on the probability that the multi-position index at round `t` is below the attraction probability; `L` is `n_positions`.
+/// The bound is on the probability that the multi-position index at round `t` is below the
+/// attraction probability; `L` is `n_positions`.
 ///
 /// ```
 /// use confidence::coverage_bound::multi_position;
@@ -111,8 +118,8 @@ pub fn multi_position(t: u64, level: f64, n_positions: usize) -> f64 {
     probability(positions + 1.0 + positions * ln(slices * level / positions) - level)
 }
 
-/// `6 rho^2` for `rho < sqrt(1/6)`, else 1: Theorem B.2 of the `CascadeBAI` paper, two-sided, for all numbers of observations
-/// simultaneously.
+/// `6 rho^2` for `rho < sqrt(1/6)`, else 1: Theorem B.2 of the `CascadeBAI` paper, two-sided, for
+/// all numbers of observations simultaneously.
 ///
 /// ```
 /// assert!((confidence::coverage_bound::lil(0.05) - 0.015).abs() < 1e-16);
@@ -122,8 +129,8 @@ pub fn lil(rho: f64) -> f64 {
     if rho >= 0.0 && bound < 1.0 { bound } else { 1.0 }
 }
 
-/// The factor of [`lil_radius_scaled`](crate::lil_radius_scaled) for variables in `[0, 1]`: 4 as `CascadeBAI`
-/// prints it, 2 as Theorem B.2 needs it.
+/// The factor of [`lil_radius_scaled`](crate::lil_radius_scaled) for variables in `[0, 1]`: 4 as
+/// `CascadeBAI` prints it, 2 as Theorem B.2 needs it.
 pub fn lil_scale(constants: Constants) -> f64 {
     match constants {
         Constants::Printed => 4.0,
@@ -131,8 +138,8 @@ pub fn lil_scale(constants: Constants) -> f64 {
     }
 }
 
-/// `sqrt(delta / (12 L))`, at which the probability that any of the `L` items fails is at most `delta / 2`; or `delta / (12 L)`, as
-/// printed in the proofs.
+/// `sqrt(delta / (12 L))`, at which the probability that any of the `L` items fails is at most
+/// `delta / 2`; or `delta / (12 L)`, as printed in the proofs.
 ///
 /// ```
 /// use confidence::coverage_bound::{Constants, lil, lil_rho};
@@ -145,8 +152,9 @@ pub fn lil_rho(delta: f64, n_items: usize, constants: Constants) -> f64 {
     if constants == Constants::Printed { ratio } else { sqrt(ratio) }
 }
 
-/// `(4 alpha - 1) K^2 / ((2 alpha - 1) t^(2 alpha - 1))` for `alpha > 1/2`, else 1: bounds the probability that any of RUCB's intervals
-/// fails at a round after `t`; the inverse of [`rucb_burn_in`].
+/// `(4 alpha - 1) K^2 / ((2 alpha - 1) t^(2 alpha - 1))` for `alpha > 1/2`, else 1: bounds the
+/// probability that any of RUCB's intervals fails at a round after `t`; the inverse of
+/// [`rucb_burn_in`].
 ///
 /// ```
 /// // alpha = 1, K = 2: 3 * 4 / t
@@ -162,8 +170,9 @@ pub fn rucb(t: u64, n_arms: usize, alpha: f64) -> f64 {
     probability(ln(2.0 + 1.0 / exponent) + 2.0 * ln(arms) - exponent * ln(t.max(1) as f64))
 }
 
-/// `C(delta) = ((4 alpha - 1) K^2 / ((2 alpha - 1) delta))^(1 / (2 alpha - 1))`, in rounds: with probability at least `1 - delta`, all of
-/// RUCB's intervals hold in all later rounds. `+inf` for `alpha <= 1/2` or `delta <= 0`; a `delta` above 1 counts as 1.
+/// `C(delta) = ((4 alpha - 1) K^2 / ((2 alpha - 1) delta))^(1 / (2 alpha - 1))`, in rounds: with
+/// probability at least `1 - delta`, all of RUCB's intervals hold in all later rounds. `+inf` for
+/// `alpha <= 1/2` or `delta <= 0`; a `delta` above 1 counts as 1.
 pub fn rucb_burn_in(delta: f64, n_arms: usize, alpha: f64) -> f64 {
     if !(alpha > 0.5 && alpha < f64::INFINITY && delta > 0.0) {
         return f64::INFINITY;

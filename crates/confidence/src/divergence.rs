@@ -2,8 +2,8 @@
 //!
 //! # Definition
 //!
-//! For Bernoulli laws with means `p` and `q`, with `0 ln 0 = 0`, and `+inf` where `p` gives weight to an
-//! outcome that `q` excludes,
+//! For Bernoulli laws with means `p` and `q`, with `0 ln 0 = 0`, and `+inf` where `p` gives weight
+//! to an outcome that `q` excludes,
 //!
 //! ```text
 //! d(p, q) = p ln(p / q) + (1 - p) ln((1 - p) / (1 - q))
@@ -18,10 +18,10 @@
 //! | [`Poisson`] | `[0, inf)` | `q - p + p ln(p / q)` |
 //! | [`Exponential`] | `[0, inf)` | `p / q - 1 - ln(p / q)` |
 //!
-//! Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*, COLT
-//! 2011, section 6, for the families; Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based
-//! model*, 2016, section 2; the continuous extension to the edges as in Katariya et al., *Bernoulli rank-1
-//! bandits*, 2017. Deviations: none.
+//! Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*,
+//! COLT 2011, section 6, for the families; Lagree, Vernade and Cappe, *Multiple-play bandits in the
+//! position-based model*, 2016, section 2; the continuous extension to the edges as in Katariya et
+//! al., *Bernoulli rank-1 bandits*, 2017. Deviations: none.
 //!
 //! | code | paper | shape | unit |
 //! |---|---|---|---|
@@ -31,9 +31,11 @@
 //!
 //! # Numerics
 //!
-//! The textbook formula subtracts two nearly equal logarithms if `p` is close to `q`. The code uses the sum of two non-negative terms, `p
-//! g((q - p) / p) + (1 - p) g((p - q) / (1 - p))` with `g(x) = x - ln(1 + x)`, in which nothing cancels. The relative error is at most
-//! about 4e-15 everywhere, also at `p = q (1 + 1e-15)` and at 5e-324. Complexity: constant, two divisions and no call of a logarithm.
+//! The textbook formula subtracts two nearly equal logarithms if `p` is close to `q`. The code uses
+//! the sum of two non-negative terms, `p g((q - p) / p) + (1 - p) g((p - q) / (1 - p))` with
+//! `g(x) = x - ln(1 + x)`, in which nothing cancels. The relative error is at most about 4e-15
+//! everywhere, also at `p = q (1 + 1e-15)` and at 5e-324. Complexity: constant, two divisions and
+//! no call of a logarithm.
 
 pub use crate::bernoulli::{bernoulli_kl, bernoulli_kl_derivative};
 
@@ -69,12 +71,12 @@ pub trait Divergence {
     /// The derivative of the divergence in `q`.
     fn derivative(&self, p: f64, q: f64) -> f64;
 
-    /// `max { q >= mean : n d(mean, q) <= level }`, never below the true root; the largest mean (perhaps
-    /// `+inf`) if `n` is 0.
+    /// `max { q >= mean : n d(mean, q) <= level }`, never below the true root; the largest mean
+    /// (perhaps `+inf`) if `n` is 0.
     fn upper(&self, mean: f64, n: f64, level: f64) -> f64;
 
-    /// `min { q <= mean : n d(mean, q) <= level }`, never above the true root; the smallest mean (perhaps
-    /// `-inf`) if `n` is 0.
+    /// `min { q <= mean : n d(mean, q) <= level }`, never above the true root; the smallest mean
+    /// (perhaps `-inf`) if `n` is 0.
     fn lower(&self, mean: f64, n: f64, level: f64) -> f64;
 }
 
@@ -100,8 +102,8 @@ impl Divergence for Bernoulli {
     }
 }
 
-/// Gaussian laws with a known variance; with variance `s^2`, the index is valid for sub-Gaussian variables
-/// with parameter `s`.
+/// Gaussian laws with a known variance; with variance `s^2`, the index is valid for sub-Gaussian
+/// variables with parameter `s`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Gaussian {
     variance: NonNegative,
@@ -259,7 +261,8 @@ const RATIO_ERROR: f64 = 16.0 * f64::EPSILON;
 
 /// The root `r >= 1` of `r - 1 - ln r = t`, rounded up.
 ///
-/// Newton's method on a convex function: from any start, every step ends right of the root, so the iterates decrease.
+/// Newton's method on a convex function: from any start, every step ends right of the root, so the
+/// iterates decrease.
 pub(crate) fn larger_ratio(t: f64) -> f64 {
     if t <= 0.0 {
         return 1.0;

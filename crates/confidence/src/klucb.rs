@@ -6,12 +6,12 @@
 //! upper = max { q in [p, 1] : n d(p, q) <= level },      lower = min { q in [0, p] : n d(p, q) <= level }
 //! ```
 //!
-//! with the Bernoulli divergence `d` of [`bernoulli_kl`]. It is a bound for the mean of any variable in
-//! `[0, 1]`.
+//! with the Bernoulli divergence `d` of [`bernoulli_kl`]. It is a bound for the mean of any
+//! variable in `[0, 1]`.
 //!
-//! Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*, COLT
-//! 2011, Algorithm 1; the lower index as in Katariya et al., *Bernoulli rank-1 bandits*, 2017, section 3.
-//! Deviations: none. (Where papers write `arg max`, the maximal `q` is meant.)
+//! Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*,
+//! COLT 2011, Algorithm 1; the lower index as in Katariya et al., *Bernoulli rank-1 bandits*, 2017,
+//! section 3. Deviations: none. (Where papers write `arg max`, the maximal `q` is meant.)
 //!
 //! | code | paper | shape | unit |
 //! |---|---|---|---|
@@ -22,14 +22,17 @@
 //!
 //! # Numerics
 //!
-//! `n = 0` gives 1 and 0, a level of 0 gives the mean. Means outside `[0, 1]` count as the nearer edge, a
-//! negative level as 0, a negative count as 0; a NaN argument and an infinite level count as no information.
+//! `n = 0` gives 1 and 0, a level of 0 gives the mean. Means outside `[0, 1]` count as the nearer
+//! edge, a negative level as 0, a negative count as 0; a NaN argument and an infinite level count
+//! as no information.
 //!
-//! The solver looks for the displacement `x = |q - p|`. `d` is convex in it, so a Newton step from *any* point ends on the far side of
-//! the root, because the tangent lies below the function. The last step is such a step, plus a bound on its rounding error: **an upper
-//! index never lies below the true root and a lower one never above it**. The steps before it are of third order and start from a
-//! closed-form guess. They come so close to the root that the last step overshoots by less than 1e-14 of `x`. The result is a function of
-//! the arguments alone, with the same bits on every x86-64 processor.
+//! The solver looks for the displacement `x = |q - p|`. `d` is convex in it, so a Newton step from
+//! *any* point ends on the far side of the root, because the tangent lies below the function. The
+//! last step is such a step, plus a bound on its rounding error: **an upper index never lies below
+//! the true root and a lower one never above it**. The steps before it are of third order and start
+//! from a closed-form guess. They come so close to the root that the last step overshoots by less
+//! than 1e-14 of `x`. The result is a function of the arguments alone, with the same bits on every
+//! x86-64 processor.
 //!
 //! Complexity: constant; mostly two evaluations of `d`.
 //!
@@ -48,10 +51,12 @@ pub(crate) use solver::guess;
 use crate::bernoulli::bernoulli_kl;
 use solver::{displacement, round_down, round_up};
 
-/// Steps of the bisection references: enough to halve `[0, 1]` down to the spacing of the numbers near 1.
+/// Steps of the bisection references: enough to halve `[0, 1]` down to the spacing of the numbers
+/// near 1.
 const BISECTION_STEPS: u32 = 53;
 
-/// The upper KL-UCB index `max { q in [mean, 1] : n d(mean, q) <= level }`; never below the true root.
+/// The upper KL-UCB index `max { q in [mean, 1] : n d(mean, q) <= level }`; never below the true
+/// root.
 ///
 /// See the [module](self) for what happens at the edges and out of range.
 ///
@@ -77,7 +82,8 @@ pub fn kl_ucb_upper(mean: f64, n: f64, level: f64) -> f64 {
     round_up(p + x).min(1.0)
 }
 
-/// The lower KL-UCB index `min { q in [0, mean] : n d(mean, q) <= level }`; never above the true root.
+/// The lower KL-UCB index `min { q in [0, mean] : n d(mean, q) <= level }`; never above the true
+/// root.
 ///
 /// See the [module](self) for what happens at the edges and out of range.
 #[inline]
@@ -122,7 +128,8 @@ fn checked(mean: f64, n: f64, level: f64) -> Option<(f64, f64)> {
     Some((mean.clamp(0.0, 1.0), per_observation(level, n)))
 }
 
-/// `level / n`. A positive level leaves room on both sides of a mean, so its quotient must not underflow.
+/// `level / n`. A positive level leaves room on both sides of a mean, so its quotient must not
+/// underflow.
 #[inline]
 pub(crate) fn per_observation(level: f64, n: f64) -> f64 {
     let least = if level > 0.0 { f64::MIN_POSITIVE } else { f64::NEG_INFINITY };

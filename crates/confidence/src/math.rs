@@ -1,8 +1,9 @@
 //! Elementary functions that give the same bits on every processor.
 //!
-//! The platform's `ln` takes another code path on processors with fused multiply-add, so the last bit of its result depends on the
-//! machine. The functions here use additions, multiplications and divisions only, each rounded once, so their results depend only on
-//! their arguments. They are also faster than a call into a C library, because they are inlined and hardly branch.
+//! The platform's `ln` takes another code path on processors with fused multiply-add, so the last
+//! bit of its result depends on the machine. The functions here use additions, multiplications and
+//! divisions only, each rounded once, so their results depend only on their arguments. They are
+//! also faster than a call into a C library, because they are inlined and hardly branch.
 //!
 //! # Definition
 //!
@@ -12,10 +13,12 @@
 //! ln(q / p) = 2 atanh(s) = 2 s + 2 s^3 R(s^2),      R(z) = 1/3 + z/5 + z^2/7 + ...
 //! ```
 //!
-//! The code replaces `R` by its best polynomial of degree 7 for `|s| <= 0.2005`, with a relative error of 4e-17.
+//! The code replaces `R` by its best polynomial of degree 7 for `|s| <= 0.2005`, with a relative
+//! error of 4e-17.
 //!
-//! Reference: the reduction to `atanh` is classical (Abramowitz and Stegun, 4.6.22); the coefficients were
-//! computed for this crate by the exchange algorithm in 50-digit arithmetic. Deviations: none.
+//! Reference: the reduction to `atanh` is classical (Abramowitz and Stegun, 4.6.22); the
+//! coefficients were computed for this crate by the exchange algorithm in 50-digit arithmetic.
+//! Deviations: none.
 //!
 //! | code | meaning |
 //! |---|---|
@@ -24,8 +27,9 @@
 //!
 //! # Numerics
 //!
-//! The error of [`ln`] is less than one unit in the last place. The relative error of [`x_minus_ln_1p`] and [`relative_entropy`] is less
-//! than 4e-15, even for tiny values. Complexity: constant.
+//! The error of [`ln`] is less than one unit in the last place. The relative error of
+//! [`x_minus_ln_1p`] and [`relative_entropy`] is less than 4e-15, even for tiny values. Complexity:
+//! constant.
 //!
 //! ```
 //! use confidence::math::{ln, relative_entropy};
@@ -71,7 +75,8 @@ fn atanh_tail(z: f64) -> f64 {
     low + z4 * high
 }
 
-/// [`atanh_tail`] with a relative error of 3e-7: enough for a step that a more accurate one follows.
+/// [`atanh_tail`] with a relative error of 3e-7: enough for a step that a more accurate one
+/// follows.
 #[inline]
 fn atanh_tail_roughly(z: f64) -> f64 {
     (1.0 / 3.0 + z * 0.2) + (z * z) * (1.0 / 7.0 + z * (1.0 / 9.0))
@@ -141,9 +146,11 @@ fn ln_of_parts(k: f64, m: f64) -> f64 {
     k * LN_2_HIGH - ((correction - k * LN_2_LOW) - f)
 }
 
-/// [`ln`] of several positive normal numbers, lane by lane and free of branches, so that they share vector registers.
+/// [`ln`] of several positive normal numbers, lane by lane and free of branches, so that they share
+/// vector registers.
 ///
-/// The results have the same bits as [`ln`]. For other arguments than positive normal numbers, they are meaningless.
+/// The results have the same bits as [`ln`]. For other arguments than positive normal numbers, they
+/// are meaningless.
 ///
 /// ```
 /// use confidence::math::{ln, ln_of_normals};
@@ -189,7 +196,8 @@ pub fn ln_1p(x: f64) -> f64 {
     }
 }
 
-/// [`ln_1p`] of several numbers above -0.29 and below 0.41, lane by lane and free of branches, so that they share vector registers.
+/// [`ln_1p`] of several numbers above -0.29 and below 0.41, lane by lane and free of branches, so
+/// that they share vector registers.
 ///
 /// The results have the same bits as [`ln_1p`]. For other arguments they are meaningless.
 ///
@@ -229,10 +237,11 @@ pub fn x_minus_ln_1p(x: f64) -> f64 {
     }
 }
 
-/// `ln(q / p)` of two positive finite numbers, accurate in relative terms also where the ratio is close to 1.
+/// `ln(q / p)` of two positive finite numbers, accurate in relative terms also where the ratio is
+/// close to 1.
 ///
-/// `difference` is `q - p`, as in [`relative_entropy`]. An argument that is not positive and finite gives what
-/// `ln(q) - ln(p)` gives.
+/// `difference` is `q - p`, as in [`relative_entropy`]. An argument that is not positive and finite
+/// gives what `ln(q) - ln(p)` gives.
 ///
 /// ```
 /// assert_eq!(confidence::math::ln_ratio(1e20, 1e20, 1.0), 1e-20);
@@ -251,13 +260,13 @@ pub fn ln_ratio(p: f64, q: f64, difference: f64) -> f64 {
 
 /// The unnormalised relative entropy `p ln(p / q) - p + q` of two finite non-negative numbers.
 ///
-/// It is the Kullback-Leibler divergence from a Poisson law with mean `p` to one with mean `q`, and the
-/// Bernoulli divergence is the sum of two of them. `difference` is `q - p`, handed in because the caller
-/// often knows it more accurately than the subtraction of two rounded numbers gives it. Zero if `p = q`, `q`
-/// if `p = 0`, `+inf` if `q = 0 < p`.
+/// It is the Kullback-Leibler divergence from a Poisson law with mean `p` to one with mean `q`, and
+/// the Bernoulli divergence is the sum of two of them. `difference` is `q - p`, handed in because
+/// the caller often knows it more accurately than the subtraction of two rounded numbers gives it.
+/// Zero if `p = q`, `q` if `p = 0`, `+inf` if `q = 0 < p`.
 ///
-/// Each part of the sum is accurate in relative terms: with `q' = q / 2^k` the power of two nearest to the
-/// ratio taken out,
+/// Each part of the sum is accurate in relative terms: with `q' = q / 2^k` the power of two nearest
+/// to the ratio taken out,
 ///
 /// ```text
 /// p ln(p / q) - p + q = (q - q') - p k ln 2 + (q' - p) s - 2 p s^3 R(s^2),      s = (q' - p) / (q' + p)
@@ -275,15 +284,16 @@ pub fn relative_entropy(p: f64, q: f64, difference: f64) -> f64 {
 
 /// [`relative_entropy`] of two numbers that are neither tiny nor huge; `p` may be 0.
 ///
-/// With `ROUGH`, right to 1e-7 only. Free of branches: which of its cases applies is not predictable. The
-/// integers are kept unsigned and turned into floats by their bits: the vector unit of the baseline can do no
-/// better.
+/// With `ROUGH`, right to 1e-7 only. Free of branches: which of its cases applies is not
+/// predictable. The integers are kept unsigned and turned into floats by their bits: the vector
+/// unit of the baseline can do no better.
 #[inline]
 pub(crate) fn relative_entropy_of_normal<const ROUGH: bool>(p: f64, q: f64, difference: f64) -> f64 {
     const HALF: u64 = 1 << (MANTISSA_BITS - 1);
     // Vanishes beside any ordinary q, and keeps the numbers below normal for p = 0.
     let p = if p > TINY { p } else { TINY };
-    // The bits of a float, read as an integer, are its base-2 logarithm up to 0.0861; so |s| <= 0.2005.
+    // The bits of a float, read as an integer, are its base-2 logarithm up to 0.0861; so |s| <=
+    // 0.2005.
     let ratio = q.to_bits().wrapping_sub(p.to_bits()).wrapping_add(HALF + (BIAS << MANTISSA_BITS));
     let biased = ratio >> MANTISSA_BITS;
     let k = biased_to_float(biased);
@@ -299,7 +309,8 @@ pub(crate) fn relative_entropy_of_normal<const ROUGH: bool>(p: f64, q: f64, diff
     main - (2.0 * p * s * z) * tail
 }
 
-/// The sum of two [`relative_entropy_of_normal`], lane by lane, so that both share vector registers.
+/// The sum of two [`relative_entropy_of_normal`], lane by lane, so that both share vector
+/// registers.
 #[inline]
 pub(crate) fn two_relative_entropies<const ROUGH: bool>(
     p: [f64; 2],
@@ -333,10 +344,12 @@ fn relative_entropy_of_unusual(p: f64, q: f64, difference: f64) -> f64 {
     }
 }
 
-/// `ln n! - ln(sqrt(2 pi n) (n / e)^n)`, which is `1 / (12 n)` in the first term, for `n > 0`; `n!` is `Gamma(n + 1)`.
+/// `ln n! - ln(sqrt(2 pi n) (n / e)^n)`, which is `1 / (12 n)` in the first term, for `n > 0`; `n!`
+/// is `Gamma(n + 1)`.
 ///
-/// Above 10 by the series in `1 / n^2` (Abramowitz, Stegun, 6.1.41), whose first term left out is below `1e-14` there. Integers up to 10
-/// are in a table, and other numbers up to 10 are shifted by 10, with an error below `1e-13`.
+/// Above 10 by the series in `1 / n^2` (Abramowitz, Stegun, 6.1.41), whose first term left out is
+/// below `1e-14` there. Integers up to 10 are in a table, and other numbers up to 10 are shifted by
+/// 10, with an error below `1e-13`.
 ///
 /// # Examples
 ///
@@ -373,7 +386,8 @@ pub fn stirling_error(n: f64) -> f64 {
         / n
 }
 
-/// [`stirling_error`] of a number that is not in the table: `n! = (n + 10)! / ((n + 1) ... (n + 10))`.
+/// [`stirling_error`] of a number that is not in the table:
+/// `n! = (n + 10)! / ((n + 1) ... (n + 10))`.
 fn stirling_error_by_shift(n: f64) -> f64 {
     let mut product = 1.0;
     for step in 1..=10 {

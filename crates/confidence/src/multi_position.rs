@@ -1,4 +1,5 @@
-//! The multi-position KL index: how attractive an item may still be, given its clicks at several positions.
+//! The multi-position KL index: how attractive an item may still be, given its clicks at several
+//! positions.
 //!
 //! # Definition
 //!
@@ -11,15 +12,17 @@
 //!
 //! where `theta_min` is the arg min of the convex function `Phi` over `[0, 1]`.
 //!
-//! Reference: Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based model*, 2016, equation
-//! (7). The lower index is its mirror image and not in the paper.
+//! Reference: Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based model*, 2016,
+//! equation (7). The lower index is its mirror image and not in the paper.
 //!
 //! Deviations: the paper's "minimum" is the arg min. It does not define the following cases:
 //!
-//! - With several positions, `min Phi` is positive in general and may exceed the level. Then the set is empty, and both indices are
-//!   `theta_min`.
-//! - No data: `U = 1`, `lower = 0`. No clicks: `theta_min = 0`. Clicks on every show: `theta_min = 1`.
-//! - A position that is never examined (`kappa_l = 0`, or below 1e-100) carries no information and is ignored.
+//! - With several positions, `min Phi` is positive in general and may exceed the level. Then the
+//!   set is empty, and both indices are `theta_min`.
+//! - No data: `U = 1`, `lower = 0`. No clicks: `theta_min = 0`. Clicks on every show:
+//!   `theta_min = 1`.
+//! - A position that is never examined (`kappa_l = 0`, or below 1e-100) carries no information and
+//!   is ignored.
 //!
 //! | code | paper | shape | unit |
 //! |---|---|---|---|
@@ -31,16 +34,18 @@
 //!
 //! # Numerics
 //!
-//! `Phi` is summed from [`relative_entropy`](crate::math::relative_entropy) terms, none negative, each accurate in relative terms. `Phi`
-//! is convex, so a Newton step from *any* point right of `theta_min` ends right of the upper root (the tangent lies below the function),
-//! and one from the left ends left of the lower root. The last step of the solver is such a step, plus a bound on its rounding error: an
-//! upper index never lies below the true root, a lower one never above it.
+//! `Phi` is summed from [`relative_entropy`](crate::math::relative_entropy) terms, none negative,
+//! each accurate in relative terms. `Phi` is convex, so a Newton step from *any* point right of
+//! `theta_min` ends right of the upper root (the tangent lies below the function), and one from the
+//! left ends left of the lower root. The last step of the solver is such a step, plus a bound on
+//! its rounding error: an upper index never lies below the true root, a lower one never above it.
 //!
-//! Arguments out of range are clamped: clicks beyond shows count
-//! as shows, examinations outside `[0, 1]` as the nearer edge (NaN as 0), a negative level as 0, and a positive level below 1e-250 as
-//! 1e-250. Slices of unequal length are cut to the shortest.
+//! Arguments out of range are clamped: clicks beyond shows count as shows, examinations outside
+//! `[0, 1]` as the nearer edge (NaN as 0), a negative level as 0, and a positive level below 1e-250
+//! as 1e-250. Slices of unequal length are cut to the shortest.
 //!
-//! Complexity: time proportional to the number of positions, usually three evaluations of `Phi`; no allocation.
+//! Complexity: time proportional to the number of positions, usually three evaluations of `Phi`; no
+//! allocation.
 //!
 //! ```
 //! use confidence::{kl_ucb_upper, multi_position_upper};
@@ -57,7 +62,8 @@ mod item;
 
 use item::Item;
 
-/// Examination probabilities below this count as 0: a hundred orders of magnitude away from any effect, and from underflow.
+/// Examination probabilities below this count as 0: a hundred orders of magnitude away from any
+/// effect, and from underflow.
 pub(crate) const LEAST_EXAMINATION: f64 = 1e-100;
 /// Positive levels below this value are raised to it.
 const LEAST_LEVEL: f64 = 1e-250;
@@ -67,13 +73,15 @@ const BISECTION_STEPS: u32 = 60;
 /// The arg min and the minimum of an item's [`multi_position_divergence`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MultiPositionMinimum {
-    /// The arg min over `[0, 1]`: the maximum-likelihood estimate of the item's attraction probability.
+    /// The arg min over `[0, 1]`: the maximum-likelihood estimate of the item's attraction
+    /// probability.
     pub theta: f64,
     /// The divergence there, in nats; an index is feasible if the level is at least this.
     pub divergence: f64,
 }
 
-/// `sum_l N_l d(S_l / N_l, kappa_l q)`, the function that the multi-position index inverts; may be `+inf`.
+/// `sum_l N_l d(S_l / N_l, kappa_l q)`, the function that the multi-position index inverts; may be
+/// `+inf`.
 ///
 /// `q` outside `[0, 1]` counts as the nearer edge.
 ///
@@ -138,7 +146,8 @@ pub fn multi_position_lower(clicks: &[u64], shows: &[u64], examination: &[f64], 
     item.solve::<false>(&totals, usable(level))
 }
 
-/// [`multi_position_upper`] by bisection: the plain reference that the fast solver is tested against.
+/// [`multi_position_upper`] by bisection: the plain reference that the fast solver is tested
+/// against.
 pub fn multi_position_upper_bisection(clicks: &[u64], shows: &[u64], examination: &[f64], level: f64) -> f64 {
     if level.is_nan() {
         return 1.0;

@@ -13,11 +13,13 @@
 //!
 //! # Definition
 //!
-//! A radius is added to (or subtracted from) an empirical mean of `n` observations in `[0, 1]`. `level` is in nats: the logarithm of one
-//! over the miss probability, or an exploration rate such as `ln t` (see [`Rate`](crate::Rate)).
+//! A radius is added to (or subtracted from) an empirical mean of `n` observations in `[0, 1]`.
+//! `level` is in nats: the logarithm of one over the miss probability, or an exploration rate such
+//! as `ln t` (see [`Rate`](crate::Rate)).
 //!
-//! Deviations: [`lil_radius`] has the factor 4 that Algorithm 1 prints; the theorem behind it needs 4 sigma =
-//! 2 for variables in `[0, 1]`, and [`lil_radius_scaled`] takes the factor as an argument.
+//! Deviations: [`lil_radius`] has the factor 4 that Algorithm 1 prints; the theorem behind it needs
+//! 4 sigma = 2 for variables in `[0, 1]`, and [`lil_radius_scaled`] takes the factor as an
+//! argument.
 //!
 //! | code | paper | shape | unit |
 //! |---|---|---|---|
@@ -28,8 +30,8 @@
 //!
 //! # Numerics
 //!
-//! No observation gives `+inf`. A negative level counts as 0, a negative count as 0; nothing gives NaN unless
-//! an argument is NaN. Complexity: constant.
+//! No observation gives `+inf`. A negative level counts as 0, a negative count as 0; nothing gives
+//! NaN unless an argument is NaN. Complexity: constant.
 
 use crate::math::{ln, sqrt};
 
@@ -52,8 +54,8 @@ fn root_of_ratio(factor: f64, n: f64, level: f64) -> f64 {
 
 /// `sqrt(level / (2 n))`; `+inf` if `n` is 0.
 ///
-/// With `level = ln(1 / alpha)` and a fixed `n`, mean + radius misses the true mean with probability at most
-/// `alpha` (Hoeffding 1963, Theorem 1).
+/// With `level = ln(1 / alpha)` and a fixed `n`, mean + radius misses the true mean with
+/// probability at most `alpha` (Hoeffding 1963, Theorem 1).
 ///
 /// ```
 /// assert_eq!(confidence::hoeffding_radius(2.0, 1.0), 0.5);
@@ -74,7 +76,8 @@ pub fn ucb1_radius(n: f64, level: f64) -> f64 {
     root_of_ratio(2.0, n, level)
 }
 
-/// `sqrt(2 level / (3 n))`, the bonus of RSF-UCB, `n` counting observed displays only; `+inf` if `n` is 0.
+/// `sqrt(2 level / (3 n))`, the bonus of RSF-UCB, `n` counting observed displays only; `+inf` if
+/// `n` is 0.
 ///
 /// ```
 /// assert_eq!(confidence::rsf_ucb_radius(6.0, 9.0), 1.0);
@@ -105,11 +108,12 @@ pub fn scaled_radius(n: f64, level: f64, factor: f64) -> f64 {
     root_of_ratio(factor.max(0.0), n, level)
 }
 
-/// `sqrt(2 variance level / n) + 3 level / n`, the empirical Bernstein bonus of UCB-V; `+inf` if `n` is 0.
+/// `sqrt(2 variance level / n) + 3 level / n`, the empirical Bernstein bonus of UCB-V; `+inf` if
+/// `n` is 0.
 ///
 /// `variance` is the empirical variance with divisor `n` (a negative one counts as 0),
-/// `level = ln(3 / alpha)` for variables in `[0, 1]`: the mean then differs by more than the radius with
-/// probability at most `alpha` (two-sided, fixed `n`).
+/// `level = ln(3 / alpha)` for variables in `[0, 1]`: the mean then differs by more than the radius
+/// with probability at most `alpha` (two-sided, fixed `n`).
 ///
 /// ```
 /// // sqrt(2 * 0.25 * 1 / 2) + 3 / 2
@@ -122,8 +126,9 @@ pub fn bernstein_radius(n: f64, variance: f64, level: f64) -> f64 {
 
 /// `sqrt(2 variance level / n) + 7 level / (3 (n - 1))`; `+inf` if `n` is at most 1.
 ///
-/// `variance` is the sample variance with divisor `n - 1` (a negative one counts as 0), `level = ln(2 / alpha)` for variables in `[0,
-/// 1]`: the true mean then exceeds mean + radius (or is below mean - radius) with probability at most `alpha` (one-sided, fixed `n`).
+/// `variance` is the sample variance with divisor `n - 1` (a negative one counts as 0),
+/// `level = ln(2 / alpha)` for variables in `[0, 1]`: the true mean then exceeds mean + radius (or
+/// is below mean - radius) with probability at most `alpha` (one-sided, fixed `n`).
 ///
 /// ```
 /// // sqrt(2 * 0.25 * 1 / 2) + 7 / 3
@@ -146,8 +151,8 @@ fn plain_ratio(factor: f64, n: f64, level: f64) -> f64 {
 
 /// `sqrt(n / n~) sqrt(level / (2 n~))`, the bonus of PBM-UCB; `+inf` if `weighted_shows` is 0.
 ///
-/// `n` is how often the item was shown, at any position, and `weighted_shows` the sum over these shows of the
-/// examination probability of the position (`n~` in the paper).
+/// `n` is how often the item was shown, at any position, and `weighted_shows` the sum over these
+/// shows of the examination probability of the position (`n~` in the paper).
 ///
 /// ```
 /// // Two shows at positions examined half of the time: sqrt(2 / 1) sqrt(1 / 2) = 1.
@@ -163,7 +168,8 @@ pub fn pbm_ucb_radius(n: f64, weighted_shows: f64, level: f64) -> f64 {
     if radius.is_nan() { f64::INFINITY } else { radius }
 }
 
-/// `4 sqrt(ln(log2(2 n) / rho) / n)`, the radius of `CascadeBAI`'s Algorithm 1 as printed; `+inf` if `n` is 0.
+/// `4 sqrt(ln(log2(2 n) / rho) / n)`, the radius of `CascadeBAI`'s Algorithm 1 as printed; `+inf`
+/// if `n` is 0.
 ///
 /// ```
 /// // n = 1: 4 sqrt(ln(1 / rho))
@@ -176,8 +182,9 @@ pub fn lil_radius(n: u64, rho: f64) -> f64 {
 
 /// `scale sqrt(ln(log2(2 n) / rho) / n)`; `+inf` if `n` is 0.
 ///
-/// `scale` is `4 sigma` for sub-Gaussian variables with parameter `sigma`: 2 is enough for variables in
-/// `[0, 1]`. A `rho` that is not positive gives `+inf`; the logarithm of a ratio below 1 counts as 0.
+/// `scale` is `4 sigma` for sub-Gaussian variables with parameter `sigma`: 2 is enough for
+/// variables in `[0, 1]`. A `rho` that is not positive gives `+inf`; the logarithm of a ratio below
+/// 1 counts as 0.
 ///
 /// ```
 /// assert_eq!(confidence::lil_radius_scaled(7, 0.1, 4.0), 2.0 * confidence::lil_radius_scaled(7, 0.1, 2.0));

@@ -1,7 +1,8 @@
 //! Exploration rates: how the level of a confidence bound grows with the round.
 //!
-//! A *level* is the threshold, in nats, for a squared, scaled deviation: an arm with `n` observations and mean `p` may still be as good
-//! as `q` as long as `n d(p, q) <= level`. The rate at round `t` is
+//! A *level* is the threshold, in nats, for a squared, scaled deviation: an arm with `n`
+//! observations and mean `p` may still be as good as `q` as long as `n d(p, q) <= level`. The rate
+//! at round `t` is
 //!
 //! ```text
 //! max(0, (1 + epsilon) ln t + c ln ln t)
@@ -9,10 +10,11 @@
 //!
 //! where `t` is the 1-based round being decided, so the statistics are those of `t - 1` rounds.
 //!
-//! Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*, COLT 2011 (`c = 3` in the analysis,
-//! `c = 0` in its experiments); Combes et al., SIGMETRICS 2015 (`c = 4`); Lagree, Vernade, Cappe 2016, Theorems 9 and 11 (`1 + epsilon`)
-//! and Algorithm 1 (`ln T` in place of `ln t`). Deviations: none. The papers do not define negative values (`ln ln t` at `t = 2`); here
-//! they count as 0.
+//! Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*,
+//! COLT 2011 (`c = 3` in the analysis, `c = 0` in its experiments); Combes et al., SIGMETRICS 2015
+//! (`c = 4`); Lagree, Vernade, Cappe 2016, Theorems 9 and 11 (`1 + epsilon`) and Algorithm 1
+//! (`ln T` in place of `ln t`). Deviations: none. The papers do not define negative values
+//! (`ln ln t` at `t = 2`); here they count as 0.
 //!
 //! | code | paper | unit |
 //! |---|---|---|

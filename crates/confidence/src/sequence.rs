@@ -1,17 +1,20 @@
-//! Confidence sequences: intervals for a mean that hold *simultaneously for all* numbers of observations.
+//! Confidence sequences: intervals for a mean that hold *simultaneously for all* numbers of
+//! observations.
 //!
 //! # Definition
 //!
-//! Observations `X_1, X_2, ...` in `[0, 1]` have the same mean `m` given the past. Intervals `C_1, C_2, ...`,
-//! each a function of the observations so far, are a confidence sequence with miss probability `alpha` if
+//! Observations `X_1, X_2, ...` in `[0, 1]` have the same mean `m` given the past. Intervals
+//! `C_1, C_2, ...`, each a function of the observations so far, are a confidence sequence with miss
+//! probability `alpha` if
 //!
 //! ```text
 //! P(there is n >= 1 with m not in C_n) <= alpha.
 //! ```
 //!
-//! They may be checked after every observation, and sampling may stop at any time. Each comes from a process that is a non-negative
-//! supermartingale starting at 1 under the true mean, and grows large under a false one: by Ville's inequality it ever reaches `1 /
-//! alpha` with probability at most `alpha`.
+//! They may be checked after every observation, and sampling may stop at any time. Each comes from
+//! a process that is a non-negative supermartingale starting at 1 under the true mean, and grows
+//! large under a false one: by Ville's inequality it ever reaches `1 / alpha` with probability at
+//! most `alpha`.
 //!
 //! | sequence | use it for | state | reference |
 //! |---|---|---|---|
@@ -22,13 +25,13 @@
 //!
 //! # Deviations
 //!
-//! - [`BetaMixture`] and [`KlMixture`] are stated for Bernoulli variables. They hold for variables in
-//!   `[0, 1]`, because the moment generating function of such a variable is at most that of the Bernoulli
-//!   variable with the same mean (convexity of `exp`).
-//! - `HedgedBetting` tests the points of a grid, and its interval is rounded outward to the grid. It stops updating the capital of a
-//!   candidate once the running intersection has excluded it.
-//! - [`EmpiricalBernstein`] and `HedgedBetting` truncate bets at `c = 1/2`, one of the values that the paper
-//!   names.
+//! - [`BetaMixture`] and [`KlMixture`] are stated for Bernoulli variables. They hold for variables
+//!   in `[0, 1]`, because the moment generating function of such a variable is at most that of the
+//!   Bernoulli variable with the same mean (convexity of `exp`).
+//! - `HedgedBetting` tests the points of a grid, and its interval is rounded outward to the grid.
+//!   It stops updating the capital of a candidate once the running intersection has excluded it.
+//! - [`EmpiricalBernstein`] and `HedgedBetting` truncate bets at `c = 1/2`, one of the values that
+//!   the paper names.
 //!
 //! | code | paper | shape | unit |
 //! |---|---|---|---|
@@ -39,12 +42,15 @@
 //!
 //! # Numerics
 //!
-//! [`kl_ucb_upper`](crate::kl_ucb_upper) and [`kl_ucb_lower`](crate::kl_ucb_lower) compute the intervals of the first two, so rounding in
-//! the solver never makes them too narrow. The logarithm of the beta function has a relative error of about 1e-15. Observations outside
-//! `[0, 1]` count as the nearer edge; NaN is ignored. An interval without observations is `[0, 1]`. On rare paths on which the sequence
-//! misses, the intersection that `HedgedBetting` keeps can become empty (`lower > upper`).
+//! [`kl_ucb_upper`](crate::kl_ucb_upper) and [`kl_ucb_lower`](crate::kl_ucb_lower) compute the
+//! intervals of the first two, so rounding in the solver never makes them too narrow. The logarithm
+//! of the beta function has a relative error of about 1e-15. Observations outside `[0, 1]` count as
+//! the nearer edge; NaN is ignored. An interval without observations is `[0, 1]`. On rare paths on
+//! which the sequence misses, the intersection that `HedgedBetting` keeps can become empty
+//! (`lower > upper`).
 //!
-//! Complexity: constant per observation; for `HedgedBetting` proportional to the grid points not yet excluded.
+//! Complexity: constant per observation; for `HedgedBetting` proportional to the grid points not
+//! yet excluded.
 
 mod betting;
 mod empirical_bernstein;
@@ -81,7 +87,8 @@ pub trait ConfidenceSequence {
     /// The interval after the observations so far.
     fn interval(&self) -> Interval;
 
-    /// Whether `candidate` is in [`Self::interval`]; cheaper if computing the interval requires solving an equation.
+    /// Whether `candidate` is in [`Self::interval`]; cheaper if computing the interval requires
+    /// solving an equation.
     fn contains(&self, candidate: f64) -> bool {
         let interval = self.interval();
         interval.lower <= candidate && candidate <= interval.upper

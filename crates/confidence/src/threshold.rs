@@ -1,9 +1,11 @@
-//! Inverted tests: they decide whether an arm's upper index reaches a given threshold without solving for the index.
+//! Inverted tests: they decide whether an arm's upper index reaches a given threshold without
+//! solving for the index.
 //!
 //! # Definition
 //!
-//! A policy that only needs to know which indices reach a threshold `q*` (the L-th best index so far, or a
-//! leader's mean) need not compute the others. With `S` clicks, `F` failures, `n = S + F` and the cached
+//! A policy that only needs to know which indices reach a threshold `q*` (the L-th best index so
+//! far, or a leader's mean) need not compute the others. With `S` clicks, `F` failures, `n = S + F`
+//! and the cached
 //!
 //! ```text
 //! H = S ln(S / n) + F ln(F / n)          (changes only when the arm is shown)
@@ -14,41 +16,45 @@
 //!
 //! # Proof
 //!
-//! `d(p, .)` is convex with its minimum 0 at `p`, so it increases on `[p, 1]`. Let `U` be the upper index.
+//! `d(p, .)` is convex with its minimum 0 at `p`, so it increases on `[p, 1]`. Let `U` be the upper
+//! index.
 //!
 //! 1. If `q* <= p`, then `U >= p >= q*`.
-//! 2. If `q* > p` and `n d(p, q*) <= level`, then `q*` is in the set whose maximum is `U`, so `U >= q*`.
+//! 2. If `q* > p` and `n d(p, q*) <= level`, then `q*` is in the set whose maximum is `U`, so
+//!    `U >= q*`.
 //! 3. If `q* > p` and `n d(p, q*) > level`, then no `q >= q*` is in the set, so `U < q*`.
 //!
-//! Hence `U >= q*` if and only if `q* <= p` or `n d(p, q*) <= level`. The multi-position index is the same
-//! with `Phi` for `n d(p, .)` and its arg min for `p`; `q* <= theta_min` is the same as `Phi'(q*) <= 0`, that
-//! is `S >= sum_l F_l kappa_l q* / (1 - kappa_l q*)`, and it also covers the case that no `q` satisfies
-//! `Phi(q) <= level`, where `U = theta_min`.
+//! Hence `U >= q*` if and only if `q* <= p` or `n d(p, q*) <= level`. The multi-position index is
+//! the same with `Phi` for `n d(p, .)` and its arg min for `p`; `q* <= theta_min` is the same as
+//! `Phi'(q*) <= 0`, that is `S >= sum_l F_l kappa_l q* / (1 - kappa_l q*)`, and it also covers the
+//! case that no `q` satisfies `Phi(q) <= level`, where `U = theta_min`.
 //!
 //! # Rounding
 //!
-//! The test is about the *computed* index, so that a policy that skips arms makes exactly the choices of one that solves for all. With
+//! The test is about the *computed* index, so that a policy that skips arms makes exactly the
+//! choices of one that solves for all. With
 //!
 //! ```text
 //! slack = SLACK (level + |H| + S (|ln q*| + 1) + F (|ln(1 - q*)| + q* / (1 - q*))),      SLACK = 2^-42
 //! ```
 //!
-//! an arm is *excluded* if `q* > p` and `n d > level`, both by more than the slack: its computed index is below `q*`. It is *included* if
-//! one of `q* <= p`, `n d <= level` holds with the slack to spare: its computed index is at least `q*`. Between the two, in a band of
-//! about 1e-12 in terms of `q`, the caller solves for the index.
+//! an arm is *excluded* if `q* > p` and `n d > level`, both by more than the slack: its computed
+//! index is below `q*`. It is *included* if one of `q* <= p`, `n d <= level` holds with the slack
+//! to spare: its computed index is at least `q*`. Between the two, in a band of about 1e-12 in
+//! terms of `q`, the caller solves for the index.
 //!
-//! The slack is enough. A computed upper index lies above the true root by at most 2e-14 of its distance from
-//! `p` plus four units in the last place, which raises `n d` by less than
-//! `4e-14 (level + F q* / (1 - q*)) + 2^-50 (S + F q* / (1 - q*))`; `p = S / n` is rounded once, which
-//! changes `n d` by less than `2^-53 S` times a difference of log-odds below 620 (thresholds below 1e-250 are
-//! left to the solver); and each product and sum above is off by a few `2^-53` of its size. Together that is
-//! less than half of the slack.
+//! The slack is enough. A computed upper index lies above the true root by at most 2e-14 of its
+//! distance from `p` plus four units in the last place, which raises `n d` by less than `4e-14
+//! (level + F q* / (1 - q*)) + 2^-50 (S + F q* / (1 - q*))`; `p = S / n` is rounded once, which
+//! changes `n d` by less than `2^-53 S` times a difference of log-odds below 620 (thresholds below
+//! 1e-250 are left to the solver); and each product and sum above is off by a few `2^-53` of its
+//! size. Together that is less than half of the slack.
 //!
-//! For several positions, `Phi'` counts as positive or negative only if its sign also survives a relative change of `q*` by 2^-46, which
-//! is far more than the error of a computed arg min.
+//! For several positions, `Phi'` counts as positive or negative only if its sign also survives a
+//! relative change of `q*` by 2^-46, which is far more than the error of a computed arg min.
 //!
-//! Reference: the test is folklore; it decides membership in PBM-PIE's set `B(t)` (Lagree, Vernade and Cappe 2016, Algorithm 1).
-//! Deviations: none.
+//! Reference: the test is folklore; it decides membership in PBM-PIE's set `B(t)` (Lagree, Vernade
+//! and Cappe 2016, Algorithm 1). Deviations: none.
 //!
 //! | code | meaning | unit |
 //! |---|---|---|
@@ -57,8 +63,8 @@
 //! | `q` | `q*` | probability |
 //! | `level` | exploration level | nats |
 //!
-//! Numerics: as above. [`KlUcbThreshold::rough_candidates`] scans many arms in blocks without branches, on numbers rounded to `f32` and with
-//! a slack of 2^-20.
+//! Numerics: as above. [`KlUcbThreshold::rough_candidates`] scans many arms in blocks without
+//! branches, on numbers rounded to `f32` and with a slack of 2^-20.
 //!
 //! Complexity: constant time for an arm, or proportional to the number of positions; no allocation.
 //!

@@ -1,4 +1,5 @@
-//! Indices are never on the wrong side of the true root, and close to it, as checked in 106-bit arithmetic.
+//! Indices are never on the wrong side of the true root, and close to it, as checked in 106-bit
+//! arithmetic.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -93,7 +94,8 @@ fn kl_ucb_is_on_the_right_side_and_close() {
     }
 }
 
-/// At the edges the index has a closed form, so only the roundings of `level / n`, of the exponential and of the last step count.
+/// At the edges the index has a closed form, so only the roundings of `level / n`, of the
+/// exponential and of the last step count.
 #[test]
 fn kl_ucb_of_an_item_at_an_edge_is_on_the_right_side_and_close() {
     let mut numbers = Numbers(0x0ed6_e5ed_6e50_0001);
@@ -117,7 +119,8 @@ fn kl_ucb_of_an_item_at_an_edge_is_on_the_right_side_and_close() {
     }
 }
 
-/// A level above zero leaves room on both sides of every mean, however small the level, or the level of one observation.
+/// A level above zero leaves room on both sides of every mean, however small the level, or the
+/// level of one observation.
 #[test]
 fn levels_that_underflow_leave_room() {
     let levels = [5e-324, 1e-320, f64::MIN_POSITIVE, 1e-300, 1e-250, 1e-200, 1e-100, 1e-40];
@@ -204,7 +207,8 @@ fn multi_position_is_on_the_right_side_and_close() {
             assert!((upper - minimum.theta).abs() < 1e-12 && (lower - minimum.theta).abs() < 1e-12, "{case}");
             continue;
         }
-        // If the level is only just reached, the root is as ill-conditioned as a square root at 0: check the side, not the distance.
+        // If the level is only just reached, the root is as ill-conditioned as a square root at 0:
+        // check the side, not the distance.
         let close = level - minimum.divergence > 1e-3 * level;
         solved += i32::from(close);
         if upper < 1.0 {

@@ -1,8 +1,9 @@
-//! Concentration lemmas in the proofs of the papers' upper bounds: PBM paper, Lemmas 19 to 22; `CascadeBAI` paper, Theorem B.1 and Remark
-//! D.1.
+//! Concentration lemmas in the proofs of the papers' upper bounds: PBM paper, Lemmas 19 to 22;
+//! `CascadeBAI` paper, Theorem B.1 and Remark D.1.
 //!
-//! Probabilities are exact: sums over binomial distributions, and dynamic programs over all strategies that choose what is observed
-//! and when to stop. Every lemma comes with a stronger version that fails.
+//! Probabilities are exact: sums over binomial distributions, and dynamic programs over all
+//! strategies that choose what is observed and when to stop. Every lemma comes with a stronger
+//! version that fails.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -22,10 +23,11 @@ fn divergence_below(x: f64, y: f64) -> f64 {
     if x < y { bernoulli_kl(x, y) } else { 0.0 }
 }
 
-// --- PBM paper, Lemma 19 ----------------------------------------------------------------------------------------------
+// --- PBM paper, Lemma 19
+// ----------------------------------------------------------------------------------------------
 
-/// Both sides of Lemma 19: `shown` and `clicked` say in which rounds the list is `v_{k,L}` and what users do; no other list shows the
-/// item at the last position.
+/// Both sides of Lemma 19: `shown` and `clicked` say in which rounds the list is `v_{k,L}` and what
+/// users do; no other list shows the item at the last position.
 fn sides_of_lemma_19(rounds: u32, shown: u32, clicked: u32) -> (u32, u32) {
     let level = |round: u32| 1.1 * libm::log(f64::from(round));
     let passes = |clicks: u32, displays: u32, level: f64| {
@@ -41,7 +43,8 @@ fn sides_of_lemma_19(rounds: u32, shown: u32, clicked: u32) -> (u32, u32) {
             right += u32::from(passes(clicks, displays, level(rounds)));
         }
     }
-    // The right side also has the samples that are not drawn: clicks and no clicks, by further bits.
+    // The right side also has the samples that are not drawn: clicks and no clicks, by further
+    // bits.
     (displays + 1..=rounds).for_each(|sample| {
         clicks += clicked >> (rounds + sample) & 1;
         right += u32::from(passes(clicks, sample, level(rounds)));
@@ -49,7 +52,8 @@ fn sides_of_lemma_19(rounds: u32, shown: u32, clicked: u32) -> (u32, u32) {
     (left, right)
 }
 
-/// The left side counts displays before the round, so it begins with 0 displays; the right side begins with one. It lacks this term.
+/// The left side counts displays before the round, so it begins with 0 displays; the right side
+/// begins with one. It lacks this term.
 #[test]
 fn lemma_19_needs_a_term_for_no_display() {
     assert_eq!(sides_of_lemma_19(1, 0b10, 0b00), (1, 0));
@@ -64,9 +68,11 @@ fn lemma_19_needs_a_term_for_no_display() {
     assert!(exceeded > 0);
 }
 
-// --- PBM paper, Lemma 20 ----------------------------------------------------------------------------------------------
+// --- PBM paper, Lemma 20
+// ----------------------------------------------------------------------------------------------
 
-/// An item of a search for the best ones: examination at the last position, the item's attraction, and `theta_L - eta`.
+/// An item of a search for the best ones: examination at the last position, the item's attraction,
+/// and `theta_L - eta`.
 #[derive(Debug, Clone, Copy)]
 struct Search {
     examination: f64,
@@ -80,7 +86,8 @@ impl Search {
         (self.examination * self.attraction, self.examination * self.threshold)
     }
 
-    /// The mean `kappa_L r` between the two whose divergence from the upper one is a share `1 / (1 + gamma)`.
+    /// The mean `kappa_L r` between the two whose divergence from the upper one is a share
+    /// `1 / (1 + gamma)`.
     fn between(self, gamma: f64) -> f64 {
         let (mean, threshold) = self.means();
         let wanted = bernoulli_kl(mean, threshold) / (1.0 + gamma);
@@ -96,7 +103,8 @@ impl Search {
         0.5 * (low + high)
     }
 
-    /// The left side of Lemma 20 after `horizon` rounds, at most this much: exact probabilities, then a geometric series.
+    /// The left side of Lemma 20 after `horizon` rounds, at most this much: exact probabilities,
+    /// then a geometric series.
     fn sum(self, gamma: f64, epsilon: f64, horizon: f64) -> f64 {
         let (mean, threshold) = self.means();
         let limit = bernoulli_kl(mean, threshold) / (1.0 + gamma);
@@ -132,8 +140,9 @@ impl Search {
     }
 }
 
-/// The constants that the proof of Lemma 20 leads to: `C_2 = 1 / (1 - exp(-D))` and `beta = (1 + gamma) (1 + epsilon) D / d`, where `D` is
-/// the divergence of `kappa_L r` from the item's mean and `d` that of the item's mean from the threshold's.
+/// The constants that the proof of Lemma 20 leads to: `C_2 = 1 / (1 - exp(-D))` and
+/// `beta = (1 + gamma) (1 + epsilon) D / d`, where `D` is the divergence of `kappa_L r` from the
+/// item's mean and `d` that of the item's mean from the threshold's.
 #[test]
 fn lemma_20_holds_with_the_constants_of_its_proof() {
     for (search, gamma, epsilon) in [
@@ -152,16 +161,19 @@ fn lemma_20_holds_with_the_constants_of_its_proof() {
             assert!(0.0 < sum && sum <= bound, "{sum} above {bound} for {search:?} after {horizon}");
             sum
         });
-        // It falls with the horizon about as fast as stated: one and a half times the power would be too much.
+        // It falls with the horizon about as fast as stated: one and a half times the power would
+        // be too much.
         let fall = libm::log(sums[2] / sums[3]) / libm::log(100.0);
         assert!(fall < 1.5 * power, "{fall} {power} {search:?}");
     }
 }
 
-// --- PBM paper, Lemma 21 ----------------------------------------------------------------------------------------------
+// --- PBM paper, Lemma 21
+// ----------------------------------------------------------------------------------------------
 
-/// The largest probability, over all strategies that choose a position for every display and a time to stop between `least` and `most`
-/// displays, that `is_off(clicks, examined displays, displays)` when they stop.
+/// The largest probability, over all strategies that choose a position for every display and a time
+/// to stop between `least` and `most` displays, that `is_off(clicks, examined displays, displays)`
+/// when they stop.
 fn best_strategy(
     examination: [f64; 2],
     attraction: f64,
@@ -223,13 +235,14 @@ fn lemma_21_bounds_the_best_strategy() {
     assert!(sums > 2.0 * libm::exp(-4.0 * 20.0 * 0.09));
 }
 
-// --- PBM paper, Lemma 22 ----------------------------------------------------------------------------------------------
+// --- PBM paper, Lemma 22
+// ----------------------------------------------------------------------------------------------
 
-/// The left side of Lemma 22 if `H` has all rounds and the item is shown in each with probability `chance`, at the positions in turn; at
-/// most this much.
+/// The left side of Lemma 22 if `H` has all rounds and the item is shown in each with probability
+/// `chance`, at the positions in turn; at most this much.
 ///
-/// The number of rounds with exactly `n` displays before them has the mean `1 / chance`. Without a display the estimate is undefined and
-/// counts as off.
+/// The number of rounds with exactly `n` displays before them has the mean `1 / chance`. Without a
+/// display the estimate is undefined and counts as off.
 fn expected_rounds_off(examination: &[f64], attraction: f64, chance: f64, eta: f64) -> f64 {
     let last = examination.iter().copied().fold(1.0, f64::min);
     let rate = 2.0 * last * last * eta * eta;
@@ -274,7 +287,8 @@ fn lemma_22_bounds_the_rounds_with_a_wrong_estimate() {
     assert!(expected_rounds_off(&[0.1], 0.9, 1.0, 0.5) > bound(1.0, 1.0, 0.5));
 }
 
-// --- CascadeBAI paper, Remark D.1 and Theorem B.1 -----------------------------------------------------------------------
+// --- CascadeBAI paper, Remark D.1 and Theorem B.1
+// -----------------------------------------------------------------------
 
 /// Whether `E exp(lambda D) <= exp(v^2 lambda^2 / 2)` at this `lambda`, with room for rounding.
 fn is_light(law: &[(f64, f64)], v: f64, lambda: f64) -> bool {
@@ -308,8 +322,8 @@ fn light_steps(v: usize) -> Vec<(usize, usize)> {
     (1..=8).flat_map(|a| (1..=8).map(move |b| (a, b))).filter(is_possible).collect()
 }
 
-/// The largest probability that a martingale is at `-omega` or below at the end, if every step may be chosen by the past among the given
-/// ones.
+/// The largest probability that a martingale is at `-omega` or below at the end, if every step may
+/// be chosen by the past among the given ones.
 fn deepest(steps: &[Vec<(usize, usize)>], omega: usize) -> f64 {
     let reach = 8 * steps.len();
     let width = 2 * reach + 17;
@@ -331,7 +345,8 @@ fn deepest(steps: &[Vec<(usize, usize)>], omega: usize) -> f64 {
     value[zero]
 }
 
-/// Theorem B.1 with the corrected hypothesis: the parameter of step `t` is `v_t`, and `omega` is the deviation.
+/// Theorem B.1 with the corrected hypothesis: the parameter of step `t` is `v_t`, and `omega` is
+/// the deviation.
 #[test]
 fn theorem_b_1_bounds_the_deepest_martingale() {
     let choices: Vec<Vec<(usize, usize)>> = (1..=3).map(light_steps).collect();

@@ -1,9 +1,11 @@
 //! No bound misses more often than it guarantees, and these tests detect bounds that do.
 //!
-//! Bounds for a fixed number of observations are checked exactly, by summing binomial probabilities. Bounds for all numbers of
-//! observations at once are checked on whole trajectories of 20,000 observations: an exact binomial test compares the number of
-//! trajectories with a miss *anywhere* with the guarantee. A valid bound fails such a test with probability at most 10^-6.
-//! `power_is_as_stated` states and checks the power, and two bounds that are deliberately too narrow must fail.
+//! Bounds for a fixed number of observations are checked exactly, by summing binomial
+//! probabilities. Bounds for all numbers of observations at once are checked on whole trajectories
+//! of 20,000 observations: an exact binomial test compares the number of trajectories with a miss
+//! *anywhere* with the guarantee. A valid bound fails such a test with probability at most 10^-6.
+//! `power_is_as_stated` states and checks the power, and two bounds that are deliberately too
+//! narrow must fail.
 
 #![expect(
     clippy::cast_possible_truncation,

@@ -30,8 +30,8 @@ fn counts(value: &Value) -> Vec<u64> {
 }
 
 fn assert_relative(got: f64, want: f64, tolerance: f64, case: &Value) {
-    // The vectors were computed with 60 digits, too few for 1 - 1e-300: d(1e-300, 5e-324) is 5.266e-299, not
-    // 5.366e-299.
+    // The vectors were computed with 60 digits, too few for 1 - 1e-300: d(1e-300, 5e-324) is
+    // 5.266e-299, not 5.366e-299.
     let negligible = (got - want).abs() < 1e-290;
     let close = got == want || ((got - want) / want).abs() <= tolerance;
     assert!(negligible || close, "{got} instead of {want} for {case}");

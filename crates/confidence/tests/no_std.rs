@@ -1,5 +1,5 @@
-//! The crate works without a standard library: a static library without std, with a panic handler of its own,
-//! is built against it, linked into a C program, and run.
+//! The crate works without a standard library: a static library without std, with a panic handler
+//! of its own, is built against it, linked into a C program, and run.
 
 use std::path::Path;
 use std::process::Command;

@@ -108,7 +108,8 @@ quickcheck! {
         (kl_ucb_upper(p.0, n, level.0) - kl_ucb_upper_bisection(p.0, n, level.0)).abs() < 1e-13
     }
 
-    // Beyond the width of the rounding margin, more level or fewer observations never narrow the interval.
+    // Beyond the width of the rounding margin, more level or fewer observations never narrow the
+    // interval.
     fn indices_are_monotone(p: P, n: Count, level: Level, more: Level) -> bool {
         let (n, wider) = (n.0 as f64, level.0 + more.0);
         kl_ucb_upper(p.0, n, wider) >= kl_ucb_upper(p.0, n, level.0) - 1e-14

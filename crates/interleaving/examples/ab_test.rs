@@ -1,13 +1,16 @@
-//! Which of two rankers do users prefer? An A/B test that is checked after every user and stops at the first significant difference.
+//! Which of two rankers do users prefer? An A/B test that is checked after every user and stops at
+//! the first significant difference.
 //!
 //! ```text
 //! cargo run --release -p interleaving --example ab_test
 //! ```
 //!
-//! The rankers are features of the synthetic collection, and the users are simulated and navigational. Everything else works as in a
-//! service: the interleaved list and its note are stored with the page, the clicks come back, and the test receives the outcome. The
-//! example first shows one experiment in detail. Then it prints, for each interleaving method, how many users an experiment takes, how
-//! often it declares the worse ranker better, and how often it finds a difference between a ranker and itself.
+//! The rankers are features of the synthetic collection, and the users are simulated and
+//! navigational. Everything else works as in a service: the interleaved list and its note are
+//! stored with the page, the clicks come back, and the test receives the outcome. The example first
+//! shows one experiment in detail. Then it prints, for each interleaving method, how many users an
+//! experiment takes, how often it declares the worse ranker better, and how often it finds a
+//! difference between a ranker and itself.
 
 use interleaving::{
     Balanced, Interleaving, Outcome, PairTest, Probabilistic, RankedCollection, RankedPair, ScanningUser,

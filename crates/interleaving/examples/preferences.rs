@@ -1,5 +1,5 @@
-//! Estimates a preference matrix from a LETOR file, or from the synthetic collection, and prints its
-//! Condorcet winner.
+//! Estimates a preference matrix from a LETOR file, or from the synthetic collection, and prints
+//! its Condorcet winner.
 //!
 //! ```text
 //! cargo run --release -p interleaving --example preferences -- [FILE] [--matrix FILE]
@@ -61,7 +61,8 @@ fn describe(matrix: &PreferenceMatrix) {
     println!("{} cycles of three", matrix.three_cycles().count());
 }
 
-/// Prints the rankers with the largest mean reciprocal rank of the first relevant document, which requires no clicks.
+/// Prints the rankers with the largest mean reciprocal rank of the first relevant document, which
+/// requires no clicks.
 fn describe_without_clicks(rankers: &RankedCollection) {
     let reciprocal_rank = |query: &RankedQuery, ranker: usize| {
         let order = query.rankings()[ranker].order();

@@ -1,34 +1,41 @@
-//! Statistical inference from an estimated preference matrix: intervals, significant preferences and winners.
+//! Statistical inference from an estimated preference matrix: intervals, significant preferences
+//! and winners.
 //!
-//! A pair was compared `n` times, `m` of them without a tie, and the first ranker won a share `s` of these `m`. Let `u` be the
-//! probability of no tie, and `q` the probability that the first ranker wins if there is no tie. Then
+//! A pair was compared `n` times, `m` of them without a tie, and the first ranker won a share `s`
+//! of these `m`. Let `u` be the probability of no tie, and `q` the probability that the first
+//! ranker wins if there is no tie. Then
 //!
 //! ```text
 //! p_ij = 1/2 + u (q - 1/2),
 //! q in [kl_ucb_lower(s, m, l), kl_ucb_upper(s, m, l)],   u in [kl_ucb_lower(m/n, n, l), kl_ucb_upper(m/n, n, l)],   l = ln(4 P / miss)
 //! ```
 //!
-//! and `p_ij` is between the extremes of that product. Each of the four bounds fails with probability at most `exp(-l)`, so all intervals
-//! of the P pairs hold simultaneously with probability `1 - miss`. A pair is *distinguished* if its interval excludes 1/2, which is the
-//! case if the interval of `q` does. Conclusions from the intervals hold with the same probability: how many others a ranker beats, which
-//! rankers may beat the most others, and which cycles of three exist.
+//! and `p_ij` is between the extremes of that product. Each of the four bounds fails with
+//! probability at most `exp(-l)`, so all intervals of the P pairs hold simultaneously with
+//! probability `1 - miss`. A pair is *distinguished* if its interval excludes 1/2, which is the
+//! case if the interval of `q` does. Conclusions from the intervals hold with the same probability:
+//! how many others a ranker beats, which rankers may beat the most others, and which cycles of
+//! three exist.
 //!
-//! **The Condorcet winner** requires less evidence. Ranker i is declared the winner if it is better than each of the others with evidence
-//! `m d(s, 1/2) >= ln(K / miss)`, for K rankers. A ranker that is not the winner fails to beat some other ranker, and passes the test
-//! against that one with probability at most `miss / K`. So a wrong winner is declared with probability at most `miss`. [`Winner::miss`]
-//! reports the smallest such `miss`.
+//! **The Condorcet winner** requires less evidence. Ranker i is declared the winner if it is better
+//! than each of the others with evidence `m d(s, 1/2) >= ln(K / miss)`, for K rankers. A ranker
+//! that is not the winner fails to beat some other ranker, and passes the test against that one
+//! with probability at most `miss / K`. So a wrong winner is declared with probability at most
+//! `miss`. [`Winner::miss`] reports the smallest such `miss`.
 //!
-//! **The Borda score** of a ranker is the mean of its `(K - 1) n` comparisons, ties as halves, and lies in their KL interval with `l =
-//! ln(2 K / miss)`, simultaneously for all rankers.
+//! **The Borda score** of a ranker is the mean of its `(K - 1) n` comparisons, ties as halves, and
+//! lies in their KL interval with `l = ln(2 K / miss)`, simultaneously for all rankers.
 //!
-//! Reference: the Chernoff bound for means of variables in `[0, 1]`, which need not have the same mean (Hoeffding, *Probability
-//! inequalities for sums of bounded random variables*, 1963, Theorem 1), as an interval in Garivier and Cappé, COLT 2011;
-//! [`confidence::kl_ucb_upper`]. Deviations: none. The number of comparisons must be fixed in advance; to stop at a result, use
+//! Reference: the Chernoff bound for means of variables in `[0, 1]`, which need not have the same
+//! mean (Hoeffding, *Probability inequalities for sums of bounded random variables*, 1963, Theorem
+//! 1), as an interval in Garivier and Cappé, COLT 2011; [`confidence::kl_ucb_upper`]. Deviations:
+//! none. The number of comparisons must be fixed in advance; to stop at a result, use
 //! [`PairTest`](crate::PairTest).
 //!
-//! All statements are about who wins *comparisons*. With probabilistic and balanced interleaving, two
-//! rankers may win unequally often although clicks do not depend on documents
-//! ([`interleave`](crate::interleave)). With enough comparisons, such rankers are also distinguished.
+//! All statements are about who wins *comparisons*. With probabilistic and balanced interleaving,
+//! two rankers may win unequally often although clicks do not depend on documents
+//! ([`interleave`](crate::interleave)). With enough comparisons, such rankers are also
+//! distinguished.
 //!
 //! | here | formula | shape | unit |
 //! |---|---|---|---|
@@ -40,7 +47,8 @@
 //!
 //! # Examples
 //!
-//! The first of two rankers wins `w` comparisons, the second none, and the rest are ties: `m d(1, 1/2) = w ln 2`, and `miss = 2 / 2^w`.
+//! The first of two rankers wins `w` comparisons, the second none, and the rest are ties:
+//! `m d(1, 1/2) = w ln 2`, and `miss = 2 / 2^w`.
 //!
 //! ```
 //! use interleaving::{Estimation, RankedCollection, RankedDocuments, RankedQuery, ScanningUser, Settings, Method};
@@ -93,8 +101,9 @@ pub struct Winner {
 }
 
 impl Preferences {
-    /// Intervals and winners at error probability `miss`. It bounds the error of each of three statements: that all intervals of pairs
-    /// hold, that all intervals of Borda scores hold, and that the Condorcet winner is right.
+    /// Intervals and winners at error probability `miss`. It bounds the error of each of three
+    /// statements: that all intervals of pairs hold, that all intervals of Borda scores hold, and
+    /// that the Condorcet winner is right.
     ///
     /// # Errors
     ///
@@ -129,8 +138,8 @@ impl Preferences {
         kl_interval(won, all, level)
     }
 
-    /// The ranker that won more comparisons than it lost against each other ranker, with the error probability of declaring it the
-    /// winner.
+    /// The ranker that won more comparisons than it lost against each other ranker, with the error
+    /// probability of declaring it the winner.
     fn winner(&self) -> Option<Winner> {
         let rankers = 0..self.n_rankers();
         let evidence = |ranker: usize| {
@@ -150,7 +159,8 @@ impl Certainty {
         self.miss
     }
 
-    /// The interval of the probability that `first` beats `second`; 1/2 for a ranker against itself.
+    /// The interval of the probability that `first` beats `second`; 1/2 for a ranker against
+    /// itself.
     ///
     /// # Panics
     ///
@@ -188,8 +198,8 @@ impl Certainty {
         self.winner
     }
 
-    /// The rankers that may be Copeland winners: those for which no other ranker provably beats more. All Copeland winners are among
-    /// them.
+    /// The rankers that may be Copeland winners: those for which no other ranker provably beats
+    /// more. All Copeland winners are among them.
     pub fn copeland_winners(&self) -> Vec<usize> {
         let rankers = 0..self.n_rankers;
         let n_beaten = |ranker| rankers.clone().filter(|&other| self.beats(ranker, other)).count();
@@ -198,8 +208,8 @@ impl Certainty {
         rankers.clone().filter(|&ranker| self.n_rankers - 1 - n_lost(ranker) >= most).collect()
     }
 
-    /// The rankers that may be Borda winners: those for which no other ranker provably has a larger Borda score. All Borda winners are
-    /// among them.
+    /// The rankers that may be Borda winners: those for which no other ranker provably has a larger
+    /// Borda score. All Borda winners are among them.
     pub fn borda_winners(&self) -> Vec<usize> {
         let largest = self.borda.iter().map(|score| score.lower).fold(0.0, f64::max);
         (0..self.n_rankers).filter(|&ranker| self.borda[ranker].upper >= largest).collect()
@@ -216,7 +226,8 @@ fn kl_interval(sum: f64, n: f64, level: f64) -> Interval {
     Interval { lower: kl_ucb_lower(mean, n, level), upper: kl_ucb_upper(mean, n, level) }
 }
 
-/// The interval of the first ranker's probability, with ties as halves, if each of four bounds may fail with probability `exp(-level)`.
+/// The interval of the first ranker's probability, with ties as halves, if each of four bounds may
+/// fail with probability `exp(-level)`.
 fn interval(tally: Tally, level: f64) -> Interval {
     let (won, lost) = (tally.first as f64, tally.second as f64);
     let share = kl_interval(won, won + lost, level);

@@ -1,4 +1,5 @@
-//! Interleaved comparison: two rankings are merged into one list, and its clicks decide which of them is better.
+//! Interleaved comparison: two rankings are merged into one list, and its clicks decide which of
+//! them is better.
 //!
 //! | interleaving | list | credit | identical rankers | caveat |
 //! |---|---|---|---|---|
@@ -6,19 +7,22 @@
 //! | [`TeamDraft`] | rounds of two picks in random order | clicks on own picks | fair coin | cannot detect some differences |
 //! | [`Probabilistic`] | random, good ranks more often | expected clicks over assignments | always a tie | biased outcomes; shows low ranks at times |
 //!
-//! With [`Balanced`], `k` is the better of the two ranks of the lowest clicked document, and random clicks favour a ranking that moves
-//! one document far down.
+//! With [`Balanced`], `k` is the better of the two ranks of the lowest clicked document, and random
+//! clicks favour a ranking that moves one document far down.
 //!
-//! With [`Probabilistic`], clicks that do not depend on the document have expected credit 0 at every position, for any two rankings. But
-//! [`Interleaving::outcome`] reports only the sign of the credit, which is biased: a ranker may win rarely and by much. For the rankings
-//! 0 1 2 3 and 1 2 3 0, one random click is credited to the first in 29 % of the lists and to the second in 46 %. Only [`TeamDraft`] is
-//! even under random clicks. Over many queries the bias partly cancels, because it favours different rankings on different queries. The
-//! preference matrices of the literature were made with [`Probabilistic`]. Search engines run [`TeamDraft`], and a test of two rankers
-//! should use it.
+//! With [`Probabilistic`], clicks that do not depend on the document have expected credit 0 at
+//! every position, for any two rankings. But [`Interleaving::outcome`] reports only the sign of the
+//! credit, which is biased: a ranker may win rarely and by much. For the rankings 0 1 2 3 and 1 2 3
+//! 0, one random click is credited to the first in 29 % of the lists and to the second in 46 %.
+//! Only [`TeamDraft`] is even under random clicks. Over many queries the bias partly cancels,
+//! because it favours different rankings on different queries. The preference matrices of the
+//! literature were made with [`Probabilistic`]. Search engines run [`TeamDraft`], and a test of two
+//! rankers should use it.
 //!
-//! References: balanced, Joachims, *Evaluating retrieval performance using clickthrough data*, 2003; team draft, Radlinski,
-//! Kurup, Joachims, *How does clickthrough data reflect retrieval quality?*, CIKM 2008, which states both as algorithms;
-//! probabilistic, Hofmann, Whiteson, de Rijke, *A probabilistic method for inferring preferences from clicks*, CIKM 2011.
+//! References: balanced, Joachims, *Evaluating retrieval performance using clickthrough data*,
+//! 2003; team draft, Radlinski, Kurup, Joachims, *How does clickthrough data reflect retrieval
+//! quality?*, CIKM 2008, which states both as algorithms; probabilistic, Hofmann, Whiteson, de
+//! Rijke, *A probabilistic method for inferring preferences from clicks*, CIKM 2011.
 //!
 //! # Examples
 //!
@@ -112,7 +116,8 @@ impl<'a> RankedPair<'a> {
         }
     }
 
-    /// Number of documents in a list of `length` positions: at most as many as there are, and at most 64, the size of a set of clicks.
+    /// Number of documents in a list of `length` positions: at most as many as there are, and at
+    /// most 64, the size of a set of clicks.
     fn length(self, length: usize) -> usize {
         length.min(self.first.order().len()).min(ListShape::MAX_POSITIONS)
     }
@@ -132,8 +137,8 @@ pub trait Interleaving {
     /// The information about a list that the outcome requires besides clicks.
     type Note: Clone + Default + Debug + Send + Serialize + DeserializeOwned;
 
-    /// Fills `shown` with a list of `length` documents, or of all documents if there are fewer; at most 64. Allocates only if a buffer
-    /// was never this long before.
+    /// Fills `shown` with a list of `length` documents, or of all documents if there are fewer; at
+    /// most 64. Allocates only if a buffer was never this long before.
     fn interleave<R: Rng + ?Sized>(
         &mut self,
         pair: RankedPair<'_>,

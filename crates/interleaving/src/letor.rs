@@ -1,4 +1,5 @@
-//! Reads LETOR files, the svmlight format with queries: one query at a time, plain or gzip, with errors that name their place.
+//! Reads LETOR files, the svmlight format with queries: one query at a time, plain or gzip, with
+//! errors that name their place.
 //!
 //! A file has one document per line, and the documents of a query are adjacent:
 //!
@@ -6,19 +7,24 @@
 //! LABEL qid:QUERY INDEX:VALUE INDEX:VALUE ... # COMMENT
 //! ```
 //!
-//! `LABEL` is a grade of relevance, a whole number from 0 to 255. `QUERY` is any name without spaces. `INDEX` counts from 1 and rises
-//! along the line. `VALUE` is a finite number. A feature that is not listed is 0.
+//! `LABEL` is a grade of relevance, a whole number from 0 to 255. `QUERY` is any name without
+//! spaces. `INDEX` counts from 1 and rises along the line. `VALUE` is a finite number. A feature
+//! that is not listed is 0.
 //!
-//! Reference: the formats of `SVMlight` (Joachims 1999) and of LETOR 3.0 and 4.0 (Liu, Xu, Qin, Xiong, Li 2007; Qin, Liu 2013).
+//! Reference: the formats of `SVMlight` (Joachims 1999) and of LETOR 3.0 and 4.0 (Liu, Xu, Qin,
+//! Xiong, Li 2007; Qin, Liu 2013).
 //!
-//! Deviations: stricter than `SVMlight`, which accepts any number as a label and does not require `qid`. Accepted are: spaces or tabs
-//! between fields, lines that end in CR LF, a byte order mark, empty lines and lines with only a comment, comments that are not UTF-8, a
-//! last line without a line end, several gzip members in a row, and zero bytes after a member. Rejected, with file, line and column, are: a query that reappears
-//! after another one (LETOR files are sorted; a file that is not was assembled wrongly), an index that does not rise or is above 4,096,
-//! `NULL` (LETOR 4.0 has versions of its files with and without missing values), NaN and infinities, a line above 1 MiB, a file without
-//! documents, and a truncated or damaged gzip stream.
+//! Deviations: stricter than `SVMlight`, which accepts any number as a label and does not require
+//! `qid`. Accepted are: spaces or tabs between fields, lines that end in CR LF, a byte order mark,
+//! empty lines and lines with only a comment, comments that are not UTF-8, a last line without a
+//! line end, several gzip members in a row, and zero bytes after a member. Rejected, with file,
+//! line and column, are: a query that reappears after another one (LETOR files are sorted; a file
+//! that is not was assembled wrongly), an index that does not rise or is above 4,096, `NULL` (LETOR
+//! 4.0 has versions of its files with and without missing values), NaN and infinities, a line above
+//! 1 MiB, a file without documents, and a truncated or damaged gzip stream.
 //!
-//! Numerics: values are read as the nearest `f64`. Complexity: linear; memory for one query at a time, 16 bytes per listed feature.
+//! Numerics: values are read as the nearest `f64`. Complexity: linear; memory for one query at a
+//! time, 16 bytes per listed feature.
 //!
 //! # Examples
 //!
@@ -318,8 +324,8 @@ impl<R: Read> Input<R> {
     }
 }
 
-/// Writes queries in the format that [`Reader`] reads: every feature that a document lists, in the shortest form that is read back as the
-/// same number.
+/// Writes queries in the format that [`Reader`] reads: every feature that a document lists, in the
+/// shortest form that is read back as the same number.
 ///
 /// # Errors
 ///

@@ -1,24 +1,28 @@
-//! A sequential test whether one ranker is better than another. It may be checked after every comparison and stopped at any time.
+//! A sequential test whether one ranker is better than another. It may be checked after every
+//! comparison and stopped at any time.
 //!
-//! Users see interleaved lists of two rankers. Ties are ignored; the null hypothesis is that each other comparison is a fair coin. With
-//! [`TeamDraft`](crate::TeamDraft) this holds for identical rankers, and for any two rankers if clicks do not depend on documents. With
-//! the other interleavings identical rankers always tie, but for two different rankers, clicks that do not depend on documents may favour
-//! one of them, and the test detects that. If the first ranker wins `S` of `n` comparisons, the evidence against the hypothesis is
+//! Users see interleaved lists of two rankers. Ties are ignored; the null hypothesis is that each
+//! other comparison is a fair coin. With [`TeamDraft`](crate::TeamDraft) this holds for identical
+//! rankers, and for any two rankers if clicks do not depend on documents. With the other
+//! interleavings identical rankers always tie, but for two different rankers, clicks that do not
+//! depend on documents may favour one of them, and the test detects that. If the first ranker wins
+//! `S` of `n` comparisons, the evidence against the hypothesis is
 //!
 //! ```text
 //! E = integral over q of q^S (1 - q)^(n - S) dq / (1/2)^n = B(1 + S, 1 + n - S) 2^n      (B: the beta function),
 //! ```
 //!
-//! which starts at 1 and is a martingale under the hypothesis. By Ville's inequality it ever reaches `1 / miss` with probability at most
-//! `miss`, for any schedule of checks and any stopping rule. By contrast, a test for a fixed number of comparisons that is checked after
-//! each one finds a difference with probability 1 in the end.
+//! which starts at 1 and is a martingale under the hypothesis. By Ville's inequality it ever
+//! reaches `1 / miss` with probability at most `miss`, for any schedule of checks and any stopping
+//! rule. By contrast, a test for a fixed number of comparisons that is checked after each one finds
+//! a difference with probability 1 in the end.
 //!
-//! Reference: Robbins, *Statistical methods related to the law of the iterated logarithm*, 1970; Howard, Ramdas,
-//! `McAuliffe`, Sekhon, *Time-uniform, nonparametric, nonasymptotic confidence sequences*, Annals of Statistics 2021, Proposition 7;
-//! [`confidence::sequence::BetaMixture`].
+//! Reference: Robbins, *Statistical methods related to the law of the iterated logarithm*, 1970;
+//! Howard, Ramdas, `McAuliffe`, Sekhon, *Time-uniform, nonparametric, nonasymptotic confidence
+//! sequences*, Annals of Statistics 2021, Proposition 7; [`confidence::sequence::BetaMixture`].
 //!
-//! Deviations: ties are ignored rather than shared. Whether a comparison ends in a tie may depend on the entire past; the hypothesis
-//! concerns only the other comparisons.
+//! Deviations: ties are ignored rather than shared. Whether a comparison ends in a tie may depend
+//! on the entire past; the hypothesis concerns only the other comparisons.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -26,12 +30,13 @@
 //! | `first`, `second` | `S`, `n - S` | counts | comparisons won |
 //! | [`PairTest::first_share`] | q | interval | probability, of comparisons that are not ties |
 //!
-//! Numerics: as [`BetaMixture`]. Complexity: constant memory; three logarithms of the gamma function
-//! per comparison that is not a tie.
+//! Numerics: as [`BetaMixture`]. Complexity: constant memory; three logarithms of the gamma
+//! function per comparison that is not a tie.
 //!
 //! # Examples
 //!
-//! The first ranker wins all: `E = 2^n / (n + 1)` reaches 20 at `n = 8`, where it is 28.4, after 16 at `n = 7`.
+//! The first ranker wins all: `E = 2^n / (n + 1)` reaches 20 at `n = 8`, where it is 28.4, after 16
+//! at `n = 7`.
 //!
 //! ```
 //! use interleaving::{Outcome, PairTest, Verdict};
@@ -123,7 +128,8 @@ impl PairTest {
         }
     }
 
-    /// The number of comparisons, including ties, after which the verdict was reached; `None` while undecided.
+    /// The number of comparisons, including ties, after which the verdict was reached; `None` while
+    /// undecided.
     pub fn decided_after(&self) -> Option<u64> {
         self.decided.map(|decided| decided.after)
     }
@@ -133,8 +139,8 @@ impl PairTest {
         self.tally
     }
 
-    /// A confidence interval for the probability that the first ranker wins a comparison that is not a tie; it holds at all times
-    /// simultaneously with probability `1 - miss`.
+    /// A confidence interval for the probability that the first ranker wins a comparison that is
+    /// not a tie; it holds at all times simultaneously with probability `1 - miss`.
     pub fn first_share(&self) -> Interval {
         self.wins.interval()
     }

@@ -1,13 +1,17 @@
-//! Estimates how often each ranker beats each other one, from interleaved comparisons with simulated users.
+//! Estimates how often each ranker beats each other one, from interleaved comparisons with
+//! simulated users.
 //!
-//! Every pair of rankers is compared `n` times: a query is drawn uniformly, the pair's rankings are interleaved, a user scans the list,
-//! and the clicks decide who wins. `p_ij = (wins of i + ties / 2) / n`.
+//! Every pair of rankers is compared `n` times: a query is drawn uniformly, the pair's rankings are
+//! interleaved, a user scans the list, and the clicks decide who wins.
+//! `p_ij = (wins of i + ties / 2) / n`.
 //!
-//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit problem*, ICML 2014,
-//! section 6: probabilistic interleaving, `n` = 4,000, a user of Hofmann, Whiteson, de Rijke, CIKM 2011.
+//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed
+//! dueling bandit problem*, ICML 2014, section 6: probabilistic interleaving, `n` = 4,000, a user
+//! of Hofmann, Whiteson, de Rijke, CIKM 2011.
 //!
-//! Deviations: ties are halved instead of decided by a coin, which has the same expectation and less variance. The paper states neither
-//! the user nor the length of lists; [`Settings::default`] uses the navigational user and ten documents.
+//! Deviations: ties are halved instead of decided by a coin, which has the same expectation and
+//! less variance. The paper states neither the user nor the length of lists; [`Settings::default`]
+//! uses the navigational user and ten documents.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -15,11 +19,13 @@
 //! | [`Tally`] | - | one per pair `i < j` | comparisons |
 //! | [`Preferences::matrix`] | `p_ij` | `n_rankers` squared | probability |
 //!
-//! Each pair has its own random stream, keyed by (seed, pair), so the tallies do not depend on threads, on the order of pairs, or on
-//! interruptions. [`Progress`] is the state to save between interruptions: the tallies of the finished pairs, with a fingerprint of
-//! settings and rankings. This module does not access files.
+//! Each pair has its own random stream, keyed by (seed, pair), so the tallies do not depend on
+//! threads, on the order of pairs, or on interruptions. [`Progress`] is the state to save between
+//! interruptions: the tallies of the finished pairs, with a fingerprint of settings and rankings.
+//! This module does not access files.
 //!
-//! Numerics: a standard error of `p_ij` is at most `1 / (2 sqrt n)`, .008 for 4,000. Complexity: `n` interleaved lists per pair.
+//! Numerics: a standard error of `p_ij` is at most `1 / (2 sqrt n)`, .008 for 4,000. Complexity:
+//! `n` interleaved lists per pair.
 //!
 //! # Examples
 //!
@@ -186,7 +192,8 @@ impl<'a> Estimation<'a> {
         Ok(())
     }
 
-    /// Compares the next pairs, at most `at_most`, on the current rayon thread pool, and returns the number of pairs left.
+    /// Compares the next pairs, at most `at_most`, on the current rayon thread pool, and returns
+    /// the number of pairs left.
     ///
     /// # Errors
     ///
@@ -297,7 +304,8 @@ impl Preferences {
         self.n_rankers
     }
 
-    /// The tally of the comparisons of two rankers, with `first` as the first; empty for a ranker with itself.
+    /// The tally of the comparisons of two rankers, with `first` as the first; empty for a ranker
+    /// with itself.
     ///
     /// # Panics
     ///
@@ -324,7 +332,8 @@ impl Preferences {
         self.tally(first, second).share()
     }
 
-    /// All probabilities, one row per ranker. The diagonal is 1/2, and `p_ij + p_ji` is 1 to within rounding.
+    /// All probabilities, one row per ranker. The diagonal is 1/2, and `p_ij + p_ji` is 1 to within
+    /// rounding.
     pub fn matrix(&self) -> Vec<Vec<f64>> {
         let rankers = 0..self.n_rankers;
         let row = |first| rankers.clone().map(|second| self.probability(first, second)).collect();
@@ -349,7 +358,8 @@ fn pair_number(n_rankers: usize, first: usize, second: usize) -> usize {
 
 /// SHA-256 of all inputs of the tallies.
 fn fingerprint(rankers: &RankedCollection, settings: &Settings) -> String {
-    // Numbers take eight bytes and lists start with their length, so different estimations give different bytes.
+    // Numbers take eight bytes and lists start with their length, so different estimations give
+    // different bytes.
     let mut hash = Sha256::new();
     hash.update(b"interleaved comparisons 1");
     let method: u64 = match settings.method {

@@ -1,7 +1,8 @@
 //! A query: documents, each with a label and features.
 //!
-//! The label is a grade of relevance, 0 for a document that is not relevant. Features count from 0 here and from 1 in files. A feature
-//! that a document does not list is 0, as in the svmlight format; only listed features take memory.
+//! The label is a grade of relevance, 0 for a document that is not relevant. Features count from 0
+//! here and from 1 in files. A feature that a document does not list is 0, as in the svmlight
+//! format; only listed features take memory.
 
 use crate::Error;
 use crate::letor::MAX_FEATURES;
@@ -24,8 +25,8 @@ impl Query {
     ///
     /// # Errors
     ///
-    /// If the name is empty or contains spaces or `#`, if there are no documents, if the numbers of rows and labels differ, if a value is
-    /// not finite, or if there are too many features.
+    /// If the name is empty or contains spaces or `#`, if there are no documents, if the numbers of
+    /// rows and labels differ, if a value is not finite, or if there are too many features.
     ///
     /// # Examples
     ///

@@ -1,14 +1,16 @@
 //! Rankers, given by the order in which they show the documents of a query.
 //!
-//! A feature ranker sorts the documents of a query by one feature, the largest value first. [`RankedCollection::by_features`] ranks all
-//! queries by each of several features. To supply other rankings, build [`RankedDocuments`] of a [`RankedQuery`].
+//! A feature ranker sorts the documents of a query by one feature, the largest value first.
+//! [`RankedCollection::by_features`] ranks all queries by each of several features. To supply other
+//! rankings, build [`RankedDocuments`] of a [`RankedQuery`].
 //!
-//! Reference: the rankers of Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit
-//! problem*, ICML 2014, section 6: one for each feature of LETOR NP2004.
+//! Reference: the rankers of Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for
+//! the K-armed dueling bandit problem*, ICML 2014, section 6: one for each feature of LETOR NP2004.
 //!
-//! Deviations: documents with equal values are put in a random order, drawn once per query (from the seed and the index of the query) and
-//! shared by all rankers. So a ranker is a function of the query, as in section 6; neither the order of the file nor a document's name
-//! matters, and rankers with equal values show equal lists.
+//! Deviations: documents with equal values are put in a random order, drawn once per query (from
+//! the seed and the index of the query) and shared by all rankers. So a ranker is a function of the
+//! query, as in section 6; neither the order of the file nor a document's name matters, and rankers
+//! with equal values show equal lists.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -16,8 +18,8 @@
 //! | `order` | - | one per document, the top first | 0-based documents |
 //! | `rank` | - | one per document | 0-based positions |
 //!
-//! Numerics: values are only compared. Complexity: O(n log n) once per ranker and query with n documents; 8 bytes per ranker and
-//! document.
+//! Numerics: values are only compared. Complexity: O(n log n) once per ranker and query with n
+//! documents; 8 bytes per ranker and document.
 //!
 //! # Examples
 //!
@@ -90,7 +92,8 @@ impl RankedQuery {
     ///
     /// # Errors
     ///
-    /// If there is no document, there are fewer than two rankers, or a ranker ranks another number of documents.
+    /// If there is no document, there are fewer than two rankers, or a ranker ranks another number
+    /// of documents.
     pub fn new(labels: Vec<u8>, rankings: Vec<RankedDocuments>) -> Result<Self, Error> {
         if labels.is_empty() {
             return Err(Error::NoDocuments { query: String::new() });
@@ -141,7 +144,8 @@ impl RankedCollection {
     ///
     /// # Errors
     ///
-    /// If there is no query, there are fewer than two features, or more than 2^30 documents times features.
+    /// If there is no query, there are fewer than two features, or more than 2^30 documents times
+    /// features.
     pub fn by_features(queries: &[Query], features: &[usize], seed: u64) -> Result<Self, Error> {
         let (n_rankers, n_documents) =
             (features.len(), queries.iter().map(Query::n_documents).sum::<usize>());

@@ -1,8 +1,9 @@
 //! Random streams, one for every purpose, all derived from one master seed.
 //!
-//! They are built like the streams of the crate `sim`, which this crate may not import, under roles that `sim` does not use: a
-//! Xoshiro256++ seeded from `ChaCha8` keyed by the master seed and the role, at the stream number of a query or a pair. Every stream
-//! takes O(1) to create, in any order and on any thread.
+//! They are built like the streams of the crate `sim`, which this crate may not import, under roles
+//! that `sim` does not use: a Xoshiro256++ seeded from `ChaCha8` keyed by the master seed and the
+//! role, at the stream number of a query or a pair. Every stream takes O(1) to create, in any order
+//! and on any thread.
 
 use rand::{SeedableRng, rngs::ChaCha8Rng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,13 +1,15 @@
-//! A synthetic collection in the form of LETOR data: queries, documents, and features that distinguish relevant documents from others, a
-//! few of them well, most of them hardly.
+//! A synthetic collection in the form of LETOR data: queries, documents, and features that
+//! distinguish relevant documents from others, a few of them well, most of them hardly.
 //!
-//! One document of a query is relevant, and each other one is relevant with probability 1/20; labels are 0 or 1. Feature `f` has a
-//! strength `s_f = 3 u^2`, with `u` uniform. In every query it has an independent share of that strength, uniform from 0 to 2, so some
-//! features suit some queries. Its value is `strength * share * label + noise`, with noise of mean 0 and variance 1. Every fourth feature
-//! is rounded down to whole numbers, like counts, so that it has ties. Values are scaled to 0 to 1 in every query, as in LETOR, and
-//! rounded to six decimals.
+//! One document of a query is relevant, and each other one is relevant with probability 1/20;
+//! labels are 0 or 1. Feature `f` has a strength `s_f = 3 u^2`, with `u` uniform. In every query it
+//! has an independent share of that strength, uniform from 0 to 2, so some features suit some
+//! queries. Its value is `strength * share * label + noise`, with noise of mean 0 and variance 1.
+//! Every fourth feature is rounded down to whole numbers, like counts, so that it has ties. Values
+//! are scaled to 0 to 1 in every query, as in LETOR, and rounded to six decimals.
 //!
-//! Reference: none; the form is that of LETOR 3.0. Deviations: none. The constants are round numbers chosen once.
+//! Reference: none; the form is that of LETOR 3.0. Deviations: none. The constants are round
+//! numbers chosen once.
 //!
 //! | here | meaning | default |
 //! |---|---|---|
@@ -16,8 +18,8 @@
 //! | `n_features` | features; each is a ranker | 64 |
 //! | `seed` | master seed | 1 |
 //!
-//! Numerics: noise is the sum of four uniform numbers, scaled: no logarithm, the same bits everywhere. Complexity: linear in the
-//! number of values.
+//! Numerics: noise is the sum of four uniform numbers, scaled: no logarithm, the same bits
+//! everywhere. Complexity: linear in the number of values.
 //!
 //! # Examples
 //!

@@ -1,11 +1,13 @@
-//! Users who scan a list from the top, click on documents that look relevant, and may stop after a click.
+//! Users who scan a list from the top, click on documents that look relevant, and may stop after a
+//! click.
 //!
 //! At every position, from the top down, a document of grade `g` is clicked with probability
 //! `click[g]`; after a click the user stops with probability `stop[g]`, and otherwise continues.
 //!
-//! Reference: the dependent click model of Guo, Liu, Wang, *Efficient multiple-click models in web search*, WSDM 2009, with the
-//! probabilities that Hofmann, Whiteson, de Rijke, *A probabilistic method for inferring preferences from clicks*, CIKM 2011, and their
-//! later papers use for binary labels:
+//! Reference: the dependent click model of Guo, Liu, Wang, *Efficient multiple-click models in web
+//! search*, WSDM 2009, with the probabilities that Hofmann, Whiteson, de Rijke, *A probabilistic
+//! method for inferring preferences from clicks*, CIKM 2011, and their later papers use for binary
+//! labels:
 //!
 //! | user | click, not relevant | click, relevant | stop, not relevant | stop, relevant |
 //! |---|---|---|---|---|
@@ -13,8 +15,9 @@
 //! | [`ScanningUser::navigational`] | .05 | .95 | .2 | .9 |
 //! | [`ScanningUser::informational`] | .4 | .9 | .1 | .5 |
 //!
-//! Deviations: a label above the user's last grade counts as the last grade, so for the three users above every document of grade 1 or
-//! more is relevant. [`ScanningUser::new`] creates users with more grades.
+//! Deviations: a label above the user's last grade counts as the last grade, so for the three users
+//! above every document of grade 1 or more is relevant. [`ScanningUser::new`] creates users with
+//! more grades.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -102,7 +105,8 @@ impl ScanningUser {
         &self.grades
     }
 
-    /// Draws a user's clicks on a list whose documents have these labels. Documents beyond the 64th are ignored.
+    /// Draws a user's clicks on a list whose documents have these labels. Documents beyond the 64th
+    /// are ignored.
     #[inline]
     #[expect(clippy::missing_panics_doc, reason = "it never does")]
     pub fn scan<R: Rng + ?Sized>(&self, labels: impl IntoIterator<Item = u8>, rng: &mut R) -> Clicks {

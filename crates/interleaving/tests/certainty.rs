@@ -1,9 +1,11 @@
-//! Statements about an estimated matrix have the stated error probability: over many estimates of a known matrix, and over collections of
-//! pure noise.
+//! Statements about an estimated matrix have the stated error probability: over many estimates of a
+//! known matrix, and over collections of pure noise.
 //!
-//! At most a share `miss` of the statements may be wrong; a correct implementation fails an exact binomial check with probability at most
-//! 1e-6. The same check rejects intervals that hold only one at a time, and declaring the best ranker of the sample the winner. Among
-//! 1,000 estimates, 6 have an interval that misses, and none declares a wrong winner; in 975 a ranker beats all others numerically.
+//! At most a share `miss` of the statements may be wrong; a correct implementation fails an exact
+//! binomial check with probability at most 1e-6. The same check rejects intervals that hold only
+//! one at a time, and declaring the best ranker of the sample the winner. Among 1,000 estimates, 6
+//! have an interval that misses, and none declares a wrong winner; in 975 a ranker beats all others
+//! numerically.
 
 use crate::support::FALSE_ALARM;
 use interleaving::{
@@ -163,7 +165,8 @@ fn noise(seed: u64) -> RankedCollection {
     RankedCollection::by_features(&queries, &[0, 1, 2, 3, 4, 5], 1).expect("six rankers")
 }
 
-/// In a fifth of these collections, one of the six rankers beats all others numerically; in none is a winner declared.
+/// In a fifth of these collections, one of the six rankers beats all others numerically; in none is
+/// a winner declared.
 #[test]
 fn noise_has_no_winner() {
     let mut beats_all = 0;

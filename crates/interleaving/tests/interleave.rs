@@ -1,7 +1,9 @@
-//! Interleavings on lists of four documents, compared with enumeration from the papers' definitions.
+//! Interleavings on lists of four documents, compared with enumeration from the papers'
+//! definitions.
 //!
-//! The coins of balanced and team-draft interleaving are enumerated, so their checks are exact. Probabilistic lists are drawn from a
-//! fixed seed: a correct implementation fails a test with probability at most 1e-6, by exact binomial limits, and two wrong ones fail.
+//! The coins of balanced and team-draft interleaving are enumerated, so their checks are exact.
+//! Probabilistic lists are drawn from a fixed seed: a correct implementation fails a test with
+//! probability at most 1e-6, by exact binomial limits, and two wrong ones fail.
 
 use crate::support::{Coins, is_rare, permutations, ranking};
 use click_models::Clicks;
@@ -28,8 +30,8 @@ fn all_clicks(length: usize) -> impl Iterator<Item = Clicks> {
     (0..1 << length).map(move |bits| Clicks::from_bits(bits, length).unwrap())
 }
 
-/// Counts of (list, picks of the first): Algorithm 2 as printed, coins enumerated by recursion. A coin is tossed where both
-/// teams are of one size.
+/// Counts of (list, picks of the first): Algorithm 2 as printed, coins enumerated by recursion. A
+/// coin is tossed where both teams are of one size.
 fn team_drafts(first: &[u32], second: &[u32], length: usize) -> BTreeMap<(Vec<u32>, u64), f64> {
     fn go(
         rankings: [&[u32]; 2],
@@ -119,7 +121,8 @@ impl Interleaving for FirstPicksFirst {
     }
 }
 
-/// Wins of the first minus wins of the second, over all coins: exactly 0 for identical rankers and any clicks.
+/// Wins of the first minus wins of the second, over all coins: exactly 0 for identical rankers and
+/// any clicks.
 fn advantage_of_identical(mut method: impl Interleaving, n_coins: impl Fn(usize) -> u32) -> i32 {
     let mut largest = 0_i32;
     for order in permutations(4) {
@@ -153,7 +156,8 @@ fn identical_rankers_are_even() {
     assert!(advantage_of_identical(FirstPicksFirst, coins_of_teams) > 0);
 }
 
-/// With probabilistic or balanced interleaving, every single comparison of identical rankers is a tie.
+/// With probabilistic or balanced interleaving, every single comparison of identical rankers is a
+/// tie.
 #[test]
 fn identical_rankers_tie() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -225,8 +229,8 @@ fn balanced_lists_and_credit_match_the_definition() {
     }
 }
 
-/// The bias that Radlinski, Kurup and Joachims describe: one click at a random position is more often credited to the ranking that puts
-/// the other's first document last.
+/// The bias that Radlinski, Kurup and Joachims describe: one click at a random position is more
+/// often credited to the ranking that puts the other's first document last.
 #[test]
 fn balanced_is_biased_as_described() {
     let (first, second) = (ranking(&IDENTITY), ranking(&[1, 2, 3, 0]));
@@ -245,8 +249,9 @@ fn balanced_is_biased_as_described() {
     assert_eq!(wins, [2, 6]);
 }
 
-/// Chance that a ranker draws a document, others being gone: ranks to the power of `-exponent` of the full ranking, over those
-/// that are left. `renumbered` counts ranks among those left instead, which is wrong.
+/// Chance that a ranker draws a document, others being gone: ranks to the power of `-exponent` of
+/// the full ranking, over those that are left. `renumbered` counts ranks among those left instead,
+/// which is wrong.
 fn softmax(ranking: &[u32], gone: &[u32], document: u32, exponent: i32, renumbered: bool) -> f64 {
     let left: Vec<(usize, u32)> =
         (1..).zip(ranking.iter().copied()).filter(|(_, document)| !gone.contains(document)).collect();
@@ -257,7 +262,8 @@ fn softmax(ranking: &[u32], gone: &[u32], document: u32, exponent: i32, renumber
     left.iter().find(|&&(_, other)| other == document).map_or(0.0, |&(rank, _)| weight(rank) / total)
 }
 
-/// Chance of (list, assignment): a coin and a draw per position. Bit `l` of the assignment: the first drew position `l`.
+/// Chance of (list, assignment): a coin and a draw per position. Bit `l` of the assignment: the
+/// first drew position `l`.
 fn chance(rankings: [&[u32]; 2], list: &[u32], assignment: u32, exponent: i32, renumbered: bool) -> f64 {
     (0..list.len())
         .map(|at| {
@@ -310,11 +316,13 @@ fn probabilistic_lists_have_the_defined_probabilities() {
         }
         assert!((total - 1.0).abs() < 1e-12);
     }
-    // A softmax with another power, and one that renumbers the remaining ranks, would fail many times.
+    // A softmax with another power, and one that renumbers the remaining ranks, would fail many
+    // times.
     assert!(steep > 100 && renumbered > 100, "{steep}, {renumbered}");
 }
 
-/// The credit of clicks is the mean over all 16 assignments that could have made the list, weighted by their chance.
+/// The credit of clicks is the mean over all 16 assignments that could have made the list, weighted
+/// by their chance.
 #[test]
 fn probabilistic_credit_is_the_mean_over_all_assignments() {
     let orders = permutations(4);
@@ -354,8 +362,8 @@ fn probabilistic_credit_is_the_mean_over_all_assignments() {
     assert!(seen > 550, "{seen}");
 }
 
-/// Clicks that do not depend on documents have expected credit 0 at every position, for any two rankings; a click on a document that one
-/// ranker puts higher has positive credit for it.
+/// Clicks that do not depend on documents have expected credit 0 at every position, for any two
+/// rankings; a click on a document that one ranker puts higher has positive credit for it.
 #[test]
 fn no_position_favours_a_ranker() {
     let orders = permutations(4);
@@ -384,8 +392,9 @@ fn no_position_favours_a_ranker() {
     assert!(complete > 12, "{complete}");
 }
 
-/// Mean credit 0 does not imply winning half of the time: for 0 1 2 3 and 1 2 3 0, a click on 0 favours the first ranker by much, and a
-/// click on any other document favours the second by little. One random click is more often credited to the second. Team draft is even.
+/// Mean credit 0 does not imply winning half of the time: for 0 1 2 3 and 1 2 3 0, a click on 0
+/// favours the first ranker by much, and a click on any other document favours the second by
+/// little. One random click is more often credited to the second. Team draft is even.
 #[test]
 fn the_sign_of_an_unbiased_credit_is_biased() {
     let other = [1, 2, 3, 0];
@@ -446,7 +455,8 @@ fn check_shown<I: Interleaving>(mut method: I, orders: &[Vec<u32>; 2], length: u
 }
 
 quickcheck! {
-    /// A list has distinct documents, as many as requested and available; its note survives saving; clicks beyond the list are ignored.
+    /// A list has distinct documents, as many as requested and available; its note survives saving;
+    /// clicks beyond the list are ignored.
     fn lists_have_distinct_documents_and_save_their_note(keys: Vec<(u8, u8)>, length: usize, seed: u64) -> bool {
         let length = length % 80;
         let order = |key: &dyn Fn(usize) -> u8| {

@@ -1,9 +1,12 @@
-//! False alarms of the sequential test under continuous monitoring, and of a test that does not allow it.
+//! False alarms of the sequential test under continuous monitoring, and of a test that does not
+//! allow it.
 //!
-//! Rankers with equal distributions are compared 5,000 times in each of 2,000 runs. A run is a false alarm if the test ever finds a
-//! winner, which may happen in a share `miss` of the runs; a correct test fails an exact binomial check with probability at most 1e-6.
-//! The z-test for a fixed number of comparisons, evaluated after each one, fails the same check. False alarms of both, of 2,000: 77 and
-//! 1,088 at .05 without ties, 72 and 894 with three ties in five, 319 and 1,858 at .2.
+//! Rankers with equal distributions are compared 5,000 times in each of 2,000 runs. A run is a
+//! false alarm if the test ever finds a winner, which may happen in a share `miss` of the runs; a
+//! correct test fails an exact binomial check with probability at most 1e-6. The z-test for a fixed
+//! number of comparisons, evaluated after each one, fails the same check. False alarms of both, of
+//! 2,000: 77 and 1,088 at .05 without ties, 72 and 894 with three ties in five, 319 and 1,858 at
+//! .2.
 
 use crate::support::FALSE_ALARM;
 use interleaving::{Outcome, PairTest, Verdict};
@@ -14,7 +17,8 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 const RUNS: u64 = 2000;
 const COMPARISONS: u32 = 5000;
 
-/// A comparison that is a tie with probability `tie`, and otherwise a win of the first with probability `first`.
+/// A comparison that is a tie with probability `tie`, and otherwise a win of the first with
+/// probability `first`.
 fn compare(rng: &mut Xoshiro256PlusPlus, first: f64, tie: f64) -> Outcome {
     let uniform = rng.random::<f64>();
     if uniform < tie {

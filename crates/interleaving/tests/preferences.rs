@@ -1,6 +1,8 @@
-//! Estimated preferences are correct, independent of the number of threads, and unchanged by an interruption.
+//! Estimated preferences are correct, independent of the number of threads, and unchanged by an
+//! interruption.
 //!
-//! Statistical checks are exact binomial tests on fixed seeds; a right implementation fails one with probability at most 1e-6.
+//! Statistical checks are exact binomial tests on fixed seeds; a right implementation fails one
+//! with probability at most 1e-6.
 
 use crate::support::{is_rare, ranking};
 use interleaving::{
@@ -71,7 +73,8 @@ fn a_matrix_is_skew() {
     }
 }
 
-/// With one document shown, one relevant document and a perfect user, the probabilities of wins and ties can be computed by hand.
+/// With one document shown, one relevant document and a perfect user, the probabilities of wins and
+/// ties can be computed by hand.
 #[test]
 fn tallies_have_the_probabilities_computed_by_hand() {
     let query = RankedQuery::new(vec![0, 1, 0], vec![ranking(&[1, 0, 2]), ranking(&[0, 2, 1])]).unwrap();
@@ -82,7 +85,8 @@ fn tallies_have_the_probabilities_computed_by_hand() {
         let settings = Settings { method, user, comparisons_per_pair: n, list_length: 1, seed: 3 };
         run(&Estimation::new(&rankers, settings).unwrap(), 1, 1).tally(0, 1)
     };
-    // The relevant document is shown if the first ranker is the one that picks, and is credit for it.
+    // The relevant document is shown if the first ranker is the one that picks, and is credit for
+    // it.
     for method in [Method::Balanced, Method::TeamDraft] {
         let tally = tally(method);
         assert!(tally.second == 0 && !is_rare(tally.first, n, 0.5, 2), "{tally:?}");
@@ -174,7 +178,8 @@ fn rankers_are_checked() {
     assert!(Query::new("a", vec![], &[]).is_err());
 }
 
-/// Ties are broken at random, not by the order of the file, and in the same way for rankers with equal values.
+/// Ties are broken at random, not by the order of the file, and in the same way for rankers with
+/// equal values.
 #[test]
 fn ties_are_random_and_shared() {
     let n = 4000;
@@ -197,7 +202,8 @@ fn ties_are_random_and_shared() {
     assert!(!is_rare(ahead, n, 0.5, 4), "{ahead}");
 }
 
-/// Clicks of the published users match their tables: the click rate of the second document depends on all parameters.
+/// Clicks of the published users match their tables: the click rate of the second document depends
+/// on all parameters.
 #[test]
 fn users_click_with_the_published_probabilities() {
     let users = [

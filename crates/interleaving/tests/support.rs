@@ -7,7 +7,8 @@ use std::convert::Infallible;
 /// Probability that a check fails for a correct implementation.
 pub(crate) const FALSE_ALARM: f64 = 1e-6;
 
-/// Whether so extreme a number of successes has probability below [`FALSE_ALARM`] divided by `n_checks`.
+/// Whether so extreme a number of successes has probability below [`FALSE_ALARM`] divided by
+/// `n_checks`.
 pub(crate) fn is_rare(successes: u64, trials: u64, probability: f64, n_checks: usize) -> bool {
     let law = Binomial::new(probability.clamp(0.0, 1.0), trials).unwrap();
     let limit = FALSE_ALARM / (2.0 * n_checks as f64);

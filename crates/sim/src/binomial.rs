@@ -1,12 +1,14 @@
 //! Binomial and multinomial variates with the same bits on every machine.
 //!
-//! A small number of trials is drawn one by one. If few successes (or failures) are expected, the distribution function is inverted from
-//! 0 upwards. Otherwise, transformed rejection is used.
+//! A small number of trials is drawn one by one. If few successes (or failures) are expected, the
+//! distribution function is inverted from 0 upwards. Otherwise, transformed rejection is used.
 //!
-//! Reference: Hormann, *The generation of binomial random variates*, J. Stat. Comput. Simul. 46, 1993, algorithm BTRS. Deviations: none.
+//! Reference: Hormann, *The generation of binomial random variates*, J. Stat. Comput. Simul. 46,
+//! 1993, algorithm BTRS. Deviations: none.
 //!
-//! Numerics: `libm` and our own logarithm. The acceptance test compares logarithms of the order of `trials` times rounding, below 1e-8
-//! for 10^7 trials and about 1e-3 for 10^13. Complexity: constant; one to two pairs of draws from 10 expected successes on.
+//! Numerics: `libm` and our own logarithm. The acceptance test compares logarithms of the order of
+//! `trials` times rounding, below 1e-8 for 10^7 trials and about 1e-3 for 10^13. Complexity:
+//! constant; one to two pairs of draws from 10 expected successes on.
 
 use confidence::math::{ln, stirling_error};
 use num_traits::ToPrimitive as _;
@@ -127,7 +129,8 @@ mod tests {
 
     const DRAWS: usize = 200_000;
 
-    /// The largest distance between the empirical distribution function of `draws` and the binomial one.
+    /// The largest distance between the empirical distribution function of `draws` and the binomial
+    /// one.
     fn distance(trials: u64, success: f64, mut draw: impl FnMut() -> u64) -> f64 {
         let mut counts = vec![0_u64; usize::try_from(trials).expect("small") + 1];
         for _ in 0..DRAWS {
@@ -174,7 +177,8 @@ mod tests {
         }
     }
 
-    /// The test detects a success probability that is wrong by one part in 20, and a rounded normal, for large and small counts.
+    /// The test detects a success probability that is wrong by one part in 20, and a rounded
+    /// normal, for large and small counts.
     #[test]
     fn wrong_laws_are_noticed() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);

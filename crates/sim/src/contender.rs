@@ -1,4 +1,5 @@
-//! Contenders: named policies that can be played in many replications. Each is one row of a table of results.
+//! Contenders: named policies that can be played in many replications. Each is one row of a table
+//! of results.
 
 use crate::run::play_replication;
 use crate::{
@@ -11,9 +12,10 @@ use std::marker::PhantomData;
 
 /// The task of a replication.
 ///
-/// A task is a type that determines the length of a run and the record of a run. The implementations of [`Contender`] for [`Entry`]
-/// determine which policies can perform a task: any policy can play to the horizon of a [`Schedule`], but only a policy that stops can be
-/// played until it does.
+/// A task is a type that determines the length of a run and the record of a run. The
+/// implementations of [`Contender`] for [`Entry`] determine which policies can perform a task: any
+/// policy can play to the horizon of a [`Schedule`], but only a policy that stops can be played
+/// until it does.
 pub trait Task: Sync {
     /// The record of one replication.
     type Record: Default + Send;
@@ -25,18 +27,19 @@ impl Task for Schedule {
 
 /// A named competitor on models of type `M`, for the task `T`; by default, a regret curve.
 ///
-/// Experiments mix policies of different types through `Box<dyn Contender<M>>`. There is one virtual call per replication; the round loop
-/// inside it is compiled for the policy.
+/// Experiments mix policies of different types through `Box<dyn Contender<M>>`. There is one
+/// virtual call per replication; the round loop inside it is compiled for the policy.
 pub trait Contender<M: ClickModel, T: Task = Schedule>: Send + Sync {
     /// Its name in the experiment, which also selects its random stream.
     fn label(&self) -> &str;
 
-    /// Plays one replication from `state`, or with a fresh policy without one, and hands its states to `keeper`. The record does not
-    /// depend on the states that are kept.
+    /// Plays one replication from `state`, or with a fresh policy without one, and hands its states
+    /// to `keeper`. The record does not depend on the states that are kept.
     ///
     /// # Errors
     ///
-    /// The contender cannot be saved, the bytes are not a state of this replication, or the keeper stops it.
+    /// The contender cannot be saved, the bytes are not a state of this replication, or the keeper
+    /// stops it.
     fn resume(
         &self,
         replication: Replication<'_, M>,
@@ -69,7 +72,8 @@ pub struct Replication<'a, M> {
     pub instance: usize,
     /// The users who answer.
     pub users: &'a M,
-    /// The users as policies know them. They differ from `users` if those are drawn from a posterior distribution.
+    /// The users as policies know them. They differ from `users` if those are drawn from a
+    /// posterior distribution.
     pub told: &'a M,
     /// All streams of the experiment.
     pub streams: Streams,
@@ -103,8 +107,8 @@ impl<M> Copy for Replication<'_, M> {}
 
 /// A contender that builds a fresh policy for every replication.
 ///
-/// `S` saves the policy of an unfinished replication: by default nothing does, and [`Entry::saved`] requests it. `L` is the loop that
-/// plays the policy, which determines what `build` receives.
+/// `S` saves the policy of an unfinished replication: by default nothing does, and [`Entry::saved`]
+/// requests it. `L` is the loop that plays the policy, which determines what `build` receives.
 pub struct Entry<F, S = Restarts, L = ByRounds> {
     label: String,
     build: F,
@@ -113,7 +117,8 @@ pub struct Entry<F, S = Restarts, L = ByRounds> {
     saver: PhantomData<fn() -> S>,
 }
 
-/// The loop of most policies: round by round, with a policy that is built from what a learner may know of the users.
+/// The loop of most policies: round by round, with a policy that is built from what a learner may
+/// know of the users.
 #[derive(Debug, Clone, Copy)]
 pub struct ByRounds;
 
@@ -129,7 +134,8 @@ impl<F> Entry<F> {
 }
 
 impl<F> Entry<F, Restarts, FromReplication> {
-    /// Enters a policy that may depend on more than a learner knows, such as the instance: `build` receives the [`Replication`].
+    /// Enters a policy that may depend on more than a learner knows, such as the instance: `build`
+    /// receives the [`Replication`].
     pub fn from_replication(label: impl Into<String>, build: F) -> Self {
         Self::played_by(FromReplication, label, build)
     }
@@ -142,7 +148,8 @@ impl<F, L> Entry<F, Restarts, L> {
 }
 
 impl<F, S, L> Entry<F, S, L> {
-    /// Saves unfinished replications. The policy has to be serializable, and to make the same choices when it is restored.
+    /// Saves unfinished replications. The policy has to be serializable, and to make the same
+    /// choices when it is restored.
     ///
     /// # Examples
     ///
@@ -182,8 +189,9 @@ impl<F, S, L> Entry<F, S, L> {
         Entry { label, build, epsilon, played, saver: PhantomData }
     }
 
-    /// Sets the tolerance: an answer counts as right if each of its items is at most `epsilon` less attractive than the last item of the
-    /// best list. The default is 0. It has no effect on tasks that measure regret.
+    /// Sets the tolerance: an answer counts as right if each of its items is at most `epsilon` less
+    /// attractive than the last item of the best list. The default is 0. It has no effect on tasks
+    /// that measure regret.
     #[must_use]
     pub fn within(self, epsilon: f64) -> Self {
         Self { epsilon, ..self }
@@ -217,7 +225,8 @@ impl<F, S, L> fmt::Debug for Entry<F, S, L> {
     }
 }
 
-/// A loop that plays the policies of entries on the users `M` for the task `T`, if `F` builds a policy that it can play.
+/// A loop that plays the policies of entries on the users `M` for the task `T`, if `F` builds a
+/// policy that it can play.
 pub trait Plays<M: ClickModel, T: Task, F, S>: Sized {
     /// Plays one replication, as [`Contender::resume`] does.
     ///

@@ -1,7 +1,9 @@
-//! Contenders that compare two items: their regret and, at every checkpoint, whether the item that they would recommend is the best one.
+//! Contenders that compare two items: their regret and, at every checkpoint, whether the item that
+//! they would recommend is the best one.
 //!
-//! Recommendations have a separate random stream, so checkpoints do not change a policy's choices. The best item is the Condorcet winner;
-//! without one, any Copeland winner counts as best, and regret is Copeland regret.
+//! Recommendations have a separate random stream, so checkpoints do not change a policy's choices.
+//! The best item is the Condorcet winner; without one, any Copeland winner counts as best, and
+//! regret is Copeland regret.
 
 use crate::run::Rounds;
 use crate::saver::read_or_build;
@@ -18,8 +20,9 @@ pub struct ByDuels;
 impl<F> Entry<F, Restarts, ByDuels> {
     /// Enters the policy that `build` constructs from dueling users under the name `label`.
     ///
-    /// `build` receives the users themselves, because an experiment may pass a constant of the users to a policy that requires it. All
-    /// other policies use only [`known`](click_models::ClickModel::known).
+    /// `build` receives the users themselves, because an experiment may pass a constant of the
+    /// users to a policy that requires it. All other policies use only
+    /// [`known`](click_models::ClickModel::known).
     ///
     /// # Examples
     ///

@@ -1,17 +1,22 @@
-//! Tasks that identify the best items instead of measuring regret: until the policy stops, or with a fixed number of rounds.
+//! Tasks that identify the best items instead of measuring regret: until the policy stops, or with
+//! a fixed number of rounds.
 //!
-//! A run ends with an answer, a set of `n_positions` items. The answer is right if each of its items is at most `epsilon` less attractive
-//! than the last item of the best list ([`CascadeModel::are_best`]). With [`UntilStopped`] the policy decides when to stop; its stopping
-//! time is the number of steps. A run that reaches `max_steps` is capped. It has no answer and does not count as right. So the share of
-//! wrong answers is the share of runs that stopped minus the share of right answers. [`WithBudget`] plays a fixed number of rounds and
-//! then asks for a recommendation.
+//! A run ends with an answer, a set of `n_positions` items. The answer is right if each of its
+//! items is at most `epsilon` less attractive than the last item of the best list
+//! ([`CascadeModel::are_best`]). With [`UntilStopped`] the policy decides when to stop; its
+//! stopping time is the number of steps. A run that reaches `max_steps` is capped. It has no answer
+//! and does not count as right. So the share of wrong answers is the share of runs that stopped
+//! minus the share of right answers. [`WithBudget`] plays a fixed number of rounds and then asks
+//! for a recommendation.
 //!
-//! Observations are counted separately from steps: an item is observed if it is in the observed prefix of the feedback. So a click at the
-//! top is one observation, and a list without a click has as many observations as positions.
+//! Observations are counted separately from steps: an item is observed if it is in the observed
+//! prefix of the feedback. So a click at the top is one observation, and a list without a click has
+//! as many observations as positions.
 //!
-//! Reference: Zhong, Cheung and Tan, "Best arm identification for cascading bandits in the fixed confidence setting", ICML 2020,
-//! section 2. Deviations: the cap, which the paper has in appendix E.1 only. Numerics: counts are integers. Complexity: that of the
-//! policy, plus one check before every step whether it has stopped.
+//! Reference: Zhong, Cheung and Tan, "Best arm identification for cascading bandits in the fixed
+//! confidence setting", ICML 2020, section 2. Deviations: the cap, which the paper has in appendix
+//! E.1 only. Numerics: counts are integers. Complexity: that of the policy, plus one check before
+//! every step whether it has stopped.
 
 use crate::run::answer;
 use crate::saver::read_or_build;
@@ -30,7 +35,8 @@ use std::ops::ControlFlow;
 /// The task to play until the policy stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UntilStopped {
-    /// The largest number of steps; a policy that has not stopped by then is stopped without an answer.
+    /// The largest number of steps; a policy that has not stopped by then is stopped without an
+    /// answer.
     pub max_steps: u64,
 }
 
@@ -62,7 +68,8 @@ impl Task for WithBudget {
     type Record = Identification;
 }
 
-/// Plays from the progress made so far until the policy stops. Calls `pause` every [`ROUNDS_BETWEEN`] rounds.
+/// Plays from the progress made so far until the policy stops. Calls `pause` every
+/// [`ROUNDS_BETWEEN`] rounds.
 fn until_stopped<M, P>(
     model: &M,
     policy: &mut P,
@@ -90,7 +97,8 @@ where
     }
 }
 
-/// Plays from the progress made so far to the horizon. Calls `pause` every [`ROUNDS_BETWEEN`] rounds.
+/// Plays from the progress made so far to the horizon. Calls `pause` every [`ROUNDS_BETWEEN`]
+/// rounds.
 fn with_budget<M, P>(
     model: &M,
     policy: &mut P,
@@ -227,7 +235,8 @@ impl<F, S, L> Entry<F, S, L> {
     }
 }
 
-/// The loop of policies that observe every item they show, to measure the effect of the hidden feedback of a cascade.
+/// The loop of policies that observe every item they show, to measure the effect of the hidden
+/// feedback of a cascade.
 #[derive(Debug, Clone, Copy)]
 pub struct WithFullFeedback {
     n_shown: usize,
@@ -243,15 +252,16 @@ impl WithFullFeedback {
 }
 
 impl<F, S> Entry<F, S> {
-    /// Gives the policy full feedback on lists of `n_shown` items, or of `n_positions` items if that is less. It has to find as many of
-    /// the best items as the cascade has positions.
+    /// Gives the policy full feedback on lists of `n_shown` items, or of `n_positions` items if
+    /// that is less. It has to find as many of the best items as the cascade has positions.
     #[must_use]
     pub fn with_full_feedback(self, n_shown: usize) -> Entry<F, S, WithFullFeedback> {
         self.replayed_by(WithFullFeedback { n_shown })
     }
 }
 
-/// Implements a task for a loop: `$shown` are the users that the policy meets, given those of the replication.
+/// Implements a task for a loop: `$shown` are the users that the policy meets, given those of the
+/// replication.
 macro_rules! identifies {
     ($Loop:ty, $Task:ty: [$($Policy:tt)+], $play:ident, |$played:ident, $users:ident| $shown:expr) => {
         impl<F, P, S> Plays<CascadeModel, $Task, F, S> for $Loop

@@ -1,9 +1,11 @@
-//! States of unfinished replications: a long replication can be kept while it is played, and continued later.
+//! States of unfinished replications: a long replication can be kept while it is played, and
+//! continued later.
 //!
-//! The round loops call [`Keeper::pause`] about every [`ROUNDS_BETWEEN`] rounds, and hand over the state if it is to be kept. This crate
-//! has no clock, so the caller decides when that is.
+//! The round loops call [`Keeper::pause`] about every [`ROUNDS_BETWEEN`] rounds, and hand over the
+//! state if it is to be kept. This crate has no clock, so the caller decides when that is.
 
-/// Rounds between two calls of [`Keeper::pause`]. A policy that plays rounds in stretches calls it at the end of a stretch.
+/// Rounds between two calls of [`Keeper::pause`]. A policy that plays rounds in stretches calls it
+/// at the end of a stretch.
 pub const ROUNDS_BETWEEN: u64 = 1 << 10;
 
 /// The decision at a pause of a replication.

@@ -22,13 +22,14 @@ pub struct Curve {
 
 /// Plays `policy` against `model` to the schedule's horizon.
 ///
-/// `environment` draws the users, `randomness` the policy's choices. The regret of a round is the gap of the action played, so it varies
-/// only with the policy's choices, not with the luck of the users.
+/// `environment` draws the users, `randomness` the policy's choices. The regret of a round is the
+/// gap of the action played, so it varies only with the policy's choices, not with the luck of the
+/// users.
 ///
 /// # Panics
 ///
-/// If the policy plays an action that the model does not admit, for instance a list that shows an item twice. Such a policy could beat
-/// the best list.
+/// If the policy plays an action that the model does not admit, for instance a list that shows an
+/// item twice. Such a policy could beat the best list.
 pub fn play<M, P>(
     model: &M,
     policy: &mut P,
@@ -43,7 +44,8 @@ where
     on_streams(environment, randomness, schedule, &mut Rounds::<M, P, Restarts>::new(model, policy))
 }
 
-/// Plays `policy` in a replication: from `state`, or from the beginning without one, and hands its states to `keeper`.
+/// Plays `policy` in a replication: from `state`, or from the beginning without one, and hands its
+/// states to `keeper`.
 pub(crate) fn play_replication<S, M, P>(
     replication: Replication<'_, M>,
     label: &str,

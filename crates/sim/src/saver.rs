@@ -1,5 +1,5 @@
-//! How the policy of a contender is saved. A policy of the caller need not be serializable, so saving is requested by type:
-//! [`Entry::saved`](crate::Entry::saved).
+//! How the policy of a contender is saved. A policy of the caller need not be serializable, so
+//! saving is requested by type: [`Entry::saved`](crate::Entry::saved).
 
 use postcard::{Deserializer, de_flavors, ser_flavors};
 use serde::{Serialize, de::DeserializeOwned};
@@ -82,8 +82,8 @@ impl<P: Serialize + DeserializeOwned> Saver<P> for Saves {
     }
 }
 
-/// Bytes that are written. Its functions are not inlined: every policy is compiled with them, and inlined they would be a tenth of the
-/// compile time of `contenders`.
+/// Bytes that are written. Its functions are not inlined: every policy is compiled with them, and
+/// inlined they would be a tenth of the compile time of `contenders`.
 struct Bytes(Vec<u8>);
 
 impl ser_flavors::Flavor for Bytes {

@@ -1,6 +1,8 @@
-//! One replication of one contender: where it begins, the loop over its checkpoints, and when its state is kept.
+//! One replication of one contender: where it begins, the loop over its checkpoints, and when its
+//! state is kept.
 //!
-//! All of it is compiled once. The rounds between two checkpoints are compiled for the policy and its users, behind [`Player`].
+//! All of it is compiled once. The rounds between two checkpoints are compiled for the policy and
+//! its users, behind [`Player`].
 
 use crate::state::{Loop, Progress};
 use crate::{Curve, Keeper, Pause, Schedule, StateError};
@@ -37,7 +39,8 @@ impl Ended {
 
 /// A policy on its users, as the loops that are compiled once see it.
 pub(crate) trait Player {
-    /// Plays at least one round and none after `last`. Rounds that are played one by one end at the next one for a pause.
+    /// Plays at least one round and none after `last`. Rounds that are played one by one end at the
+    /// next one for a pause.
     fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), Ended>;
 
     /// Whether the policy's recommendation is a best one, if it recommends anything.
@@ -106,8 +109,8 @@ impl<'a> Session<'a> {
         Ok(progress.curve)
     }
 
-    /// Plays from the progress made so far to the last checkpoint. It may be interrupted between two rounds, also before a checkpoint is
-    /// recorded.
+    /// Plays from the progress made so far to the last checkpoint. It may be interrupted between
+    /// two rounds, also before a checkpoint is recorded.
     pub(crate) fn play_curve(
         &mut self,
         progress: &mut Progress,

@@ -1,15 +1,19 @@
-//! Elimination on rank-one users by whole sweeps: the same distribution as the round loop, and hundreds of times faster.
+//! Elimination on rank-one users by whole sweeps: the same distribution as the round loop, and
+//! hundreds of times faster.
 //!
-//! Within a stage, an elimination needs only the clicks of every row and every column, and the cells that it plays do not depend on
-//! clicks. So instead of single rounds, `m` sweeps are drawn at once. The numbers of times that the sweeps use each random column are
-//! multinomial. Given these numbers, the clicks of a row are a sum of binomials, one per column, independent of those of the other rows,
-//! since no two plays share a round. Columns with the same probability are merged. A stretch ends at the end of the stage or at the last
-//! sweep before a checkpoint; the remaining rounds up to the checkpoint are played one by one. So curves have the exact distribution at
-//! every checkpoint.
+//! Within a stage, an elimination needs only the clicks of every row and every column, and the
+//! cells that it plays do not depend on clicks. So instead of single rounds, `m` sweeps are drawn
+//! at once. The numbers of times that the sweeps use each random column are multinomial. Given
+//! these numbers, the clicks of a row are a sum of binomials, one per column, independent of those
+//! of the other rows, since no two plays share a round. Columns with the same probability are
+//! merged. A stretch ends at the end of the stage or at the last sweep before a checkpoint; the
+//! remaining rounds up to the checkpoint are played one by one. So curves have the exact
+//! distribution at every checkpoint.
 //!
-//! Reference: none needed. Deviations: the users differ from those of the other contenders of a replication, so pairing does not reduce
-//! the variance of differences to them. Numerics: see `binomial`. Complexity: O(K + L) binomials for every pair of a stretch and a
-//! distinct probability (`UCB1Elim`: one per arm), independently of the number of rounds.
+//! Reference: none needed. Deviations: the users differ from those of the other contenders of a
+//! replication, so pairing does not reduce the variance of differences to them. Numerics: see
+//! `binomial`. Complexity: O(K + L) binomials for every pair of a stretch and a distinct
+//! probability (`UCB1Elim`: one per arm), independently of the number of rounds.
 
 use crate::binomial::{binomial, multinomial};
 use crate::run::{on_streams, play_round};
@@ -37,7 +41,8 @@ pub struct Stretch {
 
 /// A policy whose plays within a stage are sweeps that do not depend on clicks.
 pub trait InSweeps: Update<Cell, CellClick> {
-    /// Plays whole sweeps up to the end of the stage, but at most `most_rounds` rounds, and learns from them.
+    /// Plays whole sweeps up to the end of the stage, but at most `most_rounds` rounds, and learns
+    /// from them.
     fn play_sweeps(
         &mut self,
         model: &RankOneModel,
@@ -105,7 +110,8 @@ impl<P: InSweeps, S: Saver<P>> Player for Stages<'_, P, S> {
 pub struct BySweeps;
 
 impl<F> Entry<F, Restarts, BySweeps> {
-    /// Enters the elimination that `build` constructs from the [`TableShape`] under the name `label`, simulated by whole sweeps.
+    /// Enters the elimination that `build` constructs from the [`TableShape`] under the name
+    /// `label`, simulated by whole sweeps.
     pub fn sweeps(label: impl Into<String>, build: F) -> Self {
         Self::played_by(BySweeps, label, build)
     }
@@ -161,7 +167,8 @@ impl Partners {
     }
 }
 
-/// Clicks of all members of one side in `sweeps` sweeps on shared random partners, and the regret of these sweeps.
+/// Clicks of all members of one side in `sweeps` sweeps on shared random partners, and the regret
+/// of these sweeps.
 fn side(
     sweeps: u64,
     left: &[u32],
@@ -187,8 +194,9 @@ fn side(
     (clicks, regret)
 }
 
-/// Whether the model has all these rows, columns or cells. A policy from the state of another replication may have others; its rounds are
-/// played one by one, and the first one with a cell that the model does not have ends the replication.
+/// Whether the model has all these rows, columns or cells. A policy from the state of another
+/// replication may have others; its rounds are played one by one, and the first one with a cell
+/// that the model does not have ends the replication.
 fn all_below(numbers: &[u32], size: usize) -> bool {
     numbers.iter().all(|&number| (number as usize) < size)
 }
@@ -205,7 +213,8 @@ impl InSweeps for Rank1Elim {
         let (rows, columns) = (self.remaining_rows(), self.remaining_columns());
         let length = (rows.len() + columns.len()) as u64;
         let sweeps = before_the_end.min(most_rounds / length);
-        // The items are looked at only if there is something to play: a stage's last rounds come here one by one.
+        // The items are looked at only if there is something to play: a stage's last rounds come
+        // here one by one.
         let are_known = || all_below(rows, model.rows().len()) && all_below(columns, model.columns().len());
         if sweeps < FEWEST_SWEEPS || !are_known() {
             return Stretch::default();

@@ -1,9 +1,10 @@
 //! The state of an unfinished replication: its format, and what is checked when it is read.
 //!
-//! A state is a version number, the loop that plays the replication, its progress and its policy, in the
-//! [postcard](https://docs.rs/postcard) format. Only the bytes of the policy are written by code that is compiled for the policy. A state
-//! does not name the experiment, the contender or the replication; the caller stores them beside it. The state of another replication gives
-//! an error or a wrong record, and no panic.
+//! A state is a version number, the loop that plays the replication, its progress and its policy,
+//! in the [postcard](https://docs.rs/postcard) format. Only the bytes of the policy are written by
+//! code that is compiled for the policy. A state does not name the experiment, the contender or the
+//! replication; the caller stores them beside it. The state of another replication gives an error
+//! or a wrong record, and no panic.
 
 use crate::session::Session;
 use crate::{Curve, ROUNDS_BETWEEN, SimRng, StateError};
@@ -97,7 +98,8 @@ impl Progress {
     }
 }
 
-/// Whether the state of this generator is zero, which yields zeros for ever. Four zeros in a row have no other cause in practice.
+/// Whether the state of this generator is zero, which yields zeros for ever. Four zeros in a row
+/// have no other cause in practice.
 fn is_stuck(stream: &SimRng) -> bool {
     let mut stream = stream.clone();
     (0..4).all(|_| stream.next_u64() == 0)

@@ -1,10 +1,11 @@
 //! Random streams, one for every purpose, all derived from one master seed.
 //!
-//! The stream of (role, lane, replication) is a Xoshiro256++ seeded from `ChaCha8` keyed by the master seed, the role and the lane, at
-//! the stream number of the replication. Every stream takes O(1) to create, in any order and on any thread, and different streams are
-//! independent. A policy's lane is a hash of its label, so adding, removing or reordering policies does not change the results of other
-//! policies. The streams of the environment, of the instance and of the order of
-//! instances have no lane, so all policies of a replication meet the same users.
+//! The stream of (role, lane, replication) is a Xoshiro256++ seeded from `ChaCha8` keyed by the
+//! master seed, the role and the lane, at the stream number of the replication. Every stream takes
+//! O(1) to create, in any order and on any thread, and different streams are independent. A
+//! policy's lane is a hash of its label, so adding, removing or reordering policies does not change
+//! the results of other policies. The streams of the environment, of the instance and of the order
+//! of instances have no lane, so all policies of a replication meet the same users.
 
 use rand::{SeedableRng, rngs::ChaCha8Rng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -55,13 +56,14 @@ impl Streams {
         self.stream(Role::Policy, lane(label), replication)
     }
 
-    /// The stream for the recommendations of the policy named `label` in a replication. It is separate, so asking for a recommendation
-    /// does not change the policy's choices.
+    /// The stream for the recommendations of the policy named `label` in a replication. It is
+    /// separate, so asking for a recommendation does not change the policy's choices.
     pub fn recommendation(self, label: &str, replication: u64) -> SimRng {
         self.stream(Role::Recommendation, lane(label), replication)
     }
 
-    /// The stream that draws the subset with index `number` in the group of subsets with index `group`.
+    /// The stream that draws the subset with index `number` in the group of subsets with index
+    /// `group`.
     pub fn subset(self, group: u64, number: u64) -> SimRng {
         self.stream(Role::Subset, group, number)
     }
@@ -77,7 +79,8 @@ impl Streams {
     }
 }
 
-/// FNV-1a hash of the label. Any fixed hash is sufficient, since the lane is only part of a cipher key.
+/// FNV-1a hash of the label. Any fixed hash is sufficient, since the lane is only part of a cipher
+/// key.
 fn lane(label: &str) -> u64 {
     label
         .bytes()

@@ -1,6 +1,7 @@
 //! Means, standard errors and quantiles over replications.
 //!
-//! Sums are taken in the order of the replications, so the bits of a summary depend only on the data.
+//! Sums are taken in the order of the replications, so the bits of a summary depend only on the
+//! data.
 
 use num_traits::ToPrimitive as _;
 
@@ -52,7 +53,8 @@ impl Summary {
     }
 }
 
-/// Mean of a sample and its standard error. NaN for an empty sample; the error of a single value is NaN, since nothing is known of it.
+/// Mean of a sample and its standard error. NaN for an empty sample; the error of a single value is
+/// NaN, since nothing is known of it.
 ///
 /// # Examples
 ///

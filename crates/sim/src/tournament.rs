@@ -1,4 +1,5 @@
-//! Tournaments: every contender plays every replication, on all cores. The result does not depend on the number of cores.
+//! Tournaments: every contender plays every replication, on all cores. The result does not depend
+//! on the number of cores.
 
 use crate::parallel::try_for_each;
 use crate::{Contender, Keeper, KeepsNothing, Replication, Schedule, SimRng, StateError, Streams, Task};
@@ -9,8 +10,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// How replications are assigned to instances. All contenders of a replication play on the same instance, and each block of `n`
-/// replications takes every one of `n` instances once.
+/// How replications are assigned to instances. All contenders of a replication play on the same
+/// instance, and each block of `n` replications takes every one of `n` instances once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Assignment {
     /// Each block has an order of its own, drawn at random.
@@ -33,7 +34,8 @@ impl Assignment {
         let instance = |replication: u64| {
             let block = replication / n;
             if self == Self::Drawn && n > 1 && shuffled != Some(block) {
-                // From the beginning again, so that an order depends on its block only (Fisher, Yates 1938).
+                // From the beginning again, so that an order depends on its block only (Fisher,
+                // Yates 1938).
                 order.iter_mut().enumerate().for_each(|(place, instance)| *instance = place);
                 let mut stream = streams.order(block);
                 for last in (1..n_instances).rev() {
@@ -50,7 +52,8 @@ impl Assignment {
 
 /// Users who are known up to a distribution.
 pub trait DrawUsers<M>: Sync {
-    /// Draws the users of the instance with this index. It must take its random numbers from `rng` alone.
+    /// Draws the users of the instance with this index. It must take its random numbers from `rng`
+    /// alone.
     fn draw(&self, instance: usize, rng: &mut SimRng) -> M;
 }
 
@@ -61,8 +64,9 @@ pub struct Tournament<'a, M: ClickModel, T: Task = Schedule> {
     /// The distribution of the users: every replication draws its own, and policies know
     /// `instances`. `None`: the users are those of `instances`.
     pub uncertainty: Option<Box<dyn DrawUsers<M> + 'a>>,
-    /// This many replications in a row have the same instance and meet the same users, at least 1. From 2 on, the spread between users can
-    /// be told from the spread between replications with the same users.
+    /// This many replications in a row have the same instance and meet the same users, at least 1.
+    /// From 2 on, the spread between users can be told from the spread between replications with
+    /// the same users.
     pub runs_per_draw: u64,
     /// How replications are assigned to instances.
     pub assignment: Assignment,
@@ -117,7 +121,8 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
             Some(uncertainty) => {
                 let mut stream = self.streams.instance(replication / self.runs_per_draw.max(1));
                 if self.assignment == Assignment::Drawn {
-                    // Until blocks were drawn, the instance took this number; the users still meet the rest of the stream.
+                    // Until blocks were drawn, the instance took this number; the users still meet
+                    // the rest of the stream.
                     let _: usize = stream.random_range(0..self.instances.len());
                 }
                 Cow::Owned(uncertainty.draw(instance, &mut stream))

@@ -71,7 +71,8 @@ fn a_label_selects_a_stream() {
     assert_ne!(twins.records[0], twins.records[1]);
 }
 
-/// Two contenders that show the same list in every round see the same clicks: the users do not depend on the contender.
+/// Two contenders that show the same list in every round see the same clicks: the users do not
+/// depend on the contender.
 #[test]
 fn all_contenders_meet_the_same_users() {
     let oracles: [PbmContender; 2] = [oracle("a"), oracle("b")];
@@ -80,8 +81,8 @@ fn all_contenders_meet_the_same_users() {
     assert!(outcome.records[0].iter().all(|curve| curve.regret == [0.0; 3] && curve.clicks[2] > 0.0));
 }
 
-/// The users of later rounds do not depend on the lists shown before: after 300 rounds of different lists, the generator of the
-/// environment has the same state.
+/// The users of later rounds do not depend on the lists shown before: after 300 rounds of different
+/// lists, the generator of the environment has the same state.
 #[test]
 fn shown_lists_do_not_change_later_users() {
     let users = RandomSemiBandit::from_values(&[0.6, 0.5, 0.4, 0.3], &[1.0, 0.7, 0.2]).expect("valid");
@@ -108,9 +109,10 @@ fn shown_lists_do_not_change_later_users() {
     assert!(left.iter().all(|generator| *generator == left[0]));
 }
 
-/// Each block of three has every instance once, in an order of its own: all six orders occur about equally often. Of 6,000 blocks each
-/// count is binomial with a standard deviation of 29, and 150 from the mean has probability 2e-7. Orders that are all the same, drawn with
-/// replacement, or of two swapped instances only are rejected with certainty. Where the blocks begin does not matter.
+/// Each block of three has every instance once, in an order of its own: all six orders occur about
+/// equally often. Of 6,000 blocks each count is binomial with a standard deviation of 29, and 150
+/// from the mean has probability 2e-7. Orders that are all the same, drawn with replacement, or of
+/// two swapped instances only are rejected with certainty. Where the blocks begin does not matter.
 #[test]
 fn each_block_takes_every_instance_once_in_a_drawn_order() {
     let (streams, n) = (Streams::new(5), 3);
@@ -144,7 +146,8 @@ fn each_block_takes_every_instance_once_in_a_drawn_order() {
     assert_eq!(tournament.draw_instances(7..30), of_runs[7..30]);
 }
 
-/// A policy that shows the best item at all positions would have negative regret; the round loop panics.
+/// A policy that shows the best item at all positions would have negative regret; the round loop
+/// panics.
 #[test]
 #[should_panic(expected = "round 1: the policy plays")]
 fn a_list_with_a_repeated_item_panics() {

@@ -1,4 +1,5 @@
-//! Runs that end with an answer: their length, the number of observations, and whether the answer is right.
+//! Runs that end with an answer: their length, the number of observations, and whether the answer
+//! is right.
 
 use click_models::{CascadeFeedback, CascadeModel, ItemId, ListShape, ObservedPrefix, Ranking};
 use confidence::lil_radius;
@@ -71,7 +72,8 @@ fn steps_and_observations_are_counted_separately() {
     // Always a click at the top: one observation per step.
     let top = until_stopped(&stubborn(&[0, 1], 7), &[1.0, 0.0, 0.0], 2, 100);
     assert_eq!(top, Identification { steps: 7, observations: 7, answered: true, correct: true });
-    // Always a click at the second position: two observations per step. Never a click: the whole list.
+    // Always a click at the second position: two observations per step. Never a click: the whole
+    // list.
     let below = until_stopped(&stubborn(&[1, 0], 7), &[1.0, 0.0, 0.0], 2, 100);
     assert_eq!((below.steps, below.observations), (7, 14));
     let nothing = until_stopped(&stubborn(&[1, 2, 0], 7), &[0.0; 4], 3, 100);
@@ -111,8 +113,9 @@ fn an_answer_may_be_epsilon_worse() {
     assert!(correct(&stubborn(&[2, 0], 1).within(0.1)) && !correct(&stubborn(&[0, 3], 1).within(0.1)));
 }
 
-/// Two items, one of which always attracts and one never, and a list of one position. The policy shows them in turn, knows both means
-/// from the second step on, and stops in the first step in which `1 - C(T) > 0 + C(T')`.
+/// Two items, one of which always attracts and one never, and a list of one position. The policy
+/// shows them in turn, knows both means from the second step on, and stops in the first step in
+/// which `1 - C(T) > 0 + C(T')`.
 #[test]
 fn cascade_bai_stops_at_the_computed_step() {
     let rho = (0.1_f64 / (12.0 * 2.0)).sqrt();

@@ -10,8 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 bounds! {
-    /// Lower bound on the rounds to identify the best items of a cascade: CascadeBAI paper, Theorem 4.8. 0 if all items are to be found, and
-    /// for delta from 1 / 2.4 on; infinite if the last of the best items and the next one are equally attractive.
+    /// Lower bound on the rounds to identify the best items of a cascade: CascadeBAI paper, Theorem
+    /// 4.8. 0 if all items are to be found, and for delta from 1 / 2.4 on; infinite if the last of
+    /// the best items and the next one are equally attractive.
     ///
     /// Args:
     ///     weights: attraction probabilities of the items, in any order, shape (items,).
@@ -20,13 +21,14 @@ bounds! {
     cascade_bai_lower_bound([weights: probabilities], n_positions: Count as size, delta: ErrorProbability),
         otherwise "at least one position, and at least as many items as positions";
 
-    /// `cascade_bai_lower_bound` before the proof rounds down, with d(1 - delta, delta) for ln(1 / (2.4 delta)): CascadeBAI paper, section
-    /// 5.3. Arguments as there.
+    /// `cascade_bai_lower_bound` before the proof rounds down, with d(1 - delta, delta) for ln(1 /
+    /// (2.4 delta)): CascadeBAI paper, section 5.3. Arguments as there.
     cascade_bai_lower_bound_unrounded([weights: probabilities], n_positions: Count as size, delta: ErrorProbability),
         otherwise "at least one position, and at least as many items as positions";
 
-    /// T*, the characteristic time: any policy that is right with probability 1 - delta on every instance takes T* d(1 - delta, delta) rounds
-    /// or more on average. 0 if all items are to be found; infinite if the last of the best items and the next one are equally attractive.
+    /// T*, the characteristic time: any policy that is right with probability 1 - delta on every
+    /// instance takes T* d(1 - delta, delta) rounds or more on average. 0 if all items are to be
+    /// found; infinite if the last of the best items and the next one are equally attractive.
     ///
     /// Args:
     ///     weights: attraction probabilities of the items, in any order, shape (items,).
@@ -34,8 +36,9 @@ bounds! {
     cascade_characteristic_time([weights: probabilities], n_positions: Count as size),
         otherwise "at least one position, and at least as many items as positions";
 
-    /// T-bar: the number of observations of every item after which an item with this gap is accepted or rejected, as printed with 216 and 648:
-    /// CascadeBAI paper, section 4.1. Infinite for a gap of 0.
+    /// T-bar: the number of observations of every item after which an item with this gap is
+    /// accepted or rejected, as printed with 216 and 648: CascadeBAI paper, section 4.1. Infinite
+    /// for a gap of 0.
     ///
     /// Args:
     ///     gap: distances to acceptance or rejection, at least 0, any shape.
@@ -46,12 +49,13 @@ bounds! {
     ///     float64 array of the common shape, or a float, in observations.
     cascade_bai_observations([], gap: FiniteNonNegative, delta: ErrorProbability, n_items: Count as size), otherwise "at least one item";
 
-    /// `cascade_bai_observations` with the constants 256 and 768, which the proof requires: CascadeBAI paper, Lemma 5.8. Arguments as there.
+    /// `cascade_bai_observations` with the constants 256 and 768, which the proof requires:
+    /// CascadeBAI paper, Lemma 5.8. Arguments as there.
     cascade_bai_observations_corrected([], gap: FiniteNonNegative, delta: ErrorProbability, n_items: Count as size),
         otherwise "at least one item";
 
-    /// Bound on the first term of Theorem 4.1 from the largest and the smallest weight, in rounds up to a constant: CascadeBAI paper,
-    /// Proposition 4.2. Shapes broadcast.
+    /// Bound on the first term of Theorem 4.1 from the largest and the smallest weight, in rounds
+    /// up to a constant: CascadeBAI paper, Proposition 4.2. Shapes broadcast.
     ///
     /// Args:
     ///     best: largest weight, a probability.
@@ -61,8 +65,9 @@ bounds! {
     cascade_bai_n1_bound([], best: Probability, worst: Probability, n_positions: Count as size, delta: ErrorProbability),
         otherwise "0 < worst < best <= 1, and at least one position";
 
-    /// Upper bound, with probability 1 - delta, on the rounds of CascadeBAI if the best items have the weight `best` and all others `worst`:
-    /// CascadeBAI paper, Proposition 4.6 with the constants of its proof, D.4. Shapes broadcast.
+    /// Upper bound, with probability 1 - delta, on the rounds of CascadeBAI if the best items have
+    /// the weight `best` and all others `worst`: CascadeBAI paper, Proposition 4.6 with the
+    /// constants of its proof, D.4. Shapes broadcast.
     ///
     /// Args:
     ///     best: weight of the n_positions best items, a probability.
@@ -74,32 +79,36 @@ bounds! {
         [], best: Probability, worst: Probability, n_items: Count as size, n_positions: Positions as size, delta: ErrorProbability
     ), otherwise "0 < worst < best <= 1, at least one position, and more items than positions";
 
-    /// Lower bound on the mean rounds of any policy on the instances of `cascade_bai_two_level_upper_bound`: CascadeBAI paper, Corollary 4.9.
-    /// Arguments as there.
+    /// Lower bound on the mean rounds of any policy on the instances of
+    /// `cascade_bai_two_level_upper_bound`: CascadeBAI paper, Corollary 4.9. Arguments as there.
     cascade_bai_two_level_lower_bound(
         [], best: Probability, worst: Probability, n_items: Count as size, n_positions: Positions as size, delta: ErrorProbability
     ), otherwise "0 < worst < best <= 1, at least one position, and more items than positions";
 
-    /// Mean number of observed items if users scan a list from the top until they click: CascadeBAI paper, section 5.1.
+    /// Mean number of observed items if users scan a list from the top until they click: CascadeBAI
+    /// paper, section 5.1.
     ///
     /// Args:
-    ///     list: attraction probabilities of the items of the list, from the top down, shape (positions,).
+    ///     list: attraction probabilities of the items of the list, from the top down, shape
+    ///         (positions,).
     expected_observations([list: probabilities]), otherwise "probabilities";
 
-    /// The smallest mean number of observations of a list of k of these items, mu_k, that of the most attractive, best first: CascadeBAI paper,
-    /// Theorem 5.1.
+    /// The smallest mean number of observations of a list of k of these items, mu_k, that of the
+    /// most attractive, best first: CascadeBAI paper, Theorem 5.1.
     ///
     /// Args:
     ///     weights: attraction probabilities of the items, in any order, shape (items,).
     ///     k: number of items in the list, or an array of them, of any shape, that of the result.
     cascade_fewest_observations([weights: probabilities], k: Count as size), otherwise "k from 1 to the number of items";
 
-    /// The largest mean number of observations of a list of k of these items, that of the least attractive, worst first: CascadeBAI paper,
-    /// Theorem 5.1. Arguments as of `cascade_fewest_observations`.
+    /// The largest mean number of observations of a list of k of these items, that of the least
+    /// attractive, worst first: CascadeBAI paper, Theorem 5.1. Arguments as of
+    /// `cascade_fewest_observations`.
     cascade_most_observations([weights: probabilities], k: Count as size), otherwise "k from 1 to the number of items";
 
-    /// The left-sided sub-Gaussian parameter v_k = min(k, sqrt(2) / smallest weight) of the number of observations of a list of k of these
-    /// items: CascadeBAI paper, Theorem 5.4 and Lemma 5.5. Arguments as of `cascade_fewest_observations`.
+    /// The left-sided sub-Gaussian parameter v_k = min(k, sqrt(2) / smallest weight) of the number
+    /// of observations of a list of k of these items: CascadeBAI paper, Theorem 5.4 and Lemma 5.5.
+    /// Arguments as of `cascade_fewest_observations`.
     cascade_observations_deviation([weights: probabilities], k: Count as size), otherwise "k from 1 to the number of items";
 }
 
@@ -131,7 +140,8 @@ fn set_gaps(dict: &Bound<'_, PyDict>, gaps: CascadeBaiGaps) -> PyResult<()> {
 ///     n_positions: number of positions, at least 1 and at most the number of items.
 ///
 /// Returns:
-///     list: pairs of a list of items, from the top position down, and the share of rounds in which it is shown. The shares add up to 1.
+///     list: pairs of a list of items, from the top position down, and the share of rounds in which
+///         it is shown. The shares add up to 1.
 ///
 /// Raises:
 ///     ValueError: a number outside its range.
@@ -156,8 +166,10 @@ pub(crate) fn cascade_optimal_mixture(
 ///     epsilon: tolerance, a number that is at least 0.
 ///
 /// Returns:
-///     dict: `n_acceptable`, K', the number of items at most epsilon less attractive than the last of the best; `plain`, Delta, and
-///     `tolerant`, Delta-bar, the gaps without and with the tolerance, float64 arrays of shape (items,), by decreasing weight.
+///     dict: `n_acceptable`, K', the number of items at most epsilon less attractive than the last
+///         of the best; `plain`, Delta, and
+///     `tolerant`, Delta-bar, the gaps without and with the tolerance, float64 arrays of shape
+///     (items,), by decreasing weight.
 ///
 /// Raises:
 ///     ValueError: a number outside its range, or all items to be found.
@@ -185,12 +197,14 @@ pub(crate) fn cascade_bai_gaps<'py>(
 ///     delta: probability of error, a number above 0 and below 1.
 ///
 /// Returns:
-///     dict: those of `cascade_bai_gaps`; `observations`, T-bar as printed, by decreasing gap, shape (items,); `fewest`, mu_1 to mu_K, shape
-///     (K,); `k1` and `k2`; `n1`, `n2` and `n3`, the terms, in rounds up to constants; `n3_rearranged`, N_3 as in equation (4.2), which the
-///     paper states to be equal.
+///     dict: those of `cascade_bai_gaps`; `observations`, T-bar as printed, by decreasing gap,
+///         shape (items,); `fewest`, mu_1 to mu_K, shape
+///     (K,); `k1` and `k2`; `n1`, `n2` and `n3`, the terms, in rounds up to constants;
+///     `n3_rearranged`, N_3 as in equation (4.2), which the paper states to be equal.
 ///
 /// Raises:
-///     ValueError: a number outside its range, or an instance that the theorem does not cover: all items to be found, a gap of 0, or
+///     ValueError: a number outside its range, or an instance that the theorem does not cover: all
+///         items to be found, a gap of 0, or
 ///     K' >= 2 K - 1, for which there is `cascade_bai_tolerant_upper_terms`.
 #[pyfunction]
 pub(crate) fn cascade_bai_upper_terms<'py>(
@@ -218,14 +232,15 @@ pub(crate) fn cascade_bai_upper_terms<'py>(
     Ok(dict)
 }
 
-/// The terms N_1' and N_2' of the upper bound on the rounds of CascadeBAI for a large tolerance: CascadeBAI paper, Proposition C.1. Arguments
-/// as of `cascade_bai_upper_terms`.
+/// The terms N_1' and N_2' of the upper bound on the rounds of CascadeBAI for a large tolerance:
+/// CascadeBAI paper, Proposition C.1. Arguments as of `cascade_bai_upper_terms`.
 ///
 /// Returns:
 ///     tuple of two floats, in rounds.
 ///
 /// Raises:
-///     ValueError: a number outside its range, or an instance that the proposition does not cover: all items to be found, a gap of 0, or
+///     ValueError: a number outside its range, or an instance that the proposition does not cover:
+///         all items to be found, a gap of 0, or
 ///     K' < 2 K - 1.
 #[pyfunction]
 pub(crate) fn cascade_bai_tolerant_upper_terms(
@@ -242,8 +257,9 @@ pub(crate) fn cascade_bai_tolerant_upper_terms(
     or_refused("cascade_bai_tolerant_upper_terms", expected, terms)
 }
 
-/// Growth rates of the lower bound and of the rounds of CascadeBAI, without constants and logarithms, on the instances of
-/// `cascade_bai_two_level_upper_bound`: CascadeBAI paper, Corollary 4.10. Shapes broadcast.
+/// Growth rates of the lower bound and of the rounds of CascadeBAI, without constants and
+/// logarithms, on the instances of `cascade_bai_two_level_upper_bound`: CascadeBAI paper, Corollary
+/// 4.10. Shapes broadcast.
 ///
 /// Args:
 ///     best: weight of the n_positions best items, a probability.
@@ -252,8 +268,10 @@ pub(crate) fn cascade_bai_tolerant_upper_terms(
 ///     n_positions: number of positions, at least 1 and below n_items.
 ///
 /// Returns:
-///     Two float64 arrays of the common shape, or two floats: the lower and the upper rate. NaN for what the corollary does not cover:
-///     best above 1 / n_positions with worst below 1/2 and best below 1, and arguments outside their range.
+///     Two float64 arrays of the common shape, or two floats: the lower and the upper rate. NaN for
+///         what the corollary does not cover:
+///     best above 1 / n_positions with worst below 1/2 and best below 1, and arguments outside
+///     their range.
 ///
 /// Raises:
 ///     ValueError: a weight that is no probability, or a number that is not whole.

@@ -8,23 +8,28 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
 bounds! {
-    /// Lower bound on the regret of uniformly efficient policies in dueling bandits, per ln t: Komiyama et al. 2015, Theorem 2.
+    /// Lower bound on the regret of uniformly efficient policies in dueling bandits, per ln t:
+    /// Komiyama et al. 2015, Theorem 2.
     ///
     /// Args:
-    ///     preferences: probability that the item of the row is preferred to that of the column, shape (items, items).
+    ///     preferences: probability that the item of the row is preferred to that of the column,
+    ///         shape (items, items).
     ///
     /// Raises:
     ///     ValueError: no matrix of preferences, or no item beats all others.
     dueling_lower_bound([preferences: matrix]), otherwise "an item that beats all others";
 
-    /// Lower bound on the Copeland regret of uniformly efficient policies in dueling bandits, per ln t, also without an item that beats
-    /// all others: Komiyama et al. 2016, Theorem 2. Arguments as of `dueling_lower_bound`.
+    /// Lower bound on the Copeland regret of uniformly efficient policies in dueling bandits, per
+    /// ln t, also without an item that beats all others: Komiyama et al. 2016, Theorem 2. Arguments
+    /// as of `dueling_lower_bound`.
     ///
     /// Raises:
-    ///     ValueError: no matrix of preferences, two items as good as each other, or more than 32 items.
+    ///     ValueError: no matrix of preferences, two items as good as each other, or more than 32
+    ///         items.
     copeland_lower_bound([preferences: matrix]), otherwise "no two items that are as good as each other, and at most 32 items";
 
-    /// C(delta), the round after which all confidence intervals of RUCB hold with probability 1 - delta: RUCB paper, Lemma 1.
+    /// C(delta), the round after which all confidence intervals of RUCB hold with probability 1 -
+    /// delta: RUCB paper, Lemma 1.
     ///
     /// Args:
     ///     n_items: numbers of items, at least 2, any shape.
@@ -39,22 +44,27 @@ bounds! {
     rucb_settled_after([], n_items: Count as size, alpha: FiniteNonNegative, delta: FiniteNonNegative),
         otherwise "at least 2 items, an alpha above 1/2, and a delta above 0";
 
-    /// The factor of ln t in RUCB's regret bounds: the sum over pairs of D_ij (Delta_i + Delta_j) / 2, RUCB paper, Theorem 2.
+    /// The factor of ln t in RUCB's regret bounds: the sum over pairs of D_ij (Delta_i + Delta_j) /
+    /// 2, RUCB paper, Theorem 2.
     ///
     /// Args:
-    ///     preferences: probability that the item of the row is preferred to that of the column, shape (items, items).
-    ///     alpha: RUCB's parameter, above 1/2; a number or an array of any shape, that of the result.
+    ///     preferences: probability that the item of the row is preferred to that of the column,
+    ///         shape (items, items).
+    ///     alpha: RUCB's parameter, above 1/2; a number or an array of any shape, that of the
+    ///         result.
     ///
     /// Raises:
-    ///     ValueError: no matrix of preferences, no item that beats all others, or an alpha outside its range.
+    ///     ValueError: no matrix of preferences, no item that beats all others, or an alpha outside
+    ///         its range.
     rucb_log_coefficient([preferences: matrix], alpha: FiniteNonNegative),
         otherwise "an item that beats all others, and an alpha above 1/2";
 
-    /// Upper bound on the regret of RUCB after `rounds` rounds, which holds for all rounds simultaneously with probability 1 - delta:
-    /// RUCB paper, Theorem 2.
+    /// Upper bound on the regret of RUCB after `rounds` rounds, which holds for all rounds
+    /// simultaneously with probability 1 - delta: RUCB paper, Theorem 2.
     ///
     /// Args:
-    ///     preferences: probability that the item of the row is preferred to that of the column, shape (items, items).
+    ///     preferences: probability that the item of the row is preferred to that of the column,
+    ///         shape (items, items).
     ///     alpha: RUCB's parameter, above 1/2.
     ///     delta: probability of failure, above 0.
     ///     rounds: numbers of rounds, at least 1; alpha, delta and rounds broadcast.
@@ -63,28 +73,33 @@ bounds! {
     ///     float64 array of the common shape, or a float.
     ///
     /// Raises:
-    ///     ValueError: no matrix of preferences, no item that beats all others, or a number outside its range.
+    ///     ValueError: no matrix of preferences, no item that beats all others, or a number outside
+    ///         its range.
     rucb_high_probability_bound(
         [preferences: matrix], alpha: FiniteNonNegative, delta: ErrorProbability, rounds: Count as whole
     ), otherwise "an item that beats all others, an alpha above 1/2, and at least one round";
 
-    /// Upper bound on the mean regret of RUCB after `rounds` rounds: RUCB paper, Theorem 3. Infinite for an alpha of at most 1. Arguments
-    /// without delta, results and errors as of `rucb_high_probability_bound`.
+    /// Upper bound on the mean regret of RUCB after `rounds` rounds: RUCB paper, Theorem 3.
+    /// Infinite for an alpha of at most 1. Arguments without delta, results and errors as of
+    /// `rucb_high_probability_bound`.
     rucb_expected_bound([preferences: matrix], alpha: FiniteNonNegative, rounds: Count as whole),
         otherwise "an item that beats all others, an alpha above 1/2, and at least one round";
 }
 
-/// D_ij, in duels for each ln t: RUCB compares items i and j at most max(C(delta), D_ij ln t) times: RUCB paper, Theorem 2.
+/// D_ij, in duels for each ln t: RUCB compares items i and j at most max(C(delta), D_ij ln t)
+/// times: RUCB paper, Theorem 2.
 ///
 /// Args:
-///     preferences: probability that the item of the row is preferred to that of the column, shape (items, items).
+///     preferences: probability that the item of the row is preferred to that of the column, shape
+///         (items, items).
 ///     alpha: RUCB's parameter, a number above 1/2.
 ///
 /// Returns:
 ///     float64 array of shape (items, items), 0 on the diagonal.
 ///
 /// Raises:
-///     ValueError: no matrix of preferences, no item that beats all others, or an alpha outside its range.
+///     ValueError: no matrix of preferences, no item that beats all others, or an alpha outside its
+///         range.
 #[pyfunction]
 pub(crate) fn rucb_duels<'py>(
     py: Python<'py>,

@@ -6,20 +6,21 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 bounds! {
-    /// Lower bound on the regret of uniformly efficient policies in the position-based model, clicks per ln T: PBM paper, Theorem 6,
-    /// equation (6).
+    /// Lower bound on the regret of uniformly efficient policies in the position-based model,
+    /// clicks per ln T: PBM paper, Theorem 6, equation (6).
     ///
     /// Args:
     ///     theta: attraction probabilities of the items, in any order, shape (items,).
     ///     kappa: examination probabilities of the positions, in any order, shape (positions,).
     pbm_lower_bound([theta: probabilities, kappa: probabilities]), otherwise "at least one position, and at least as many items as positions";
 
-    /// A simpler, smaller lower bound than `pbm_lower_bound`, clicks per ln T: exploration at the most examined position (section 3.3,
-    /// corrected). Arguments as there.
+    /// A simpler, smaller lower bound than `pbm_lower_bound`, clicks per ln T: exploration at the
+    /// most examined position (section 3.3, corrected). Arguments as there.
     pbm_relaxed_lower_bound([theta: probabilities, kappa: probabilities]), otherwise "at least one position, and at least as many items as positions";
 
-    /// The regret of exploring every suboptimal item at the least examined position only, clicks per ln T: PBM paper, section 3.3. Never
-    /// below `pbm_lower_bound`, and no lower bound, although the paper states the opposite. Arguments as there.
+    /// The regret of exploring every suboptimal item at the least examined position only, clicks
+    /// per ln T: PBM paper, section 3.3. Never below `pbm_lower_bound`, and no lower bound,
+    /// although the paper states the opposite. Arguments as there.
     pbm_last_position_cost([theta: probabilities, kappa: probabilities]), otherwise "at least one position, and at least as many items as positions";
 
     /// Upper bound for PBM-PIE, the leading constant, clicks per ln T: PBM paper, Theorem 11.
@@ -27,45 +28,51 @@ bounds! {
     /// Args:
     ///     theta: attraction probabilities of the items, in any order, shape (items,).
     ///     kappa: examination probabilities of the positions, in any order, shape (positions,).
-    ///     eta: accuracy of the leaders' estimates: 0, or below half the smallest difference of two attractions.
+    ///     eta: accuracy of the leaders' estimates: 0, or below half the smallest difference of two
+    ///         attractions.
     ///     epsilon: of the exploration level (1 + epsilon) ln t; eta and epsilon broadcast.
     ///
     /// Returns:
-    ///     float, or float64 array of the common shape of eta and epsilon. 0 if no item is suboptimal, infinite if one is and the last
-    ///     position is never examined.
+    ///     float, or float64 array of the common shape of eta and epsilon. 0 if no item is
+    ///     suboptimal, infinite if one is and the last position is never examined.
     pbm_pie_upper_bound([theta: probabilities, kappa: probabilities], eta: FiniteNonNegative, epsilon: FiniteNonNegative),
         otherwise "an eta of 0 or below half the smallest difference of two attractions, at least one position, and at least as many items as positions";
 
-    /// Upper bound for PBM-UCB, the leading constant, clicks per ln T: PBM paper, Theorem 9. Infinite for tied parameters in the list, for an
-    /// item as attractive as the last of it, and if a position is never examined.
+    /// Upper bound for PBM-UCB, the leading constant, clicks per ln T: PBM paper, Theorem 9.
+    /// Infinite for tied parameters in the list, for an item as attractive as the last of it, and
+    /// if a position is never examined.
     ///
     /// Args:
     ///     theta: attraction probabilities of the items, in any order, shape (items,).
     ///     kappa: examination probabilities of the positions, in any order, shape (positions,).
-    ///     epsilon: of the exploration level (1 + epsilon) ln t; a number or an array of any shape, that of the result.
+    ///     epsilon: of the exploration level (1 + epsilon) ln t; a number or an array of any shape,
+    ///         that of the result.
     pbm_ucb_upper_bound([theta: probabilities, kappa: probabilities], epsilon: FiniteNonNegative),
         otherwise "at least one position, and at least as many items as positions";
 
-    /// The factor C(kappa) of `pbm_ucb_upper_bound` that depends on examination alone: PBM paper, Theorem 9. Infinite if a position is never
-    /// examined.
+    /// The factor C(kappa) of `pbm_ucb_upper_bound` that depends on examination alone: PBM paper,
+    /// Theorem 9. Infinite if a position is never examined.
     ///
     /// Args:
     ///     kappa: examination probabilities of the positions, in any order, shape (positions,).
     pbm_ucb_examination_factor([kappa: probabilities]), otherwise "at least one position";
 
-    /// The smallest gap of a list with the best items in a wrong order, in clicks per round: Delta of `pbm_ucb_upper_bound`, PBM paper,
-    /// Theorem 9. Infinite for one position. Arguments as of `pbm_lower_bound`.
+    /// The smallest gap of a list with the best items in a wrong order, in clicks per round: Delta
+    /// of `pbm_ucb_upper_bound`, PBM paper, Theorem 9. Infinite for one position. Arguments as of
+    /// `pbm_lower_bound`.
     smallest_permutation_gap([theta: probabilities, kappa: probabilities]), otherwise "at least one position, and at least as many items as positions";
 }
 
-/// The terms of `pbm_lower_bound`, one for each item below the best list, the most attractive first: PBM paper, equation (6).
+/// The terms of `pbm_lower_bound`, one for each item below the best list, the most attractive
+/// first: PBM paper, equation (6).
 ///
 /// Args:
 ///     theta: attraction probabilities of the items, in any order, shape (items,).
 ///     kappa: examination probabilities of the positions, in any order, shape (positions,).
 ///
 /// Returns:
-///     list of dict: `item`, its index in theta; `position`, the index in kappa of the cheapest position to explore it, or None if it need
+///     list of dict: `item`, its index in theta; `position`, the index in kappa of the cheapest
+///         position to explore it, or None if it need
 ///     not be explored; `cost`, the regret of exploring it there, clicks per ln T.
 ///
 /// Raises:

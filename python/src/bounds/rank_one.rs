@@ -8,15 +8,16 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 bounds! {
-    /// Lower bound on the regret of uniformly efficient policies on a rank-one table, per ln T: Trinh et al. 2020. 0 if all cells are best.
+    /// Lower bound on the regret of uniformly efficient policies on a rank-one table, per ln T:
+    /// Trinh et al. 2020. 0 if all cells are best.
     ///
     /// Args:
     ///     rows: probabilities of the rows, shape (rows,).
     ///     columns: probabilities of the columns, shape (columns,).
     rank_one_lower_bound([rows: probabilities, columns: probabilities]), otherwise "at least one row and one column";
 
-    /// Upper bound for Rank1ElimKL after `horizon` rounds, in clicks: Rank1ElimKL paper, Theorem 1, as printed. Infinite for fewer than 5
-    /// rounds.
+    /// Upper bound for Rank1ElimKL after `horizon` rounds, in clicks: Rank1ElimKL paper, Theorem 1,
+    /// as printed. Infinite for fewer than 5 rounds.
     ///
     /// Args:
     ///     rows: probabilities of the rows, shape (rows,).
@@ -31,16 +32,19 @@ bounds! {
         otherwise "at least one row and one column";
 }
 
-/// The quantities that determine how hard a rank-one instance is: Rank1ElimKL paper, equations (1) to (5).
+/// The quantities that determine how hard a rank-one instance is: Rank1ElimKL paper, equations (1)
+/// to (5).
 ///
 /// Args:
 ///     rows: probabilities of the rows, shape (rows,).
 ///     columns: probabilities of the columns, shape (columns,).
 ///
 /// Returns:
-///     dict: `mu`, the smaller of the average row and the average column; `p_max`, the largest probability; `gamma`, the larger of mu and
-///     1 - p_max; `row_gaps` and `column_gaps`, the distances to the best, float64 arrays of the shapes of rows and columns;
-///     `smallest_row_gap` and `smallest_column_gap`, the smallest positive ones, or None if all are equal. All are probabilities.
+///     dict: `mu`, the smaller of the average row and the average column; `p_max`, the largest
+///         probability; `gamma`, the larger of mu and
+///     1 - p_max; `row_gaps` and `column_gaps`, the distances to the best, float64 arrays of the
+///     shapes of rows and columns; `smallest_row_gap` and `smallest_column_gap`, the smallest
+///     positive ones, or None if all are equal. All are probabilities.
 ///
 /// Raises:
 ///     ValueError: a number that is no probability, no row, or no column.

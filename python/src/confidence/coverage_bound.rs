@@ -18,8 +18,9 @@ fn constants_of(name: &str, given: &str) -> PyResult<Constants> {
 }
 
 elementwise! {
-    /// Upper bound e ceil(level ln t) exp(-level) on the probability that the KL-UCB index of round t is below the mean: Bernoulli rank-1
-    /// bandits (2017), appendix, Theorem 2. The number of observations may depend on the past. 1 for a level of at most 1.
+    /// Upper bound e ceil(level ln t) exp(-level) on the probability that the KL-UCB index of round
+    /// t is below the mean: Bernoulli rank-1 bandits (2017), appendix, Theorem 2. The number of
+    /// observations may depend on the past. 1 for a level of at most 1.
     ///
     /// Args:
     ///     t: rounds, whole numbers, any shape; 0 counts as 1.
@@ -32,8 +33,9 @@ elementwise! {
     ///     ValueError: a number that is NaN or outside its range.
     kl_ucb_coverage_bound(t: Count, level: NonNegative) = |t, level| scalar::kl_ucb(whole(t), level);
 
-    /// Upper bound e ceil(level ln t) exp(-level) on the probability that the PBM-UCB index of round t is below the attraction probability:
-    /// PBM paper, Proposition 8. Shapes broadcast, see `kl_ucb_coverage_bound`.
+    /// Upper bound e ceil(level ln t) exp(-level) on the probability that the PBM-UCB index of
+    /// round t is below the attraction probability: PBM paper, Proposition 8. Shapes broadcast, see
+    /// `kl_ucb_coverage_bound`.
     ///
     /// Args:
     ///     t: rounds, whole numbers.
@@ -42,34 +44,39 @@ elementwise! {
     pbm_ucb_coverage_bound(t: Count, level: NonNegative; constants = "corrected", constants_of) =
         |t, level, constants| scalar::pbm_ucb(whole(t), level, constants);
 
-    /// Upper bound e^(L + 1) (ceil(level ln t) level / L)^L exp(-level), with L = n_positions, on the probability that the multi-position
-    /// index of round t is below the attraction probability: PBM paper, Proposition 10. 1 for a level below L + 1. n_positions is a whole
+    /// Upper bound e^(L + 1) (ceil(level ln t) level / L)^L exp(-level), with L = n_positions, on
+    /// the probability that the multi-position index of round t is below the attraction
+    /// probability: PBM paper, Proposition 10. 1 for a level below L + 1. n_positions is a whole
     /// number, 0 counts as 1. Shapes broadcast, see `kl_ucb_coverage_bound`.
     multi_position_coverage_bound(t: Count, level: NonNegative, n_positions: Count) =
         |t, level, n_positions| scalar::multi_position(whole(t), level, size(n_positions));
 
-    /// Upper bound 6 rho^2 on the probability that `lil_radius_scaled` ever fails, two-sided, for all numbers of observations
-    /// simultaneously: CascadeBAI paper, Theorem B.2. 1 for rho from sqrt(1/6) on. rho: probabilities, any shape.
+    /// Upper bound 6 rho^2 on the probability that `lil_radius_scaled` ever fails, two-sided, for
+    /// all numbers of observations simultaneously: CascadeBAI paper, Theorem B.2. 1 for rho from
+    /// sqrt(1/6) on. rho: probabilities, any shape.
     lil_coverage_bound(rho: NonNegative) = scalar::lil;
 
-    /// The rho of `lil_radius_scaled`, sqrt(delta / (12 n_items)), at which the probability that any of the items fails is at most
-    /// delta / 2: CascadeBAI paper, Theorem B.2.
+    /// The rho of `lil_radius_scaled`, sqrt(delta / (12 n_items)), at which the probability that
+    /// any of the items fails is at most delta / 2: CascadeBAI paper, Theorem B.2.
     ///
     /// Args:
     ///     delta: probabilities of error, any shape, above 0 and below 1.
     ///     n_items: numbers of items, whole numbers; shapes broadcast; 0 counts as 1.
-    ///     constants: "corrected", or "printed" for delta / (12 n_items), as in two places of the paper.
+    ///     constants: "corrected", or "printed" for delta / (12 n_items), as in two places of the
+    ///         paper.
     lil_rho(delta: ErrorProbability, n_items: Count; constants = "corrected", constants_of) =
         |delta, n_items, constants| scalar::lil_rho(delta, size(n_items), constants);
 
-    /// Upper bound (4 alpha - 1) K^2 / ((2 alpha - 1) t^(2 alpha - 1)), with K = n_arms, on the probability that any of RUCB's intervals
-    /// fails at a round after t: RUCB paper, Lemma 1. 1 for alpha of at most 1/2. t and n_arms are whole numbers. Shapes broadcast, see
+    /// Upper bound (4 alpha - 1) K^2 / ((2 alpha - 1) t^(2 alpha - 1)), with K = n_arms, on the
+    /// probability that any of RUCB's intervals fails at a round after t: RUCB paper, Lemma 1. 1
+    /// for alpha of at most 1/2. t and n_arms are whole numbers. Shapes broadcast, see
     /// `kl_ucb_coverage_bound`.
     rucb_coverage_bound(t: Count, n_arms: Count, alpha: FiniteNonNegative) =
         |t, n_arms, alpha| scalar::rucb(whole(t), size(n_arms), alpha);
 
-    /// The round after which all of RUCB's intervals hold with probability 1 - delta: RUCB paper, Lemma 1; the inverse of
-    /// `rucb_coverage_bound`. Infinite for alpha of at most 1/2. delta is above 0 and below 1, n_arms a whole number. Shapes broadcast.
+    /// The round after which all of RUCB's intervals hold with probability 1 - delta: RUCB paper,
+    /// Lemma 1; the inverse of `rucb_coverage_bound`. Infinite for alpha of at most 1/2. delta is
+    /// above 0 and below 1, n_arms a whole number. Shapes broadcast.
     rucb_burn_in(delta: ErrorProbability, n_arms: Count, alpha: FiniteNonNegative) =
         |delta, n_arms, alpha| scalar::rucb_burn_in(delta, size(n_arms), alpha);
 }
@@ -77,7 +84,8 @@ elementwise! {
 /// The scale of `lil_radius_scaled` for variables from 0 to 1.
 ///
 /// Args:
-///     constants: "corrected", 2, as Theorem B.2 of the CascadeBAI paper needs it, or "printed", 4, as the paper prints it.
+///     constants: "corrected", 2, as Theorem B.2 of the CascadeBAI paper needs it, or "printed", 4,
+///         as the paper prints it.
 #[pyfunction]
 #[pyo3(signature = (*, constants="corrected"))]
 pub(crate) fn lil_scale(constants: &str) -> PyResult<f64> {

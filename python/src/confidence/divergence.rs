@@ -1,4 +1,5 @@
-//! Kullback-Leibler divergences of one-parameter families, their derivatives, and the KL-UCB indices of the families other than Bernoulli.
+//! Kullback-Leibler divergences of one-parameter families, their derivatives, and the KL-UCB
+//! indices of the families other than Bernoulli.
 
 use crate::elementwise::elementwise;
 use confidence::{self as scalar, Divergence, Exponential, Gaussian, Poisson};
@@ -9,7 +10,8 @@ fn gaussian(variance: f64, compute: impl Fn(Gaussian) -> f64) -> f64 {
 }
 
 elementwise! {
-    /// Kullback-Leibler divergence d(p, q) of two Bernoulli distributions, in nats; may be infinite.
+    /// Kullback-Leibler divergence d(p, q) of two Bernoulli distributions, in nats; may be
+    /// infinite.
     ///
     /// Args:
     ///     p: probabilities, any shape.
@@ -22,11 +24,12 @@ elementwise! {
     ///     ValueError: a number that is NaN or not from 0 to 1.
     bernoulli_kl(p: Probability, q: Probability) = scalar::bernoulli_kl;
 
-    /// The derivative of `bernoulli_kl` in q, (q - p) / (q (1 - q)), in nats; 0 for p = q. Shapes broadcast.
+    /// The derivative of `bernoulli_kl` in q, (q - p) / (q (1 - q)), in nats; 0 for p = q. Shapes
+    /// broadcast.
     bernoulli_kl_derivative(p: Probability, q: Probability) = scalar::bernoulli_kl_derivative;
 
-    /// Kullback-Leibler divergence (p - q)^2 / (2 variance) of two Gaussian distributions of the same variance, in nats: Garivier and Cappe
-    /// 2011, section 6, as for the other families.
+    /// Kullback-Leibler divergence (p - q)^2 / (2 variance) of two Gaussian distributions of the
+    /// same variance, in nats: Garivier and Cappe 2011, section 6, as for the other families.
     ///
     /// Args:
     ///     p: means, any shape, finite.
@@ -44,8 +47,9 @@ elementwise! {
     gaussian_kl_derivative(p: Finite, q: Finite, variance: FiniteNonNegative) =
         |p, q, variance| gaussian(variance, |law| law.derivative(p, q));
 
-    /// The upper KL-UCB index of Gaussian variables, mean + sqrt(2 variance level / n); infinite for n = 0. Never below the true root. With
-    /// variance s^2 it holds for sub-Gaussian variables with parameter s.
+    /// The upper KL-UCB index of Gaussian variables, mean + sqrt(2 variance level / n); infinite
+    /// for n = 0. Never below the true root. With variance s^2 it holds for sub-Gaussian variables
+    /// with parameter s.
     ///
     /// Args:
     ///     mean: observed means, any shape, finite.
@@ -61,38 +65,42 @@ elementwise! {
     gaussian_kl_ucb_upper(mean: Finite, n: NonNegative, level: NonNegative, variance: FiniteNonNegative) =
         |mean, n, level, variance| gaussian(variance, |law| law.upper(mean, n, level));
 
-    /// The lower KL-UCB index of Gaussian variables, mean - sqrt(2 variance level / n). Arguments as of `gaussian_kl_ucb_upper`.
+    /// The lower KL-UCB index of Gaussian variables, mean - sqrt(2 variance level / n). Arguments
+    /// as of `gaussian_kl_ucb_upper`.
     gaussian_kl_ucb_lower(mean: Finite, n: NonNegative, level: NonNegative, variance: FiniteNonNegative) =
         |mean, n, level, variance| gaussian(variance, |law| law.lower(mean, n, level));
 
-    /// Kullback-Leibler divergence q - p + p ln(p / q) of two Poisson distributions with means p and q, at least 0, in nats; may be infinite.
-    /// Shapes broadcast.
+    /// Kullback-Leibler divergence q - p + p ln(p / q) of two Poisson distributions with means p
+    /// and q, at least 0, in nats; may be infinite. Shapes broadcast.
     poisson_kl(p: FiniteNonNegative, q: FiniteNonNegative) = |p, q| Poisson.divergence(p, q);
 
     /// The derivative of `poisson_kl` in q, (q - p) / q. Shapes broadcast.
     poisson_kl_derivative(p: FiniteNonNegative, q: FiniteNonNegative) = |p, q| Poisson.derivative(p, q);
 
-    /// The upper KL-UCB index of Poisson variables: the largest q from mean up with n (q - mean + mean ln(mean / q)) <= level; infinite for
-    /// n = 0. Never below the true root. mean is at least 0; level in nats. Shapes broadcast.
+    /// The upper KL-UCB index of Poisson variables: the largest q from mean up with n (q - mean +
+    /// mean ln(mean / q)) <= level; infinite for n = 0. Never below the true root. mean is at least
+    /// 0; level in nats. Shapes broadcast.
     poisson_kl_ucb_upper(mean: FiniteNonNegative, n: NonNegative, level: NonNegative) = |mean, n, level| Poisson.upper(mean, n, level);
 
-    /// The lower KL-UCB index of Poisson variables, from 0 to mean; 0 for n = 0. Arguments as of `poisson_kl_ucb_upper`.
+    /// The lower KL-UCB index of Poisson variables, from 0 to mean; 0 for n = 0. Arguments as of
+    /// `poisson_kl_ucb_upper`.
     poisson_kl_ucb_lower(mean: FiniteNonNegative, n: NonNegative, level: NonNegative) = |mean, n, level| Poisson.lower(mean, n, level);
 
-    /// Kullback-Leibler divergence p / q - 1 - ln(p / q) of two exponential distributions with means p and q, at least 0, in nats; may be
-    /// infinite. Shapes broadcast.
+    /// Kullback-Leibler divergence p / q - 1 - ln(p / q) of two exponential distributions with
+    /// means p and q, at least 0, in nats; may be infinite. Shapes broadcast.
     exponential_kl(p: FiniteNonNegative, q: FiniteNonNegative) = |p, q| Exponential.divergence(p, q);
 
     /// The derivative of `exponential_kl` in q, (q - p) / q^2. Shapes broadcast.
     exponential_kl_derivative(p: FiniteNonNegative, q: FiniteNonNegative) = |p, q| Exponential.derivative(p, q);
 
-    /// The upper KL-UCB index of exponential variables, such as waiting times: the largest q from mean up with
-    /// n (mean / q - 1 - ln(mean / q)) <= level; infinite for n = 0. Never below the true root. mean is at least 0; level in nats. Shapes
-    /// broadcast.
+    /// The upper KL-UCB index of exponential variables, such as waiting times: the largest q from
+    /// mean up with n (mean / q - 1 - ln(mean / q)) <= level; infinite for n = 0. Never below the
+    /// true root. mean is at least 0; level in nats. Shapes broadcast.
     exponential_kl_ucb_upper(mean: FiniteNonNegative, n: NonNegative, level: NonNegative) =
         |mean, n, level| Exponential.upper(mean, n, level);
 
-    /// The lower KL-UCB index of exponential variables, from 0 to mean; 0 for n = 0. Arguments as of `exponential_kl_ucb_upper`.
+    /// The lower KL-UCB index of exponential variables, from 0 to mean; 0 for n = 0. Arguments as
+    /// of `exponential_kl_ucb_upper`.
     exponential_kl_ucb_lower(mean: FiniteNonNegative, n: NonNegative, level: NonNegative) =
         |mean, n, level| Exponential.lower(mean, n, level);
 }

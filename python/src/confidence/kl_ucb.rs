@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 /// Arms computed between two copies; a multiple of the eight that are computed together.
 const BLOCK: usize = 1024;
 
-/// The upper KL-UCB index: the largest q from mean to 1 with n d(mean, q) <= level; 1 for n = 0. Never below the true root.
+/// The upper KL-UCB index: the largest q from mean to 1 with n d(mean, q) <= level; 1 for n = 0.
+/// Never below the true root.
 ///
 /// Args:
 ///     mean: observed means, any shape, from 0 to 1.
@@ -29,8 +30,8 @@ pub(crate) fn kl_ucb_upper<'py>(
     index(py, mean, n, level, scalar::kl_ucb_upper, scalar::kl_ucb_upper_batch)
 }
 
-/// The lower KL-UCB index: the smallest q from 0 to mean with n d(mean, q) <= level; 0 for n = 0. Never above the true root. Arguments,
-/// results and errors as of `kl_ucb_upper`.
+/// The lower KL-UCB index: the smallest q from 0 to mean with n d(mean, q) <= level; 0 for n = 0.
+/// Never above the true root. Arguments, results and errors as of `kl_ucb_upper`.
 #[pyfunction]
 pub(crate) fn kl_ucb_lower<'py>(
     py: Python<'py>,

@@ -86,7 +86,8 @@ impl Items {
 
 /// The item at each place of the shape to which the items were broadcast.
 struct Broadcast {
-    /// For each axis, the last one first: its size, and by how much a step along it moves among the items.
+    /// For each axis, the last one first: its size, and by how much a step along it moves among the
+    /// items.
     axes: Vec<(usize, usize)>,
 }
 
@@ -115,10 +116,12 @@ impl Broadcast {
 /// The upper multi-position KL index of the PBM paper, equation (7).
 ///
 /// Args:
-///     clicks: clicks of items at positions, integers, shape (items, positions), or (positions,) for one item.
+///     clicks: clicks of items at positions, integers, shape (items, positions), or (positions,)
+///         for one item.
 ///     shows: displays, of the same shape.
 ///     examination: examination probabilities, shape (positions,).
-///     level: exploration level, in nats: a number, or one for each item, shape (items,); broadcasts with the shape of the items.
+///     level: exploration level, in nats: a number, or one for each item, shape (items,);
+///         broadcasts with the shape of the items.
 ///
 /// Returns:
 ///     float64 array of shape (items,), or a float for one item.
@@ -137,7 +140,8 @@ pub(crate) fn multi_position_upper<'py>(
     items.one(py, ("level", level, Domain::NonNegative), scalar::multi_position_upper)
 }
 
-/// The lower multi-position KL index, the mirror image of `multi_position_upper`. Arguments, results and errors as there.
+/// The lower multi-position KL index, the mirror image of `multi_position_upper`. Arguments,
+/// results and errors as there.
 #[pyfunction]
 pub(crate) fn multi_position_lower<'py>(
     py: Python<'py>,
@@ -150,11 +154,13 @@ pub(crate) fn multi_position_lower<'py>(
     items.one(py, ("level", level, Domain::NonNegative), scalar::multi_position_lower)
 }
 
-/// The function that the multi-position indices invert, Phi(q) = sum over positions of shows d(clicks / shows, examination q), in nats; may
-/// be infinite: PBM paper, equation (7). The other arguments, results and errors as of `multi_position_upper`.
+/// The function that the multi-position indices invert, Phi(q) = sum over positions of shows
+/// d(clicks / shows, examination q), in nats; may be infinite: PBM paper, equation (7). The other
+/// arguments, results and errors as of `multi_position_upper`.
 ///
 /// Args:
-///     q: attraction probabilities: a number, or one for each item, shape (items,); broadcasts with the shape of the items.
+///     q: attraction probabilities: a number, or one for each item, shape (items,); broadcasts with
+///         the shape of the items.
 #[pyfunction]
 pub(crate) fn multi_position_divergence<'py>(
     py: Python<'py>,
@@ -167,12 +173,13 @@ pub(crate) fn multi_position_divergence<'py>(
     items.one(py, ("q", q, Domain::Probability), scalar::multi_position_divergence)
 }
 
-/// The maximum-likelihood estimates of attraction, where `multi_position_divergence` is least, and its value there. Arguments and errors
-/// as of `multi_position_upper`.
+/// The maximum-likelihood estimates of attraction, where `multi_position_divergence` is least, and
+/// its value there. Arguments and errors as of `multi_position_upper`.
 ///
 /// Returns:
-///     Two float64 arrays of shape (items,), or two floats for one item: the estimates, and the divergences there, in nats. Both are NaN for
-///     an item that was never displayed at a position that is examined.
+///     Two float64 arrays of shape (items,), or two floats for one item: the estimates, and the
+///     divergences there, in nats. Both are NaN for an item that was never displayed at a position
+///     that is examined.
 #[pyfunction]
 pub(crate) fn multi_position_minimum<'py>(
     py: Python<'py>,

@@ -13,10 +13,11 @@ const RATES: [(&str, Rate); 3] = [
     ("log-t-4-log-log-t", Rate::LOG_PLUS_4_LOG_LOG),
 ];
 
-/// The exploration level at round t, in nats: (1 + epsilon) ln t, ln t + 3 ln ln t or ln t + 4 ln ln t, and 0 where that is negative.
+/// The exploration level at round t, in nats: (1 + epsilon) ln t, ln t + 3 ln ln t or ln t + 4 ln
+/// ln t, and 0 where that is negative.
 ///
-/// Garivier and Cappe 2011 (3 in the analysis, 0 in the experiments); Combes et al. 2015 (4); PBM paper, Theorems 9 and 11 (1 + epsilon).
-/// Where an algorithm has ln T, T is the argument.
+/// Garivier and Cappe 2011 (3 in the analysis, 0 in the experiments); Combes et al. 2015 (4); PBM
+/// paper, Theorems 9 and 11 (1 + epsilon). Where an algorithm has ln T, T is the argument.
 ///
 /// Args:
 ///     t: rounds, whole numbers, any shape; the first is 1, and 0 counts as 1.
@@ -27,7 +28,8 @@ const RATES: [(&str, Rate); 3] = [
 ///     float64 array of the common shape, or a float, in nats.
 ///
 /// Raises:
-///     ValueError: a number outside its range, an unknown rate, or an epsilon with a rate that has none.
+///     ValueError: a number outside its range, an unknown rate, or an epsilon with a rate that has
+///         none.
 #[pyfunction]
 #[pyo3(signature = (t, *, rate="log-t", epsilon=None))]
 pub(crate) fn exploration_level<'py>(

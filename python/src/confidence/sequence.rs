@@ -1,4 +1,5 @@
-//! Confidence sequences: intervals for a mean that hold simultaneously for all numbers of observations.
+//! Confidence sequences: intervals for a mean that hold simultaneously for all numbers of
+//! observations.
 
 use crate::arrays::{Columns, Domain, number, room, to_python};
 use crate::elementwise::{elementwise, whole};
@@ -19,19 +20,21 @@ type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 const BETWEEN_SIGNALS: usize = 1 << 24;
 
 elementwise! {
-    /// What n d(mean, q) is compared with in `beta_mixture_interval`, in nats: ln(1 / miss) - ln B(1 + ones, 1 + zeros) + ones ln(ones / n) +
-    /// zeros ln(zeros / n), with n = ones + zeros and B the beta function. Grows like ln(n) / 2. Arguments as there.
+    /// What n d(mean, q) is compared with in `beta_mixture_interval`, in nats: ln(1 / miss) - ln
+    /// B(1 + ones, 1 + zeros) + ones ln(ones / n) + zeros ln(zeros / n), with n = ones + zeros and
+    /// B the beta function. Grows like ln(n) / 2. Arguments as there.
     beta_mixture_level(ones: Count, zeros: Count, miss: ErrorProbability) = |ones, zeros, miss| {
         BetaMixture::with_counts(miss, whole(ones), whole(zeros)).map_or(f64::NAN, |sequence| sequence.level())
     };
 
-    /// What n d(mean, q) is compared with in `kl_mixture_interval`, in nats: 3 ln(1 + ln n) + `mixture_threshold`(ln(1 / miss)). n: numbers of
-    /// observations, whole numbers, 0 counts as 1; miss: probabilities, above 0 and below 1; shapes broadcast.
+    /// What n d(mean, q) is compared with in `kl_mixture_interval`, in nats: 3 ln(1 + ln n) +
+    /// `mixture_threshold`(ln(1 / miss)). n: numbers of observations, whole numbers, 0 counts as 1;
+    /// miss: probabilities, above 0 and below 1; shapes broadcast.
     kl_mixture_level(n: Count, miss: ErrorProbability) =
         |n, miss| KlMixture::with_counts(miss, 0, whole(n)).map_or(f64::NAN, |sequence| sequence.level());
 
-    /// The function T of Kaufmann and Koolen (JMLR 2021), Theorem 7, in nats; x is ln(1 / miss), any shape. About
-    /// x + 4 ln(1 + x + sqrt(2 x)).
+    /// The function T of Kaufmann and Koolen (JMLR 2021), Theorem 7, in nats; x is ln(1 / miss),
+    /// any shape. About x + 4 ln(1 + x + sqrt(2 x)).
     mixture_threshold(x: NonNegative) = scalar::mixture_threshold;
 }
 
@@ -57,10 +60,12 @@ fn of_counts<'py, S: ConfidenceSequence>(
     Ok((to_python(py, lower, &columns.shape)?, to_python(py, upper, &columns.shape)?))
 }
 
-/// Robbins' beta-binomial mixture: an interval for the mean of variables from 0 to 1, such as a click-through rate, that holds for all
-/// numbers of observations simultaneously. With probability 1 - miss it never misses, however often one looks and whenever one stops.
+/// Robbins' beta-binomial mixture: an interval for the mean of variables from 0 to 1, such as a
+/// click-through rate, that holds for all numbers of observations simultaneously. With probability
+/// 1 - miss it never misses, however often one looks and whenever one stops.
 ///
-/// The means q with n d(mean, q) <= `beta_mixture_level`: close to the narrowest for Bernoulli variables. Robbins 1970.
+/// The means q with n d(mean, q) <= `beta_mixture_level`: close to the narrowest for Bernoulli
+/// variables. Robbins 1970.
 ///
 /// Args:
 ///     ones: numbers of clicks, whole numbers, any shape.
@@ -68,7 +73,8 @@ fn of_counts<'py, S: ConfidenceSequence>(
 ///     miss: probability of ever missing the mean, above 0 and below 1; shapes broadcast.
 ///
 /// Returns:
-///     Two float64 arrays of the common shape, or two floats: the lower and the upper ends. From 0 to 1 without observations.
+///     Two float64 arrays of the common shape, or two floats: the lower and the upper ends. From 0
+///         to 1 without observations.
 ///
 /// Raises:
 ///     ValueError: a number that is NaN or outside its range.
@@ -82,8 +88,9 @@ pub(crate) fn beta_mixture_interval<'py>(
     of_counts(py, [ones, zeros, miss], BetaMixture::with_counts)
 }
 
-/// The confidence sequence of Kaufmann and Koolen (JMLR 2021), Theorem 7: the means q with n d(mean, q) <= `kl_mixture_level`. Wider than
-/// `beta_mixture_interval` except for astronomically many observations. Arguments and results as there.
+/// The confidence sequence of Kaufmann and Koolen (JMLR 2021), Theorem 7: the means q with n
+/// d(mean, q) <= `kl_mixture_level`. Wider than `beta_mixture_interval` except for astronomically
+/// many observations. Arguments and results as there.
 #[pyfunction]
 pub(crate) fn kl_mixture_interval<'py>(
     py: Python<'py>,
@@ -110,7 +117,8 @@ impl Series {
         Ok(Self { x: x.spread(n)?, shape })
     }
 
-    /// What is known after each observation, of every series by itself. `work` is the cost of one observation.
+    /// What is known after each observation, of every series by itself. `work` is the cost of one
+    /// observation.
     fn along<S: Clone + Sync, T: Send>(
         &self,
         py: Python<'_>,
@@ -160,7 +168,8 @@ fn miss_of(miss: &Bound<'_, PyAny>) -> PyResult<f64> {
 /// `beta_mixture_interval` after each observation.
 ///
 /// Args:
-///     x: observations from 0 to 1, shape (..., n): each row is a series, in the order of observation.
+///     x: observations from 0 to 1, shape (..., n): each row is a series, in the order of
+///         observation.
 ///     miss: probability of ever missing the mean, a number above 0 and below 1.
 ///
 /// Returns:
@@ -177,7 +186,8 @@ pub(crate) fn beta_mixture_sequence<'py>(
     intervals(py, x, BetaMixture::new(miss_of(miss)?), 1)
 }
 
-/// `kl_mixture_interval` after each observation. Arguments and results as of `beta_mixture_sequence`.
+/// `kl_mixture_interval` after each observation. Arguments and results as of
+/// `beta_mixture_sequence`.
 #[pyfunction]
 pub(crate) fn kl_mixture_sequence<'py>(
     py: Python<'py>,
@@ -187,8 +197,9 @@ pub(crate) fn kl_mixture_sequence<'py>(
     intervals(py, x, KlMixture::new(miss_of(miss)?), 1)
 }
 
-/// The predictable plug-in empirical Bernstein confidence sequence, for rewards of small variance: Waudby-Smith and Ramdas (JRSS-B 2024),
-/// Theorem 2, with bets truncated at 1/2. Arguments and results as of `beta_mixture_sequence`.
+/// The predictable plug-in empirical Bernstein confidence sequence, for rewards of small variance:
+/// Waudby-Smith and Ramdas (JRSS-B 2024), Theorem 2, with bets truncated at 1/2. Arguments and
+/// results as of `beta_mixture_sequence`.
 #[pyfunction]
 pub(crate) fn empirical_bernstein_sequence<'py>(
     py: Python<'py>,
@@ -198,14 +209,17 @@ pub(crate) fn empirical_bernstein_sequence<'py>(
     intervals(py, x, EmpiricalBernstein::new(miss_of(miss)?), 1)
 }
 
-/// The hedged betting confidence sequence, for rewards of small variance and few observations: Waudby-Smith and Ramdas (JRSS-B 2024), Theorem
-/// 3, with bets truncated at 1/2 and intervals rounded outward to a grid. A series that has excluded every mean, which happens with
-/// probability at most miss, has lower ends above the upper ones.
+/// The hedged betting confidence sequence, for rewards of small variance and few observations:
+/// Waudby-Smith and Ramdas (JRSS-B 2024), Theorem 3, with bets truncated at 1/2 and intervals
+/// rounded outward to a grid. A series that has excluded every mean, which happens with probability
+/// at most miss, has lower ends above the upper ones.
 ///
 /// Args:
-///     x: observations from 0 to 1, shape (..., n): each row is a series, in the order of observation.
+///     x: observations from 0 to 1, shape (..., n): each row is a series, in the order of
+///         observation.
 ///     miss: probability of ever missing the mean, a number above 0 and below 1.
-///     cells: number of cells of the grid from 0 to 1, at most 2^24; each observation costs one operation for every cell not excluded.
+///     cells: number of cells of the grid from 0 to 1, at most 2^24; each observation costs one
+///         operation for every cell not excluded.
 ///
 /// Returns:
 ///     Two float64 arrays of the shape of x: the lower and the upper ends after each observation.
@@ -225,11 +239,13 @@ pub(crate) fn hedged_betting_sequence<'py>(
     intervals(py, x, fresh, cells)
 }
 
-/// The test of `hedged_betting_sequence` for one mean: whether it is rejected, after each observation or an earlier one. A true mean is ever
-/// rejected with probability at most miss. Waudby-Smith and Ramdas (JRSS-B 2024), Theorem 3.
+/// The test of `hedged_betting_sequence` for one mean: whether it is rejected, after each
+/// observation or an earlier one. A true mean is ever rejected with probability at most miss.
+/// Waudby-Smith and Ramdas (JRSS-B 2024), Theorem 3.
 ///
 /// Args:
-///     x: observations from 0 to 1, shape (..., n): each row is a series, in the order of observation.
+///     x: observations from 0 to 1, shape (..., n): each row is a series, in the order of
+///         observation.
 ///     candidate: the mean to test, a number from 0 to 1.
 ///     miss: probability of rejecting a true mean, a number above 0 and below 1.
 ///

@@ -128,8 +128,8 @@ fn each<'a>(
     into.extend(rows.map(|row| if array.is_null(row) { Value::Missing } else { value(row) }));
 }
 
-/// A copy of a one-dimensional array or sequence: other threads may write to arrays while the interpreter's lock is released. In floats and
-/// objects, NaN and None are missing values.
+/// A copy of a one-dimensional array or sequence: other threads may write to arrays while the
+/// interpreter's lock is released. In floats and objects, NaN and None are missing values.
 ///
 /// # Errors
 ///

@@ -32,10 +32,12 @@ impl Fitted {
         self.study.fits.iter().map(|fit| fit.model().name()).collect()
     }
 
-    /// The parameters with standard errors and intervals, a row for each: the columns of the command's parameters.csv.
+    /// The parameters with standard errors and intervals, a row for each: the columns of the
+    /// command's parameters.csv.
     ///
-    /// kind is attraction, satisfaction, examination, leave or continuation. Where a row has no query, all queries share the parameter;
-    /// positions count from 1; last_click, of user browsing, is the position of the last click above, 0 without one.
+    /// kind is attraction, satisfaction, examination, leave or continuation. Where a row has no
+    /// query, all queries share the parameter; positions count from 1; last_click, of user
+    /// browsing, is the position of the last click above, 0 without one.
     #[getter]
     fn parameters(&self, py: Python<'_>) -> PyResult<Table> {
         py.detach(|| {
@@ -69,9 +71,11 @@ impl Fitted {
         })
     }
 
-    /// The models compared on the held-out part, the best first; None if the log is too short to hold anything out.
+    /// The models compared on the held-out part, the best first; None if the log is too short to
+    /// hold anything out.
     ///
-    /// log_likelihood is in nats an impression, given the clicks above; difference is that to the best model, with its standard error.
+    /// log_likelihood is in nats an impression, given the clicks above; difference is that to the
+    /// best model, with its standard error.
     #[getter]
     fn comparison(&self) -> PyResult<Option<Table>> {
         let Some(comparison) = &self.study.comparison else { return Ok(None) };
@@ -92,7 +96,8 @@ impl Fitted {
         .map(Some)
     }
 
-    /// The counts that were fitted: clicks and impressions by query, item and position. fit(table, format="counts") reads them again.
+    /// The counts that were fitted: clicks and impressions by query, item and position. fit(table,
+    /// format="counts") reads them again.
     #[getter]
     fn counts(&self, py: Python<'_>) -> PyResult<Table> {
         py.detach(|| {
@@ -163,10 +168,12 @@ impl Fitted {
         Ok(py.detach(|| std::fs::write(path, json))?)
     }
 
-    /// The users of queries, as dicts that have the keys of an experiment's instances: {"name": .., "model": "pbm", "theta": [..], ..}.
+    /// The users of queries, as dicts that have the keys of an experiment's instances: {"name": ..,
+    /// "model": "pbm", "theta": [..], ..}.
     ///
-    /// model is a fitted model, by default the one that the comparison chose (users in report); queries are names, by default all. Items
-    /// are in the order of the parameters, positions in that of the log.
+    /// model is a fitted model, by default the one that the comparison chose (users in report);
+    /// queries are names, by default all. Items are in the order of the parameters, positions in
+    /// that of the log.
     #[pyo3(signature = (model=None, queries=None))]
     fn instances<'py>(
         &self,
@@ -206,11 +213,14 @@ impl Fitted {
         Ok(list)
     }
 
-    /// What today's ranking loses and what a policy would gain on the queries with the most lists, as a dict: the command's answer.json.
+    /// What today's ranking loses and what a policy would gain on the queries with the most lists,
+    /// as a dict: the command's answer.json.
     ///
-    /// Users are drawn from the posterior distribution of the fit, and play in a simulation, which Ctrl-C ends. seed is that of the
-    /// simulation; the answer does not depend on threads. Values are means with 95 % intervals, in expected clicks per 1,000 lists;
-    /// "gained" is in clicks after 10,000 lists. None if the log has no whole lists in their order, or no fitted model has users.
+    /// Users are drawn from the posterior distribution of the fit, and play in a simulation, which
+    /// Ctrl-C ends. seed is that of the simulation; the answer does not depend on threads. Values
+    /// are means with 95 % intervals, in expected clicks per 1,000 lists; "gained" is in clicks
+    /// after 10,000 lists. None if the log has no whole lists in their order, or no fitted model
+    /// has users.
     #[pyo3(signature = (*, queries=10, seed=1, threads=None))]
     fn answer<'py>(
         &self,

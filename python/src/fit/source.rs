@@ -240,7 +240,8 @@ fn batches(table: &Bound<'_, PyAny>) -> PyResult<Batches> {
     Ok(Batches { schema, batches: batches.map_err(|error| value_error(format!("log: {error}")))? })
 }
 
-/// The named columns of all batches. A column that is missing or there twice is reported by the reader.
+/// The named columns of all batches. A column that is missing or there twice is reported by the
+/// reader.
 fn of_batches(of: &Batches, names: &[String]) -> PyResult<Frame<'static>> {
     let used: Vec<usize> = (0..of.schema.len()).filter(|&place| names.contains(&of.schema[place])).collect();
     let mut frame = Frame::new(used.iter().map(|&place| of.schema[place].clone()));

@@ -6,12 +6,14 @@ use crate::task::size;
 use click_models::CascadeModel;
 
 users_of_lists! {
-    /// Users of the cascade model: they scan the list from the top, click on the first item that attracts, and leave.
+    /// Users of the cascade model: they scan the list from the top, click on the first item that
+    /// attracts, and leave.
     ///
     /// Args:
     ///     attraction: probability that an item attracts, shape (items,).
     ///     positions: number of positions.
-    ///     weights: reward of a click at each position, at least 0, not increasing from the top down, shape (positions,); by default 1.
+    ///     weights: reward of a click at each position, at least 0, not increasing from the top
+    ///         down, shape (positions,); by default 1.
     ///     seed: seed of the users' random numbers; by default another one every time.
     Cascade(CascadeModel), responds with clicks,
         knows "cascade";
@@ -37,12 +39,14 @@ users_of_lists! {
         Crowd::new(users, seed).map(Self)
     }
 
-    /// Lower bound on the regret of uniformly efficient policies, clicks per ln T: Kveton et al. 2015, Theorem 4, generalised.
+    /// Lower bound on the regret of uniformly efficient policies, clicks per ln T: Kveton et al.
+    /// 2015, Theorem 4, generalised.
     fn lower_bound(&self) -> f64 {
         self.0.model.lower_bound()
     }
 
-    /// Whether these are as many items as positions, each at most epsilon less attractive than the last of the best.
+    /// Whether these are as many items as positions, each at most epsilon less attractive than the
+    /// last of the best.
     ///
     /// Args:
     ///     items: items, shape (positions,), in any order; such as `Policy.answer`.

@@ -87,12 +87,15 @@ macro_rules! users_of_lists {
             /// Draws the users' answers: what `Policy.update` takes after the decision.
             ///
             /// Args:
-            ///     actions: a decision, a batch, a list of items, shape (positions,), or lists, shape (n, positions).
+            ///     actions: a decision, a batch, a list of items, shape (positions,), or lists,
+            ///         shape (n, positions).
             ///     n: number of users who see the list, if it is one list.
             ///
             /// Returns:
-            ///     clicks: bool array of shape (positions,) for one list without n, otherwise (n, positions). For RandomSemiBandit a tuple:
-            ///     clicks, and the number of observed positions, an int or an int64 array of shape (n,).
+            ///     clicks: bool array of shape (positions,) for one list without n, otherwise (n,
+            ///         positions). For RandomSemiBandit a tuple:
+            ///     clicks, and the number of observed positions, an int or an int64 array of shape
+            ///     (n,).
             #[pyo3(signature = (actions, n=None))]
             fn respond<'py>(
                 &self,
@@ -114,14 +117,15 @@ macro_rules! users_of_lists {
                 self.0.model.optimal_reward()
             }
 
-            /// The mean reward, per user: a float for one list, a float64 array of shape (n,) for lists of shape (n, positions) or a
-            /// batch.
+            /// The mean reward, per user: a float for one list, a float64 array of shape (n,) for
+            /// lists of shape (n, positions) or a batch.
             fn expected_reward<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 let asked = self.0.read(actions)?;
                 asked.each(py, |list| self.0.model.expected_reward(list))
             }
 
-            /// The regret, per user: the largest mean reward minus that of the list. Shapes as of `expected_reward`.
+            /// The regret, per user: the largest mean reward minus that of the list. Shapes as of
+            /// `expected_reward`.
             fn regret<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 let asked = self.0.read(actions)?;
                 asked.each(py, |list| self.0.model.gap(list))

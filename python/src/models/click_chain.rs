@@ -10,8 +10,8 @@ users_of_lists! {
     ///
     /// Args:
     ///     attraction: probability of a click on an examined item, shape (items,).
-    ///     continuation: probabilities of examining the next position: without a click, after a click on an irrelevant item, and after one
-    ///         on a relevant item, shape (3,).
+    ///     continuation: probabilities of examining the next position: without a click, after a
+    ///         click on an irrelevant item, and after one on a relevant item, shape (3,).
     ///     positions: number of positions.
     ///     seed: seed of the users' random numbers; by default another one every time.
     ClickChain(click_models::ClickChain), responds with clicks,

@@ -6,7 +6,8 @@ use crate::sequence::numbers;
 use click_models::DcmReward;
 
 users_of_lists! {
-    /// Users of the dependent click model: they scan the list from the top, click on items that attract, and leave after some clicks.
+    /// Users of the dependent click model: they scan the list from the top, click on items that
+    /// attract, and leave after some clicks.
     ///
     /// Args:
     ///     attraction: probability that an item attracts, shape (items,).
@@ -31,8 +32,8 @@ users_of_lists! {
         Crowd::new(click_models::DependentClick::from_values(&attraction, &leave, reward), seed).map(Self)
     }
 
-    /// Lower bound on the regret of uniformly efficient policies, per ln T, in the unit of the reward: Katariya et al. 2016, Theorem 3,
-    /// generalised.
+    /// Lower bound on the regret of uniformly efficient policies, per ln T, in the unit of the
+    /// reward: Katariya et al. 2016, Theorem 3, generalised.
     fn lower_bound(&self) -> f64 {
         self.0.model.lower_bound()
     }

@@ -10,8 +10,8 @@ users! {
     /// Users who prefer one of two items.
     ///
     /// Args:
-    ///     preferences: probability that the item of the row is preferred to that of the column, shape (items, items); entries (i, j) and
-    ///         (j, i) add up to 1.
+    ///     preferences: probability that the item of the row is preferred to that of the column,
+    ///         shape (items, items); entries (i, j) and (j, i) add up to 1.
     ///     seed: seed of the users' random numbers; by default another one every time.
     Dueling(DuelingModel), sizes |users| [users.preferences().shape().n_items(), 2],
         knows "dueling" with "items": |users| users.preferences().shape().n_items();
@@ -54,7 +54,8 @@ users! {
         self.0.model.benchmark().item().index()
     }
 
-    /// The regret of a comparison: a float for one pair, a float64 array of shape (n,) for pairs of shape (n, 2) or a batch.
+    /// The regret of a comparison: a float for one pair, a float64 array of shape (n,) for pairs of
+    /// shape (n, 2) or a batch.
     fn regret<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let asked = self.0.read(actions)?;
         asked.each(py, |pair| self.0.model.gap(pair))

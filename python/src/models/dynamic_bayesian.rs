@@ -7,7 +7,8 @@ use crate::task::size;
 use click_models::DbnReward;
 
 users_of_lists! {
-    /// Users of the dynamic Bayesian network: they leave satisfied after a click, or without patience.
+    /// Users of the dynamic Bayesian network: they leave satisfied after a click, or without
+    /// patience.
     ///
     /// Args:
     ///     attraction: probability of a click on an examined item, shape (items,).

@@ -4,7 +4,8 @@ use crate::models::class::users_of_lists;
 use crate::sequence::numbers;
 
 users_of_lists! {
-    /// Users of the position-based model: a position is examined, and its item attracts, independently of all else; both make a click.
+    /// Users of the position-based model: a position is examined, and its item attracts,
+    /// independently of all else; both make a click.
     ///
     /// Args:
     ///     attraction: probability that an item attracts, shape (items,).
@@ -26,7 +27,8 @@ users_of_lists! {
         Crowd::new(click_models::PositionBased::from_values(&attraction, &examination), seed).map(Self)
     }
 
-    /// Lower bound on the regret of uniformly efficient policies, clicks per ln T: PBM paper, Theorem 6.
+    /// Lower bound on the regret of uniformly efficient policies, clicks per ln T: PBM paper,
+    /// Theorem 6.
     fn lower_bound(&self) -> f64 {
         self.0.model.lower_bound()
     }

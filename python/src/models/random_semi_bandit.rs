@@ -4,11 +4,13 @@ use crate::models::class::users_of_lists;
 use crate::sequence::numbers;
 
 users_of_lists! {
-    /// Users of the random semi-bandit: they examine a prefix of the list, whose length is observed, and rate every item in it.
+    /// Users of the random semi-bandit: they examine a prefix of the list, whose length is
+    /// observed, and rate every item in it.
     ///
     /// Args:
     ///     attraction: probability that an item attracts, shape (items,).
-    ///     examination: probability that a position is examined, not increasing, shape (positions,).
+    ///     examination: probability that a position is examined, not increasing, shape
+    ///         (positions,).
     ///     seed: seed of the users' random numbers; by default another one every time.
     RandomSemiBandit(click_models::RandomSemiBandit), responds with prefix,
         knows "semi-bandit";
@@ -25,7 +27,8 @@ users_of_lists! {
         Crowd::new(click_models::RandomSemiBandit::from_values(&attraction, &examination), seed).map(Self)
     }
 
-    /// Lower bound on the regret of uniformly efficient policies, clicks per ln T: RSF paper, Theorem 4.
+    /// Lower bound on the regret of uniformly efficient policies, clicks per ln T: RSF paper,
+    /// Theorem 4.
     fn lower_bound(&self) -> f64 {
         self.0.model.lower_bound()
     }

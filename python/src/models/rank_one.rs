@@ -7,7 +7,8 @@ use click_models::{ClickModel, RankOneModel};
 use numpy::PyArray1;
 
 users! {
-    /// Users of the rank-one model: a click occurs if the row and the column both succeed, independently.
+    /// Users of the rank-one model: a click occurs if the row and the column both succeed,
+    /// independently.
     ///
     /// Args:
     ///     rows: probability that a row succeeds, shape (rows,).
@@ -68,7 +69,8 @@ users! {
         self.0.model.optimal_reward()
     }
 
-    /// The mean reward, in clicks per user: a float for one cell, a float64 array of shape (n,) for cells of shape (n, 2) or a batch.
+    /// The mean reward, in clicks per user: a float for one cell, a float64 array of shape (n,) for
+    /// cells of shape (n, 2) or a batch.
     fn expected_reward<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let asked = self.0.read(actions)?;
         asked.each(py, |cell| self.0.model.expected_reward(cell))

@@ -4,12 +4,13 @@ use crate::models::class::users_of_lists;
 use crate::sequence::{numbers, rows};
 
 users_of_lists! {
-    /// Users of the user browsing model: examination depends on the position and on that of the last click above.
+    /// Users of the user browsing model: examination depends on the position and on that of the
+    /// last click above.
     ///
     /// Args:
     ///     attraction: probability of a click on an examined item, shape (items,).
-    ///     examination: a row for each position, of 1, 2, .. probabilities: without a click above, and with the last click at each position
-    ///         above.
+    ///     examination: a row for each position, of 1, 2, .. probabilities: without a click above,
+    ///         and with the last click at each position above.
     ///     seed: seed of the users' random numbers; by default another one every time.
     UserBrowsing(click_models::UserBrowsing), responds with clicks,
         knows "clicks-only";

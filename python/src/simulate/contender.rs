@@ -1,6 +1,7 @@
 //! Policies written in Python, as contenders beside the compiled ones.
 //!
-//! Python errors end the whole experiment: the first one is kept, the runs are stopped, and rounds until then play a best action.
+//! Python errors end the whole experiment: the first one is kept, the runs are stopped, and rounds
+//! until then play a best action.
 
 use crate::decision::Decision;
 use crate::known::Known;
@@ -45,7 +46,8 @@ impl Fault {
 
 /// A protocol whose answers a policy in Python understands.
 pub(crate) trait Answers: Played {
-    /// What `update` gets after the decision: the clicks, and the number of observed positions if the model reveals it.
+    /// What `update` gets after the decision: the clicks, and the number of observed positions if
+    /// the model reveals it.
     fn outcome<'py>(
         py: Python<'py>,
         numbers: &[u32],
@@ -198,7 +200,8 @@ impl<'a, M: Known<Interaction: Answers>> PolicyInPython<'a, M> {
         })
     }
 
-    /// Whether a policy has failed or the caller has stopped the runs: Python is not called any more, so that the next pause comes soon.
+    /// Whether a policy has failed or the caller has stopped the runs: Python is not called any
+    /// more, so that the next pause comes soon.
     fn is_stopping(&self) -> bool {
         self.contender.fault.stop.load(Ordering::Relaxed)
     }

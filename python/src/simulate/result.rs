@@ -99,7 +99,8 @@ impl Simulation {
         self.out.clone()
     }
 
-    /// Rounds after which regret and clicks are recorded, shape (checkpoints,); None if runs end with an answer.
+    /// Rounds after which regret and clicks are recorded, shape (checkpoints,); None if runs end
+    /// with an answer.
     #[getter]
     fn checkpoints<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<i64>>> {
         let policies = &self.measured.result.policies;
@@ -138,8 +139,9 @@ impl Simulation {
         self.curves(py, policy, Quantity::Accuracy)
     }
 
-    /// The answers of a policy, if runs end with one: a dict of arrays of shape (runs,). "steps": rounds played; "observations": items
-    /// observed; "answered": whether there is an answer; "correct": whether it is right.
+    /// The answers of a policy, if runs end with one: a dict of arrays of shape (runs,). "steps":
+    /// rounds played; "observations": items observed; "answered": whether there is an answer;
+    /// "correct": whether it is right.
     ///
     /// Raises:
     ///     ValueError: there is no such policy, or runs do not end with an answer.
@@ -161,8 +163,8 @@ impl Simulation {
         Ok(columns)
     }
 
-    /// A table with the content of curves.csv: policy, round (t), statistic ("regret", "clicks", ..), and its mean, standard error, minimum,
-    /// quantiles and maximum over the runs.
+    /// A table with the content of curves.csv: policy, round (t), statistic ("regret", "clicks",
+    /// ..), and its mean, standard error, minimum, quantiles and maximum over the runs.
     ///
     /// Raises:
     ///     RuntimeError: the runs cannot be read from the directory.
@@ -182,8 +184,8 @@ impl Simulation {
         ])
     }
 
-    /// A table with every run of a policy: run, instance, round (t), regret and clicks; if runs end with an answer, steps, observations,
-    /// answered and correct.
+    /// A table with every run of a policy: run, instance, round (t), regret and clicks; if runs end
+    /// with an answer, steps, observations, answered and correct.
     ///
     /// Raises:
     ///     ValueError: there is no such policy.

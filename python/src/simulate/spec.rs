@@ -13,7 +13,8 @@ const DEEPEST: usize = 16;
 /// What messages call a spec that is not a file.
 const NAME: &str = "spec";
 
-/// Reads a spec; overrides replace its values. It may name files beside it and below, and in these folders.
+/// Reads a spec; overrides replace its values. It may name files beside it and below, and in these
+/// folders.
 pub(crate) fn read(spec: &Bound<'_, PyAny>, overrides: Overrides, allow: &[PathBuf]) -> PyResult<Experiment> {
     let (source, has_lines) = if let Ok(dict) = spec.cast::<PyDict>() {
         let text = toml::to_string(&table(dict, NAME, 0)?).map_err(value_error)?;

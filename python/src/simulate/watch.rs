@@ -62,7 +62,8 @@ impl Watch {
         Arc::clone(&self.stop)
     }
 
-    /// Looks after signals, notes and progress. `last` are the runs that had ended at the last look.
+    /// Looks after signals, notes and progress. `last` are the runs that had ended at the last
+    /// look.
     fn look(&self, py: Python<'_>, last: &mut Option<u64>) -> PyResult<()> {
         py.check_signals()?;
         let notes = std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner));
@@ -108,7 +109,8 @@ impl Observer for Watch {
     }
 }
 
-/// Plays without the interpreter's lock, and looks after signals and progress meanwhile. An exception of these stops the runs.
+/// Plays without the interpreter's lock, and looks after signals and progress meanwhile. An
+/// exception of these stops the runs.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     watch: &Watch,

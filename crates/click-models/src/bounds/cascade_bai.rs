@@ -1,27 +1,32 @@
-//! Best arm identification under cascade feedback: the number of observations per step, an upper bound on the steps of `CascadeBAI`, and
-//! a lower bound for any policy. A step is a round.
+//! Best arm identification under cascade feedback: the number of observations per step, an upper
+//! bound on the steps of `CascadeBAI`, and a lower bound for any policy. A step is a round.
 //!
-//! A list of the `k` best items, best first, yields `mu_k` observations on average; a list of the `k` worst items, worst first, yields
-//! `mu~_k`. Any other list is in between (Theorem 5.1). An item is distinguished from the others after `T-bar` observations, a number
-//! that depends on its gap. Together:
+//! A list of the `k` best items, best first, yields `mu_k` observations on average; a list of the
+//! `k` worst items, worst first, yields `mu~_k`. Any other list is in between (Theorem 5.1). An
+//! item is distinguished from the others after `T-bar` observations, a number that depends on its
+//! gap. Together:
 //!
 //! ```text
 //! ln(1 / (2.4 delta)) / mu~_K (sum over i <= K of 1 / d(w_i, w_K+1) + sum over j > K of 1 / d(w_j, w_K)) <= E steps of any policy
 //! steps of CascadeBAI <= c1 N1 + c2 N2 + c3 N3 with probability 1 - delta
 //! ```
 //!
-//! Reference: Zhong, Cheung, Tan, *Best arm identification for cascading bandits in the fixed confidence setting*, ICML 2020, section 4
-//! and appendices C and D. Deviations, and inconsistencies in the paper:
+//! Reference: Zhong, Cheung, Tan, *Best arm identification for cascading bandits in the fixed
+//! confidence setting*, ICML 2020, section 4 and appendices C and D. Deviations, and
+//! inconsistencies in the paper:
 //!
-//! - `T-bar` is printed with 216 and 648. A radius of `4 sqrt(..)` has to fall to a quarter of the gap, `16 sqrt(..) < gap`, which
-//!   requires 256 and 768; with 216 the radius is still too large. [`cascade_bai_observations`] is as printed,
-//!   [`cascade_bai_observations_corrected`] is corrected. Terms that use `T-bar` use the printed version.
+//! - `T-bar` is printed with 216 and 648. A radius of `4 sqrt(..)` has to fall to a quarter of the
+//!   gap, `16 sqrt(..) < gap`, which requires 256 and 768; with 216 the radius is still too large.
+//!   [`cascade_bai_observations`] is as printed, [`cascade_bai_observations_corrected`] is
+//!   corrected. Terms that use `T-bar` use the printed version.
 //! - `rho` is `sqrt(delta / (12 L))` everywhere (D.4 and D.13 lack the root).
-//! - The paper states that (4.1) and (4.2) are equal. They are not: for `epsilon = 0` the latter is larger by `K / mu_K
-//!   T-bar_sigma(L-K+1)`. The code has both, [`CascadeBaiUpperTerms::n3`] and [`CascadeBaiUpperTerms::n3_rearranged`].
-//! - The paper calls `v_k` an upper bound on the second moment of the number of observations; the bound is its square (Lemma 5.5).
-//! - Proposition 4.6 states only an order of growth; [`cascade_bai_two_level_upper_bound`] has the constants of its proof, D.4, which
-//!   leaves out up to L - 2 steps after the first elimination.
+//! - The paper states that (4.1) and (4.2) are equal. They are not: for `epsilon = 0` the latter is
+//!   larger by `K / mu_K T-bar_sigma(L-K+1)`. The code has both, [`CascadeBaiUpperTerms::n3`] and
+//!   [`CascadeBaiUpperTerms::n3_rearranged`].
+//! - The paper calls `v_k` an upper bound on the second moment of the number of observations; the
+//!   bound is its square (Lemma 5.5).
+//! - Proposition 4.6 states only an order of growth; [`cascade_bai_two_level_upper_bound`] has the
+//!   constants of its proof, D.4, which leaves out up to L - 2 steps after the first elimination.
 //! - Theorem 4.8 is vacuous above `delta = 1 / 2.4`; the bound is 0 there.
 //!
 //! | here | paper | shape | unit |
@@ -35,14 +40,16 @@
 //! | `deviation` | `v_k` | - | observations per step |
 //! | `n1`, `n2`, `n3` | `N_1`, `N_2`, `N_3` | - | steps, up to constants |
 //!
-//! Numerics: plain sums and products of non-negative numbers. `T-bar` is an integer stored as a floating-point number, since it exceeds
-//! every integer type as gaps go to 0. Complexity: a sort, then O(L + K^2) at most.
+//! Numerics: plain sums and products of non-negative numbers. `T-bar` is an integer stored as a
+//! floating-point number, since it exceeds every integer type as gaps go to 0. Complexity: a sort,
+//! then O(L + K^2) at most.
 
 use super::Decreasing;
 use confidence::math::ln;
 use confidence::{ErrorProbability, bernoulli_kl};
 
-/// The mean number of observed items if users scan a list from the top until they click: `sum_i prod_(j<i) (1 - w_j)`.
+/// The mean number of observed items if users scan a list from the top until they click:
+/// `sum_i prod_(j<i) (1 - w_j)`.
 ///
 /// The weights are in the order of the list. NaN if one of them is not a probability.
 ///
@@ -71,7 +78,8 @@ fn observations_of(list: impl Iterator<Item = f64>) -> f64 {
     sum
 }
 
-/// `mu_k`: the smallest mean number of observations of a step on `k` of these items, attained by the most attractive items, best first.
+/// `mu_k`: the smallest mean number of observations of a step on `k` of these items, attained by
+/// the most attractive items, best first.
 ///
 /// NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
 ///
@@ -88,7 +96,8 @@ pub fn cascade_fewest_observations(weights: &[f64], k: usize) -> f64 {
     list_of(weights, k).map_or(f64::NAN, |weights| observations_of(weights.values.iter().take(k).copied()))
 }
 
-/// `mu~_k`: the largest mean number of observations of a step on `k` of these items, attained by the least attractive items, worst first.
+/// `mu~_k`: the largest mean number of observations of a step on `k` of these items, attained by
+/// the least attractive items, worst first.
 ///
 /// NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
 pub fn cascade_most_observations(weights: &[f64], k: usize) -> f64 {
@@ -96,8 +105,9 @@ pub fn cascade_most_observations(weights: &[f64], k: usize) -> f64 {
         .map_or(f64::NAN, |weights| observations_of(weights.values.iter().rev().take(k).copied()))
 }
 
-/// `v_k = min(k, sqrt(2) / w')`, `w'` the smallest weight: the number of observations of a step on `k` items is left-sided sub-Gaussian
-/// with this parameter, and its square bounds their second moment (Theorem 5.4 and Lemma 5.5).
+/// `v_k = min(k, sqrt(2) / w')`, `w'` the smallest weight: the number of observations of a step on
+/// `k` items is left-sided sub-Gaussian with this parameter, and its square bounds their second
+/// moment (Theorem 5.4 and Lemma 5.5).
 ///
 /// NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
 ///
@@ -128,11 +138,12 @@ fn is_risk(delta: f64) -> bool {
     ErrorProbability::new(delta).is_ok()
 }
 
-/// `T-bar` as printed: after this number of observations of every item, an item with this gap is accepted or rejected; with probability
-/// `1 - delta / 2` this is right for all items.
+/// `T-bar` as printed: after this number of observations of every item, an item with this gap is
+/// accepted or rejected; with probability `1 - delta / 2` this is right for all items.
 ///
-/// `1 + floor(216 / gap^2 ln(2 / rho log2(648 / (rho gap^2))))` with `rho = sqrt(delta / (12 n_items))`. `+inf` for a gap of 0, NaN for a
-/// negative one, `delta` outside 0 to 1, and without items.
+/// `1 + floor(216 / gap^2 ln(2 / rho log2(648 / (rho gap^2))))` with
+/// `rho = sqrt(delta / (12 n_items))`. `+inf` for a gap of 0, NaN for a negative one, `delta`
+/// outside 0 to 1, and without items.
 ///
 /// # Examples
 ///
@@ -169,7 +180,8 @@ fn observations(gap: f64, delta: f64, n_items: usize, constant: f64) -> f64 {
 pub struct CascadeBaiGaps {
     /// `K'`: the number of items that are at most `epsilon` less attractive than the K-th.
     pub n_acceptable: usize,
-    /// `Delta`: for the K best items the distance to the next one, for the others the distance to the K-th; by decreasing weight.
+    /// `Delta`: for the K best items the distance to the next one, for the others the distance to
+    /// the K-th; by decreasing weight.
     pub plain: Vec<f64>,
     /// `Delta-bar`: the gaps with the tolerance, by decreasing weight.
     pub tolerant: Vec<f64>,
@@ -177,7 +189,8 @@ pub struct CascadeBaiGaps {
 
 /// The gaps of section 4.1, by decreasing weight.
 ///
-/// `None` for malformed input, a negative `epsilon`, and if all items are to be found, since there is no next item then.
+/// `None` for malformed input, a negative `epsilon`, and if all items are to be found, since there
+/// is no next item then.
 ///
 /// # Examples
 ///
@@ -238,8 +251,8 @@ pub struct CascadeBaiUpperTerms {
 
 /// The terms of Theorem 4.1.
 ///
-/// `None` if the theorem does not apply: malformed input, all items to be found, a gap of 0, and `K' >= 2 K - 1`, which
-/// [`cascade_bai_tolerant_upper_terms`] covers.
+/// `None` if the theorem does not apply: malformed input, all items to be found, a gap of 0, and
+/// `K' >= 2 K - 1`, which [`cascade_bai_tolerant_upper_terms`] covers.
 ///
 /// # Examples
 ///
@@ -289,7 +302,8 @@ pub fn cascade_bai_upper_terms(
     Some(CascadeBaiUpperTerms { gaps, observations, fewest, k1, k2, n1, n2, n3, n3_rearranged })
 }
 
-/// The gaps, and the numbers of observations that they require, by decreasing gap; `None` if a gap is 0.
+/// The gaps, and the numbers of observations that they require, by decreasing gap; `None` if a gap
+/// is 0.
 fn needed(
     weights: &[f64],
     n_positions: usize,
@@ -303,8 +317,8 @@ fn needed(
     observations.iter().all(|needed| needed.is_finite()).then_some((gaps, observations))
 }
 
-/// The terms `N_1'` and `N_2'` of Proposition C.1's upper bound on the steps of `CascadeBAI`, for a tolerance so large that `K' >= 2 K -
-/// 1`.
+/// The terms `N_1'` and `N_2'` of Proposition C.1's upper bound on the steps of `CascadeBAI`, for a
+/// tolerance so large that `K' >= 2 K - 1`.
 ///
 /// `None` if the proposition does not apply, as for [`cascade_bai_upper_terms`].
 ///
@@ -342,8 +356,9 @@ pub fn cascade_bai_tolerant_upper_terms(
 
 /// Proposition 4.2's upper bound on `N_1`, from the largest and the smallest weight alone.
 ///
-/// `4 K ln(4 K / delta)` if the best weight is at most `1 / K`, otherwise `8 K b^2 / w^2 ln(8 K b^2 / (delta w^2))` where `b` is the best
-/// and `w` the worst weight. NaN unless `0 < worst < best <= 1`, `0 < delta < 1` and there is a position.
+/// `4 K ln(4 K / delta)` if the best weight is at most `1 / K`, otherwise
+/// `8 K b^2 / w^2 ln(8 K b^2 / (delta w^2))` where `b` is the best and `w` the worst weight. NaN
+/// unless `0 < worst < best <= 1`, `0 < delta < 1` and there is a position.
 ///
 /// # Examples
 ///
@@ -367,11 +382,13 @@ fn are_levels(best: f64, worst: f64) -> bool {
     0.0 < worst && worst < best && best <= 1.0
 }
 
-/// Upper bound, with probability `1 - delta`, on the steps of `CascadeBAI` if K items have the weight `best` and all others `worst`:
-/// Proposition 4.6 with the constants of its proof (D.4) and `T-bar` as printed.
+/// Upper bound, with probability `1 - delta`, on the steps of `CascadeBAI` if K items have the
+/// weight `best` and all others `worst`: Proposition 4.6 with the constants of its proof (D.4) and
+/// `T-bar` as printed.
 ///
 /// `4 (L T - L + 1) / K + 8 ln(2 / delta)` if `best` is at most `1 / K`, otherwise
-/// `4 best (L T - L + 1) + 16 (best / worst)^2 ln(2 / delta)`. NaN unless `0 < worst < best <= 1`, `1 <= K < L` and `0 < delta < 1`.
+/// `4 best (L T - L + 1) + 16 (best / worst)^2 ln(2 / delta)`. NaN unless `0 < worst < best <= 1`,
+/// `1 <= K < L` and `0 < delta < 1`.
 ///
 /// # Examples
 ///
@@ -402,10 +419,13 @@ pub fn cascade_bai_two_level_upper_bound(
     }
 }
 
-/// Lower bound on the mean number of steps of any policy that is right with probability `1 - delta`: Theorem 4.8, for `epsilon = 0`.
+/// Lower bound on the mean number of steps of any policy that is right with probability
+/// `1 - delta`: Theorem 4.8, for `epsilon = 0`.
 ///
-/// 0 if all items are to be found, and for `delta >= 1 / 2.4`; `+inf` if the K-th and the next item are equally attractive; NaN for
-/// [malformed input](crate::bounds#what-the-functions-do-with-odd-input) and `delta` not strictly between 0 and 1.
+/// 0 if all items are to be found, and for `delta >= 1 / 2.4`; `+inf` if the K-th and the next item
+/// are equally attractive; NaN for [malformed
+/// input](crate::bounds#what-the-functions-do-with-odd-input) and `delta` not strictly between 0
+/// and 1.
 ///
 /// # Examples
 ///
@@ -423,8 +443,8 @@ pub fn cascade_bai_lower_bound(weights: &[f64], n_positions: usize, delta: f64) 
     steps_at_least(weights, n_positions, -ln(2.4 * delta))
 }
 
-/// [`cascade_bai_lower_bound`] with `d(1 - delta, delta)` instead of the smaller `ln(1 / (2.4 delta))`: the bound before the last step of
-/// the proof rounds down.
+/// [`cascade_bai_lower_bound`] with `d(1 - delta, delta)` instead of the smaller
+/// `ln(1 / (2.4 delta))`: the bound before the last step of the proof rounds down.
 pub fn cascade_bai_lower_bound_unrounded(weights: &[f64], n_positions: usize, delta: f64) -> f64 {
     if !is_risk(delta) {
         return f64::NAN;
@@ -432,7 +452,8 @@ pub fn cascade_bai_lower_bound_unrounded(weights: &[f64], n_positions: usize, de
     steps_at_least(weights, n_positions, bernoulli_kl(1.0 - delta, delta))
 }
 
-/// The number of observations that yield these nats for every item, divided by the largest mean number of observations per step.
+/// The number of observations that yield these nats for every item, divided by the largest mean
+/// number of observations per step.
 fn steps_at_least(weights: &[f64], n_positions: usize, nats: f64) -> f64 {
     let Some(weights) = list_of(weights, n_positions).map(|weights| weights.values) else { return f64::NAN };
     let (top, rest) = weights.split_at(n_positions);
@@ -445,10 +466,12 @@ fn steps_at_least(weights: &[f64], n_positions: usize, nats: f64) -> f64 {
     nats / observations_of(weights.iter().rev().take(n_positions).copied()) * needed
 }
 
-/// Corollary 4.9: the lower bound with `d(1 - delta, delta)` if K items have the weight `best` and all others `worst`.
+/// Corollary 4.9: the lower bound with `d(1 - delta, delta)` if K items have the weight `best` and
+/// all others `worst`.
 ///
-/// `mu~_K` is `(1 - (1 - worst)^K) / worst` even if there are fewer than K items of the weight `worst`; then
-/// [`cascade_bai_lower_bound_unrounded`] is larger. NaN unless `0 < worst < best <= 1`, `1 <= K < L` and `0 < delta < 1`.
+/// `mu~_K` is `(1 - (1 - worst)^K) / worst` even if there are fewer than K items of the weight
+/// `worst`; then [`cascade_bai_lower_bound_unrounded`] is larger. NaN unless
+/// `0 < worst < best <= 1`, `1 <= K < L` and `0 < delta < 1`.
 ///
 /// # Examples
 ///
@@ -475,12 +498,13 @@ pub fn cascade_bai_two_level_lower_bound(
     bernoulli_kl(1.0 - delta, delta) / most * of_each
 }
 
-/// Corollary 4.10: growth rates of the lower bound and of the steps of `CascadeBAI`, without constants and logarithms, if K items have
-/// the weight `best` and all others `worst`.
+/// Corollary 4.10: growth rates of the lower bound and of the steps of `CascadeBAI`, without
+/// constants and logarithms, if K items have the weight `best` and all others `worst`.
 ///
-/// The lower and the upper rate: `L w^2 / gap^2` and `L / (K gap^2)` if `best <= 1 / K`, with `w` the worst weight; `L w (1 - best) /
-/// gap^2` and `best L / gap^2` if `1/2 <= w` and `best < 1` or `best = 1`. `None` in between, which the corollary does not cover, and
-/// unless `0 < worst < best <= 1` and `1 <= K < L`.
+/// The lower and the upper rate: `L w^2 / gap^2` and `L / (K gap^2)` if `best <= 1 / K`, with `w`
+/// the worst weight; `L w (1 - best) / gap^2` and `best L / gap^2` if `1/2 <= w` and `best < 1` or
+/// `best = 1`. `None` in between, which the corollary does not cover, and unless
+/// `0 < worst < best <= 1` and `1 <= K < L`.
 ///
 /// # Examples
 ///

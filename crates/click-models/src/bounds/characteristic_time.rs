@@ -1,21 +1,25 @@
-//! The characteristic time of identifying the best items under cascade feedback: what the weights cost any policy, per nat.
+//! The characteristic time of identifying the best items under cascade feedback: what the weights
+//! cost any policy, per nat.
 //!
-//! An item is *one of the best* if it is among the K most attractive; a step shows an ordered list of K items. For `delta < 1/2`, a policy
-//! that is right with probability `1 - delta` or more on every instance without a tie at K needs, on this one,
+//! An item is *one of the best* if it is among the K most attractive; a step shows an ordered list
+//! of K items. For `delta < 1/2`, a policy that is right with probability `1 - delta` or more on
+//! every instance without a tie at K needs, on this one,
 //!
 //! ```text
 //! E steps >= T* d(1 - delta, delta),
 //! 1 / T* = max over mixtures of lists, of min over i best, j not best, x, of  o_i d(w_i, x) + o_j d(w_j, x)
 //! ```
 //!
-//! where `o_i` is the mean number of observations of item `i` in a step: the product of `1 - w` over the items above it, 0 if it is not
-//! shown. Proof: `docs/characteristic-time.md`. `T*` is at least the coefficient of Theorem 4.8 of the `CascadeBAI` paper
-//! ([`cascade_bai_lower_bound`](super::cascade_bai_lower_bound)), which counts the observations of every item as if one list could be best
-//! for all items at once.
+//! where `o_i` is the mean number of observations of item `i` in a step: the product of `1 - w`
+//! over the items above it, 0 if it is not shown. Proof: `docs/characteristic-time.md`. `T*` is at
+//! least the coefficient of Theorem 4.8 of the `CascadeBAI` paper
+//! ([`cascade_bai_lower_bound`](super::cascade_bai_lower_bound)), which counts the observations of
+//! every item as if one list could be best for all items at once.
 //!
-//! Reference: the change of measure is that of Kaufmann, Cappe, Garivier, *On the complexity of best-arm identification in multi-armed
-//! bandit models*, JMLR 2016; the game is that of Garivier, Kaufmann, *Optimal best arm identification with fixed confidence*, COLT 2016,
-//! with lists in place of arms. This application to cascades is this project's own. Deviations: none.
+//! Reference: the change of measure is that of Kaufmann, Cappe, Garivier, *On the complexity of
+//! best-arm identification in multi-armed bandit models*, JMLR 2016; the game is that of Garivier,
+//! Kaufmann, *Optimal best arm identification with fixed confidence*, COLT 2016, with lists in
+//! place of arms. This application to cascades is this project's own. Deviations: none.
 //!
 //! | here | above | shape | unit |
 //! |---|---|---|---|
@@ -25,10 +29,12 @@
 //! | `nats` | the minimum over `x` | a pair of kinds | nats per step |
 //! | `lower`, `upper` | what `T*` is between | - | steps per nat |
 //!
-//! Numerics: an interior-point method with lists added as they are needed ([`interior_point`], private). Both sides of the optimum are
-//! evaluated from scratch: a mixture gives an upper bound on `T*`, prices of observations a lower one. If they do not come within 1e-6 of each
-//! other, the result is NaN. Complexity: a few hundred iterations; one costs O(P + n^3) for P pairs of kinds and n lists, up to four for every kind. Two kinds
-//! take microseconds, 64 different weights a tenth of a second, 128 a few seconds (VM, two cores, Intel Xeon, Sapphire Rapids).
+//! Numerics: an interior-point method with lists added as they are needed ([`interior_point`],
+//! private). Both sides of the optimum are evaluated from scratch: a mixture gives an upper bound
+//! on `T*`, prices of observations a lower one. If they do not come within 1e-6 of each other, the
+//! result is NaN. Complexity: a few hundred iterations; one costs O(P + n^3) for P pairs of kinds
+//! and n lists, up to four for every kind. Two kinds take microseconds, 64 different weights a
+//! tenth of a second, 128 a few seconds (VM, two cores, Intel Xeon, Sapphire Rapids).
 
 mod alternatives;
 mod cholesky;
@@ -39,14 +45,17 @@ use super::Decreasing;
 use interior_point::{Solution, solve};
 use lists::{Kind, placements};
 
-/// `T*`: the characteristic time of identifying the `n_positions` most attractive items under cascade feedback, in steps per nat.
+/// `T*`: the characteristic time of identifying the `n_positions` most attractive items under
+/// cascade feedback, in steps per nat.
 ///
-/// For `delta < 1/2`, any policy that is right with probability at least `1 - delta` on every instance without a tie at K takes
-/// `T* d(1 - delta, delta)` steps or more on average, where `d` is [`bernoulli_kl`](confidence::bernoulli_kl). The result is at most `T*` up
-/// to rounding, and at least `(1 - 1e-6) T*`.
+/// For `delta < 1/2`, any policy that is right with probability at least `1 - delta` on every
+/// instance without a tie at K takes `T* d(1 - delta, delta)` steps or more on average, where `d`
+/// is [`bernoulli_kl`](confidence::bernoulli_kl). The result is at most `T*` up to rounding, and at
+/// least `(1 - 1e-6) T*`.
 ///
-/// 0 if all items are to be found; `+inf` if the K-th and the next item are equally attractive; NaN for
-/// [malformed input](crate::bounds#what-the-functions-do-with-odd-input), and if positive weights are so small that `T*` is no double.
+/// 0 if all items are to be found; `+inf` if the K-th and the next item are equally attractive; NaN
+/// for [malformed input](crate::bounds#what-the-functions-do-with-odd-input), and if positive
+/// weights are so small that `T*` is no double.
 ///
 /// Time grows with the cube of the number of different weights: some hundreds of them take minutes.
 ///
@@ -68,13 +77,16 @@ pub fn cascade_characteristic_time(weights: &[f64], n_positions: usize) -> f64 {
     }
 }
 
-/// A mixture of lists that attains [`cascade_characteristic_time`]: lists of items, best position first, and the share of steps of each.
+/// A mixture of lists that attains [`cascade_characteristic_time`]: lists of items, best position
+/// first, and the share of steps of each.
 ///
-/// Items are indices into `weights`. The shares are positive and add up to 1. With the mean observations of these lists, the minimum in the
-/// definition is at least `(1 - 1e-6) / T*`. There are other optimal mixtures; items of equal weight are shown equally often in this one.
+/// Items are indices into `weights`. The shares are positive and add up to 1. With the mean
+/// observations of these lists, the minimum in the definition is at least `(1 - 1e-6) / T*`. There
+/// are other optimal mixtures; items of equal weight are shown equally often in this one.
 ///
-/// If all items are to be found, or if the K-th and the next item are equally attractive, every mixture is optimal, and the result is the
-/// list of the best items. Empty where [`cascade_characteristic_time`] is NaN.
+/// If all items are to be found, or if the K-th and the next item are equally attractive, every
+/// mixture is optimal, and the result is the list of the best items. Empty where
+/// [`cascade_characteristic_time`] is NaN.
 ///
 /// # Examples
 ///

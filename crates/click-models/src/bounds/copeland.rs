@@ -1,12 +1,14 @@
 //! Dueling bandits without a Condorcet winner: a lower bound on the regret of any policy.
 //!
-//! Item i's *superiors* `S_i` beat it, its *inferiors* `I_i` lose to it, and `L_i` is the number of its superiors. The Copeland winners have
-//! the fewest, `L_(1)`; `L_(2)` is the second smallest number of the list, equal to `L_(1)` if there are several winners. `d_ij` is the
-//! divergence of `mu_ij` from 1/2. Comparing i and j costs `r_ij = (L_i + L_j - 2 L_(1)) / (2 (K - 1))`.
+//! Item i's *superiors* `S_i` beat it, its *inferiors* `I_i` lose to it, and `L_i` is the number of
+//! its superiors. The Copeland winners have the fewest, `L_(1)`; `L_(2)` is the second smallest
+//! number of the list, equal to `L_(1)` if there are several winners. `d_ij` is the divergence of
+//! `mu_ij` from 1/2. Comparing i and j costs `r_ij = (L_i + L_j - 2 L_(1)) / (2 (K - 1))`.
 //!
-//! A policy must rule out that the winner w is not a winner. In another matrix an item `i` has at most `l` superiors and w at least `l + 1`.
-//! So some `l + 1 - L_(1)` inferiors of w beat it there, and i beats all but `l` of its superiors. The duels of these pairs have to tell
-//! one nat per `ln T`. With `e_ij` nats from the pair `i, j`,
+//! A policy must rule out that the winner w is not a winner. In another matrix an item `i` has at
+//! most `l` superiors and w at least `l + 1`. So some `l + 1 - L_(1)` inferiors of w beat it there,
+//! and i beats all but `l` of its superiors. The duels of these pairs have to tell one nat per
+//! `ln T`. With `e_ij` nats from the pair `i, j`,
 //!
 //! ```text
 //! lim inf R(T) / ln T >= min over winners w of min over e >= 0 of sum over pairs of e_ij r_ij / d_ij    such that
@@ -14,8 +16,9 @@
 //!     I in I_w of l + 1 - L_(1) items, S in S_i without w of L_i - l items, or one less if I has i.
 //! ```
 //!
-//! Reference: Komiyama, Honda, Nakagawa, *Copeland dueling bandit problem: regret lower bound, optimal algorithm, and computationally
-//! efficient algorithm*, ICML 2016, Theorem 2. Deviations: none. The sum over pairs of `e_ij r_ij / d_ij` counts each pair once.
+//! Reference: Komiyama, Honda, Nakagawa, *Copeland dueling bandit problem: regret lower bound,
+//! optimal algorithm, and computationally efficient algorithm*, ICML 2016, Theorem 2. Deviations:
+//! none. The sum over pairs of `e_ij r_ij / d_ij` counts each pair once.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -26,13 +29,17 @@
 //! | a set of pairs | I and S | - | - |
 //! | result | `C*` | - | Copeland regret per `ln T` |
 //!
-//! Regret is [Copeland regret](crate::dueling), a share of the other items, also if there is a Condorcet winner.
+//! Regret is [Copeland regret](crate::dueling), a share of the other items, also if there is a
+//! Condorcet winner.
 //!
-//! Numerics: a linear program with a constraint for each set of pairs. The number of sets grows exponentially, but the set of least `e` is
-//! found by sorting. So the dual program, `max sum y` over one `y >= 0` for each set such that the `y` of the sets with a pair do not exceed
-//! its cost, is solved by the revised simplex method, which asks for a set with `e` below 1 and stops if none is left. The lexicographic rule
-//! prevents cycles. Entries of sets are 0 or 1, whatever the costs. The `y` at the end, whose sum is returned, is feasible; so rounding, and
-//! the limit on pivots, can only make the bound too small. Complexity: P pairs take `8 P^2` bytes, and O(P^2) steps a pivot.
+//! Numerics: a linear program with a constraint for each set of pairs. The number of sets grows
+//! exponentially, but the set of least `e` is found by sorting. So the dual program, `max sum y`
+//! over one `y >= 0` for each set such that the `y` of the sets with a pair do not exceed its cost,
+//! is solved by the revised simplex method, which asks for a set with `e` below 1 and stops if none
+//! is left. The lexicographic rule prevents cycles. Entries of sets are 0 or 1, whatever the costs.
+//! The `y` at the end, whose sum is returned, is feasible; so rounding, and the limit on pivots,
+//! can only make the bound too small. Complexity: P pairs take `8 P^2` bytes, and O(P^2) steps a
+//! pivot.
 
 use super::dueling::divergence_from_half;
 use crate::{ItemId, PreferenceMatrix};
@@ -48,13 +55,13 @@ const PIVOT: f64 = 1e-9;
 
 /// Lower bound on the Copeland regret of any uniformly efficient policy, per `ln T`: Theorem 2.
 ///
-/// 0 if every item is a Copeland winner. NaN if two items beat each other equally often, which the paper excludes, and for more than
-/// [`COPELAND_LOWER_BOUND_MOST_ITEMS`] items.
+/// 0 if every item is a Copeland winner. NaN if two items beat each other equally often, which the
+/// paper excludes, and for more than [`COPELAND_LOWER_BOUND_MOST_ITEMS`] items.
 ///
 /// # Examples
 ///
-/// The matrix "Cyclic" of the paper's Table 2, whose bound its Table 4 prints as 27.5. Item 0 beats all others by little, and these
-/// form a circle.
+/// The matrix "Cyclic" of the paper's Table 2, whose bound its Table 4 prints as 27.5. Item 0 beats
+/// all others by little, and these form a circle.
 ///
 /// ```
 /// use click_models::{PreferenceMatrix, bounds::copeland_lower_bound};
@@ -78,7 +85,8 @@ pub fn copeland_lower_bound(preferences: &PreferenceMatrix) -> f64 {
 struct Duels {
     superiors: Vec<Vec<usize>>,
     inferiors: Vec<Vec<usize>>,
-    /// K x K: the number of a pair in `cost`. Duels of two winners cost nothing, so they never limit a policy.
+    /// K x K: the number of a pair in `cost`. Duels of two winners cost nothing, so they never
+    /// limit a policy.
     numbers: Vec<Option<usize>>,
     cost: Vec<f64>,
 }
@@ -114,8 +122,9 @@ impl Duels {
         Some(Self { superiors, inferiors, numbers, cost })
     }
 
-    /// The set of pairs with the smallest sum of nats among those of which a policy with this winner needs one nat, and the sum. `None` if
-    /// there is no such set, or each has a pair that costs nothing.
+    /// The set of pairs with the smallest sum of nats among those of which a policy with this
+    /// winner needs one nat, and the sum. `None` if there is no such set, or each has a pair that
+    /// costs nothing.
     fn least_set(&self, winner: usize, nats: &[f64]) -> Option<(f64, PairSet)> {
         let n_items = self.superiors.len();
         // Pairs that cost nothing give any number of nats.

@@ -9,11 +9,12 @@
 //! lim inf E R(t) / ln t >= sum_(i > 1) min { (Delta_i + Delta_j) / (2 d(p_ij, 1/2)) : j beats i }.
 //! ```
 //!
-//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed dueling bandit problem*, ICML 2014,
-//! Theorems 2 and 3 (alpha above 1/2 and above 1); Komiyama, Honda, Kashima, Nakagawa, *Regret lower bound and optimal algorithm in
-//! dueling bandit problem*, COLT 2015, Theorem 2 (the last line). Deviations: `D_1j` as printed is infinite, since `Delta_1 = 0`. Here
-//! the minimum is over the non-zero gaps, so `D_1j = 4 alpha / Delta_j^2`; `docs/errata.md` has the step that the proof omits for this
-//! pair.
+//! Reference: Zoghi, Whiteson, Munos, de Rijke, *Relative upper confidence bound for the K-armed
+//! dueling bandit problem*, ICML 2014, Theorems 2 and 3 (alpha above 1/2 and above 1); Komiyama,
+//! Honda, Kashima, Nakagawa, *Regret lower bound and optimal algorithm in dueling bandit problem*,
+//! COLT 2015, Theorem 2 (the last line). Deviations: `D_1j` as printed is infinite, since
+//! `Delta_1 = 0`. Here the minimum is over the non-zero gaps, so `D_1j = 4 alpha / Delta_j^2`;
+//! `docs/errata.md` has the step that the proof omits for this pair.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -24,17 +25,19 @@
 //! | [`rucb_log_coefficient`] | the sum over pairs | - | probability for each `ln t` |
 //! | bounds | `R_t` | - | probability, summed over rounds |
 //!
-//! Cases that the papers leave undefined: the result is NaN (`None` from [`rucb_duels`]) without a Condorcet winner, for alpha at most
-//! 1/2, delta at most 0, and 0 rounds. For alpha at most 1, the bound on the mean is infinite, because the integral in its proof
-//! diverges. With `alpha = 0.51`, as in the paper's experiments, `C(delta)` is a 50th power and the bound is vacuous: `(1300 / delta)^50`
-//! rounds for 5 items, 5e205 with `delta = 0.1`.
+//! Cases that the papers leave undefined: the result is NaN (`None` from [`rucb_duels`]) without a
+//! Condorcet winner, for alpha at most 1/2, delta at most 0, and 0 rounds. For alpha at most 1, the
+//! bound on the mean is infinite, because the integral in its proof diverges. With `alpha = 0.51`,
+//! as in the paper's experiments, `C(delta)` is a 50th power and the bound is vacuous:
+//! `(1300 / delta)^50` rounds for 5 items, 5e205 with `delta = 0.1`.
 //!
-//! Numerics: gaps are differences of opposite entries; divergences from 1/2 are computed from the gap, not from the rounded probability.
-//! Complexity: O(K^2).
+//! Numerics: gaps are differences of opposite entries; divergences from 1/2 are computed from the
+//! gap, not from the rounded probability. Complexity: O(K^2).
 //!
 //! # Examples
 //!
-//! Two items, the first of which wins three duels in four. With alpha = 2, `D = 8 / (1/16)` duels for each `ln t`, at regret 1/8 each.
+//! Two items, the first of which wins three duels in four. With alpha = 2, `D = 8 / (1/16)` duels
+//! for each `ln t`, at regret 1/8 each.
 //!
 //! ```
 //! use click_models::{PreferenceMatrix, bounds};
@@ -52,7 +55,8 @@
 use crate::{ItemId, PreferenceMatrix};
 use confidence::math::{ln, relative_entropy};
 
-/// `C(delta)`, the round after which all confidence intervals of RUCB hold with probability `1 - delta` (Lemma 1).
+/// `C(delta)`, the round after which all confidence intervals of RUCB hold with probability
+/// `1 - delta` (Lemma 1).
 pub fn rucb_settled_after(n_items: usize, alpha: f64, delta: f64) -> f64 {
     if !(alpha > 0.5 && delta > 0.0 && n_items >= 2) {
         return f64::NAN;
@@ -62,8 +66,9 @@ pub fn rucb_settled_after(n_items: usize, alpha: f64, delta: f64) -> f64 {
     libm::pow((4.0 * alpha - 1.0) * n_items * n_items / (exponent * delta), 1.0 / exponent)
 }
 
-/// `D_ij`, in duels for each `ln t`: RUCB compares items `i` and `j` at most `max{C(delta), D_ij ln t}` times (Theorem 2). K x K entries,
-/// row by row; 0 on the diagonal. `None` without a Condorcet winner, and for alpha at most 1/2 or infinite.
+/// `D_ij`, in duels for each `ln t`: RUCB compares items `i` and `j` at most
+/// `max{C(delta), D_ij ln t}` times (Theorem 2). K x K entries, row by row; 0 on the diagonal.
+/// `None` without a Condorcet winner, and for alpha at most 1/2 or infinite.
 pub fn rucb_duels(preferences: &PreferenceMatrix, alpha: f64) -> Option<Vec<f64>> {
     if !(alpha > 0.5 && alpha.is_finite()) {
         return None;
@@ -78,8 +83,8 @@ pub fn rucb_duels(preferences: &PreferenceMatrix, alpha: f64) -> Option<Vec<f64>
     Some(items.clone().flat_map(|i| items.clone().map(move |j| (i, j))).map(|(i, j)| duels(i, j)).collect())
 }
 
-/// The sum over pairs of `D_ij (Delta_i + Delta_j) / 2`: the factor of `ln t` in RUCB's regret bounds. NaN without a Condorcet winner,
-/// and for alpha at most 1/2.
+/// The sum over pairs of `D_ij (Delta_i + Delta_j) / 2`: the factor of `ln t` in RUCB's regret
+/// bounds. NaN without a Condorcet winner, and for alpha at most 1/2.
 pub fn rucb_log_coefficient(preferences: &PreferenceMatrix, alpha: f64) -> f64 {
     let (Some(gaps), Some(duels)) = (gaps(preferences), rucb_duels(preferences, alpha)) else {
         return f64::NAN;
@@ -88,8 +93,8 @@ pub fn rucb_log_coefficient(preferences: &PreferenceMatrix, alpha: f64) -> f64 {
     pairs.map(|(i, j)| duels[i * gaps.len() + j] * f64::midpoint(gaps[i], gaps[j])).sum()
 }
 
-/// Upper bound on the regret of RUCB after `rounds` rounds; with probability `1 - delta` it holds for all rounds simultaneously (Theorem
-/// 2).
+/// Upper bound on the regret of RUCB after `rounds` rounds; with probability `1 - delta` it holds
+/// for all rounds simultaneously (Theorem 2).
 pub fn rucb_high_probability_bound(
     preferences: &PreferenceMatrix,
     alpha: f64,
@@ -100,18 +105,19 @@ pub fn rucb_high_probability_bound(
     settled_after * largest_gap(preferences) + logarithmic(preferences, alpha, rounds)
 }
 
-/// Upper bound on the mean regret of RUCB after `rounds` rounds (Theorem 3); infinite for alpha at most 1.
+/// Upper bound on the mean regret of RUCB after `rounds` rounds (Theorem 3); infinite for alpha at
+/// most 1.
 pub fn rucb_expected_bound(preferences: &PreferenceMatrix, alpha: f64, rounds: u64) -> f64 {
     let factor = if alpha <= 1.0 { f64::INFINITY } else { (2.0 * alpha - 1.0) / (2.0 * alpha - 2.0) };
     let settled_after = rucb_settled_after(preferences.shape().n_items(), alpha, 1.0);
     largest_gap(preferences) * settled_after * factor + logarithmic(preferences, alpha, rounds)
 }
 
-/// Lower bound on the regret of any uniformly efficient policy, per `ln t` (Komiyama et al. 2015, Theorem 2). NaN without a Condorcet
-/// winner.
+/// Lower bound on the regret of any uniformly efficient policy, per `ln t` (Komiyama et al. 2015,
+/// Theorem 2). NaN without a Condorcet winner.
 ///
-/// Every other item has to be distinguished from the winner by comparing it with an item that beats it: the winner, or another item that
-/// beats it more clearly.
+/// Every other item has to be distinguished from the winner by comparing it with an item that beats
+/// it: the winner, or another item that beats it more clearly.
 pub fn dueling_lower_bound(preferences: &PreferenceMatrix) -> f64 {
     let Some(gaps) = gaps(preferences) else { return f64::NAN };
     let items = preferences.shape().items();

@@ -1,19 +1,22 @@
-//! Bounds for the position-based model: the cost of exploration if a missing click may mean "not examined".
+//! Bounds for the position-based model: the cost of exploration if a missing click may mean "not
+//! examined".
 //!
-//! Attractions and examinations in decreasing order, counted from 0; `last` is the last position. A policy must show a suboptimal item
-//! `k` at some position until it can be distinguished from the last item of the best list. At position `l` this costs the gap of the best
-//! list with `k` inserted at `l` and the items below moved down (the paper's `v_{k,l}`), and yields `d(kappa_l theta_k, kappa_l
-//! theta_last)` nats. Theorem 6:
+//! Attractions and examinations in decreasing order, counted from 0; `last` is the last position. A
+//! policy must show a suboptimal item `k` at some position until it can be distinguished from the
+//! last item of the best list. At position `l` this costs the gap of the best list with `k`
+//! inserted at `l` and the items below moved down (the paper's `v_{k,l}`), and yields
+//! `d(kappa_l theta_k, kappa_l theta_last)` nats. Theorem 6:
 //!
 //! ```text
 //! sum over k of  min over l of  gap(v_{k,l}) / d(kappa_l theta_k, kappa_l theta_last)
 //! ```
 //!
-//! This equals the value of the linear program of Corollary 5 over all lists; the tests solve that program.
+//! This equals the value of the linear program of Corollary 5 over all lists; the tests solve that
+//! program.
 //!
-//! Reference: Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based model*, NIPS 2016, Theorems 6, 9 and 11.
-//! Deviations: parameters may be tied and may be 0 or 1. **The last sentence of section 3.3 is wrong**, see
-//! [`pbm_last_position_cost`].
+//! Reference: Lagree, Vernade and Cappe, *Multiple-play bandits in the position-based model*, NIPS
+//! 2016, Theorems 6, 9 and 11. Deviations: parameters may be tied and may be 0 or 1. **The last
+//! sentence of section 3.3 is wrong**, see [`pbm_last_position_cost`].
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -23,9 +26,9 @@
 //! | `eta` | eta, the accuracy of the leaders' estimates | number | probability |
 //! | results | - | number | clicks per `ln T` |
 //!
-//! Numerics: the gap of `v_{k,l}` is `kappa_l (theta_last - theta_k)` plus a part that does not depend on `k`,
-//! `D_l = D_{l+1} + (kappa_l - kappa_{l+1}) (theta_l - theta_last)`: a sum of non-negative numbers. Complexity: a sort and
-//! O(`n_items * n_positions`).
+//! Numerics: the gap of `v_{k,l}` is `kappa_l (theta_last - theta_k)` plus a part that does not
+//! depend on `k`, `D_l = D_{l+1} + (kappa_l - kappa_{l+1}) (theta_l - theta_last)`: a sum of
+//! non-negative numbers. Complexity: a sort and O(`n_items * n_positions`).
 
 use super::{Decreasing, nats_per_click};
 
@@ -59,8 +62,9 @@ impl Instance {
         (self.kappa.values[0], self.kappa.values[self.kappa.values.len() - 1])
     }
 
-    /// For each position, the cost of moving down the items below an inserted item, per unit of examination of that position: `D_l /
-    /// kappa_l`. 0 at the last position, and if `kappa_l` is 0.
+    /// For each position, the cost of moving down the items below an inserted item, per unit of
+    /// examination of that position: `D_l / kappa_l`. 0 at the last position, and if `kappa_l` is
+    /// 0.
     fn displacement(&self) -> Vec<f64> {
         let (theta, kappa) = (&self.theta.values, &self.kappa.values);
         let mut displacement = vec![0.0; kappa.len()];
@@ -74,7 +78,8 @@ impl Instance {
         displacement
     }
 
-    /// Regret per `ln T` of exploring every suboptimal item at a position with this examination, at no other cost.
+    /// Regret per `ln T` of exploring every suboptimal item at a position with this examination, at
+    /// no other cost.
     fn cost_at(&self, examined: f64) -> f64 {
         let threshold = self.threshold();
         let suboptimal = self.rest().iter().filter(|&&worse| worse < threshold);
@@ -87,18 +92,19 @@ impl Instance {
 pub struct PbmBoundTerm {
     /// Index of the item in the caller's `theta`.
     pub item: usize,
-    /// Index of the cheapest position to explore it in the caller's `kappa`; of several equally cheap ones, the most examined. `None` if
-    /// the item need not be explored, because it is as attractive as the last item of the best list, or because no position is ever
-    /// examined.
+    /// Index of the cheapest position to explore it in the caller's `kappa`; of several equally
+    /// cheap ones, the most examined. `None` if the item need not be explored, because it is as
+    /// attractive as the last item of the best list, or because no position is ever examined.
     pub position: Option<usize>,
     /// Regret of exploring it there, in clicks per `ln T`; 0 without a position.
     pub cost: f64,
 }
 
-/// Lower bound on the regret of any uniformly efficient policy in the position-based model: Theorem 6, equation (6), in clicks per `ln
-/// T`.
+/// Lower bound on the regret of any uniformly efficient policy in the position-based model: Theorem
+/// 6, equation (6), in clicks per `ln T`.
 ///
-/// 0 if no item is suboptimal, NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// 0 if no item is suboptimal, NaN for [malformed
+/// input](crate::bounds#what-the-functions-do-with-odd-input).
 ///
 /// # Examples
 ///
@@ -116,13 +122,15 @@ pub fn pbm_lower_bound(theta: &[f64], kappa: &[f64]) -> f64 {
         .map_or(f64::NAN, |terms| terms.iter().fold(0.0, |sum, term| sum + term.cost))
 }
 
-/// The terms of the bound of Theorem 6, one for every item below the best list, the most attractive first.
+/// The terms of the bound of Theorem 6, one for every item below the best list, the most attractive
+/// first.
 ///
 /// `None` for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
 ///
 /// # Examples
 ///
-/// With high attractions, the top of the list is the cheapest position to explore, although mistakes cost most there:
+/// With high attractions, the top of the list is the cheapest position to explore, although
+/// mistakes cost most there:
 ///
 /// ```
 /// use click_models::bounds::pbm_lower_bound_terms;
@@ -155,15 +163,17 @@ pub fn pbm_lower_bound_terms(theta: &[f64], kappa: &[f64]) -> Option<Vec<PbmBoun
     Some(instance.rest().iter().zip(&instance.theta.places[kappa.len()..]).map(term).collect())
 }
 
-/// A lower bound that is simpler and smaller than Theorem 6, in clicks per `ln T`. It assumes that every suboptimal item is explored with
-/// the information of the most examined position, and counts only the loss of attraction.
+/// A lower bound that is simpler and smaller than Theorem 6, in clicks per `ln T`. It assumes that
+/// every suboptimal item is explored with the information of the most examined position, and counts
+/// only the loss of attraction.
 ///
 /// ```text
 /// kappa_0 * sum over k of (theta_last - theta_k) / d(kappa_0 theta_k, kappa_0 theta_last)
 /// ```
 ///
-/// This is the corrected form of the last sentence of the paper's section 3.3: `d(c p, c q) / c` grows with `c`, so the position with the
-/// most information per unit of examination is the first, not the last as printed. See [`pbm_last_position_cost`].
+/// This is the corrected form of the last sentence of the paper's section 3.3: `d(c p, c q) / c`
+/// grows with `c`, so the position with the most information per unit of examination is the first,
+/// not the last as printed. See [`pbm_last_position_cost`].
 ///
 /// 0 if no item is suboptimal or no position is ever examined; NaN for [malformed
 /// input](crate::bounds#what-the-functions-do-with-odd-input).
@@ -173,20 +183,22 @@ pub fn pbm_relaxed_lower_bound(theta: &[f64], kappa: &[f64]) -> f64 {
     if first == 0.0 { 0.0 } else { instance.cost_at(first) }
 }
 
-/// The regret of exploring every suboptimal item at the least examined position, in clicks per `ln T`: Theorem 11 with
-/// `eta = epsilon = 0`.
+/// The regret of exploring every suboptimal item at the least examined position, in clicks per
+/// `ln T`: Theorem 11 with `eta = epsilon = 0`.
 ///
 /// ```text
 /// kappa_last * sum over k of (theta_last - theta_k) / d(kappa_last theta_k, kappa_last theta_last)
 /// ```
 ///
-/// It is never below [`pbm_lower_bound`], because the last position is one of those in the minimum of Theorem 6. It equals that bound if
-/// the last position is the cheapest one for every item. The last sentence of the paper's section 3.3 states the opposite inequality,
-/// that this expression bounds Theorem 6 **from below; that is false**, as the example shows. The relaxation that holds is
-/// [`pbm_relaxed_lower_bound`].
+/// It is never below [`pbm_lower_bound`], because the last position is one of those in the minimum
+/// of Theorem 6. It equals that bound if the last position is the cheapest one for every item. The
+/// last sentence of the paper's section 3.3 states the opposite inequality, that this expression
+/// bounds Theorem 6 **from below; that is false**, as the example shows. The relaxation that holds
+/// is [`pbm_relaxed_lower_bound`].
 ///
-/// 0 if no item is suboptimal; `+inf` if one is and the last position is never examined, since nothing is learnt there;
-/// NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// 0 if no item is suboptimal; `+inf` if one is and the last position is never examined, since
+/// nothing is learnt there; NaN for [malformed
+/// input](crate::bounds#what-the-functions-do-with-odd-input).
 ///
 /// # Examples
 ///
@@ -207,11 +219,13 @@ pub fn pbm_last_position_cost(theta: &[f64], kappa: &[f64]) -> f64 {
 /// (1 + epsilon)^2 * sum over k of kappa_last (theta_last - theta_k) / d(kappa_last theta_k, kappa_last (theta_last - eta))
 /// ```
 ///
-/// The theorem holds for `epsilon > 0` and `0 < eta <` half the smallest difference of two attractions, and has further terms that stay
-/// bounded as `T` grows. Both numbers may be 0 here, which gives the limit.
+/// The theorem holds for `epsilon > 0` and `0 < eta <` half the smallest difference of two
+/// attractions, and has further terms that stay bounded as `T` grows. Both numbers may be 0 here,
+/// which gives the limit.
 ///
-/// 0 if no item is suboptimal; `+inf` if one is and the last position is never examined; NaN for a negative or infinite `epsilon`, an
-/// `eta` outside its range, and [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// 0 if no item is suboptimal; `+inf` if one is and the last position is never examined; NaN for a
+/// negative or infinite `epsilon`, an `eta` outside its range, and [malformed
+/// input](crate::bounds#what-the-functions-do-with-odd-input).
 ///
 /// # Examples
 ///
@@ -249,13 +263,14 @@ pub fn pbm_pie_upper_bound(theta: &[f64], kappa: &[f64], eta: f64, epsilon: f64)
 /// 16 (1 + epsilon) C(kappa) (n_positions / Delta + sum over k of 1 / (kappa_last (theta_last - theta_k)))
 /// ```
 ///
-/// with `C(kappa)` the [`pbm_ucb_examination_factor`], `Delta` the [`smallest_permutation_gap`] and `k` over all items below the best
-/// list. The theorem holds for `epsilon > 0` and adds a term that does not depend on the instance; `epsilon = 0` gives the limit. The
-/// constant is far above the policy's actual regret.
+/// with `C(kappa)` the [`pbm_ucb_examination_factor`], `Delta` the [`smallest_permutation_gap`] and
+/// `k` over all items below the best list. The theorem holds for `epsilon > 0` and adds a term that
+/// does not depend on the instance; `epsilon = 0` gives the limit. The constant is far above the
+/// policy's actual regret.
 ///
-/// `+inf` if a term is infinite: for an item as attractive as the last of the best list, tied parameters within the list, or a position
-/// that is never examined. NaN for a negative or infinite `epsilon`, and for [malformed
-/// input](crate::bounds#what-the-functions-do-with-odd-input).
+/// `+inf` if a term is infinite: for an item as attractive as the last of the best list, tied
+/// parameters within the list, or a position that is never examined. NaN for a negative or infinite
+/// `epsilon`, and for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
 ///
 /// # Examples
 ///
@@ -288,7 +303,8 @@ pub fn pbm_ucb_upper_bound(theta: &[f64], kappa: &[f64], epsilon: f64) -> f64 {
 ///
 /// with `l` counted from 1 as in the paper; `kappa_last^2` divides the whole bracket.
 ///
-/// `+inf` if the last position is never examined, NaN if `kappa` is empty or has an entry that is not a probability.
+/// `+inf` if the last position is never examined, NaN if `kappa` is empty or has an entry that is
+/// not a probability.
 ///
 /// # Examples
 ///
@@ -305,13 +321,15 @@ pub fn pbm_ucb_examination_factor(kappa: &[f64]) -> f64 {
     }
 }
 
-/// The smallest gap of a list that shows the best items in a wrong order: `Delta` of Theorem 9, in clicks per round.
+/// The smallest gap of a list that shows the best items in a wrong order: `Delta` of Theorem 9, in
+/// clicks per round.
 ///
-/// Sorting a wrong order by exchanges of neighbours never raises its gap, so a single exchange of neighbours attains the smallest gap:
-/// `min over l of (kappa_l - kappa_{l+1}) (theta_l - theta_{l+1})` within the list.
+/// Sorting a wrong order by exchanges of neighbours never raises its gap, so a single exchange of
+/// neighbours attains the smallest gap: `min over l of (kappa_l - kappa_{l+1}) (theta_l -
+/// theta_{l+1})` within the list.
 ///
-/// 0 if two parameters within the list are tied, `+inf` for one position, which has no wrong order, and NaN for
-/// [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// 0 if two parameters within the list are tied, `+inf` for one position, which has no wrong order,
+/// and NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
 ///
 /// # Examples
 ///

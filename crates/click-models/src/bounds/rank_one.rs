@@ -1,4 +1,5 @@
-//! Rank-one bandits: the hardness of an instance, a lower bound on the regret of any policy, and upper bounds for `Rank1ElimKL`.
+//! Rank-one bandits: the hardness of an instance, a lower bound on the regret of any policy, and
+//! upper bounds for `Rank1ElimKL`.
 //!
 //! With the best row `i*`, the best column `j*`, and `mu_ij = u_i v_j`,
 //!
@@ -7,18 +8,22 @@
 //! R(n) <= c / (mu gamma) (sum over rows of 1 / Delta_i + sum over columns of 1 / Delta_j) ln n + (6 e + 82) (K + L)
 //! ```
 //!
-//! where the gap of a best row is replaced by the smallest positive gap of a column, and the gap of a best column by the smallest
-//! positive gap of a row.
+//! where the gap of a best row is replaced by the smallest positive gap of a column, and the gap of
+//! a best column by the smallest positive gap of a row.
 //!
-//! A wrong row is cheapest to rule out in the best column, and a wrong column in the best row. A cell that is wrong in both tells about
-//! both, but costs at least what the two cheaper cells cost; the tests solve the linear program over all cells.
+//! A wrong row is cheapest to rule out in the best column, and a wrong column in the best row. A
+//! cell that is wrong in both tells about both, but costs at least what the two cheaper cells cost;
+//! the tests solve the linear program over all cells.
 //!
-//! References: Trinh, Kaufmann, Vernade, Combes, *Solving Bernoulli rank-one bandits with unimodal Thompson sampling*, ALT 2020,
-//! Proposition 1 (the lower bound); Katariya, Kveton, Szepesvari, Vernade, Wen, *Bernoulli rank-1 bandits for click feedback*, IJCAI 2017,
-//! (1) to (5) and Theorem 1 (the rest). Deviations: the lower bound is stated for a unique best cell; here rows and columns that tie with
-//! the best cost nothing. The theorem prints `c = 160`; the last line of Lemma 4's proof is `320 4^(m-1)` and `2^(m-1)` is at most `1 /
-//! (sqrt(mu gamma) Delta)`, which gives 320. [`rank_one_upper_bound`] is the statement as printed, [`rank_one_upper_bound_corrected`] has
-//! the 320. Lemma 2 states `ln(ln^3 n) <= ln n` for `n >= 5`, which fails for 7 to 93; neither function corrects for that.
+//! References: Trinh, Kaufmann, Vernade, Combes, *Solving Bernoulli rank-one bandits with unimodal
+//! Thompson sampling*, ALT 2020, Proposition 1 (the lower bound); Katariya, Kveton, Szepesvari,
+//! Vernade, Wen, *Bernoulli rank-1 bandits for click feedback*, IJCAI 2017, (1) to (5) and Theorem
+//! 1 (the rest). Deviations: the lower bound is stated for a unique best cell; here rows and
+//! columns that tie with the best cost nothing. The theorem prints `c = 160`; the last line of
+//! Lemma 4's proof is `320 4^(m-1)` and `2^(m-1)` is at most `1 / (sqrt(mu gamma) Delta)`, which
+//! gives 320. [`rank_one_upper_bound`] is the statement as printed,
+//! [`rank_one_upper_bound_corrected`] has the 320. Lemma 2 states `ln(ln^3 n) <= ln n` for
+//! `n >= 5`, which fails for 7 to 93; neither function corrects for that.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -31,8 +36,8 @@
 //! | upper bounds | the bound on `R(n)` | - | clicks |
 //! | lower bound | `mu*`, `mu_ij` | - | clicks per `ln T` |
 //!
-//! Numerics: one division per entry and a plain sum; the lower bound is one of the position-based model, computed there. Complexity:
-//! O(K + L), the lower bound with a sort.
+//! Numerics: one division per entry and a plain sum; the lower bound is one of the position-based
+//! model, computed there. Complexity: O(K + L), the lower bound with a sort.
 
 use super::{Decreasing, pbm_lower_bound};
 use confidence::math::ln;
@@ -56,7 +61,8 @@ pub struct RankOneHardness {
     pub smallest_column_gap: Option<f64>,
 }
 
-/// Gaps, `mu`, `p_max` and `gamma` of an instance: equations (1) to (5). The order of rows and columns is kept.
+/// Gaps, `mu`, `p_max` and `gamma` of an instance: equations (1) to (5). The order of rows and
+/// columns is kept.
 ///
 /// `None` for malformed input: no row, no column, or a number that is not a probability.
 ///
@@ -89,16 +95,20 @@ pub fn rank_one_hardness(rows: &[f64], columns: &[f64]) -> Option<RankOneHardnes
     })
 }
 
-/// Lower bound on the regret of any uniformly efficient policy: Proposition 1, in clicks per `ln T`.
+/// Lower bound on the regret of any uniformly efficient policy: Proposition 1, in clicks per
+/// `ln T`.
 ///
-/// It is the sum of two bounds of the position-based model with one position: one for the rows, examined as often as the best column
-/// succeeds, and one for the columns, examined as often as the best row succeeds.
+/// It is the sum of two bounds of the position-based model with one position: one for the rows,
+/// examined as often as the best column succeeds, and one for the columns, examined as often as the
+/// best row succeeds.
 ///
-/// 0 if every cell is equally good, NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// 0 if every cell is equally good, NaN for [malformed
+/// input](crate::bounds#what-the-functions-do-with-odd-input).
 ///
 /// # Examples
 ///
-/// Four rows and four columns, the first of them three times as good: `6 (9/16 - 3/16) / d(3/16, 9/16)`.
+/// Four rows and four columns, the first of them three times as good:
+/// `6 (9/16 - 3/16) / d(3/16, 9/16)`.
 ///
 /// ```
 /// use click_models::bounds::rank_one_lower_bound;
@@ -114,12 +124,12 @@ pub fn rank_one_lower_bound(rows: &[f64], columns: &[f64]) -> f64 {
     of_side(rows, columns) + of_side(columns, rows)
 }
 
-/// Upper bound on the regret of `Rank1ElimKL` in `horizon` rounds, in clicks: Theorem 1 with its constant 160 **as printed**, which its
-/// proof does not give.
+/// Upper bound on the regret of `Rank1ElimKL` in `horizon` rounds, in clicks: Theorem 1 with its
+/// constant 160 **as printed**, which its proof does not give.
 ///
-/// NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input), and if all rows or all columns are equal, since the
-/// theorem's smallest positive gap does not exist then. `+inf` if `mu` is 0, and for fewer than 5 rounds, which the theorem does not
-/// cover.
+/// NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input), and if all rows
+/// or all columns are equal, since the theorem's smallest positive gap does not exist then. `+inf`
+/// if `mu` is 0, and for fewer than 5 rounds, which the theorem does not cover.
 ///
 /// # Examples
 ///
@@ -139,10 +149,12 @@ pub fn rank_one_upper_bound(rows: &[f64], columns: &[f64], horizon: u64) -> f64 
     }
 }
 
-/// Upper bound on the regret of `Rank1ElimKL` in `horizon` rounds, in clicks, with the constant 320 that the proof of Lemma 4 gives.
+/// Upper bound on the regret of `Rank1ElimKL` in `horizon` rounds, in clicks, with the constant 320
+/// that the proof of Lemma 4 gives.
 ///
-/// The bound is also defined if all columns (or rows) are equal: a best row (or column) then costs nothing, and its term is 0. NaN for
-/// malformed input only; `+inf` for fewer than 5 rounds, and if `mu` is 0 and some cell has positive regret.
+/// The bound is also defined if all columns (or rows) are equal: a best row (or column) then costs
+/// nothing, and its term is 0. NaN for malformed input only; `+inf` for fewer than 5 rounds, and if
+/// `mu` is 0 and some cell has positive regret.
 ///
 /// # Examples
 ///

@@ -1,7 +1,8 @@
-//! Lower bounds if the learner observes which positions were read: the multiple-play bandit and the random semi-bandit.
+//! Lower bounds if the learner observes which positions were read: the multiple-play bandit and the
+//! random semi-bandit.
 //!
-//! With the attractions in decreasing order, items `k >= n_positions` (0-based) are suboptimal. Each must be explored until it can be
-//! distinguished from the last item of the best list:
+//! With the attractions in decreasing order, items `k >= n_positions` (0-based) are suboptimal.
+//! Each must be explored until it can be distinguished from the last item of the best list:
 //!
 //! ```text
 //! sum over k of (theta_last - theta_k) / d(theta_k, theta_last)
@@ -17,14 +18,16 @@
 //! | `n_positions` | L | - | - |
 //! | result | - | - | clicks per `ln T` |
 //!
-//! Examination does not appear: a position that is read half as often costs half as much and yields half the information.
+//! Examination does not appear: a position that is read half as often costs half as much and yields
+//! half the information.
 
 use super::{Decreasing, nats_per_click};
 
-/// Lower bound on the regret of any uniformly efficient policy if every position of the list is observed: equation (3) of the PBM paper,
-/// the bound of Anantharam et al., in clicks per `ln T`.
+/// Lower bound on the regret of any uniformly efficient policy if every position of the list is
+/// observed: equation (3) of the PBM paper, the bound of Anantharam et al., in clicks per `ln T`.
 ///
-/// 0 if no item is suboptimal, NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// 0 if no item is suboptimal, NaN for [malformed
+/// input](crate::bounds#what-the-functions-do-with-odd-input).
 ///
 /// # Examples
 ///
@@ -45,10 +48,12 @@ pub fn multiple_play_lower_bound(theta: &[f64], n_positions: usize) -> f64 {
         .fold(0.0, |sum, term| sum + term)
 }
 
-/// Lower bound on the regret of any uniformly efficient policy under random semi-bandit feedback: Theorem 4 of the RSF paper, in clicks
-/// per `ln T`. It equals [`multiple_play_lower_bound`] for every examination.
+/// Lower bound on the regret of any uniformly efficient policy under random semi-bandit feedback:
+/// Theorem 4 of the RSF paper, in clicks per `ln T`. It equals [`multiple_play_lower_bound`] for
+/// every examination.
 ///
-/// 0 if no item is suboptimal, NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// 0 if no item is suboptimal, NaN for [malformed
+/// input](crate::bounds#what-the-functions-do-with-odd-input).
 ///
 /// # Examples
 ///

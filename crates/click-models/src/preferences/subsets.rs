@@ -9,7 +9,8 @@ impl PreferenceMatrix {
     ///
     /// # Errors
     ///
-    /// [`Error::TooFewToCompare`], [`Error::TooManyToCompare`]; [`Error::NotInASubset`] for an item that is unknown or occurs twice.
+    /// [`Error::TooFewToCompare`], [`Error::TooManyToCompare`]; [`Error::NotInASubset`] for an item
+    /// that is unknown or occurs twice.
     pub fn restricted_to(&self, items: &[ItemId]) -> Result<Self, Error> {
         let shape = DuelShape::new(items.len())?;
         let mut seen = vec![false; self.shape.n_items()];
@@ -43,8 +44,8 @@ impl PreferenceMatrix {
 
     /// The share of all subsets of `size` items that have a Condorcet winner, in closed form.
     ///
-    /// Item `r` is the winner of the subsets that consist of `r` and `size - 1` of the `N_r` items that it beats: `sum_r C(N_r, size - 1)
-    /// / C(K, size)`.
+    /// Item `r` is the winner of the subsets that consist of `r` and `size - 1` of the `N_r` items
+    /// that it beats: `sum_r C(N_r, size - 1) / C(K, size)`.
     ///
     /// # Errors
     ///
@@ -52,7 +53,8 @@ impl PreferenceMatrix {
     pub fn condorcet_share(&self, size: usize) -> Result<f64, Error> {
         self.check_size(size)?;
         let n_items = self.shape.n_items();
-        // C(N, size - 1) / C(K - 1, size - 1): all other items are among those beaten. The item itself is in the subset: size / K.
+        // C(N, size - 1) / C(K - 1, size - 1): all other items are among those beaten. The item
+        // itself is in the subset: size / K.
         let all_beaten = |item: ItemId| {
             let n_beaten = self.n_beaten(item);
             (0..size - 1)
@@ -63,7 +65,8 @@ impl PreferenceMatrix {
         Ok(sum * size as f64 / n_items as f64)
     }
 
-    /// The number of subsets, among `n_samples` random ones of `size` items, that have a total order.
+    /// The number of subsets, among `n_samples` random ones of `size` items, that have a total
+    /// order.
     ///
     /// # Errors
     ///
@@ -78,7 +81,8 @@ impl PreferenceMatrix {
         Ok(self.count_ordered(size, n_samples, &mut rng))
     }
 
-    /// Compiled once, in this crate: the loop is hot, and a crate that calls it may be compiled without optimisation.
+    /// Compiled once, in this crate: the loop is hot, and a crate that calls it may be compiled
+    /// without optimisation.
     fn count_ordered(&self, size: usize, n_samples: u64, rng: &mut dyn Rng) -> u64 {
         let n_words = self.shape.n_items().div_ceil(64);
         // The items that each item beats, as a bit set of 64 items per word.

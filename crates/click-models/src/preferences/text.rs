@@ -84,13 +84,13 @@ struct Entries {
 }
 
 impl PreferenceMatrix {
-    /// Reads a matrix: one line per row, entries separated by commas, semicolons or white space. Empty lines, and what follows a `#`, are
-    /// skipped. Errors refer to the text by `name`.
+    /// Reads a matrix: one line per row, entries separated by commas, semicolons or white space.
+    /// Empty lines, and what follows a `#`, are skipped. Errors refer to the text by `name`.
     ///
     /// # Errors
     ///
-    /// The first error, with its line and column: an entry that is not a number, rows of different lengths, and the errors of
-    /// [`PreferenceMatrix::new`].
+    /// The first error, with its line and column: an entry that is not a number, rows of different
+    /// lengths, and the errors of [`PreferenceMatrix::new`].
     ///
     /// # Examples
     ///

@@ -29,19 +29,23 @@ impl PreferenceMatrix {
         0.5 + self.excess_row(item).iter().sum::<f64>() / (self.shape.n_items() - 1) as f64
     }
 
-    /// The items with the largest Borda score, in increasing order; scores that differ by less than 1e-12 count as equal.
+    /// The items with the largest Borda score, in increasing order; scores that differ by less than
+    /// 1e-12 count as equal.
     pub fn borda_winners(&self) -> Vec<ItemId> {
         let scores: Vec<f64> = self.shape.items().map(|item| self.borda_score(item)).collect();
         let largest = scores.iter().copied().fold(0.0, f64::max);
         self.shape.items().filter(|item| scores[item.index()] >= largest - ROUNDING).collect()
     }
 
-    /// A lottery over the items that wins at least half of its duels with any item, as one probability per item. If there are several
-    /// such lotteries, it is one of them; with a Condorcet winner it is that item.
+    /// A lottery over the items that wins at least half of its duels with any item, as one
+    /// probability per item. If there are several such lotteries, it is one of them; with a
+    /// Condorcet winner it is that item.
     ///
-    /// It is the optimal mixed strategy of the game whose payoff is the excess. The value of this game is 0, so shares `y` that maximise
-    /// `sum y` subject to `(1 + e) y <= 1, y >= 0` add up to 1 and are the lottery. The simplex method, with Bland's rule against cycling after many pivots,
-    /// solves it, in about K pivots on a dense table. On tested matrices the lottery falls short of one half by at most 1e-10.
+    /// It is the optimal mixed strategy of the game whose payoff is the excess. The value of this
+    /// game is 0, so shares `y` that maximise `sum y` subject to `(1 + e) y <= 1, y >= 0` add up to
+    /// 1 and are the lottery. The simplex method, with Bland's rule against cycling after many
+    /// pivots, solves it, in about K pivots on a dense table. On tested matrices the lottery falls
+    /// short of one half by at most 1e-10.
     pub fn von_neumann_winner(&self) -> Vec<f64> {
         let n_items = self.shape.n_items();
         if let Some(winner) = self.condorcet_winner() {
@@ -57,10 +61,11 @@ impl PreferenceMatrix {
 /// Smaller pivots count as rounding errors.
 const PIVOT: f64 = 1e-11;
 
-/// The `y >= 0` with largest sum for which no row of `payoff y` exceeds 1; all payoffs are positive.
+/// The `y >= 0` with largest sum for which no row of `payoff y` exceeds 1; all payoffs are
+/// positive.
 ///
-/// A tableau of K constraints and the objective. The tableau does not store the columns of basic variables: the column of the leaving
-/// variable replaces that of the entering one.
+/// A tableau of K constraints and the objective. The tableau does not store the columns of basic
+/// variables: the column of the leaving variable replaces that of the entering one.
 fn maximal_shares(n_items: usize, payoff: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     let width = n_items + 1;
     let mut table: Vec<Vec<f64>> = (0..n_items)
@@ -71,8 +76,9 @@ fn maximal_shares(n_items: usize, payoff: impl Fn(usize, usize) -> f64) -> Vec<f
     // Variables: the shares, then the slack of each constraint.
     let mut outside: Vec<usize> = (0..n_items).collect();
     let mut basic: Vec<usize> = (n_items..2 * n_items).collect();
-    // First the candidate that adds most per unit, which takes far fewer pivots than Bland's rule. Then Bland's rule, the candidate with
-    // the smallest index: it terminates in exact arithmetic. The limit on pivots guards against rounding.
+    // First the candidate that adds most per unit, which takes far fewer pivots than Bland's rule.
+    // Then Bland's rule, the candidate with the smallest index: it terminates in exact arithmetic.
+    // The limit on pivots guards against rounding.
     for pivots in 0..1000 * n_items {
         let candidates = (0..n_items).filter(|&column| table[n_items][column] < -PIVOT);
         let entering = if pivots < 20 * n_items {

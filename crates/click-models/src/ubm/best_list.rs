@@ -1,37 +1,37 @@
 //! The best list of user browsing, by branch and bound.
 //!
-//! A beginning of a list leaves a distribution `p_j` of the last click. The reward below is the sum of
-//! `attraction[item] E_t` over its later positions `t`, where `E_t` is the probability that `t` is
-//! examined. The search drops a beginning if no list that starts with it can be the best.
+//! A beginning of a list leaves a distribution `p_j` of the last click. The reward below is the sum
+//! of `attraction[item] E_t` over its later positions `t`, where `E_t` is the probability that `t`
+//! is examined. The search drops a beginning if no list that starts with it can be the best.
 //!
-//! **The bound.** Let `X_j(m)` be the most that position `t` can be examined if the last click above
-//! position `m <= t` is `j`, and every attraction from `m` on is any number between the smallest, `low`,
-//! and the largest, `high`, of the items that are left:
+//! **The bound.** Let `X_j(m)` be the most that position `t` can be examined if the last click
+//! above position `m <= t` is `j`, and every attraction from `m` on is any number between the
+//! smallest, `low`, and the largest, `high`, of the items that are left:
 //!
 //! ```text
 //! X_j(t) = examination[t][j],
 //! X_j(m) = max over a in {low, high} of  a e X_{m+1}(m + 1) + (1 - a e) X_j(m + 1),      e = examination[m][j].
 //! ```
 //!
-//! The expression is linear in `a`, so its maximum is at an end. By induction from `t` upwards no choice
-//! of items examines `t` with a larger probability: `E_t <= sum over j of p_j X_j(m)`. By the
-//! rearrangement inequality the later items earn at most the sum of the sorted bounds of `E_t` times the
-//! sorted attractions of the items that are left. After the next item, of attraction `a`, `p` and so the
-//! bound of each `E_t` is linear in `a`: two coefficients serve all next items.
+//! The expression is linear in `a`, so its maximum is at an end. By induction from `t` upwards no
+//! choice of items examines `t` with a larger probability: `E_t <= sum over j of p_j X_j(m)`. By
+//! the rearrangement inequality the later items earn at most the sum of the sorted bounds of `E_t`
+//! times the sorted attractions of the items that are left. After the next item, of attraction `a`,
+//! `p` and so the bound of each `E_t` is linear in `a`: two coefficients serve all next items.
 //!
-//! **Ties.** The answer has the list and the bits of an enumeration of all lists in lexicographic order
-//! that keeps the first of equal lists: beginnings are extended in this order, and dropped only if they
-//! are worse by more than [`ROUNDING`]. Two shortcuts leave out later lists with the same bits: of items
-//! of equal attraction the first one that is left is tried, and positions below the last one that
-//! anybody can examine get the first items that are left.
+//! **Ties.** The answer has the list and the bits of an enumeration of all lists in lexicographic
+//! order that keeps the first of equal lists: beginnings are extended in this order, and dropped
+//! only if they are worse by more than [`ROUNDING`]. Two shortcuts leave out later lists with the
+//! same bits: of items of equal attraction the first one that is left is tried, and positions below
+//! the last one that anybody can examine get the first items that are left.
 //!
-//! Reference: Land, Doig, *An automatic method of solving discrete programming problems*, Econometrica
-//! 28, 1960; the bound is ours.
+//! Reference: Land, Doig, *An automatic method of solving discrete programming problems*,
+//! Econometrica 28, 1960; the bound is ours.
 //!
-//! Numerics: sums of at most 64 products of probabilities; their rounding is below 1e-11. Complexity:
-//! O(`n_positions`^3 + `n_items n_positions`) for every beginning that is extended; at most
-//! [`MAX_BEGINNINGS`] beginnings, and fewer with more than ten positions, so that the longest lists take
-//! about as long.
+//! Numerics: sums of at most 64 products of probabilities; their rounding is below 1e-11.
+//! Complexity: O(`n_positions`^3 + `n_items n_positions`) for every beginning that is extended; at
+//! most [`MAX_BEGINNINGS`] beginnings, and fewer with more than ten positions, so that the longest
+//! lists take about as long.
 
 use super::UserBrowsing;
 use crate::linear_list::decreasing;
@@ -74,7 +74,8 @@ struct Search<'a> {
     beginnings: u64,
 }
 
-/// A bound on the examination of a later position, after a next item of attraction `a`: `constant + slope a`.
+/// A bound on the examination of a later position, after a next item of attraction `a`:
+/// `constant + slope a`.
 struct Examined {
     constant: f64,
     slope: f64,
@@ -108,7 +109,8 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// The clicks on a good list: the most attractive items in their order, improved by exchanging two items until no exchange helps.
+    /// The clicks on a good list: the most attractive items in their order, improved by exchanging
+    /// two items until no exchange helps.
     fn climb(&self) -> f64 {
         let mut order: Ranking = self.order.iter().copied().map(ItemId::from_index).collect();
         let n_positions = self.users.shape.n_positions();
@@ -133,8 +135,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Tries all lists that begin with the current one, after which the last click has this distribution; `None` if the search gets too
-    /// long.
+    /// Tries all lists that begin with the current one, after which the last click has this
+    /// distribution; `None` if the search gets too long.
     fn extend(&mut self, last: &ByLastClick, clicks: f64) -> Option<()> {
         let position = self.list.len();
         if position == self.n_examined {
@@ -166,7 +168,8 @@ impl<'a> Search<'a> {
         Some(())
     }
 
-    /// Keeps the first list with the current beginning if it is better than all before. Nobody examines the positions that are left.
+    /// Keeps the first list with the current beginning if it is better than all before. Nobody
+    /// examines the positions that are left.
     fn end(&mut self, clicks: f64) {
         if clicks <= self.most {
             return;

@@ -2,16 +2,18 @@
 
 /// The smallest `cost . x` over `x >= 0` with `rows . x >= 1`, and the `x` that attains it.
 ///
-/// `cost` must not be negative. The dual, `max sum y` over `y >= 0` with `columns . y <= cost`, then starts feasible at 0 and is solved
-/// by Bland's rule, which cannot cycle. The solver checks on the original numbers that `x` is feasible and that its value equals the dual
-/// value, so callers need not trust it.
+/// `cost` must not be negative. The dual, `max sum y` over `y >= 0` with `columns . y <= cost`,
+/// then starts feasible at 0 and is solved by Bland's rule, which cannot cycle. The solver checks
+/// on the original numbers that `x` is feasible and that its value equals the dual value, so
+/// callers need not trust it.
 pub(crate) fn covering_program(cost: &[f64], rows: &[Vec<f64>]) -> (f64, Vec<f64>) {
     let (n, m) = (rows.len(), cost.len());
     // Scale every dual variable so that its largest coefficient is 1.
     let scale: Vec<f64> = rows.iter().map(|row| row.iter().copied().fold(0.0, f64::max)).collect();
     assert!(scale.iter().all(|&scale| scale > 0.0), "a constraint that nothing can satisfy");
 
-    // One line per constraint of the dual: its variables, its slacks, the right-hand side. The last line is the objective.
+    // One line per constraint of the dual: its variables, its slacks, the right-hand side. The last
+    // line is the objective.
     let width = n + m + 1;
     let mut tableau = vec![vec![0.0; width]; m + 1];
     for (place, line) in tableau[..m].iter_mut().enumerate() {
@@ -70,7 +72,8 @@ pub(crate) fn covering_program(cost: &[f64], rows: &[Vec<f64>]) -> (f64, Vec<f64
 
 #[test]
 fn simplex_solves_a_small_diet_problem() {
-    // Two foods with one nutrient each and one with half of both: 2 for either alone, 1.5 for the mixture.
+    // Two foods with one nutrient each and one with half of both: 2 for either alone, 1.5 for the
+    // mixture.
     let rows = [vec![1.0, 0.0, 0.5], vec![0.0, 1.0, 0.5]];
     let (value, x) = covering_program(&[2.0, 2.0, 1.5], &rows);
     assert!((value - 3.0).abs() < 1e-12 && (x[2] - 2.0).abs() < 1e-12);

@@ -3,12 +3,12 @@
 use super::solver::{EDGE, Place, TINY, edge_guess, middle_guess, round_down, round_up};
 use super::{kl_ucb_lower, kl_ucb_upper};
 
-/// [`kl_ucb_upper`] of many arms at one level: `out[i]` is the index of the arm with mean `means[i]` and
-/// `n[i]` observations.
+/// [`kl_ucb_upper`] of many arms at one level: `out[i]` is the index of the arm with mean
+/// `means[i]` and `n[i]` observations.
 ///
-/// The results have the same bits as one call per arm, in less time: the function computes eight arms together, stage by stage, so that
-/// their dependent operations overlap and share vector registers. It works on the common length of the slices and does not touch the rest
-/// of `out`.
+/// The results have the same bits as one call per arm, in less time: the function computes eight
+/// arms together, stage by stage, so that their dependent operations overlap and share vector
+/// registers. It works on the common length of the slices and does not touch the rest of `out`.
 ///
 /// ```
 /// use confidence::{kl_ucb_upper, kl_ucb_upper_batch};
@@ -45,8 +45,8 @@ fn batch<const UPPER: bool>(means: &[f64], n: &[f64], level: f64, out: &mut [f64
     }
 }
 
-/// One block: the stages of [`displacement`] for all lanes, and the scalar function for lanes that are not
-/// ordinary.
+/// One block: the stages of [`displacement`] for all lanes, and the scalar function for lanes that
+/// are not ordinary.
 #[inline]
 fn block<const UPPER: bool>(means: &[f64; LANES], n: &[f64; LANES], level: f64, out: &mut [f64; LANES]) {
     let mut ordinary = [false; LANES];

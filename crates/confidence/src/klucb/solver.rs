@@ -25,13 +25,13 @@ const MAX_FAST_STEPS: u32 = 30;
 /// Below this the solver's products could leave the range of normal numbers.
 pub(super) const TINY: f64 = 1e-150;
 
-/// The displacement `x` in `(0, b]` with `a ln(a / (a + x)) + b ln(b / (b - x)) = c`, rounded up, where
-/// `b = 1 - a`.
+/// The displacement `x` in `(0, b]` with `a ln(a / (a + x)) + b ln(b / (b - x)) = c`, rounded up,
+/// where `b = 1 - a`.
 ///
 /// The upper index of mean `p` is `p + x` for `a = p`; the lower one is `p - x` for `a = 1 - p`.
 ///
-/// `b` may be a rounded `1 - a`. For `a < 1/2` its error is at most 2^-54, which moves the root by at most as much: half a unit in the
-/// last place of an index above 1/2. [`round_up`] covers this.
+/// `b` may be a rounded `1 - a`. For `a < 1/2` its error is at most 2^-54, which moves the root by
+/// at most as much: half a unit in the last place of an index above 1/2. [`round_up`] covers this.
 #[inline]
 pub(super) fn displacement(a: f64, b: f64, c: f64) -> f64 {
     if a < TINY || b < TINY || c < TINY {
@@ -83,7 +83,8 @@ impl Place {
     #[inline]
     pub(super) fn newton(&self, c: f64) -> (bool, f64) {
         let h = (c - self.divergence) * self.over_slope;
-        // A Newton step of size h is off by at most about h^2 / 2 (1 / x + 1 / w) = h^2 b / (2 x w).
+        // A Newton step of size h is off by at most about h^2 / 2 (1 / x + 1 / w) = h^2 b / (2 x
+        // w).
         let last = h * h * self.b <= STOP * (self.x * self.x * self.w);
         let error = VALUE_ERROR * (c + self.divergence) * self.over_slope;
         let end = round_up(self.x + h + error);
@@ -106,7 +107,8 @@ impl Place {
         (c - self.divergence).abs() * self.over_slope <= self.x
     }
 
-    /// The inverse function to third order, as a quotient, which does not overshoot if `1 - q` decays.
+    /// The inverse function to third order, as a quotient, which does not overshoot if `1 - q`
+    /// decays.
     #[inline]
     pub(super) fn onwards_nearby(&self, c: f64) -> f64 {
         let h = (c - self.divergence) * self.over_slope;
@@ -124,7 +126,8 @@ impl Place {
     }
 }
 
-/// Beyond this share of `b`, [`guess`] uses the approximation at the edge instead of the one in the middle.
+/// Beyond this share of `b`, [`guess`] uses the approximation at the edge instead of the one in the
+/// middle.
 pub(super) const EDGE: f64 = 0.7;
 
 /// A first guess for [`displacement`], accurate to a few per cent for most arms.
@@ -134,8 +137,8 @@ pub(crate) fn guess(a: f64, b: f64, c: f64) -> f64 {
     if x <= EDGE * b { x } else { edge_guess(a, b, c) }
 }
 
-/// [`guess`] close to the edge, where the divergence is `a ln a + b ln(b / w) + a w` up to the square of
-/// `w = b - x`.
+/// [`guess`] close to the edge, where the divergence is `a ln a + b ln(b / w) + a w` up to the
+/// square of `w = b - x`.
 #[inline]
 pub(super) fn edge_guess(a: f64, b: f64, c: f64) -> f64 {
     let decay = b * libm::exp((a * ln(a) - c) / b);
@@ -146,8 +149,8 @@ pub(super) fn edge_guess(a: f64, b: f64, c: f64) -> f64 {
 
 /// [`guess`] far from the edge.
 ///
-/// The divergence is the integral of `x / (q (1 - q))` from `p`; with the variance at two thirds of the way to `q` it becomes quadratic:
-/// `x^2 = 2 c V(p + 2 x / 3)`, `V(t) = t (1 - t)`.
+/// The divergence is the integral of `x / (q (1 - q))` from `p`; with the variance at two thirds of
+/// the way to `q` it becomes quadratic: `x^2 = 2 c V(p + 2 x / 3)`, `V(t) = t (1 - t)`.
 #[inline]
 pub(super) fn middle_guess(a: f64, b: f64, c: f64) -> f64 {
     let skew = (b - a) * c * (2.0 / 3.0);

@@ -8,7 +8,8 @@ use crate::math::{ln_ratio, relative_entropy, relative_entropy_of_normal, sqrt};
 const VALUE_ERROR: f64 = 64.0 * f64::EPSILON;
 /// Bound on the relative rounding error of each sum of logarithms in [`Item::shifted`].
 const DIFFERENCE_ERROR: f64 = 16.0 * f64::EPSILON;
-/// Bound on the relative error of `q` that is equivalent to the rounding of `kappa_l q` and `N_l kappa_l q`.
+/// Bound on the relative error of `q` that is equivalent to the rounding of `kappa_l q` and
+/// `N_l kappa_l q`.
 const ARGUMENT_ERROR: f64 = 2.0 * f64::EPSILON;
 /// A Newton step is the last one if its own error is below this share of `q`.
 const STOP: f64 = 2e-15;
@@ -128,7 +129,8 @@ impl<'a> Item<'a> {
         point
     }
 
-    /// `Phi` at `to`, from its value at a nearby point `from`: sums only the differences of logarithms.
+    /// `Phi` at `to`, from its value at a nearby point `from`: sums only the differences of
+    /// logarithms.
     ///
     /// Both points are ordinary in the sense of [`Self::at`].
     #[inline]
@@ -209,10 +211,12 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// A first guess at the index, from slopes at the pooled estimate; `None` if it needs the careful search.
+    /// A first guess at the index, from slopes at the pooled estimate; `None` if it needs the
+    /// careful search.
     ///
-    /// Near its minimum `m` the function is approximated by that of a single position, `n d(mu, mu q / m)`, with `mu` and `n` such that
-    /// the second and third derivatives agree: `mu = (r + 2) / (r + 4)` for `r = m Phi''' / Phi''`.
+    /// Near its minimum `m` the function is approximated by that of a single position,
+    /// `n d(mu, mu q / m)`, with `mu` and `n` such that the second and third derivatives agree:
+    /// `mu = (r + 2) / (r + 4)` for `r = m Phi''' / Phi''`.
     #[inline]
     fn guess<const UPPER: bool>(self, totals: &Totals, level: f64) -> Option<f64> {
         if UPPER && totals.clicks == 0.0 {
@@ -258,7 +262,8 @@ impl<'a> Item<'a> {
         (guess > 0.0).then_some(guess)
     }
 
-    /// The guess without clicks: `Phi(q) = -sum_l F_l ln(1 - kappa_l q)`, with one mean `kappa` for all positions.
+    /// The guess without clicks: `Phi(q) = -sum_l F_l ln(1 - kappa_l q)`, with one mean `kappa` for
+    /// all positions.
     fn guess_without_clicks(self, level: f64) -> f64 {
         let (mut slope, mut curvature) = (0.0, 0.0);
         for (_, failures, kappa) in self.positions() {
@@ -309,7 +314,8 @@ impl<'a> Item<'a> {
             return edge;
         }
         let bottom = self.at::<false>(theta);
-        // The level above the minimum, increased by the rounding error of the minimum, so that the set can only grow.
+        // The level above the minimum, increased by the rounding error of the minimum, so that the
+        // set can only grow.
         let budget = level - bottom.value + VALUE_ERROR * bottom.value;
         if budget <= 0.0 {
             return outward::<UPPER>(theta);
@@ -328,7 +334,8 @@ impl<'a> Item<'a> {
                 q = 0.5 * (inner + outer);
             }
             let point = self.at::<false>(q);
-            // Rounding may hide the slope next to a very flat minimum; move outwards until it is visible.
+            // Rounding may hide the slope next to a very flat minimum; move outwards until it is
+            // visible.
             let Some(step) = point.step::<UPPER>(q, level) else {
                 inner = q;
                 continue;
@@ -355,8 +362,8 @@ struct Step {
 }
 
 impl Point {
-    /// One position's share of the derivatives: `rate` is the derivative of `-ln(1 - kappa q)`, `over_q` that
-    /// of `ln q`.
+    /// One position's share of the derivatives: `rate` is the derivative of `-ln(1 - kappa q)`,
+    /// `over_q` that of `ln q`.
     #[inline]
     fn add_slopes(&mut self, success_slope: f64, failure_slope: f64, over_q: f64, rate: f64) {
         let slope = failure_slope - success_slope;

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 /// plus = prod_i (1 + min(lambda_i, c / m) (X_i - m)),      minus = prod_i (1 - min(lambda_i, c / (1 - m)) (X_i - m))
 /// ```
 ///
-/// If the candidate `m` is the mean, each is a non-negative martingale that starts at 1, and so is their average. The candidate is
-/// rejected when half of the larger one reaches `1 / alpha`. For any data, `plus` decreases in `m` and `minus` increases.
+/// If the candidate `m` is the mean, each is a non-negative martingale that starts at 1, and so is
+/// their average. The candidate is rejected when half of the larger one reaches `1 / alpha`. For
+/// any data, `plus` decreases in `m` and `minus` increases.
 ///
 /// ```
 /// use confidence::sequence::Betting;
@@ -36,12 +37,13 @@ pub struct Betting {
 }
 
 impl Betting {
-    /// A test of the hypothesis that the mean is `candidate`, wrong with probability at most `miss`.
+    /// A test of the hypothesis that the mean is `candidate`, wrong with probability at most
+    /// `miss`.
     ///
     /// # Errors
     ///
-    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`, [`Error::NotAProbability`] for a candidate
-    /// outside `[0, 1]`.
+    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`, [`Error::NotAProbability`] for a
+    /// candidate outside `[0, 1]`.
     pub fn new(candidate: f64, miss: f64) -> Result<Self, Error> {
         let candidate = crate::Probability::new(candidate)?.get();
         let miss = checked(miss)?;
@@ -82,7 +84,8 @@ impl Capital {
 
     #[inline]
     fn bet(&mut self, bet: f64, candidate: f64, x: f64) {
-        // Capital of 0 could not recover. Raising it to 1e-300 adds less than that to the miss probability.
+        // Capital of 0 could not recover. Raising it to 1e-300 adds less than that to the miss
+        // probability.
         const LEAST: f64 = 1e-300;
         const MOST: f64 = 1e300;
         let plus_bet = bet.min(TRUNCATION / candidate);
@@ -121,12 +124,13 @@ pub struct HedgedBetting {
 
 #[cfg(feature = "std")]
 impl HedgedBetting {
-    /// A sequence that ever misses with probability at most `miss`, on the grid `0, 1 / cells, ..., 1`.
+    /// A sequence that ever misses with probability at most `miss`, on the grid
+    /// `0, 1 / cells, ..., 1`.
     ///
     /// # Errors
     ///
-    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`; [`Error::NoGrid`] unless there is at least one
-    /// cell, and at most 2^24.
+    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`; [`Error::NoGrid`] unless there is at
+    /// least one cell, and at most 2^24.
     pub fn new(miss: f64, cells: usize) -> Result<Self, Error> {
         let miss = checked(miss)?;
         if cells == 0 || cells > 1 << 24 {
@@ -160,7 +164,8 @@ impl ConfidenceSequence for HedgedBetting {
         let inside = self.capitals.get_mut(start..end).unwrap_or_default();
         for (point, capital) in (start..end).zip(inside) {
             capital.bet(bet, point as f64 / cells, x);
-            // Capitals are monotone in the candidate: all candidates below (above) are rejected as well.
+            // Capitals are monotone in the candidate: all candidates below (above) are rejected as
+            // well.
             if capital.plus >= self.goal {
                 self.start = self.start.max(point + 1);
             }

@@ -43,7 +43,8 @@ impl Tally {
     }
 }
 
-/// Robbins' beta-binomial mixture: the likelihood ratio of a uniformly drawn mean against the candidate.
+/// Robbins' beta-binomial mixture: the likelihood ratio of a uniformly drawn mean against the
+/// candidate.
 ///
 /// With `S` the sum and `F = n - S`, a candidate `q` is excluded while
 ///
@@ -51,8 +52,8 @@ impl Tally {
 /// B(1 + S, 1 + F) / (q^S (1 - q)^F) > 1 / alpha        (B: the beta function),
 /// ```
 ///
-/// which is `n d(S / n, q) > ln(1 / alpha) - ln B(1 + S, 1 + F) + S ln(S / n) + F ln(F / n)`: a KL-UCB
-/// interval whose level grows like `ln(1 / alpha) + ln(n) / 2`. Constant state and cost.
+/// which is `n d(S / n, q) > ln(1 / alpha) - ln B(1 + S, 1 + F) + S ln(S / n) + F ln(F / n)`: a
+/// KL-UCB interval whose level grows like `ln(1 / alpha) + ln(n) / 2`. Constant state and cost.
 ///
 /// ```
 /// use confidence::sequence::{BetaMixture, ConfidenceSequence};
@@ -79,7 +80,8 @@ impl BetaMixture {
         Ok(Self { log_inverse_miss: -ln(checked(miss)?), tally: Tally::default() })
     }
 
-    /// The sequence after these numbers of ones and zeros, in any order: for callers that keep counts.
+    /// The sequence after these numbers of ones and zeros, in any order: for callers that keep
+    /// counts.
     ///
     /// # Errors
     ///
@@ -130,8 +132,9 @@ fn ln_beta(a: f64, b: f64) -> f64 {
 /// The KL ball with the mixture rate of Kaufmann and Koolen:
 /// `n d(mean, q) <= 3 ln(1 + ln n) + T(ln(1 / alpha))`.
 ///
-/// `T` is [`mixture_threshold`], about `x + 4 ln(1 + x + sqrt(2 x))`. Its level grows more slowly than that of [`BetaMixture`] but starts
-/// larger: it is narrower only for astronomically many observations.
+/// `T` is [`mixture_threshold`], about `x + 4 ln(1 + x + sqrt(2 x))`. Its level grows more slowly
+/// than that of [`BetaMixture`] but starts larger: it is narrower only for astronomically many
+/// observations.
 ///
 /// ```
 /// use confidence::sequence::{ConfidenceSequence, KlMixture, mixture_threshold};
@@ -159,7 +162,8 @@ impl KlMixture {
         Ok(Self { threshold: mixture_threshold(-ln(checked(miss)?)), tally: Tally::default() })
     }
 
-    /// The sequence after these numbers of ones and zeros, in any order: for callers that keep counts.
+    /// The sequence after these numbers of ones and zeros, in any order: for callers that keep
+    /// counts.
     ///
     /// # Errors
     ///
@@ -200,8 +204,8 @@ impl ConfidenceSequence for KlMixture {
     }
 }
 
-/// The function `T` of Kaufmann and Koolen (2021), Theorem 7; `x` is `ln(1 / alpha)`, a negative one counts
-/// as 0.
+/// The function `T` of Kaufmann and Koolen (2021), Theorem 7; `x` is `ln(1 / alpha)`, a negative
+/// one counts as 0.
 ///
 /// ```text
 /// T(x) = 2 g((h_inv(1 + x) + ln(2 zeta(2))) / 2),      h(u) = u - ln u for u >= 1

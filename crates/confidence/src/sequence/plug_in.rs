@@ -1,4 +1,5 @@
-//! The bets that [`EmpiricalBernstein`](super::EmpiricalBernstein) and [`Betting`](super::Betting) place.
+//! The bets that [`EmpiricalBernstein`](super::EmpiricalBernstein) and [`Betting`](super::Betting)
+//! place.
 
 use crate::math::{ln, ln_1p, sqrt};
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,8 @@
 use super::{Kind, SLACK, weighted_log_ratio};
 use crate::math::{ln, ln_1p};
 
-/// `S ln(S / n) + F ln(F / n)`, the value to cache per arm for [`KlUcbThreshold`], in nats; never positive.
+/// `S ln(S / n) + F ln(F / n)`, the value to cache per arm for [`KlUcbThreshold`], in nats; never
+/// positive.
 ///
 /// ```
 /// // One click, one failure: 2 ln(1/2)
@@ -87,7 +88,8 @@ impl KlUcbThreshold {
     /// The threshold `q`, any number.
     #[inline]
     pub fn new(q: f64) -> Self {
-        // (1 - SLACK) / (1 + SLACK), SLACK / (1 + SLACK), and their counterparts with the opposite signs.
+        // (1 - SLACK) / (1 + SLACK), SLACK / (1 + SLACK), and their counterparts with the opposite
+        // signs.
         const LESS: f64 = (1.0 - SLACK) / (1.0 + SLACK);
         const LESS_SLACK: f64 = SLACK / (1.0 + SLACK);
         const MORE: f64 = (1.0 + SLACK) / (1.0 - SLACK);
@@ -108,8 +110,8 @@ impl KlUcbThreshold {
         }
     }
 
-    /// Whether the computed [`kl_ucb_upper`](crate::kl_ucb_upper)`(S / n, n, level)` is certainly below the
-    /// threshold.
+    /// Whether the computed [`kl_ucb_upper`](crate::kl_ucb_upper)`(S / n, n, level)` is certainly
+    /// below the threshold.
     ///
     /// `entropy` is [`kl_ucb_entropy`]`(clicks, failures)`.
     #[inline]
@@ -121,8 +123,8 @@ impl KlUcbThreshold {
         }
     }
 
-    /// Whether the computed [`kl_ucb_upper`](crate::kl_ucb_upper)`(S / n, n, level)` is certainly at least
-    /// the threshold.
+    /// Whether the computed [`kl_ucb_upper`](crate::kl_ucb_upper)`(S / n, n, level)` is certainly
+    /// at least the threshold.
     ///
     /// `entropy` is [`kl_ucb_entropy`]`(clicks, failures)`.
     #[inline]
@@ -138,10 +140,12 @@ impl KlUcbThreshold {
         }
     }
 
-    /// Calls `found` with the index of each arm that is not *clearly* excluded, in order. Only these arms need the exact test.
+    /// Calls `found` with the index of each arm that is not *clearly* excluded, in order. Only
+    /// these arms need the exact test.
     ///
-    /// The slices hold the arms' [`kl_ucb_entropy`], clicks and failures, rounded to `f32` (`as f32`), and are cut to their common length.
-    /// A slack of 2^-20 instead of 2^-42 covers all roundings. A scan takes less than half a nanosecond per arm if few pass.
+    /// The slices hold the arms' [`kl_ucb_entropy`], clicks and failures, rounded to `f32`
+    /// (`as f32`), and are cut to their common length. A slack of 2^-20 instead of 2^-42 covers all
+    /// roundings. A scan takes less than half a nanosecond per arm if few pass.
     #[inline]
     pub fn rough_candidates(
         &self,

@@ -11,7 +11,8 @@ const SLOPE_SLACK: f64 = 1.0 / (1_u64 << 46) as f64;
 /// The most positions that [`MultiPositionThreshold`] holds.
 pub const MAX_POSITIONS: usize = 64;
 
-/// `S ln(S / (N kappa)) + F ln(F / N)` of one position: an item's `H` is the sum over its positions, in nats.
+/// `S ln(S / (N kappa)) + F ln(F / N)` of one position: an item's `H` is the sum over its
+/// positions, in nats.
 ///
 /// A position that is never examined contributes 0.
 ///
@@ -36,10 +37,12 @@ fn multi_position_level(level: f64) -> f64 {
     if level.is_nan() { f64::INFINITY } else { multi_position::usable(level) }
 }
 
-/// A threshold for the upper multi-position indices of many items; create it once, then set it every round.
+/// A threshold for the upper multi-position indices of many items; create it once, then set it
+/// every round.
 ///
-/// An item is described by its `entropy` (the sum of [`multi_position_entropy`] over positions), the number of its clicks at positions
-/// with positive examination probability, and its failures at each position.
+/// An item is described by its `entropy` (the sum of [`multi_position_entropy`] over positions),
+/// the number of its clicks at positions with positive examination probability, and its failures at
+/// each position.
 ///
 /// ```
 /// use confidence::{MultiPositionThreshold, multi_position_entropy, multi_position_upper};
@@ -67,7 +70,8 @@ pub struct MultiPositionThreshold {
     failure: [f64; MAX_POSITIONS],
     /// `kappa_l q / (1 - kappa_l q)`.
     odds: [f64; MAX_POSITIONS],
-    /// The largest relative change of any of the odds for a relative change of `q`: `1 / (1 - kappa q)`.
+    /// The largest relative change of any of the odds for a relative change of `q`:
+    /// `1 / (1 - kappa q)`.
     steepest: f64,
 }
 
@@ -82,7 +86,8 @@ struct Comparison {
 }
 
 impl MultiPositionThreshold {
-    /// A threshold for items shown at positions with these examination probabilities; it is 0 until [`Self::set`].
+    /// A threshold for items shown at positions with these examination probabilities; it is 0 until
+    /// [`Self::set`].
     ///
     /// Values outside `[0, 1]` count as the nearer edge, NaN as 0.
     ///
@@ -126,8 +131,8 @@ impl MultiPositionThreshold {
         }
     }
 
-    /// Whether the computed [`multi_position_upper`](crate::multi_position_upper) is certainly below the
-    /// threshold.
+    /// Whether the computed [`multi_position_upper`](crate::multi_position_upper) is certainly
+    /// below the threshold.
     #[inline]
     pub fn excludes(&self, entropy: f64, clicks: f64, failures: &[f64], level: f64) -> bool {
         match self.kind {
@@ -141,8 +146,8 @@ impl MultiPositionThreshold {
         }
     }
 
-    /// Whether the computed [`multi_position_upper`](crate::multi_position_upper) is certainly at least the
-    /// threshold.
+    /// Whether the computed [`multi_position_upper`](crate::multi_position_upper) is certainly at
+    /// least the threshold.
     #[inline]
     pub fn includes(&self, entropy: f64, clicks: f64, failures: &[f64], level: f64) -> bool {
         match self.kind {

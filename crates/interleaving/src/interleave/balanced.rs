@@ -1,13 +1,16 @@
-//! Balanced interleaving: every prefix of the list consists of top documents of both rankings, of equal or nearly equal number.
+//! Balanced interleaving: every prefix of the list consists of top documents of both rankings, of
+//! equal or nearly equal number.
 //!
-//! A coin decides which ranking leads. Each has a pointer to its next document. The ranking whose pointer is behind moves (the leader, if
-//! neither is behind), and its document is appended unless the list already contains it. Let `c` be the lowest clicked document and `k =
-//! min(rank of c by the first, rank of c by the second)`. The winner is the ranker with more of the clicked documents among its top `k`.
+//! A coin decides which ranking leads. Each has a pointer to its next document. The ranking whose
+//! pointer is behind moves (the leader, if neither is behind), and its document is appended unless
+//! the list already contains it. Let `c` be the lowest clicked document and
+//! `k = min(rank of c by the first, rank of c by the second)`. The winner is the ranker with more
+//! of the clicked documents among its top `k`.
 //!
 //! Reference: Joachims 2003; Radlinski, Kurup, Joachims, CIKM 2008, Algorithm 1.
 //!
-//! Deviations: none. The method is biased, as the papers describe: of the rankings 0 1 2 and 1 2 0, the second wins more often under
-//! random clicks, because it ranks all documents but one higher.
+//! Deviations: none. The method is biased, as the papers describe: of the rankings 0 1 2 and 1 2 0,
+//! the second wins more often under random clicks, because it ranks all documents but one higher.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -15,12 +18,13 @@
 //! | `next` | `k_a`, `k_b` | 2 | 0-based ranks |
 //! | `ranks` | positions of `i` in A and B | 2 per shown document | 0-based ranks |
 //!
-//! Numerics: integers only. Complexity: O(length) per list, since a document is in the list if and only if the other pointer has passed
-//! it.
+//! Numerics: integers only. Complexity: O(length) per list, since a document is in the list if and
+//! only if the other pointer has passed it.
 //!
 //! # Examples
 //!
-//! Depending on the coin, the rankings 0 1 2 and 1 2 0 give the list 0 1 2 or 1 0 2. A click on document 1 is credited to the second:
+//! Depending on the coin, the rankings 0 1 2 and 1 2 0 give the list 0 1 2 or 1 0 2. A click on
+//! document 1 is credited to the second:
 //!
 //! ```
 //! use click_models::Clicks;

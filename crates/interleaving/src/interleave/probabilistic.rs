@@ -1,21 +1,24 @@
-//! Probabilistic interleaving: every document can appear at every position, and credit is an expectation over all assignments of
-//! positions to rankers.
+//! Probabilistic interleaving: every document can appear at every position, and credit is an
+//! expectation over all assignments of positions to rankers.
 //!
-//! Each ranker is a distribution over the remaining documents, with `P(d)` proportional to `1 / rank(d)^3`; ranks refer to the full
-//! ranking and count from 1. At every position a fair coin decides which ranker draws, and the drawn document is removed from both. Given
-//! the list, the assignments of positions to rankers are independent:
+//! Each ranker is a distribution over the remaining documents, with `P(d)` proportional to
+//! `1 / rank(d)^3`; ranks refer to the full ranking and count from 1. At every position a fair coin
+//! decides which ranker draws, and the drawn document is removed from both. Given the list, the
+//! assignments of positions to rankers are independent:
 //!
 //! ```text
 //! P(first drew position l | list) = P_1(d_l) / (P_1(d_l) + P_2(d_l)),      P_i over what is left above l removed,
 //! ```
 //!
-//! so the mean over all 2^n assignments is a sum over positions. The ranker with more clicks in expectation wins.
+//! so the mean over all 2^n assignments is a sum over positions. The ranker with more clicks in
+//! expectation wins.
 //!
-//! Reference: Hofmann, Whiteson, de Rijke, *A probabilistic method for inferring preferences from clicks*, CIKM 2011:
-//! probabilistic interleave with marginalisation over assignments.
+//! Reference: Hofmann, Whiteson, de Rijke, *A probabilistic method for inferring preferences from
+//! clicks*, CIKM 2011: probabilistic interleave with marginalisation over assignments.
 //!
-//! Deviations: the outcome of an assignment is its difference in clicks. With the sign of the difference instead, the winner is the same
-//! whenever there is exactly one click. Expectations that differ by less than 1e-9 clicks are a tie, so that rounding never decides.
+//! Deviations: the outcome of an assignment is its difference in clicks. With the sign of the
+//! difference instead, the winner is the same whenever there is exactly one click. Expectations
+//! that differ by less than 1e-9 clicks are a tie, so that rounding never decides.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -24,12 +27,14 @@
 //! | `left` | the softmax's denominator | 2 | - |
 //! | `lean` | 2 P(a = first given list) - 1 | one per position | clicks of the first minus clicks of the second, for a click |
 //!
-//! Numerics: identical rankers have leans of exactly 0; exchanging the rankers exactly negates the leans. Complexity: O(length^2 + length
-//! log n) per list for rankings of n documents, and a table of the longest ranking so far.
+//! Numerics: identical rankers have leans of exactly 0; exchanging the rankers exactly negates the
+//! leans. Complexity: O(length^2 + length log n) per list for rankings of n documents, and a table
+//! of the longest ranking so far.
 //!
 //! # Examples
 //!
-//! Rankings 0 1 and 1 0: at the top `P_1(0) = 8/9` and `P_2(0) = 1/9`; the second position has only one document left.
+//! Rankings 0 1 and 1 0: at the top `P_1(0) = 8/9` and `P_2(0) = 1/9`; the second position has only
+//! one document left.
 //!
 //! ```
 //! use interleaving::{Interleaving, Probabilistic, RankedDocuments, RankedPair, Shown};
@@ -141,7 +146,8 @@ impl Left {
 }
 
 impl Interleaving for Probabilistic {
-    /// The lean of every position: how much more likely the first ranker drew it than the second, from -1 to 1.
+    /// The lean of every position: how much more likely the first ranker drew it than the second,
+    /// from -1 to 1.
     type Note = Vec<f64>;
 
     fn interleave<R: Rng + ?Sized>(
@@ -209,7 +215,8 @@ mod tests {
     }
 
     quickcheck! {
-        /// For any remaining ranks, also at the ends of the unit interval, the drawn rank is one of them.
+        /// For any remaining ranks, also at the ends of the unit interval, the drawn rank is one of
+        /// them.
         fn what_is_drawn_is_left(n_documents: u8, removals: Vec<u8>, number: u64) -> bool {
             let n_documents = usize::from(n_documents) + 1;
             let mut method = Probabilistic::default();

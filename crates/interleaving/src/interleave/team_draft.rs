@@ -1,11 +1,13 @@
-//! Team-draft interleaving: like two captains who pick their teams, the rankers in turn pick their best remaining document.
+//! Team-draft interleaving: like two captains who pick their teams, the rankers in turn pick their
+//! best remaining document.
 //!
-//! In every round a coin decides which ranker picks first; then the other picks. A click counts for the ranker that picked the document,
-//! and the ranker with more clicks wins.
+//! In every round a coin decides which ranker picks first; then the other picks. A click counts for
+//! the ranker that picked the document, and the ranker with more clicks wins.
 //!
 //! Reference: Radlinski, Kurup, Joachims, CIKM 2008, Algorithm 2.
 //!
-//! Deviations: none. Documents at the start of both rankings are picked like all others, so their clicks cancel only on average.
+//! Deviations: none. Documents at the start of both rankings are picked like all others, so their
+//! clicks cancel only on average.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|
@@ -13,7 +15,8 @@
 //! | `note` | `TeamA` | bit set over positions | - |
 //! | `picked` | size of `TeamA`, `TeamB` | 2 | documents |
 //!
-//! Numerics: integers only. Complexity: O(length^2) per list; the quadratic part compares numbers in one cache line.
+//! Numerics: integers only. Complexity: O(length^2) per list; the quadratic part compares numbers
+//! in one cache line.
 //!
 //! # Examples
 //!

@@ -115,7 +115,8 @@ impl Place<'_> {
     }
 }
 
-/// The faulty text in quotes, cut if it is long: a damaged file may have a megabyte without a space.
+/// The faulty text in quotes, cut if it is long: a damaged file may have a megabyte without a
+/// space.
 pub(super) fn quoted(text: &str) -> String {
     const MOST: usize = 60;
     match text.char_indices().nth(MOST) {

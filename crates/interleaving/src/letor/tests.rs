@@ -156,7 +156,8 @@ quickcheck! {
         true
     }
 
-    /// A valid file with one byte changed is read, or rejected with an error that names a place in it.
+    /// A valid file with one byte changed is read, or rejected with an error that names a place in
+    /// it.
     fn no_changed_byte_makes_it_panic(at: usize, byte: u8) -> bool {
         let mut bytes = GOOD.as_bytes().to_vec();
         let at = at % bytes.len();
@@ -168,7 +169,8 @@ quickcheck! {
     }
 }
 
-/// Heavily damaged files: tokens of the format in any order. Queries that are read survive writing and reading again.
+/// Heavily damaged files: tokens of the format in any order. Queries that are read survive writing
+/// and reading again.
 #[test]
 fn written_queries_are_read_back_unchanged() {
     const TOKENS: [&str; 20] = [

@@ -1,9 +1,11 @@
-//! Whole sweeps and the round loop give the same distributions of regret, clicks and times of elimination.
+//! Whole sweeps and the round loop give the same distributions of regret, clicks and times of
+//! elimination.
 //!
-//! The tests compare two samples of [`RUNS`] runs each. By the inequality of Dvoretzky, Kiefer, Wolfowitz and Massart, an empirical
-//! distribution function is within `sqrt(ln(4 / alpha) / (2 RUNS))` of the true one, except with probability `alpha / 2`. So two samples
-//! of the same distribution are within twice that distance, except with probability `alpha`, 1e-6 per check. The wrong simulations below
-//! fail.
+//! The tests compare two samples of [`RUNS`] runs each. By the inequality of Dvoretzky, Kiefer,
+//! Wolfowitz and Massart, an empirical distribution function is within
+//! `sqrt(ln(4 / alpha) / (2 RUNS))` of the true one, except with probability `alpha / 2`. So two
+//! samples of the same distribution are within twice that distance, except with probability
+//! `alpha`, 1e-6 per check. The wrong simulations below fail.
 
 use super::*;
 use crate::Streams;
@@ -46,7 +48,8 @@ impl Samples {
     }
 }
 
-/// The largest distance between two empirical distribution functions. Values within rounding are the same.
+/// The largest distance between two empirical distribution functions. Values within rounding are
+/// the same.
 fn distance(a: &[f64], b: &[f64]) -> f64 {
     let sorted = |sample: &[f64]| {
         let mut sorted: Vec<f64> = sample.iter().map(|value| (value * 1e6).round()).collect();
@@ -145,7 +148,8 @@ struct Wrong {
 
 #[derive(Debug, Clone, Copy)]
 enum Fault {
-    /// Wrong: partners are drawn among the remaining ones, not among all indices that they represent.
+    /// Wrong: partners are drawn among the remaining ones, not among all indices that they
+    /// represent.
     Unweighted,
     /// Wrong: every row has its own partners.
     OwnPartners,
@@ -257,7 +261,8 @@ fn checkpoints_may_be_anywhere() {
         &mut streams.policy("x", 0),
     );
     assert_eq!(curve.regret.len(), 1000);
-    // With a checkpoint in every round no sweeps are played at once, and the result equals the round loop's.
+    // With a checkpoint in every round no sweeps are played at once, and the result equals the
+    // round loop's.
     let mut other = Rank1Elim::kl(model.shape(), 1000);
     let same = play(&model, &mut other, &schedule, &mut streams.environment(0), &mut streams.policy("x", 0));
     assert_eq!(curve, same);
@@ -277,8 +282,8 @@ fn odd<P: InSweeps>(
     (curve, left(&policy))
 }
 
-/// All rows zero, one row, one column, one cell, several best cells, all cells alike; each with several horizons, all but the last of
-/// which end within the first stage, before any elimination.
+/// All rows zero, one row, one column, one cell, several best cells, all cells alike; each with
+/// several horizons, all but the last of which end within the first stage, before any elimination.
 #[test]
 fn odd_tables_and_short_horizons_are_played_in_stages() {
     for (rows, columns) in [

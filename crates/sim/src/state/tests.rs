@@ -1,5 +1,5 @@
-//! States that lack a part give another record, and states with a fault are refused. That a whole state gives the same record is tested for
-//! every policy in `contenders`.
+//! States that lack a part give another record, and states with a fault are refused. That a whole
+//! state gives the same record is tested for every policy in `contenders`.
 
 use super::*;
 use crate::{
@@ -102,7 +102,8 @@ fn no_part_of_a_state_can_be_left_out() {
     }
 }
 
-/// 317 checkpoints follow the state, at each of which one of two items is drawn. Two lists of draws agree with probability `2^-317`.
+/// 317 checkpoints follow the state, at each of which one of two items is drawn. Two lists of draws
+/// agree with probability `2^-317`.
 #[test]
 fn the_stream_of_recommendations_is_a_part_of_a_state() {
     let preferences = PreferenceMatrix::new(&[vec![0.5, 0.6], vec![0.4, 0.5]]).expect("preferences");

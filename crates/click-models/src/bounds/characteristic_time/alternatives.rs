@@ -2,7 +2,8 @@
 
 use confidence::math::relative_entropy;
 
-/// `min over x of o_i d(w_i, x) + o_j d(w_j, x)`, a concave function of `(o_i, o_j)`, with its derivatives.
+/// `min over x of o_i d(w_i, x) + o_j d(w_j, x)`, a concave function of `(o_i, o_j)`, with its
+/// derivatives.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Information {
     /// The minimum.
@@ -17,10 +18,11 @@ impl Information {
     /// No observations of one of the two: the alternative that changes only this one costs nothing.
     pub(super) const NONE: Self = Self { nats: 0.0, gradient: [0.0; 2], bend: [0.0; 2] };
 
-    /// Of numbers of observations `(o_i, o_j)` of two items with weights `best > other`; `unit` nats count as one.
+    /// Of numbers of observations `(o_i, o_j)` of two items with weights `best > other`; `unit`
+    /// nats count as one.
     ///
-    /// The minimum is at the common mean `x = (o_i w_i + o_j w_j) / (o_i + o_j)`. Its distances to the weights are products, not
-    /// differences of nearly equal numbers.
+    /// The minimum is at the common mean `x = (o_i w_i + o_j w_j) / (o_i + o_j)`. Its distances to
+    /// the weights are products, not differences of nearly equal numbers.
     pub(super) fn new([best, other]: [f64; 2], [of_best, of_other]: [f64; 2], unit: f64) -> Self {
         if of_best <= 0.0 || of_other <= 0.0 {
             return Self::NONE;

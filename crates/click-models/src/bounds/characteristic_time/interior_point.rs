@@ -1,25 +1,28 @@
 //! The optimisation: an interior-point method that adds lists when it needs them.
 //!
-//! Information is homogeneous in the observations. So `T*` is the smallest number of steps, shared out among lists, after which every pair
-//! of a best item and another one has given one nat:
+//! Information is homogeneous in the observations. So `T*` is the smallest number of steps, shared
+//! out among lists, after which every pair of a best item and another one has given one nat:
 //!
 //! ```text
 //! T* = min sum_c times_c   such that   nats_p(o) >= 1 for all pairs p,   o = sum_c times_c a_c,   times >= 0
 //! ```
 //!
-//! with `a_c` the observations of list `c`. Multipliers `u_p >= 0` of the pairs give every observation a price, `prices = sum_p u_p
-//! gradient_p`. Let `worth` be the value of the best list at these prices. As `nats_p` is concave and homogeneous, `prices . o >= sum_p u_p
-//! nats_p(o)` for every `o`, and `prices . o <= worth` times the number of steps. So for any multipliers and any times
+//! with `a_c` the observations of list `c`. Multipliers `u_p >= 0` of the pairs give every
+//! observation a price, `prices = sum_p u_p gradient_p`. Let `worth` be the value of the best list
+//! at these prices. As `nats_p` is concave and homogeneous, `prices . o >= sum_p u_p nats_p(o)` for
+//! every `o`, and `prices . o <= worth` times the number of steps. So for any multipliers and any
+//! times
 //!
 //! ```text
 //! sum_p u_p / worth <= T* <= sum_c times_c / min_p nats_p(o).
 //! ```
 //!
-//! These two numbers decide when to stop; rounding in the linear algebra can delay that but not make the result wrong. In between is the
-//! usual primal-dual method (Nocedal, Wright, *Numerical Optimization*, chapter 19): Newton's method for `slack_p u_p = mu`, `times_c
-//! reduced_c = mu`, with `slack_p` and `nats_p - 1` made equal on the way, and `reduced_c` and `1 - prices . a_c`. The best list for the
-//! prices of an iteration joins the program if it is worth more than all lists in it. `mu` falls unless the lists that are missing cost
-//! more than `mu` does.
+//! These two numbers decide when to stop; rounding in the linear algebra can delay that but not
+//! make the result wrong. In between is the usual primal-dual method (Nocedal, Wright, *Numerical
+//! Optimization*, chapter 19): Newton's method for `slack_p u_p = mu`, `times_c reduced_c = mu`,
+//! with `slack_p` and `nats_p - 1` made equal on the way, and `reduced_c` and `1 - prices . a_c`.
+//! The best list for the prices of an iteration joins the program if it is worth more than all
+//! lists in it. `mu` falls unless the lists that are missing cost more than `mu` does.
 
 use super::alternatives::Information;
 use super::cholesky::Cholesky;
@@ -29,7 +32,8 @@ use super::lists::{Kind, Pattern, best_list, observations};
 const PROMISED: f64 = 1e-6;
 /// Stop here at the latest.
 const ENOUGH: f64 = 1e-10;
-/// An iteration below this difference has to halve it, or is the last. A tenth of the promise is left to [`Program::solution`].
+/// An iteration below this difference has to halve it, or is the last. A tenth of the promise is
+/// left to [`Program::solution`].
 const SLOW: f64 = 0.9 * PROMISED;
 /// No instance is known that needs more than half as many.
 const MAX_ITERATIONS: usize = 1000;
@@ -44,7 +48,8 @@ const TO_BOUNDARY: f64 = 0.9;
 /// The solution.
 #[derive(Debug)]
 pub(super) struct Solution {
-    /// A lower bound on `T*`, in steps per nat. NaN, without a mixture, if the promise is not kept: weights too small for doubles.
+    /// A lower bound on `T*`, in steps per nat. NaN, without a mixture, if the promise is not kept:
+    /// weights too small for doubles.
     pub(super) lower: f64,
     /// A mixture whose information shows that `T*` is at most `1 + PROMISED` times that.
     pub(super) mixture: Vec<(Pattern, f64)>,
@@ -92,7 +97,8 @@ struct Program<'a> {
     kinds: &'a [Kind],
     columns: Vec<Column>,
     pairs: Vec<Pair>,
-    /// The number of nats that counts as one: half of what the first mixture gives, so that the numbers are of order 1.
+    /// The number of nats that counts as one: half of what the first mixture gives, so that the
+    /// numbers are of order 1.
     unit: f64,
 }
 
@@ -104,7 +110,8 @@ struct Check {
     best: Option<Column>,
 }
 
-/// Solves the program; the first `n_best` of the kinds, which are in decreasing order of weight, are the items to find.
+/// Solves the program; the first `n_best` of the kinds, which are in decreasing order of weight,
+/// are the items to find.
 pub(super) fn solve(kinds: &[Kind], n_best: usize, n_positions: usize) -> Solution {
     let mut program = Program::new(kinds, n_best, n_positions);
     let (mut lower, mut upper, mut columns) = (0.0_f64, f64::INFINITY, Vec::new());
@@ -293,7 +300,8 @@ impl<'a> Program<'a> {
         curvature
     }
 
-    /// The value of one more observation of each kind to the pairs, by the slacks that `mu` asks for.
+    /// The value of one more observation of each kind to the pairs, by the slacks that `mu` asks
+    /// for.
     fn pull(&self, mu: f64) -> Vec<f64> {
         let mut pull = vec![0.0; self.kinds.len()];
         for pair in &self.pairs {
@@ -305,7 +313,8 @@ impl<'a> Program<'a> {
         pull
     }
 
-    /// `A^T W A + D`, the system of a step of the times, where `D` is diagonal with `reduced / times`.
+    /// `A^T W A + D`, the system of a step of the times, where `D` is diagonal with
+    /// `reduced / times`.
     fn system(&self, curvature: &[f64]) -> Cholesky {
         let (n, size) = (self.kinds.len(), self.columns.len());
         let mut rows = vec![0.0; size * size];
@@ -354,7 +363,8 @@ impl<'a> Program<'a> {
     }
 }
 
-/// The largest step, 1 at most, that takes no positive value more than [`TO_BOUNDARY`] of the way to 0.
+/// The largest step, 1 at most, that takes no positive value more than [`TO_BOUNDARY`] of the way
+/// to 0.
 fn reach(values: impl Iterator<Item = f64>, steps: &[f64]) -> f64 {
     let towards_zero = values.zip(steps).filter(|(_, step)| **step < 0.0);
     towards_zero.map(|(value, step)| -TO_BOUNDARY * value / step).fold(1.0, f64::min)

@@ -1,7 +1,8 @@
-//! Lists of kinds of items: what they observe, the best list for given prices of observations, and lists of items for a list of kinds.
+//! Lists of kinds of items: what they observe, the best list for given prices of observations, and
+//! lists of items for a list of kinds.
 //!
-//! Items of equal weight are exchangeable: a mixture is no worse if all of them are shown equally often, at every position. So the
-//! optimisation knows kinds only.
+//! Items of equal weight are exchangeable: a mixture is no worse if all of them are shown equally
+//! often, at every position. So the optimisation knows kinds only.
 
 use crate::linear_list::decreasing_numbers;
 
@@ -37,11 +38,13 @@ pub(super) fn observations(kinds: &[Kind], pattern: &[usize]) -> Vec<(usize, f64
     observed
 }
 
-/// A list whose observations are worth most, if one observation of every item of kind `k` is worth `prices[k]` in all.
+/// A list whose observations are worth most, if one observation of every item of kind `k` is worth
+/// `prices[k]` in all.
 ///
-/// An item of price `p` and weight `w` adds `p` and takes a share `w` of what is below it. Exchanging two neighbours
-/// shows that the best order is by `p / w`, largest first. A dynamic program chooses the items from the last item
-/// up: with `c` positions left, `value(k, c) = max(value(k + 1, c), p_k + (1 - w_k) value(k + 1, c - 1))`. O(L K).
+/// An item of price `p` and weight `w` adds `p` and takes a share `w` of what is below it.
+/// Exchanging two neighbours shows that the best order is by `p / w`, largest first. A dynamic
+/// program chooses the items from the last item up: with `c` positions left, `value(k, c) =
+/// max(value(k + 1, c), p_k + (1 - w_k) value(k + 1, c - 1))`. O(L K).
 pub(super) fn best_list(kinds: &[Kind], prices: &[f64], n_positions: usize) -> Pattern {
     let price = |kind: usize| prices[kind] / kinds[kind].n_items();
     // An item that never attracts stops no user, so it comes first.
@@ -76,15 +79,18 @@ pub(super) fn best_list(kinds: &[Kind], prices: &[f64], n_positions: usize) -> P
             passed_over.push(kind);
         }
     }
-    // Positions are left only if the other items are worth nothing. At the bottom they take nothing either.
+    // Positions are left only if the other items are worth nothing. At the bottom they take nothing
+    // either.
     list.extend(passed_over.into_iter().take(left));
     list
 }
 
-/// Lists of items for a list of kinds, with the parts of its share: together they show all items of a kind equally often at every position.
+/// Lists of items for a list of kinds, with the parts of its share: together they show all items of
+/// a kind equally often at every position.
 ///
-/// With a number `u` drawn evenly from `[0, 1)`, the `r`-th place of a kind of `m` items gets its item number `floor(u m) + r`, modulo `m`.
-/// That is one list for each interval between the multiples of all `1 / m`, at most L lists.
+/// With a number `u` drawn evenly from `[0, 1)`, the `r`-th place of a kind of `m` items gets its
+/// item number `floor(u m) + r`, modulo `m`. That is one list for each interval between the
+/// multiples of all `1 / m`, at most L lists.
 pub(super) fn placements(kinds: &[Kind], pattern: &[usize], share: f64) -> Vec<(Vec<usize>, f64)> {
     let mut shown = pattern.to_vec();
     shown.sort_unstable();
