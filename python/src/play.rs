@@ -9,7 +9,7 @@ use click_models::{
     Cascade, CascadeFeedback, Cell, CellClick, Clicks, ClicksOnly, Dcm, DcmFeedback, DuelOutcome, Dueling,
     ItemId, ListClicks, Pair, Pbm, PbmFeedback, PrefixFeedback, RankOne, Ranking, SemiBandit,
 };
-use policies::catalogue::{Catalogued, NamedPolicy, Knowledge, Note};
+use policies::catalogue::{Catalogued, Knowledge, NamedPolicy, Note};
 use policies::{Decision, PolicySpec, Recommend, Select, Update};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
