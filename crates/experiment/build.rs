@@ -12,8 +12,8 @@ fn main() {
 }
 
 /// The crates that results depend on.
-const RESULTS: [&str; 7] =
-    ["click-models", "confidence", "contenders", "documents", "experiment", "policies", "sim"];
+const RESULTS: [&str; 8] =
+    ["click-models", "confidence", "contenders", "documents", "experiment", "policies", "sim", "spec"];
 
 /// A hash of all sources that results depend on; `None` outside the workspace. Programs with different sources do not continue each other's
 /// runs.

@@ -2,14 +2,13 @@
 
 use crate::journal::{JOURNAL, Journal, JournalError};
 use crate::manifest::Manifest;
-use crate::output::{MANIFEST, RESULT};
+use crate::output::{MANIFEST, RESULT, SPEC};
 use crate::part::{PartError, PartFile};
 use crate::result::{PolicySummary, ReadError, ResultFile};
-use crate::run::SPEC;
 use crate::runs::{Layout, Runs};
-use crate::spec::Experiment;
 use documents::names::title_fault;
 use documents::{is_link, sha256_of_file, toml_reader};
+use spec::Experiment;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

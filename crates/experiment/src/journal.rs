@@ -21,11 +21,11 @@ pub(crate) use file::{FileHead, JournalFile, Place};
 pub(crate) use recorder::Recorder;
 pub(crate) use sync::Syncer;
 
-use crate::canonical::{Canonical, CanonicalPolicy};
 use crate::runs::{Layout, Sequence};
 use crate::shard::Shard;
 use documents::number::counted;
 use documents::{is_link, remove_left_overs, sha256};
+use spec::{Canonical, CanonicalPolicy};
 use state::StateFiles;
 use std::fs::{self, File, TryLockError};
 use std::io;

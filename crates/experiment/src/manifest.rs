@@ -3,9 +3,9 @@
 //! Everything that may differ between two runs of one experiment is here or in `timing.json`, never in `result.json`. Paths appear
 //! only as they were typed.
 
-use crate::canonical::Canonical;
 use documents::sha256;
 use serde::{Deserialize, Serialize};
+use spec::Canonical;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, SystemTime};

@@ -15,11 +15,11 @@
 //! creates the directory, and removes it again if writing fails. Two runs that finish at the same time in one directory take turns
 //! (an advisory lock on the directory, if the file system has them).
 
-use crate::canonical::Canonical;
 use crate::interrupt;
 use crate::journal::JOURNAL;
 use crate::manifest::Owner;
 use documents::{TemporaryFile, read_own, remove_left_overs, try_to_create_in};
+use spec::Canonical;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,6 +30,8 @@ pub const MANIFEST: &str = "manifest.json";
 pub const RESULT: &str = "result.json";
 /// The optional file with every run.
 pub const RUNS: &str = "runs.csv";
+/// The file with the experiment as it was run.
+pub const SPEC: &str = "spec.toml";
 /// Files that every experiment writes besides its manifest.
 const USUAL: [&str; 3] = [RESULT, "curves.csv", "timing.json"];
 /// Files that an experiment writes only on request.

@@ -3,8 +3,7 @@
 //! A part has a journal, the experiment's file and `part.json`, and no result. `merge` joins parts that are disjoint and complete.
 
 use crate::journal::{FileHead, JOURNAL, JournalError, JournalFile, runs_path};
-use crate::output::{MANIFEST, RESULT};
-use crate::run::SPEC;
+use crate::output::{MANIFEST, RESULT, SPEC};
 use crate::run_error::RunError;
 use crate::runs::{Layout, Sequence};
 use documents::{is_link, read_own, sha256};

@@ -1,12 +1,12 @@
 //! Plays the runs of an experiment that are not recorded yet, on all cores.
 
 use crate::journal::{Journal, Recorder, Syncer};
-use crate::models::{DrawnUsers, OwnContender, TournamentSettings};
 use crate::observer::{Observer, Plan};
 use crate::run_error::RunError;
 use crate::runs::{Layout, Runs, Sequence, lock};
-use crate::spec::{Experiment, Task};
 use crate::timing::{Stopwatch, Timing};
+use spec::models::{DrawnUsers, OwnContender, TournamentSettings};
+use spec::{Experiment, Task};
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -45,32 +45,32 @@ pub(crate) struct Played {
 pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
     let &PlayRequest { experiment, ref recorded, journal, observer, .. } = request;
     let settings = TournamentSettings {
-        task: experiment.task,
-        horizon: experiment.horizon,
-        checkpoints: &experiment.checkpoints,
+        task: experiment.task(),
+        horizon: experiment.horizon(),
+        checkpoints: experiment.checkpoints(),
         runs: request.runs.end,
-        assignment: experiment.assignment,
-        seed: experiment.seed,
-        policies: &experiment.policies,
+        assignment: experiment.assignment(),
+        seed: experiment.seed(),
+        policies: experiment.policies(),
         own: request.own,
     };
-    let users = experiment.instances.users();
+    let users = experiment.instances();
     let tournament = users.enter(&settings)?;
     let labels = tournament.labels();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(request.threads.unwrap_or(0))
         .build()
         .map_err(RunError::Threads)?;
-    let layout = experiment.layout();
+    let layout = Layout::of(experiment);
     let of_each = |of: fn(&Sequence) -> u64| recorded.iter().map(|one| of(&lock(one))).collect();
     let restarting = (0..labels.len()).filter(|&contender| !tournament.is_saved(contender));
     let missing: Vec<u64> = of_each(Sequence::n_missing);
     let n_new_runs: u64 = missing.iter().sum();
     observer.begin(&Plan {
         recorded: of_each(Sequence::n_recorded),
-        horizon: experiment.horizon,
+        horizon: experiment.horizon(),
         threads: pool.current_num_threads(),
-        bytes: journal.map(|_| n_new_runs * layout.usual() as u64),
+        bytes: journal.map(|_| n_new_runs * experiment.record_bytes() as u64),
         continued: journal.map_or(0, Journal::n_states),
         restarting: restarting.map(|contender| labels[contender].to_owned()).collect(),
         runs: missing,
@@ -83,7 +83,7 @@ pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
         syncer: syncer.as_ref(),
         observer,
         stop: request.stop,
-        horizon: experiment.horizon,
+        horizon: experiment.horizon(),
         failed: Mutex::default(),
         has_failed: AtomicBool::new(false),
     };
@@ -105,12 +105,12 @@ pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
     let wall = wall.elapsed().wall;
 
     let drawn =
-        (experiment.task == Task::Regret).then(|| users.drawn(&settings, request.runs.clone(), &instances));
+        (experiment.task() == Task::Regret).then(|| users.drawn(&settings, request.runs.clone(), &instances));
     let runs = Runs::new(layout, instances, Arc::clone(recorded))?;
     let mut speeds = Vec::new();
     for (contender, label) in labels.into_iter().enumerate() {
         let rounds = match layout {
-            Layout::Curves(_) => runs.n_runs() as u64 * experiment.horizon,
+            Layout::Curves(_) => runs.n_runs() as u64 * experiment.horizon(),
             Layout::Answers => runs.answers(contender)?.iter().map(|answer| answer.steps).sum(),
         };
         speeds.push((label, lock(&recorded[contender]).elapsed(), rounds));

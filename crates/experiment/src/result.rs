@@ -4,11 +4,12 @@
 //! are absent in the file.
 
 use crate::draws::{DrawsOfRuns, observations, whole_blocks};
-use crate::task::Task;
 use documents::toml_reader::read_file;
 use documents::without_place;
 use serde::{Deserialize, Deserializer, Serialize};
 use sim::Identification;
+pub use spec::Bound;
+use spec::Task;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -502,28 +503,6 @@ impl Difference {
         match self {
             Self::Curves { share_of_users, .. } | Self::Answers { share_of_users, .. } => *share_of_users,
         }
-    }
-}
-
-/// A bound on the cumulative regret at every checkpoint; without checkpoints, on the mean stopping time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Bound {
-    /// The name of the bound.
-    pub label: String,
-    /// Checkpoints, 1-based rounds; empty for a bound on the stopping time.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub t: Vec<u64>,
-    /// One number for each checkpoint; a single number for a bound on the stopping time.
-    pub value: Vec<f64>,
-}
-
-impl Bound {
-    /// The name for readers. A lower bound on regret is called asymptotic: after finitely many rounds regret may be below it.
-    pub fn reader_name(&self) -> String {
-        let is_of_regret = !self.t.is_empty();
-        let asymptotic =
-            if is_of_regret && self.label.starts_with("lower bound") { "asymptotic " } else { "" };
-        format!("{asymptotic}{}", self.label)
     }
 }
 

@@ -1,32 +1,29 @@
 //! Runs an experiment and writes its results.
 
-use crate::canonical::Canonical;
 use crate::journal::{Belongs, JOURNAL, Journal, JournalError};
 use crate::manifest::{Manifest, Moment, Program};
-use crate::models::{OWN, OwnContender};
 use crate::observer::{Observer, Silent};
-use crate::output::{MANIFEST, OutputDir, RUNS};
+use crate::output::{MANIFEST, OutputDir, RUNS, SPEC};
 use crate::part::{PART, PartError, PartFile, Parts};
 use crate::play::{PlayRequest, Played, play};
 use crate::run_error::RunError;
-use crate::runs::Sequence;
+use crate::runs::{Layout, Sequence};
 use crate::shard::Shard;
-use crate::spec::Experiment;
 use crate::sum_up::SumUp;
 use crate::{Measured, tables};
 use click_models::ClickModel;
 use documents::names::title_fault;
 use documents::{TemporaryFile, read_own, sha256, sha256_of_file};
 use sim::{Contender, Task};
+use spec::Canonical;
+use spec::Experiment;
+use spec::models::{OWN, OwnContender};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
-
-/// The file with the experiment as it was run.
-pub const SPEC: &str = "spec.toml";
 
 /// Runs an experiment: policies of the catalogue, and contenders of the caller.
 ///
@@ -108,13 +105,13 @@ impl<'a> Runner<'a> {
 
     /// The labels of all contenders, in the order of the result.
     pub fn labels(&self) -> impl Iterator<Item = &str> {
-        let policies = self.experiment.policies.iter().map(|entry| entry.label.as_str());
+        let policies = self.experiment.policies().iter().map(|entry| entry.label.as_str());
         policies.chain(self.own.iter().map(|own| own.label.as_str()))
     }
 
     /// The catalogue names of all contenders, in the same order.
     fn names(&self) -> impl Iterator<Item = &str> {
-        let policies = self.experiment.policies.iter().map(|entry| entry.name.as_str());
+        let policies = self.experiment.policies().iter().map(|entry| entry.name.as_str());
         policies.chain(self.own.iter().map(|_| OWN))
     }
 
@@ -138,7 +135,7 @@ impl<'a> Runner<'a> {
         if let Some(fault) = self.experiment.too_large_in_memory(self.labels().count()) {
             return Err(RunError::TooLarge(fault));
         }
-        let played = self.play(0..self.experiment.runs, Vec::new(), None)?;
+        let played = self.play(0..self.experiment.runs(), Vec::new(), None)?;
         self.sum_up(played)
     }
 
@@ -168,8 +165,8 @@ impl<'a> Runner<'a> {
     /// As [`Runner::run`].
     pub fn run_in(&self, dir: &ResultDir) -> Result<Measured, RunError> {
         self.check()?;
-        let runs = 0..self.experiment.runs;
-        let (heads, layout) = (self.belongs(&dir.claim, &dir.canonical).heads(), self.experiment.layout());
+        let runs = 0..self.experiment.runs();
+        let (heads, layout) = (self.belongs(&dir.claim, &dir.canonical).heads(), Layout::of(self.experiment));
         // Parts are complete before anything in the directory changes.
         let parts = dir.claim.parts;
         parts.map_or(Ok(()), |parts| parts.visit(&heads, layout, |_, _| Ok(())))?;
@@ -228,13 +225,13 @@ impl<'a> Runner<'a> {
         if let Some(own) = self.own.first() {
             return Err(RunError::OwnPart(own.label.clone()));
         }
-        let runs = shard.runs(self.experiment.runs);
+        let runs = shard.runs(self.experiment.runs());
         Ok(PartFile {
             schema: PartFile::SCHEMA,
-            name: self.experiment.name.clone(),
+            name: self.experiment.name().to_owned(),
             program: claim.program.results(),
             shard: shard.to_string(),
-            runs: self.experiment.runs,
+            runs: self.experiment.runs(),
             first: runs.start,
             end: runs.end,
             identity: canonical.identity().to_owned(),
@@ -268,7 +265,7 @@ impl<'a> Runner<'a> {
     }
 
     fn belongs<'b>(&'b self, claim: &Claim<'_>, canonical: &'b Canonical) -> Belongs<'b> {
-        Belongs { program: claim.program.results(), name: &self.experiment.name, canonical }
+        Belongs { program: claim.program.results(), name: self.experiment.name(), canonical }
     }
 
     /// Opens the journal of a directory.
@@ -282,7 +279,7 @@ impl<'a> Runner<'a> {
     ) -> Result<(Journal, Vec<Sequence>), RunError> {
         let belongs = self.belongs(claim, canonical);
         let note = |sentence: &str| self.observer.note(sentence);
-        Ok(Journal::open(dir, &belongs, self.experiment.layout(), runs, shard, claim.fresh, &note)?)
+        Ok(Journal::open(dir, &belongs, Layout::of(self.experiment), runs, shard, claim.fresh, &note)?)
     }
 
     /// Plays the runs that are missing in these sequences; contenders without a sequence get one in memory.
@@ -293,7 +290,7 @@ impl<'a> Runner<'a> {
         journal: Option<&Journal>,
     ) -> Result<Played, RunError> {
         let n_runs = usize::try_from(runs.end - runs.start).unwrap_or(usize::MAX);
-        let in_memory = || Sequence::in_memory(self.experiment.layout(), runs.start, n_runs);
+        let in_memory = || Sequence::in_memory(Layout::of(self.experiment), runs.start, n_runs);
         sequences.resize_with(self.labels().count(), in_memory);
         play(&PlayRequest {
             experiment: self.experiment,
@@ -396,7 +393,7 @@ impl<'a> ResultDir<'a> {
             let (shard, name) = (part.shard, part.name);
             return Err(PartError::NotWhole { dir: dir.to_owned(), shard, name }.into());
         }
-        let output = OutputDir::claim(dir, &canonical, &runner.experiment.name, &names)?;
+        let output = OutputDir::claim(dir, &canonical, runner.experiment.name(), &names)?;
         if let Some(parts) = claim.parts {
             parts.check(canonical.identity(), &claim.program.results())?;
             parts.refuse_as_result(dir)?;

@@ -1,9 +1,9 @@
 //! Errors of running an experiment.
 
 use crate::journal::JournalError;
-use crate::models::EnterError;
 use crate::output::OutputError;
 use crate::part::PartError;
+use spec::models::EnterError;
 
 /// Why an experiment cannot be run, or its result cannot be written.
 #[derive(Debug, thiserror::Error)]

@@ -9,7 +9,7 @@ use crate::journal::JournalError;
 use crate::play::Played;
 use crate::result::{Difference, Paired, ResultFile, SCHEMA};
 use crate::runs::Runs;
-use crate::spec::Experiment;
+use spec::Experiment;
 use std::collections::BTreeSet;
 
 /// The most policies of which every two are compared at every checkpoint.
@@ -77,15 +77,15 @@ impl SumUp<'_> {
         let experiment = self.experiment;
         ResultFile {
             schema: SCHEMA,
-            name: experiment.name.clone(),
-            unit: experiment.instances.unit(),
-            task: experiment.task,
-            runs: experiment.runs,
+            name: experiment.name().to_owned(),
+            unit: experiment.instances().unit(),
+            task: experiment.task(),
+            runs: experiment.runs(),
             runs_per_draw: Some(experiment.runs_per_draw()).filter(|&runs| runs > 1),
-            instances: Some(experiment.instances.per_block() as u64).filter(|&instances| instances > 1),
+            instances: Some(experiment.instances().per_block() as u64).filter(|&instances| instances > 1),
             horizon: experiment.fixed_horizon(),
             max_steps: experiment.max_steps(),
-            seed: experiment.seed,
+            seed: experiment.seed(),
             policies: Vec::new(),
             paired: Vec::new(),
             bounds: Vec::new(),

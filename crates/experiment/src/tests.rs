@@ -1,130 +1,105 @@
-//! Every policy that the reader accepts for a model can also play it.
+//! Runs with users of the posterior distribution of a log's fit.
 
-use crate::Experiment;
-use click_models::{
-    CascadeModel, ClickChain, DependentClick, DuelingModel, DynamicBayesian, PositionBased, RandomSemiBandit,
-    RankOneModel, UserBrowsing,
-};
-use contenders::{Play, recommending_contenders, stopping_contenders};
-use documents::toml_reader::Source;
-use policies::catalogue::rows;
-use std::fmt::Write as _;
+use crate::{Experiment, ResultFile, Runner};
+use documents::toml_reader::Error;
 
-const MODELS: [(&str, &str); 9] = [
-    ("pbm", "theta = [0.5, 0.4]\nkappa = [0.9]"),
-    ("semi-bandit", "theta = [0.5, 0.4]\nkappa = [0.9]"),
-    ("cascade", "attraction = [0.5, 0.4]\npositions = 1"),
-    ("dcm", "attraction = [0.5, 0.4]\nleave = [0.5]"),
-    ("dbn", "attraction = [0.5, 0.4]\nsatisfaction = [0.2, 0.6]\ncontinuation = 0.9\npositions = 1"),
-    ("ccm", "attraction = [0.5, 0.4]\ncontinuation = [0.9, 0.7, 0.2]\npositions = 1"),
-    ("ubm", "attraction = [0.5, 0.4]\nexamination = [[0.9]]"),
-    ("rank-one", "rows = [0.5, 0.4]\ncolumns = [0.5]"),
-    ("dueling", "preferences = [[0.5, 0.6], [0.4, 0.5]]"),
-];
+const PARAMETERS: &str = include_str!("../../spec/src/experiment/tests/parameters.json");
+const LISTS: &str = "instance,query,lists,items\n0,shoes,9,2 0\n1,hats,4,0\n";
+const UNCERTAIN: &str = "name = \"x\"\ntask = \"regret\"\nhorizon = 50\nruns = 40\nseed = 1\ncheckpoints = [50]\n\
+    users = { posterior = \"p.json\", model = \"pbm\" }\n[[policies]]\npolicy = \"pbm-ts\"\n[[policies]]\npolicy = \"oracle\"\n\
+    [[policies]]\npolicy = \"logged\"\nlists = \"l.csv\"\n";
 
-/// The number of policies that name the best items and stop, and the number of those that need a budget.
-const STOPPING: usize = 4;
-const WITH_BUDGET: usize = 1;
-
-#[test]
-fn exactly_the_policies_that_name_best_items_can_be_entered_for_tasks_that_ask_for_them() {
-    for (task, length, n_policies) in
-        [("identify", "max_steps", STOPPING), ("budget", "horizon", STOPPING + WITH_BUDGET)]
-    {
-        let mut entered = 0;
-        for name in rows().iter().map(|row| row.name) {
-            let text = format!(
-                "name = \"x\"\ntask = \"{task}\"\n{length} = 10\nruns = 1\nseed = 1\n[[instances]]\nmodel = \"cascade\"\n\
-                 attraction = [0.5, 0.4]\npositions = 1\n[[policies]]\npolicy = \"{name}\"\n"
-            );
-            let source = Source::from_text("spec.toml", text).unwrap();
-            let Ok(experiment) = Experiment::from_document(&source.parse().unwrap()) else { continue };
-            if task == "identify" {
-                drop(stopping_contenders(&experiment.policies).unwrap());
-            }
-            drop(recommending_contenders(&experiment.policies, 10).unwrap());
-            entered += 1;
-        }
-        assert_eq!(entered, n_policies);
+fn read_beside(spec: &str, parameters: &str, lists: &str) -> Result<Experiment, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in [("spec.toml", spec), ("p.json", parameters), ("l.csv", lists)] {
+        std::fs::write(folder.path().join(name), content).unwrap();
     }
+    Experiment::read_file(&folder.path().join("spec.toml"))
 }
 
-/// The bounds on stopping times of an experiment with these weights and one policy for each `delta`: label and value.
-fn bounds_of_stopping(attraction: &[f64], deltas: &[f64]) -> Vec<(String, f64)> {
-    let mut text = format!(
-        "name = \"x\"\ntask = \"identify\"\nmax_steps = 10\nruns = 1\nseed = 1\n[[instances]]\nmodel = \"cascade\"\n\
-         attraction = {attraction:?}\npositions = 1\n"
+#[test]
+fn users_are_drawn_from_the_posterior_of_a_log_and_its_lists_are_played() {
+    let experiment = read_beside(UNCERTAIN, PARAMETERS, LISTS).unwrap();
+    let measured = Runner::new(&experiment).run().unwrap();
+    let (regret, drawn) = (|policy| measured.regret(policy, 0).unwrap(), measured.runs.instances());
+    // The oracle knows the users that are drawn; today's list of two items is worse than theirs, by another amount in every run.
+    assert!(regret(1).iter().all(|regret| *regret == 0.0));
+    let mut regrets: Vec<f64> = (0..40)
+        .filter(|&run| drawn[run] == 0)
+        .map(|run| regret(2)[run])
+        // For some draws it is the best list.
+        .filter(|&regret| regret > 0.0)
+        .collect();
+    let n = regrets.len();
+    regrets.sort_by(f64::total_cmp);
+    regrets.dedup();
+    assert!(n > 10 && regrets.len() == n, "{regrets:?}");
+    let one = Runner::new(&experiment).threads(1).run().unwrap();
+    assert_eq!(one.result.to_json(), measured.result.to_json());
+}
+
+/// With three runs a draw: the same users and instance in three runs in a row, and the first ten
+/// draws are those of ten runs with users of their own.
+#[test]
+fn runs_share_their_users() {
+    let alone = read_beside(UNCERTAIN, PARAMETERS, LISTS).unwrap();
+    let shared = UNCERTAIN.replace("\"pbm\" }", "\"pbm\", runs-per-draw = 3 }").replace("= 40", "= 30");
+    let experiment = read_beside(&shared, PARAMETERS, LISTS).unwrap();
+    let measured = Runner::new(&experiment).run().unwrap();
+    let of_each = Runner::new(&alone).run().unwrap();
+    // What the log's lists lose depends on the users alone if all lists of a query are the same.
+    let (together, each) = (measured.regret(2, 0).unwrap(), of_each.regret(2, 0).unwrap());
+    for run in 0..30 {
+        assert_eq!(measured.runs.instances()[run], of_each.runs.instances()[run / 3]);
+        assert_eq!(together[run], each[run / 3], "run {run}");
+    }
+    let result = &measured.result;
+    assert_eq!((result.runs, result.runs_per_draw, result.observations()), (30, Some(3), 5));
+    let pair = |result: &ResultFile| {
+        result.paired.iter().find(|pair| (pair.a.as_str(), pair.b.as_str()) == ("oracle", "logged")).cloned()
+    };
+    // Both lose the same in all runs of a draw, so everything comes from the users: but two instances leave eight degrees of freedom.
+    assert_eq!(pair(result).unwrap().difference.share_of_users(), None);
+    assert_eq!(pair(&of_each.result).unwrap().difference.share_of_users(), None);
+    let more = shared.replace("= 30", "= 60");
+    let measured = Runner::new(&read_beside(&more, PARAMETERS, LISTS).unwrap()).run().unwrap();
+    let share = pair(&measured.result).unwrap().difference.share_of_users().unwrap();
+    assert!((share.mean - 1.0).abs() < 1e-9 && share.se < 1e-9, "{share:?}");
+    // The error is that of ten blocks: one draw of each of two queries.
+    let draws: Vec<f64> = measured.regret(2, 0).unwrap().into_iter().step_by(3).collect();
+    let blocks: Vec<f64> = draws.chunks_exact(2).map(|of| f64::midpoint(of[0], of[1])).collect();
+    let (mean, se) = sim::mean_and_error(&blocks);
+    let found = measured.result.at_the_end("logged", measured.result.outcome()).unwrap();
+    assert!((found.0 - mean).abs() < 1e-12 && (found.1 - se).abs() < 1e-12, "{found:?} {mean} {se}");
+}
+
+/// `pbm-gibbs` before and after a log, on the users of its fit and on others.
+const WARM: &str = "name = \"x\"\ntask = \"regret\"\nhorizon = 300\nruns = 600\nseed = 1\ncheckpoints = [300]\n\
+    [[instances]]\nname = \"shoes\"\nmodel = \"pbm\"\ntheta = [0.4, 0.2, 0.1, 0.05]\nkappa = [0.9, 0.45]\n\
+    [[policies]]\npolicy = \"pbm-gibbs\"\n\
+    [[policies]]\npolicy = \"pbm-gibbs\"\nlabel = \"warm\"\nprior = \"fitted\"\nprior_file = \"p.json\"\n";
+
+#[test]
+fn a_policy_begins_with_the_fit_of_a_log() {
+    let experiment = read_beside(WARM, PARAMETERS, LISTS).unwrap();
+    // The log is right about the best two of four items, so less is lost. Without an effect a gain of 5 standard errors has a probability of 3e-7. A
+    // first 60 runs gained 2.4 with a standard error of .6, so 600 are expected to gain 12 of them: less than 5 has a probability below 1e-11.
+    let measured = Runner::new(&experiment).run().unwrap();
+    let [cold, warm] = [0, 1].map(|policy| measured.regret(policy, 0).unwrap());
+    let gains: Vec<f64> = cold.iter().zip(warm).map(|(cold, warm)| cold - warm).collect();
+    let n = gains.len() as f64;
+    let mean = gains.iter().sum::<f64>() / n;
+    let variance = gains.iter().map(|gain| (gain - mean) * (gain - mean)).sum::<f64>() / (n - 1.0);
+    assert!(mean > 5.0 * (variance / n).sqrt(), "{mean} {}", (variance / n).sqrt());
+
+    // Users of the fit itself, and users of another model whose clicks are read as those of position-based ones.
+    let of_file =
+        UNCERTAIN.replace("\"pbm-ts\"", "\"pbm-gibbs\"\nprior = \"fitted\"\nprior_file = \"p.json\"");
+    Runner::new(&read_beside(&of_file, PARAMETERS, LISTS).unwrap()).run().unwrap();
+    let cascade = WARM.replace(
+        "model = \"pbm\"\ntheta = [0.4, 0.2, 0.1, 0.05]\nkappa = [0.9, 0.45]",
+        "model = \"cascade\"\nattraction = [0.4, 0.2, 0.1, 0.05]\npositions = 2",
     );
-    for delta in deltas {
-        let _ = writeln!(text, "[[policies]]\npolicy = \"cascade-kl\"\nlabel = \"{delta}\"\ndelta = {delta}");
-    }
-    let source = Source::from_text("spec.toml", text).unwrap();
-    let experiment = Experiment::from_document(&source.parse().unwrap()).unwrap();
-    let bounds = experiment.instances.users().bounds_of_stopping(&experiment.policies);
-    bounds.into_iter().map(|bound| (bound.label, bound.value[0])).collect()
-}
-
-#[test]
-fn stopping_times_are_bounded_by_the_theorem_and_by_the_characteristic_time() {
-    let bounds = bounds_of_stopping(&[0.5, 0.4], &[0.1, 0.6]);
-    let labels: Vec<&str> = bounds.iter().map(|(label, _)| &label[..]).collect();
-    // From one half on, the formula of the characteristic time is no bound.
-    let wanted = [
-        "lower bound (CascadeBAI paper, Theorem 4.8, delta = 0.1)",
-        "lower bound (CascadeBAI paper, Theorem 4.8, delta = 0.6)",
-        "lower bound (characteristic time, delta = 0.1)",
-    ];
-    assert_eq!(labels, wanted);
-    let nats = confidence::bernoulli_kl(0.9, 0.1);
-    assert_eq!(bounds[2].1, click_models::bounds::cascade_characteristic_time(&[0.5, 0.4], 1) * nats);
-    assert!(bounds[2].1 > bounds[0].1);
-    // No bound holds for items that cannot be told apart, and one that takes too long is left out.
-    assert_eq!(bounds_of_stopping(&[0.5, 0.5], &[0.1]), []);
-    let weights: Vec<f64> = (1..=129).map(|item| f64::from(item) / 130.0).collect();
-    assert_eq!(bounds_of_stopping(&weights, &[0.1]).len(), 1);
-}
-
-/// The number of pairs of a policy and a model that the reader accepts, with these additional keys.
-fn entered(keys: impl Fn(&str) -> String) -> usize {
-    let mut entered = 0;
-    for name in rows().iter().map(|row| row.name) {
-        for (model, parameters) in MODELS {
-            let head = "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = 1\nseed = 1\n";
-            let users = format!("[[instances]]\nmodel = \"{model}\"\n{parameters}\n");
-            let text = format!("{head}{users}[[policies]]\npolicy = \"{name}\"\n{}\n", keys(model));
-            let source = Source::from_text("spec.toml", text).unwrap();
-            let Ok(experiment) = Experiment::from_document(&source.parse().unwrap()) else { continue };
-            let policies = &experiment.policies;
-            match experiment.instances.model().name {
-                "pbm" => drop(PositionBased::contenders(policies, 10).unwrap()),
-                "semi-bandit" => drop(RandomSemiBandit::contenders(policies, 10).unwrap()),
-                "cascade" => drop(CascadeModel::contenders(policies, 10).unwrap()),
-                "dcm" => drop(DependentClick::contenders(policies, 10).unwrap()),
-                "dbn" => drop(DynamicBayesian::contenders(policies, 10).unwrap()),
-                "ccm" => drop(ClickChain::contenders(policies, 10).unwrap()),
-                "ubm" => drop(UserBrowsing::contenders(policies, 10).unwrap()),
-                "rank-one" => drop(RankOneModel::contenders(policies, 10).unwrap()),
-                "dueling" => drop(DuelingModel::contenders(policies, 10).unwrap()),
-                model => panic!("no contenders on users of {model:?}"),
-            }
-            entered += 1;
-        }
-    }
-    entered
-}
-
-#[test]
-fn every_policy_can_be_entered_on_exactly_the_models_that_it_plays() {
-    // Policies that name best items have other tasks, and `logged` needs the lists of a log.
-    let names = rows().len() - STOPPING - WITH_BUDGET - 1;
-    // `kl-ucb` is one of the prefix policies and plays cells too; `uniform` and `oracle` play everything.
-    let (position_based, unknown_examination, any, cells, pairs) = (5, 5, 6, 6, 8);
-    let prefix = names - position_based - unknown_examination - any - cells - pairs;
-    // Policies for any list, `uniform` and `oracle` among them, play seven models; those two play cells and pairs too.
-    let one_model = position_based + unknown_examination;
-    assert_eq!(entered(|_| String::new()), one_model + 3 * prefix + 7 * any + cells + 3 + pairs + 2);
-    // Policies for any list need no `read-as`, so it is refused; all others can read the feedback of another model.
-    assert_eq!(entered(|_| "read-as = \"pbm\"\nkappa = [0.5]".to_owned()), 6 * position_based);
-    assert_eq!(entered(|_| "read-as = \"pbm\"".to_owned()), 6 * unknown_examination);
-    assert_eq!(entered(|_| "read-as = \"cascade\"".to_owned()), 6 * prefix);
+    let cascade = cascade.replace("\"pbm-gibbs\"\n", "\"pbm-gibbs\"\nread-as = \"pbm\"\n");
+    Runner::new(&read_beside(&cascade, PARAMETERS, LISTS).unwrap()).run().unwrap();
 }

@@ -10,6 +10,7 @@
 use crate::timing::Elapsed;
 use contenders::Record;
 use sim::{Curve, Identification};
+use spec::{Experiment, Task};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -63,6 +64,14 @@ pub(crate) enum Layout {
 }
 
 impl Layout {
+    /// The layout of the runs of an experiment.
+    pub(crate) fn of(experiment: &Experiment) -> Self {
+        match experiment.task() {
+            Task::Regret => Self::Curves(experiment.checkpoints().len()),
+            Task::Identify | Task::Budget => Self::Answers,
+        }
+    }
+
     /// Whether values may have this number of bytes.
     pub(crate) fn admits(self, length: usize) -> bool {
         match self {
@@ -78,14 +87,6 @@ impl Layout {
             Self::Answers => ANSWER,
         };
         Head::LONGEST + values
-    }
-
-    /// The largest number of bytes of a record on disk, without accuracy.
-    pub(crate) fn usual(self) -> usize {
-        match self {
-            Self::Curves(n) => n.saturating_mul(2 * NUMBER).saturating_add(16),
-            Self::Answers => 16 + ANSWER,
-        }
     }
 
     /// Whether values of this number of bytes have accuracy.

@@ -5,13 +5,13 @@ use crate::draws::DrawsOfRuns;
 use crate::journal::JournalError;
 use crate::result::{Answers, Difference, Paired, PolicyResult, PolicySummary, Quantity, ResultFile};
 use crate::runs::Runs;
-use crate::task::Task;
 use sim::Identification;
+use spec::Task;
 
 /// The result of these runs.
 pub(super) fn result(sum_up: &SumUp<'_>, runs: &Runs) -> Result<ResultFile, JournalError> {
     let experiment = sum_up.experiment;
-    let stops = experiment.task == Task::Identify;
+    let stops = experiment.task() == Task::Identify;
     let draws = sum_up.draws(runs);
     let answers = (0..runs.n_policies()).map(|policy| runs.answers(policy));
     let answers = answers.collect::<Result<Vec<_>, _>>()?;
@@ -22,11 +22,8 @@ pub(super) fn result(sum_up: &SumUp<'_>, runs: &Runs) -> Result<ResultFile, Jour
             Answers::of(runs, stops, &draws).expect("an experiment has at least one run"),
         ),
     };
-    let bounds = if stops {
-        experiment.instances.users().bounds_of_stopping(&experiment.policies)
-    } else {
-        Vec::new()
-    };
+    let bounds =
+        if stops { experiment.instances().bounds_of_stopping(experiment.policies()) } else { Vec::new() };
     Ok(ResultFile {
         policies: sum_up.names.iter().zip(&answers).map(policy).collect(),
         paired: paired(sum_up, stops, &answers, &draws),

@@ -3,13 +3,13 @@
 use super::SumUp;
 use crate::draws::DrawsOfRuns;
 use crate::journal::JournalError;
-use crate::models::DrawnUsers;
 use crate::result::{
     Bound, Curves, Difference, Estimate, MeanSe, Optimum, PolicyResult, PolicySummary, ResultFile,
 };
 use crate::runs::{Quantity, Runs};
 use crate::spreads::Spreads;
 use confidence::math::ln;
+use spec::models::DrawnUsers;
 
 /// Bytes of the regrets that are in memory at once: those of all policies at some checkpoints.
 const BLOCK: usize = 1 << 27;
@@ -21,7 +21,7 @@ pub(super) fn result(
     drawn: &DrawnUsers,
 ) -> Result<(ResultFile, Vec<Spreads>), JournalError> {
     let experiment = sum_up.experiment;
-    let checkpoints = &experiment.checkpoints;
+    let checkpoints = experiment.checkpoints();
     let draws = sum_up.draws(runs);
     let last = checkpoints.len().saturating_sub(1);
     let end = |policy| Ok(draws.mean_and_error(&runs.column(policy, Quantity::Regret, last)?).mean);
@@ -55,14 +55,14 @@ pub(super) fn result(
         label: (*label).to_owned(),
         policy: (*policy).to_owned(),
         summary: PolicySummary::Curves(Curves {
-            t: checkpoints.clone(),
+            t: checkpoints.to_vec(),
             regret: spreads.regret.clone(),
             clicks: MeanSe { mean: spreads.clicks.mean.clone(), se: spreads.clicks.se.clone() },
             accuracy: spreads.accuracy.as_ref().map_or_else(Vec::new, |accuracy| accuracy.mean.clone()),
         }),
     };
     let difference =
-        |(regret, of_users)| Difference::Curves { t: checkpoints.clone(), regret, share_of_users: of_users };
+        |(regret, of_users)| Difference::Curves { t: checkpoints.to_vec(), regret, share_of_users: of_users };
     let result = ResultFile {
         policies: sum_up.names.iter().zip(&spreads).map(policy).collect(),
         paired: sum_up.paired(pairs.into_iter().zip(differences.into_iter().map(difference))),
@@ -95,14 +95,14 @@ impl MeanSe {
 /// The lower bound of the model, or the mean `lower_bound` over drawn users, and proven upper bounds of the experiment's policies.
 fn bounds(sum_up: &SumUp<'_>, lower_bound: Option<f64>) -> Vec<Bound> {
     let experiment = sum_up.experiment;
-    let checkpoints = &experiment.checkpoints;
+    let checkpoints = experiment.checkpoints();
     let lower =
-        experiment.instances.lower_bound().map(|(label, factor)| (label, lower_bound.unwrap_or(factor)));
+        experiment.instances().lower_bound().map(|(label, factor)| (label, lower_bound.unwrap_or(factor)));
     let lower = lower.filter(|(_, factor)| factor.is_finite()).map(|(label, factor)| Bound {
         label: label.to_owned(),
-        t: checkpoints.clone(),
+        t: checkpoints.to_vec(),
         value: checkpoints.iter().map(|&t| factor * ln(t as f64)).collect(),
     });
-    let of_policies = experiment.instances.users().bounds_of_policies(&experiment.policies, checkpoints);
+    let of_policies = experiment.instances().bounds_of_policies(experiment.policies(), checkpoints);
     lower.into_iter().chain(of_policies).collect()
 }

@@ -71,7 +71,7 @@ fn runs_on_several_instances_are_observed_block_by_block() {
 /// Of more than thirty policies, those pairs are compared that sentences are about.
 #[test]
 fn pairs_of_many_policies_are_those_of_the_best_and_of_neighbours() {
-    let builder = Experiment::builder("many", experiment(4).instances.clone()).horizon(20).runs(2);
+    let builder = Experiment::builder("many", experiment(4).instances().clone()).horizon(20).runs(2);
     let builder = (0..40).fold(builder, |builder, at| {
         builder.entrant(Entrant {
             label: format!("p{at}"),

@@ -87,7 +87,7 @@ evidence = "exact"
 "#;
 
 fn read(experiment: &str, claims: &str) -> Result<Reproduction, Error> {
-    let fitted = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiment/src/spec/tests");
+    let fitted = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec/src/experiment/tests");
     let experiment = Source::from_text("experiment.toml", experiment)?.allowing(&[fitted.into()]);
     let claims = Source::from_text("claims.toml", claims)?;
     let read =
@@ -311,7 +311,7 @@ fn errors_in_the_claims_name_their_place() {
 /// Claims are tested on independent runs, which runs that share drawn users are not.
 #[test]
 fn claims_refuse_runs_that_share_users() {
-    let fitted = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiment/src/spec/tests/parameters.json");
+    let fitted = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec/src/experiment/tests/parameters.json");
     // The drawn users replace the instances, and with them the printed table and the claim about it.
     let (start, _) = EXPERIMENT.split_once("[printed]").unwrap();
     let (_, panels) = EXPERIMENT.split_once("[[panels]]").unwrap();

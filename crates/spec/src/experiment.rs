@@ -70,7 +70,6 @@ use self::scope::Scope;
 use crate::canonical::Canonical;
 use crate::models::{Evidence, Instances};
 use crate::posterior::PosteriorFile;
-use crate::runs::Layout;
 use contenders::Entrant;
 use documents::names::{MAX_NAME, read_name};
 use documents::number::{counted, noun};
@@ -353,7 +352,7 @@ impl Experiment {
     }
 
     /// The index of the instance of every run.
-    pub(crate) fn instances_of_runs(&self) -> Vec<usize> {
+    pub fn instances_of_runs(&self) -> Vec<usize> {
         let (streams, n_instances) = (Streams::new(self.seed), self.instances.count());
         let shared = self.runs_per_draw();
         let of_draws = self.assignment.instances(n_instances, streams, 0..self.runs.div_ceil(shared));
@@ -395,25 +394,27 @@ impl Experiment {
     }
 
     /// Why the experiment is too large with this number of contenders, with its runs on disk; `None` if it is not.
-    pub(crate) fn too_large_with(&self, n_contenders: usize) -> Option<String> {
+    pub fn too_large_with(&self, n_contenders: usize) -> Option<String> {
         Size { policies: n_contenders as u64, ..self.size() }.too_large(false)
     }
 
     /// Why the experiment is too large with this number of contenders, with its runs in memory; `None` if it is not.
-    pub(crate) fn too_large_in_memory(&self, n_contenders: usize) -> Option<String> {
+    pub fn too_large_in_memory(&self, n_contenders: usize) -> Option<String> {
         Size { policies: n_contenders as u64, ..self.size() }.too_large(true)
     }
 
     fn size(&self) -> Size {
-        Size { runs: self.runs, policies: self.policies.len() as u64, layout: self.layout() }
+        Size { runs: self.runs, policies: self.policies.len() as u64, checkpoints: self.n_checkpoints() }
     }
 
-    /// The values of a run.
-    pub(crate) fn layout(&self) -> Layout {
-        match self.task {
-            Task::Regret => Layout::Curves(self.checkpoints.len()),
-            Task::Identify | Task::Budget => Layout::Answers,
-        }
+    /// The number of checkpoints; `None` if runs end with an answer.
+    fn n_checkpoints(&self) -> Option<usize> {
+        (self.task == Task::Regret).then_some(self.checkpoints.len())
+    }
+
+    /// The largest number of bytes of a run's record on disk, without accuracy.
+    pub fn record_bytes(&self) -> usize {
+        memory::record_bytes(self.n_checkpoints())
     }
 
     /// The canonical form: everything that the result depends on.

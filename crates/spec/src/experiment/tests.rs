@@ -300,30 +300,10 @@ fn users_are_drawn_from_the_posterior_of_a_log_and_its_lists_are_played() {
     assert_ne!(other.identity(), experiment.identity());
     let other = read_beside(UNCERTAIN, PARAMETERS, &LISTS.replace('9', "8")).unwrap();
     assert_ne!(other.identity(), experiment.identity());
-
-    let measured = crate::Runner::new(&experiment).run().unwrap();
-    let (regret, drawn) = (|policy| measured.regret(policy, 0).unwrap(), measured.runs.instances());
-    // The oracle knows the users that are drawn; today's list of two items is worse than theirs, by another amount in every run.
-    assert!(regret(1).iter().all(|regret| *regret == 0.0));
-    let mut regrets: Vec<f64> = (0..40)
-        .filter(|&run| drawn[run] == 0)
-        .map(|run| regret(2)[run])
-        // For some draws it is the best list.
-        .filter(|&regret| regret > 0.0)
-        .collect();
-    let n = regrets.len();
-    regrets.sort_by(f64::total_cmp);
-    regrets.dedup();
-    assert!(n > 10 && regrets.len() == n, "{regrets:?}");
-    let one = crate::Runner::new(&experiment).threads(1).run().unwrap();
-    assert_eq!(one.result.to_json(), measured.result.to_json());
 }
 
-/// With three runs a draw: the same users and instance in three runs in a row, the first ten draws those of ten runs with users of
-/// their own, and the same bytes with shards.
 #[test]
 fn runs_share_their_users() {
-    let alone = read_beside(UNCERTAIN, PARAMETERS, LISTS).unwrap();
     let shared = UNCERTAIN.replace("\"pbm\" }", "\"pbm\", runs-per-draw = 3 }").replace("= 40", "= 30");
     let experiment = read_beside(&shared, PARAMETERS, LISTS).unwrap();
     assert!(experiment.to_toml().contains(", runs-per-draw = 3 }"), "{}", experiment.to_toml());
@@ -334,33 +314,6 @@ fn runs_share_their_users() {
     let identity = |spec: &str| read_beside(spec, PARAMETERS, LISTS).unwrap().identity();
     assert_eq!(identity(&one), identity(&without));
     assert_ne!(identity(&shared), identity(&without));
-
-    let measured = crate::Runner::new(&experiment).run().unwrap();
-    let of_each = crate::Runner::new(&alone).run().unwrap();
-    // What the log's lists lose depends on the users alone if all lists of a query are the same.
-    let (together, each) = (measured.regret(2, 0).unwrap(), of_each.regret(2, 0).unwrap());
-    for run in 0..30 {
-        assert_eq!(measured.runs.instances()[run], of_each.runs.instances()[run / 3]);
-        assert_eq!(together[run], each[run / 3], "run {run}");
-    }
-    let result = &measured.result;
-    assert_eq!((result.runs, result.runs_per_draw, result.observations()), (30, Some(3), 5));
-    let pair = |result: &crate::ResultFile| {
-        result.paired.iter().find(|pair| (pair.a.as_str(), pair.b.as_str()) == ("oracle", "logged")).cloned()
-    };
-    // Both lose the same in all runs of a draw, so everything comes from the users: but two instances leave eight degrees of freedom.
-    assert_eq!(pair(result).unwrap().difference.share_of_users(), None);
-    assert_eq!(pair(&of_each.result).unwrap().difference.share_of_users(), None);
-    let more = shared.replace("= 30", "= 60");
-    let measured = crate::Runner::new(&read_beside(&more, PARAMETERS, LISTS).unwrap()).run().unwrap();
-    let share = pair(&measured.result).unwrap().difference.share_of_users().unwrap();
-    assert!((share.mean - 1.0).abs() < 1e-9 && share.se < 1e-9, "{share:?}");
-    // The error is that of ten blocks: one draw of each of two queries.
-    let draws: Vec<f64> = measured.regret(2, 0).unwrap().into_iter().step_by(3).collect();
-    let blocks: Vec<f64> = draws.chunks_exact(2).map(|of| f64::midpoint(of[0], of[1])).collect();
-    let (mean, se) = sim::mean_and_error(&blocks);
-    let found = measured.result.at_the_end("logged", measured.result.outcome()).unwrap();
-    assert!((found.0 - mean).abs() < 1e-12 && (found.1 - se).abs() < 1e-12, "{found:?} {mean} {se}");
 
     let error = |spec: &str| read_beside(spec, PARAMETERS, LISTS).unwrap_err().to_string();
     let uneven = error(&shared.replace("= 30", "= 31"));
@@ -467,27 +420,6 @@ fn a_policy_begins_with_the_fit_of_a_log() {
     assert_ne!(flat.identity(), experiment.identity());
     assert_eq!(flat.doubts(), ["warm: the same policy as pbm-gibbs, with other random numbers"]);
     assert_eq!(read_beside(&said, PARAMETERS, LISTS).unwrap().identity(), flat.identity());
-
-    // The log is right about the best two of four items, so less is lost. Without an effect a gain of 5 standard errors has a probability of 3e-7. A
-    // first 60 runs gained 2.4 with a standard error of .6, so 600 are expected to gain 12 of them: less than 5 has a probability below 1e-11.
-    let measured = crate::Runner::new(&experiment).run().unwrap();
-    let [cold, warm] = [0, 1].map(|policy| measured.regret(policy, 0).unwrap());
-    let gains: Vec<f64> = cold.iter().zip(warm).map(|(cold, warm)| cold - warm).collect();
-    let n = gains.len() as f64;
-    let mean = gains.iter().sum::<f64>() / n;
-    let variance = gains.iter().map(|gain| (gain - mean) * (gain - mean)).sum::<f64>() / (n - 1.0);
-    assert!(mean > 5.0 * (variance / n).sqrt(), "{mean} {}", (variance / n).sqrt());
-
-    // Users of the fit itself, and users of another model whose clicks are read as those of position-based ones.
-    let of_file =
-        UNCERTAIN.replace("\"pbm-ts\"", "\"pbm-gibbs\"\nprior = \"fitted\"\nprior_file = \"p.json\"");
-    crate::Runner::new(&read_beside(&of_file, PARAMETERS, LISTS).unwrap()).run().unwrap();
-    let cascade = WARM.replace(
-        "model = \"pbm\"\ntheta = [0.4, 0.2, 0.1, 0.05]\nkappa = [0.9, 0.45]",
-        "model = \"cascade\"\nattraction = [0.4, 0.2, 0.1, 0.05]\npositions = 2",
-    );
-    let cascade = cascade.replace("\"pbm-gibbs\"\n", "\"pbm-gibbs\"\nread-as = \"pbm\"\n");
-    crate::Runner::new(&read_beside(&cascade, PARAMETERS, LISTS).unwrap()).run().unwrap();
 }
 
 #[test]

@@ -32,17 +32,16 @@ pub use instance::Instance;
 pub use key::{KeyKind, Length, ModelKey, Shape};
 pub use list::UserModel;
 pub use parameter::{InstanceTable, Parameter, Parameters};
-pub use tournament::EnterError;
+pub use tournament::{DrawnUsers, EnterError, OWN, OwnContender, TournamentSettings};
 
 pub(crate) use evidence::EvidenceOf;
 pub(crate) use list::{LowerBound, Member};
 pub(crate) use parameter::CanonicalInstance;
-pub(crate) use tournament::{DrawnUsers, OWN, OwnContender, TournamentSettings};
 
+use crate::bound::Bound;
 use crate::fields::read_tables;
 use crate::posterior::PosteriorFile;
 use crate::queries::Queries;
-use crate::result::Bound;
 use click_models::{ListShape, PreferenceMatrix};
 use contenders::{AnyTournament, Entrant, LoggedLists};
 use documents::names::{read_title, unique};
@@ -281,7 +280,7 @@ impl Instances {
     /// The number of instances of a block, whose mean is one observation. Random subsets of one
     /// matrix are a sample of all its subsets, as users that are drawn from a fit are of all users:
     /// a run on one of them is an observation.
-    pub(crate) fn per_block(&self) -> usize {
+    pub fn per_block(&self) -> usize {
         if self.duels().is_some_and(Duels::are_one_sample) { 1 } else { self.count() }
     }
 
@@ -301,6 +300,41 @@ impl Instances {
     /// `None` if some instance has no bound.
     pub fn lower_bound(&self) -> Option<(&'static str, f64)> {
         self.0.lower_bound().filter(|(_, factor)| factor.is_finite())
+    }
+}
+
+/// The methods of a runner.
+impl Instances {
+    /// The tournament of an experiment on these users.
+    ///
+    /// # Errors
+    ///
+    /// A contender cannot play on them, or the checkpoints do not increase.
+    pub fn enter(
+        &self,
+        settings: &TournamentSettings<'_>,
+    ) -> Result<Box<dyn AnyTournament + '_>, EnterError> {
+        self.0.enter(settings)
+    }
+
+    /// The users that these runs of a tournament for regret meet on these instances.
+    pub fn drawn(
+        &self,
+        settings: &TournamentSettings<'_>,
+        runs: Range<u64>,
+        instances_of_runs: &[usize],
+    ) -> DrawnUsers {
+        self.0.drawn(settings, runs, instances_of_runs)
+    }
+
+    /// Proven upper bounds on the regret of policies, at these rounds.
+    pub fn bounds_of_policies(&self, policies: &[Entrant], checkpoints: &[u64]) -> Vec<Bound> {
+        self.0.bounds_of_policies(policies, checkpoints)
+    }
+
+    /// Bounds on the stopping time of policies.
+    pub fn bounds_of_stopping(&self, policies: &[Entrant]) -> Vec<Bound> {
+        self.0.bounds_of_stopping(policies)
     }
 }
 

@@ -16,9 +16,9 @@ pub use value::{
     text, with,
 };
 
+use crate::experiment::{COUNTS, HORIZONS};
 use crate::fields::RUNS;
 use crate::posterior::RUNS_PER_DRAW;
-use crate::spec::{COUNTS, HORIZONS};
 use crate::task::Task;
 use click_models::ListShape;
 use documents::names::MAX_NAME;

@@ -2,8 +2,8 @@
 
 use super::tournament::{DrawnUsers, EnterError, TournamentSettings, drawn, for_regret};
 use super::{Evidence, EvidenceOf, Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
+use crate::bound::Bound;
 use crate::posterior::PosteriorFile;
-use crate::result::Bound;
 use click_models::ListShape;
 use contenders::{AnyTournament, Entrant, LoggedLists, Play};
 use policies::Logged;

@@ -1,8 +1,8 @@
 //! The schema of a policy's table, from the rows of the catalogue.
 
 use super::value::{array, choice, described, entries, probability, reference, text, with};
+use crate::experiment::{assumes_examination, has_prior};
 use crate::models::MODELS;
-use crate::spec::{assumes_examination, has_prior};
 use click_models::ListShape;
 use policies::catalogue::{Kind, ParameterRow, PolicySpec, Protocol, Row, rows};
 use serde_json::{Map, Value, json};

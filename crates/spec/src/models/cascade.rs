@@ -5,7 +5,7 @@ use super::key::{ATTRACTION, KeyKind, Length, ModelKey, POSITIONS};
 use super::posterior::instances;
 use super::tournament::{EnterError, TournamentSettings, enter, for_regret};
 use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
-use crate::result::Bound;
+use crate::bound::Bound;
 use crate::task::Task;
 use click_models::bounds::{cascade_bai_lower_bound, cascade_characteristic_time};
 use click_models::{CascadeModel, ListShape};

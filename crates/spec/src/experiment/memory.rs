@@ -12,7 +12,6 @@
 //! A run that ends with an answer counts as one checkpoint. A number takes 24 bytes as text. A text counts twice, because its buffer grows
 //! by doubling. The memory of a policy while it plays is not counted: it is needed once per thread, not once per run.
 
-use crate::runs::Layout;
 use documents::number::noun;
 
 /// The most memory that an experiment may take: 8 GiB.
@@ -23,6 +22,12 @@ const NUMBER: f64 = 24.0;
 /// Bytes of the label and other words in a row of a table.
 const WORDS: f64 = 128.0;
 
+/// The largest number of bytes of a run's record on disk, without accuracy.
+pub(super) fn record_bytes(checkpoints: Option<usize>) -> usize {
+    // The head; regret and clicks at each checkpoint, or two counts and a byte.
+    16 + checkpoints.map_or(17, |n| n.saturating_mul(16).min(usize::MAX - 16))
+}
+
 /// The counts that the memory of an experiment depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
@@ -30,27 +35,24 @@ pub(super) struct Size {
     pub(super) runs: u64,
     /// Policies.
     pub(super) policies: u64,
-    /// The values of a run.
-    pub(super) layout: Layout,
+    /// Checkpoints of a run; `None` if runs end with an answer.
+    pub(super) checkpoints: Option<usize>,
 }
 
 impl Size {
     /// Why this is too large; `None` if it is not. `in_memory`: whether runs are recorded in memory.
     pub(super) fn too_large(self, in_memory: bool) -> Option<String> {
-        let Self { runs, policies, layout } = self;
+        let Self { runs, policies, checkpoints } = self;
         let (in_runs, in_summaries) = (self.of_runs(in_memory), self.of_summaries());
         let total = in_runs + in_summaries;
         if total <= LIMIT {
             return None;
         }
         let gibibytes = (total / GIBIBYTE).ceil();
-        let (at, or_checkpoints) = match layout {
-            Layout::Curves(checkpoints) => {
-                (format!(" at {checkpoints} {}", noun(checkpoints as u64, "checkpoint")), true)
-            }
-            Layout::Answers => (String::new(), false),
-        };
-        let remedy = match (in_memory, in_runs > in_summaries, or_checkpoints) {
+        let at = checkpoints.map_or_else(String::new, |checkpoints| {
+            format!(" at {checkpoints} {}", noun(checkpoints as u64, "checkpoint"))
+        });
+        let remedy = match (in_memory, in_runs > in_summaries, checkpoints.is_some()) {
             (true, true, true) => "give a directory for the runs, or reduce runs, policies or checkpoints",
             (true, true, false) => "give a directory for the runs, or reduce runs or policies",
             (false, true, _) => "reduce runs or policies",
@@ -68,17 +70,14 @@ impl Size {
 
     /// Bytes that grow with the number of runs.
     fn of_runs(self, in_memory: bool) -> f64 {
-        let record = if in_memory { 2.0 * self.layout.usual() as f64 } else { 0.0 };
+        let record = if in_memory { 2.0 * record_bytes(self.checkpoints) as f64 } else { 0.0 };
         self.runs as f64 * (4.0 * 8.0 + self.policies as f64 * (16.0 + 8.0 + record))
     }
 
     /// Bytes that do not depend on the number of runs.
     fn of_summaries(self) -> f64 {
         let policies = self.policies as f64;
-        let checkpoints = match self.layout {
-            Layout::Curves(checkpoints) => checkpoints as f64,
-            Layout::Answers => 1.0,
-        };
+        let checkpoints = self.checkpoints.unwrap_or(1) as f64;
         let policy = 2048.0 + checkpoints * (28.0 * 8.0 + 28.0 * 2.0 * NUMBER + 6.0 * WORDS);
         let pair = 1024.0 + checkpoints * (3.0 * 8.0 + 3.0 * 2.0 * NUMBER);
         policies * policy + policies * (policies - 1.0) / 2.0 * pair
@@ -90,7 +89,7 @@ mod tests {
     use super::*;
 
     fn size(runs: u64, policies: u64, checkpoints: usize) -> Size {
-        Size { runs, policies, layout: Layout::Curves(checkpoints) }
+        Size { runs, policies, checkpoints: Some(checkpoints) }
     }
 
     #[test]
@@ -128,7 +127,7 @@ mod tests {
 
     #[test]
     fn answers_have_no_checkpoints() {
-        let fault = Size { layout: Layout::Answers, ..size(1 << 40, 3, 1) }.too_large(false).unwrap();
+        let fault = Size { checkpoints: None, ..size(1 << 40, 3, 1) }.too_large(false).unwrap();
         assert!(fault.starts_with("1099511627776 runs of 3 policies take about"), "{fault}");
         assert!(fault.ends_with("more than 8 GiB: reduce runs or policies"), "{fault}");
     }

@@ -36,36 +36,41 @@ pub enum EnterError {
 /// What a tournament depends on besides its users.
 #[derive(Debug)]
 pub struct TournamentSettings<'a> {
-    pub(crate) task: Task,
+    /// What a run measures and when it ends.
+    pub task: Task,
     /// Rounds of a run; the maximal number if policies stop by themselves.
-    pub(crate) horizon: u64,
+    pub horizon: u64,
     /// Rounds after which regret is recorded.
-    pub(crate) checkpoints: &'a [u64],
-    pub(crate) runs: u64,
+    pub checkpoints: &'a [u64],
+    /// The number of runs.
+    pub runs: u64,
     /// Which instance a run plays on.
-    pub(crate) assignment: Assignment,
-    pub(crate) seed: u64,
-    pub(crate) policies: &'a [Entrant],
+    pub assignment: Assignment,
+    /// Master seed.
+    pub seed: u64,
+    /// Policies of the catalogue.
+    pub policies: &'a [Entrant],
     /// Contenders of the caller.
-    pub(crate) own: &'a [OwnContender],
+    pub own: &'a [OwnContender],
 }
 
 /// Properties of the users that the runs drew.
 #[derive(Debug)]
-pub(crate) struct DrawnUsers {
+pub struct DrawnUsers {
     /// Expected clicks per round of a best list, for every run.
-    pub(crate) optimal_clicks: Vec<f64>,
+    pub optimal_clicks: Vec<f64>,
     /// The factor of the lower bound, mean over the drawn users; `None` if the users are known.
-    pub(crate) lower_bound: Option<f64>,
+    pub lower_bound: Option<f64>,
 }
 
 /// The policy name of every contender of the caller.
-pub(crate) const OWN: &str = "own";
+pub const OWN: &str = "own";
 
 /// A contender of the caller.
 #[derive(Clone)]
-pub(crate) struct OwnContender {
-    pub(crate) label: String,
+pub struct OwnContender {
+    /// Its label, which is its name in the experiment.
+    pub label: String,
     /// An `Arc<dyn Contender<M, T>>`.
     contender: Arc<dyn Any + Send + Sync>,
     /// `M` and `T`, for messages.
@@ -73,7 +78,8 @@ pub(crate) struct OwnContender {
 }
 
 impl OwnContender {
-    pub(crate) fn new<M: ClickModel + 'static, T: sim::Task + 'static>(
+    /// A contender without the types of its users and its task.
+    pub fn new<M: ClickModel + 'static, T: sim::Task + 'static>(
         contender: impl Contender<M, T> + 'static,
     ) -> Self {
         let contender: Arc<dyn Contender<M, T>> = Arc::new(contender);

@@ -6,8 +6,8 @@
 //! Two parts of it have a hash of their own. The *base* is everything but the number of runs and the policies: experiments with one base
 //! can share a directory, since their runs meet the same users. The *policies* are hashed one by one, each with its label.
 
+use crate::experiment::Experiment;
 use crate::models::{CanonicalInstance, Model, OWN};
-use crate::spec::Experiment;
 use crate::task::Task;
 use confidence::Probability;
 use contenders::Entrant;
@@ -27,12 +27,13 @@ pub struct Canonical {
 
 /// A policy of the catalogue in its canonical form.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CanonicalPolicy {
-    pub(crate) label: String,
+pub struct CanonicalPolicy {
+    /// Its label in the experiment.
+    pub label: String,
     /// Label and all parameters as JSON.
-    pub(crate) json: String,
+    pub json: String,
     /// SHA-256 of the JSON, in hexadecimal.
-    pub(crate) sha256: String,
+    pub sha256: String,
 }
 
 impl Canonical {
@@ -47,7 +48,7 @@ impl Canonical {
     /// # Panics
     ///
     /// Never: every value of an experiment can be written as JSON.
-    pub(crate) fn of<'a>(experiment: &'a Experiment, own: impl Iterator<Item = &'a str>) -> Self {
+    pub fn of<'a>(experiment: &'a Experiment, own: impl Iterator<Item = &'a str>) -> Self {
         let json = to_json(&Form { experiment, own: own.collect() });
         let policy = |entry: &Entrant| {
             let json = to_json(&Policy::of(entry));
@@ -77,7 +78,7 @@ impl Canonical {
     }
 
     /// The policies of the catalogue, in the order of the experiment.
-    pub(crate) fn policies(&self) -> &[CanonicalPolicy] {
+    pub fn policies(&self) -> &[CanonicalPolicy] {
         &self.policies
     }
 }

@@ -1,7 +1,7 @@
 //! An experiment built in Rust.
 
+use crate::experiment::{COUNTS, Experiment, HORIZONS, RUNS, Schedule, Task, check};
 use crate::models::Instances;
-use crate::spec::{COUNTS, Experiment, HORIZONS, RUNS, Schedule, Task, check};
 use contenders::Entrant;
 use documents::names::{name_fault, title_fault};
 use itertools::Itertools as _;

@@ -1,0 +1,130 @@
+//! Every policy that the reader accepts for a model can also play it.
+
+use crate::Experiment;
+use click_models::{
+    CascadeModel, ClickChain, DependentClick, DuelingModel, DynamicBayesian, PositionBased, RandomSemiBandit,
+    RankOneModel, UserBrowsing,
+};
+use contenders::{Play, recommending_contenders, stopping_contenders};
+use documents::toml_reader::Source;
+use policies::catalogue::rows;
+use std::fmt::Write as _;
+
+const MODELS: [(&str, &str); 9] = [
+    ("pbm", "theta = [0.5, 0.4]\nkappa = [0.9]"),
+    ("semi-bandit", "theta = [0.5, 0.4]\nkappa = [0.9]"),
+    ("cascade", "attraction = [0.5, 0.4]\npositions = 1"),
+    ("dcm", "attraction = [0.5, 0.4]\nleave = [0.5]"),
+    ("dbn", "attraction = [0.5, 0.4]\nsatisfaction = [0.2, 0.6]\ncontinuation = 0.9\npositions = 1"),
+    ("ccm", "attraction = [0.5, 0.4]\ncontinuation = [0.9, 0.7, 0.2]\npositions = 1"),
+    ("ubm", "attraction = [0.5, 0.4]\nexamination = [[0.9]]"),
+    ("rank-one", "rows = [0.5, 0.4]\ncolumns = [0.5]"),
+    ("dueling", "preferences = [[0.5, 0.6], [0.4, 0.5]]"),
+];
+
+/// The number of policies that name the best items and stop, and the number of those that need a budget.
+const STOPPING: usize = 4;
+const WITH_BUDGET: usize = 1;
+
+#[test]
+fn exactly_the_policies_that_name_best_items_can_be_entered_for_tasks_that_ask_for_them() {
+    for (task, length, n_policies) in
+        [("identify", "max_steps", STOPPING), ("budget", "horizon", STOPPING + WITH_BUDGET)]
+    {
+        let mut entered = 0;
+        for name in rows().iter().map(|row| row.name) {
+            let text = format!(
+                "name = \"x\"\ntask = \"{task}\"\n{length} = 10\nruns = 1\nseed = 1\n[[instances]]\nmodel = \"cascade\"\n\
+                 attraction = [0.5, 0.4]\npositions = 1\n[[policies]]\npolicy = \"{name}\"\n"
+            );
+            let source = Source::from_text("spec.toml", text).unwrap();
+            let Ok(experiment) = Experiment::from_document(&source.parse().unwrap()) else { continue };
+            if task == "identify" {
+                drop(stopping_contenders(experiment.policies()).unwrap());
+            }
+            drop(recommending_contenders(experiment.policies(), 10).unwrap());
+            entered += 1;
+        }
+        assert_eq!(entered, n_policies);
+    }
+}
+
+/// The bounds on stopping times of an experiment with these weights and one policy for each `delta`: label and value.
+fn bounds_of_stopping(attraction: &[f64], deltas: &[f64]) -> Vec<(String, f64)> {
+    let mut text = format!(
+        "name = \"x\"\ntask = \"identify\"\nmax_steps = 10\nruns = 1\nseed = 1\n[[instances]]\nmodel = \"cascade\"\n\
+         attraction = {attraction:?}\npositions = 1\n"
+    );
+    for delta in deltas {
+        let _ = writeln!(text, "[[policies]]\npolicy = \"cascade-kl\"\nlabel = \"{delta}\"\ndelta = {delta}");
+    }
+    let source = Source::from_text("spec.toml", text).unwrap();
+    let experiment = Experiment::from_document(&source.parse().unwrap()).unwrap();
+    let bounds = experiment.instances().bounds_of_stopping(experiment.policies());
+    bounds.into_iter().map(|bound| (bound.label, bound.value[0])).collect()
+}
+
+#[test]
+fn stopping_times_are_bounded_by_the_theorem_and_by_the_characteristic_time() {
+    let bounds = bounds_of_stopping(&[0.5, 0.4], &[0.1, 0.6]);
+    let labels: Vec<&str> = bounds.iter().map(|(label, _)| &label[..]).collect();
+    // From one half on, the formula of the characteristic time is no bound.
+    let wanted = [
+        "lower bound (CascadeBAI paper, Theorem 4.8, delta = 0.1)",
+        "lower bound (CascadeBAI paper, Theorem 4.8, delta = 0.6)",
+        "lower bound (characteristic time, delta = 0.1)",
+    ];
+    assert_eq!(labels, wanted);
+    let nats = confidence::bernoulli_kl(0.9, 0.1);
+    assert_eq!(bounds[2].1, click_models::bounds::cascade_characteristic_time(&[0.5, 0.4], 1) * nats);
+    assert!(bounds[2].1 > bounds[0].1);
+    // No bound holds for items that cannot be told apart, and one that takes too long is left out.
+    assert_eq!(bounds_of_stopping(&[0.5, 0.5], &[0.1]), []);
+    let weights: Vec<f64> = (1..=129).map(|item| f64::from(item) / 130.0).collect();
+    assert_eq!(bounds_of_stopping(&weights, &[0.1]).len(), 1);
+}
+
+/// The number of pairs of a policy and a model that the reader accepts, with these additional keys.
+fn entered(keys: impl Fn(&str) -> String) -> usize {
+    let mut entered = 0;
+    for name in rows().iter().map(|row| row.name) {
+        for (model, parameters) in MODELS {
+            let head = "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = 1\nseed = 1\n";
+            let users = format!("[[instances]]\nmodel = \"{model}\"\n{parameters}\n");
+            let text = format!("{head}{users}[[policies]]\npolicy = \"{name}\"\n{}\n", keys(model));
+            let source = Source::from_text("spec.toml", text).unwrap();
+            let Ok(experiment) = Experiment::from_document(&source.parse().unwrap()) else { continue };
+            let policies = experiment.policies();
+            match experiment.instances().model().name {
+                "pbm" => drop(PositionBased::contenders(policies, 10).unwrap()),
+                "semi-bandit" => drop(RandomSemiBandit::contenders(policies, 10).unwrap()),
+                "cascade" => drop(CascadeModel::contenders(policies, 10).unwrap()),
+                "dcm" => drop(DependentClick::contenders(policies, 10).unwrap()),
+                "dbn" => drop(DynamicBayesian::contenders(policies, 10).unwrap()),
+                "ccm" => drop(ClickChain::contenders(policies, 10).unwrap()),
+                "ubm" => drop(UserBrowsing::contenders(policies, 10).unwrap()),
+                "rank-one" => drop(RankOneModel::contenders(policies, 10).unwrap()),
+                "dueling" => drop(DuelingModel::contenders(policies, 10).unwrap()),
+                model => panic!("no contenders on users of {model:?}"),
+            }
+            entered += 1;
+        }
+    }
+    entered
+}
+
+#[test]
+fn every_policy_can_be_entered_on_exactly_the_models_that_it_plays() {
+    // Policies that name best items have other tasks, and `logged` needs the lists of a log.
+    let names = rows().len() - STOPPING - WITH_BUDGET - 1;
+    // `kl-ucb` is one of the prefix policies and plays cells too; `uniform` and `oracle` play everything.
+    let (position_based, unknown_examination, any, cells, pairs) = (5, 5, 6, 6, 8);
+    let prefix = names - position_based - unknown_examination - any - cells - pairs;
+    // Policies for any list, `uniform` and `oracle` among them, play seven models; those two play cells and pairs too.
+    let one_model = position_based + unknown_examination;
+    assert_eq!(entered(|_| String::new()), one_model + 3 * prefix + 7 * any + cells + 3 + pairs + 2);
+    // Policies for any list need no `read-as`, so it is refused; all others can read the feedback of another model.
+    assert_eq!(entered(|_| "read-as = \"pbm\"\nkappa = [0.5]".to_owned()), 6 * position_based);
+    assert_eq!(entered(|_| "read-as = \"pbm\"".to_owned()), 6 * unknown_examination);
+    assert_eq!(entered(|_| "read-as = \"cascade\"".to_owned()), 6 * prefix);
+}
