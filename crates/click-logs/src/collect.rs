@@ -7,13 +7,13 @@
 use crate::counts::Counts;
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
+use crate::fields::MAX_COUNT;
 use crate::hold_out::HoldOut;
 use crate::log::{HeldOut, Log};
 use crate::names::{Id, Interner, MIX_B, lock, mix};
 use crate::read_report::ReadReport;
 use crate::session::Sessions;
-use crate::sink::{Sink, Tally};
-use crate::table::{MAX_COUNT, PackedCell, Shown, Table};
+use crate::table::{PackedCell, Shown, Table};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,7 +50,7 @@ impl Collector {
             sessions: vec![Vec::new(); self.tables.len()],
             expanded: Vec::new(),
             places: Vec::with_capacity(BATCH),
-            tally: Tally::default(),
+            report: ReadReport::default(),
         }
     }
 
@@ -108,7 +108,7 @@ pub(crate) struct Batches<'a> {
     /// Reused: the cells of sessions, and places of cells.
     expanded: Vec<PackedCell>,
     places: Vec<u32>,
-    pub(crate) tally: Tally,
+    report: ReadReport,
 }
 
 /// Lines for one table.
@@ -187,24 +187,24 @@ impl Batches<'_> {
     }
 
     /// Counts the rest.
-    pub(crate) fn finish(mut self) -> Tally {
+    pub(crate) fn finish(mut self) -> ReadReport {
         for number in 0..self.collector.tables.len() {
             self.shown[number].count(&self.collector.tables[number], &mut self.places);
             self.count_sessions(number);
         }
-        self.tally
+        self.report
     }
-}
 
-impl Sink for Batches<'_> {
+    /// The identifier of a name.
     #[inline]
-    fn id(&mut self, name: &[u8]) -> Result<Id, Fault> {
+    pub(crate) fn id(&mut self, name: &[u8]) -> Result<Id, Fault> {
         self.collector.interner.id(name)
     }
 
+    /// Counts an item that was shown; `at` is the line's place in the log.
     #[inline]
-    fn shown(&mut self, shown: Shown, at: u64) {
-        self.tally.shown(&shown);
+    pub(crate) fn shown(&mut self, shown: Shown, at: u64) {
+        self.report.add_shown(shown.clicks, shown.impressions);
         // Nothing was shown, so there is no cell.
         if shown.impressions > 0 {
             match self.collector.hold_out {
@@ -214,8 +214,9 @@ impl Sink for Batches<'_> {
         }
     }
 
-    fn session(&mut self, query: Id, items: &[Id], clicks: u64, at: u64) {
-        self.tally.session(items, clicks);
+    /// Counts a list of 64 items at most; bit `l` of `clicks` is position `l`.
+    pub(crate) fn session(&mut self, query: Id, items: &[Id], clicks: u64, at: u64) {
+        self.report.add_session(items, clicks);
         let held_out = self.collector.hold_out.is_some_and(|hold_out| hold_out.at(at).takes_one());
         let number = table_of(query, held_out);
         let words = &mut self.sessions[number];
@@ -226,15 +227,18 @@ impl Sink for Batches<'_> {
         }
     }
 
-    fn session_at_fault(&mut self) {
-        self.tally.sessions_at_fault += 1;
+    /// Notes that lines of the session counted last were skipped.
+    pub(crate) fn session_at_fault(&mut self) {
+        self.report.sessions_at_fault += 1;
     }
 
-    fn clicks_outside(&mut self, clicks: u64) {
-        self.tally.clicks_outside = self.tally.clicks_outside.saturating_add(clicks);
+    /// Counts clicks on items that no list shows.
+    pub(crate) fn clicks_outside(&mut self, clicks: u64) {
+        self.report.clicks_outside = self.report.clicks_outside.saturating_add(clicks);
     }
 
-    fn clicks_clipped(&mut self, clicks: u64) {
-        self.tally.clicks_clipped(clicks);
+    /// Notes a line with this number of clicks above its impressions, which are not counted.
+    pub(crate) fn clicks_clipped(&mut self, clicks: u64) {
+        self.report.add_clipped(clicks);
     }
 }

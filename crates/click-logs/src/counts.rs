@@ -3,8 +3,9 @@
 //! Queries are sorted by identifier, cells by (item, position). So the same log gives the same counts, byte by byte, for any assignment of
 //! blocks to threads. Positions count from 0.
 
+use crate::fields::MAX_COUNT;
 use crate::names::{self, Id, Names, Renaming};
-use crate::table::{Count40, MAX_COUNT, PackedCell, Table};
+use crate::table::{Count40, PackedCell, Table};
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;

@@ -4,13 +4,13 @@ mod collect;
 mod counts;
 mod error;
 mod fault;
+mod fields;
 mod hold_out;
 mod log;
 mod names;
 mod read;
 mod read_report;
 mod session;
-mod sink;
 mod table;
 
 pub mod fit;

@@ -4,7 +4,6 @@
 //! with LF or CR LF; blank ones are skipped. A byte order mark at the start of a file is removed. Compressed files (gzip, also with several members) are recognised
 //! by their first bytes. Counts, reports, and which error comes first do not depend on the number of threads.
 
-mod fields;
 pub mod formats;
 mod line;
 mod marks;
@@ -16,22 +15,19 @@ mod source;
 pub use self::formats::{Columns, Delimited, Format, Frame, ReadColumn, Value};
 pub use self::source::Input;
 
-pub(crate) use self::fields::digits;
-
 use self::line::{LineFault, LineFormat, is_blank};
 use self::marks::{Line, Lines};
 use self::meaning::Meaning;
 use self::open_lists::{Closing, Spot};
 use self::progress::Progress;
-use self::source::{Block, Source, Totals};
-use crate::collect::Collector;
+use self::source::{Block, Source};
+use crate::collect::{Batches, Collector};
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
 use crate::hold_out::HoldOut;
 use crate::log::Log;
-use crate::names::{TextHash, lock};
+use crate::names::lock;
 use crate::read_report::ReadReport;
-use crate::sink::{LookThrough, Sink, Tally};
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -70,42 +66,6 @@ pub struct Reader {
     block_bytes: usize,
     keep_sessions: bool,
     hold_out: Option<HoldOut>,
-}
-
-/// Where threads put what they parse.
-trait Keep: Sync {
-    type Sink<'a>: Sink
-    where
-        Self: 'a;
-    fn sink(&self) -> Self::Sink<'_>;
-    fn done(sink: Self::Sink<'_>) -> Tally;
-}
-
-impl Keep for Collector {
-    type Sink<'a> = crate::collect::Batches<'a>;
-
-    fn sink(&self) -> Self::Sink<'_> {
-        self.batches()
-    }
-
-    fn done(sink: Self::Sink<'_>) -> Tally {
-        sink.finish()
-    }
-}
-
-/// Keeps nothing: for reading that only reports.
-struct Nothing(TextHash);
-
-impl Keep for Nothing {
-    type Sink<'a> = LookThrough;
-
-    fn sink(&self) -> LookThrough {
-        LookThrough { names: self.0, tally: Tally::default() }
-    }
-
-    fn done(sink: LookThrough) -> Tally {
-        sink.tally
-    }
 }
 
 impl Reader {
@@ -220,21 +180,11 @@ impl Reader {
         self.read_inputs(vec![Input::stream(name, stream)])
     }
 
-    /// Reads files as [`read_files`](Self::read_files) does, and keeps only the report.
-    ///
-    /// # Errors
-    ///
-    /// As [`read_files`](Self::read_files).
-    pub fn scan_files<P: AsRef<Path>>(&self, files: &[P]) -> Result<ReadReport, Error> {
-        let inputs = files.iter().map(|path| Input::file(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
-        self.format.read(self, inputs, &Nothing(TextHash::new()))
-    }
-
-    fn read_lines<F: LineFormat, K: Keep>(
+    fn read_lines<F: LineFormat>(
         &self,
         format: &F,
         inputs: Vec<Input<'_>>,
-        keep: &K,
+        collector: &Collector,
     ) -> Result<ReadReport, Error> {
         if inputs.is_empty() {
             return Err(no_file());
@@ -245,44 +195,44 @@ impl Reader {
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             for _ in 1..self.threads.get() {
-                scope.spawn(|| self.work(format, keep, &source, &progress, &stop));
+                scope.spawn(|| self.work(format, collector, &source, &progress, &stop));
             }
-            self.work(format, keep, &source, &progress, &stop);
+            self.work(format, collector, &source, &progress, &stop);
         });
         let source = source.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let progress = progress.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        self.finish(progress, keep, &names, source.totals())
+        self.finish(progress, collector, &names, source.report)
     }
 
     /// Ends the lists that are open, and sums up.
-    fn finish<K: Keep>(
+    fn finish(
         &self,
         mut progress: Progress,
-        keep: &K,
+        collector: &Collector,
         names: &[Arc<str>],
-        totals: Totals,
+        totals: ReadReport,
     ) -> Result<ReadReport, Error> {
         let open = std::mem::take(&mut progress.open);
         if let Some(columns) = self.format.columns() {
             let (column, lenient) = (columns.position.as_str(), self.max_skipped.is_some());
             let closing = Closing { names, column, meaning: self.meaning, lenient };
-            let (mut sink, mut faults) = (keep.sink(), Progress::default());
-            closing.close(&open, &mut sink, &mut faults);
-            progress.absorb(faults, &K::done(sink));
+            let (mut batches, mut faults) = (collector.batches(), Progress::default());
+            closing.close(&open, &mut batches, &mut faults);
+            progress.absorb(faults, &batches.finish());
         }
-        progress.finish(totals, self.max_skipped)
+        progress.finish(&totals, self.max_skipped)
     }
 
     /// The work of each thread: parses blocks until none is left or an error occurred.
-    fn work<F: LineFormat, K: Keep>(
+    fn work<F: LineFormat>(
         &self,
         format: &F,
-        keep: &K,
+        collector: &Collector,
         source: &Mutex<Source<'_, F>>,
         progress: &Mutex<Progress>,
         stop: &AtomicBool,
     ) {
-        let mut sink = keep.sink();
+        let mut batches = collector.batches();
         let (mut mine, mut memory) = (Progress::default(), F::Memory::default());
         let mut buffer = Vec::new();
         while !stop.load(Ordering::Relaxed) {
@@ -290,7 +240,7 @@ impl Reader {
             let fine = match block {
                 Ok(None) => break,
                 Ok(Some(block)) => {
-                    self.parse(format, &block, &buffer[..block.len], &mut memory, &mut sink, &mut mine)
+                    self.parse(format, &block, &buffer[..block.len], &mut memory, &mut batches, &mut mine)
                 }
                 Err((file, error)) => {
                     mine.fail((file, u64::MAX), error);
@@ -301,19 +251,19 @@ impl Reader {
                 stop.store(true, Ordering::Relaxed);
             }
         }
-        let tally = K::done(sink);
+        let tally = batches.finish();
         mine.open.push(F::open_lists(memory));
         lock(progress).absorb(mine, &tally);
     }
 
     /// Parses a block; a strict reader stops at the first fault. Returns whether to go on.
-    fn parse<F: LineFormat, S: Sink>(
+    fn parse<F: LineFormat>(
         &self,
         format: &F,
         block: &Block<F::Layout>,
         bytes: &[u8],
         memory: &mut F::Memory,
-        sink: &mut S,
+        batches: &mut Batches<'_>,
         progress: &mut Progress,
     ) -> bool {
         let mut lines = Lines::new(bytes, format.delimiter(&block.layout));
@@ -331,10 +281,10 @@ impl Reader {
                     Ok(())
                 }
                 Line::Whole(line) => {
-                    format.enter(&block.layout, line, memory, sink);
-                    format.line(&block.layout, line, at, memory, sink)
+                    format.enter(&block.layout, line, memory, batches);
+                    format.line(&block.layout, line, at, memory, batches)
                 }
-                Line::Cut(columns) => format.columns(&block.layout, columns, at, memory, sink),
+                Line::Cut(columns) => format.columns(&block.layout, columns, at, memory, batches),
             };
             if let Err(mut fault) = counted {
                 let line = lines.line_from(start);
@@ -350,8 +300,8 @@ impl Reader {
             }
             number += n_lines;
         }
-        progress.lines += number - block.first_line - n_blank;
-        format.end(memory, sink);
+        progress.report.lines += number - block.first_line - n_blank;
+        format.end(memory, batches);
         true
     }
 }

@@ -1,6 +1,7 @@
 //! Counts of what was read and what was skipped.
 
 use crate::error::Place;
+use crate::names::Id;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -52,6 +53,47 @@ pub struct Skipped {
 }
 
 impl ReadReport {
+    #[inline]
+    pub(crate) fn add_shown(&mut self, clicks: u64, impressions: u64) {
+        self.impressions = self.impressions.saturating_add(impressions);
+        self.clicks = self.clicks.saturating_add(clicks);
+    }
+
+    /// Adds a session whose `l`-th item was clicked if bit `l` of `clicks` is 1.
+    pub(crate) fn add_session(&mut self, items: &[Id], clicks: u64) {
+        self.sessions += 1;
+        // Lists are short, 64 items at most.
+        let repeated = |place: usize| items[..place].contains(&items[place]);
+        self.sessions_with_repeats += u64::from((1..items.len()).any(repeated));
+        self.add_shown(clicks.count_ones().into(), items.len() as u64);
+    }
+
+    pub(crate) fn add_clipped(&mut self, clicks: u64) {
+        self.lines_clipped += 1;
+        self.clicks_clipped = self.clicks_clipped.saturating_add(clicks);
+    }
+
+    /// Adds the counts of another part of the log, except those of skipped lines.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        self.files += other.files;
+        for (mine, more) in [
+            (&mut self.lines, other.lines),
+            (&mut self.bytes, other.bytes),
+            (&mut self.sessions, other.sessions),
+            (&mut self.sessions_at_fault, other.sessions_at_fault),
+            (&mut self.sessions_with_repeats, other.sessions_with_repeats),
+            (&mut self.impressions, other.impressions),
+            (&mut self.clicks, other.clicks),
+            (&mut self.clicks_outside, other.clicks_outside),
+            (&mut self.lines_clipped, other.lines_clipped),
+            (&mut self.clicks_clipped, other.clicks_clipped),
+            (&mut self.empty_files, other.empty_files),
+            (&mut self.byte_order_marks, other.byte_order_marks),
+        ] {
+            *mine = mine.saturating_add(more);
+        }
+    }
+
     /// Lines skipped for any reason.
     pub fn n_skipped(&self) -> u64 {
         self.skipped.values().map(|skipped| skipped.lines).sum()

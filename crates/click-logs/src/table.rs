@@ -3,13 +3,12 @@
 //! Entries are in vectors, and a hash table finds their index. The order of the hash table has no effect, since everything is sorted at
 //! the end. A cell takes 24 bytes, and about 9 in the hash table.
 
+use crate::fields::MAX_COUNT;
 use crate::names::{Id, Renaming, TextHash};
 use hashbrown::HashTable;
 
 /// The place of a cell that the table does not have.
 const NEW: u32 = u32::MAX;
-/// Clicks and impressions of a line and of a cell are below this number.
-pub(crate) const MAX_COUNT: u64 = (1 << 40) - 1;
 
 /// A count below 2^40, in five bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -2,7 +2,6 @@
 //!
 //! ```text
 //! cargo run --release -p measurements --bin log_speed -- generate kdd2012 training.txt 10000000
-//! cargo run --release -p measurements --bin log_speed -- scan kdd2012 training.txt
 //! cargo run --release -p measurements --bin log_speed -- count kdd2012 training.txt
 //! cargo run --release -p measurements --bin log_speed -- hold-out kdd2012 training.txt
 //! ```
@@ -14,7 +13,7 @@
 //! `sessions`, `delimited` and `parquet`.
 
 use click_logs::generate::{Traffic, kdd2012, yandex};
-use click_logs::{Error, ReadReport, Reader, formats};
+use click_logs::{Reader, formats};
 use click_models::PositionBased;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -56,18 +55,20 @@ fn main() -> Outcome {
                 generate(format, lines, n_queries, out)
             }
         }
-        [task @ ("scan" | "count" | "hold-out"), format, path, ref threads @ ..] if threads.len() < 2 => {
+        [task @ ("count" | "hold-out"), format, path, ref threads @ ..] if threads.len() < 2 => {
             let row = formats::find(format).ok_or_else(|| format!("`{format}` is no format"))?;
             let mut reader = Reader::new(row.format(row.names_columns().then_some(COLUMNS))?);
             if let Some(threads) = threads.first() {
                 reader = reader.threads(threads.parse()?);
             }
             let before = seconds();
-            let report = match task {
-                "scan" => reader.scan_files(&[path])?,
-                "count" => count(&reader, path)?,
-                _ => count(&reader.hold_out(10, 1)?, path)?,
-            };
+            if task == "hold-out" {
+                reader = reader.hold_out(10, 1)?;
+            }
+            let log = reader.read_files(&[path])?;
+            let (counts, _) = log.whole();
+            println!("{} queries, {} cells", counts.n_queries(), counts.n_cells());
+            let report = &log.report;
             let seconds = seconds() - before;
             let gigabytes = report.bytes as f64 / 1e9;
             println!("{report}");
@@ -81,17 +82,10 @@ fn main() -> Outcome {
             Ok(())
         }
         _ => {
-            Err("expected: generate FORMAT FILE LINES [QUERIES] | scan|count|hold-out FORMAT FILE [THREADS]"
+            Err("expected: generate FORMAT FILE LINES [QUERIES] | count|hold-out FORMAT FILE [THREADS]"
                 .into())
         }
     }
-}
-
-fn count(reader: &Reader, path: &str) -> Result<ReadReport, Error> {
-    let log = reader.read_files(&[path])?;
-    let (counts, _) = log.whole();
-    println!("{} queries, {} cells", counts.n_queries(), counts.n_cells());
-    Ok(log.report)
 }
 
 fn generate(format: &str, lines: u64, n_queries: u64, mut out: impl Write) -> Outcome {

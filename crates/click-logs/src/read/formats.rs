@@ -40,8 +40,9 @@ pub use self::rows::Value;
 use self::define::formats;
 use self::delimited::NamesColumns;
 use self::row::Making;
+use super::Reader;
 use super::source::Input;
-use super::{Keep, Reader};
+use crate::collect::Collector;
 use crate::error::Error;
 use crate::read_report::ReadReport;
 

@@ -2,8 +2,8 @@
 
 use super::marks::CutLine;
 use super::open_lists::{OpenLists, Spot};
+use crate::collect::Batches;
 use crate::fault::Fault;
-use crate::sink::Sink;
 
 /// A fault, its column, and the text there.
 #[derive(Debug)]
@@ -68,22 +68,22 @@ pub(crate) trait LineFormat: Sync {
     /// Called for every line, also for faulty ones. For formats whose lines belong together, decides whether the line belongs to those
     /// above.
     #[inline]
-    fn enter<S: Sink>(
+    fn enter(
         &self,
         _layout: &Self::Layout,
         _line: &[u8],
         _memory: &mut Self::Memory,
-        _sink: &mut S,
+        _sink: &mut Batches<'_>,
     ) {
     }
 
-    fn line<S: Sink>(
+    fn line(
         &self,
         layout: &Self::Layout,
         line: &[u8],
         at: Spot,
         memory: &mut Self::Memory,
-        sink: &mut S,
+        batches: &mut Batches<'_>,
     ) -> Result<(), LineFault>;
 
     /// The byte between columns, for a format that lets lines be cut into columns before it gets them. It then gets lines with quotation
@@ -95,21 +95,21 @@ pub(crate) trait LineFormat: Sync {
 
     /// Called for a line that was cut into columns, instead of [`enter`](Self::enter) and [`line`](Self::line).
     #[inline]
-    fn columns<S: Sink>(
+    fn columns(
         &self,
         layout: &Self::Layout,
         line: CutLine<'_>,
         at: Spot,
         memory: &mut Self::Memory,
-        sink: &mut S,
+        batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let line = line.whole();
-        self.enter(layout, line, memory, sink);
-        self.line(layout, line, at, memory, sink)
+        self.enter(layout, line, memory, batches);
+        self.line(layout, line, at, memory, batches)
     }
 
     /// Called at the end of a block, which is the end of everything that its lines belong to, except for open lists.
-    fn end<S: Sink>(&self, _memory: &mut Self::Memory, _sink: &mut S) {}
+    fn end(&self, _memory: &mut Self::Memory, _sink: &mut Batches<'_>) {}
 
     /// The lists that are open until the end of the log.
     fn open_lists(_memory: Self::Memory) -> OpenLists {

@@ -3,7 +3,7 @@
 //! Line ends, delimiters and quotation marks of 64 bytes of the block are found at once, whatever lines they belong to. Columns are short, so
 //! looking for the end of one after the other would cost more than all else that is done to a line.
 
-use super::fields::{high_bits_of, in_lowest_bits};
+use crate::fields::{high_bits_of, in_lowest_bits};
 
 /// The lines of a block, one after another.
 pub(crate) struct Lines<'a> {

@@ -1,8 +1,8 @@
 //! Settings for numbers whose meaning differs between logs: the first position, and clicks above impressions.
 
-use super::fields::MAX_POSITIONS;
+use crate::collect::Batches;
 use crate::fault::Fault;
-use crate::sink::Sink;
+use crate::fields::MAX_POSITIONS;
 
 /// The meaning of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,14 +49,19 @@ impl Meaning {
 
     /// The clicks to count: no more than impressions.
     #[inline]
-    pub(crate) fn clicks<S: Sink>(self, clicks: u64, impressions: u64, sink: &mut S) -> Result<u64, Fault> {
+    pub(crate) fn clicks(
+        self,
+        clicks: u64,
+        impressions: u64,
+        batches: &mut Batches<'_>,
+    ) -> Result<u64, Fault> {
         if clicks <= impressions {
             return Ok(clicks);
         }
         if !self.clip_clicks {
             return Err(Fault::ClicksAboveImpressions { impressions });
         }
-        sink.clicks_clipped(clicks - impressions);
+        batches.clicks_clipped(clicks - impressions);
         Ok(impressions)
     }
 }

@@ -10,10 +10,10 @@
 use super::line::Lost;
 use super::meaning::Meaning;
 use super::progress::Progress;
+use crate::collect::Batches;
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
 use crate::names::{Id, TextHash};
-use crate::sink::Sink;
 use crate::table::Shown;
 use std::sync::Arc;
 
@@ -126,7 +126,7 @@ pub(crate) struct Closing<'a> {
 }
 
 impl Closing<'_> {
-    pub(crate) fn close(&self, parts: &[OpenLists], sink: &mut impl Sink, progress: &mut Progress) {
+    pub(crate) fn close(&self, parts: &[OpenLists], batches: &mut Batches<'_>, progress: &mut Progress) {
         let mut runs: Vec<(&Run, &[Id])> = Vec::with_capacity(parts.iter().map(|part| part.runs.len()).sum());
         for part in parts {
             runs.extend(part.runs.iter().map(|run| (run, &part.items[run.start..][..usize::from(run.len)])));
@@ -144,16 +144,16 @@ impl Closing<'_> {
                 });
                 let (list, rest) = of_key.split_at(again.unwrap_or(of_key.len()));
                 of_key = rest;
-                self.list(list, sink, progress);
+                self.list(list, batches, progress);
             }
         }
     }
 
     /// Ends a list.
-    fn list(&self, runs: &[(&Run, &[Id])], sink: &mut impl Sink, progress: &mut Progress) {
+    fn list(&self, runs: &[(&Run, &[Id])], batches: &mut Batches<'_>, progress: &mut Progress) {
         // The usual case.
         if let &[(run @ &Run { first: 0, len: 1.., .. }, items)] = runs {
-            return sink.session(run.query, items, run.clicks, run.spot.at);
+            return batches.session(run.query, items, run.clicks, run.spot.at);
         }
         let mut at_fault = runs.iter().any(|(run, _)| run.len == 0);
         let mut lines: Vec<(Line<'_>, Id)> = Vec::new();
@@ -178,9 +178,9 @@ impl Closing<'_> {
             }
         }
         if let ([_, ..], Some(first)) = (items.as_slice(), runs.iter().find(|(run, _)| run.len > 0)) {
-            sink.session(first.0.query, &items, clicks, first.0.spot.at);
+            batches.session(first.0.query, &items, clicks, first.0.spot.at);
             if at_fault {
-                sink.session_at_fault();
+                batches.session_at_fault();
             }
         }
     }

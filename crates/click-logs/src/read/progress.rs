@@ -2,20 +2,17 @@
 
 use super::line::Lost;
 use super::open_lists::OpenLists;
-use super::source::Totals;
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
 use crate::read_report::{ReadReport, Skipped};
-use crate::sink::Tally;
 use std::collections::BTreeMap;
 
 /// The reports of all threads.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
-    pub(crate) lines: u64,
+    pub(crate) report: ReadReport,
     /// Of each thread.
     pub(crate) open: Vec<OpenLists>,
-    tally: Tally,
     /// Skipped lines, and the place of the first.
     skipped: BTreeMap<&'static str, (Skipped, (usize, u64))>,
     /// The first error in the order of (file, line).
@@ -56,10 +53,10 @@ impl Progress {
         }
     }
 
-    pub(crate) fn absorb(&mut self, other: Self, tally: &Tally) {
-        self.lines += other.lines;
+    pub(crate) fn absorb(&mut self, other: Self, counted: &ReadReport) {
+        self.report.absorb(&other.report);
+        self.report.absorb(counted);
         self.open.extend(other.open);
-        self.tally.absorb(tally);
         for (reason, (skipped, at)) in other.skipped {
             self.add_skipped(reason, skipped, at);
         }
@@ -69,28 +66,13 @@ impl Progress {
     }
 
     /// The report, or the first error, or the error that too much was skipped.
-    pub(crate) fn finish(self, totals: Totals, max_skipped: Option<f64>) -> Result<ReadReport, Error> {
+    pub(crate) fn finish(self, source: &ReadReport, max_skipped: Option<f64>) -> Result<ReadReport, Error> {
         if let Some((_, error)) = self.failure {
             return Err(error);
         }
-        let Tally { impressions, clicks, .. } = self.tally;
-        let skipped = self.skipped.into_iter();
-        let report = ReadReport {
-            files: totals.files,
-            lines: self.lines,
-            bytes: totals.bytes,
-            sessions: self.tally.sessions,
-            sessions_at_fault: self.tally.sessions_at_fault,
-            sessions_with_repeats: self.tally.sessions_with_repeats,
-            impressions,
-            clicks,
-            clicks_outside: self.tally.clicks_outside,
-            lines_clipped: self.tally.lines_clipped,
-            clicks_clipped: self.tally.clicks_clipped,
-            empty_files: totals.empty_files,
-            byte_order_marks: totals.byte_order_marks,
-            skipped: skipped.map(|(reason, (skipped, _))| (reason, skipped)).collect(),
-        };
+        let mut report = self.report;
+        report.absorb(source);
+        report.skipped = self.skipped.into_iter().map(|(reason, (skipped, _))| (reason, skipped)).collect();
         if report.lines == 0 {
             return Err(Error::of(ErrorKind::Empty, "", "no line to read in any file"));
         }

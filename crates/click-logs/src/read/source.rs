@@ -2,6 +2,7 @@
 
 use super::line::{LineFormat, MAX_TEXT, is_blank};
 use crate::error::{Error, ErrorKind, Place};
+use crate::read_report::ReadReport;
 use documents::{BYTE_ORDER_MARK, Unpacked};
 use std::collections::VecDeque;
 use std::fmt;
@@ -166,34 +167,29 @@ struct Open<'a, L> {
     any_line: bool,
 }
 
-/// Total amounts read.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Totals {
-    pub(crate) files: usize,
-    pub(crate) bytes: u64,
-    /// Files that started with a byte order mark.
-    pub(crate) byte_order_marks: u64,
-    pub(crate) empty_files: u64,
-}
-
 pub(crate) struct Source<'a, F: LineFormat> {
     format: &'a F,
     inputs: VecDeque<Input<'a>>,
     open: Option<Open<'a, F::Layout>>,
     block_bytes: usize,
     lenient: bool,
-    totals: Totals,
+    /// Files and bytes so far.
+    pub(crate) report: ReadReport,
     failed: bool,
 }
 
 impl<'a, F: LineFormat> Source<'a, F> {
     pub(crate) fn new(format: &'a F, inputs: Vec<Input<'a>>, block_bytes: usize, lenient: bool) -> Self {
         let inputs = inputs.into();
-        Self { format, inputs, open: None, block_bytes, lenient, totals: Totals::default(), failed: false }
-    }
-
-    pub(crate) fn totals(&self) -> Totals {
-        self.totals
+        Self {
+            format,
+            inputs,
+            open: None,
+            block_bytes,
+            lenient,
+            report: ReadReport::default(),
+            failed: false,
+        }
     }
 
     /// Reads the next block of the log into `buffer`. `None` after the last block or an error.
@@ -206,7 +202,7 @@ impl<'a, F: LineFormat> Source<'a, F> {
         }
         let result = self.try_next(buffer);
         self.failed = result.is_err();
-        result.map_err(|error| (self.totals.files.saturating_sub(1), error))
+        result.map_err(|error| (self.report.files.saturating_sub(1), error))
     }
 
     fn try_next(&mut self, buffer: &mut Vec<u8>) -> Result<Option<Block<F::Layout>>, Error> {
@@ -232,7 +228,7 @@ impl<'a, F: LineFormat> Source<'a, F> {
             open.bytes.tail.clear();
             open.bytes.tail.extend_from_slice(&buffer[cut..len]);
             let block = Block {
-                file: self.totals.files - 1,
+                file: self.report.files - 1,
                 name: Arc::clone(&open.bytes.name),
                 layout: Arc::clone(&open.layout),
                 first_line: open.next_line,
@@ -241,7 +237,7 @@ impl<'a, F: LineFormat> Source<'a, F> {
             };
             open.next_line += memchr::memchr_iter(b'\n', &buffer[..cut]).count() as u64;
             open.offset += cut as u64;
-            self.totals.bytes += cut as u64;
+            self.report.bytes += cut as u64;
             self.open = Some(open);
             return Ok(Some(block));
         }
@@ -249,13 +245,13 @@ impl<'a, F: LineFormat> Source<'a, F> {
 
     /// An empty file: Spark and other engines write such parts, but it may be a mistake.
     fn empty(&mut self, name: &str) -> Result<(), Error> {
-        self.totals.empty_files += 1;
+        self.report.empty_files += 1;
         if self.lenient { Ok(()) } else { Err(Error::of(ErrorKind::Empty, name, "no line to read")) }
     }
 
     /// Opens a file, removes a byte order mark and reads the header. `None` if a required header is missing.
     fn open(&mut self, input: Input<'a>) -> Result<Option<Open<'a, F::Layout>>, Error> {
-        self.totals.files += 1;
+        self.report.files += 1;
         let Input { name, stream, watch, stop } = input;
         let in_file = |error| Error::io(&name, error, false);
         let stream = match stream {
@@ -284,7 +280,7 @@ impl<'a, F: LineFormat> Source<'a, F> {
             return Err(Error::of(ErrorKind::Read, name, *what));
         }
         if start.starts_with(BYTE_ORDER_MARK) {
-            self.totals.byte_order_marks += 1;
+            self.report.byte_order_marks += 1;
             start.drain(..BYTE_ORDER_MARK.len());
         }
         let header = match first_line(&start) {
@@ -305,7 +301,7 @@ impl<'a, F: LineFormat> Source<'a, F> {
             let place = Place { file: name.to_string(), line: n_lines.max(1), column: None, text, message };
             Error::at(ErrorKind::Header, place)
         })?;
-        self.totals.bytes += header as u64;
+        self.report.bytes += header as u64;
         start.drain(..header);
         bytes.tail = start;
         Ok(Some(Open {

@@ -3,7 +3,6 @@
 use crate::collect::Collector;
 use crate::read_report::ReadReport;
 use crate::session::Sessions;
-use crate::sink::Sink as _;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::num::NonZeroUsize;

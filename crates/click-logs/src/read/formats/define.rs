@@ -42,14 +42,14 @@ macro_rules! formats {
                 }
             }
 
-            pub(super) fn read<K: Keep>(
+            pub(super) fn read(
                 &self,
                 reader: &Reader,
                 inputs: Vec<Input<'_>>,
-                keep: &K,
+                collector: &Collector,
             ) -> Result<ReadReport, Error> {
                 match self {
-                    $(Self::$Variant $(($settings))? => $file::read($($settings,)? reader, inputs, keep),)*
+                    $(Self::$Variant $(($settings))? => $file::read($($settings,)? reader, inputs, collector),)*
                 }
             }
         }

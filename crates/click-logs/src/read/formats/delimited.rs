@@ -9,15 +9,15 @@
 //!
 //! [`open_lists`]: crate::read::open_lists
 
-use super::{Format, Input, Keep, ReadReport, Reader};
+use super::{Collector, Format, Input, ReadReport, Reader};
+use crate::collect::Batches;
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
-use crate::read::fields::{check_count, table_clicks, table_number};
+use crate::fields::{check_count, table_clicks, table_number};
 use crate::read::line::{LineFault, LineFormat, MAX_TEXT};
 use crate::read::marks::{CutLine, after_last_record};
 use crate::read::meaning::Meaning;
 use crate::read::open_lists::{KeyHash, OpenLists, Spot};
-use crate::sink::Sink;
 use crate::table::Shown;
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -212,13 +212,17 @@ fn is_parquet(path: &Path) -> bool {
     of_content || path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"))
 }
 
-pub(super) fn read<K: Keep>(
+pub(super) fn read(
     table: &Delimited,
     reader: &Reader,
     inputs: Vec<Input<'_>>,
-    keep: &K,
+    collector: &Collector,
 ) -> Result<ReadReport, Error> {
-    reader.read_lines(&TableLines { table, meaning: reader.meaning, hash: KeyHash::default() }, inputs, keep)
+    reader.read_lines(
+        &TableLines { table, meaning: reader.meaning, hash: KeyHash::default() },
+        inputs,
+        collector,
+    )
 }
 
 /// The roles of columns; each is an index into [`Columns::by_role`].
@@ -326,17 +330,17 @@ impl LineFormat for TableLines<'_> {
         })
     }
 
-    fn line<S: Sink>(
+    fn line(
         &self,
         layout: &Layout,
         line: &[u8],
         at: Spot,
         lists: &mut OpenLists,
-        sink: &mut S,
+        batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let fields = split(line, layout.delimiter).map_err(|fault| LineFault::new(fault, 0, b"\""))?;
         let fields_of = layout.columns.map(|column| fields.get(column?).map(AsRef::as_ref));
-        self.shown(layout, fields.len(), fields_of, at, lists, sink)
+        self.shown(layout, fields.len(), fields_of, at, lists, batches)
     }
 
     fn delimiter(&self, layout: &Layout) -> Option<u8> {
@@ -344,16 +348,16 @@ impl LineFormat for TableLines<'_> {
     }
 
     #[inline]
-    fn columns<S: Sink>(
+    fn columns(
         &self,
         layout: &Layout,
         line: CutLine<'_>,
         at: Spot,
         lists: &mut OpenLists,
-        sink: &mut S,
+        batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let fields = layout.columns.map(|column| line.get(column?));
-        self.shown(layout, line.n_columns(), fields, at, lists, sink)
+        self.shown(layout, line.n_columns(), fields, at, lists, batches)
     }
 
     fn open_lists(lists: OpenLists) -> OpenLists {
@@ -372,25 +376,25 @@ impl LineFormat for TableLines<'_> {
 impl TableLines<'_> {
     /// Reads a line, and notes a fault in its list.
     #[inline]
-    fn shown<S: Sink>(
+    fn shown(
         &self,
         layout: &Layout,
         found: usize,
         fields: [Option<&[u8]>; ROLES],
         at: Spot,
         lists: &mut OpenLists,
-        sink: &mut S,
+        batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let Some(session) = fields[SESSION].filter(|_| layout.columns[SESSION].is_some()) else {
-            let shown = self.read(layout, found, fields, sink)?;
+            let shown = self.read(layout, found, fields, batches)?;
             if let Some(shown) = shown {
-                sink.shown(shown, at.at);
+                batches.shown(shown, at.at);
             }
             return Ok(());
         };
         let query = self.hash.of_text(fields[QUERY].unwrap_or_default());
         let key = self.hash.of_both(self.hash.of_text(session), query);
-        let shown = self.read(layout, found, fields, sink).inspect_err(|_| lists.skip(key, at))?;
+        let shown = self.read(layout, found, fields, batches).inspect_err(|_| lists.skip(key, at))?;
         if let Some(shown) = shown {
             lists.push(key, &shown, at, layout.columns[POSITION].map_or(0, |column| column + 1));
         }
@@ -398,12 +402,12 @@ impl TableLines<'_> {
     }
 
     /// Reads a line; `None` if its position is not wanted. `found` is its number of columns; `fields` are the columns by role.
-    fn read<S: Sink>(
+    fn read(
         &self,
         layout: &Layout,
         found: usize,
         fields: [Option<&[u8]>; ROLES],
-        sink: &mut S,
+        batches: &mut Batches<'_>,
     ) -> Result<Option<Shown>, LineFault> {
         let expected = layout.n_columns;
         if found != expected {
@@ -440,12 +444,12 @@ impl TableLines<'_> {
             return Err(in_role(SESSION)(Fault::Empty));
         }
         let query = fields[QUERY].unwrap_or(ONE_QUERY);
-        let query = sink.id(query).map_err(in_role(QUERY))?;
-        let item = sink.id(field(ITEM)).map_err(in_role(ITEM))?;
+        let query = batches.id(query).map_err(in_role(QUERY))?;
+        let item = batches.id(field(ITEM)).map_err(in_role(ITEM))?;
         let position = position.map_err(in_role(POSITION))?;
         let clicks = clicks().map_err(in_role(CLICK))?;
         let impressions = impressions().map_err(in_role(IMPRESSIONS))?;
-        let clicks = self.meaning.clicks(clicks, impressions, sink).map_err(in_role(CLICK))?;
+        let clicks = self.meaning.clicks(clicks, impressions, batches).map_err(in_role(CLICK))?;
         Ok(position.map(|position| Shown { query, item, clicks, impressions, position }))
     }
 }

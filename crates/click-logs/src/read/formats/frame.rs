@@ -5,14 +5,14 @@
 
 use super::delimited::{Columns, ROLES};
 use super::rows::{Rows, TableOfRows, Value};
-use super::{Keep, ReadReport, Reader};
+use super::{ReadReport, Reader};
 use crate::collect::Collector;
 use crate::error::{Error, ErrorKind};
 use crate::log::Log;
 use crate::names::lock;
 use crate::read::open_lists::KeyHash;
 use crate::read::progress::Progress;
-use crate::read::source::{Totals, stopped};
+use crate::read::source::stopped;
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -167,11 +167,11 @@ impl Reader {
         collector.finish(self.threads, report)
     }
 
-    fn read_rows<K: Keep>(
+    fn read_rows(
         &self,
         frame: &Frame<'_>,
         table: TableOfRows<'_>,
-        keep: &K,
+        collector: &Collector,
         stop: Option<&AtomicBool>,
     ) -> Result<ReadReport, Error> {
         if frame.n_rows == 0 {
@@ -181,7 +181,7 @@ impl Reader {
         let progress = Mutex::new(Progress::default());
         let failed = AtomicBool::new(false);
         let work = || {
-            let (mut sink, mut mine) = (keep.sink(), Progress::default());
+            let (mut batches, mut mine) = (collector.batches(), Progress::default());
             while !failed.load(Ordering::Relaxed) {
                 let start = next.fetch_add(ROWS_OF_A_THREAD, Ordering::Relaxed);
                 if start >= frame.n_rows {
@@ -190,7 +190,7 @@ impl Reader {
                 let taken = start..frame.n_rows.min(start + ROWS_OF_A_THREAD);
                 let error = stopped(stop, table.name);
                 let fine = error.is_none() && {
-                    let mut rows = Rows::new(table, &mut sink, &mut mine);
+                    let mut rows = Rows::new(table, &mut batches, &mut mine);
                     let fine = count(frame, taken.clone(), &table, &mut rows);
                     rows.close();
                     fine.unwrap_or_else(|error| {
@@ -205,7 +205,7 @@ impl Reader {
                     failed.store(true, Ordering::Relaxed);
                 }
             }
-            lock(&progress).absorb(mine, &K::done(sink));
+            lock(&progress).absorb(mine, &batches.finish());
         };
         std::thread::scope(|scope| {
             for _ in 1..self.threads.get().min(frame.n_rows.div_ceil(ROWS_OF_A_THREAD)) {
@@ -214,7 +214,7 @@ impl Reader {
             work();
         });
         let progress = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.finish(progress, keep, &[table.name.into()], Totals::default())
+        self.finish(progress, collector, &[table.name.into()], ReadReport::default())
     }
 }
 
@@ -223,7 +223,7 @@ fn count(
     frame: &Frame<'_>,
     range: Range<usize>,
     table: &TableOfRows<'_>,
-    rows: &mut Rows<'_, impl crate::sink::Sink>,
+    rows: &mut Rows<'_, '_>,
 ) -> Result<bool, Error> {
     let mut values: [Vec<Value<'_>>; ROLES] = Default::default();
     for (batch, part) in frame.parts(range) {

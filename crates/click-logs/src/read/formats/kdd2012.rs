@@ -7,15 +7,15 @@
 //! Other columns are not read. The user's column is never shown. If a line has another number of columns, any of them may be the user's:
 //! errors then show only the text before the last column and before the twelfth.
 
-use super::{Input, Keep, ReadReport, Reader};
+use super::{Collector, Input, ReadReport, Reader};
+use crate::collect::Batches;
 use crate::error::Error;
 use crate::fault::Fault;
+use crate::fields::{MAX_POSITIONS, check_count, number_in, tabs_of_64};
 use crate::names::Id;
-use crate::read::fields::{MAX_POSITIONS, check_count, number_in, tabs_of_64};
 use crate::read::line::{LineFault, LineFormat};
 use crate::read::meaning::Meaning;
 use crate::read::open_lists::Spot;
-use crate::sink::Sink;
 use crate::table::Shown;
 
 const COLUMNS: [&str; 12] = [
@@ -41,8 +41,12 @@ struct Kdd2012 {
     meaning: Meaning,
 }
 
-pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<ReadReport, Error> {
-    reader.read_lines(&Kdd2012 { meaning: reader.meaning.of_format() }, inputs, keep)
+pub(super) fn read(
+    reader: &Reader,
+    inputs: Vec<Input<'_>>,
+    collector: &Collector,
+) -> Result<ReadReport, Error> {
+    reader.read_lines(&Kdd2012 { meaning: reader.meaning.of_format() }, inputs, collector)
 }
 
 impl LineFormat for Kdd2012 {
@@ -55,13 +59,13 @@ impl LineFormat for Kdd2012 {
     }
 
     #[inline]
-    fn line<S: Sink>(
+    fn line(
         &self,
         (): &(),
         line: &[u8],
         at: Spot,
         (): &mut (),
-        sink: &mut S,
+        batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         // The ends of the columns to read, after a 0 for the start of the first.
         let mut ends = [0; LAST_COUNTED + 1];
@@ -88,17 +92,17 @@ impl LineFormat for Kdd2012 {
         };
         let clicks = number(1).and_then(check_count).map_err(in_column(1))?;
         let impressions = number(2).and_then(check_count).map_err(in_column(2))?;
-        let clicks = self.meaning.clicks(clicks, impressions, sink).map_err(in_column(1))?;
-        let item = number(4).and_then(|number| id(number, text(4), sink)).map_err(in_column(4))?;
+        let clicks = self.meaning.clicks(clicks, impressions, batches).map_err(in_column(1))?;
+        let item = number(4).and_then(|number| id(number, text(4), batches)).map_err(in_column(4))?;
         let depth = number(6).map_err(in_column(6))?;
         if depth == 0 || depth > MAX_POSITIONS && self.meaning.n_positions > MAX_POSITIONS {
             return Err(in_column(6)(Fault::BadDepth));
         }
         let position =
             number(7).and_then(|place| self.meaning.position(place, depth)).map_err(in_column(7))?;
-        let query = number(8).and_then(|number| id(number, text(8), sink)).map_err(in_column(8))?;
+        let query = number(8).and_then(|number| id(number, text(8), batches)).map_err(in_column(8))?;
         if let Some(position) = position {
-            sink.shown(Shown { query, item, clicks, impressions, position }, at.at);
+            batches.shown(Shown { query, item, clicks, impressions, position }, at.at);
         }
         Ok(())
     }
@@ -123,8 +127,8 @@ fn find_ends(line: &[u8], ends: &mut [usize; LAST_COUNTED + 1]) -> Result<(), Li
 
 /// The name of a number; a number of 64 bits is kept as text.
 #[inline]
-fn id<S: Sink>(number: u64, text: &[u8], sink: &mut S) -> Result<Id, Fault> {
-    if number < 1 << 63 { Ok(Id(number)) } else { sink.id(text) }
+fn id(number: u64, text: &[u8], batches: &mut Batches<'_>) -> Result<Id, Fault> {
+    if number < 1 << 63 { Ok(Id(number)) } else { batches.id(text) }
 }
 
 #[cold]

@@ -4,13 +4,17 @@
 //! queries: the only query is called `all`.
 
 use super::delimited::{Columns, Delimited, TableLines};
-use super::{Input, Keep, ReadReport, Reader};
+use super::{Collector, Input, ReadReport, Reader};
 use crate::error::Error;
 use crate::read::open_lists::KeyHash;
 
-pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<ReadReport, Error> {
+pub(super) fn read(
+    reader: &Reader,
+    inputs: Vec<Input<'_>>,
+    collector: &Collector,
+) -> Result<ReadReport, Error> {
     let (meaning, hash) = (reader.meaning.of_format(), KeyHash::default());
-    reader.read_lines(&TableLines { table: &columns(), meaning, hash }, inputs, keep)
+    reader.read_lines(&TableLines { table: &columns(), meaning, hash }, inputs, collector)
 }
 
 fn columns() -> Delimited {

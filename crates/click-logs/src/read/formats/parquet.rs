@@ -10,11 +10,11 @@ use super::{Columns, Format};
 use crate::error::{Error, ErrorKind};
 
 #[cfg(not(feature = "parquet"))]
-pub(super) fn read<K: super::Keep>(
+pub(super) fn read(
     _: &Columns,
     _: &super::Reader,
     _: Vec<super::Input<'_>>,
-    _: &K,
+    _: &super::Collector,
 ) -> Result<super::ReadReport, Error> {
     Err(not_built())
 }

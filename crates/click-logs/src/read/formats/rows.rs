@@ -3,15 +3,15 @@
 //! A source decodes columns into [`Value`]s. What a value means, which row is at fault and where a list ends is the same for all of them.
 
 use super::delimited::{CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, QUERY, ROLES, SESSION};
+use crate::collect::Batches;
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
+use crate::fields::{check_count, table_clicks, table_number};
 use crate::names::{Id, mix};
-use crate::read::fields::{check_count, table_clicks, table_number};
 use crate::read::line::{Lost, MAX_TEXT};
 use crate::read::meaning::Meaning;
 use crate::read::open_lists::{KeyHash, ListKey, OpenLists, Spot};
 use crate::read::progress::Progress;
-use crate::sink::Sink;
 use crate::table::Shown;
 use hashbrown::HashTable;
 use num_traits::ToPrimitive as _;
@@ -86,14 +86,14 @@ impl Value<'_> {
         if let Self::Text(text) = self { table_clicks(text) } else { self.number() }
     }
 
-    fn id<S: Sink>(self, sink: &mut S) -> Result<Id, Fault> {
+    fn id(self, batches: &mut Batches<'_>) -> Result<Id, Fault> {
         match self {
             Self::Missing => Err(Fault::Empty),
             Self::Number(number) if number < 1 << 63 => Ok(Id(number)),
-            Self::Number(number) => sink.id(number.to_string().as_bytes()),
-            Self::Negative(number) => sink.id(number.to_string().as_bytes()),
+            Self::Number(number) => batches.id(number.to_string().as_bytes()),
+            Self::Negative(number) => batches.id(number.to_string().as_bytes()),
             Self::Fraction(_) => Err(Fault::NotANumber),
-            Self::Text(text) => sink.id(text),
+            Self::Text(text) => batches.id(text),
         }
     }
 
@@ -138,18 +138,22 @@ pub(super) struct TableOfRows<'a> {
 }
 
 /// Counts rows, one after another.
-pub(super) struct Rows<'a, S: Sink> {
+pub(super) struct Rows<'a, 'b> {
     table: TableOfRows<'a>,
     /// The lists, if a column names sessions.
     lists: OpenLists,
     known: LongTexts,
-    sink: &'a mut S,
+    batches: &'a mut Batches<'b>,
     progress: &'a mut Progress,
 }
 
-impl<'a, S: Sink> Rows<'a, S> {
-    pub(super) fn new(table: TableOfRows<'a>, sink: &'a mut S, progress: &'a mut Progress) -> Self {
-        Self { table, lists: OpenLists::default(), known: LongTexts::default(), sink, progress }
+impl<'a, 'b> Rows<'a, 'b> {
+    pub(super) fn new(
+        table: TableOfRows<'a>,
+        batches: &'a mut Batches<'b>,
+        progress: &'a mut Progress,
+    ) -> Self {
+        Self { table, lists: OpenLists::default(), known: LongTexts::default(), batches, progress }
     }
 
     /// Called after the last row.
@@ -166,11 +170,11 @@ impl<'a, S: Sink> Rows<'a, S> {
     /// Counts a row, from 1. Returns whether to go on.
     #[inline]
     pub(super) fn row(&mut self, row: u64, values: &RowValues<'_>) -> bool {
-        self.progress.lines += 1;
+        self.progress.report.lines += 1;
         let TableOfRows { meaning, hash, number, places, .. } = self.table;
         // The place of the row in the log, as for a line.
         let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row };
-        let counted = shown(values, meaning, &mut self.known, self.sink);
+        let counted = shown(values, meaning, &mut self.known, self.batches);
         let counted = if let Some(session) = values[SESSION] {
             let query = values[QUERY].unwrap_or(Value::Missing);
             let [session, query] = [session, query].map(|value| self.known.key(value, hash));
@@ -189,7 +193,7 @@ impl<'a, S: Sink> Rows<'a, S> {
         } else {
             counted.map(|shown| {
                 if let Some(shown) = shown {
-                    self.sink.shown(shown, spot.at);
+                    self.batches.shown(shown, spot.at);
                 }
             })
         };
@@ -225,11 +229,11 @@ impl<'a, S: Sink> Rows<'a, S> {
 
 /// The content of a row, or the role at fault; `None` if its position is not wanted.
 #[inline]
-fn shown<S: Sink>(
+fn shown(
     values: &RowValues<'_>,
     meaning: Meaning,
     known: &mut LongTexts,
-    sink: &mut S,
+    batches: &mut Batches<'_>,
 ) -> Result<Option<Shown>, (usize, Fault)> {
     let of_role = |role: usize| move |fault| (role, fault);
     let value = |role: usize| values[role].unwrap_or(Value::Missing);
@@ -243,16 +247,16 @@ fn shown<S: Sink>(
         return Err((SESSION, Fault::Empty));
     }
     let query = match values[QUERY] {
-        Some(query) => known.id(query, sink),
-        None => sink.id(ONE_QUERY),
+        Some(query) => known.id(query, batches),
+        None => batches.id(ONE_QUERY),
     };
     let query = query.map_err(of_role(QUERY))?;
-    let item = known.id(value(ITEM), sink).map_err(of_role(ITEM))?;
+    let item = known.id(value(ITEM), batches).map_err(of_role(ITEM))?;
     let position = position?;
     let clicks = value(CLICK).clicks().and_then(check_count).map_err(of_role(CLICK))?;
     let impressions = if values[IMPRESSIONS].is_some() { number(IMPRESSIONS)? } else { 1 };
     let impressions = check_count(impressions).map_err(of_role(IMPRESSIONS))?;
-    let clicks = meaning.clicks(clicks, impressions, sink).map_err(of_role(CLICK))?;
+    let clicks = meaning.clicks(clicks, impressions, batches).map_err(of_role(CLICK))?;
     Ok(position.map(|position| Shown { query, item, clicks, impressions, position }))
 }
 
@@ -283,10 +287,10 @@ impl LongTexts {
         Some(entry.or_insert(new).into_mut())
     }
 
-    fn id<S: Sink>(&mut self, value: Value<'_>, sink: &mut S) -> Result<Id, Fault> {
-        let Some(known) = self.of(value) else { return value.id(sink) };
+    fn id(&mut self, value: Value<'_>, batches: &mut Batches<'_>) -> Result<Id, Fault> {
+        let Some(known) = self.of(value) else { return value.id(batches) };
         if known.id.is_none() {
-            known.id = Some(value.id(sink)?);
+            known.id = Some(value.id(batches)?);
         }
         Ok(known.id.unwrap_or(Id(0)))
     }

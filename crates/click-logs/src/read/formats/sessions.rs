@@ -5,15 +5,15 @@
 //! a region is `query/region`, so either all files have regions or none: `a/1` of a file without may be another query.
 
 use super::yandex::query_of_region;
-use super::{Input, Keep, ReadReport, Reader};
+use super::{Collector, Input, ReadReport, Reader};
+use crate::collect::Batches;
 use crate::error::Error;
 use crate::fault::Fault;
+use crate::fields::{MAX_POSITIONS, count};
 use crate::names::Id;
-use crate::read::fields::{MAX_POSITIONS, count};
 use crate::read::line::{LineFault, LineFormat};
 use crate::read::meaning::Meaning;
 use crate::read::open_lists::Spot;
-use crate::sink::Sink;
 use std::sync::OnceLock;
 
 const COLUMNS: [&str; 5] = ["query", "urls", "clicked_mask", "region", "n_clicks_outside_top10"];
@@ -31,9 +31,13 @@ struct SessionLines {
     with_region: OnceLock<bool>,
 }
 
-pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<ReadReport, Error> {
+pub(super) fn read(
+    reader: &Reader,
+    inputs: Vec<Input<'_>>,
+    collector: &Collector,
+) -> Result<ReadReport, Error> {
     let with_region = OnceLock::new();
-    reader.read_lines(&SessionLines { meaning: reader.meaning, with_region }, inputs, keep)
+    reader.read_lines(&SessionLines { meaning: reader.meaning, with_region }, inputs, collector)
 }
 
 /// The role of each column of a file, as an index into [`COLUMNS`].
@@ -86,13 +90,13 @@ impl LineFormat for SessionLines {
         line.split(|&byte| byte == b'\t').any(|column| COLUMNS.iter().any(|name| name.as_bytes() == column))
     }
 
-    fn line<S: Sink>(
+    fn line(
         &self,
         layout: &Layout,
         line: &[u8],
         at: Spot,
         scratch: &mut Scratch,
-        sink: &mut S,
+        batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let expected = layout.roles.len();
         let mut columns: [Option<&[u8]>; COLUMNS.len()] = [None; COLUMNS.len()];
@@ -125,7 +129,7 @@ impl LineFormat for SessionLines {
         let mut expected = 0;
         for url in text(URLS).split(|&byte| byte == b',') {
             if (scratch.items.len() as u64) < MAX_POSITIONS {
-                scratch.items.push(sink.id(url).map_err(in_role(URLS))?);
+                scratch.items.push(batches.id(url).map_err(in_role(URLS))?);
             } else if self.meaning.n_positions > MAX_POSITIONS {
                 return Err(in_role(URLS)(Fault::BadDepth));
             }
@@ -144,12 +148,12 @@ impl LineFormat for SessionLines {
         }
         let outside = columns[OUTSIDE].map_or(Ok(0), count).map_err(in_role(OUTSIDE))?;
         let query = match columns[REGION] {
-            Some(region) => query_of_region(query, region, &mut scratch.name, sink),
-            None => sink.id(query),
+            Some(region) => query_of_region(query, region, &mut scratch.name, batches),
+            None => batches.id(query),
         };
         let query = query.map_err(in_role(QUERY))?;
-        sink.session(query, &scratch.items, clicks, at.at);
-        sink.clicks_outside(outside);
+        batches.session(query, &scratch.items, clicks, at.at);
+        batches.clicks_outside(outside);
         Ok(())
     }
 

@@ -15,14 +15,14 @@
 //!
 //! If a faulty line of a query is skipped, the clicks after it belong to earlier lists or count as clicks outside.
 
-use super::{Input, Keep, ReadReport, Reader};
+use super::{Collector, Input, ReadReport, Reader};
+use crate::collect::Batches;
 use crate::error::Error;
 use crate::fault::Fault;
+use crate::fields::number;
 use crate::names::Id;
-use crate::read::fields::number;
 use crate::read::line::{LineFault, LineFormat, cut_between};
 use crate::read::open_lists::Spot;
-use crate::sink::Sink;
 
 const URLS: usize = 10;
 const QUERY_COLUMNS: usize = 5 + URLS;
@@ -32,8 +32,12 @@ const CLICK_2013: usize = 5;
 
 struct Yandex;
 
-pub(super) fn read<K: Keep>(reader: &Reader, inputs: Vec<Input<'_>>, keep: &K) -> Result<ReadReport, Error> {
-    reader.read_lines(&Yandex, inputs, keep)
+pub(super) fn read(
+    reader: &Reader,
+    inputs: Vec<Input<'_>>,
+    collector: &Collector,
+) -> Result<ReadReport, Error> {
+    reader.read_lines(&Yandex, inputs, collector)
 }
 
 /// The session that is being read.
@@ -56,9 +60,9 @@ struct OpenList {
 }
 
 impl OpenSession {
-    fn close<S: Sink>(&mut self, sink: &mut S) {
+    fn close(&mut self, batches: &mut Batches<'_>) {
         for list in self.lists.drain(..).filter(|list| !list.is_test) {
-            sink.session(list.query, &list.items, list.clicks, list.at);
+            batches.session(list.query, &list.items, list.clicks, list.at);
         }
     }
 }
@@ -73,22 +77,22 @@ impl LineFormat for Yandex {
     }
 
     /// Any line, faulty or not, with another beginning ends the session, as in [`cut`](LineFormat::cut).
-    fn enter<S: Sink>(&self, (): &(), line: &[u8], session: &mut OpenSession, sink: &mut S) {
+    fn enter(&self, (): &(), line: &[u8], session: &mut OpenSession, batches: &mut Batches<'_>) {
         let id = session_of(line);
         if session.id != id {
-            session.close(sink);
+            session.close(batches);
             session.id.clear();
             session.id.extend_from_slice(id);
         }
     }
 
-    fn line<S: Sink>(
+    fn line(
         &self,
         (): &(),
         line: &[u8],
         at: Spot,
         session: &mut OpenSession,
-        sink: &mut S,
+        batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let mut columns: [&[u8]; QUERY_2013] = [b""; QUERY_2013];
         let mut found = 0;
@@ -139,14 +143,14 @@ impl LineFormat for Yandex {
                 for (number, item) in (first..).zip(&mut items) {
                     let column = columns[number - 1];
                     let end = memchr::memchr(b',', column).filter(|_| is_2013).unwrap_or(column.len());
-                    *item = sink.id(&column[..end]).map_err(in_column(number))?;
+                    *item = batches.id(&column[..end]).map_err(in_column(number))?;
                 }
                 let (query, of_list) = if is_2013 {
                     let of_list = number(columns[3]).map_err(in_column(4))?;
-                    (sink.id(columns[4]).map_err(in_column(5))?, Some(of_list))
+                    (batches.id(columns[4]).map_err(in_column(5))?, Some(of_list))
                 } else {
                     let name = &mut session.name;
-                    (query_of_region(columns[3], columns[4], name, sink).map_err(in_column(4))?, None)
+                    (query_of_region(columns[3], columns[4], name, batches).map_err(in_column(4))?, None)
                 };
                 let is_test = kind == b"T";
                 session.lists.push(OpenList { query, number: of_list, is_test, at: at.at, items, clicks: 0 });
@@ -160,14 +164,14 @@ impl LineFormat for Yandex {
                     return Err(in_column(extra)(Fault::TooManyColumns { expected }));
                 }
                 let of_list = is_2013.then(|| number(columns[3]).map_err(in_column(4))).transpose()?;
-                let url = sink.id(columns[expected - 1]).map_err(in_column(expected))?;
+                let url = batches.id(columns[expected - 1]).map_err(in_column(expected))?;
                 let place = session.lists.iter_mut().rev().find_map(|list| {
                     let place = list.items.iter().position(|&item| item == url)?;
                     (of_list.is_none() || of_list == list.number).then_some((list, place))
                 });
                 match place {
                     Some((list, place)) => list.clicks |= 1 << place,
-                    None => sink.clicks_outside(1),
+                    None => batches.clicks_outside(1),
                 }
             }
             _ => return Err(in_column(3)(Fault::UnknownKind)),
@@ -175,8 +179,8 @@ impl LineFormat for Yandex {
         Ok(())
     }
 
-    fn end<S: Sink>(&self, session: &mut OpenSession, sink: &mut S) {
-        session.close(sink);
+    fn end(&self, session: &mut OpenSession, batches: &mut Batches<'_>) {
+        session.close(batches);
     }
 
     /// Cuts before the last session, which may continue.
@@ -203,11 +207,11 @@ fn session_of(line: &[u8]) -> &[u8] {
 
 /// The identifier of `query/region`; `name` is a buffer. A slash in the region is written `%2F` (and a percent sign `%25`), so that the
 /// last slash of a name is between the two, and two queries never share a name.
-pub(super) fn query_of_region<S: Sink>(
+pub(super) fn query_of_region(
     query: &[u8],
     region: &[u8],
     name: &mut Vec<u8>,
-    sink: &mut S,
+    batches: &mut Batches<'_>,
 ) -> Result<Id, Fault> {
     name.clear();
     name.extend_from_slice(query);
@@ -219,5 +223,5 @@ pub(super) fn query_of_region<S: Sink>(
             _ => name.push(*byte),
         }
     }
-    sink.id(name)
+    batches.id(name)
 }

@@ -8,16 +8,16 @@
 //!
 //! The library that decodes the pages may panic on damaged pages. The panic is caught, and becomes an error.
 
+use crate::collect::{Batches, Collector};
 use crate::error::{Error, ErrorKind};
 use crate::names::lock;
 use crate::read::formats::delimited::{Columns, ROLES};
 use crate::read::formats::rows::{Rows, TableOfRows, Value};
 use crate::read::open_lists::KeyHash;
 use crate::read::progress::Progress;
-use crate::read::source::{Input, InputParts, Totals, Watch, stopped};
-use crate::read::{Keep, Reader, no_file};
+use crate::read::source::{Input, InputParts, Watch, stopped};
+use crate::read::{Reader, no_file};
 use crate::read_report::ReadReport;
-use crate::sink::Sink;
 use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType};
 use parquet::column::reader::ColumnReader;
@@ -71,11 +71,11 @@ impl Owned {
 }
 
 /// Reads all inputs on all cores.
-pub(in super::super) fn read_all<K: Keep>(
+pub(in super::super) fn read_all(
     columns: &Columns,
     reader: &Reader,
     inputs: Vec<Input<'_>>,
-    keep: &K,
+    collector: &Collector,
 ) -> Result<ReadReport, Error> {
     if inputs.is_empty() {
         return Err(no_file());
@@ -84,17 +84,17 @@ pub(in super::super) fn read_all<K: Keep>(
     let (places, hash) = ([None; ROLES], KeyHash::default());
     let table = TableOfRows { columns, places, meaning, name: "", number: 0, lenient, hash };
     let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
-    let untaken = Untaken { table, inputs: inputs.into_iter(), open: None, totals: Totals::default() };
+    let untaken = Untaken { table, inputs: inputs.into_iter(), open: None, totals: ReadReport::default() };
     let untaken = Mutex::new(untaken);
     let progress = Mutex::new(Progress::default());
     let failed = AtomicBool::new(false);
     let work = || {
-        let (mut sink, mut mine) = (keep.sink(), Progress::default());
+        let (mut batches, mut mine) = (collector.batches(), Progress::default());
         while !failed.load(Ordering::Relaxed) {
             // A separate statement, so that the lock is released before the rows are read.
             let part = lock(&untaken).take();
             let Some(part) = part else { break };
-            let read = part.and_then(|part| part.read(table, &mut sink, &mut mine));
+            let read = part.and_then(|part| part.read(table, &mut batches, &mut mine));
             if let Err((at, error)) = read {
                 mine.fail(at, error);
             }
@@ -102,7 +102,7 @@ pub(in super::super) fn read_all<K: Keep>(
                 failed.store(true, Ordering::Relaxed);
             }
         }
-        lock(&progress).absorb(mine, &K::done(sink));
+        lock(&progress).absorb(mine, &batches.finish());
     };
     std::thread::scope(|scope| {
         for _ in 1..reader.threads.get() {
@@ -112,7 +112,7 @@ pub(in super::super) fn read_all<K: Keep>(
     });
     let totals = untaken.into_inner().unwrap_or_else(PoisonError::into_inner).totals;
     let progress = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
-    reader.finish(progress, keep, &names, totals)
+    reader.finish(progress, collector, &names, totals)
 }
 
 /// An error, with its place among those of the log: file and row.
@@ -151,7 +151,7 @@ struct Untaken<'a> {
     inputs: vec::IntoIter<Input<'a>>,
     /// The file whose parts are taken, and its next group.
     open: Option<(Arc<FileOfRows<'a>>, usize)>,
-    totals: Totals,
+    totals: ReadReport,
 }
 
 impl<'a> Untaken<'a> {
@@ -311,12 +311,12 @@ impl Part<'_> {
     fn read(
         &self,
         table: TableOfRows<'_>,
-        sink: &mut impl Sink,
+        batches: &mut Batches<'_>,
         progress: &mut Progress,
     ) -> Result<(), Placed> {
         let file = &*self.file;
         let table = TableOfRows { places: file.places, name: &file.name, number: file.number, ..table };
-        let mut rows = Rows::new(table, sink, progress);
+        let mut rows = Rows::new(table, batches, progress);
         // The row at which reading ends, which gives an error its place.
         let mut row = file.rows_before[self.group];
         let result = file.caught(|| {
@@ -327,12 +327,7 @@ impl Part<'_> {
         result.map_err(|error| ((file.number, row + 1), error))
     }
 
-    fn rows(
-        &self,
-        reader: &dyn FileReader,
-        row: &mut u64,
-        rows: &mut Rows<'_, impl Sink>,
-    ) -> Result<(), Error> {
+    fn rows(&self, reader: &dyn FileReader, row: &mut u64, rows: &mut Rows<'_, '_>) -> Result<(), Error> {
         let file = &*self.file;
         let wrong = |error: ParquetError| wrong(&file.name, &error);
         let schema = reader.metadata().file_metadata().schema_descr_ptr();

@@ -3,8 +3,9 @@
 //! Works on eight bytes at a time, as a 64-bit number; columns are too short for larger registers to pay off.
 
 use crate::fault::Fault;
-use crate::table::MAX_COUNT;
 
+/// Clicks and impressions of a line and of a cell are below this number.
+pub(crate) const MAX_COUNT: u64 = (1 << 40) - 1;
 /// Largest number of positions of a list, as in [`click_models::Clicks`].
 pub(crate) const MAX_POSITIONS: u64 = 64;
 
