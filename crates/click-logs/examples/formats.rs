@@ -13,5 +13,5 @@ fn main() -> io::Result<()> {
     let text = fs::read_to_string(path)?;
     let parts = text.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
     let (before, after) = parts.ok_or_else(|| io::Error::other("no marks of the table of formats"))?;
-    fs::write(path, format!("{before}{BEGIN}{}{END}{after}", table::formats()))
+    fs::write(path, format!("{before}{BEGIN}{}{END}{after}", table()))
 }

@@ -10,13 +10,13 @@ use crate::fault::Fault;
 use crate::fields::MAX_COUNT;
 use crate::hold_out::HoldOut;
 use crate::log::{HeldOut, Log};
-use crate::names::{Id, Interner, MIX_B, lock, mix};
+use crate::names::{Id, Interner, MIX_B, lock, mix, unlocked};
 use crate::read_report::ReadReport;
 use crate::session::Sessions;
 use crate::table::{PackedCell, Shown, Table};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Tables of one part of the log.
 const SHARDS: usize = 128;
@@ -68,8 +68,7 @@ impl Collector {
                 });
             }
         });
-        let mut tables =
-            self.tables.into_iter().map(|table| table.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let mut tables = self.tables.into_iter().map(unlocked);
         let [fitted, held_out] = [(); 2].map(|()| {
             let mut tables: Vec<Table> = tables.by_ref().take(SHARDS).collect();
             let sessions = Sessions::from_tables(Arc::clone(&names), &mut tables);

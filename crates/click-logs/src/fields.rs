@@ -55,37 +55,6 @@ fn of_up_to_8(text: u64, len: usize) -> Option<u64> {
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH_BITS: u64 = 0x80 * ONES;
 
-/// The tabs among the first 64 bytes of a line, the first byte in the lowest bit.
-#[inline]
-pub(crate) fn tabs_of_64(line: &[u8]) -> u64 {
-    let mut mask = 0;
-    if let Some(first) = line.first_chunk::<64>() {
-        for (number, eight) in first.as_chunks().0.iter().enumerate() {
-            mask |= tabs_of_8(u64::from_le_bytes(*eight)) << (8 * number);
-        }
-        return mask;
-    }
-    let (eights, rest) = line.as_chunks();
-    for (number, eight) in eights.iter().enumerate() {
-        mask |= tabs_of_8(u64::from_le_bytes(*eight)) << (8 * number);
-    }
-    if !rest.is_empty() {
-        // Reads the last eight bytes, if there are as many, and shifts out the bytes seen before.
-        let last = match line.last_chunk() {
-            Some(&last) => u64::from_le_bytes(last) >> (64 - 8 * rest.len()),
-            None => rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
-        };
-        mask |= tabs_of_8(last) << (8 * eights.len());
-    }
-    mask
-}
-
-/// The tabs among eight bytes, in the lowest eight bits.
-#[inline]
-fn tabs_of_8(bytes: u64) -> u64 {
-    in_lowest_bits(high_bits_of(bytes, b'\t'))
-}
-
 /// The high bits of the bytes that are this one.
 #[inline]
 pub(crate) fn high_bits_of(bytes: u64, byte: u8) -> u64 {
@@ -189,19 +158,17 @@ pub(crate) fn check_count(count: u64) -> Result<u64, Fault> {
 mod tests {
     use super::*;
 
-    /// Eight bytes at a time and one by one give the same tabs and numbers for any content.
+    /// Eight bytes at a time and one by one give the same numbers for any content.
     #[test]
     fn eight_at_a_time_is_one_by_one() {
         #[expect(clippy::needless_pass_by_value, reason = "quickcheck hands values over")]
         fn same(bytes: Vec<u8>, start: usize, len: usize) -> bool {
-            // Few different bytes, so that numbers and tabs occur.
+            // Few different bytes, so that numbers occur.
             let line: Vec<u8> =
                 bytes.iter().map(|byte| b"0123456789\t\n-/:\xb9"[usize::from(byte % 16)]).collect();
-            let tab = |(place, &byte): (usize, &u8)| u64::from(byte == b'\t') << place;
-            let tabs = line.iter().take(64).enumerate().map(tab).sum::<u64>();
             let start = start % (line.len() + 1);
             let end = (start + len % 24).min(line.len());
-            tabs_of_64(&line) == tabs && number_in(&line, start, end) == number(&line[start..end])
+            number_in(&line, start, end) == number(&line[start..end])
         }
         quickcheck::QuickCheck::new().tests(100_000).quickcheck(same as fn(Vec<u8>, usize, usize) -> bool);
     }

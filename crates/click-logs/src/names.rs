@@ -172,7 +172,7 @@ impl Interner {
         let mut texts = Vec::new();
         let mut renaming = Vec::with_capacity(SHARDS);
         for (number, shard) in self.shards.into_iter().enumerate() {
-            let of_shard = shard.into_inner().unwrap_or_else(PoisonError::into_inner).texts;
+            let of_shard = unlocked(shard).texts;
             renaming.push(vec![0; of_shard.len()]);
             texts.extend(of_shard.into_iter().enumerate().map(|(place, (_, text))| (text, number, place)));
         }
@@ -224,6 +224,11 @@ pub(crate) fn merge(a: &Names, b: &Names) -> (Names, [Renaming; 2]) {
 /// Locks a table, even if another thread panicked while holding the lock: no thread panics in the middle of a change.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The content of a lock, even if a thread panicked while holding it.
+pub(crate) fn unlocked<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Odd constants without structure (binary digits of pi and of the square root of 2).

@@ -26,7 +26,7 @@ use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
 use crate::hold_out::HoldOut;
 use crate::log::Log;
-use crate::names::lock;
+use crate::names::{lock, unlocked};
 use crate::read_report::ReadReport;
 use std::io::Read;
 use std::num::NonZeroUsize;
@@ -191,17 +191,38 @@ impl Reader {
         }
         let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
         let source = Mutex::new(Source::new(format, inputs, self.block_bytes, self.max_skipped.is_some()));
-        let progress = Mutex::new(Progress::default());
-        let stop = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            for _ in 1..self.threads.get() {
-                scope.spawn(|| self.work(format, collector, &source, &progress, &stop));
+        let progress =
+            self.on_threads(collector, self.threads.get(), |batches, progress, (memory, buffer)| {
+                self.next_block(format, &source, memory, buffer, batches, progress)
+            });
+        self.finish(progress, collector, &names, &unlocked(source).report)
+    }
+
+    /// Calls `step` on each of `n_threads` threads until it returns false or a thread failed, and sums up.
+    fn on_threads<S: Default>(
+        &self,
+        collector: &Collector,
+        n_threads: usize,
+        step: impl Fn(&mut Batches<'_>, &mut Progress, &mut S) -> bool + Sync,
+    ) -> Progress {
+        let (progress, stop) = (Mutex::new(Progress::default()), AtomicBool::new(false));
+        let work = || {
+            let (mut batches, mut mine, mut state) = (collector.batches(), Progress::default(), S::default());
+            while !stop.load(Ordering::Relaxed) && step(&mut batches, &mut mine, &mut state) {
+                if mine.failed() {
+                    stop.store(true, Ordering::Relaxed);
+                }
             }
-            self.work(format, collector, &source, &progress, &stop);
+            let report = batches.finish();
+            lock(&progress).absorb(mine, &report);
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..n_threads {
+                scope.spawn(work);
+            }
+            work();
         });
-        let source = source.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let progress = progress.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        self.finish(progress, collector, &names, source.report)
+        unlocked(progress)
     }
 
     /// Ends the lists that are open, and sums up.
@@ -210,7 +231,7 @@ impl Reader {
         mut progress: Progress,
         collector: &Collector,
         names: &[Arc<str>],
-        totals: ReadReport,
+        source: &ReadReport,
     ) -> Result<ReadReport, Error> {
         let open = std::mem::take(&mut progress.open);
         if let Some(columns) = self.format.columns() {
@@ -220,43 +241,32 @@ impl Reader {
             closing.close(&open, &mut batches, &mut faults);
             progress.absorb(faults, &batches.finish());
         }
-        progress.finish(&totals, self.max_skipped)
+        progress.finish(source, self.max_skipped)
     }
 
-    /// The work of each thread: parses blocks until none is left or an error occurred.
-    fn work<F: LineFormat>(
+    /// Reads and parses a block. Returns whether there was one, or an error.
+    fn next_block<F: LineFormat>(
         &self,
         format: &F,
-        collector: &Collector,
         source: &Mutex<Source<'_, F>>,
-        progress: &Mutex<Progress>,
-        stop: &AtomicBool,
-    ) {
-        let mut batches = collector.batches();
-        let (mut mine, mut memory) = (Progress::default(), F::Memory::default());
-        let mut buffer = Vec::new();
-        while !stop.load(Ordering::Relaxed) {
-            let block = lock(source).next_block(&mut buffer);
-            let fine = match block {
-                Ok(None) => break,
-                Ok(Some(block)) => {
-                    self.parse(format, &block, &buffer[..block.len], &mut memory, &mut batches, &mut mine)
-                }
-                Err((file, error)) => {
-                    mine.fail((file, u64::MAX), error);
-                    false
-                }
-            };
-            if !fine {
-                stop.store(true, Ordering::Relaxed);
+        memory: &mut F::Memory,
+        buffer: &mut Vec<u8>,
+        batches: &mut Batches<'_>,
+        progress: &mut Progress,
+    ) -> bool {
+        let block = lock(source).next_block(buffer);
+        match block {
+            Ok(None) => {
+                progress.open.push(F::open_lists(std::mem::take(memory)));
+                return false;
             }
+            Ok(Some(block)) => self.parse(format, &block, &buffer[..block.len], memory, batches, progress),
+            Err((file, error)) => progress.fail((file, u64::MAX), error),
         }
-        let tally = batches.finish();
-        mine.open.push(F::open_lists(memory));
-        lock(progress).absorb(mine, &tally);
+        true
     }
 
-    /// Parses a block; a strict reader stops at the first fault. Returns whether to go on.
+    /// Parses a block; a strict reader stops at the first fault.
     fn parse<F: LineFormat>(
         &self,
         format: &F,
@@ -265,26 +275,19 @@ impl Reader {
         memory: &mut F::Memory,
         batches: &mut Batches<'_>,
         progress: &mut Progress,
-    ) -> bool {
-        let mut lines = Lines::new(bytes, format.delimiter(&block.layout));
+    ) {
+        let mut lines = Lines::new(bytes, format.cuts(&block.layout));
         let (mut number, mut n_blank) = (block.first_line, 0);
         while let Some((start, line)) = lines.next_line() {
             let at = Spot { at: block.at(start), file: block.file, line: number };
             let n_lines = line.n_lines();
             let counted = match line {
-                Line::Whole(line) if is_blank(line) => {
+                _ if is_blank(line.whole()) => {
                     n_blank += 1;
                     Ok(())
                 }
-                Line::Cut(columns) if is_blank(columns.whole()) => {
-                    n_blank += 1;
-                    Ok(())
-                }
-                Line::Whole(line) => {
-                    format.enter(&block.layout, line, memory, batches);
-                    format.line(&block.layout, line, at, memory, batches)
-                }
-                Line::Cut(columns) => format.columns(&block.layout, columns, at, memory, batches),
+                Line::Quoted(line) => format.quoted(&block.layout, line, at, memory, batches),
+                Line::Cut(columns) => format.line(&block.layout, columns, at, memory, batches),
             };
             if let Err(mut fault) = counted {
                 let line = lines.line_from(start);
@@ -294,7 +297,7 @@ impl Reader {
                 let place = place_of(format, block, number, &fault);
                 if self.max_skipped.is_none() {
                     progress.fail((block.file, number), Error::at(ErrorKind::Line(fault.fault), place));
-                    return false;
+                    return;
                 }
                 progress.skip(fault.fault, fault.lost, (block.file, number), place);
             }
@@ -302,7 +305,6 @@ impl Reader {
         }
         progress.report.lines += number - block.first_line - n_blank;
         format.end(memory, batches);
-        true
     }
 }
 

@@ -1,6 +1,6 @@
 //! The interface of formats with lines, and where blocks of lines are cut.
 
-use super::marks::CutLine;
+use super::marks::{CutLine, Cuts};
 use super::open_lists::{OpenLists, Spot};
 use crate::collect::Batches;
 use crate::fault::Fault;
@@ -65,47 +65,30 @@ pub(crate) trait LineFormat: Sync {
         false
     }
 
-    /// Called for every line, also for faulty ones. For formats whose lines belong together, decides whether the line belongs to those
-    /// above.
-    #[inline]
-    fn enter(
-        &self,
-        _layout: &Self::Layout,
-        _line: &[u8],
-        _memory: &mut Self::Memory,
-        _sink: &mut Batches<'_>,
-    ) {
+    /// The bytes that cut lines into columns.
+    fn cuts(&self, _layout: &Self::Layout) -> Cuts {
+        Cuts { delimiter: b'\t', quotes: false }
     }
 
     fn line(
-        &self,
-        layout: &Self::Layout,
-        line: &[u8],
-        at: Spot,
-        memory: &mut Self::Memory,
-        batches: &mut Batches<'_>,
-    ) -> Result<(), LineFault>;
-
-    /// The byte between columns, for a format that lets lines be cut into columns before it gets them. It then gets lines with quotation
-    /// marks whole.
-    #[inline]
-    fn delimiter(&self, _layout: &Self::Layout) -> Option<u8> {
-        None
-    }
-
-    /// Called for a line that was cut into columns, instead of [`enter`](Self::enter) and [`line`](Self::line).
-    #[inline]
-    fn columns(
         &self,
         layout: &Self::Layout,
         line: CutLine<'_>,
         at: Spot,
         memory: &mut Self::Memory,
         batches: &mut Batches<'_>,
+    ) -> Result<(), LineFault>;
+
+    /// Called instead of [`line`](Self::line) for a line with quotation marks, if columns may be quoted.
+    fn quoted(
+        &self,
+        _layout: &Self::Layout,
+        _line: &[u8],
+        _at: Spot,
+        _memory: &mut Self::Memory,
+        _batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
-        let line = line.whole();
-        self.enter(layout, line, memory, batches);
-        self.line(layout, line, at, memory, batches)
+        Err(LineFault::new(Fault::UnclosedQuote, 0, b"\""))
     }
 
     /// Called at the end of a block, which is the end of everything that its lines belong to, except for open lists.

@@ -1,18 +1,26 @@
 //! Cuts a block into lines, and lines into columns.
 //!
-//! Line ends, delimiters and quotation marks of 64 bytes of the block are found at once, whatever lines they belong to. Columns are short, so
-//! looking for the end of one after the other would cost more than all else that is done to a line.
+//! Line ends, delimiters and quotation marks of 64 bytes are found at once, whatever lines they
+//! belong to: columns are short, so a search for the end of each would cost more than all other work.
 
-use crate::fields::{high_bits_of, in_lowest_bits};
+use crate::fault::Fault;
+use crate::fields::{high_bits_of, in_lowest_bits, number_in};
+
+/// The bytes that cut a log into columns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cuts {
+    pub(crate) delimiter: u8,
+    /// Whether a column in quotation marks may contain delimiters and line ends.
+    pub(crate) quotes: bool,
+}
 
 /// The lines of a block, one after another.
 pub(crate) struct Lines<'a> {
     bytes: &'a [u8],
-    /// `None`: lines are not cut into columns.
-    delimiter: Option<u8>,
+    cuts: Cuts,
     /// Where the next line starts.
     start: usize,
-    /// Where the 64 bytes start whose marks are in `marks`, and their marks that no line had yet.
+    /// The start of the 64 bytes with these marks, without the marks of earlier lines.
     chunk: usize,
     marks: u64,
     /// The ends of the columns of a line.
@@ -21,23 +29,30 @@ pub(crate) struct Lines<'a> {
 
 /// A line without its end.
 pub(crate) enum Line<'a> {
-    /// It has a quotation mark, or lines are not cut.
-    Whole(&'a [u8]),
+    /// With quotation marks, which only formats with quoted columns get.
+    Quoted(&'a [u8]),
     Cut(CutLine<'a>),
 }
 
-impl Line<'_> {
-    /// The number of lines of the file: a quoted column may have line ends.
+impl<'a> Line<'a> {
+    /// The number of lines of the file: a quoted column may contain line ends.
     #[inline]
     pub(crate) fn n_lines(&self) -> u64 {
         match self {
-            Self::Whole(line) => 1 + memchr::memchr_iter(b'\n', line).count() as u64,
+            Self::Quoted(line) => 1 + memchr::memchr_iter(b'\n', line).count() as u64,
             Self::Cut(_) => 1,
+        }
+    }
+
+    pub(crate) fn whole(&self) -> &'a [u8] {
+        match self {
+            Self::Quoted(line) => line,
+            Self::Cut(line) => line.whole(),
         }
     }
 }
 
-/// A line without quotation marks, cut into columns.
+/// A line that is cut into columns.
 #[derive(Clone, Copy)]
 pub(crate) struct CutLine<'a> {
     bytes: &'a [u8],
@@ -54,9 +69,21 @@ impl<'a> CutLine<'a> {
     /// A column, if the line has it.
     #[inline]
     pub(crate) fn get(self, column: usize) -> Option<&'a [u8]> {
-        let end = *self.ends.get(column)?;
-        let start = column.checked_sub(1).map_or(self.start, |before| self.ends[before] + 1);
+        let (start, end) = self.range(column)?;
         Some(&self.bytes[start..end])
+    }
+
+    /// A number that fills a column; nothing is there if the line does not have the column.
+    #[inline]
+    pub(crate) fn number(self, column: usize) -> Result<u64, Fault> {
+        let (start, end) = self.range(column).ok_or(Fault::Empty)?;
+        number_in(self.bytes, start, end)
+    }
+
+    #[inline]
+    fn range(self, column: usize) -> Option<(usize, usize)> {
+        let end = *self.ends.get(column)?;
+        Some((column.checked_sub(1).map_or(self.start, |before| self.ends[before] + 1), end))
     }
 
     pub(crate) fn whole(self) -> &'a [u8] {
@@ -65,9 +92,8 @@ impl<'a> CutLine<'a> {
 }
 
 impl<'a> Lines<'a> {
-    pub(crate) fn new(bytes: &'a [u8], delimiter: Option<u8>) -> Self {
-        let marks = delimiter.map_or(0, |delimiter| marks(bytes, delimiter));
-        Self { bytes, delimiter, start: 0, chunk: 0, marks, ends: Vec::new() }
+    pub(crate) fn new(bytes: &'a [u8], cuts: Cuts) -> Self {
+        Self { bytes, cuts, start: 0, chunk: 0, marks: marks(bytes, cuts), ends: Vec::new() }
     }
 
     /// The next line, and where it starts.
@@ -77,30 +103,25 @@ impl<'a> Lines<'a> {
         if start >= self.bytes.len() {
             return None;
         }
-        let Some(delimiter) = self.delimiter else {
-            let line = line(&self.bytes[start..]);
-            self.start = start + line.len() + 1;
-            return Some((start, Line::Whole(line.strip_suffix(b"\r").unwrap_or(line))));
-        };
         self.ends.clear();
         let mut has_quotes = false;
         let mut end = loop {
             if self.marks == 0 {
                 self.chunk += 64;
                 let Some(rest) = self.bytes.get(self.chunk..) else { break self.bytes.len() };
-                self.marks = marks(rest, delimiter);
+                self.marks = marks(rest, self.cuts);
                 continue;
             }
             let place = self.chunk + self.marks.trailing_zeros() as usize;
             self.marks &= self.marks - 1;
             match self.bytes[place] {
                 b'\n' => break place,
-                b'"' => has_quotes = true,
+                b'"' if self.cuts.quotes => has_quotes = true,
                 _ => self.ends.push(place),
             }
         };
         if has_quotes
-            && let Some(record) = record_end(&self.bytes[start..], delimiter)
+            && let Some(record) = record_end(&self.bytes[start..], self.cuts.delimiter)
             && start + record > end + 1
         {
             let has_end = self.bytes[start + record - 1] == b'\n';
@@ -108,7 +129,7 @@ impl<'a> Lines<'a> {
             // The marks after the record.
             self.chunk = end & !63;
             let rest = &self.bytes[self.chunk.min(self.bytes.len())..];
-            self.marks = marks(rest, delimiter) & (u64::MAX << (end & 63)) & !(1 << (end & 63));
+            self.marks = marks(rest, self.cuts) & (u64::MAX << (end & 63)) & !(1 << (end & 63));
         }
         self.start = end + 1;
         if end > start && self.bytes[end - 1] == b'\r' {
@@ -117,7 +138,7 @@ impl<'a> Lines<'a> {
             self.ends.pop_if(|last| *last == end);
         }
         if has_quotes {
-            return Some((start, Line::Whole(&self.bytes[start..end])));
+            return Some((start, Line::Quoted(&self.bytes[start..end])));
         }
         self.ends.push(end);
         Some((start, Line::Cut(CutLine { bytes: self.bytes, start, ends: &self.ends })))
@@ -195,22 +216,23 @@ fn line(bytes: &[u8]) -> &[u8] {
 
 /// Line ends, delimiters and quotation marks among the first 64 bytes, the first byte in the lowest bit.
 #[inline]
-fn marks(bytes: &[u8], delimiter: u8) -> u64 {
+fn marks(bytes: &[u8], cuts: Cuts) -> u64 {
     if let Some(chunk) = bytes.first_chunk() {
-        return marks_of_64(chunk, delimiter);
+        return marks_of_64(chunk, cuts);
     }
     let mut chunk = [0; 64];
     chunk[..bytes.len()].copy_from_slice(bytes);
     // The delimiter may be 0.
-    marks_of_64(&chunk, delimiter) & ((1 << bytes.len()) - 1)
+    marks_of_64(&chunk, cuts) & ((1 << bytes.len()) - 1)
 }
 
 #[inline]
-fn marks_of_64(chunk: &[u8; 64], delimiter: u8) -> u64 {
+fn marks_of_64(chunk: &[u8; 64], Cuts { delimiter, quotes }: Cuts) -> u64 {
+    let quote = if quotes { b'"' } else { delimiter };
     let mut marks = 0;
     for (number, eight) in chunk.as_chunks().0.iter().enumerate() {
         let eight = u64::from_le_bytes(*eight);
-        let any = high_bits_of(eight, b'\n') | high_bits_of(eight, b'"') | high_bits_of(eight, delimiter);
+        let any = high_bits_of(eight, b'\n') | high_bits_of(eight, quote) | high_bits_of(eight, delimiter);
         marks |= in_lowest_bits(any) << (8 * number);
     }
     marks
@@ -224,13 +246,13 @@ mod tests {
     type Cut = Vec<(usize, Result<Vec<Vec<u8>>, Vec<u8>>)>;
 
     fn cut(bytes: &[u8], delimiter: u8) -> Cut {
-        let mut lines = Lines::new(bytes, Some(delimiter));
+        let mut lines = Lines::new(bytes, Cuts { delimiter, quotes: true });
         let mut all = Vec::new();
         while let Some((start, line)) = lines.next_line() {
             all.push((
                 start,
                 match line {
-                    Line::Whole(line) => Err(line.to_vec()),
+                    Line::Quoted(line) => Err(line.to_vec()),
                     Line::Cut(line) => {
                         assert!(line.get(line.n_columns()).is_none());
                         Ok((0..line.n_columns())

@@ -26,7 +26,6 @@ impl Progress {
         }
     }
 
-    #[cfg(feature = "parquet")]
     pub(crate) fn failed(&self) -> bool {
         self.failure.is_some()
     }

@@ -9,13 +9,13 @@
 //!
 //! [`open_lists`]: crate::read::open_lists
 
-use super::{Collector, Format, Input, ReadReport, Reader};
+use super::Format;
 use crate::collect::Batches;
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::fields::{check_count, table_clicks, table_number};
 use crate::read::line::{LineFault, LineFormat, MAX_TEXT};
-use crate::read::marks::{CutLine, after_last_record};
+use crate::read::marks::{CutLine, Cuts, after_last_record};
 use crate::read::meaning::Meaning;
 use crate::read::open_lists::{KeyHash, OpenLists, Spot};
 use crate::table::Shown;
@@ -146,25 +146,22 @@ impl Columns {
     }
 }
 
+/// The place of each role's column among the names of a table.
+pub(super) fn places<N: AsRef<str>>(columns: &Columns, names: &[N]) -> Result<Places, String> {
+    let mut places = [None; ROLES];
+    for (place, name) in places.iter_mut().zip(columns.by_role()) {
+        let Some(name) = name else { continue };
+        let mut found = (0..names.len()).filter(|&place| names[place].as_ref() == name);
+        *place = Some(found.next().ok_or_else(|| format!("no column `{name}`"))?);
+        if found.next().is_some() {
+            return Err(format!("two columns `{name}`"));
+        }
+    }
+    Ok(places)
+}
+
 fn wrong(message: String) -> Error {
     Error::of(ErrorKind::Settings, "columns", message)
-}
-
-/// The request for names of columns, for messages.
-pub(super) trait NamesColumns {
-    fn columns(&self) -> &Columns;
-}
-
-impl NamesColumns for Columns {
-    fn columns(&self) -> &Columns {
-        self
-    }
-}
-
-impl NamesColumns for Delimited {
-    fn columns(&self) -> &Columns {
-        &self.columns
-    }
 }
 
 impl Format {
@@ -212,21 +209,10 @@ fn is_parquet(path: &Path) -> bool {
     of_content || path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"))
 }
 
-pub(super) fn read(
-    table: &Delimited,
-    reader: &Reader,
-    inputs: Vec<Input<'_>>,
-    collector: &Collector,
-) -> Result<ReadReport, Error> {
-    reader.read_lines(
-        &TableLines { table, meaning: reader.meaning, hash: KeyHash::default() },
-        inputs,
-        collector,
-    )
-}
-
 /// The roles of columns; each is an index into [`Columns::by_role`].
 pub(crate) const ROLES: usize = 6;
+/// The 0-based column of each role.
+pub(super) type Places = [Option<usize>; ROLES];
 pub(crate) const QUERY: usize = 0;
 pub(crate) const ITEM: usize = 1;
 pub(crate) const POSITION: usize = 2;
@@ -235,11 +221,10 @@ pub(crate) const IMPRESSIONS: usize = 4;
 pub(crate) const SESSION: usize = 5;
 
 /// The indices of the columns in a file.
-pub(crate) struct Layout {
+pub(super) struct Layout {
     delimiter: u8,
     n_columns: usize,
-    /// 0-based column of each role.
-    columns: [Option<usize>; ROLES],
+    columns: Places,
     names: Vec<String>,
 }
 
@@ -263,30 +248,24 @@ impl Layout {
         let fields = split(header, delimiter).map_err(|fault| fault.to_string())?;
         let names: Vec<String> =
             fields.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
-        let mut columns = [None; ROLES];
-        for (column, name) in columns.iter_mut().zip(named.by_role()) {
-            let Some(name) = name else { continue };
-            let mut places = (0..names.len()).filter(|&place| names[place] == name);
-            *column = places.next();
-            if column.is_none() {
-                return Err(format!(
-                    "no column `{name}` in the header, with {} between columns",
-                    called(delimiter)
-                ));
-            }
-            if places.next().is_some() {
-                return Err(format!("two columns `{name}` in the header"));
-            }
-        }
+        let columns = places(named, &names).map_err(|message| {
+            format!("{message} in the header, with {} between columns", called(delimiter))
+        })?;
         Ok(Self { delimiter, n_columns: names.len(), columns, names })
     }
 }
 
 /// A table, and the meaning of its numbers.
-pub(crate) struct TableLines<'a> {
-    pub(crate) table: &'a Delimited,
-    pub(crate) meaning: Meaning,
-    pub(crate) hash: KeyHash,
+pub(super) struct TableLines<'a> {
+    table: &'a Delimited,
+    meaning: Meaning,
+    hash: KeyHash,
+}
+
+impl<'a> TableLines<'a> {
+    pub(super) fn new(table: &'a Delimited, meaning: Meaning) -> Self {
+        Self { table, meaning, hash: KeyHash::default() }
+    }
 }
 
 impl LineFormat for TableLines<'_> {
@@ -330,7 +309,24 @@ impl LineFormat for TableLines<'_> {
         })
     }
 
+    fn cuts(&self, layout: &Layout) -> Cuts {
+        Cuts { delimiter: layout.delimiter, quotes: true }
+    }
+
+    #[inline]
     fn line(
+        &self,
+        layout: &Layout,
+        line: CutLine<'_>,
+        at: Spot,
+        lists: &mut OpenLists,
+        batches: &mut Batches<'_>,
+    ) -> Result<(), LineFault> {
+        let fields = layout.columns.map(|column| line.get(column?));
+        self.shown(layout, line.n_columns(), fields, at, lists, batches)
+    }
+
+    fn quoted(
         &self,
         layout: &Layout,
         line: &[u8],
@@ -341,23 +337,6 @@ impl LineFormat for TableLines<'_> {
         let fields = split(line, layout.delimiter).map_err(|fault| LineFault::new(fault, 0, b"\""))?;
         let fields_of = layout.columns.map(|column| fields.get(column?).map(AsRef::as_ref));
         self.shown(layout, fields.len(), fields_of, at, lists, batches)
-    }
-
-    fn delimiter(&self, layout: &Layout) -> Option<u8> {
-        Some(layout.delimiter)
-    }
-
-    #[inline]
-    fn columns(
-        &self,
-        layout: &Layout,
-        line: CutLine<'_>,
-        at: Spot,
-        lists: &mut OpenLists,
-        batches: &mut Batches<'_>,
-    ) -> Result<(), LineFault> {
-        let fields = layout.columns.map(|column| line.get(column?));
-        self.shown(layout, line.n_columns(), fields, at, lists, batches)
     }
 
     fn open_lists(lists: OpenLists) -> OpenLists {

@@ -3,20 +3,17 @@
 //! A thread takes some thousands of rows, decodes the named columns a part at a time, and counts the rows. Results are those of the same rows in a Parquet file, for any number of threads and however the rows are
 //! divided into batches; a frame has no bytes and is no file, so [`ReadReport`] has 0 of both.
 
-use super::delimited::{Columns, ROLES};
+use super::delimited::{ROLES, places};
 use super::rows::{Rows, TableOfRows, Value};
 use super::{ReadReport, Reader};
 use crate::collect::Collector;
 use crate::error::{Error, ErrorKind};
 use crate::log::Log;
-use crate::names::lock;
 use crate::read::open_lists::KeyHash;
-use crate::read::progress::Progress;
 use crate::read::source::stopped;
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Rows that a thread takes at once, and rows that it decodes at once.
 const ROWS_OF_A_THREAD: usize = 1 << 16;
@@ -106,25 +103,6 @@ impl<'a> Frame<'a> {
         self.n_rows
     }
 
-    /// The column of each role.
-    fn places(&self, name: &str, columns: &Columns) -> Result<[Option<usize>; ROLES], Error> {
-        let mut places = [None; ROLES];
-        let header = |message: String| Error::of(ErrorKind::Header, name, message);
-        for (place, wanted) in places.iter_mut().zip(columns.by_role()) {
-            let Some(wanted) = wanted else { continue };
-            let mut found = (0..self.names.len()).filter(|&place| self.names[place] == wanted);
-            *place = found.next();
-            if place.is_none() {
-                let there: Vec<&str> = self.names.iter().take(20).map(String::as_str).collect();
-                return Err(header(format!("no column `{wanted}`, found `{}`", there.join("`, `"))));
-            }
-            if found.next().is_some() {
-                return Err(header(format!("two columns `{wanted}`")));
-            }
-        }
-        Ok(places)
-    }
-
     /// The rows of each batch within a range of rows, cut into parts of limited length.
     fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = (&Batch<'a>, Range<usize>)> {
         let first = self.batches.partition_point(|batch| batch.start + batch.n_rows <= rows.start);
@@ -151,7 +129,10 @@ impl Reader {
             let message = format!("format `{}` is no table of named columns", self.format.name());
             return Err(Error::of(ErrorKind::Settings, "format", message));
         };
-        let places = frame.places(name, columns)?;
+        let places = places(columns, &frame.names).map_err(|message| {
+            let there = frame.names[..frame.names.len().min(20)].join("`, `");
+            Error::of(ErrorKind::Header, name, format!("{message}, found `{there}`"))
+        })?;
         let lenient = self.max_skipped.is_some();
         let table = TableOfRows {
             columns,
@@ -178,53 +159,36 @@ impl Reader {
             return Err(Error::of(ErrorKind::Empty, table.name, "no row to read"));
         }
         let next = AtomicUsize::new(0);
-        let progress = Mutex::new(Progress::default());
-        let failed = AtomicBool::new(false);
-        let work = || {
-            let (mut batches, mut mine) = (collector.batches(), Progress::default());
-            while !failed.load(Ordering::Relaxed) {
-                let start = next.fetch_add(ROWS_OF_A_THREAD, Ordering::Relaxed);
-                if start >= frame.n_rows {
-                    break;
-                }
-                let taken = start..frame.n_rows.min(start + ROWS_OF_A_THREAD);
-                let error = stopped(stop, table.name);
-                let fine = error.is_none() && {
-                    let mut rows = Rows::new(table, &mut batches, &mut mine);
-                    let fine = count(frame, taken.clone(), &table, &mut rows);
-                    rows.close();
-                    fine.unwrap_or_else(|error| {
-                        mine.fail((0, taken.start as u64), error);
-                        false
-                    })
-                };
-                if let Some(error) = error {
-                    mine.fail((0, 0), error);
-                }
-                if !fine {
-                    failed.store(true, Ordering::Relaxed);
-                }
+        let n_threads = self.threads.get().min(frame.n_rows.div_ceil(ROWS_OF_A_THREAD));
+        let progress = self.on_threads(collector, n_threads, |batches, progress, ()| {
+            let start = next.fetch_add(ROWS_OF_A_THREAD, Ordering::Relaxed);
+            if start >= frame.n_rows {
+                return false;
             }
-            lock(&progress).absorb(mine, &batches.finish());
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..self.threads.get().min(frame.n_rows.div_ceil(ROWS_OF_A_THREAD)) {
-                scope.spawn(work);
+            if let Some(error) = stopped(stop, table.name) {
+                progress.fail((0, 0), error);
+                return true;
             }
-            work();
+            let taken = start..frame.n_rows.min(start + ROWS_OF_A_THREAD);
+            let mut rows = Rows::new(table, batches, progress);
+            let counted = count(frame, taken, &table, &mut rows);
+            rows.close();
+            if let Err(error) = counted {
+                progress.fail((0, start as u64), error);
+            }
+            true
         });
-        let progress = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.finish(progress, collector, &[table.name.into()], ReadReport::default())
+        self.finish(progress, collector, &[table.name.into()], &ReadReport::default())
     }
 }
 
-/// Counts rows; a strict reader stops at the first fault. Returns whether to go on.
+/// Counts rows; a strict reader stops at the first fault.
 fn count(
     frame: &Frame<'_>,
     range: Range<usize>,
     table: &TableOfRows<'_>,
     rows: &mut Rows<'_, '_>,
-) -> Result<bool, Error> {
+) -> Result<(), Error> {
     let mut values: [Vec<Value<'_>>; ROLES] = Default::default();
     for (batch, part) in frame.parts(range) {
         for (values, place) in values.iter_mut().zip(table.places) {
@@ -239,9 +203,9 @@ fn count(
         let first = (batch.start + part.start) as u64 + 1;
         for (row, place) in (first..).zip(0..part.len()) {
             if !rows.row(row, &values.each_ref().map(|values| values.get(place).copied())) {
-                return Ok(false);
+                return Ok(());
             }
         }
     }
-    Ok(true)
+    Ok(())
 }

@@ -7,13 +7,12 @@
 //! Other columns are not read. The user's column is never shown. If a line has another number of columns, any of them may be the user's:
 //! errors then show only the text before the last column and before the twelfth.
 
-use super::{Collector, Input, ReadReport, Reader};
 use crate::collect::Batches;
-use crate::error::Error;
 use crate::fault::Fault;
-use crate::fields::{MAX_POSITIONS, check_count, number_in, tabs_of_64};
+use crate::fields::{MAX_POSITIONS, check_count};
 use crate::names::Id;
 use crate::read::line::{LineFault, LineFormat};
+use crate::read::marks::CutLine;
 use crate::read::meaning::Meaning;
 use crate::read::open_lists::Spot;
 use crate::table::Shown;
@@ -33,20 +32,8 @@ const COLUMNS: [&str; 12] = [
     "UserID",
 ];
 
-const N_TABS: usize = COLUMNS.len() - 1;
-/// The last column that is read, `QueryID`, from 1.
-const LAST_COUNTED: usize = 8;
-
-struct Kdd2012 {
-    meaning: Meaning,
-}
-
-pub(super) fn read(
-    reader: &Reader,
-    inputs: Vec<Input<'_>>,
-    collector: &Collector,
-) -> Result<ReadReport, Error> {
-    reader.read_lines(&Kdd2012 { meaning: reader.meaning.of_format() }, inputs, collector)
+pub(super) struct Kdd2012 {
+    pub(super) meaning: Meaning,
 }
 
 impl LineFormat for Kdd2012 {
@@ -62,28 +49,16 @@ impl LineFormat for Kdd2012 {
     fn line(
         &self,
         (): &(),
-        line: &[u8],
+        line: CutLine<'_>,
         at: Spot,
         (): &mut (),
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
-        // The ends of the columns to read, after a 0 for the start of the first.
-        let mut ends = [0; LAST_COUNTED + 1];
-        let tabs = tabs_of_64(line);
-        let below = line.get(64..).map_or(0, |rest| if rest.len() <= 64 { tabs_of_64(rest) } else { 0 });
-        let n_tabs = [tabs, below].map(|tabs| tabs.count_ones() as usize);
-        if n_tabs[0] + n_tabs[1] == N_TABS && n_tabs[0] >= LAST_COUNTED && line.len() <= 128 {
-            let mut tabs = tabs;
-            for end in &mut ends[1..] {
-                *end = tabs.trailing_zeros() as usize;
-                tabs &= tabs.wrapping_sub(1);
-            }
-        } else {
-            find_ends(line, &mut ends)?;
+        if line.n_columns() != COLUMNS.len() {
+            return Err(wrong_columns(line));
         }
-        let range = |column: usize| (ends[column - 1] + usize::from(column > 1), ends[column]);
-        let text = |column: usize| &line[range(column).0..range(column).1];
-        let number = |column: usize| number_in(line, range(column).0, range(column).1);
+        let text = |column: usize| line.get(column - 1).unwrap_or_default();
+        let number = |column: usize| line.number(column - 1);
         let in_column = |column: usize| {
             move |fault| {
                 let [clicks, impressions] = [1, 2].map(|column| number(column).and_then(check_count));
@@ -112,19 +87,6 @@ impl LineFormat for Kdd2012 {
     }
 }
 
-/// The ends of the columns of a line of any length.
-#[cold]
-fn find_ends(line: &[u8], ends: &mut [usize; LAST_COUNTED + 1]) -> Result<(), LineFault> {
-    let mut n_tabs = 0;
-    for tab in memchr::memchr_iter(b'\t', line) {
-        n_tabs += 1;
-        if let Some(end) = ends.get_mut(n_tabs) {
-            *end = tab;
-        }
-    }
-    if n_tabs == N_TABS { Ok(()) } else { Err(wrong_columns(line)) }
-}
-
 /// The name of a number; a number of 64 bits is kept as text.
 #[inline]
 fn id(number: u64, text: &[u8], batches: &mut Batches<'_>) -> Result<Id, Fault> {
@@ -132,15 +94,14 @@ fn id(number: u64, text: &[u8], batches: &mut Batches<'_>) -> Result<Id, Fault> 
 }
 
 #[cold]
-fn wrong_columns(line: &[u8]) -> LineFault {
-    let columns: Vec<&[u8]> = line.split(|&byte| byte == b'\t').collect();
-    let shown = (columns.len() - 1).min(COLUMNS.len() - 1);
-    let text = columns[..shown].join(&b'\t');
-    let (found, expected) = (columns.len(), COLUMNS.len());
+fn wrong_columns(line: CutLine<'_>) -> LineFault {
+    let (found, expected) = (line.n_columns(), COLUMNS.len());
+    let shown = (found - 1).min(expected - 1);
+    let text: Vec<&[u8]> = (0..shown).filter_map(|column| line.get(column)).collect();
     let fault = if found < expected {
         Fault::TooFewColumns { found, expected }
     } else {
         Fault::TooManyColumns { expected }
     };
-    LineFault::new(fault, 0, &text)
+    LineFault::new(fault, 0, &text.join(&b'\t'))
 }

@@ -3,21 +3,9 @@
 //! CSV with a header. The columns `item_id`, `position` (1 to 3) and `click` are read; columns that describe users are not. There are no
 //! queries: the only query is called `all`.
 
-use super::delimited::{Columns, Delimited, TableLines};
-use super::{Collector, Input, ReadReport, Reader};
-use crate::error::Error;
-use crate::read::open_lists::KeyHash;
+use super::delimited::{Columns, Delimited};
 
-pub(super) fn read(
-    reader: &Reader,
-    inputs: Vec<Input<'_>>,
-    collector: &Collector,
-) -> Result<ReadReport, Error> {
-    let (meaning, hash) = (reader.meaning.of_format(), KeyHash::default());
-    reader.read_lines(&TableLines { table: &columns(), meaning, hash }, inputs, collector)
-}
-
-fn columns() -> Delimited {
+pub(super) fn table() -> Delimited {
     let columns = Columns {
         query: None,
         item: "item_id".into(),

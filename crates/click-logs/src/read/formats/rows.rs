@@ -2,7 +2,9 @@
 //!
 //! A source decodes columns into [`Value`]s. What a value means, which row is at fault and where a list ends is the same for all of them.
 
-use super::delimited::{CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, QUERY, ROLES, SESSION};
+use super::delimited::{
+    CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, Places, QUERY, ROLES, SESSION,
+};
 use crate::collect::Batches;
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
@@ -127,8 +129,7 @@ pub(super) type RowValues<'a> = [Option<Value<'a>>; ROLES];
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TableOfRows<'a> {
     pub(super) columns: &'a Columns,
-    /// The 0-based column of each role.
-    pub(super) places: [Option<usize>; ROLES],
+    pub(super) places: Places,
     pub(super) meaning: Meaning,
     pub(super) name: &'a str,
     /// The file's number.

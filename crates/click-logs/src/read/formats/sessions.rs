@@ -5,13 +5,12 @@
 //! a region is `query/region`, so either all files have regions or none: `a/1` of a file without may be another query.
 
 use super::yandex::query_of_region;
-use super::{Collector, Input, ReadReport, Reader};
 use crate::collect::Batches;
-use crate::error::Error;
 use crate::fault::Fault;
 use crate::fields::{MAX_POSITIONS, count};
 use crate::names::Id;
 use crate::read::line::{LineFault, LineFormat};
+use crate::read::marks::CutLine;
 use crate::read::meaning::Meaning;
 use crate::read::open_lists::Spot;
 use std::sync::OnceLock;
@@ -25,23 +24,20 @@ const MARKS: usize = 2;
 const REGION: usize = 3;
 const OUTSIDE: usize = 4;
 
-struct SessionLines {
+pub(super) struct SessionLines {
     meaning: Meaning,
     /// Whether files have regions; the first one says.
     with_region: OnceLock<bool>,
 }
 
-pub(super) fn read(
-    reader: &Reader,
-    inputs: Vec<Input<'_>>,
-    collector: &Collector,
-) -> Result<ReadReport, Error> {
-    let with_region = OnceLock::new();
-    reader.read_lines(&SessionLines { meaning: reader.meaning, with_region }, inputs, collector)
+impl SessionLines {
+    pub(super) fn new(meaning: Meaning) -> Self {
+        Self { meaning, with_region: OnceLock::new() }
+    }
 }
 
 /// The role of each column of a file, as an index into [`COLUMNS`].
-struct Layout {
+pub(super) struct Layout {
     roles: Vec<usize>,
 }
 
@@ -53,7 +49,7 @@ impl Layout {
 }
 
 #[derive(Default)]
-struct Scratch {
+pub(super) struct Scratch {
     items: Vec<Id>,
     name: Vec<u8>,
 }
@@ -93,23 +89,22 @@ impl LineFormat for SessionLines {
     fn line(
         &self,
         layout: &Layout,
-        line: &[u8],
+        line: CutLine<'_>,
         at: Spot,
         scratch: &mut Scratch,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let expected = layout.roles.len();
         let mut columns: [Option<&[u8]>; COLUMNS.len()] = [None; COLUMNS.len()];
-        let mut found = 0;
-        for column in line.split(|&byte| byte == b'\t') {
-            let Some(&role) = layout.roles.get(found) else {
-                return Err(LineFault::new(Fault::TooManyColumns { expected }, 0, line));
-            };
-            columns[role] = Some(column);
-            found += 1;
+        let found = line.n_columns();
+        if found > expected {
+            return Err(LineFault::new(Fault::TooManyColumns { expected }, 0, line.whole()));
         }
         if found < expected {
-            return Err(LineFault::new(Fault::TooFewColumns { found, expected }, 0, line));
+            return Err(LineFault::new(Fault::TooFewColumns { found, expected }, 0, line.whole()));
+        }
+        for (column, &role) in layout.roles.iter().enumerate() {
+            columns[role] = line.get(column);
         }
         let text = |role: usize| columns[role].unwrap_or_default();
         let (query, marks) = (text(QUERY), text(MARKS));

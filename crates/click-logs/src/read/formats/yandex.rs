@@ -15,13 +15,12 @@
 //!
 //! If a faulty line of a query is skipped, the clicks after it belong to earlier lists or count as clicks outside.
 
-use super::{Collector, Input, ReadReport, Reader};
 use crate::collect::Batches;
-use crate::error::Error;
 use crate::fault::Fault;
 use crate::fields::number;
 use crate::names::Id;
 use crate::read::line::{LineFault, LineFormat, cut_between};
+use crate::read::marks::CutLine;
 use crate::read::open_lists::Spot;
 
 const URLS: usize = 10;
@@ -30,19 +29,11 @@ const QUERY_COLUMNS: usize = 5 + URLS;
 const QUERY_2013: usize = 6 + URLS;
 const CLICK_2013: usize = 5;
 
-struct Yandex;
-
-pub(super) fn read(
-    reader: &Reader,
-    inputs: Vec<Input<'_>>,
-    collector: &Collector,
-) -> Result<ReadReport, Error> {
-    reader.read_lines(&Yandex, inputs, collector)
-}
+pub(super) struct Yandex;
 
 /// The session that is being read.
 #[derive(Default)]
-struct OpenSession {
+pub(super) struct OpenSession {
     id: Vec<u8>,
     lists: Vec<OpenList>,
     name: Vec<u8>,
@@ -76,37 +67,28 @@ impl LineFormat for Yandex {
         Ok(())
     }
 
-    /// Any line, faulty or not, with another beginning ends the session, as in [`cut`](LineFormat::cut).
-    fn enter(&self, (): &(), line: &[u8], session: &mut OpenSession, batches: &mut Batches<'_>) {
-        let id = session_of(line);
+    fn line(
+        &self,
+        (): &(),
+        line: CutLine<'_>,
+        at: Spot,
+        session: &mut OpenSession,
+        batches: &mut Batches<'_>,
+    ) -> Result<(), LineFault> {
+        let (found, whole) = (line.n_columns(), line.whole());
+        // Any line, faulty or not, with another beginning ends the session, as in `cut`.
+        let id = session_of(whole);
         if session.id != id {
             session.close(batches);
             session.id.clear();
             session.id.extend_from_slice(id);
         }
-    }
-
-    fn line(
-        &self,
-        (): &(),
-        line: &[u8],
-        at: Spot,
-        session: &mut OpenSession,
-        batches: &mut Batches<'_>,
-    ) -> Result<(), LineFault> {
-        let mut columns: [&[u8]; QUERY_2013] = [b""; QUERY_2013];
-        let mut found = 0;
-        let mut start = 0;
-        for end in memchr::memchr_iter(b'\t', line).chain([line.len()]) {
-            let Some(column) = columns.get_mut(found) else {
-                return Err(LineFault::new(Fault::TooManyColumns { expected: QUERY_COLUMNS }, 0, line));
-            };
-            *column = &line[start..end];
-            found += 1;
-            start = end + 1;
+        if found > QUERY_2013 {
+            return Err(LineFault::new(Fault::TooManyColumns { expected: QUERY_COLUMNS }, 0, whole));
         }
-        let too_few = |expected| LineFault::new(Fault::TooFewColumns { found, expected }, 0, line);
-        let too_many = |expected| LineFault::new(Fault::TooManyColumns { expected }, 0, line);
+        let columns: [&[u8]; QUERY_2013] = std::array::from_fn(|column| line.get(column).unwrap_or_default());
+        let too_few = |expected| LineFault::new(Fault::TooFewColumns { found, expected }, 0, whole);
+        let too_many = |expected| LineFault::new(Fault::TooManyColumns { expected }, 0, whole);
         let in_column = |number: usize| move |fault| LineFault::new(fault, number, columns[number - 1]);
         if found < 4 {
             return Err(too_few(4));

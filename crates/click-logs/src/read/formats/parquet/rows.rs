@@ -10,8 +10,8 @@
 
 use crate::collect::{Batches, Collector};
 use crate::error::{Error, ErrorKind};
-use crate::names::lock;
-use crate::read::formats::delimited::{Columns, ROLES};
+use crate::names::{lock, unlocked};
+use crate::read::formats::delimited::{Columns, Places, ROLES, places};
 use crate::read::formats::rows::{Rows, TableOfRows, Value};
 use crate::read::open_lists::KeyHash;
 use crate::read::progress::Progress;
@@ -27,8 +27,8 @@ use parquet::file::reader::{FileReader, Length, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::vec;
 
 /// Number of rows that are decoded at once.
@@ -86,33 +86,14 @@ pub(in super::super) fn read_all(
     let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
     let untaken = Untaken { table, inputs: inputs.into_iter(), open: None, totals: ReadReport::default() };
     let untaken = Mutex::new(untaken);
-    let progress = Mutex::new(Progress::default());
-    let failed = AtomicBool::new(false);
-    let work = || {
-        let (mut batches, mut mine) = (collector.batches(), Progress::default());
-        while !failed.load(Ordering::Relaxed) {
-            // A separate statement, so that the lock is released before the rows are read.
-            let part = lock(&untaken).take();
-            let Some(part) = part else { break };
-            let read = part.and_then(|part| part.read(table, &mut batches, &mut mine));
-            if let Err((at, error)) = read {
-                mine.fail(at, error);
-            }
-            if mine.failed() {
-                failed.store(true, Ordering::Relaxed);
-            }
+    let progress = reader.on_threads(collector, reader.threads.get(), |batches, progress, ()| {
+        let Some(part) = lock(&untaken).take() else { return false };
+        if let Err((row, error)) = part.and_then(|part| part.read(table, batches, progress)) {
+            progress.fail(row, error);
         }
-        lock(&progress).absorb(mine, &batches.finish());
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..reader.threads.get() {
-            scope.spawn(work);
-        }
-        work();
+        true
     });
-    let totals = untaken.into_inner().unwrap_or_else(PoisonError::into_inner).totals;
-    let progress = progress.into_inner().unwrap_or_else(PoisonError::into_inner);
-    reader.finish(progress, collector, &names, totals)
+    reader.finish(progress, collector, &names, &unlocked(untaken).totals)
 }
 
 /// An error, with its place among those of the log: file and row.
@@ -130,8 +111,7 @@ struct FileOfRows<'a> {
     name: Arc<str>,
     number: usize,
     content: Content,
-    /// The 0-based column of each role.
-    places: [Option<usize>; ROLES],
+    places: Places,
     /// The number of rows before each row group, and of all.
     rows_before: Vec<u64>,
     bytes: u64,
@@ -209,7 +189,7 @@ impl<'a> Untaken<'a> {
 }
 
 /// What [`FileOfRows`] has of the file's description: places, and rows before.
-type Description = ([Option<usize>; ROLES], Vec<u64>);
+type Description = (Places, Vec<u64>);
 
 fn describe(reader: &dyn FileReader, name: &str, columns: &Columns) -> Result<Description, Error> {
     let mut rows_before = vec![0];
@@ -223,7 +203,7 @@ fn describe(reader: &dyn FileReader, name: &str, columns: &Columns) -> Result<De
         let message = format!("{declared} rows by the description of the file, but {sum} in its row groups");
         return Err(Error::of(ErrorKind::Parquet, name, message));
     }
-    Ok((places(reader, name, columns)?, rows_before))
+    Ok((columns_of(reader, name, columns)?, rows_before))
 }
 
 fn wrong(name: &str, error: &ParquetError) -> Error {
@@ -231,42 +211,28 @@ fn wrong(name: &str, error: &ParquetError) -> Error {
 }
 
 /// The column of each role.
-fn places(
-    reader: &dyn FileReader,
-    name_of_file: &str,
-    columns: &Columns,
-) -> Result<[Option<usize>; ROLES], Error> {
+fn columns_of(reader: &dyn FileReader, file: &str, columns: &Columns) -> Result<Places, Error> {
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    let mut places = [None; ROLES];
-    for (place, name) in places.iter_mut().zip(columns.by_role()) {
-        let Some(name) = name else { continue };
-        let paths = || schema.columns().iter().map(|column| column.path().string());
-        let mut places = (0..).zip(paths()).filter(|(_, path)| path == name).map(|(column, _)| column);
-        let header = |message: String| Error::of(ErrorKind::Header, name_of_file, message);
-        let Some(found) = places.next() else {
-            if paths().any(|path| path.starts_with(&format!("{name}."))) {
-                return Err(header(format!("column `{name}` is nested, expected whole numbers or text")));
-            }
-            let there: Vec<String> = paths().take(20).collect();
-            return Err(header(format!("no column `{name}`, found `{}`", there.join("`, `"))));
-        };
-        if places.next().is_some() {
-            return Err(header(format!("two columns `{name}`")));
-        }
-        check(&schema.column(found)).map_err(|found| {
-            let message = format!("column `{name}` holds {found}, expected whole numbers or text");
-            Error::of(ErrorKind::Parquet, name_of_file, message)
-        })?;
+    let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
+    let header = |message: String| Error::of(ErrorKind::Header, file, message);
+    let places = places(columns, &names).map_err(|message| {
+        let there = names[..names.len().min(20)].join("`, `");
+        header(format!("{message}, found `{there}` (columns must not be nested)"))
+    })?;
+    for (name, place) in columns.by_role().into_iter().zip(places) {
+        let (Some(name), Some(place)) = (name, place) else { continue };
+        let of_column =
+            |found: String| Error::of(ErrorKind::Parquet, file, format!("column `{name}` {found}"));
+        check(&schema.column(place))
+            .map_err(|found| of_column(format!("holds {found}, expected whole numbers or text")))?;
         for group in reader.metadata().row_groups() {
-            let codec = match group.column(found).compression() {
+            let codec = match group.column(place).compression() {
                 Compression::BROTLI(_) => "Brotli",
                 Compression::LZO => "LZO",
                 _ => continue,
             };
-            let message = format!("column `{name}` is compressed with {codec}, expected {CODECS}");
-            return Err(Error::of(ErrorKind::Parquet, name_of_file, message));
+            return Err(of_column(format!("is compressed with {codec}, expected {CODECS}")));
         }
-        *place = Some(found);
     }
     Ok(places)
 }
