@@ -259,9 +259,9 @@ impl Counts {
         let positions = self.positions();
         let n_positions = filter.n_positions.unwrap_or_else(|| positions.end());
         let n_full = positions.iter().filter(|&position| position < n_positions).count();
-        let mut kept: Vec<(QueryEntry, u64)> = Vec::new();
-        let mut cells: Vec<QueryCell> = Vec::new();
+        let mut kept = Self::empty(&self.names);
         for query in self.queries() {
+            let cells = &mut kept.cells[0];
             let start = cells.len();
             let mut n_items = 0;
             for item in query.cells.chunk_by(|a, b| a.item == b.item) {
@@ -275,48 +275,44 @@ impl Counts {
                     cells.extend_from_slice(item);
                 }
             }
-            if n_items == 0 || n_items < filter.min_items {
+            if n_items < filter.min_items {
                 cells.truncate(start);
-                continue;
             }
-            let impressions = cells[start..].iter().map(|cell| cell.impressions.get()).sum();
-            let entry = QueryEntry { id: query.id, table: 0, start: place(start), end: place(cells.len()) };
-            kept.push((entry, impressions));
+            kept.close(query.id, start);
         }
         if let Some(top) = filter.top_queries {
+            let sizes = kept.queries().map(|query| (query.id, query.impressions()));
+            let mut sizes: Vec<(Id, u64)> = sizes.collect();
             // The sort is stable: queries with equal numbers stay in order.
-            kept.sort_by_key(|&(_, impressions)| std::cmp::Reverse(impressions));
-            kept.truncate(top);
-            kept.sort_unstable_by_key(|(entry, _)| entry.id);
+            sizes.sort_by_key(|&(_, impressions)| std::cmp::Reverse(impressions));
+            sizes.truncate(top);
+            sizes.sort_unstable_by_key(|&(query, _)| query);
+            return kept.restricted(|query, _| sizes.binary_search_by_key(&query, |size| size.0).is_ok());
         }
-        let mut counts =
-            Self { names: Arc::clone(&self.names), queries: Vec::new(), cells: vec![Vec::new()] };
-        for (entry, _) in kept {
-            let start = counts.cells[0].len();
-            counts.cells[0].extend_from_slice(&cells[entry.start as usize..entry.end as usize]);
-            let end = counts.cells[0].len();
-            counts.queries.push(QueryEntry { start: place(start), end: place(end), ..entry });
+        kept
+    }
+
+    fn empty(names: &Arc<Names>) -> Self {
+        Self { names: Arc::clone(names), queries: Vec::new(), cells: vec![Vec::new()] }
+    }
+
+    /// Adds a query with the cells of the first table from `start` on, if there are any.
+    fn close(&mut self, id: Id, start: usize) {
+        let end = self.cells[0].len();
+        if start < end {
+            self.queries.push(QueryEntry { id, table: 0, start: place(start), end: place(end) });
         }
-        counts
     }
 
     /// The counts of the cells that pass; `keep` gets the query of each cell.
     #[must_use]
     pub fn restricted(&self, mut keep: impl FnMut(Id, &Cell) -> bool) -> Self {
-        let mut rest = Self { names: Arc::clone(&self.names), queries: Vec::new(), cells: vec![Vec::new()] };
+        let mut rest = Self::empty(&self.names);
         for query in self.queries() {
             let start = rest.cells[0].len();
             let passing = query.cells.iter().filter(|cell| keep(query.id, &unpack(cell)));
             rest.cells[0].extend(passing.copied());
-            let end = rest.cells[0].len();
-            if start < end {
-                rest.queries.push(QueryEntry {
-                    id: query.id,
-                    table: 0,
-                    start: place(start),
-                    end: place(end),
-                });
-            }
+            rest.close(query.id, start);
         }
         rest
     }
@@ -324,39 +320,35 @@ impl Counts {
     /// Merges the counts of two logs, or of two parts of one.
     #[must_use]
     pub fn merged(&self, other: &Self) -> Self {
-        if Arc::ptr_eq(&self.names, &other.names) {
-            return self.with(other, Arc::clone(&self.names), &[Renaming::none(), Renaming::none()]);
-        }
-        let (names, renamings) = names::merge(&self.names, &other.names);
-        self.with(other, Arc::new(names), &renamings)
-    }
-
-    /// Merges with counts whose names become these. Renaming keeps the order of identifiers.
-    fn with(&self, other: &Self, names: Arc<Names>, renamings: &[Renaming; 2]) -> Self {
-        let mut all = Self { names, queries: Vec::new(), cells: vec![Vec::new()] };
-        all.cells[0].reserve_exact(self.n_cells() + other.n_cells());
-        let of = |counts: &Self, place: usize, renaming: &Renaming| {
-            counts.queries.get(place).map(|entry| Id(renaming.apply(entry.id.0)))
+        let (names, [of_a, of_b]) = if Arc::ptr_eq(&self.names, &other.names) {
+            (Arc::clone(&self.names), [Renaming::none(), Renaming::none()])
+        } else {
+            let (names, renamings) = names::merge(&self.names, &other.names);
+            (Arc::new(names), renamings)
         };
-        let mut places = [0, 0];
-        loop {
-            let ids = [of(self, places[0], &renamings[0]), of(other, places[1], &renamings[1])];
-            let Some(id) = ids.into_iter().flatten().min() else { break };
-            let mut parts: [&[QueryCell]; 2] = [&[], &[]];
-            for (number, counts) in [self, other].into_iter().enumerate() {
-                if ids[number] == Some(id) {
-                    parts[number] = counts.of(&counts.queries[places[number]]).cells;
-                    places[number] += 1;
-                }
-            }
-            let start = all.cells[0].len();
-            merge_cells(parts, renamings, &mut all.cells[0]);
-            all.queries.push(QueryEntry {
-                id,
-                table: 0,
-                start: place(start),
-                end: place(all.cells[0].len()),
+        let mut all = Self::empty(&names);
+        all.cells[0].reserve_exact(self.n_cells() + other.n_cells());
+        // Renaming keeps the order of identifiers.
+        let [a, b] = [(self, &of_a), (other, &of_b)].map(|(counts, renaming)| {
+            let renamed = move |id: Id| Id(renaming.apply(id.0));
+            counts.queries().map(move |query| (renamed(query.id), query.cells, renaming))
+        });
+        for (id, parts) in in_step(a, b, |query| query.0) {
+            let [a, b] = parts.map(|query| {
+                let (_, cells, renaming) = query.unwrap_or((id, &[], &of_a));
+                let renamed = move |item: u64| renaming.apply(item).to_le_bytes();
+                cells.iter().map(move |cell| QueryCell { item: renamed(cell.item()), ..*cell })
             });
+            let start = all.cells[0].len();
+            let both = in_step(a, b, |cell| (cell.item(), cell.position));
+            all.cells[0].extend(both.filter_map(|(_, [a, b])| match (a, b) {
+                (Some(mut cell), Some(more)) => {
+                    cell.add(&more);
+                    Some(cell)
+                }
+                (cell, more) => cell.or(more),
+            }));
+            all.close(id, start);
         }
         all.cells[0].shrink_to_fit();
         all
@@ -420,25 +412,18 @@ impl PartialEq for Counts {
     }
 }
 
-/// Merges the sorted cells of a query.
-fn merge_cells([mut a, mut b]: [&[QueryCell]; 2], [of_a, of_b]: &[Renaming; 2], all: &mut Vec<QueryCell>) {
-    let first = |cells: &[QueryCell], renaming: &Renaming| {
-        cells.first().map(|cell| QueryCell { item: renaming.apply(cell.item()).to_le_bytes(), ..*cell })
-    };
-    loop {
-        let next = [first(a, of_a), first(b, of_b)];
-        let key = |cell: &QueryCell| (cell.item(), cell.position);
-        let Some(least) = next.iter().flatten().map(key).min() else { break };
-        let [from_a, from_b] = next.map(|cell| cell.filter(|cell| key(cell) == least));
-        (a, b) = (&a[from_a.iter().len()..], &b[from_b.iter().len()..]);
-        all.extend(match (from_a, from_b) {
-            (Some(mut cell), Some(more)) => {
-                cell.add(&more);
-                Some(cell)
-            }
-            (cell, more) => cell.or(more),
-        });
-    }
+/// Goes through two sorted sequences: each key in order, with the entries that have it.
+pub(crate) fn in_step<T, K: Ord + Copy>(
+    a: impl Iterator<Item = T>,
+    b: impl Iterator<Item = T>,
+    key: impl Fn(&T) -> K,
+) -> impl Iterator<Item = (K, [Option<T>; 2])> {
+    let (mut a, mut b) = (a.peekable(), b.peekable());
+    std::iter::from_fn(move || {
+        let least = [a.peek(), b.peek()].into_iter().flatten().map(&key).min()?;
+        let is_least = |entry: &T| key(entry) == least;
+        Some((least, [a.next_if(is_least), b.next_if(is_least)]))
+    })
 }
 
 fn place(len: usize) -> u32 {

@@ -1,12 +1,12 @@
 //! Faults of a line.
 
-use std::fmt;
-
-/// A fault of a line. A strict reader stops at it; a lenient one skips the line and counts it by [`reason`](Fault::reason).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A fault of a line. A strict reader stops at it; a lenient one skips the line and counts it by
+/// [`reason`](Fault::reason).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
     /// Fewer columns than the format has.
+    #[error("{found} column{}, expected {expected}", if *.found == 1 { "" } else { "s" })]
     TooFewColumns {
         /// Columns of the line.
         found: usize,
@@ -14,43 +14,57 @@ pub enum Fault {
         expected: usize,
     },
     /// More columns than the format has.
+    #[error("more columns than the {expected} expected")]
     TooManyColumns {
         /// Columns of the format.
         expected: usize,
     },
     /// An empty field where a value is required.
+    #[error("nothing there")]
     Empty,
     /// A field that is not a number where a number is required.
+    #[error("expected a whole number")]
     NotANumber,
     /// A negative number.
+    #[error("a negative number")]
     Negative,
     /// A number that is too large to count.
+    #[error("larger than {max}")]
     TooLarge {
         /// The largest number.
         max: u64,
     },
     /// More clicks than impressions.
+    #[error("more clicks than the {impressions} impression{}", if *.impressions == 1 { "" } else { "s" })]
     ClicksAboveImpressions {
         /// Impressions of the line.
         impressions: u64,
     },
     /// Position 0, where positions count from 1.
+    #[error("positions count from 1")]
     PositionZero,
     /// A position beyond the end of the list.
+    #[error("a position below the last, {last}")]
     PositionBeyondDepth {
         /// The last position of the list, or the last one supported.
         last: u64,
     },
     /// The lines of a list do not have every position from the first on, once.
+    #[error(
+        "expected position {next} of this session: its list shows every position from the first on, once"
+    )]
     OutOfOrder {
         /// The expected position, as the log counts.
         next: u64,
     },
     /// A list without items, or with more than 64.
+    #[error("a list shows from 1 to 64 items")]
     BadDepth,
     /// A line of an unknown kind.
+    #[error("expected a line of kind Q (query) or C (click)")]
     UnknownKind,
     /// The number of click marks differs from the number of items.
+    #[error("{found} characters, expected {expected}: a 0 or a 1 for each item, with nothing between them")]
     ListLength {
         /// Marks found.
         found: usize,
@@ -58,12 +72,16 @@ pub enum Fault {
         expected: usize,
     },
     /// A mark that is neither 0 nor 1.
+    #[error("expected a 0 or a 1 for each item")]
     NotAMark,
     /// A name that is not UTF-8.
+    #[error("not UTF-8")]
     NotUtf8,
     /// A quotation mark without its partner on the line.
+    #[error("a quotation mark without its partner in the line")]
     UnclosedQuote,
     /// Names of columns where the format has no header.
+    #[error("a header? the format has none: a table with a header is of format delimited")]
     UnexpectedHeader,
 }
 
@@ -88,42 +106,6 @@ impl Fault {
             Self::NotUtf8 => "not UTF-8",
             Self::UnclosedQuote => "unclosed quotation mark",
             Self::UnexpectedHeader => "header where the format has none",
-        }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooFewColumns { found: 1, expected } => write!(f, "1 column, expected {expected}"),
-            Self::TooFewColumns { found, expected } => write!(f, "{found} columns, expected {expected}"),
-            Self::TooManyColumns { expected } => write!(f, "more columns than the {expected} expected"),
-            Self::Empty => write!(f, "nothing there"),
-            Self::NotANumber => write!(f, "expected a whole number"),
-            Self::Negative => write!(f, "a negative number"),
-            Self::TooLarge { max } => write!(f, "larger than {max}"),
-            Self::ClicksAboveImpressions { impressions } => {
-                let end = if *impressions == 1 { "" } else { "s" };
-                write!(f, "more clicks than the {impressions} impression{end}")
-            }
-            Self::PositionZero => write!(f, "positions count from 1"),
-            Self::PositionBeyondDepth { last } => write!(f, "a position below the last, {last}"),
-            Self::OutOfOrder { next } => write!(
-                f,
-                "expected position {next} of this session: its list shows every position from the first on, once"
-            ),
-            Self::BadDepth => write!(f, "a list shows from 1 to 64 items"),
-            Self::UnknownKind => write!(f, "expected a line of kind Q (query) or C (click)"),
-            Self::ListLength { found, expected } => write!(
-                f,
-                "{found} characters, expected {expected}: a 0 or a 1 for each item, with nothing between them"
-            ),
-            Self::NotAMark => write!(f, "expected a 0 or a 1 for each item"),
-            Self::UnclosedQuote => write!(f, "a quotation mark without its partner in the line"),
-            Self::UnexpectedHeader => {
-                write!(f, "a header? the format has none: a table with a header is of format delimited")
-            }
-            Self::NotUtf8 => write!(f, "{}", self.reason()),
         }
     }
 }

@@ -126,7 +126,7 @@ pub(crate) struct Interner {
 /// Texts with their hashes, in order of arrival, and a table that finds them.
 #[derive(Debug, Default)]
 struct Texts {
-    places: HashTable<u32>,
+    index: HashTable<u32>,
     texts: Vec<(u64, Box<str>)>,
 }
 
@@ -149,21 +149,9 @@ impl Interner {
         // The hash table uses the lowest and the highest bits.
         let number = (hash >> 32) as usize % SHARDS;
         let mut shard = lock(&self.shards[number]);
-        let Texts { places, texts } = &mut *shard;
-        let entry = places.entry(
-            hash,
-            |&place| texts[place as usize].1.as_ref() == text,
-            |&place| texts[place as usize].0,
-        );
-        let place = match entry {
-            Entry::Occupied(place) => *place.get(),
-            Entry::Vacant(vacant) => {
-                let place = u32::try_from(texts.len()).expect("fewer than 2^32 texts, 100 GB");
-                vacant.insert(place);
-                texts.push((hash, text.into()));
-                place
-            }
-        };
+        let Texts { index, texts } = &mut *shard;
+        let is = |known: &(u64, Box<str>)| *known.1 == *text;
+        let (place, _) = find_or_add(index, texts, hash, is, |known| known.0, || (hash, text.into()));
         Ok(Id(TEXT + u64::from(place) * SHARDS as u64 + number as u64))
     }
 
@@ -219,6 +207,37 @@ pub(crate) fn merge(a: &Names, b: &Names) -> (Names, [Renaming; 2]) {
         |names: &Names| Renaming(vec![names.texts.iter().map(|text| TEXT + places[text.as_ref()]).collect()]);
     let renamings = [renaming(a), renaming(b)];
     (Names { texts: places.into_keys().map(Into::into).collect() }, renamings)
+}
+
+/// The place of an entry, which is added if `index`, by hashes, finds none. Returns whether it was added.
+///
+/// # Panics
+///
+/// With 2^32 - 1 entries, which take 100 GB.
+#[inline]
+pub(crate) fn find_or_add<T>(
+    index: &mut HashTable<u32>,
+    entries: &mut Vec<T>,
+    hash: u64,
+    is: impl Fn(&T) -> bool,
+    hash_of: impl Fn(&T) -> u64,
+    new: impl FnOnce() -> T,
+) -> (u32, bool) {
+    match index.entry(hash, |&place| is(&entries[place as usize]), |&place| hash_of(&entries[place as usize]))
+    {
+        Entry::Occupied(place) => (*place.get(), false),
+        Entry::Vacant(vacant) => {
+            let place = u32::try_from(entries.len()).ok().filter(|&place| place != u32::MAX);
+            let place = place.expect("fewer than 2^32 - 1 entries, 100 GB");
+            vacant.insert(place);
+            // By an eighth, not twofold: memory limits large logs, and copying costs less than look-ups.
+            if entries.len() == entries.capacity() {
+                entries.reserve_exact(entries.len() / 8 + 64);
+            }
+            entries.push(new());
+            (place, true)
+        }
+    }
 }
 
 /// Locks a table, even if another thread panicked while holding the lock: no thread panics in the middle of a change.

@@ -2,7 +2,7 @@
 //!
 //! A cascade model needs the first click of a session, a dependent click model the last one. Counts of cells do not have them.
 
-use crate::counts::Positions;
+use crate::counts::{Positions, in_step};
 use crate::names::{Id, Names};
 use crate::table::Table;
 use click_models::Clicks;
@@ -226,20 +226,6 @@ impl Sessions {
         }
         sessions
     }
-}
-
-/// Goes through two sorted sequences: each key in order, with the entries that have it.
-fn in_step<T, K: Ord + Copy>(
-    a: impl Iterator<Item = T>,
-    b: impl Iterator<Item = T>,
-    key: impl Fn(&T) -> K,
-) -> impl Iterator<Item = (K, [Option<T>; 2])> {
-    let (mut a, mut b) = (a.peekable(), b.peekable());
-    std::iter::from_fn(move || {
-        let least = [a.peek(), b.peek()].into_iter().flatten().map(&key).min()?;
-        let is_least = |entry: &T| key(entry) == least;
-        Some((least, [a.next_if(is_least), b.next_if(is_least)]))
-    })
 }
 
 impl PartialEq for Sessions {

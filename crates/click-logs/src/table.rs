@@ -4,7 +4,7 @@
 //! the end. A cell takes 24 bytes, and about 9 in the hash table.
 
 use crate::fields::MAX_COUNT;
-use crate::names::{Id, Renaming, TextHash};
+use crate::names::{Id, Renaming, TextHash, find_or_add};
 use hashbrown::HashTable;
 
 /// The place of a cell that the table does not have.
@@ -121,21 +121,9 @@ impl Table {
     /// The index of a query.
     #[inline]
     pub(crate) fn query(&mut self, query: u64) -> u32 {
-        let (hash, ids) = (self.hash, &self.query_ids);
-        let entry = self.queries.entry(
-            hash.of_numbers(query, 0),
-            |&place| ids[place as usize] == query,
-            |&place| hash.of_numbers(ids[place as usize], 0),
-        );
-        match entry {
-            hashbrown::hash_table::Entry::Occupied(place) => *place.get(),
-            hashbrown::hash_table::Entry::Vacant(vacant) => {
-                let place = place_of(self.query_ids.len());
-                vacant.insert(place);
-                push(&mut self.query_ids, query);
-                place
-            }
-        }
+        let hash = |id: &u64| self.hash.of_numbers(*id, 0);
+        let Self { queries, query_ids, .. } = self;
+        find_or_add(queries, query_ids, hash(&query), |&id| id == query, hash, || query).0
     }
 
     /// Adds a cell, or adds to it.
@@ -162,59 +150,42 @@ impl Table {
 
     #[inline]
     fn add_cell(&mut self, cell: PackedCell) {
-        let (hash, cells) = (self.hash, &self.cells);
-        let entry = self.index.entry(
-            cell.hash(hash),
-            |&place| cells[place as usize].is_same(&cell),
-            |&place| cells[place as usize].hash(hash),
-        );
-        match entry {
-            hashbrown::hash_table::Entry::Occupied(place) => {
-                self.cells[*place.get() as usize].add(&cell);
-            }
-            hashbrown::hash_table::Entry::Vacant(vacant) => {
-                vacant.insert(place_of(self.cells.len()));
-                push(&mut self.cells, cell);
-            }
+        let hash = |cell: &PackedCell| cell.hash(self.hash);
+        let is = |known: &PackedCell| known.is_same(&cell);
+        let (place, is_new) = find_or_add(&mut self.index, &mut self.cells, hash(&cell), is, hash, || cell);
+        if !is_new {
+            self.cells[place as usize].add(&cell);
         }
     }
 
     /// Adds `sessions` with this list and these clicks.
     pub(crate) fn add_sessions(&mut self, query: u32, items: &[u64], clicks: u64, sessions: u64) {
-        let (hash, lists, known) = (self.hash, &self.lists, &self.items);
+        let (hash, known) = (self.hash, &self.items);
         let items_of = |list: &PackedList| &known[list.start..][..usize::from(list.len)];
-        let entry = self.list_index.entry(
+        let (list, is_new) = find_or_add(
+            &mut self.list_index,
+            &mut self.lists,
             list_hash(hash, query, items),
-            |&place| lists[place as usize].query == query && items_of(&lists[place as usize]) == items,
-            |&place| list_hash(hash, lists[place as usize].query, items_of(&lists[place as usize])),
-        );
-        let list = match entry {
-            hashbrown::hash_table::Entry::Occupied(place) => *place.get(),
-            hashbrown::hash_table::Entry::Vacant(vacant) => {
-                let place = place_of(self.lists.len());
-                vacant.insert(place);
+            |list| list.query == query && items_of(list) == items,
+            |list| list_hash(hash, list.query, items_of(list)),
+            || {
                 let len = u8::try_from(items.len()).expect("a list has at most 64 positions");
-                push(&mut self.lists, PackedList { query, start: self.items.len(), len });
-                self.items.extend_from_slice(items);
-                place
-            }
-        };
-        let patterns = &self.patterns;
-        let entry = self.pattern_index.entry(
-            hash.of_numbers(clicks, list.into()),
-            |&place| patterns[place as usize].list == list && patterns[place as usize].clicks == clicks,
-            |&place| hash.of_numbers(patterns[place as usize].clicks, patterns[place as usize].list.into()),
+                PackedList { query, start: known.len(), len }
+            },
         );
-        match entry {
-            hashbrown::hash_table::Entry::Occupied(place) => {
-                let count = &mut self.patterns[*place.get() as usize].sessions;
-                *count = count.saturating_add(sessions);
-            }
-            hashbrown::hash_table::Entry::Vacant(vacant) => {
-                vacant.insert(place_of(self.patterns.len()));
-                push(&mut self.patterns, PackedPattern { list, clicks, sessions });
-            }
+        if is_new {
+            self.items.extend_from_slice(items);
         }
+        let (place, _) = find_or_add(
+            &mut self.pattern_index,
+            &mut self.patterns,
+            hash.of_numbers(clicks, list.into()),
+            |pattern| pattern.list == list && pattern.clicks == clicks,
+            |pattern| hash.of_numbers(pattern.clicks, pattern.list.into()),
+            || PackedPattern { list, clicks, sessions: 0 },
+        );
+        let count = &mut self.patterns[place as usize].sessions;
+        *count = count.saturating_add(sessions);
     }
 
     /// Sorts queries by identifier, and cells by query, item and position; drops the hash tables.
@@ -231,7 +202,7 @@ impl Table {
                 *id = renaming.apply(*id);
             }
         }
-        let mut order: Vec<u32> = (0..place_of(self.query_ids.len())).collect();
+        let mut order: Vec<u32> = (0..).take(self.query_ids.len()).collect();
         order.sort_unstable_by_key(|&place| self.query_ids[place as usize]);
         let mut ranks = vec![0; order.len()];
         for (rank, &place) in (0..).zip(&order) {
@@ -247,24 +218,6 @@ impl Table {
         self.cells.sort_unstable_by_key(|cell| (cell.query, cell.item, cell.position));
         self.cells.shrink_to_fit();
     }
-}
-
-/// # Panics
-///
-/// With 2^32 - 1 entries in one table, which take 100 GB.
-#[inline]
-fn place_of(len: usize) -> u32 {
-    let place = u32::try_from(len).ok().filter(|&place| place != NEW);
-    place.expect("a table holds fewer than 2^32 - 1 entries, 100 GB")
-}
-
-/// Grows by an eighth instead of doubling: large logs are limited by memory, and copying is cheap compared with look-ups.
-#[inline]
-fn push<T>(entries: &mut Vec<T>, entry: T) {
-    if entries.len() == entries.capacity() {
-        entries.reserve_exact(entries.len() / 8 + 64);
-    }
-    entries.push(entry);
 }
 
 fn list_hash(hash: TextHash, query: u32, items: &[u64]) -> u64 {
