@@ -19,11 +19,7 @@ mod unknown_examination;
 pub(crate) use position_based::PbmHistory;
 
 use crate::sampling::{BetaShape, GammaShape, Sampler};
-use crate::{
-    BatchRank, BcMpTs, Decision, EpsilonGreedy, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition,
-    PbmPrior, PbmTs, PbmTsPlugIn, PbmUcb, PbmUcbPlugIn, Pie, Policy, PositionsKnown, PrefixKlUcb,
-    PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, RbaKlUcb, Select, TopRank, TsCascade, Update,
-};
+use crate::{Decision, Update};
 use click_models::{
     Cascade, CascadeModel, ClickModel, Clicks, Dcm, DcmReward, DependentClick, Feedback, Interaction, ItemId,
     ListFeedback, ListShape, ObservedPrefix, Pbm, PbmFeedback, PositionBased, RandomSemiBandit, Ranking,

@@ -1,13 +1,14 @@
 //! Every policy that the reader accepts for a model can also play it.
 
 use crate::Experiment;
+use crate::models::{self, Model};
 use click_models::{
     CascadeModel, ClickChain, DependentClick, DuelingModel, DynamicBayesian, PositionBased, RandomSemiBandit,
     RankOneModel, UserBrowsing,
 };
 use contenders::{Play, recommending_contenders, stopping_contenders};
 use documents::toml_reader::Source;
-use policies::catalogue::rows;
+use policies::catalogue::{Family, PolicySpec, Row, Task, rows};
 use std::fmt::Write as _;
 
 const MODELS: [(&str, &str); 9] = [
@@ -22,15 +23,13 @@ const MODELS: [(&str, &str); 9] = [
     ("dueling", "preferences = [[0.5, 0.6], [0.4, 0.5]]"),
 ];
 
-/// The number of policies that name the best items and stop, and the number of those that need a budget.
-const STOPPING: usize = 4;
-const WITH_BUDGET: usize = 1;
-
 #[test]
 fn exactly_the_policies_that_name_best_items_can_be_entered_for_tasks_that_ask_for_them() {
-    for (task, length, n_policies) in
-        [("identify", "max_steps", STOPPING), ("budget", "horizon", STOPPING + WITH_BUDGET)]
-    {
+    let count = |is_for: fn(&PolicySpec) -> bool| rows().iter().filter(|row| is_for(&row.spec())).count();
+    for (task, length, n_policies) in [
+        ("identify", "max_steps", count(PolicySpec::stops)),
+        ("budget", "horizon", count(PolicySpec::recommends)),
+    ] {
         let mut entered = 0;
         for name in rows().iter().map(|row| row.name) {
             let text = format!(
@@ -116,15 +115,17 @@ fn entered(keys: impl Fn(&str) -> String) -> usize {
 #[test]
 fn every_policy_can_be_entered_on_exactly_the_models_that_it_plays() {
     // Policies that name best items have other tasks, and `logged` needs the lists of a log.
-    let names = rows().len() - STOPPING - WITH_BUDGET - 1;
-    // `kl-ucb` is one of the prefix policies and plays cells too; `uniform` and `oracle` play everything.
-    let (position_based, unknown_examination, any, cells, pairs) = (5, 5, 6, 6, 8);
-    let prefix = names - position_based - unknown_examination - any - cells - pairs;
-    // Policies for any list, `uniform` and `oracle` among them, play seven models; those two play cells and pairs too.
-    let one_model = position_based + unknown_examination;
-    assert_eq!(entered(|_| String::new()), one_model + 3 * prefix + 7 * any + cells + 3 + pairs + 2);
-    // Policies for any list need no `read-as`, so it is refused; all others can read the feedback of another model.
-    assert_eq!(entered(|_| "read-as = \"pbm\"\nkappa = [0.5]".to_owned()), 6 * position_based);
-    assert_eq!(entered(|_| "read-as = \"pbm\"".to_owned()), 6 * unknown_examination);
-    assert_eq!(entered(|_| "read-as = \"cascade\"".to_owned()), 6 * prefix);
+    let plays = |row: &Row, model: &Model| {
+        row.task() == Task::Regret && !row.families.contains(&Family::Logged) && row.speaks(model.protocol)
+    };
+    let pairs = models::MODELS.iter().flat_map(|model| rows().iter().filter(|row| plays(row, model)));
+    assert_eq!(entered(|_| String::new()), pairs.count());
+    // Policies for any list need no `read-as`, so it is refused; all others can read the feedback of
+    // another model of lists.
+    let others = models::MODELS.iter().filter(|model| model.protocol.has_lists()).count() - 1;
+    let pairs = |family| others * rows().iter().filter(|row| row.families.contains(&family)).count();
+    let read_as = |keys: &str| entered(|_| keys.to_owned());
+    assert_eq!(read_as("read-as = \"pbm\"\nkappa = [0.5]"), pairs(Family::PositionBased));
+    assert_eq!(read_as("read-as = \"pbm\""), pairs(Family::UnknownExamination));
+    assert_eq!(read_as("read-as = \"cascade\""), pairs(Family::Prefix));
 }

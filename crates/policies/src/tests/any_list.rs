@@ -2,6 +2,7 @@
 
 use super::prefix::{PrefixHistory, rsf_kl_ucb};
 use super::*;
+use crate::{BatchRank, EpsilonGreedy, Policy, RbaKlUcb, TopRank};
 
 fn epsilon_greedy(history: &PrefixHistory, epsilon: f64, rng: &mut Generator) -> Vec<usize> {
     if rng.random::<f64>() < epsilon {

@@ -5,6 +5,7 @@ use super::plain::{AllCandidates, AllItems, IndexRule};
 use super::position_based::{fresh, learn as learn_positions, pbm_pie_least_cost};
 use super::prefix::{PrefixHistory, learn_prefix, ts_cascade};
 use super::*;
+use crate::{PbmPie, PbmPiePosition, PbmUcb, Pie, Policy, PrefixUcb, PrefixUcbV, Select, TsCascade};
 use serde::{Serialize, de::DeserializeOwned};
 
 const EXAMINATION: [f64; 5] = [1.0, 0.9, 0.81, 0.73, 0.66];

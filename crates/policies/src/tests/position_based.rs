@@ -1,6 +1,10 @@
 //! Position-based policies.
 
 use super::*;
+use crate::{
+    BcMpTs, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmPrior, PbmTs, PbmTsPlugIn, PbmUcb,
+    PbmUcbPlugIn, Policy, PositionsKnown, PrefixKnown, Select,
+};
 
 /// Displays and clicks of every item at every position.
 #[derive(Debug)]

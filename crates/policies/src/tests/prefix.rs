@@ -1,6 +1,7 @@
 //! Policies that read an observed prefix.
 
 use super::*;
+use crate::{Pie, Policy, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Select, TsCascade};
 
 /// Observed displays and clicks of every item.
 #[derive(Debug)]

@@ -8,7 +8,7 @@
 
 use super::position_based::PbmHistory;
 use super::*;
-use crate::{Grab, PbMhb};
+use crate::{Grab, PbMhb, PrefixKnown};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
