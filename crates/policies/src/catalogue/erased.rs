@@ -123,8 +123,7 @@ pub(super) trait Erased<I: Interaction>: Send + Sync {
     /// The best items, if the policy is one that stops and has stopped.
     fn answer(&self) -> Option<Vec<ItemId>>;
 
-    /// Writes the recommended items to `out`. Returns `false` and writes nothing if the policy
-    /// recommends none.
+    /// Writes the recommended items to `out`; `false` if the policy recommends none.
     fn recommend(&self, rng: &mut dyn Rng, out: &mut Ranking) -> bool;
 }
 
@@ -237,6 +236,8 @@ where
 pub struct Maker<I> {
     fresh: Box<Fresh<I>>,
     saved: Box<Read<I>>,
+    /// Path of the policies' type.
+    path: &'static str,
 }
 
 /// Makes a fresh policy.
@@ -257,7 +258,13 @@ impl<I: Interaction<Action: Sync>> Maker<I> {
         Self {
             fresh: Box::new(move |knowledge| Ok(keep(fresh(knowledge)?, identifies.clone()))),
             saved: Box::new(move |state| Ok(keep(erased_serde::deserialize(state)?, of_saved.clone()))),
+            path: std::any::type_name::<P>(),
         }
+    }
+
+    /// The name of the policies' type.
+    pub(super) fn type_name(&self) -> &'static str {
+        self.path.rsplit("::").next().unwrap_or(self.path)
     }
 
     pub(super) fn fresh(&self, knowledge: &Knowledge) -> Result<BoxedPolicy<I>, Error> {

@@ -1,14 +1,8 @@
 //! The catalogue as tables for readers, in Markdown.
 
-use super::{
-    Answers, Family, PairKnown, ParameterRow, PolicySpec, WithAnyList, WithBudgeted, WithCells, WithPairs,
-    WithPositionBased, WithPrefix, WithStopping, WithUnknownExamination, rows,
-};
-use crate::{Error, PrefixKnown};
-use click_models::{ListShape, PbmKnown, TableShape};
-use confidence::NonNegative;
+use super::{Answers, Catalogued, Family, ParameterRow, PolicySpec, rows};
+use click_models::{Cascade, ClicksOnly, Dcm, Dueling, Pbm, RankOne, SemiBandit};
 use serde_json::{Map, Value};
-use std::any::type_name;
 
 /// The table of policies: the users, knowledge, cost and guarantee of each.
 pub fn policies() -> String {
@@ -92,42 +86,19 @@ fn plays(family: Family) -> &'static str {
 /// The names of the types that implement a policy.
 fn types(spec: &PolicySpec) -> Vec<&'static str> {
     let all = [
-        spec.with_position_based(TypeName),
-        spec.with_unknown_examination(TypeName),
-        spec.with_prefix(TypeName),
-        spec.with_any_list(TypeName),
-        spec.with_stopping(TypeName),
-        spec.with_full_feedback(TypeName),
-        spec.with_budgeted(TypeName),
-        spec.with_cells(TypeName),
-        spec.with_pairs(TypeName),
+        type_name::<Pbm>(spec),
+        type_name::<SemiBandit>(spec),
+        type_name::<Cascade>(spec),
+        type_name::<Dcm>(spec),
+        type_name::<ClicksOnly>(spec),
+        type_name::<RankOne>(spec),
+        type_name::<Dueling>(spec),
     ];
-    let last = |path: &'static str| path.rsplit("::").next().unwrap_or(path);
-    all.into_iter().flatten().map(last).collect()
+    let mut names: Vec<&str> = all.into_iter().flatten().collect();
+    names.dedup();
+    names
 }
 
-/// Returns the name of a policy's type.
-struct TypeName;
-
-macro_rules! type_names {
-    ($($Visitor:ident($Known:ty $(, $tolerance:ty)?);)*) => {$(
-        impl $Visitor for TypeName {
-            type Output = &'static str;
-
-            fn with<P, F: Fn($Known, u64) -> Result<P, Error>>(self, _build: F $(, _: $tolerance)?) -> &'static str {
-                type_name::<P>()
-            }
-        }
-    )*};
-}
-
-type_names! {
-    WithPositionBased(PbmKnown<'_>);
-    WithUnknownExamination(PrefixKnown<'_>);
-    WithPrefix(PrefixKnown<'_>);
-    WithAnyList(ListShape);
-    WithStopping(ListShape, NonNegative);
-    WithBudgeted(ListShape);
-    WithCells(TableShape);
-    WithPairs(PairKnown);
+fn type_name<I: Catalogued>(spec: &PolicySpec) -> Option<&'static str> {
+    I::maker(spec).map(|maker| maker.type_name())
 }
