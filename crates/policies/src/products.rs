@@ -1,5 +1,4 @@
-//! Sampled factors of click probabilities that are products: a cell (i, j) of a table is clicked
-//! with probability `u_i v_j`.
+//! Sampled factors: a cell (i, j) of a table is clicked with probability `u_i v_j`.
 //!
 //! A Gibbs sweep draws every row given the columns, then every column given the rows. The draw of a
 //! row with `S` clicks in `N` plays, `N_j` of them on column `j`, is
@@ -32,9 +31,9 @@ use crate::sampling::{GammaShape, Sampler};
 use played::Played;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
-/// The prior of a row or a column, as if it had been played `plays` times with a certain partner,
-/// with `clicks` clicks.
+/// A prior worth `plays` with a certain partner, with `clicks` clicks.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Pseudo {
     pub(crate) plays: f64,
@@ -90,38 +89,29 @@ impl Law {
 }
 
 /// The saved state.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct SavedProducts {
-    pub(crate) plays: Vec<u64>,
-    pub(crate) row_clicks: Vec<u64>,
-    pub(crate) column_clicks: Vec<u64>,
-    pub(crate) columns: Vec<f64>,
-}
-
-/// The saved state, in the same order.
-#[derive(Debug, Serialize)]
-pub(crate) struct ProductsToSave<'a> {
-    pub(crate) plays: &'a [u64],
-    pub(crate) row_clicks: &'a [u64],
-    pub(crate) column_clicks: &'a [u64],
-    pub(crate) columns: &'a [f64],
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SavedProducts<'a> {
+    pub(crate) plays: Cow<'a, [u64]>,
+    pub(crate) row_clicks: Cow<'a, [u64]>,
+    pub(crate) column_clicks: Cow<'a, [u64]>,
+    pub(crate) columns: Cow<'a, [f64]>,
 }
 
 impl Products {
     /// A table without plays; the columns of the sweep before the first are 1.
     pub(crate) fn new(n_rows: usize, n_columns: usize) -> Self {
         let mut products = Self::assemble(SavedProducts {
-            plays: vec![0; n_rows * n_columns],
-            row_clicks: vec![0; n_rows],
-            column_clicks: vec![0; n_columns],
-            columns: vec![1.0; n_columns],
+            plays: vec![0; n_rows * n_columns].into(),
+            row_clicks: vec![0; n_rows].into(),
+            column_clicks: vec![0; n_columns].into(),
+            columns: vec![1.0; n_columns].into(),
         });
         products.set_laws();
         products
     }
 
     /// Without the distributions of draws.
-    fn assemble(SavedProducts { plays, row_clicks, column_clicks, columns }: SavedProducts) -> Self {
+    fn assemble(SavedProducts { plays, row_clicks, column_clicks, columns }: SavedProducts<'_>) -> Self {
         let n_columns = columns.len();
         let mut column_plays = vec![0; n_columns];
         for row in plays.chunks_exact(n_columns) {
@@ -139,10 +129,10 @@ impl Products {
             played: Played::new(&plays, n_columns),
             expected: vec![0.0; n_columns],
             sampler: Sampler::new(),
-            plays,
-            row_clicks,
-            column_clicks,
-            columns,
+            plays: plays.into_owned(),
+            row_clicks: row_clicks.into_owned(),
+            column_clicks: column_clicks.into_owned(),
+            columns: columns.into_owned(),
         }
     }
 
@@ -161,9 +151,8 @@ impl Products {
     ///
     /// # Errors
     ///
-    /// The lengths do not belong together, there are more clicks than plays, or a column is no
-    /// probability.
-    pub(crate) fn restore(saved: SavedProducts) -> Result<Self, Error> {
+    /// Wrong lengths, more clicks than plays, or a column that is no probability.
+    pub(crate) fn restore(saved: SavedProducts<'_>) -> Result<Self, Error> {
         let (n_rows, n_columns) = (saved.row_clicks.len(), saved.columns.len());
         let is_table = n_columns > 0 && n_rows.checked_mul(n_columns) == Some(saved.plays.len());
         if !is_table || saved.column_clicks.len() != n_columns {
@@ -180,12 +169,12 @@ impl Products {
         Ok(products)
     }
 
-    pub(crate) fn to_save(&self) -> ProductsToSave<'_> {
-        ProductsToSave {
-            plays: &self.plays,
-            row_clicks: &self.row_clicks,
-            column_clicks: &self.column_clicks,
-            columns: &self.columns,
+    pub(crate) fn to_save(&self) -> SavedProducts<'_> {
+        SavedProducts {
+            plays: (&self.plays).into(),
+            row_clicks: (&self.row_clicks).into(),
+            column_clicks: (&self.column_clicks).into(),
+            columns: (&self.columns).into(),
         }
     }
 

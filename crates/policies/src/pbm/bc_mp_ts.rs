@@ -40,7 +40,7 @@ pub struct BcMpTs {
 struct Saved {
     counts: PbmCounts,
     #[serde(default)]
-    draws: Option<SavedThinning>,
+    draws: Option<SavedThinning<'static>>,
 }
 
 impl BcMpTs {

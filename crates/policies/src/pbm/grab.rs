@@ -1,6 +1,6 @@
 use super::assignment::Assignment;
 use super::cells::CellCounts;
-use super::leaders::{Leaders, LeadersToSave, SavedLeaders};
+use super::leaders::{Leaders, SavedLeaders};
 use crate::exact::float;
 use crate::setup::Setup;
 use crate::top_l::Ties;
@@ -9,6 +9,7 @@ use click_models::{ItemId, ListShape, Ranking, RenderedClicks};
 use confidence::{Rate, kl_ucb_upper};
 use rand::Rng;
 use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
 use std::num::NonZeroU32;
 
 /// GRAB: moves over the graph of lists that differ in one exchange, and knows neither attraction
@@ -49,7 +50,7 @@ use std::num::NonZeroU32;
 /// `n_items`) integer operations a round. Memory: 48 bytes for each item and position, and room for
 /// 2048 lists.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "Saved<'_>")]
 pub struct Grab {
     rate: Rate,
     gamma: NonZeroU32,
@@ -68,28 +69,17 @@ pub struct Grab {
     assignment: Assignment,
 }
 
-#[derive(Deserialize)]
-struct Saved {
+#[derive(Serialize, Deserialize)]
+struct Saved<'a> {
     rate: Rate,
     gamma: NonZeroU32,
-    counts: CellCounts,
+    counts: Cow<'a, CellCounts>,
     key: Option<u64>,
-    leaders: SavedLeaders,
-}
-
-/// [`Saved`], borrowed.
-#[derive(Serialize)]
-struct ToSave<'a> {
-    rate: Rate,
-    gamma: NonZeroU32,
-    counts: &'a CellCounts,
-    key: Option<u64>,
-    leaders: LeadersToSave<'a>,
+    leaders: SavedLeaders<'a>,
 }
 
 impl Grab {
-    /// A fresh policy for runs of `horizon` rounds; `gamma` is the number of items if it is not
-    /// given.
+    /// A fresh policy for `horizon` rounds; `gamma` is the number of items by default.
     pub fn new(shape: ListShape, gamma: Option<NonZeroU32>, horizon: u64) -> Self {
         let n_items = u32::try_from(shape.n_items()).ok().and_then(NonZeroU32::new);
         let gamma = gamma.or(n_items).unwrap_or(NonZeroU32::MIN);
@@ -211,17 +201,17 @@ fn weight(mean: f64, key: u64, cell: usize) -> i128 {
 impl Serialize for Grab {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { rate, gamma, counts, key, leaders, .. } = self;
-        ToSave { rate: *rate, gamma: *gamma, counts, key: *key, leaders: leaders.to_save() }
-            .serialize(serializer)
+        let (counts, leaders) = (Cow::Borrowed(counts), leaders.to_save());
+        Saved { rate: *rate, gamma: *gamma, counts, key: *key, leaders }.serialize(serializer)
     }
 }
 
-impl TryFrom<Saved> for Grab {
+impl TryFrom<Saved<'_>> for Grab {
     type Error = Error;
 
-    fn try_from(Saved { rate, gamma, counts, key, leaders }: Saved) -> Result<Self, Error> {
+    fn try_from(Saved { rate, gamma, counts, key, leaders }: Saved<'_>) -> Result<Self, Error> {
         let leaders = Leaders::restore(&leaders, counts.n_items(), counts.n_positions())?;
-        Ok(Self::assemble(rate, gamma, counts, key, leaders))
+        Ok(Self::assemble(rate, gamma, counts.into_owned(), key, leaders))
     }
 }
 

@@ -1,12 +1,11 @@
 //! How often every list has been the leader.
 //!
-//! Room for the lists is taken once, so that counting allocates nothing. If more lists than there
-//! is room for have led, the one that last led longest ago is forgotten: when it leads again, it
-//! counts from 0.
+//! Room for the lists is taken once. If there are more, the one that led longest ago is forgotten.
 
 use crate::Error;
 use crate::error::MAX_COUNT;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// The number of lists that are remembered.
 pub(super) const ROOM: usize = 2048;
@@ -23,20 +22,12 @@ pub(super) struct Leaders {
     latest: usize,
 }
 
-/// The saved state, in the same order.
-#[derive(Debug, Serialize)]
-pub(super) struct LeadersToSave<'a> {
-    lists: &'a [u32],
-    times: &'a [u64],
-    last: &'a [u64],
-}
-
 /// The saved state.
-#[derive(Debug, Clone, Deserialize)]
-pub(super) struct SavedLeaders {
-    lists: Vec<u32>,
-    times: Vec<u64>,
-    last: Vec<u64>,
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SavedLeaders<'a> {
+    lists: Cow<'a, [u32]>,
+    times: Cow<'a, [u64]>,
+    last: Cow<'a, [u64]>,
 }
 
 impl Leaders {
@@ -83,12 +74,12 @@ impl Leaders {
         place
     }
 
-    pub(super) fn to_save(&self) -> LeadersToSave<'_> {
+    pub(super) fn to_save(&self) -> SavedLeaders<'_> {
         let n_positions = self.lists.len() / ROOM;
-        LeadersToSave {
-            lists: &self.lists[..self.used * n_positions],
-            times: &self.times[..self.used],
-            last: &self.last[..self.used],
+        SavedLeaders {
+            lists: self.lists[..self.used * n_positions].into(),
+            times: self.times[..self.used].into(),
+            last: self.last[..self.used].into(),
         }
     }
 
@@ -96,9 +87,12 @@ impl Leaders {
     ///
     /// # Errors
     ///
-    /// The lengths do not belong together, a list has an unknown item or an item twice, or a count
-    /// is too large.
-    pub(super) fn restore(saved: &SavedLeaders, n_items: usize, n_positions: usize) -> Result<Self, Error> {
+    /// Wrong lengths, a list with an unknown item or an item twice, or too large a count.
+    pub(super) fn restore(
+        saved: &SavedLeaders<'_>,
+        n_items: usize,
+        n_positions: usize,
+    ) -> Result<Self, Error> {
         let SavedLeaders { lists, times, last } = saved;
         if times.len() > ROOM || last.len() != times.len() || lists.len() != times.len() * n_positions {
             return Err(Error::SavedSizes);
@@ -110,7 +104,7 @@ impl Leaders {
                 return Err(Error::SavedLeaders);
             }
         }
-        if let Some(&count) = times.iter().chain(last).find(|&&count| count > MAX_COUNT) {
+        if let Some(&count) = times.iter().chain(&**last).find(|&&count| count > MAX_COUNT) {
             return Err(Error::TooManyRounds(count));
         }
         let mut leaders = Self::new(n_positions);

@@ -1,12 +1,13 @@
 use super::PbmPrior;
 use super::counts::{place, sort_by_examination};
-use crate::products::{Products, ProductsToSave, SavedProducts};
+use crate::products::{Products, SavedProducts};
 use crate::setup::Setup;
 use crate::top_l::{Ties, TopL};
 use crate::{Decision, Error, PrefixKnown, Select, Update};
 use click_models::{ListShape, Ranking, RenderedClicks};
 use rand::Rng;
 use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
 
 /// Whether a policy knows which positions are examined more than others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -49,7 +50,7 @@ pub enum PbmGibbsOrder {
 /// by the factor of the largest examination. Complexity: O(K L) multiply-adds and K + L Gamma draws
 /// a round. Memory: 16 bytes for each item and position.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "Saved<'_>")]
 pub struct PbmGibbs {
     /// Position of the best item, of the second best, and so on, if that is known.
     places: Option<Vec<usize>>,
@@ -61,19 +62,11 @@ pub struct PbmGibbs {
     top: TopL,
 }
 
-#[derive(Deserialize)]
-struct Saved {
-    places: Option<Vec<usize>>,
-    prior: Option<PbmPrior>,
-    products: SavedProducts,
-}
-
-/// [`Saved`], borrowed.
-#[derive(Serialize)]
-struct ToSave<'a> {
-    places: &'a Option<Vec<usize>>,
-    prior: &'a Option<PbmPrior>,
-    products: ProductsToSave<'a>,
+#[derive(Serialize, Deserialize)]
+struct Saved<'a> {
+    places: Cow<'a, Option<Vec<usize>>>,
+    prior: Cow<'a, Option<PbmPrior>>,
+    products: SavedProducts<'a>,
 }
 
 impl PbmGibbs {
@@ -118,15 +111,17 @@ impl PbmGibbs {
 
 impl Serialize for PbmGibbs {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        ToSave { places: &self.places, prior: &self.prior, products: self.products.to_save() }
-            .serialize(serializer)
+        let Self { places, prior, products, .. } = self;
+        let (places, prior) = (Cow::Borrowed(places), Cow::Borrowed(prior));
+        Saved { places, prior, products: products.to_save() }.serialize(serializer)
     }
 }
 
-impl TryFrom<Saved> for PbmGibbs {
+impl TryFrom<Saved<'_>> for PbmGibbs {
     type Error = Error;
 
-    fn try_from(Saved { places, prior, products }: Saved) -> Result<Self, Error> {
+    fn try_from(Saved { places, prior, products }: Saved<'_>) -> Result<Self, Error> {
+        let places = places.into_owned();
         let products = Products::restore(products)?;
         let [n_items, n_positions] = products.sizes();
         let shape = ListShape::new(n_items, n_positions)?;
@@ -137,7 +132,7 @@ impl TryFrom<Saved> for PbmGibbs {
             }
         }
         let policy = Self::assemble(places, products);
-        match &prior {
+        match &*prior {
             None => Ok(policy),
             Some(prior) => policy.with_prior(prior),
         }

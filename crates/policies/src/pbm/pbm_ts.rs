@@ -57,7 +57,7 @@ pub struct PbmTs {
 struct Saved {
     counts: PbmCounts,
     #[serde(default)]
-    draws: Option<SavedThinning>,
+    draws: Option<SavedThinning<'static>>,
 }
 
 impl PbmTs {
@@ -77,9 +77,8 @@ impl PbmTs {
         Self { draws: LargestDraws::new(&items, n_positions, LARGE), items, counts }
     }
 
-    /// A fresh policy that draws every item in every round, even on large catalogues. Its lists
-    /// have the same distribution as those of [`PbmTs::new`], so it is what that policy can be
-    /// compared with.
+    /// A fresh policy that draws every item in every round: the same distribution of lists as
+    /// [`PbmTs::new`], to compare it with.
     ///
     /// # Panics
     ///

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize, Serializer};
 ///
 /// Complexity: O(K L) multiply-adds and K posterior draws of constant expected time a round.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "Saved<'_>")]
 pub struct PbmTsPlugIn(PlugIn<PbmTs>);
 
 impl PbmTsPlugIn {
@@ -33,10 +33,10 @@ impl Serialize for PbmTsPlugIn {
     }
 }
 
-impl TryFrom<Saved> for PbmTsPlugIn {
+impl TryFrom<Saved<'_>> for PbmTsPlugIn {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
+    fn try_from(saved: Saved<'_>) -> Result<Self, Error> {
         PlugIn::restore(saved).map(Self)
     }
 }

@@ -1,5 +1,5 @@
 use super::PbmUcb;
-use super::plug_in::{AssumesExamination, PlugIn, Saved as SavedPlugIn, ToSave as PlugInToSave};
+use super::plug_in::{AssumesExamination, PlugIn, Saved as SavedPlugIn};
 use crate::setup::Setup;
 use crate::{Decision, Error, Select, Update};
 use click_models::{ListShape, Ranking, RenderedClicks};
@@ -16,20 +16,13 @@ use serde::{Deserialize, Serialize, Serializer};
 /// Reference: none for the estimate; Lagree, Vernade, Cappe 2016, section 4, *PBM-UCB*, for the
 /// rest. Complexity: O(K L) multiply-adds a round.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "Saved<'_>")]
 pub struct PbmUcbPlugIn(PlugIn<PbmUcb>);
 
-#[derive(Deserialize)]
-struct Saved {
+#[derive(Serialize, Deserialize)]
+struct Saved<'a> {
     rate: Rate,
-    run: SavedPlugIn,
-}
-
-/// [`Saved`], borrowed.
-#[derive(Serialize)]
-struct ToSave<'a> {
-    rate: Rate,
-    run: PlugInToSave<'a>,
+    run: SavedPlugIn<'a>,
 }
 
 impl PbmUcbPlugIn {
@@ -46,14 +39,14 @@ impl PbmUcbPlugIn {
 
 impl Serialize for PbmUcbPlugIn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        ToSave { rate: self.0.policy.rate(), run: self.0.to_save() }.serialize(serializer)
+        Saved { rate: self.0.policy.rate(), run: self.0.to_save() }.serialize(serializer)
     }
 }
 
-impl TryFrom<Saved> for PbmUcbPlugIn {
+impl TryFrom<Saved<'_>> for PbmUcbPlugIn {
     type Error = Error;
 
-    fn try_from(Saved { rate, run }: Saved) -> Result<Self, Error> {
+    fn try_from(Saved { rate, run }: Saved<'_>) -> Result<Self, Error> {
         Ok(Self::at(PlugIn::restore(run)?, rate))
     }
 }

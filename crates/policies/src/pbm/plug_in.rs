@@ -30,6 +30,7 @@ use crate::Error;
 use crate::exact::float;
 use click_models::ListShape;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// A policy that is built with examination, and that can be given another one.
 pub(super) trait AssumesExamination {
@@ -44,23 +45,14 @@ pub(super) trait AssumesExamination {
     fn assume(&mut self, examination: &[f64]);
 }
 
-/// The state of a policy with an estimate.
-#[derive(Debug, Deserialize)]
-pub(super) struct Saved {
+/// The saved state of a policy with an estimate.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Saved<'a> {
     /// Examination of every position by the last round's pass.
-    estimate: Vec<f64>,
+    estimate: Cow<'a, [f64]>,
     rounds: u64,
-    shows: Vec<u64>,
-    clicks: Vec<u64>,
-}
-
-/// [`Saved`], borrowed.
-#[derive(Debug, Serialize)]
-pub(super) struct ToSave<'a> {
-    estimate: &'a [f64],
-    rounds: u64,
-    shows: &'a [u64],
-    clicks: &'a [u64],
+    shows: Cow<'a, [u64]>,
+    clicks: Cow<'a, [u64]>,
 }
 
 /// The policy `P` with an estimate of the examination.
@@ -81,7 +73,7 @@ impl<P: AssumesExamination> PlugIn<P> {
         Self { policy: P::over(counts), sums: vec![(0.0, 0.0); estimate.len()], estimate }
     }
 
-    pub(super) fn restore(Saved { estimate, rounds, shows, clicks }: Saved) -> Result<Self, Error> {
+    pub(super) fn restore(Saved { estimate, rounds, shows, clicks }: Saved<'_>) -> Result<Self, Error> {
         let n_positions = estimate.len();
         let in_range = |&examined: &f64| examined > 0.0 && examined <= 1.0;
         if !estimate.iter().all(in_range) || estimate.iter().copied().fold(0.0, f64::max) < 1.0 {
@@ -91,13 +83,17 @@ impl<P: AssumesExamination> PlugIn<P> {
             return Err(Error::SavedSizes);
         }
         let shape = ListShape::new(shows.len() / n_positions, n_positions)?;
-        let counts = PbmCounts::without_examination(shape).with_table(rounds, shows, clicks)?;
-        Ok(Self::over(counts, estimate))
+        let counts = PbmCounts::without_examination(shape).with_table(
+            rounds,
+            shows.into_owned(),
+            clicks.into_owned(),
+        )?;
+        Ok(Self::over(counts, estimate.into_owned()))
     }
 
-    pub(super) fn to_save(&self) -> ToSave<'_> {
+    pub(super) fn to_save(&self) -> Saved<'_> {
         let (rounds, shows, clicks) = self.policy.counts().table();
-        ToSave { estimate: &self.estimate, rounds, shows, clicks }
+        Saved { estimate: (&self.estimate).into(), rounds, shows: shows.into(), clicks: clicks.into() }
     }
 
     /// Makes one pass, and tells the policy what it found.

@@ -4,6 +4,7 @@ use crate::{Decision, Error, Select, Update};
 use click_models::{Cell, CellClick, TableShape};
 use rand::Rng;
 use serde::{Deserialize, Serialize, Serializer};
+use std::borrow::Cow;
 
 /// `rank1-gibbs`: Thompson sampling with a posterior of rows and columns.
 ///
@@ -30,29 +31,19 @@ use serde::{Deserialize, Serialize, Serializer};
 /// The sampled columns are saved, since the next sweep starts from them. Complexity: O(K L)
 /// multiply-adds and O(K + L) Gamma draws a round. Memory: 16 bytes a cell.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "Saved<'_>")]
 pub struct Rank1Gibbs {
     shape: TableShape,
     products: Products,
 }
 
-#[derive(Deserialize)]
-struct Saved {
+#[derive(Serialize, Deserialize)]
+struct Saved<'a> {
     shape: TableShape,
-    plays: Vec<u64>,
-    row_clicks: Vec<u64>,
-    column_clicks: Vec<u64>,
-    columns: Vec<f64>,
-}
-
-/// [`Saved`], borrowed.
-#[derive(Serialize)]
-struct ToSave<'a> {
-    shape: TableShape,
-    plays: &'a [u64],
-    row_clicks: &'a [u64],
-    column_clicks: &'a [u64],
-    columns: &'a [f64],
+    plays: Cow<'a, [u64]>,
+    row_clicks: Cow<'a, [u64]>,
+    column_clicks: Cow<'a, [u64]>,
+    columns: Cow<'a, [f64]>,
 }
 
 impl Rank1Gibbs {
@@ -69,22 +60,15 @@ fn largest(side: &[f64]) -> u32 {
 
 impl Serialize for Rank1Gibbs {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let saved = self.products.to_save();
-        ToSave {
-            shape: self.shape,
-            plays: saved.plays,
-            row_clicks: saved.row_clicks,
-            column_clicks: saved.column_clicks,
-            columns: saved.columns,
-        }
-        .serialize(serializer)
+        let SavedProducts { plays, row_clicks, column_clicks, columns } = self.products.to_save();
+        Saved { shape: self.shape, plays, row_clicks, column_clicks, columns }.serialize(serializer)
     }
 }
 
-impl TryFrom<Saved> for Rank1Gibbs {
+impl TryFrom<Saved<'_>> for Rank1Gibbs {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
+    fn try_from(saved: Saved<'_>) -> Result<Self, Error> {
         let Saved { shape, plays, row_clicks, column_clicks, columns } = saved;
         let products = Products::restore(SavedProducts { plays, row_clicks, column_clicks, columns })?;
         if products.sizes() == [shape.n_rows(), shape.n_columns()] {

@@ -39,7 +39,7 @@ pub struct PrefixTs {
 struct Saved {
     counts: PrefixCounts,
     #[serde(default)]
-    draws: Option<SavedThinning>,
+    draws: Option<SavedThinning<'static>>,
 }
 
 impl PrefixTs {

@@ -7,12 +7,10 @@ use crate::top_l::{Ties, TopL};
 use rand::Rng;
 use serde::{Serialize, Serializer};
 
-/// From this number of items for each position on, thinned rounds are faster once items are
-/// settled.
+/// From this number of items a position on, thinned rounds are faster once settled.
 const SETTLED_PER_POSITION: usize = 2;
 
-/// From what size on thinned rounds are faster than rounds that draw every item, from the first
-/// round on.
+/// From what size on thinned rounds are faster from the first round on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Large {
     /// At least this number of items,
@@ -58,7 +56,7 @@ impl LargestDraws {
 
     /// Goes on as saved. Without a saved thinning, all items are drawn in every round.
     pub(crate) fn restore<P: Posteriors>(
-        saved: Option<&SavedThinning>,
+        saved: Option<&SavedThinning<'_>>,
         posteriors: &P,
         n_positions: usize,
         large: Large,

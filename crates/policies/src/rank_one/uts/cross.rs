@@ -94,8 +94,7 @@ impl Posteriors for Cross<'_> {
 /// leaders do not last, and to find a threshold takes as long as a few rounds.
 const YOUNG: u32 = 32;
 
-/// The largest draw of a leader's cells. One leader at a time is settled, and its cells are
-/// thinned.
+/// The largest draw of a leader's cells; those of one leader at a time are thinned.
 #[derive(Debug, Clone)]
 pub(super) struct Thinned {
     settled: Option<usize>,
@@ -111,7 +110,7 @@ pub(super) struct Thinned {
 /// A saved [`Thinned`].
 #[derive(Debug, Deserialize)]
 pub(super) struct SavedThinned {
-    settled: Option<(usize, SavedThinning)>,
+    settled: Option<(usize, SavedThinning<'static>)>,
     young: usize,
     n_young: u32,
 }

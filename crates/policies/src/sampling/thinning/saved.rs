@@ -5,44 +5,32 @@ use super::{Pace, Posteriors, Thinning, rate};
 use crate::Error;
 use crate::error::MAX_COUNT;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// A saved thinning.
-#[derive(Debug, Deserialize)]
-pub(crate) struct SavedThinning {
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct SavedThinning<'a> {
     step: i32,
     rounds: u64,
     next_search: u64,
     least: u64,
     most: u64,
-    /// The first items of the order, this many, are drawn in full. Without it, which ones are
-    /// follows from their counts.
+    /// How many of the first items are drawn in full; otherwise their counts determine it.
     #[serde(default)]
     in_full: Option<usize>,
-    order: Vec<u32>,
-}
-
-/// [`SavedThinning`], borrowed.
-#[derive(Debug, Serialize)]
-pub(crate) struct ThinningToSave<'a> {
-    step: i32,
-    rounds: u64,
-    next_search: u64,
-    least: u64,
-    most: u64,
-    in_full: Option<usize>,
-    order: &'a [u32],
+    order: Cow<'a, [u32]>,
 }
 
 impl Thinning {
-    pub(crate) fn to_save(&self) -> ThinningToSave<'_> {
-        ThinningToSave {
+    pub(crate) fn to_save(&self) -> SavedThinning<'_> {
+        SavedThinning {
             step: self.threshold.step(),
             rounds: self.rounds,
             next_search: self.next_search,
             least: self.least,
             most: self.most,
             in_full: Some(self.buckets.in_full().len()),
-            order: self.buckets.order(),
+            order: self.buckets.order().into(),
         }
     }
 
@@ -53,7 +41,7 @@ impl Thinning {
     /// The order is not one of the items, more are drawn in full than there are, or the threshold
     /// or the number of rounds is too large.
     pub(crate) fn restore<P: Posteriors>(
-        saved: &SavedThinning,
+        saved: &SavedThinning<'_>,
         posteriors: &P,
         n_positions: usize,
         pace: Pace,
