@@ -1,5 +1,4 @@
-//! Policies that choose a row and a column. The eliminations are simulated by whole sweeps, which
-//! have the same distribution.
+//! Policies that choose a row and a column; eliminations are simulated by whole sweeps.
 
 use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
 use click_models::{RankOne, RankOneModel, TableShape};

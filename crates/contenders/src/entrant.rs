@@ -14,11 +14,9 @@ pub struct Entrant {
     pub name: String,
     /// The policy with its parameters.
     pub spec: PolicySpec,
-    /// The model whose feedback the policy should assume (`read-as`); `None` for the users' own
-    /// model.
+    /// The model whose feedback the policy assumes (`read-as`); `None` for the users' own.
     pub read_as: Option<Protocol>,
-    /// The examination probabilities that the policy gets, one per position; `None` for those of
-    /// the users.
+    /// Examination by position for the policy; `None` for that of the users.
     pub examination: Option<Vec<Probability>>,
     /// Whether the policy gets the `gamma` that each instance needs, instead of its own.
     pub told_gamma: bool,

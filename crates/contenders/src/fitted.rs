@@ -16,8 +16,7 @@ pub struct FittedPriors {
     pub of_instances: Vec<PbmPrior>,
 }
 
-/// Plays `pbm-gibbs` from the beliefs of the instance of a replication. The users may be of any
-/// list model.
+/// Plays `pbm-gibbs` from the beliefs of a replication's instance, on users of any list model.
 pub(crate) fn from_beliefs<M: ListModel>(
     label: String,
     order: PbmGibbsOrder,

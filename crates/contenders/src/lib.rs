@@ -8,8 +8,7 @@
 //! ([`PolicySpec::speaks`](policies::catalogue::PolicySpec::speaks)), or other users if the entrant
 //! names the model whose feedback the policy should assume (`read-as`).
 //!
-//! Every contender is saved: an unfinished replication can be kept and continued
-//! ([`Contender::resume`]).
+//! An unfinished replication can be kept and continued ([`Contender::resume`]).
 //!
 //! ```
 //! use click_models::CascadeModel;

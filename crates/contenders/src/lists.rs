@@ -178,8 +178,7 @@ impl WithUnknownExamination for Enter<'_, PositionBased> {
 
 /// A protocol whose feedback a policy can assume for other users.
 trait Reading: Catalogued + ListProtocol {
-    /// The knowledge of a policy: from the knowledge that `M` gives, and the examination
-    /// probabilities of the experiment.
+    /// Knowledge of a policy: that of `M`, and the examination given in the experiment.
     fn known<'t, 'a: 't, M: ListModel>(
         known: &Known<'a, M>,
         told: Option<&'t [Probability]>,
@@ -208,8 +207,7 @@ macro_rules! reading_a_prefix {
 }
 reading_a_prefix!(SemiBandit, Cascade, Dcm);
 
-/// The policy as a contender that reads the feedback of users of the model `M` as feedback of the
-/// protocol `To`.
+/// The contender of a policy that reads feedback of `M` as that of `To`.
 fn read_as<M, To>(entrant: &Entrant, horizon: u64) -> Entered<M>
 where
     M: ListModel,

@@ -76,8 +76,7 @@ pub enum Error {
     /// Saved items are not partitioned into accepted, rejected and undecided ones.
     #[error("the saved items are not each accepted, rejected or still in question")]
     SavedItems,
-    /// The saved remaining items of an elimination are not distinct known items in a possible
-    /// order.
+    /// The saved remaining items are not distinct known items in a possible order.
     #[error("the saved items that are left are not some of the items, each once and where it belongs")]
     SavedLeft,
     /// The places of a list are not a permutation of its positions.

@@ -1,5 +1,4 @@
-//! Policies that take the first position for the one that is examined most, on users for whom
-//! another one may be.
+//! Policies for which the first position is examined most, on users for whom it may not be.
 
 use crate::{Decision, PositionsKnown, Select, Update};
 use click_models::{Clicks, ListShape, PbmFeedback, PbmKnown, Ranking};
@@ -29,8 +28,7 @@ use std::fmt::{self, Debug, Formatter};
 #[serde(bound(serialize = "P: Serialize", deserialize = "P: Deserialize<'de>"))]
 pub struct InOrder<P: Select<Ranking>> {
     policy: P,
-    /// The position that is examined most, the next one, and so on; empty if they are in this order
-    /// from the top down.
+    /// Positions from the most to the least examined; empty if they are in this order.
     #[serde(deserialize_with = "read_order")]
     positions: Vec<usize>,
     /// A decision of the policy, from its first item on.

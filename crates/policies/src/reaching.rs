@@ -29,8 +29,7 @@ use std::fmt::Debug;
 const MOST_TESTED: usize = 32;
 /// Marks an arm that is not open.
 const CLOSED: u32 = u32::MAX;
-/// Widths of the band as a share of the threshold, and of the range of levels as a share of the
-/// level: at first, least and most.
+/// Widths of band and range of levels, as shares: at first, least and most.
 const WIDTHS: [f64; 3] = [1e-3, 1e-7, 0.25];
 
 /// A threshold for the indices of arms.
@@ -58,8 +57,7 @@ pub(crate) trait Arms {
 pub(crate) struct Question<'a> {
     /// Arms that are not drawn.
     pub(crate) leaders: &'a [u32],
-    /// The value that an index has to reach; not negative, and infinite if only arms without
-    /// displays reach it.
+    /// The value that an index has to reach; infinite if only arms without displays reach it.
     pub(crate) q: f64,
     pub(crate) level: f64,
 }

@@ -76,8 +76,7 @@ impl Sampler {
         }
     }
 
-    /// Beyond the inner rectangle of `layer`: the tail, or the wedge under the curve. About one
-    /// draw in a hundred.
+    /// Beyond the inner rectangle of `layer`: the tail or the wedge. One draw in a hundred.
     #[cold]
     fn edge_case<R: Rng + ?Sized>(self, layer: usize, x: f64, rng: &mut R) -> Option<f64> {
         if layer == 0 {
@@ -159,8 +158,7 @@ impl GammaShape {
     }
 }
 
-/// A draw from the Beta distribution with these shapes, both above 0. The same bits on every
-/// machine.
+/// A draw from the Beta distribution with these shapes, the same bits on every machine.
 ///
 /// Shapes below 1 take one more uniform draw each: `Gamma(a) = Gamma(a + 1) U^(1 / a)` (Marsaglia
 /// and Tsang, section 6).
@@ -196,8 +194,7 @@ pub(crate) struct BetaShape {
 }
 
 impl BetaShape {
-    /// Beta(`1 + successes`, `1 + failures`): the posterior under a uniform prior. Neither count is
-    /// negative.
+    /// Beta(`1 + successes`, `1 + failures`), the posterior under a uniform prior.
     #[inline]
     pub(crate) fn after(successes: f64, failures: f64) -> Self {
         Self { successes: GammaShape::new(1.0 + successes), failures: GammaShape::new(1.0 + failures) }

@@ -6,7 +6,6 @@ pub trait Setup {
     /// policy plays. A state with other settings than those of a fresh policy is refused.
     const SETTINGS: &'static [&'static str] = &[];
 
-    /// Numbers of items and positions, of rows and columns, or of items and the two items compared
-    /// (2).
+    /// Numbers of items and positions, of rows and columns, or of items and of items compared (2).
     fn sizes(&self) -> [usize; 2];
 }

@@ -261,8 +261,7 @@ impl<A: Arm> Shortlist<A> {
         &self.chosen
     }
 
-    /// Chooses from the list. `false` if the last winner would be below the floor, since an
-    /// unlisted arm may then win.
+    /// Chooses from the list; `false` if an unlisted arm may win.
     fn choose(&mut self, level: f64, ties: Ties) -> bool {
         let share = if level < self.ceiling { level / self.ceiling } else { 1.0 };
         self.chosen.clear();
@@ -292,9 +291,8 @@ impl<A: Arm> Shortlist<A> {
         true
     }
 
-    /// Computes indices of runs from `next` on, whose bounds do not order them, until all others
-    /// are certainly below: below as many arms as are wanted, or below all of these. Returns the
-    /// next run.
+    /// Computes indices of runs from `next` on until all others are certainly below, and returns
+    /// the next run.
     fn compute(&mut self, mut next: usize, wanted: usize, level: f64) -> usize {
         let Self { order, runs, computed, .. } = self;
         computed.clear();
@@ -388,8 +386,7 @@ impl<A: Arm> Shortlist<A> {
     }
 }
 
-/// Sorts items by the keys of their arms. Not generic in the arms: otherwise a sort would be
-/// compiled for each kind of arm.
+/// Sorts items by the keys of their arms. Not generic, so that one sort is compiled.
 fn sort_by_key(items: &mut [u32], key: &dyn Fn(u32) -> (u64, u64)) {
     items.sort_unstable_by_key(|&item| key(item));
 }

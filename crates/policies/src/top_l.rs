@@ -30,8 +30,7 @@ impl Ties {
         self.rank(item).0
     }
 
-    /// Hash of `item`: among equals the larger goes first. The mixing function is the finaliser of
-    /// `SplitMix64`.
+    /// Hash of `item`, the finaliser of `SplitMix64`: among equals the larger comes first.
     fn rank(self, item: u32) -> (u64, u32) {
         let mut hash = self.key ^ u64::from(item).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -45,8 +44,7 @@ impl Ties {
         score > other_score || (score == other_score && self.breaks_for(item, other))
     }
 
-    /// Whether `item` goes before `other` of the same score. Not inlined: ties are rare once every
-    /// item has been shown.
+    /// Whether `item` goes before `other` of the same score. Not inlined: ties are rare.
     #[cold]
     #[inline(never)]
     fn breaks_for(self, item: u32, other: u32) -> bool {
@@ -76,15 +74,13 @@ impl TopL {
         self.best.clear();
     }
 
-    /// The score that an item must reach to enter: the last one's, or minus infinity while there is
-    /// room.
+    /// The score needed to enter: the last one's, or minus infinity while there is room.
     #[inline]
     pub(crate) fn threshold(&self) -> f64 {
         if self.best.len() < self.capacity { f64::NEG_INFINITY } else { self.best[self.capacity - 1].0 }
     }
 
-    /// Adds `item` if it is among the best so far. Each item is offered at most once between two
-    /// calls of `clear`.
+    /// Adds `item` if it is among the best; each item at most once between calls of `clear`.
     #[inline]
     pub(crate) fn offer(&mut self, item: u32, score: f64, ties: Ties) {
         if self.best.len() == self.capacity {

@@ -1,5 +1,4 @@
-//! Macros that turn the rows of the table into [`PolicySpec`](super::PolicySpec), its facts and its
-//! constructors.
+//! Macros that derive [`PolicySpec`](super::PolicySpec) and its constructors from the table.
 
 /// Generates everything that differs from policy to policy from the rows of the table.
 macro_rules! catalogue {
@@ -114,8 +113,7 @@ macro_rules! builders {
 }
 pub(super) use builders;
 
-/// Generates a function that passes the constructor of a policy to a visitor, if the policy belongs
-/// to the family.
+/// Generates a function that passes a policy's constructor to a visitor of its family.
 macro_rules! with_family {
     ($function:ident $Visitor:ident $Family:ident
         {$(($Variant:ident { $($field:ident),* } $($plays:tt)+))*}) => {

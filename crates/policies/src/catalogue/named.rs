@@ -1,34 +1,4 @@
-//! A policy chosen at run time: by name, for the users of one protocol.
-//!
-//! [`NamedPolicy`] implements [`Policy`](crate::Policy). It is saved with its name, its parameters
-//! and its knowledge of the users, and is restored only from the state of that policy.
-//!
-//! # Examples
-//!
-//! ```
-//! use click_models::{ClickModel, Pbm, PositionBased};
-//! use policies::catalogue::{NamedPolicy, PolicySpec};
-//! use policies::{Decision, Select, Update};
-//! use rand::{SeedableRng, rngs::ChaCha8Rng};
-//!
-//! let users = PositionBased::from_values(&[0.5, 0.2, 0.1], &[1.0, 0.5])?;
-//! let spec: PolicySpec = "pbm-pie(level=log-horizon)".parse()?;
-//! let mut policy = NamedPolicy::<Pbm>::build(spec, users.known(), 10_000)?;
-//! let mut rng = ChaCha8Rng::seed_from_u64(1);
-//! let mut decision = Decision::default();
-//! policy.select(&mut rng, &mut decision);
-//! policy.update(&decision, &users.respond(&decision.action, &mut rng));
-//!
-//! let saved = serde_json::to_string(&policy)?;
-//! assert!(saved.starts_with(r#"{"format":1,"policy":"pbm-pie","parameters":{"epsilon":0.0,"level":"log-horizon""#));
-//! let restored: NamedPolicy<Pbm> = serde_json::from_str(&saved)?;
-//! assert_eq!(restored.spec(), policy.spec());
-//!
-//! // A policy of another protocol is refused.
-//! let error = NamedPolicy::<Pbm>::build("ucb1".parse()?, users.known(), None).unwrap_err();
-//! assert_eq!(error.to_string(), "`ucb1` cannot read the answers of position-based users: it plays rank-one users");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! A policy whose type is known at run time only: by name, for the users of one protocol.
 
 mod knowledge;
 mod protocols;
@@ -84,6 +54,9 @@ pub enum BuildError {
 }
 
 /// A policy of the catalogue for the protocol `I`, chosen at run time.
+///
+/// It is saved with its name, its parameters and its knowledge of the users, and is restored only
+/// from the state of that policy.
 pub struct NamedPolicy<I: Catalogued> {
     spec: PolicySpec,
     knowledge: Knowledge,
@@ -165,8 +138,7 @@ impl NamedPolicy<Cascade> {
         self.policy.answer()
     }
 
-    /// Writes the recommended items to `out`. Returns `false` and writes nothing if the policy does
-    /// not identify items.
+    /// Writes the recommended items to `out`; `false` if the policy identifies none.
     pub fn recommend<R: Rng + ?Sized>(&self, mut rng: &mut R, out: &mut Ranking) -> bool {
         self.policy.recommend(&mut rng, out)
     }

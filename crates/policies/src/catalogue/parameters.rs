@@ -101,8 +101,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The rate in the analyses of KL-UCB; the policies for the cascade and the dependent click
-    /// model use it.
+    /// The rate in the analyses of KL-UCB, and of cascade and dependent-click policies.
     pub(super) const fn log_t_plus_3_log_log_t() -> Self {
         Self::LogTPlus3LogLogT
     }

@@ -20,8 +20,7 @@ pub struct Row {
     pub answers: Answers,
     /// Largest problem that fits into memory.
     pub limit: Limit,
-    /// Cost of a round with K items and L positions; for best arm identification L items and K
-    /// positions.
+    /// Cost of a round: K items, L positions (best arm identification: L items, K positions).
     pub cost: &'static str,
     /// Proven guarantee.
     pub guarantee: &'static str,
@@ -48,8 +47,7 @@ pub enum Family {
     PositionBased,
     /// Knows sizes and at most the order of positions; reads the clicks of every position.
     UnknownExamination,
-    /// Knows sizes and the order of positions (by default from the top down); reads an observed
-    /// prefix.
+    /// Knows sizes and the order of positions (default: top down); reads an observed prefix.
     Prefix,
     /// Knows sizes; reads the clicks of any list.
     AnyList,
@@ -57,8 +55,7 @@ pub enum Family {
     Stopping,
     /// As [`Stopping`](Self::Stopping), with users who examine every item of the list.
     FullFeedback,
-    /// Knows sizes and the number of rounds; reads an observed prefix, and names the best items at
-    /// the end.
+    /// Knows sizes and the number of rounds; reads a prefix, and names the best items at the end.
     Budgeted,
     /// Knows the numbers of rows and columns; reads whether the chosen cell was clicked.
     Cells,
@@ -74,8 +71,7 @@ pub enum Family {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Protocol {
-    /// Knowledge: sizes, and examination probabilities or at most the order of positions. Feedback:
-    /// the clicks of every position.
+    /// Knowledge: sizes, examination or at most the order of positions. Feedback: all clicks.
     PositionBased,
     /// Knowledge: sizes. Feedback: the clicks of the examined positions.
     SemiBandit,
@@ -84,8 +80,8 @@ pub enum Protocol {
     /// Knowledge: sizes and the order of positions by probability of leaving. Feedback: the clicks;
     /// the user examined at least the positions down to the last one.
     Dcm,
-    /// Knowledge: sizes. Feedback: the clicks; a missing click may mean anything. Several click
-    /// models have this protocol.
+    /// Knowledge: sizes. Feedback: the clicks; a missing click may mean anything. For several
+    /// models.
     ClicksOnly,
     /// Knowledge: numbers of rows and columns. Feedback: whether the chosen cell was clicked.
     RankOne,
@@ -98,8 +94,7 @@ pub enum Protocol {
 pub enum Answers {
     /// Late feedback counts on arrival, lost feedback has no effect.
     Late,
-    /// The policy takes irrevocable decisions: feedback may be late or lost only if that does not
-    /// depend on the click.
+    /// Decisions are irrevocable: delay and loss of feedback must not depend on the click.
     IndependentOfClicks,
 }
 
@@ -108,8 +103,7 @@ pub enum Answers {
 pub enum Limit {
     /// Memory grows with items and positions: no limit.
     None,
-    /// Memory grows with the cells of a table, some hundred bytes each: at most this number of
-    /// cells.
+    /// Memory grows with cells, some hundred bytes each: at most this number of cells.
     Cells(usize),
     /// Memory grows with pairs of items: at most this number of items.
     Items(usize),
@@ -217,8 +211,7 @@ impl Family {
 }
 
 impl Row {
-    /// Whether the policy is built from what a learner may know of its users, and not from other
-    /// data.
+    /// Whether the policy is built from a learner's knowledge of its users alone.
     pub fn is_built_from_knowledge(&self) -> bool {
         !self.families.iter().any(|family| matches!(family, Family::Logged | Family::Reference))
     }

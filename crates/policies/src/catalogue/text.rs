@@ -1,5 +1,4 @@
-//! A policy as text: its name and the parameters that differ from the defaults,
-//! `pbm-pie(level=log-horizon)`.
+//! A policy as text: its name and non-default parameters, `pbm-pie(level=log-horizon)`.
 
 use super::parameters::Parameter;
 use super::{Kind, PolicySpec, Range, Row, find, rows};

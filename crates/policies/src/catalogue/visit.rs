@@ -1,8 +1,7 @@
 //! Visitors: access to the static types of the catalogue's policies, one visitor trait per family.
 //!
-//! A visitor receives the constructor of a policy and is compiled for the policy's type. So the
-//! simulator's round loops are compiled for every policy, and only the catalogue lists the
-//! policies.
+//! A visitor receives the constructor of a policy and is compiled for its type, as round loops are.
+//! So only the catalogue lists the policies.
 
 use super::erased::Member;
 use crate::{Error, Policy, PrefixKnown, Recommend, Stop};

@@ -94,8 +94,7 @@ pub struct BeatTheMean {
     item_duels: Vec<u64>,
     #[serde(skip)]
     item_wins: Vec<u64>,
-    /// Items with the fewest comparisons that have not been chosen since the list was built, by
-    /// number.
+    /// Items with the fewest comparisons, not chosen since the list was built, by number.
     #[serde(skip)]
     due: Vec<u32>,
     /// The fewest comparisons when that list was built.
@@ -120,8 +119,7 @@ struct Saved {
 }
 
 impl BeatTheMean {
-    /// A fresh policy for `horizon` rounds, with the radius as printed. After the horizon it
-    /// exploits.
+    /// A fresh policy for `horizon` rounds, with the radius as printed. Then it exploits.
     pub fn new(shape: DuelShape, horizon: u64, gamma: NonNegative) -> Self {
         Self::with_radius(shape, horizon, gamma, MeanRadius::Paper)
     }

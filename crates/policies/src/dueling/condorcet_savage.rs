@@ -50,8 +50,7 @@ pub struct CondorcetSavage {
     horizon: u64,
     /// Remaining items, by number.
     left: Vec<u32>,
-    /// Pairs of these that have been compared once less than the others, in order; empty if all
-    /// pairs have equal numbers.
+    /// Pairs of these compared once less than the others, in order; empty if there are none.
     #[serde(skip)]
     due: Vec<(u32, u32)>,
     #[serde(skip)]

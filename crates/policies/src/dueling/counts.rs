@@ -5,8 +5,7 @@ use crate::error::MAX_COUNT;
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use serde::{Deserialize, Serialize};
 
-/// Wins of every item against every other one. Comparisons of an item with itself have no
-/// information, and do not count.
+/// Wins of every item against every other one; comparisons with itself do not count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub(super) struct DuelCounts {
@@ -77,8 +76,7 @@ impl DuelCounts {
         Some((winner, loser))
     }
 
-    /// Number of other items that an item beat in more than half of their duels; pairs without
-    /// duels do not count.
+    /// Number of other items that an item beat in more than half of their duels.
     pub(super) fn n_beaten(&self, item: ItemId) -> usize {
         let item = item.index();
         (0..self.shape.n_items()).filter(|&other| self.wins(item, other) > self.wins(other, item)).count()

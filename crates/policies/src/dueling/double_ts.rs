@@ -107,8 +107,7 @@ impl DoubleTs {
         Self::from(Saved { counts: DuelCounts::new(shape), alpha })
     }
 
-    /// Counts the open bounds of rows with a new opening or a changed count, and finds the
-    /// candidates.
+    /// Counts the open bounds of rows that may have changed, and finds the candidates.
     fn look_again(&mut self, level: f64) {
         let n_items = self.n_open.len();
         let rows = self.openings.chunks_exact(n_items).zip(&mut self.next_in_row).zip(&mut self.n_open);
@@ -171,8 +170,7 @@ impl DoubleTs {
         if own > best.lost {
             return;
         }
-        // It has no sample against itself, and those of other pairs may have been drawn for the
-        // other item.
+        // No sample against itself; those of other pairs may have been drawn for the other item.
         let n_items = lost.len();
         sampled[item] = n_items;
         let (lost_by, sampled_with) = (&mut lost[..n_items], &sampled[..n_items]);
@@ -209,8 +207,7 @@ impl DoubleTs {
         let n_items = self.n_open.len();
         let openings = &self.openings[first * n_items..(first + 1) * n_items];
         let mut best = (0.5, first);
-        // l_{other, first} <= 1/2 is equivalent to u_{first, other} >= 1/2. The first item has no
-        // opening against itself.
+        // Equivalent to u_{first, other} >= 1/2. The first item has no opening against itself.
         let may_win = |other: usize| level >= openings[other];
         self.upsets.draw_all(&self.counts, first, rng, may_win, |other, sample| {
             if sample > best.0 {

@@ -90,8 +90,7 @@ pub struct EcwRmed {
     divergence: Vec<f64>,
     #[serde(skip)]
     n_superiors: Vec<u32>,
-    /// The winners, and the `ln t` up to which their evidence suffices; empty if counts have
-    /// changed.
+    /// Winners, and the `ln t` up to which their evidence suffices; empty if counts changed.
     #[serde(skip)]
     winners: Vec<(u32, f64)>,
     /// The winners of least cost; empty if counts have changed.
@@ -394,8 +393,7 @@ impl EcwRmed {
         self.list_pair(winner as usize, winner as usize);
     }
 
-    /// The winner to compare with itself, and whether its evidence suffices. If no winner's does,
-    /// it is one of least cost.
+    /// The winner to compare with itself, and whether its evidence suffices.
     fn incumbent(&mut self, level: f64, ties: Ties) -> Option<(u32, bool)> {
         if self.winners.is_empty() {
             self.find_winners();
@@ -519,12 +517,10 @@ impl Update<Pair, DuelOutcome> for EcwRmed {
 }
 
 impl Recommend<ItemId> for EcwRmed {
-    /// The winner that would be compared with itself next: one with sufficient evidence, otherwise
-    /// one of least cost.
+    /// The winner that would be compared with itself next.
     ///
-    /// Several items may seem to be winners because a close pair is the wrong way round. Evidence
-    /// for the true winner may suffice then, and for no other: the close pair turned round would
-    /// only be better for it.
+    /// If a close pair is the wrong way round, several items may seem to be winners, and only the
+    /// evidence of the true one suffice.
     fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut ItemId) {
         let ties = Ties::draw(rng);
         // A copy, because winners are found and remembered when the next list is made.

@@ -22,8 +22,7 @@ pub(super) fn remove(left: &mut Vec<u32>, item: usize) -> bool {
     is_there
 }
 
-/// The item that beat most of the others in more than half of their duels; ties are random. Needs
-/// at least one item.
+/// The item that beat most of the others in more than half of their duels; ties are random.
 pub(super) fn most_beating(counts: &DuelCounts, items: &[u32], ties: Ties) -> u32 {
     let beaten = |item: u32| {
         let beats = |&&other: &&u32| {

@@ -115,8 +115,7 @@ impl MergeDts {
         Self::with_parameters(shape, alpha, 400_000, 16)
     }
 
-    /// A fresh policy. Batches of fewer than 2 items are treated as batches of 2, and a head start
-    /// of more than 2^40 rounds as 2^40.
+    /// A fresh policy. Batches have at least 2 items, and the head start at most 2^40 rounds.
     pub fn with_parameters(shape: DuelShape, alpha: NonNegative, head_start: u64, batch_size: usize) -> Self {
         let n_items = shape.n_items();
         let batch_size = batch_size.clamp(2, n_items);

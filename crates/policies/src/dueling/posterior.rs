@@ -71,8 +71,7 @@ pub(super) fn sample<R: Rng + ?Sized>(
 #[derive(Debug, Clone)]
 pub(super) struct Coins {
     n_items: usize,
-    /// One row per item: approximate probability that its sample against the column's item exceeds
-    /// 1/2, in units of 2^-64.
+    /// Chances that a row's item has a sample above 1/2 against the column's, in 2^-64.
     estimates: Vec<u64>,
 }
 
@@ -212,8 +211,8 @@ impl Upsets {
         let limits = &self.limits[item * n_items..][..n_items];
         let mut next = 0;
         loop {
-            // The next item whose sample may exceed 1/2. A loop without calls keeps the generator
-            // in registers.
+            // The next item whose sample may exceed 1/2. Without calls the generator stays in
+            // registers.
             let mut candidate = None;
             while candidate.is_none() && next < limits.len() {
                 let (other, limit) = (next, limits[next]);
@@ -235,8 +234,7 @@ impl Upsets {
     }
 }
 
-/// The probability of a proposal, in units of 2^-64 and at least one unit; 0 if a Beta variate is
-/// drawn.
+/// The probability of a proposal in 2^-64, at least one; 0 if a Beta variate is drawn.
 #[inline]
 fn limit(wins: u64, losses: u64) -> u64 {
     if wins >= losses {

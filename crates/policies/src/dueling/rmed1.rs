@@ -69,8 +69,7 @@ pub struct Rmed1 {
     nats: Vec<f64>,
     #[serde(skip)]
     n_not_beaten: Vec<u32>,
-    /// One row per item: the share of duels that it lost against the column's item; negative on the
-    /// diagonal.
+    /// The share of duels that a row's item lost against the column's; negative on the diagonal.
     #[serde(skip)]
     lost: Vec<f64>,
     #[serde(skip)]
@@ -204,8 +203,7 @@ impl Rmed1 {
         self.top.best().first().map_or(leader, |&(_, other)| other as usize)
     }
 
-    /// Lists the items without enough evidence against them for the next pass. `passed` has just
-    /// left the list.
+    /// Lists the items for the next pass. `passed` has just left the list.
     #[inline]
     fn list(&mut self, passed: usize) {
         let bar = Rate::LOG.level(self.counts.rounds()) + self.slack;
@@ -246,8 +244,7 @@ fn number(item: usize) -> u32 {
     item as u32
 }
 
-/// The unordered pair of different items with this number, from 0 on; `None` if there are fewer
-/// pairs.
+/// The unordered pair with this number, from 0 on; `None` if there are fewer.
 fn unordered_pair(mut place: u64, n_items: usize) -> Option<Pair> {
     for first in 0..n_items {
         let others = (n_items - 1 - first) as u64;

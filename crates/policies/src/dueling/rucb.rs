@@ -81,15 +81,14 @@ struct Saved {
 }
 
 impl Rucb {
-    /// A fresh policy without a horizon. The paper's theorems need `alpha` above 1/2 or 1; its
-    /// experiments have 0.51.
+    /// A fresh policy without a horizon. Theorems need `alpha` above 1/2 or 1; experiments have
+    /// 0.51.
     pub fn new(shape: DuelShape, alpha: NonNegative) -> Self {
         let counts = DuelCounts::new(shape);
         Self::from(Saved { alpha, unseen: NonNegative::from_count(2), horizon: None, counts })
     }
 
-    /// Sets `u_ij` of pairs without duels: 2 in the paper, 1 in others. Below 1/2 such pairs are
-    /// never compared.
+    /// Sets `u_ij` of pairs without duels: 2 in the paper. Below 1/2 they are never compared.
     #[must_use]
     pub fn with_unseen(self, unseen: NonNegative) -> Self {
         Self::from(Saved { unseen, ..Saved::from(self) })
@@ -206,8 +205,7 @@ struct Bounds {
     alpha: f64,
     /// Length of a row; entries beyond the items are minus infinity.
     stride: usize,
-    /// At row `c`, column `j`: `w_jc / n`, the mean of `j` against `c`; `u_jc` if it does not
-    /// depend on the round.
+    /// The mean of `j` against `c`; `u_jc` if it does not depend on the round.
     rival_means: Vec<f64>,
     /// `sqrt(alpha / n)`; 0 if `u_jc` does not depend on the round.
     widths: Vec<f64>,
@@ -353,8 +351,7 @@ impl Bounds {
         (0..self.n_items).filter(|&item| self.upper[item] == best).nth(at)
     }
 
-    /// A round up to which the champion, alone in the pool, has no rival but itself. It may have
-    /// none for longer.
+    /// A round up to which the champion, alone in the pool, certainly meets itself.
     fn quiet_until(&self, champion: usize) -> u64 {
         let row = champion * self.stride..champion * self.stride + self.n_items;
         let rivals = || {
@@ -362,8 +359,7 @@ impl Bounds {
             terms.enumerate().filter(|&(item, _)| item != champion).map(|(_, term)| term)
         };
         let reaches = rivals().map(|(mean, width)| (0.5 - mean) / width).fold(self.next_back_at, f64::min);
-        // Somewhat earlier, because of rounding. No bound decreases in t, so the conditions also
-        // hold in earlier rounds.
+        // Somewhat earlier, for rounding. No bound decreases in t, so earlier rounds are covered.
         let end = reaches * (1.0 - 1e-6);
         // Checked below.
         let round = (libm::exp(end * end) * (1.0 - 1e-9)).to_u64().unwrap_or(u64::MAX);

@@ -1,7 +1,6 @@
 //! Fixed: the same action in every round.
 //!
-//! With the best action of an instance it is the oracle, whose regret is 0: the upper baseline of
-//! every comparison.
+//! With the best action of an instance it is the oracle, whose regret is 0.
 //!
 //! Reference: none needed. Deviations: none. Symbols, numerics: none. Complexity: a copy of the
 //! action a round.

@@ -1,5 +1,4 @@
-//! Logged: the lists of a log, as often as the log shows them. It is today's ranking, which a new
-//! policy has to beat.
+//! Logged: the lists of a log by their frequencies, today's ranking.
 //!
 //! Every round shows one of the lists, drawn with its frequency. Feedback is ignored.
 //!
@@ -43,8 +42,7 @@ pub struct Logged {
 pub struct NoLists;
 
 impl Logged {
-    /// Shows each of these lists as often as it was counted. Lists that were never shown are left
-    /// out.
+    /// Shows each list as often as it was counted. Lists that were never shown are left out.
     ///
     /// # Errors
     ///

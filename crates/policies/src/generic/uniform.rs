@@ -54,8 +54,7 @@ impl Select<Ranking> for Uniform {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         out.action.clear();
         while out.action.len() < self.shape.n_positions() {
-            // Redrawing an item that is on the list already is cheap: a list has at most 64
-            // positions.
+            // Redrawing an item is cheap: a list has at most 64 positions.
             let item = ItemId::from_index(rng.random_range(0..self.shape.n_items()));
             if !out.action.contains(item) {
                 out.action.push(item);

@@ -82,8 +82,7 @@ impl Candidates {
         self.n_best
     }
 
-    /// The number of items still to be found. Before the end it is between 1 and the number of
-    /// undecided items less one.
+    /// Items still to be found; before the end from 1 to the undecided items less one.
     pub(super) fn n_open(&self) -> usize {
         self.n_best.saturating_sub(self.accepted.len())
     }
@@ -126,8 +125,7 @@ impl Candidates {
         self.in_question.iter().map(|item| self.observations[item.index()]).sum()
     }
 
-    /// Puts the items into a random order at the first call. Returns whether this was the first
-    /// call.
+    /// Shuffles the items at the first call, and returns whether this was the first.
     #[inline]
     pub(super) fn begin<R: Rng + ?Sized>(&mut self, rng: &mut R) -> bool {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
@@ -182,8 +180,7 @@ impl Candidates {
         self.in_question.retain(|item| is_in_question[item.index()]);
     }
 
-    /// Writes a list: the undecided items `first`, then accepted and then rejected ones. After the
-    /// end it writes the answer.
+    /// Writes the undecided items `first`, then accepted and rejected ones; at the end the answer.
     #[inline]
     pub(super) fn show(&self, first: impl Iterator<Item = ItemId>, out: &mut Ranking) {
         let list = out.positions_mut(self.n_best);

@@ -128,8 +128,7 @@ pub struct CascadeBai {
 }
 
 impl CascadeBai {
-    /// `CascadeBAI` that identifies as many items as a list has positions: Algorithm 1 as printed,
-    /// with `epsilon = 0`.
+    /// `CascadeBAI`, Algorithm 1 as printed, with `epsilon = 0`; finds as many items as positions.
     pub fn new(shape: ListShape, delta: Delta) -> Self {
         Self::fresh(shape, shape.n_positions(), Rival::OfMean, delta)
     }
@@ -323,8 +322,7 @@ impl Recommend<Ranking> for CascadeBai {
         let list = out.positions_mut(n_accepted + self.queue.len());
         let (first, rest) = list.split_at_mut(n_accepted);
         first.copy_from_slice(&self.accepted[..n_accepted]);
-        // In the order that is saved: a restored policy then recommends the same, also while a list
-        // is open.
+        // In the order that is saved, so that a restored policy recommends the same.
         let (undecided, _) = self.saved_queue();
         rest.copy_from_slice(&undecided);
         rest.shuffle(rng);

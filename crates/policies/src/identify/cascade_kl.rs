@@ -149,8 +149,7 @@ struct Contestant {
     place: usize,
     mean: f64,
     evidence: Evidence,
-    /// Likelihood ratios to the boundary, and to the means half of the tolerance below and above
-    /// it.
+    /// Likelihood ratios to the boundary, and to the means `epsilon / 2` below and above it.
     at_boundary: f64,
     below: f64,
     above: f64,
@@ -163,8 +162,7 @@ const SLACK: f64 = 1e-6;
 const LANES: usize = 4;
 
 impl CascadeKl {
-    /// A fresh policy that identifies as many items as a list has positions, with the default test
-    /// and order and no tolerance.
+    /// A fresh policy that finds as many items as a list has positions, without tolerance.
     pub fn new(shape: ListShape, delta: Delta) -> Self {
         let (test, order) = (CascadeKlTest::default(), CascadeKlOrder::default());
         let settings = Settings { delta, epsilon: NonNegative::ZERO, test, order };
@@ -241,8 +239,7 @@ impl CascadeKl {
         self.set_next_look();
     }
 
-    /// Sets the number of observations of the next classification: the next member of a sequence
-    /// that grows by one plus a 64th.
+    /// Sets the number of observations of the next classification: one plus a 64th more.
     fn set_next_look(&mut self) {
         self.open_observations = self.candidates.open_observations();
         let after = |looked: u64| looked + 1 + looked / 64;
@@ -284,8 +281,7 @@ impl CascadeKl {
         }
         let (below, above) = self.edge(boundary);
         let edges = [below, above].map(Logarithms::new);
-        // The two largest values of each kind, with their items, since the largest two may belong
-        // to the same item.
+        // The two largest values of each kind: the largest may belong to the same item.
         let mut largest = [[(f64::NEG_INFINITY, None); 2]; 2];
         for some in self.candidates.in_question().chunks(LANES) {
             let (mut clicks, mut failures) = ([0.0; LANES], [0.0; LANES]);
@@ -348,8 +344,7 @@ impl CascadeKl {
         let (n_open, level) = (self.candidates.n_open(), self.pair_level);
         let epsilon = self.epsilon;
         let size = self.contestants.len();
-        // Any two means that the null hypothesis allows give an upper bound of the ratio: a fast
-        // necessary condition.
+        // Any two means of the null hypothesis bound the ratio: a fast necessary condition.
         let beats = |a: &Contestant, b: &Contestant| {
             a.mean > b.mean
                 && a.at_boundary + b.at_boundary >= level - SLACK
@@ -375,8 +370,7 @@ impl CascadeKl {
             let is_accepted = others.try_fold(n_open - 1, |spare, other| {
                 if nearly_beats(&this, other) { Some(spare) } else { spare.checked_sub(1) }
             });
-            // Only items of larger mean can beat it. The likeliest come first, so that the loop
-            // ends early when too few are left.
+            // Only items of larger mean can beat it; the likeliest come first, to end early.
             let mut missing = n_open;
             let stronger = (0..n_open.min(place)).rev().chain(n_open..place);
             for (seen, other) in stronger.enumerate() {
@@ -395,8 +389,7 @@ impl CascadeKl {
 
     /// Decides by the bounds of single items.
     fn judge_by_items(&mut self, boundary: f64) {
-        // If one item beats another, its lower bound exceeds the lower edge, or the other's upper
-        // bound is below the upper edge.
+        // If one item beats another, a bound of one of them passes the edge of the other kind.
         let (below, above) = self.edge(boundary);
         let lower_level = rejection_level(prior_below(1.0 - below), self.item_levels.lower) - SLACK;
         let upper_level = rejection_level(prior_below(above), self.item_levels.upper) - SLACK;

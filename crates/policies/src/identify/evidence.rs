@@ -1,5 +1,4 @@
-//! Evidence on the attraction of items: mixture likelihood ratios, and the confidence bounds that
-//! they give.
+//! Evidence on the attraction of items: mixture likelihood ratios and their confidence bounds.
 //!
 //! *Test of a null hypothesis* against an alternative `H` of prior probability `c`. Let `m` be the
 //! probability of the clicks under means drawn from the prior, and `l` their largest probability
@@ -47,8 +46,7 @@ impl Evidence {
         self.clicks / self.n()
     }
 
-    /// Logarithm of the ratio of the maximum likelihood to the prior probability of the clicks, in
-    /// nats.
+    /// Log ratio of the maximum likelihood to the prior probability of the clicks, in nats.
     fn redundancy(self) -> f64 {
         kl_ucb_entropy(self.clicks, self.failures) - self.ln_marginal
     }
@@ -58,8 +56,7 @@ impl Evidence {
         self.ln_marginal - ln_likelihood(self.clicks, self.failures, p)
     }
 
-    /// An upper bound of the mean. The true mean exceeds it, now or at any other time, with
-    /// probability at most `level`.
+    /// An upper bound of the mean, which exceeds it at any time with probability at most `level`.
     ///
     /// The larger the mean to be ruled out, the more of the prior lies below it and the higher is
     /// its threshold. So the threshold of one bound is valid for all smaller means, and gives the
@@ -102,8 +99,7 @@ impl Evidence {
         if epsilon == 0.0 {
             return kl_ucb_entropy(self.clicks + other.clicks, self.failures + other.failures);
         }
-        // The maximum is on the edge, where the other mean is larger by `epsilon`; there the
-        // log-likelihood is concave.
+        // The maximum is on the edge, where the other mean is larger by `epsilon`.
         let slope = |p: f64| {
             let ratio = |count: f64, p: f64| if count == 0.0 { 0.0 } else { count / p };
             let q = p + epsilon;
@@ -123,11 +119,9 @@ impl Evidence {
     }
 }
 
-/// Inverse levels of the bounds of single items: `2 K / delta` of upper bounds, `2 (L - K) / delta`
-/// of lower ones.
+/// Inverse levels of single bounds: `2 K / delta` of upper, `2 (L - K) / delta` of lower ones.
 ///
-/// With probability `1 - delta` no upper bound of the K best items ever fails, and no lower bound
-/// of the others.
+/// With probability `1 - delta` no bound that matters ever fails.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ItemLevels {
     pub(super) upper: f64,
@@ -189,8 +183,7 @@ pub(super) fn largest_ln_likelihoods<const N: usize>(clicks: [f64; N], failures:
     })
 }
 
-/// The threshold, in nats, for rejecting a null in favour of an alternative of this prior
-/// probability.
+/// The threshold, in nats, for rejecting a null with an alternative of this prior probability.
 pub(super) fn rejection_level(prior: f64, inverse_level: f64) -> f64 {
     ln(prior * inverse_level + (1.0 - prior))
 }
@@ -200,8 +193,7 @@ pub(super) fn prior_below(p: f64) -> f64 {
     libm::asin(p.sqrt()) / FRAC_PI_2
 }
 
-/// The prior probability that the first of two means is larger than the second less `epsilon`: an
-/// upper bound, exact if it is 1/2.
+/// At least the prior probability that a mean exceeds another less `epsilon`; 1/2 is exact.
 pub(super) fn prior_of_better(epsilon: f64) -> f64 {
     const STEPS: u32 = 1024;
     if epsilon == 0.0 {

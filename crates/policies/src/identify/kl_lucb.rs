@@ -138,8 +138,7 @@ struct Saved {
 }
 
 impl KlLucb {
-    /// A fresh policy that identifies as many items as a list has positions, with levels from the
-    /// rounds and without a tolerance.
+    /// A fresh policy with levels from the rounds, without tolerance; finds as many as positions.
     pub fn new(shape: ListShape, delta: Delta) -> Self {
         let (epsilon, levels) = (NonNegative::ZERO, KlLucbLevels::default());
         Self::assemble(Saved { delta, epsilon, levels, rounds: 0, candidates: Candidates::new(shape) })

@@ -46,8 +46,7 @@ pub struct SuccessiveRejects {
     rounds: u64,
     #[serde(rename = "counts")]
     candidates: Candidates,
-    /// Budget to be spent before the next decision, and the whole budget, in units of the first
-    /// phase.
+    /// Budget before the next decision, and the whole, in units of the first phase.
     share: f64,
     total: f64,
     /// Buffer of a decision: the items, best first.
@@ -131,8 +130,7 @@ impl SuccessiveRejects {
     }
 }
 
-/// Length of a phase with this number of undecided items, relative to the first phase, in which all
-/// items are undecided.
+/// Length of a phase with this number of undecided items, relative to the first phase.
 fn phase(n_left: usize) -> f64 {
     1.0 / float(n_left as u64 + 1)
 }

@@ -1,12 +1,10 @@
-//! Which arms have a KL-UCB index below a floor: two multiply-adds an arm
-//! (`confidence::KlUcbThreshold`).
+//! Which arms have a KL-UCB index below a floor: two multiply-adds an arm.
 
 use super::KlArm;
 use crate::shortlist::Filter;
 use confidence::KlUcbThreshold;
 
-/// The floor, and clicks, failures and entropies of all arms, rounded, for the scan that makes a
-/// list.
+/// The floor, and rounded clicks, failures and entropies of all arms, for the scan.
 #[derive(Debug, Clone)]
 pub(crate) struct KlFilter {
     threshold: KlUcbThreshold,

@@ -1,5 +1,4 @@
-//! Search for a few dozen arms: tests all of them, and keeps a choice as long as it is certain to
-//! stay the same.
+//! Search for a few dozen arms: tests all, and keeps a choice while it is certain.
 //!
 //! *Search.* Last round's winners are solved for first. The smallest of their indices is a
 //! threshold that any other winner must reach. The test whether an arm's index reaches a threshold
@@ -33,8 +32,7 @@ pub(super) struct Scan {
     stands: [f64; 2],
     /// Further failures and clicks that each winner can have while the choice stands.
     spare: Vec<[f64; 2]>,
-    /// The highest level of standing choices, and every arm's index at that level; NaN for arms not
-    /// solved for.
+    /// The highest level of standing choices, and every solved index there (otherwise NaN).
     ceiling: f64,
     reaches: Vec<f64>,
 }
@@ -106,8 +104,7 @@ impl Scan {
         self.winners.extend(self.top.best().iter().map(|&(_, item)| item));
     }
 
-    /// Computes how many clicks and failures the winners can have at `level` and a little above.
-    /// `false` if none.
+    /// The clicks and failures that winners can have at `level` and above; `false` if none.
     fn certify(&mut self, arms: &[KlArm], level: f64) -> bool {
         self.spare.clear();
         if level > self.ceiling || level < self.ceiling * (1.0 - 2.0 * RISE) {

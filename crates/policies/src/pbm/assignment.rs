@@ -39,8 +39,7 @@ impl Assignment {
         }
     }
 
-    /// Writes the item of every position to `best`. `weights` has the positions of item 0 first,
-    /// then those of item 1, and so on.
+    /// Writes the item of every position to `best`. `weights` has item 0's positions first.
     pub(super) fn solve(&mut self, weights: &[i128], best: &mut [u32]) {
         self.of_position.fill(0);
         self.of_item.fill(0);

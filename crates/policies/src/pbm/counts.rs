@@ -1,5 +1,4 @@
-//! The statistics of the position-based model: displays and clicks of every item at every position
-//! (PBM paper, section 2).
+//! Displays and clicks of every item at every position (PBM paper, section 2).
 //!
 //! | here | paper |
 //! |---|---|
@@ -119,8 +118,7 @@ impl PbmCounts {
         [self.n_items(), self.n_positions()]
     }
 
-    /// Positions from the most to the least examined: the positions of the best, the second best,
-    /// ... item.
+    /// Positions from the most to the least examined.
     pub(crate) fn order(&self) -> &[usize] {
         &self.order
     }
@@ -191,8 +189,7 @@ impl PbmCounts {
     }
 }
 
-/// Shows `best` (scores and items, best first); the best item gets the position with the largest
-/// examination.
+/// Shows `best` (scores and items, best first), by decreasing examination.
 #[inline]
 pub(crate) fn place(best: &[(f64, u32)], order: &[usize], out: &mut Ranking) {
     place_items(best.iter().map(|&(_, item)| item), order, out);

@@ -54,8 +54,7 @@ impl PositionsKnown<'_> {
         }
     }
 
-    /// Position of the best item, of the second best, and so on; of positions examined alike the
-    /// upper one comes first.
+    /// Position of the best item, of the second best, and so on; upper ones first among equals.
     pub fn places(&self) -> Vec<usize> {
         match self {
             Self::Examination(known) => order_of(known.examination()),

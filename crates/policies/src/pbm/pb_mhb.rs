@@ -86,13 +86,11 @@ struct Saved {
     kappa: Vec<f64>,
 }
 
-/// Below this standard deviation normal draws are repeated until they are inside; from it on
-/// uniform ones are thinned.
+/// Below this deviation normal draws are repeated; from it on uniform ones are thinned.
 const NARROW: f64 = 0.5;
 
 impl PbMhb {
-    /// A fresh policy. Of what is known it uses which position is examined most: by default the
-    /// first.
+    /// A fresh policy. It uses which position is examined most: by default the first.
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, width: NonNegative, sweeps: NonZeroU32) -> Self {
         let known = known.into();
         let shape = known.shape();
@@ -177,8 +175,7 @@ struct Chain {
 }
 
 impl Chain {
-    /// The next state of a factor in state `x`. `cells` has the failures of its cells and the other
-    /// factor of each.
+    /// The next state of a factor. `cells` has failures of its cells and their other factors.
     #[inline]
     fn step<'a, C, R>(self, x: f64, successes: f64, cells: impl Fn() -> C, rng: &mut R) -> f64
     where
@@ -202,8 +199,7 @@ fn inside<R: Rng + ?Sized>(rng: &mut R) -> f64 {
     ((rng.next_u64() >> 12) as f64 + 0.5) * (1.0 / 4_503_599_627_370_496.0)
 }
 
-/// A draw from the normal distribution with mean `x` and standard deviation `sigma`, conditioned on
-/// the inside of [0, 1].
+/// A draw from the normal distribution with mean `x`, conditioned on the inside of [0, 1].
 #[inline]
 fn propose<R: Rng + ?Sized>(x: f64, sigma: f64, sampler: Sampler, rng: &mut R) -> f64 {
     loop {

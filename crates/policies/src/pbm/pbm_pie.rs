@@ -20,8 +20,7 @@ pub enum PbmPiePosition {
     /// The last position of the list (Algorithm 1).
     #[default]
     Last,
-    /// The examined position at which the candidate costs fewest clicks per nat, by the estimates
-    /// (Theorem 6).
+    /// The examined position of fewest clicks per nat, by the estimates (Theorem 6).
     LeastCost,
 }
 
@@ -62,8 +61,7 @@ pub struct PbmPie {
     rate: Rate,
     counts: PbmCounts,
     position: PbmPiePosition,
-    /// The best items whose places are not up for exploration: as many as positions, or as examined
-    /// positions.
+    /// The best items whose places are not explored: as many as (examined) positions.
     #[serde(skip)]
     n_leaders: usize,
     /// Items in the order of their estimates.

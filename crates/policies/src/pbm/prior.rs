@@ -4,8 +4,7 @@ use crate::Error;
 use crate::products::Pseudo;
 use serde::{Deserialize, Serialize};
 
-/// Displays that a parameter without a standard deviation is worth: it is known, as far as a policy
-/// can tell.
+/// Displays that a known parameter, without a standard deviation, is worth.
 const KNOWN: f64 = 1_048_576.0;
 /// The most displays that a prior is worth: a fit of more is no surer of what users do today.
 const MOST: f64 = 1_073_741_824.0;

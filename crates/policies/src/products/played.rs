@@ -43,8 +43,7 @@ impl Played {
         }
     }
 
-    /// The columns of a row's played cells, in increasing order; `None` if there are too many of
-    /// them.
+    /// The columns of a row's played cells, in order; `None` if there are too many.
     #[inline]
     pub(super) fn of_row(&self, row: usize) -> Option<&[u32]> {
         let len = self.lens[row];

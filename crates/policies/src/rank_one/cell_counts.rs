@@ -61,8 +61,7 @@ impl CellCounts {
         self.plays.iter().copied().zip(self.clicks.iter().copied())
     }
 
-    /// Counts the feedback of a round. Returns the number of the cell; `None` if there is no such
-    /// cell.
+    /// Counts a round. Returns the number of the cell; `None` if there is no such cell.
     #[inline]
     pub(super) fn record(&mut self, played: Cell, seen: CellClick) -> Option<usize> {
         let cell = self.shape.number(played)?;

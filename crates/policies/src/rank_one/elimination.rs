@@ -137,8 +137,7 @@ impl Line {
         }
     }
 
-    /// Replaces those that are certainly no better than the one of largest lower end. One draw
-    /// breaks ties for that.
+    /// Replaces those that are certainly no better than the one of largest lower end.
     fn eliminate<R: Rng + ?Sized>(&mut self, bounds: Bounds, horizon: u64, rng: &mut R) {
         let ties = Ties::draw(rng);
         let Self { stand_in, plays, clicks, left, intervals, .. } = self;
@@ -313,9 +312,8 @@ impl Rank1Elim {
         self.stage
     }
 
-    /// Number of whole sweeps before the stage ends, each with one play of every remaining row and
-    /// one of every remaining column; 0 in the middle of a sweep. Ends a completed stage, as the
-    /// next `select` would.
+    /// Number of whole sweeps before the stage ends; 0 in the middle of a sweep. Ends a completed
+    /// stage, as the next `select` would.
     pub fn whole_sweeps<R: Rng + ?Sized>(&mut self, rng: &mut R) -> u64 {
         if self.side != Side::Rows || self.place > 0 {
             return 0;

@@ -108,9 +108,8 @@ impl Ucb1Elim {
         self.stage
     }
 
-    /// Number of whole sweeps before the stage ends or the counts of a cell are full, each with one
-    /// play of every remaining cell; 0 in the middle of a sweep. Ends a completed stage, as the
-    /// next `select` would.
+    /// Number of whole sweeps before the stage ends or a count is full; 0 in the middle of a sweep.
+    /// Ends a completed stage, as the next `select` would.
     pub fn whole_sweeps(&mut self) -> u64 {
         if self.place > 0 {
             return 0;
@@ -120,8 +119,7 @@ impl Ucb1Elim {
         before_the_end.min(self.sweeps_counted())
     }
 
-    /// Number of further plays for which every remaining cell is counted; cells with full counts do
-    /// not matter.
+    /// Number of plays for which every remaining cell is counted, except those with full counts.
     fn sweeps_counted(&self) -> u64 {
         let more = self.left.iter().map(|&cell| u64::from(u32::MAX - self.plays[cell as usize]));
         more.filter(|&more| more > 0).min().unwrap_or(u64::MAX)

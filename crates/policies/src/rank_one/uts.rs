@@ -86,10 +86,9 @@ impl Uts {
         policy.with_thinning(shape.n_rows() + shape.n_columns() >= LARGE)
     }
 
-    /// The policy from the start, with or without thinning. Choices have the same distribution,
-    /// from another random stream. Thinning is faster from some dozens of rows and columns on; by
-    /// default it is used from 256 rows and columns together on, so that runs on smaller tables can
-    /// be repeated bit for bit.
+    /// The policy from the start, with or without thinning: the same distribution from another
+    /// random stream. By default thinning begins at 256 rows and columns, so that smaller runs
+    /// repeat bit for bit.
     #[must_use]
     pub fn with_thinning(self, thins: bool) -> Self {
         let shape = self.counts.shape();

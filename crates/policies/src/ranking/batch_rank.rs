@@ -54,8 +54,7 @@ pub struct BatchRank {
     epoch: u64,
     /// Batches from the top of the list down.
     batches: Vec<Batch>,
-    /// Items batch by batch: first those that still need a count, then the others, each by number.
-    /// Dropped items come last.
+    /// Items by batch: first those that need a count, then others, by number; dropped ones last.
     items: Vec<u32>,
     /// Counted displays of every item in its batch's stage, and the clicks on them.
     shows: Vec<u64>,
@@ -64,8 +63,7 @@ pub struct BatchRank {
     bounds: Vec<Bounds>,
 }
 
-/// A batch. All batches but the last have equally many items and positions, so items and positions
-/// start at the same index.
+/// A batch. Items and positions of all but the last are equally many, from the same index.
 #[derive(Debug, Clone, Copy)]
 struct Batch {
     /// Its first position, and the index of its first item.

@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Saved")]
 pub(crate) struct PrefixCounts {
     n_positions: usize,
-    /// Position of the best item, of the second best, and so on; empty if lists are filled from the
-    /// top down.
+    /// Position of the best item, of the second best, and so on; empty for top down.
     places: Vec<usize>,
     /// Rounds decided so far.
     rounds: u64,
@@ -95,8 +94,7 @@ impl PrefixCounts {
         }
     }
 
-    /// Counts one round's observed displays and clicks, then calls `changed` for every observed
-    /// item. Ignores unknown items.
+    /// Counts a round's observed displays and clicks; calls `changed` for every known item.
     #[inline]
     pub(crate) fn record(
         &mut self,

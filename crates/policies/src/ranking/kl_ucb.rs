@@ -46,8 +46,7 @@ struct Saved {
 }
 
 impl PrefixKlUcb {
-    /// A fresh policy; RSF-KL-UCB with the rate [`Rate::LOG`], CascadeKL-UCB and dcmKL-UCB with
-    /// [`Rate::LOG_PLUS_3_LOG_LOG`].
+    /// A fresh policy; RSF-KL-UCB has [`Rate::LOG`], the others [`Rate::LOG_PLUS_3_LOG_LOG`].
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, rate: Rate) -> Self {
         Self::from(Saved { rate, counts: PrefixCounts::new(known.into()) })
     }

@@ -50,8 +50,7 @@ pub struct TopRank {
     horizon: u64,
     /// Number of the partition into blocks, from 1; the note of decisions drawn from it.
     epoch: u64,
-    /// Row by row: rounds in which the row's item was clicked and the column's item, of the same
-    /// block, was not.
+    /// Row by row: rounds with a click on the row's item and none on the column's, of one block.
     wins: Vec<u64>,
     /// Number of wins before which the row's item certainly does not beat the column's.
     #[serde(skip)]
@@ -140,8 +139,7 @@ impl TopRank {
 /// The number of further wins that the item with `won` of `won + lost` needs at least before it
 /// beats the other; `None` if it beats it.
 ///
-/// The threshold rises with every win, so the item needs at least what is missing now: at least 1,
-/// rounded down for safety.
+/// The threshold rises with every win, so this many are missing at least.
 fn missing(won: u64, lost: u64, scale: f64) -> Option<u64> {
     if won + lost == 0 {
         return Some(1);

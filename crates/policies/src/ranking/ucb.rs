@@ -49,8 +49,7 @@ struct Saved {
 }
 
 impl PrefixUcb {
-    /// A fresh policy with the radius `sqrt(scale ln t / n)`; `clipped`: whether an index above 1
-    /// counts as 1.
+    /// A fresh policy with the radius `sqrt(scale ln t / n)`; `clipped`: indices are at most 1.
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, scale: NonNegative, clipped: bool) -> Self {
         Self::from(Saved { scale, clipped, counts: PrefixCounts::new(known.into()) })
     }

@@ -72,8 +72,7 @@ impl BernsteinArm {
 impl Arm for BernsteinArm {
     type Filter = Floor;
 
-    /// The mean and the number of displays determine the index; below 2^52 displays the bias
-    /// determines their number.
+    /// Mean and displays determine the index; below 2^52 the bias determines the displays.
     #[inline]
     fn key(&self) -> (u64, u64) {
         (self.mean.to_bits(), self.bias.to_bits())

@@ -80,8 +80,7 @@ pub(crate) trait Posteriors {
         rng: &mut R,
     ) -> Option<f64>;
 
-    /// About the probability that a draw exceeds the threshold. It decides only how fast rounds
-    /// are.
+    /// About the probability of a draw above the threshold. It decides only the speed.
     fn chance(&self, item: usize, threshold: &Threshold) -> f64;
 
     /// A hash of the posterior of `item`.
@@ -146,8 +145,8 @@ pub(crate) struct Thinning {
     rounds: u64,
     /// The round of the next search, unless it is due before.
     next_search: u64,
-    /// A search is due when the sum of all rates falls below `least`, or rises above `most` with
-    /// the items drawn in full.
+    /// A search is due when all rates sum to less than `least`, or more than `most` with those in
+    /// full.
     least: u64,
     most: u64,
     /// Buffer: candidates above the threshold, in a short round.
@@ -180,8 +179,7 @@ impl Thinning {
         }
     }
 
-    /// Forgets all rounds, as if made anew. Allocates nothing. The number of items must be the
-    /// same.
+    /// Forgets all rounds, as if made anew, for the same number of items.
     pub(crate) fn restart<P: Posteriors>(&mut self, posteriors: &P) {
         self.rounds = 0;
         self.move_threshold(posteriors, None);
@@ -246,8 +244,7 @@ impl Thinning {
         if self.buckets.all_in_full() {
             return;
         }
-        // The rate that is left to the next point is the exponential variate -ln(1 - u), which is
-        // at least u.
+        // The rate to the next point is the exponential variate -ln(1 - u), at least u.
         let uniform = rng.random::<f64>();
         if uniform >= self.buckets.most_cells() {
             return;
@@ -323,6 +320,4 @@ impl Thinning {
 }
 
 #[cfg(test)]
-pub(crate) mod law;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -14,8 +14,7 @@ use std::marker::PhantomData;
 const FORMAT: u32 = 1;
 
 impl<I: Catalogued> NamedPolicy<I> {
-    /// Restores `saved` if it is a state of this policy: the same name, parameters and knowledge of
-    /// the users.
+    /// Restores `saved` if it is a state of the same policy, parameters and knowledge.
     ///
     /// # Errors
     ///
@@ -56,8 +55,7 @@ impl<I: Catalogued> Serialize for State<'_, I> {
 }
 
 impl<I: Catalogued> Serialize for NamedPolicy<I> {
-    /// Writes a map in human-readable formats, and a tuple (format, policy as text, knowledge,
-    /// state) in binary ones.
+    /// A map in human-readable formats, a tuple (format, text, knowledge, state) in binary ones.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { spec, knowledge, policy } = self;
         let state = State(&**policy);

@@ -5,8 +5,7 @@ use super::items::Candidate;
 use super::settings::Rival;
 
 impl CascadeBai {
-    /// Accepts and rejects all items that the bounds allow, then sets the levels up to which no
-    /// further decision is possible.
+    /// Accepts and rejects all items that the bounds allow, then sets the levels.
     #[cold]
     pub(super) fn classify(&mut self) {
         let mut rivals = self.line_up();

@@ -17,8 +17,7 @@ pub(super) struct Item {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ItemState {
     pub(super) is_in_question: bool,
-    /// When levels were set: whether it was among the k + 1 items of largest mean, and whether it
-    /// was the k-th or a later one.
+    /// When levels were set: whether it was among the first k + 1 by mean, and k-th or later.
     pub(super) is_high: bool,
     pub(super) is_low: bool,
 }

@@ -6,8 +6,7 @@ use super::settings::ShowOrder;
 use click_models::{Clicks, ItemId, ListShape, Ranking};
 
 impl CascadeBai {
-    /// Counts the observations of a list, and classifies items if a decision may have become
-    /// possible.
+    /// Counts the observations of a list, and classifies items if this may decide one.
     #[inline]
     pub(super) fn learn(&mut self, shown: &Ranking, seen: Clicks) {
         if self.is_done() {
@@ -27,14 +26,12 @@ impl CascadeBai {
         }
     }
 
-    /// Counts the feedback on the next list of the ring, and advances the ring. Returns `false` and
-    /// does nothing for any other list.
+    /// Counts the feedback on the next list of the ring; `false` and no effect for any other.
     #[inline]
     fn learn_in_turn(&mut self, shown: &[ItemId], n_observed: usize, clicks: u64) -> bool {
         let Some(n_next) = self.queue.n_next(shown) else { return false };
         let (next, fill) = shown.split_at(n_next);
-        // The observed items will have at least as many observations as all others, so they may go
-        // to the back.
+        // The observed items have at least as many observations as all others: to the back.
         let is_in_turn = self.items[next[0].index()].n + 1 >= self.most_observed;
         if !is_in_turn || fill.iter().any(|&item| self.is_in_question(item)) {
             return false;
@@ -111,8 +108,7 @@ impl CascadeBai {
         self.most_observed = self.most_observed.max(item.n);
     }
 
-    /// Moves observed items to their new places by mean, if the order needs them, and checks the
-    /// levels.
+    /// Moves observed items to their new places by mean, and checks the levels.
     #[inline]
     fn rank_again(&mut self, observed: &[ItemId]) {
         if self.settings.order != ShowOrder::LeastObserved {

@@ -1,5 +1,4 @@
-//! Levels between the bounds: as long as every undecided item respects them, no item can be
-//! accepted or rejected.
+//! Levels between the bounds: while all undecided items respect them, nothing is decided.
 
 use super::CascadeBai;
 use super::items::{Candidate, Item, ItemState};
@@ -35,8 +34,7 @@ impl Levels {
         are_broken: true,
     };
 
-    /// The counts up to which an item respects the levels for any clicks; `None` if it violates
-    /// them now.
+    /// The counts up to which an item respects the levels; `None` if it violates them now.
     ///
     /// After `s` more observations, `c` of them clicked, a mean `m` has fallen by at most `m s / n`
     /// and risen by at most `(1 - m) c / n`. The radius `C` has shrunk by at most `C s / (2 n)`,
@@ -55,8 +53,7 @@ impl Levels {
         if item.n == 0 {
             return Some((0, 0));
         }
-        // Half of the distance to the upper level is for the mean, half for the radius. If nothing
-        // can move, 0 / 0 is no bound.
+        // Half of the distance is for the mean, half for the radius. 0 / 0 is no bound.
         let observations = (above_floor / mean)
             .min(above_lower_level / (mean + radius / 2.0))
             .min(below_upper_level / radius);
@@ -97,8 +94,7 @@ impl CascadeBai {
         self.levels.are_broken = self.most_observed > quiet;
     }
 
-    /// Recomputes the counts up to which an item respects the levels; `false` if it may violate
-    /// them now.
+    /// Recomputes the counts up to which an item respects the levels; `false` if it may not.
     #[cold]
     pub(super) fn watch(&mut self, id: ItemId) -> bool {
         let (item, state) = (self.items[id.index()], self.states[id.index()]);
@@ -110,9 +106,7 @@ impl CascadeBai {
         quiet.is_some()
     }
 
-    /// Checks whether the bounds to beat still respect the levels; for orders that keep the items
-    /// sorted by mean. `BatchRacing` always classifies, since it would have to search for the
-    /// bounds.
+    /// Checks whether the bounds to beat still respect the levels. `BatchRacing` always classifies.
     pub(super) fn compare_rivals(&mut self) {
         if self.settings.rival == Rival::OfBound {
             self.levels.are_broken = true;
@@ -174,8 +168,7 @@ impl CascadeBai {
         }
     }
 
-    /// An upper bound, with a large margin, of the rounding in a comparison of sums of means and
-    /// radii.
+    /// An upper bound of the rounding in a comparison of sums of means and radii.
     fn slack(&self) -> f64 {
         1e-12 * (1.0 + self.settings.radius_scale.get() + self.settings.epsilon.get())
     }

@@ -28,11 +28,9 @@ pub(super) struct Queue {
     ring: Vec<ItemId>,
     front: usize,
     n_shown: usize,
-    /// Whether the first items in order are on a list without feedback, and their displays are not
-    /// entered yet.
+    /// Whether the first items are on a list without feedback, and not entered as open.
     is_front_open: bool,
-    /// The items of that list, in the order of the queue, once items are linked; in a ring they are
-    /// the next ones.
+    /// The items of that list, once items are linked; in a ring they are the next ones.
     front_items: Vec<ItemId>,
     is_linked: bool,
     /// Open displays of every item, once items are linked.
@@ -75,8 +73,7 @@ impl Queue {
         self.ring.shuffle(rng);
     }
 
-    /// The ring in memory, and the index of its start; `None` once a list is open or items are
-    /// linked.
+    /// The ring and the index of its start; `None` once a list is open or items are linked.
     #[inline]
     pub(super) fn idle_ring(&self) -> Option<(&[ItemId], usize)> {
         (!self.is_linked && !self.is_front_open).then_some((&self.ring, self.front))
@@ -166,8 +163,7 @@ impl Queue {
         }
     }
 
-    /// Links the items, unless they are linked already. `observations` gives the observations of an
-    /// item.
+    /// Links the items, if they are not. `observations` gives those of an item.
     #[cold]
     pub(super) fn link(&mut self, observations: impl Fn(ItemId) -> u64) {
         if self.is_linked {
@@ -195,8 +191,7 @@ impl Queue {
         }
     }
 
-    /// Ends a display of each of these items without an observation. Items must be linked.
-    /// `in_order` is a buffer.
+    /// Ends a display of each of these linked items without an observation. `in_order` is a buffer.
     pub(super) fn close(&mut self, unobserved: &[ItemId], in_order: &mut Vec<ItemId>) {
         in_order.clear();
         let is_open = |open: &[u64], item: ItemId| open.get(item.index()).is_some_and(|&open| open > 0);
@@ -235,8 +230,7 @@ impl Queue {
         self.ring.retain(|&item| keep(item));
     }
 
-    /// The items in order, and the open displays of all items in the catalogue; empty if there is
-    /// no open display.
+    /// The items in order, and the open displays of all items; empty if there are none.
     pub(super) fn saved(&self, observations: impl Fn(ItemId) -> u64) -> (Vec<ItemId>, Vec<u64>) {
         let mut items = self.ring.clone();
         self.copy_to(&mut items);

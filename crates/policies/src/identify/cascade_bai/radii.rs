@@ -1,5 +1,4 @@
-//! Radii by number of observations, with a cache: items are observed about equally often, so most
-//! radii are requested repeatedly.
+//! Radii by number of observations, with a cache: most are requested repeatedly.
 
 use crate::Delta;
 use crate::exact::float;

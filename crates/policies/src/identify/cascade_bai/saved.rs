@@ -98,8 +98,7 @@ impl From<CascadeBai> for Saved {
 }
 
 impl Clone for CascadeBai {
-    /// Saves and restores: a derived clone would leave no spare capacity in the lists that grow,
-    /// and `update` must not allocate.
+    /// Saves and restores: a derived clone would leave no spare capacity for `update`.
     fn clone(&self) -> Self {
         Self::assemble(self.saved())
     }

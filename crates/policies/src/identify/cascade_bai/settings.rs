@@ -19,9 +19,8 @@ pub(super) struct Settings {
 
 /// The order of the items on a list; it does not affect which items are shown.
 ///
-/// All orders but the first are from section 6.1 of the paper. They have no guarantee for the
-/// number of steps: an item at the end of the list may never be observed. An ascending order is the
-/// reverse of the descending one.
+/// All orders but the first are from section 6.1 of the paper. They have no guarantee: an item at
+/// the end may never be observed. An ascending order is the reverse of the descending one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

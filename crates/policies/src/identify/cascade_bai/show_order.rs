@@ -39,8 +39,7 @@ impl CascadeBai {
         }
     }
 
-    /// Puts the next items of the queue in order. `list` has the keys of those that it shares with
-    /// the last list, in order already.
+    /// Puts the next items in order. `list` has the keys of those on the last list, in order.
     #[inline]
     pub(super) fn put_in_order(&mut self, shown: &mut [ItemId]) {
         let n_kept = self.list.len();

@@ -156,8 +156,7 @@ impl ByNeed {
 /// The smoothed means of the undecided items, in two parts.
 #[derive(Debug, Clone)]
 struct Split {
-    /// The largest, as many as items are still to be found, and then the others, each part in any
-    /// order.
+    /// The largest, as many as are still to be found, then the others, each part unordered.
     means: Vec<f64>,
     n_largest: usize,
     /// Where the mean of a place stands, and the place of every mean.

@@ -31,8 +31,7 @@ impl Need {
         Self::of_parts(float(observations), mean, ln(mean), ln_1p(-mean))
     }
 
-    /// Of several items at once, the same bits as one by one: their logarithms share vector
-    /// registers.
+    /// Of several items at once, the same bits as one by one, in shared vector registers.
     #[inline]
     pub(super) fn of_several<const N: usize>(n: [f64; N], means: [f64; N]) -> [Self; N] {
         let ln_means = ln_of_normals(means);

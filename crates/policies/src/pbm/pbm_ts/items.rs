@@ -19,8 +19,7 @@ pub(super) struct Items {
     pub(super) exponents: Vec<f64>,
     /// Upper tails, item by item; none if every item is drawn in every round.
     pub(super) tails: Vec<Tail>,
-    /// Displays without a click at positions that are ever examined, item by item, of items with
-    /// tails.
+    /// Displays without a click at examined positions, of items with tails.
     pub(super) failures: Vec<f64>,
 }
 

@@ -75,12 +75,10 @@ const ALMOST_ONE: f64 = 1.0 - 1e-12;
 /// Largest squared distance of the tangents' point from the mode, as a share of the variance.
 const NEAR_MODE: f64 = 1.0 / 16.0;
 
-/// Newton steps towards the mode. Near a pole they double the distance from it, so this number is
-/// enough from [`ALMOST_ONE`] on.
+/// Newton steps towards the mode: enough from [`ALMOST_ONE`] on, since near a pole they double.
 const MAX_STEPS: u32 = 64;
 
-/// `ln(1 - x)` with small relative error also for small `x`: if `kappa` is tiny, exponents are
-/// counts divided by `kappa`.
+/// `ln(1 - x)` with small relative error for small `x`, since exponents are divided by `kappa`.
 #[inline]
 pub(super) fn ln_miss(x: f64) -> f64 {
     if x < 0.25 { ln_1p(-x) } else { ln(1.0 - x) }
@@ -337,16 +335,14 @@ impl Series {
             first: if point > 0.0 { 0.0 } else { left },
             second: term(square, -steepness, over_point) * (1.0 / 2.0),
             third: term(cube, -steepness * steepness, -over_point * over_point) * (1.0 / 3.0),
-            // While |b d| <= 1/4, the terms from the fourth on are together at most (b d)^4 / 4 /
-            // (1 - 1/4).
+            // While |b d| <= 1/4, the terms from the fourth on are at most (b d)^4 / 4 / (1 - 1/4).
             fourth: term(fourth, steepness * steepness * steepness, over_point * over_point * over_point)
                 * (1.0 / 3.0),
             steepest: larger(slopes.steepest, over_point),
         }
     }
 
-    /// Whether `uniform` is below the ratio at this distance from the point; `None` if only
-    /// logarithms can decide.
+    /// Whether `uniform` is below the ratio; `None` if only logarithms can decide.
     #[inline]
     pub(super) fn accepts(self, distance: f64, uniform: f64) -> Option<bool> {
         if distance.abs() * self.steepest > 0.25 {
@@ -355,8 +351,7 @@ impl Series {
         let square = distance * distance;
         let value = self.first * distance + square * (self.second + self.third * distance);
         let error = square * square * self.fourth;
-        // The Taylor polynomials of the exponential of a negative number are alternately above and
-        // below it.
+        // The Taylor polynomials are alternately above and below the exponential.
         let most = value + error;
         if uniform < 1.0 - most * (1.0 - most * (1.0 / 2.0 - most * (1.0 / 6.0))) {
             return Some(true);
@@ -392,9 +387,8 @@ fn mode(
     (point, slopes)
 }
 
-/// The reference of the narrowest stretched Beta whose exponent of `theta` is not negative; `slope`
-/// is [`Slopes::first`]. With the least examined position as reference, the exponent has all
-/// clicks.
+/// The reference of the narrowest stretched Beta with an exponent of `theta` of at least 0; `slope`
+/// is [`Slopes::first`].
 #[cold]
 fn narrowest_possible(
     clicks: f64,

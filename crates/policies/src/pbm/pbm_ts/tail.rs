@@ -60,8 +60,7 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Makes the tail of an item from its counts, and writes its failures, from the most to the
-    /// least examined position.
+    /// Makes the tail of an item, and writes its failures by decreasing examination.
     pub(super) fn of(counts: &PbmCounts, item: usize, examination: &[f64], failures: &mut [f64]) -> Self {
         let (shows, clicks) = (counts.shows(item), counts.clicks(item));
         let mut tail = Self::default();
@@ -138,8 +137,7 @@ impl Tail {
         }
         let slope = self.slope(threshold, failures, examination);
         let (exponent, end) = self.envelope(threshold, slope);
-        // The envelope rises that much only where the posterior does: the threshold is below the
-        // mode.
+        // The envelope rises that much only where the threshold is below the mode.
         let falls = exponent * end > -MOST_RISE;
         if !falls {
             return 1.0;
@@ -149,8 +147,7 @@ impl Tail {
         self.evidence().density_times(threshold, over_g) * width * share_below(exponent * end)
     }
 
-    /// A draw of the envelope that passes the first event. May be `None` also if it is below
-    /// `least`.
+    /// A draw of the envelope that passes the first event; may be `None` below `least`.
     #[inline]
     pub(super) fn propose<R: Rng + ?Sized>(
         &self,
@@ -210,8 +207,7 @@ impl Tail {
     }
 }
 
-/// Probability that a standard exponential variate is below `end`; for a negative one the same
-/// formula.
+/// Probability that a standard exponential variate is below `end`, which may be negative.
 #[inline]
 fn share_below(end: f64) -> f64 {
     // Beyond 40 it is 1 as a floating-point number.

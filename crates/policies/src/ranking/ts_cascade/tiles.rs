@@ -7,8 +7,7 @@
 //! last winner's score are skipped; ties do not depend on the order in which arms are visited. So
 //! the winners are those of comparing all arms.
 //!
-//! Arms are sorted into tiles by mean, then by floor. They are sorted again after as many changes
-//! as there are arms.
+//! Arms sorted into tiles by mean, then by floor, anew after as many changes as arms.
 
 use crate::top_l::{Ties, TopL};
 

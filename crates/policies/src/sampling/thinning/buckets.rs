@@ -1,13 +1,11 @@
 //! Items by rate: one bucket for every power of two, and one for the items that are drawn in full.
 //!
-//! All buckets are in one array, one after the other. A change of an item's bucket exchanges it
-//! with the item at each boundary on the way, so nothing is allocated, and most changes are to the
-//! next bucket.
+//! All buckets are in one array. An item that changes its bucket is exchanged with the item at each
+//! boundary on the way.
 
 use super::power_of_two;
 
-/// Rates are summed as whole multiples of this, so that a sum depends on the rates alone and not on
-/// their history.
+/// Rates are summed as multiples of this, so that sums do not depend on their history.
 const UNIT: f64 = 1.0 / 4_294_967_296.0;
 
 /// Where an item is.
@@ -23,8 +21,7 @@ struct Place {
 /// Items in buckets.
 #[derive(Debug, Clone)]
 pub(super) struct Buckets {
-    /// Bucket by bucket: the items that are drawn in full, then rates up to `2^-1`, `2^-2` and so
-    /// on.
+    /// Bucket by bucket: items drawn in full, then rates up to `2^-1`, `2^-2` and so on.
     order: Vec<u32>,
     places: Vec<Place>,
     /// Start of every bucket, and the end of the last.
@@ -65,8 +62,7 @@ impl Buckets {
         last
     }
 
-    /// Buckets with a rate, from the highest rate down: the exponent of the bucket's highest rate,
-    /// and its items.
+    /// Buckets with a rate, from the highest down: the exponent of the rate, and the items.
     #[inline]
     pub(super) fn with_rate(&self) -> impl Iterator<Item = (u8, &[u32])> {
         let bounds = self.starts[1..].windows(2);
@@ -89,8 +85,7 @@ impl Buckets {
         self.in_full().len() == self.order.len()
     }
 
-    /// At least the length of all cells. A cell is no longer than twice the rate of its item,
-    /// unless it is in the last bucket.
+    /// At least the length of all cells: twice the rate of an item, except in the last bucket.
     #[inline]
     pub(super) fn most_cells(&self) -> f64 {
         let n_items = self.order.len() as f64;
@@ -114,8 +109,7 @@ impl Buckets {
         &self.order
     }
 
-    /// The bucket `k` with rates above `2^-(k + 1)` and at most `2^-k`. A rate of exactly a power
-    /// of two may be one bucket higher.
+    /// The bucket `k` with rates in `2^-(k + 1)..=2^-k`; a power of two may be one higher.
     #[inline]
     fn bucket_of(&self, rate: f64) -> u8 {
         if rate == f64::INFINITY {

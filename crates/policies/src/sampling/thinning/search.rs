@@ -50,8 +50,7 @@ pub(super) struct Search {
     slots: Vec<u32>,
     /// Classes that may have draws above some threshold of the bracket.
     relevant: Vec<u32>,
-    /// Probability that 0, 1, ... of the items drawn in full exceed the threshold, up to the number
-    /// of positions.
+    /// Probability that 0, 1, ... items drawn in full exceed the threshold.
     in_full: Vec<f64>,
 }
 
@@ -127,8 +126,7 @@ impl Search {
         (low, high.min(MOST_STEPS))
     }
 
-    /// Whether too many rounds are short at this threshold. All classes that matter there are
-    /// relevant from now on.
+    /// Whether too many rounds are short at this threshold. Makes its classes relevant.
     fn is_short<P: Posteriors>(&mut self, posteriors: &P, threshold: Threshold, allowed: f64) -> bool {
         self.keep_relevant(posteriors, threshold);
         let load = self.load(posteriors, threshold);
@@ -162,8 +160,7 @@ impl Search {
             }
             load.n_in_full += size;
             let chance = posteriors.chance(class.item as usize, &threshold);
-            // The numbers up to the number of positions have hardly any probability after a hundred
-            // more items.
+            // Small numbers have hardly any probability after a hundred more items.
             for _ in 0..class.size.min(100 + 10 * number_of(self.n_positions)) {
                 for above in (0..self.in_full.len()).rev() {
                     let one_less = if above > 0 { self.in_full[above - 1] } else { 0.0 };
@@ -174,8 +171,7 @@ impl Search {
         load
     }
 
-    /// Probability that fewer draws than positions exceed the threshold, for this sum of rates and
-    /// the last `in_full`.
+    /// Probability that fewer draws than positions exceed the threshold.
     fn short(&self, rates: f64) -> f64 {
         let (mut term, mut at_most, mut sum) = (libm::exp(-rates), 0.0, 0.0);
         for (thinned, of_in_full) in self.in_full.iter().rev().enumerate() {

@@ -1,9 +1,11 @@
 //! The distribution of the lists, for Beta posteriors: thinned rounds against rounds that draw
 //! every item (`law.rs`). The wrong versions below are rejected.
 
-use super::law::{Held, Seen, every_item, half_short, thinned};
+pub(crate) mod law;
+
 use super::*;
 use crate::sampling::beta_posteriors::BetaPosteriors;
+use law::{Held, Seen, every_item, half_short, thinned};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cell::Cell;

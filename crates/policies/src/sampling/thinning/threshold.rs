@@ -2,8 +2,7 @@
 
 use confidence::math::ln_1p;
 
-/// Steps of the threshold's log-odds in a unit. Saved thresholds are whole numbers of steps, so
-/// they are restored exactly.
+/// Steps of the threshold's log-odds in a unit, so that whole numbers are saved.
 pub(super) const STEPS: f64 = 1_048_576.0;
 /// The largest log-odds is 30, where the threshold is 1e-13 away from 1, and the smallest -30.
 pub(super) const MOST_STEPS: i32 = 30 * 1_048_576;

@@ -6,8 +6,7 @@ use click_models::ItemId;
 /// Items in buckets of equally many turns, the bucket of the fewest turns first.
 #[derive(Debug)]
 pub(super) struct Buckets {
-    /// The items of each bucket in a circle. The sentinel of a bucket is the number `n_items` plus
-    /// the number of the bucket.
+    /// The items of each bucket in a circle, whose sentinel is `n_items` plus the bucket's number.
     items: Circles,
     /// The buckets in a circle with the sentinel [`Buckets::START`].
     in_order: Circles,

@@ -1,7 +1,7 @@
 //! Thinning of the exact posterior: its upper tails, and the distribution of the lists.
 
 use super::*;
-use crate::sampling::thinning::law::{every_item, half_short, thinned};
+use crate::sampling::thinning::tests::law::{every_item, half_short, thinned};
 use crate::sampling::thinning::{Posteriors, Threshold};
 
 const CANDIDATES: u32 = 15_000;

@@ -10,7 +10,7 @@
 //! noticed with a probability of .99, and so is an item that stands at a place with a probability
 //! of 0.1, where twenty do, and is off by 0.07.
 
-use super::*;
+use super::super::*;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
