@@ -74,8 +74,7 @@ impl MeanRadius {
 /// | `radius` | 3, or 1 without comparisons of an item with itself | - | - |
 ///
 /// A round draws a key for ties, the rank of the item among those that are due, and the rank of its
-/// opponent. Complexity: O(1) a round while `c > 1/2`, then O(remaining items). Memory: 16 bytes an
-/// ordered pair.
+/// opponent. Memory: 16 bytes an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct BeatTheMean {

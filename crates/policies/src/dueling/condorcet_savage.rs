@@ -40,9 +40,7 @@ use serde::{Deserialize, Serialize};
 /// | `level` | `ln(2 P T / delta)` | - | nats |
 ///
 /// One draw a round gives the rank of the chosen pair among those that are due, by the items'
-/// numbers. Complexity: a few operations, and moving half of the due pairs by one place. All pairs
-/// are visited when every pair has been compared once more, or an item is removed. Memory: 12 bytes
-/// an ordered pair.
+/// numbers. Memory: 12 bytes an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct CondorcetSavage {

@@ -52,8 +52,7 @@ use std::ops::ControlFlow;
 /// With several candidates it then draws whether samples exceed 1/2, for every pair of the
 /// candidate that leads against most others (the first of several), and for the necessary pairs of
 /// the others. Then it draws a sample, if above 1/2, for each possible second item. All draws are
-/// in the order of the items' numbers. Complexity: about two uniform draws an item in most rounds;
-/// up to K (K - 1) / 2 at the beginning. Memory: 32 bytes an ordered pair.
+/// in the order of the items' numbers. Memory: 32 bytes an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct DoubleTs {

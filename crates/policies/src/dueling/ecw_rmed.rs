@@ -60,8 +60,7 @@ use serde::{Deserialize, Serialize};
 /// | `next` | `L_N` | pairs | pair |
 ///
 /// Numerics: a set of duels is as good as its least evidence, so sets are prefixes of sorted
-/// evidence, summed from the least on. Complexity: O(1) while a winner meets itself; otherwise
-/// O(K^2 log K) for each winner, times the number of values of l. Memory: 40 bytes an ordered pair.
+/// evidence, summed from the least on. Memory: 40 bytes an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct EcwRmed {

@@ -40,7 +40,7 @@ use serde::{Deserialize, Serialize};
 /// | `duels`, `wins` | t, `t P-hat` of the incumbent | K | duels |
 /// | `level` | `ln(1 / delta)` | - | nats |
 ///
-/// Complexity: O(1) a round, O(items left) at the end of a sweep. Memory: 16 bytes an item.
+/// Memory: 16 bytes an item.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct InterleavedFilter {

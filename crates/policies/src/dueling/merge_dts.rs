@@ -60,8 +60,7 @@ use std::ops::Range;
 ///
 /// Numerics: `u_ij < 1/2` is tested as `(n_ij - 2 w_ij)^2 > 4 alpha n_ij ln(t + C)`. The first
 /// round shuffles the items. A round draws a key for ties, then one sample for each pair of the
-/// batch, then one for each of the others against the first. Complexity: `M (M - 1) / 2` uniform
-/// draws and M Beta draws, for any K. Memory: 16 bytes an ordered pair.
+/// batch, then one for each of the others against the first. Memory: 16 bytes an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct MergeDts {

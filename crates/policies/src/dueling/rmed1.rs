@@ -45,8 +45,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Numerics: the terms of the evidence are rounded to 2^-64 nats and added as integers, so the sum
 /// does not depend on the order of the duels. It is then rounded to 53 bits: equal evidence ties,
-/// and ties are random. Complexity: O(1) a round while the leader meets itself; otherwise O(K)
-/// comparisons. Memory: 16 bytes an ordered pair.
+/// and ties are random. Memory: 16 bytes an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Rmed1 {

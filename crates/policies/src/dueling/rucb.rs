@@ -53,8 +53,8 @@ use serde::{Deserialize, Serialize};
 /// never decreasing in `t`. *Lazily exact*: `u_ij < 1/2` as long as `sqrt(ln t)` is below
 /// `(1/2 - w_ij / n) / sqrt(alpha / n)`, so an item stays out of the pool until the largest of
 /// these, and a sole champion meets itself until a round that is computed in advance. Two draws a
-/// round give the champion and the winner of a tie, in the order of the items' numbers. Complexity:
-/// O(K) a round, O(1) while a champion meets itself. Memory: four numbers for each of K^2 pairs.
+/// round give the champion and the winner of a tie, in the order of the items' numbers. Memory:
+/// four numbers for each of K^2 pairs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved", into = "Saved")]
 pub struct Rucb {

@@ -92,12 +92,9 @@ pub use settings::{Pulls, ShowOrder};
 /// | `accepted`, `rejected` | `A_t`, `R_t` in order of entry | at most L | item |
 /// | `scale` | 4, or `4 sigma` in Theorem B.2 | - | - |
 ///
-/// Complexity: a step costs O(K), amortised. As long as feedback arrives at once the queue is a
-/// ring, whose start moves; once two lists are open at the same time, items are linked in buckets
-/// of equally many turns. The policy looks for eliminations only when there can be one: every item
-/// knows how many observations and clicks it can have before it can pass a level between the
-/// bounds. The other orders keep the unobserved items of the list sorted, and all undecided items
-/// by mean. `BatchRacing` in another order visits all items every step. Memory: O(L).
+/// A step costs O(K), amortised: as long as feedback arrives at once the queue is a ring, and the
+/// policy looks for eliminations only when an item may pass a level between the bounds. In other
+/// orders of `BatchRacing` it visits all items every step.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct CascadeBai {

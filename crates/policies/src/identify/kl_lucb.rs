@@ -68,9 +68,7 @@ pub enum KlLucbLevels {
 /// | `level` | beta(t, delta); for mixtures inverse levels of the bounds | - | nats |
 /// | `sides` | J(t), then its complement | `n_items` | items |
 ///
-/// Numerics: the bounds are rounded outward. Complexity: O(L) a round, and two solutions for every
-/// observed item (six for mixtures); O(L) solutions at each of the O(log t) changes of the level.
-/// Memory: O(L).
+/// Numerics: the bounds are rounded outward. Memory: O(L).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct KlLucb {

@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 /// | `horizon` | T | - | rounds |
 /// | `share` | `C_j` | - | - |
 ///
-/// Complexity: an observed item costs at most O(L) moves of a word, a decision O(L). Memory: O(L).
+/// Memory: O(L).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct SuccessiveRejects {

@@ -23,10 +23,9 @@ const LARGE: Large = Large { items: 256, per_position: 32 };
 /// [`PbmTs`](crate::PbmTs) draws from the exact one. Deviations: the second parameter as printed
 /// can be at most 0 in the first rounds; here `N~_k - S_k` is at least 0.
 ///
-/// Complexity: `n_items` Beta draws a round. With two items a position and more, later rounds draw
-/// only items that may reach the list, by thinning, with the same distribution of lists: from round
-/// 1,025 on, or from the first one with 256 items and 32 a position. The order that thinning keeps
-/// the items in is saved.
+/// With two items a position and more, later rounds draw only items that may reach the list, by
+/// thinning, with the same distribution of lists: from round 1,025 on, or from the first one with
+/// 256 items and 32 a position. The order that thinning keeps the items in is saved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct BcMpTs {

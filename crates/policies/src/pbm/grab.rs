@@ -46,9 +46,8 @@ use std::num::NonZeroU32;
 /// | `rate` | `ln T` | - | nats |
 ///
 /// Late feedback: the leader is found, and counted, when a list is chosen. Numerics: means are
-/// compared in units of 2^-60, and sums are exact. Complexity: an assignment of O(`n_positions`^2
-/// `n_items`) integer operations a round. Memory: 48 bytes for each item and position, and room for
-/// 2048 lists.
+/// compared in units of 2^-60, and sums are exact. Memory: 48 bytes for each item and position, and
+/// room for 2048 lists.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Saved<'_>")]
 pub struct Grab {

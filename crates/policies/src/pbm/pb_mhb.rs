@@ -48,8 +48,7 @@ use std::num::NonZeroU32;
 /// If another position than `anchor` is examined most, the policy never learns the best order,
 /// since its kappa would have to exceed 1. Numerics: if sigma is below 1/2, a proposal is a normal
 /// draw, repeated until it is inside; otherwise a uniform one, accepted with probability
-/// `exp(-(x' - x)^2 / (2 sigma^2))`. Complexity: about `2 m n_items n_positions` logarithms a
-/// round. Memory: 32 bytes for each item and position.
+/// `exp(-(x' - x)^2 / (2 sigma^2))`. Memory: 32 bytes for each item and position.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct PbMhb {

@@ -47,8 +47,7 @@ pub enum PbmGibbsOrder {
 /// | `places` | position of the best, the second best, .. item | `n_positions` | position |
 ///
 /// Clicks show only products of attraction and examination, so drawn attractions exceed true ones
-/// by the factor of the largest examination. Complexity: O(K L) multiply-adds and K + L Gamma draws
-/// a round. Memory: 16 bytes for each item and position.
+/// by the factor of the largest examination. Memory: 16 bytes for each item and position.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Saved<'_>")]
 pub struct PbmGibbs {

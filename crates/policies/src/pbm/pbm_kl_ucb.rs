@@ -30,8 +30,6 @@ use serde::{Deserialize, Serialize};
 ///
 /// Numerics: the last round's winners are solved for, and the smallest of their indices is a
 /// threshold. Another item is solved for only if its index may reach it (`confidence::threshold`).
-/// Complexity: O(`n_items` `n_positions`) multiply-adds a round, and about one solved index per
-/// position.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct PbmKlUcb {

@@ -53,8 +53,7 @@ pub enum PbmPiePosition {
 ///
 /// Numerics: an index is solved for only if rounding could decide; none reaches an estimate above
 /// 1. The policy decides whether to explore before it looks for candidates: the same distribution
-/// of choices. Complexity: O(`n_items` `n_positions`) in every other round, far less in large
-/// catalogues (`reaching`).
+/// of choices.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct PbmPie {

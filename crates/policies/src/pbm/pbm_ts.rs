@@ -40,10 +40,9 @@ const LARGE: Large = Large { items: 512, per_position: 128 };
 /// | failures | `beta_{k,l} = N_{k,l} - S_{k,l}` | `n_items` x `n_positions` | displays |
 /// | `examination` | kappa | `n_positions` | probability |
 ///
-/// Numerics: practically exact while counts stay below `2^40`. Complexity: constant expected time a
-/// draw, for `n_items` draws a round. From 512 items on (and 128 a position) items that cannot be
-/// among the largest are thinned, with the same distribution of lists (`pbm_ts/tail.rs`); the order
-/// that thinning keeps the items in is saved.
+/// Numerics: practically exact while counts stay below `2^40`. From 512 items on (and 128 a
+/// position) items that cannot be among the largest are thinned, with the same distribution of
+/// lists (`pbm_ts/tail.rs`); the order that thinning keeps the items in is saved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct PbmTs {

@@ -14,8 +14,6 @@ use serde::{Deserialize, Serialize, Serializer};
 /// Reference: none for the estimate; Lagree, Vernade, Cappe 2016, section 4, *PBM-TS*, for the
 /// rest. The policy ignores that the estimate is uncertain, and may keep a wrong order of positions
 /// or items for long; [`PbmGibbs`](crate::PbmGibbs) also draws the examination.
-///
-/// Complexity: O(K L) multiply-adds and K posterior draws of constant expected time a round.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Saved<'_>")]
 pub struct PbmTsPlugIn(PlugIn<PbmTs>);

@@ -31,8 +31,7 @@ use serde::{Deserialize, Serialize};
 /// | `rate` | delta | - | nats |
 ///
 /// Items whose weighted displays are equal only before rounding (1 and 1 at examinations 0.9 and
-/// 0.3, 2 at 0.6) do not tie. Complexity: O(`n_items`) a round; in large catalogues passes over all
-/// items are hundreds of rounds apart (`ucb_arms`).
+/// 0.3, 2 at 0.6) do not tie.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct PbmUcb {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize, Serializer};
 /// uncertainty the confidence bounds ignore.
 ///
 /// Reference: none for the estimate; Lagree, Vernade, Cappe 2016, section 4, *PBM-UCB*, for the
-/// rest. Complexity: O(K L) multiply-adds a round.
+/// rest.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Saved<'_>")]
 pub struct PbmUcbPlugIn(PlugIn<PbmUcb>);

@@ -15,15 +15,12 @@
 //! likelihood no longer grows; one pass a round is enough, since a round adds little.
 //!
 //! An estimate can keep a run in a wrong order of positions or items: what it shows confirms it. Of
-//! 520 runs of `pbm-ts-plug-in` (100,000 rounds; 320 on attraction .45, .35, .25, .15, .05 and
-//! examination .9, .6, .3; 25 on each query of the experiment `kdd2012`) one lost 2,031 clicks,
-//! where the other 24 of its query lost 48 on average. Of `pbm-ucb-plug-in` 3 of 100 runs on the
-//! first instance lost more than 3,100, the others 280 at most. No run of `pbm-gibbs` was stuck: of
-//! 320 and 320 the worst lost 93 and 460, of PBM-TS with the true examination 98 and 433 (23
-//! November 2026; `cargo run --release -p measurements --bin position_based_regret` plays such
-//! runs).
+//! 520 runs of `pbm-ts-plug-in` one lost 2,031 clicks, where others of its query lost 48 on
+//! average; of 100 runs of `pbm-ucb-plug-in` 3 lost more than 3,100, the others 280 at most. No run
+//! of `pbm-gibbs` was stuck (23 November 2026; 100,000 rounds of
+//! `cargo run --release -p measurements --bin position_based_regret`).
 //!
-//! Numerics: sums in the order of items and positions. Complexity: O(K L) multiply-adds a round.
+//! Sums are in the order of items and positions.
 
 use super::counts::PbmCounts;
 use crate::Error;

@@ -221,8 +221,7 @@ impl TryFrom<SavedLine> for Line {
 /// | `horizon` | n | - | rounds |
 ///
 /// The decision's note says whether the play was for rows or for columns, and late feedback counts
-/// there, in any stage. Numerics: the ends of an interval err on the safe side. Complexity: O(1) a
-/// round, and O(K + L) indices at the end of a stage. Memory: O(K + L).
+/// there, in any stage. Numerics: the ends of an interval err on the safe side. Memory: O(K + L).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Rank1Elim {

@@ -28,8 +28,7 @@ use std::borrow::Cow;
 /// | `row_clicks`, `column_clicks` | S | `n_rows`, `n_columns` | clicks |
 /// | `rows`, `columns` | u, v | `n_rows`, `n_columns` | approximate probability |
 ///
-/// The sampled columns are saved, since the next sweep starts from them. Complexity: O(K L)
-/// multiply-adds and O(K + L) Gamma draws a round. Memory: 16 bytes a cell.
+/// The sampled columns are saved, since the next sweep starts from them. Memory: 16 bytes a cell.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Saved<'_>")]
 pub struct Rank1Gibbs {

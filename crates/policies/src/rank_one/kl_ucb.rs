@@ -16,8 +16,7 @@ use serde::{Deserialize, Serialize};
 /// policies.
 ///
 /// Reference: Garivier and Cappe, *The KL-UCB algorithm for bounded stochastic bandits and beyond*,
-/// COLT 2011. Deviations: the default level is `ln t`, as in its experiments. Complexity: a few
-/// indices a round, and O(cells) multiply-adds hundreds of rounds apart (`kl_arms`).
+/// COLT 2011. Deviations: the default level is `ln t`, as in its experiments.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct CellKlUcb {

@@ -22,8 +22,7 @@ use serde::{Deserialize, Serialize};
 /// somewhat later round, the ceiling. Before the ceiling no other cell can win as long as the best
 /// listed index is not below the floor. Cells with the same counts have the same index, and are one
 /// run on the list. *Ties*: with thousands of cells, hundreds have the same counts in most rounds.
-/// One draw a round is the rank of the cell to play among the tied ones, by number. Complexity: a
-/// multiply-add per run and round; O(cells) multiply-adds for a new list, hundreds of rounds apart.
+/// One draw a round is the rank of the cell to play among the tied ones, by number.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct Ucb1 {

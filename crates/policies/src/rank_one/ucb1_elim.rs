@@ -28,8 +28,7 @@ use serde::{Deserialize, Serialize};
 /// | `stage`, `2^-stage` | m, `Delta~_m` | - | - |
 /// | `horizon` | n (T) | - | rounds |
 ///
-/// Numerics: an arm with 2^32 - 1 plays is not counted further. Complexity: O(1) a round, and
-/// O(remaining arms) at the end of a stage. Memory: 12 bytes an arm.
+/// Numerics: an arm with 2^32 - 1 plays is not counted further. Memory: 12 bytes an arm.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Ucb1Elim {

@@ -43,9 +43,8 @@ const LARGE: usize = 256;
 /// | `lead_every` | gamma | - | rounds |
 ///
 /// A round draws one key for ties, then two Gamma draws for every cell of the row (by column) and
-/// of the column (by row, without the leader). Complexity: O(K + L) draws a round, and occasionally
-/// O(K L) comparisons. From 256 rows and columns together on, most draws of a leader that lasts are
-/// left out by thinning; choices have the same distribution.
+/// of the column (by row, without the leader). From 256 rows and columns together on, most draws of
+/// a leader that lasts are left out by thinning; choices have the same distribution.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Uts {

@@ -43,8 +43,7 @@ use serde::{Deserialize, Serialize};
 /// | `clicks` | `c_b,l` | `n_items` | clicks on these |
 /// | `needed` | `n_l` | - | displays |
 ///
-/// Numerics: the bounds err on the safe side. Complexity: O(`n_positions`) draws a round; a stage's
-/// end solves for two bounds an item.
+/// Numerics: the bounds err on the safe side.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct BatchRank {

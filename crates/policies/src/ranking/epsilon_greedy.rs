@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Reference: Sutton, Barto, *Reinforcement Learning*, second edition, section 2.2, for one item;
 /// the extension to lists is ours. Regret grows by at least `epsilon` times the regret of a random
-/// list. Complexity: O(`n_items`) a round.
+/// list.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct EpsilonGreedy {

@@ -27,9 +27,6 @@ use serde::{Deserialize, Serialize};
 /// |---|---|---|---|
 /// | `arms` | `mu^_k`, `N_k` | `n_items` | - |
 /// | `rate` | log t | - | nats |
-///
-/// Complexity: O(`n_items`) multiply-adds and a few solved indices a round; in large catalogues the
-/// multiply-adds are hundreds of rounds apart (`kl_arms`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct PrefixKlUcb {

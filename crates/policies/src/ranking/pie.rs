@@ -33,8 +33,7 @@ use serde::{Deserialize, Serialize};
 /// | `candidates` | B(t) | at most `n_items` - `n_positions` | items |
 ///
 /// Numerics: an index is solved for only if rounding could decide (`kl_arms`). The policy decides
-/// whether to explore before it looks for candidates: the same distribution of choices. Complexity:
-/// O(`n_items`) a round, far less in large catalogues (`reaching`).
+/// whether to explore before it looks for candidates: the same distribution of choices.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Pie {

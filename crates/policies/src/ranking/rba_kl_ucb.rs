@@ -19,8 +19,7 @@ use serde::{Deserialize, Serialize};
 /// ICML 2008, with the index of Garivier and Cappe 2011. Lagree, Vernade, Cappe 2016, section 4,
 /// compare with it. Deviations: none. The paper leaves open which item replaces a repeated pick.
 ///
-/// The decision's note holds the picks, since the list may show other items. Complexity:
-/// O(`n_positions` `n_items`) multiply-adds and a few solved indices a round (`kl_arms`).
+/// The decision's note holds the picks, since the list may show other items.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct RbaKlUcb {

@@ -25,7 +25,7 @@ const LARGE: Large = Large { items: 256, per_position: 32 };
 /// *Thompson sampling algorithms for cascading bandits*, JMLR 2021 (`CascadeTS` with Beta
 /// posteriors). Deviations: none.
 ///
-/// Complexity: `n_items` Beta draws a round, thinned as in [`BcMpTs`](crate::BcMpTs).
+/// Draws are thinned as in [`BcMpTs`](crate::BcMpTs).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct PrefixTs {

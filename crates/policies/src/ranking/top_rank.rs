@@ -39,10 +39,8 @@ use std::ops::Range;
 /// | `blocks` | `P_t1`, `P_t2`, .. | - | items |
 /// | `scale` | `3.43 / delta` | - | - |
 ///
-/// Complexity: O(`n_positions`) draws a round and O(block) additions a click; `due` holds the wins
-/// that a pair misses at least, so most rounds only count. Blocks are rebuilt when an item beats
-/// another for the first time: O(`n_items`^2 / 64) for each block shown. Memory: 16 bytes a pair of
-/// items.
+/// Blocks are rebuilt when an item beats another for the first time: O(`n_items`^2 / 64) for each
+/// block shown. Memory: 16 bytes a pair of items.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct TopRank {

@@ -28,9 +28,6 @@ use tiles::{Arm, Round, Tiles};
 /// | `mean` | `mu^_t(i)` | `n_items` | probability |
 /// | `deviation` | `sqrt(nu^_t(i) / (N_t(i) + 1))` | `n_items` | per root of a nat |
 /// | `floor` | `1 / (N_t(i) + 1)` | `n_items` | per nat |
-///
-/// Complexity: O(`n_items`) and one normal draw a round; less on average in large catalogues
-/// (`tiles`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct TsCascade {

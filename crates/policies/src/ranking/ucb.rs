@@ -26,10 +26,6 @@ use serde::{Deserialize, Serialize};
 /// |---|---|---|---|
 /// | `mean` of `arms` | `mu^_k`, `w^_e` | `n_items` | probability |
 /// | `width` of `arms` | `sqrt(2 / (3 N_k))`, `sqrt(1.5 / T_e)` | `n_items` | per root of a nat |
-///
-/// Complexity: O(`n_items`) a round; in large catalogues passes over all items are hundreds of
-/// rounds apart (`ucb_arms`), and only the hashing of items that tie for the last place grows with
-/// the catalogue.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct PrefixUcb {

@@ -31,8 +31,6 @@ use serde::{Deserialize, Serialize};
 /// | `zeta` | `zeta` (Audibert et al.) | - | nats per `ln t` |
 /// | `deviation` | `sqrt(2 v_e / T_e)` | `n_items` | per root of a nat |
 /// | `bias` | `3 / T_e` | `n_items` | per nat |
-///
-/// Complexity: that of `PrefixUcb`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct PrefixUcbV {
