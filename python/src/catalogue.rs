@@ -80,7 +80,7 @@ fn entry<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
 
 /// The policy of this name with these parameters.
 pub(crate) fn spec_of(name: &str, parameters: Map<String, Value>) -> PyResult<PolicySpec> {
-    let spec = PolicySpec::from_parameters(name, parameters)
+    let spec = PolicySpec::from_parameters(name, &parameters)
         .map_err(|error| value_error(format!("{error}{}", suggestion(&error))))?;
     if !spec.row().is_built_from_knowledge() {
         let message = format!("`{name}` exists in simulations only: it is built from users or from a log");

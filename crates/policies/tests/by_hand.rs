@@ -305,7 +305,7 @@ fn interleaved_filter() {
 }
 
 /// Item 1 wins as the first of a pair, and loses to no one.
-fn one_wins(pair: &Pair) -> DuelOutcome {
+fn one_wins(pair: Pair) -> DuelOutcome {
     if pair.first == ONE { DuelOutcome::FirstWon } else { DuelOutcome::SecondWon }
 }
 
@@ -314,7 +314,7 @@ fn one_wins(pair: &Pair) -> DuelOutcome {
 fn merge_dts() {
     play(&mut MergeDts::new(two_items()), 100, |round, pair| {
         assert_eq!(*pair == Pair::of_one(ONE), round > 14);
-        one_wins(pair)
+        one_wins(*pair)
     });
 }
 
@@ -324,7 +324,7 @@ fn beat_the_mean() {
     let gamma = NonNegative::new(0.1).expect("not negative");
     play(&mut BeatTheMean::new(two_items(), 1000, gamma), 1000, |round, pair| {
         assert!(round < 1000 || *pair == Pair::of_one(ONE));
-        one_wins(pair)
+        one_wins(*pair)
     });
 }
 

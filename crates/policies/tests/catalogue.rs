@@ -275,7 +275,7 @@ fn stopping_policies_by_name_stop() {
 fn text_names_every_policy() {
     for spec in rows().iter().flat_map(variants) {
         assert_eq!(spec.to_string().parse::<PolicySpec>(), Ok(spec));
-        assert_eq!(PolicySpec::from_parameters(spec.name(), spec.parameters()), Ok(spec));
+        assert_eq!(PolicySpec::from_parameters(spec.name(), &spec.parameters()), Ok(spec));
         let json = serde_json::to_string(&spec).unwrap();
         assert_eq!(serde_json::from_str::<PolicySpec>(&json).unwrap(), spec);
     }

@@ -83,7 +83,7 @@ impl PolicySpec {
     /// # Errors
     ///
     /// [`SpecError`]: an unknown name, an unknown parameter, or an invalid value.
-    pub fn from_parameters(name: &str, parameters: Map<String, Value>) -> Result<Self, SpecError> {
+    pub fn from_parameters(name: &str, parameters: &Map<String, Value>) -> Result<Self, SpecError> {
         let row = find(name).ok_or_else(|| SpecError::unknown(name))?;
         if let Some(key) = parameters.keys().find(|key| !row.parameter_names.contains(&key.as_str())) {
             return Err(SpecError::Parameter {
@@ -93,7 +93,7 @@ impl PolicySpec {
                 expected: known_parameters(row),
             });
         }
-        Self::read(row, &parameters)
+        Self::read(row, parameters)
     }
 
     /// The parameters as in files; parameters without a value are absent.
@@ -114,7 +114,7 @@ impl Row {
     ///
     /// Never: every parameter has a default.
     pub fn spec(&self) -> PolicySpec {
-        PolicySpec::from_parameters(self.name, Map::new()).expect("every parameter has a default")
+        PolicySpec::from_parameters(self.name, &Map::new()).expect("every parameter has a default")
     }
 }
 
@@ -192,7 +192,7 @@ impl FromStr for PolicySpec {
                 });
             }
         }
-        Self::from_parameters(name, parameters)
+        Self::from_parameters(name, &parameters)
     }
 }
 
@@ -202,7 +202,7 @@ impl<'de> Deserialize<'de> for PolicySpec {
         let mut spec = Map::deserialize(deserializer)?.into_iter();
         match (spec.next(), spec.next()) {
             (Some((name, Value::Object(parameters))), None) => {
-                Self::from_parameters(&name, parameters).map_err(D::Error::custom)
+                Self::from_parameters(&name, &parameters).map_err(D::Error::custom)
             }
             _ => Err(D::Error::custom("expected the name of a policy and a map of its parameters")),
         }

@@ -25,8 +25,8 @@ use std::ops::ControlFlow;
 /// item. The second item has the largest sample among the items with `l <= 1/2` against the first;
 /// the first item itself takes part with 1/2.
 ///
-/// Reference: Wu and Liu, *Double Thompson sampling for dueling bandits*, `NeurIPS` 2016, Algorithm
-/// 1. `alpha` is 0.51 as for RUCB; the analysis needs more than 1/2. Deviations: only samples that
+/// Reference: Wu and Liu, *Double Thompson sampling for dueling bandits*, `NeurIPS` 2016,
+/// Algorithm 1. `alpha` is 0.51 as for RUCB; the analysis needs more. Deviations: only samples that
 /// affect the choice are drawn, and most of them only as far as they do (whether they exceed 1/2).
 /// Samples are independent, so the choice has the same distribution:
 ///

@@ -42,8 +42,8 @@ pub use settings::{Pulls, ShowOrder};
 ///
 /// Among the undecided items, with `k` still to be found, let `j'` have the k-th largest mean and
 /// `j*` the next one. Every step accepts all `i` with `L_i > U_j* - epsilon` and rejects all `i`
-/// with `U_i < L_j' - epsilon`. The policy stops when K items are accepted, or L
-/// - K rejected; in the second case the answer is all other items.
+/// with `U_i < L_j' - epsilon`. The policy stops when K items are accepted, or all but K rejected;
+/// in the second case the answer is all other items.
 ///
 /// Reference: Zhong, Cheung, Tan, *Best arm identification for cascading bandits in the fixed
 /// confidence setting*, ICML 2020, Algorithm 1. The orders of [`ShowOrder`] are those of its

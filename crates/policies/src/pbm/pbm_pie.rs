@@ -51,9 +51,8 @@ pub enum PbmPiePosition {
 /// | `candidates` | B(t) | at most `n_items` - `n_leaders` | items |
 /// | `n_leaders` | L | - | items |
 ///
-/// Numerics: an index is solved for only if rounding could decide; none reaches an estimate above
-/// 1. The policy decides whether to explore before it looks for candidates: the same distribution
-/// of choices.
+/// Numerics: an index is solved for only if rounding could decide. The policy decides whether to
+/// explore before it looks for candidates: the same distribution of choices.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Saved")]
 pub struct PbmPie {

@@ -338,7 +338,7 @@ pub(crate) fn variants(row: &Row) -> Vec<PolicySpec> {
         };
         for value in values {
             let parameters = Map::from_iter([(parameter.name.to_owned(), value)]);
-            let spec = PolicySpec::from_parameters(row.name, parameters).expect("a value that it may have");
+            let spec = PolicySpec::from_parameters(row.name, &parameters).expect("a value that it may have");
             // One of the choices is the default.
             if !specs.contains(&spec) {
                 specs.push(spec);

@@ -93,7 +93,7 @@ impl<I: Catalogued> NamedPolicy<I> {
             Value::Object(parameters) => parameters,
             other => return Err(format!("`parameters` of `{name}` is {other}, expected a map")),
         };
-        let spec = PolicySpec::from_parameters(name, parameters).map_err(|error| error.to_string())?;
+        let spec = PolicySpec::from_parameters(name, &parameters).map_err(|error| error.to_string())?;
         let knowledge =
             Knowledge::deserialize(take("told")?).map_err(|error| format!("`told` of `{name}`: {error}"))?;
         let state = take("state")?;
