@@ -1,7 +1,6 @@
 //! Progress of a running experiment.
 
 use std::fmt::Debug;
-use std::time::Duration;
 
 /// What is left to play when an experiment begins.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,10 +9,6 @@ pub struct Plan {
     pub runs: Vec<u64>,
     /// For every policy, the runs that are recorded already.
     pub recorded: Vec<u64>,
-    /// Rounds of a run; the maximal number if policies stop by themselves.
-    pub horizon: u64,
-    /// Number of threads.
-    pub threads: usize,
     /// Bytes that the missing runs will take on disk; `None` if they are kept in memory.
     pub bytes: Option<u64>,
     /// Unfinished runs that go on from a state.
@@ -27,12 +22,6 @@ pub struct Plan {
 pub struct Step {
     /// The policy's index in the result.
     pub policy: usize,
-    /// Rounds since the last step of this run.
-    pub rounds: u64,
-    /// Rounds that an earlier process played; in the first step of a run that goes on from a state, and 0 otherwise.
-    pub earlier_rounds: u64,
-    /// Time since the last step of this run.
-    pub wall: Duration,
     /// Whether the run is finished.
     pub ends_run: bool,
 }

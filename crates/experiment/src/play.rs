@@ -68,8 +68,6 @@ pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
     let n_new_runs: u64 = missing.iter().sum();
     observer.begin(&Plan {
         recorded: of_each(Sequence::n_recorded),
-        horizon: experiment.horizon(),
-        threads: pool.current_num_threads(),
         bytes: journal.map(|_| n_new_runs * experiment.record_bytes() as u64),
         continued: journal.map_or(0, Journal::n_states),
         restarting: restarting.map(|contender| labels[contender].to_owned()).collect(),
@@ -83,7 +81,6 @@ pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
         syncer: syncer.as_ref(),
         observer,
         stop: request.stop,
-        horizon: experiment.horizon(),
         failed: Mutex::default(),
         has_failed: AtomicBool::new(false),
     };

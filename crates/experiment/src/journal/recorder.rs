@@ -5,7 +5,6 @@ use super::error::JournalError;
 use super::state::StateFiles;
 use super::sync::{Syncer, ToDisk, write_one};
 use crate::observer::{Observer, Step};
-use crate::runs::record::rounds;
 use crate::runs::{Sequence, lock};
 use crate::timing::{Elapsed, Stopwatch};
 use contenders::Record;
@@ -28,8 +27,6 @@ pub(crate) struct Recorder<'a> {
     pub(crate) observer: &'a dyn Observer,
     /// Whether the caller wants to stop.
     pub(crate) stop: Option<&'a AtomicBool>,
-    /// Rounds of a run of the longest kind.
-    pub(crate) horizon: u64,
     /// The first error of a run, which stops the others.
     pub(crate) failed: Mutex<Option<JournalError>>,
     pub(crate) has_failed: AtomicBool,
@@ -106,9 +103,7 @@ impl Recorder<'_> {
             watch: Stopwatch::start(),
             kept_at: Duration::ZERO,
             reported_at: Duration::ZERO,
-            rounds: None,
             has_state: state.is_some(),
-            is_continued: state.is_some(),
             error: None,
         };
         let played = play(state.as_deref(), &mut keeper);
@@ -119,7 +114,7 @@ impl Recorder<'_> {
             Some(files) if error != StateError::Stopped => files.fault(run, error.to_string()),
             _ => JournalError::Run(error.to_string()),
         })?;
-        keeper.report(rounds(&record, self.horizon), true);
+        keeper.report(true);
         let (elapsed, has_state) = (before + keeper.watch.elapsed(), keeper.has_state);
         let sequence = &self.sequences[contender];
         lock(sequence).record(run, elapsed, &record)?;
@@ -145,38 +140,23 @@ struct StateKeeper<'a> {
     /// When the last state was kept and the last progress reported, since the start of the watch.
     kept_at: Duration,
     reported_at: Duration,
-    /// Rounds at the last report; before the first one, the rounds of the state are unknown.
-    rounds: Option<u64>,
     /// Whether there is a state of this run.
     has_state: bool,
-    /// Whether the run goes on from a state.
-    is_continued: bool,
     error: Option<JournalError>,
 }
 
 impl StateKeeper<'_> {
-    fn report(&mut self, rounds: u64, ends_run: bool) {
-        let wall = self.watch.wall();
-        // The rounds of a state are known at the first pause.
-        let earlier = if self.rounds.is_none() && self.is_continued { rounds } else { 0 };
-        let before = self.rounds.replace(rounds).unwrap_or(earlier);
-        self.recorder.observer.step(&Step {
-            policy: self.contender,
-            rounds: rounds.saturating_sub(before),
-            earlier_rounds: earlier,
-            wall: wall.saturating_sub(self.reported_at),
-            ends_run,
-        });
-        self.reported_at = wall;
+    fn report(&mut self, ends_run: bool) {
+        self.recorder.observer.step(&Step { policy: self.contender, ends_run });
+        self.reported_at = self.watch.wall();
     }
 }
 
 impl Keeper for StateKeeper<'_> {
-    fn pause(&mut self, rounds: u64) -> Pause {
+    fn pause(&mut self, _rounds: u64) -> Pause {
         let wall = self.watch.wall();
-        let is_first_of_continued = self.is_continued && self.rounds.is_none();
-        if is_first_of_continued || wall >= self.reported_at + BETWEEN_REPORTS {
-            self.report(rounds, false);
+        if wall >= self.reported_at + BETWEEN_REPORTS {
+            self.report(false);
         }
         // If the state could not be written, neither could the record at the end.
         if self.error.is_some() || self.recorder.is_stopping() {

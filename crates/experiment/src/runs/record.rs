@@ -35,14 +35,6 @@ pub(crate) fn write_record(record: &Record, bytes: &mut Vec<u8>) {
     }
 }
 
-/// The rounds of a run, in an experiment with runs of `horizon` rounds.
-pub(crate) fn rounds(record: &Record, horizon: u64) -> u64 {
-    match record {
-        Record::Curve(_) => horizon,
-        Record::Answer(answer) => answer.steps,
-    }
-}
-
 /// A quantity of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
