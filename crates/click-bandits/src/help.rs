@@ -1,17 +1,21 @@
-//! The end of every command's `--help`: examples that run one after another in an empty directory, what is read and written, exit status,
-//! and where to go next. A test runs the examples.
+//! The end of every command's `--help`: examples that run one after another in an empty directory,
+//! what is read and written, where to go next, and the exit status. A test runs the examples.
 
 /// The exit status of every command but `reproduce` and `compare`.
-macro_rules! exit_status {
-    () => {
-        "\
+const EXIT_STATUS: &str = "\
 Exit status: 0 success; 1 an error, which is printed on standard error;
-2 an invalid command line; 130 and 143 ended by Ctrl-C or SIGTERM."
-    };
+2 an invalid command line; 130 and 143 ended by Ctrl-C or SIGTERM.";
+
+/// The end of the help of a command, or of the program.
+pub(crate) fn end(command: &str) -> String {
+    let text = text(command);
+    if text.contains("Exit status") { text.to_owned() } else { format!("{text}\n\n{EXIT_STATUS}") }
 }
 
-pub(crate) const PROGRAM: &str = concat!(
-    "\
+fn text(command: &str) -> &'static str {
+    match command {
+        "click-bandits" => {
+            "\
 First steps, in an empty directory:
   $ click-bandits models
   $ click-bandits init pbm --out spec.toml
@@ -21,22 +25,17 @@ Find out what there is: `policies`, `models`, `formats` and `experiments` list
 names; with a name they show everything about it. `init` writes an experiment
 to start from. `COMMAND --help` has examples of a command.
 
-",
-    exit_status!(),
-    "
-
 More: README.md and docs/README.md in the source of the program."
-);
-
-pub(crate) const SIMULATE: &str = concat!(
-    "\
+        }
+        "simulate" => {
+            "\
 Examples:
   $ click-bandits init pbm --out spec.toml
   $ click-bandits simulate spec.toml --out results
   $ click-bandits simulate spec.toml --out results --runs 40
 
 The last one plays only the runs that are missing. After an interruption the
-same command goes on where it was ended.
+same command resumes where it stopped.
 
 Reads: an experiment, `click-bandits formats spec.toml`.
 Writes to DIR: index.html, a page with the result; result.json, curves.csv,
@@ -44,15 +43,10 @@ timing.json, manifest.json, spec.toml, figures (SVG) and journal, which
 `click-bandits formats NAME` describes. A file that the program has not written
 is never overwritten.
 
-",
-    exit_status!(),
-    "
-
 Next: click-bandits policies, click-bandits models, docs/getting-started.md."
-);
-
-pub(crate) const CHECK: &str = concat!(
-    "\
+        }
+        "check" => {
+            "\
 Examples:
   $ click-bandits init pbm --out spec.toml
   $ click-bandits check spec.toml
@@ -62,15 +56,10 @@ Reads: an experiment, `click-bandits formats spec.toml`; or a directory with
 experiment.toml and claims.toml.
 Writes: nothing.
 
-",
-    exit_status!(),
-    "
-
 Next: click-bandits simulate spec.toml --out results."
-);
-
-pub(crate) const SCHEMA: &str = concat!(
-    "\
+        }
+        "schema" => {
+            "\
 Examples:
   $ click-bandits schema > spec.schema.json
   $ click-bandits schema claims > claims.schema.json
@@ -79,15 +68,10 @@ An editor with the schema completes keys and names, and marks what is wrong.
 For Even Better TOML and Taplo, the first line of spec.toml is
   #:schema ./spec.schema.json
 
-",
-    exit_status!(),
-    "
-
 Next: click-bandits check finds the errors that a schema cannot know."
-);
-
-pub(crate) const MERGE: &str = concat!(
-    "\
+        }
+        "merge" => {
+            "\
 Examples:
   $ click-bandits init pbm --out spec.toml
   $ click-bandits simulate spec.toml --out part-1 --shard 1/2
@@ -97,15 +81,10 @@ Examples:
 Reads: directories of simulate or reproduce with --shard.
 Writes to DIR: what one process would have written, the same bytes.
 
-",
-    exit_status!(),
-    "
-
 Next: docs/at-scale.md runs shards with Slurm, Kubernetes and GNU parallel."
-);
-
-pub(crate) const EXPORT: &str = concat!(
-    "\
+        }
+        "export" => {
+            "\
 Examples:
   $ click-bandits init pbm --out spec.toml
   $ click-bandits simulate spec.toml --out results
@@ -116,14 +95,10 @@ Reads: a directory of simulate, or of a whole reproduction.
 Writes: one table. Values are those of result.json and the journal, without
 rounding.
 
-",
-    exit_status!(),
-    "
-
 Next: click-bandits formats curves.csv has the meaning of the columns."
-);
-
-pub(crate) const COMPARE: &str = "\
+        }
+        "compare" => {
+            "\
 Examples:
   $ click-bandits init pbm --out spec.toml
   $ click-bandits simulate spec.toml --out first
@@ -137,11 +112,10 @@ Writes: nothing.
 Exit status: 0 nothing differs beyond chance; 1 something does; 2 an error, or
 an invalid command line.
 
-Next: click-bandits export writes the numbers of both.";
-
-#[cfg(feature = "logs")]
-pub(crate) const PREFERENCES: &str = concat!(
-    "\
+Next: click-bandits export writes the numbers of both."
+        }
+        "preferences" => {
+            "\
 Examples:
   $ click-bandits formats preferences.csv --example > matrix.csv
   $ click-bandits preferences --matrix matrix.csv
@@ -152,17 +126,11 @@ preferences.csv` and `letor`.
 Writes to DIR: report.json, index.html and manifest.json; and, if the matrix is
 estimated, preferences.csv, counts.csv and progress.json.
 
-",
-    exit_status!(),
-    "
-
 Next: users for `simulate` from the matrix, `click-bandits models dueling`;
 docs/dueling.md."
-);
-
-#[cfg(feature = "logs")]
-pub(crate) const FIT: &str = concat!(
-    "\
+        }
+        "fit" => {
+            "\
 Examples:
   $ click-bandits formats counts.csv --example > counts.csv
   $ click-bandits fit --counts counts.csv --out from-counts
@@ -178,14 +146,10 @@ exceed 20 MB, the parameters are in parameters.parquet instead of parameters.csv
 and parameters.json has those of all queries together. To simulate users from
 the posterior distribution of such a fit, write it with --parameters json.
 
-",
-    exit_status!(),
-    "
-
 Next: click-bandits simulate DIR/spec.toml --out results; docs/click-logs.md."
-);
-
-pub(crate) const REPRODUCE: &str = "\
+        }
+        "reproduce" => {
+            "\
 Examples:
   $ click-bandits experiments
   $ click-bandits reproduce cascade-synthetic --quick
@@ -203,10 +167,10 @@ Exit status: 0 every verdict is as known (with --quick nine tenths of them are
 decided); 1 a verdict is not as known, or an error; 2 an invalid command line;
 130 and 143 ended by Ctrl-C or SIGTERM.
 
-Next: click-bandits experiments NAME; docs/reproductions.md.";
-
-pub(crate) const POLICIES: &str = concat!(
-    "\
+Next: click-bandits experiments NAME; docs/reproductions.md."
+        }
+        "policies" => {
+            "\
 Examples:
   $ click-bandits policies
   $ click-bandits policies pbm-pie
@@ -218,15 +182,10 @@ models_with_read_as, tasks, told, needs_horizon, late_clicks, limit, cost,
 guarantee, source, parameters (name, values, default, meaning) and example
 (null if it needs a file).
 
-",
-    exit_status!(),
-    "
-
 Next: click-bandits models; docs/which-policy.md."
-);
-
-pub(crate) const MODELS: &str = concat!(
-    "\
+        }
+        "models" => {
+            "\
 Examples:
   $ click-bandits models
   $ click-bandits models cascade
@@ -237,15 +196,10 @@ JSON: an array of models, or one: name, sentence, shows (list, cell or pair),
 regret_in, feedback, tasks, keys (name, values, required, in_place_of, meaning,
 example and, for a table, keys), policies (task, policies) and example.
 
-",
-    exit_status!(),
-    "
-
 Next: click-bandits init NAME; docs/getting-started.md."
-);
-
-pub(crate) const FORMATS: &str = concat!(
-    "\
+        }
+        "formats" => {
+            "\
 Examples:
   $ click-bandits formats
   $ click-bandits formats sessions
@@ -255,15 +209,10 @@ JSON: logs (name, holds, description, line, query, sessions, names_columns,
 fits, command, example) and files (name, sentence, read_by, written_by, fields,
 example); with a name the one of them.
 
-",
-    exit_status!(),
-    "
-
 Next: click-bandits fit --help; docs/click-logs.md."
-);
-
-pub(crate) const EXPERIMENTS: &str = concat!(
-    "\
+        }
+        "experiments" => {
+            "\
 Examples:
   $ click-bandits experiments
   $ click-bandits experiments kdd2012
@@ -275,29 +224,19 @@ JSON: an array of experiments, or one: name, title, summary, papers (citation,
 link), models, panels (name, title, place, statement, models, task, variants,
 runs, rounds, policies, needs_data), n_claims, takes and command.
 
-",
-    exit_status!(),
-    "
-
 Next: click-bandits reproduce NAME --quick; docs/reproductions.md."
-);
-
-pub(crate) const INIT: &str = concat!(
-    "\
+        }
+        "init" => {
+            "\
 Examples:
   $ click-bandits init cascade
   $ click-bandits init cascade --out cascade.toml
   $ click-bandits simulate cascade.toml --out results
 
-",
-    exit_status!(),
-    "
-
 Next: click-bandits models NAME; click-bandits policies."
-);
-
-pub(crate) const COMPLETIONS: &str = concat!(
-    "\
+        }
+        "completions" => {
+            "\
 Examples:
   $ click-bandits completions bash > click-bandits.bash
   $ click-bandits completions zsh > _click-bandits
@@ -305,21 +244,17 @@ Examples:
 
 bash: put `source <(click-bandits completions bash)` into ~/.bashrc.
 zsh: put _click-bandits into a directory of $fpath, before `compinit`.
-fish: put click-bandits.fish into ~/.config/fish/completions.
-
-",
-    exit_status!()
-);
-
-pub(crate) const MAN: &str = concat!(
-    "\
+fish: put click-bandits.fish into ~/.config/fish/completions."
+        }
+        "man" => {
+            "\
 Examples:
   $ click-bandits man > click-bandits.1
   $ click-bandits man man1
 
 Read a page: man -l man1/click-bandits-simulate.1. For all users, the directory
-is /usr/local/share/man/man1.
-
-",
-    exit_status!()
-);
+is /usr/local/share/man/man1."
+        }
+        _ => "",
+    }
+}

@@ -56,7 +56,6 @@ use std::process::ExitCode;
 /// Bandits that learn which ranked list to show from clicks alone: experiments and reproductions.
 #[derive(Debug, Parser)]
 #[command(name = "click-bandits", version, arg_required_else_help = true, max_term_width = 100)]
-#[command(after_long_help = help::PROGRAM)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -68,71 +67,58 @@ enum Command {
     ///
     /// A policy decides which list to show, and learns from the clicks. With a name: what it plays and is told, its task, cost, guarantee
     /// and source, its parameters, and an experiment that runs.
-    #[command(after_long_help = help::POLICIES)]
     Policies(discover::policies::Arguments),
     /// List the click models, or show one
     ///
     /// A click model says what users do. With a name: its keys in an experiment, the policies that play it, and an experiment that runs.
-    #[command(after_long_help = help::MODELS)]
     Models(discover::models::Arguments),
     /// List the formats of logs and other files, or show one
     ///
     /// With a name: columns or keys with their meanings, an example, and the command that reads or writes it.
-    #[command(after_long_help = help::FORMATS)]
     Formats(discover::formats::Arguments),
     /// List the experiments of papers, or show one
     ///
     /// They are part of the program. With a name: what it is about, its papers, its panels with runs and policies, and the commands.
-    #[command(after_long_help = help::EXPERIMENTS)]
     Experiments(discover::experiments::Arguments),
     /// Write an experiment to start from
     ///
     /// It has comments on every key, policies that suit the click model, and the others behind comment signs. It runs as it is.
-    #[command(after_long_help = help::INIT)]
     Init(init::Arguments),
     /// Run an experiment from a TOML file
     ///
     /// Policies choose what users see and learn from their clicks, in many independent runs. Results and figures are written to a
     /// directory.
-    #[command(after_long_help = help::SIMULATE)]
     Simulate(Simulate),
     /// Find all errors of an experiment's file
     ///
     /// If there are none, it lists what the experiment runs. Nothing is played or written.
-    #[command(after_long_help = help::CHECK)]
     Check(check::Arguments),
     /// Print the JSON Schema of an experiment's file
     ///
     /// Editors complete and check TOML files by it.
-    #[command(after_long_help = help::SCHEMA)]
     Schema(schema::Arguments),
     /// Join parts that were run with --shard
     ///
     /// The result is that of one process, for parts of an experiment and of a reproduction.
-    #[command(after_long_help = help::MERGE)]
     Merge(merge::Arguments),
     /// Write a table of a finished result
     ///
     /// Curves, final values, single runs or paired differences, of a simulation or of a whole reproduction, as CSV or JSON.
-    #[command(after_long_help = help::EXPORT)]
     Export(export::Arguments),
     /// Compare two results of one experiment
     ///
     /// Say, from two versions or two machines: it says what differs beyond chance.
-    #[command(after_long_help = help::COMPARE)]
     Compare(compare::Arguments),
     /// Report a preference matrix, or estimate one
     ///
     /// The report has winners, cycles and transitivity. A matrix is estimated by interleaving the rankings of features of documents.
     #[cfg(feature = "logs")]
-    #[command(after_long_help = help::PREFERENCES)]
     Preferences(preferences::Arguments),
     /// Fit click models to a click log
     ///
     /// Models are compared on sessions that no fit has used. An experiment with the fitted users is written, and, from logs with
     /// sessions, what today's ranking loses and what a policy would gain.
     #[cfg(feature = "logs")]
-    #[command(after_long_help = help::FIT)]
     Fit(fit::Arguments),
     /// Missing from this program, which was built without the feature `logs`
     #[cfg(not(feature = "logs"))]
@@ -144,13 +130,10 @@ enum Command {
     /// Run a paper's experiment and judge its claims
     ///
     /// The report is a page with the figures and a verdict on every claim.
-    #[command(after_long_help = help::REPRODUCE)]
     Reproduce(reproduce::CommandLine),
     /// Print completions for a shell
-    #[command(after_long_help = help::COMPLETIONS)]
     Completions(shell::CompletionArguments),
     /// Print the manual page, or write all pages
-    #[command(after_long_help = help::MAN)]
     Man(shell::ManArguments),
 }
 
@@ -270,8 +253,17 @@ fn parsed() -> Result<Cli, clap::Error> {
         let is_option = argument.get_long().is_some() && argument.get_action().takes_values();
         argument.allow_negative_numbers(is_option)
     };
-    let program = Cli::command().mut_subcommands(|command| command.mut_args(with_negative));
+    let program = program_with_help().mut_subcommands(|command| command.mut_args(with_negative));
     Cli::from_arg_matches(&program.try_get_matches()?)
+}
+
+/// The definition of the command line, with the end of every help.
+fn program_with_help() -> clap::Command {
+    let with_end = |command: clap::Command| {
+        let end = help::end(command.get_name());
+        command.after_long_help(end)
+    };
+    with_end(Cli::command()).mut_subcommands(with_end)
 }
 
 /// Prints what the parser says in place of a command line: help, the version, or an error.

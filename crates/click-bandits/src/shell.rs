@@ -1,9 +1,9 @@
 //! `click-bandits completions` and `man`: completions for shells and manual pages, made from the definition of the arguments.
 
-use crate::Cli;
+use crate::program_with_help;
 use crate::terminal::{put, say};
 use anyhow::{Context as _, Result, bail};
-use clap::{Arg, Command, CommandFactory as _};
+use clap::{Arg, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use experiment::{TemporaryFile, read_own};
@@ -38,7 +38,7 @@ const WRITTEN_BY: &str = ".\\\" Written by `click-bandits man`";
 /// Standard output cannot be written.
 pub(crate) fn completions(arguments: &CompletionArguments) -> Result<()> {
     let mut text = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Cli::command(), PROGRAM, &mut text);
+    clap_complete::generate(arguments.shell, &mut program_with_help(), PROGRAM, &mut text);
     let mut text = String::from_utf8(text)?;
     match arguments.shell {
         // The script gives a command one name where it recognizes it and another where it completes it, if the program has a dash in its
@@ -52,7 +52,7 @@ pub(crate) fn completions(arguments: &CompletionArguments) -> Result<()> {
 
 /// Completions of names in fish, which `clap_complete` leaves out: the possible values of arguments that are no options.
 fn names_for_fish() -> String {
-    let (program, mut text) = (Cli::command(), String::new());
+    let (program, mut text) = (program_with_help(), String::new());
     for command in program.get_subcommands() {
         let values = command.get_positionals().flat_map(Arg::get_possible_values);
         let names: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();
@@ -96,7 +96,7 @@ pub(crate) fn man(arguments: &ManArguments) -> Result<()> {
 
 /// The pages with their names: the program's, then those of its commands.
 fn pages() -> Result<Vec<(String, String)>> {
-    let mut program = Cli::command().disable_help_subcommand(true);
+    let mut program = program_with_help().disable_help_subcommand(true);
     program.build();
     let mut pages = vec![(PROGRAM.to_owned(), page(program.clone(), PROGRAM)?)];
     for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
