@@ -30,10 +30,6 @@ pub(crate) struct Arguments {
 }
 
 /// Checks a file or a directory. The exit status is 1 if there are errors.
-///
-/// # Errors
-///
-/// Options that do not go with a directory; standard output cannot be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let (path, overrides) = (&arguments.spec, arguments.overrides.overrides());
     let allowed = arguments.allowed.allow.as_slice();

@@ -19,10 +19,6 @@ pub(crate) enum Destination {
 impl Destination {
     /// Standard output without a name or with the name `-`. A file that exists is refused unless `force` is given. A file of a result, a
     /// device, a pipe and a link are refused in any case.
-    ///
-    /// # Errors
-    ///
-    /// The file may not be written.
     pub(crate) fn of(out: Option<&Path>, force: bool) -> Result<Self> {
         let Some(path) = out.filter(|path| path.as_os_str() != "-") else { return Ok(Self::Standard) };
         let Ok(found) = fs::symlink_metadata(path) else { return Ok(Self::File(path.to_owned())) };
@@ -46,10 +42,6 @@ impl Destination {
     }
 
     /// Writes a document: the whole file or none. A pipe that its reader has closed is not an error.
-    ///
-    /// # Errors
-    ///
-    /// The error of `write`, or of the system.
     pub(crate) fn write(&self, write: impl FnOnce(&mut (dyn Write + Send)) -> Result<()>) -> Result<()> {
         match self {
             Self::Standard => {

@@ -37,10 +37,6 @@ pub(crate) trait Entry: Serialize {
 }
 
 /// Shows one entry.
-///
-/// # Errors
-///
-/// The entry has no example, and it is asked for; standard output cannot be written.
 fn show(entry: &impl Entry, form: Form) -> Result<()> {
     match (form.example, entry.example()) {
         (true, Some(example)) => put(example),
@@ -51,10 +47,6 @@ fn show(entry: &impl Entry, form: Form) -> Result<()> {
 }
 
 /// Shows a list of all entries, as a page or as JSON.
-///
-/// # Errors
-///
-/// Standard output cannot be written.
 fn list(entries: &impl Serialize, page: &Page, form: Form) -> Result<()> {
     if form.json { put(&json(entries)?) } else { put(&page.to_string()) }
 }

@@ -25,10 +25,6 @@ pub(crate) const ALL: &str = "all";
 
 impl Embedded {
     /// The experiment of this name.
-    ///
-    /// # Errors
-    ///
-    /// There is none; the message names the nearest one, and lists all.
     pub(crate) fn find(name: &str) -> Result<&'static Self> {
         if let Some(found) = EXPERIMENTS.iter().find(|experiment| experiment.name == name) {
             return Ok(found);
@@ -46,10 +42,6 @@ impl Embedded {
     }
 
     /// One of its files.
-    ///
-    /// # Errors
-    ///
-    /// It has no such file, or the file is not text.
     pub(crate) fn source(&self, file: &str) -> Result<Source, Error> {
         let path = format!("{}/{file}", self.name);
         match self.text(file) {
@@ -76,10 +68,6 @@ pub(crate) enum Place {
 
 impl Place {
     /// The place that an argument names: a directory if it has a separator or is `.` or `..`, otherwise an experiment of the program.
-    ///
-    /// # Errors
-    ///
-    /// The program has no such experiment.
     pub(crate) fn of(argument: &Path) -> Result<Self> {
         match bare_name(argument) {
             Some(name) => Ok(Self::Program(Embedded::find(&name)?)),
@@ -88,10 +76,6 @@ impl Place {
     }
 
     /// One of the experiment's files, which may name files in the allowed folders.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read.
     pub(crate) fn source(&self, file: &str, allowed: &[PathBuf]) -> Result<Source, Error> {
         match self {
             Self::Directory(directory) => Source::read_in(directory, file, allowed),

@@ -55,10 +55,6 @@ enum Format {
 }
 
 /// Writes the table.
-///
-/// # Errors
-///
-/// The directory has no finished result or lacks runs; the file may not be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let destination = Destination::of(arguments.out.as_deref(), arguments.force)?;
     let format = match arguments.format {

@@ -79,21 +79,12 @@ pub(crate) struct Outcome {
 }
 
 /// Fits, writes, and prints an overview.
-///
-/// # Errors
-///
-/// The errors of [`fit_and_write`].
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let outcome = fit_and_write(arguments, |_| Ok(()))?;
     if arguments.quiet { Ok(()) } else { say(&Overview { arguments, outcome: &outcome }) }
 }
 
 /// Fits, and writes if `may_write` agrees; it gets the SHA-256 of the parameters.
-///
-/// # Errors
-///
-/// The arguments do not go together; the log cannot be read; nothing passes the filter. Before the log is parsed: the directory cannot be
-/// used.
 fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<()>) -> Result<Outcome> {
     let started = Moment::now();
     Form::check(arguments.parameters)?;

@@ -30,10 +30,6 @@ pub(crate) struct Arguments {
 }
 
 /// Writes an experiment to start from.
-///
-/// # Errors
-///
-/// The file exists or cannot be written; standard output cannot be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let model = MODELS.into_iter().find(|model| model.name == arguments.model).context("no such model")?;
     let text = commented(model);

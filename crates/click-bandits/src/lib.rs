@@ -1,21 +1,7 @@
-//! The commands of the program `click-bandits`: arguments, terminal output, and one module for each command.
+//! The commands of the program `click-bandits`: a module for each, with its arguments and its output.
 //!
-//! | command | module |
-//! |---|---|
-//! | `simulate`: run an experiment from a TOML file | `simulate` |
-//! | `check`: find all errors of an experiment's file | `check` |
-//! | `schema`: print the JSON Schema of such a file, for editors | `schema` |
-//! | `merge`: join parts of an experiment or a reproduction | `merge` |
-//! | `export`: write a table of a finished result | `export` |
-//! | `compare`: compare two results of one experiment | `compare` |
-//! | `fit`: fit click models to a click log | `fit` |
-//! | `reproduce`: run a paper's experiment and judge its claims | `reproduce` |
-//! | `preferences`: report or estimate a preference matrix | `preferences` |
-//! | `policies`, `models`, `formats`, `experiments`: what there is to choose from | `discover` |
-//! | `init`: an experiment to start from | `init` |
-//! | `completions`, `man`: for shells, and manual pages | `shell` |
-//!
-//! To do the same from Rust, use the crates `experiment`, `report`, `click_logs` and `interleaving`: this crate has only [`main`].
+//! To do the same from Rust, use the crates `experiment`, `report`, `click_logs`, `answer` and
+//! `interleaving`: this crate has only [`main`].
 
 mod check;
 mod compare;

@@ -41,10 +41,6 @@ pub(crate) struct Arguments {
 }
 
 /// Joins the parts.
-///
-/// # Errors
-///
-/// Parts that do not belong together, or are not complete; the directory cannot be used.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let Arguments { parts, out, quiet, .. } = arguments;
     if let Some(part) = PartOfReproduction::read(&parts[0])? {

@@ -32,10 +32,6 @@ pub(crate) struct Overview<'a> {
 
 /// Runs an experiment with the default figures of its task, writes its files to `out`, and prints the overview, or with `json` the document
 /// for programs.
-///
-/// # Errors
-///
-/// The errors of [`simulate`].
 pub(crate) fn simulate_and_say(
     experiment: &Experiment,
     out: &Path,
@@ -62,10 +58,6 @@ pub(crate) fn simulate_and_say(
 }
 
 /// Runs an experiment without a directory, and prints the content of `result.json`.
-///
-/// # Errors
-///
-/// Runs that do not fit into memory; standard output cannot be written.
 pub(crate) fn simulate_and_print(experiment: &Experiment, options: Options<'_>) -> Result<()> {
     let measured = simulate_in_memory(experiment, options)?;
     terminal::print(&measured.result.to_json())

@@ -17,10 +17,6 @@ pub(crate) struct Panel {
 }
 
 /// The finished result in a directory, or those of all panels of a reproduction, in the order of their names.
-///
-/// # Errors
-///
-/// The directory, or one of a panel, has no finished result.
 pub(crate) fn open(dir: &Path) -> Result<Vec<Panel>> {
     if !dir.join(CLAIMS).exists() {
         return Ok(vec![Panel { name: None, variant: None, finished: Finished::open(dir)? }]);

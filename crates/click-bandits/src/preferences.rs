@@ -56,10 +56,6 @@ pub(crate) struct Arguments {
 }
 
 /// Reports a matrix, or estimates one and reports it.
-///
-/// # Errors
-///
-/// A file cannot be read or is invalid; the directory belongs to something else or cannot be written; standard output cannot be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let report = match (&arguments.matrix, &arguments.out) {
         (Some(_), _) if arguments.estimate != EstimateArguments::default() => {

@@ -144,10 +144,6 @@ pub(crate) struct Job<'a> {
 }
 
 /// Runs the experiment of a paper, or a part of it.
-///
-/// # Errors
-///
-/// The errors of [`reproduce`]; the directory has something else than this part.
 pub(crate) fn run(line: &CommandLine) -> Result<ExitCode> {
     let mut arguments = line.arguments.clone();
     let experiments = all::experiments(&arguments)?;
@@ -183,10 +179,6 @@ fn tell_of_directories(experiments: &[PathBuf]) {
 }
 
 /// Joins the parts of a reproduction in these directories, as the arguments of its parts say.
-///
-/// # Errors
-///
-/// Parts that do not belong together, or are not complete; the errors of [`reproduce`].
 pub(crate) fn merge(arguments: &Arguments, first: &PartOfReproduction, dirs: &[PathBuf]) -> Result<ExitCode> {
     part::check_all(first, dirs)?;
     let summary = reproduce(arguments, Some((first, dirs)), simulated(arguments))?;
@@ -267,10 +259,6 @@ impl Given {
 /// Runs the experiment of a paper and prints the verdicts. `simulate` runs a panel, or a variant of one, and writes its files.
 ///
 /// Returns the summary of the report, with the verdict whether the check passes.
-///
-/// # Errors
-///
-/// A file of the experiment is invalid, the output directory belongs to another experiment, or a simulation fails.
 fn reproduce(
     arguments: &Arguments,
     parts: Option<(&PartOfReproduction, &[PathBuf])>,

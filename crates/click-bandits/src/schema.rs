@@ -23,10 +23,6 @@ enum File {
 }
 
 /// Prints a schema.
-///
-/// # Errors
-///
-/// Standard output cannot be written.
 pub(crate) fn run(arguments: Arguments) -> Result<()> {
     let schema = match arguments.file {
         File::Spec => experiment::schema::spec(),

@@ -32,10 +32,6 @@ const PROGRAM: &str = "click-bandits";
 const WRITTEN_BY: &str = ".\\\" Written by `click-bandits man`";
 
 /// Prints the completions of a shell.
-///
-/// # Errors
-///
-/// Standard output cannot be written.
 pub(crate) fn completions(arguments: &CompletionArguments) -> Result<()> {
     let mut text = Vec::new();
     clap_complete::generate(arguments.shell, &mut program_with_help(), PROGRAM, &mut text);
@@ -65,10 +61,6 @@ fn names_for_fish() -> String {
 }
 
 /// Prints the program's manual page, or writes those of all commands.
-///
-/// # Errors
-///
-/// A file is in the way or cannot be written; standard output cannot be written.
 pub(crate) fn man(arguments: &ManArguments) -> Result<()> {
     let pages = pages()?;
     let Some(dir) = &arguments.dir else { return put(&pages[0].1) };

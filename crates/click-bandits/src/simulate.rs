@@ -32,10 +32,6 @@ impl<'a> Options<'a> {
 }
 
 /// Runs the runner's experiment, and writes its files and the drawing's to `dir`. Runs that the directory has already are not played again.
-///
-/// # Errors
-///
-/// Before the first run: the directory cannot be used, or has other runs. Afterwards: a file cannot be written.
 pub(crate) fn simulate(
     experiment: &Experiment,
     dir: &Path,
@@ -53,10 +49,6 @@ pub(crate) fn simulate(
 }
 
 /// Runs `experiment` in memory. Nothing is written, so nothing is left to go on from.
-///
-/// # Errors
-///
-/// Runs that do not fit into memory.
 pub(crate) fn simulate_in_memory(experiment: &Experiment, options: Options<'_>) -> Result<Measured> {
     let progress = RunCounter::new(experiment.name(), options.quiet);
     let measured = runner(experiment, options).observer(&progress).run()?;
@@ -65,10 +57,6 @@ pub(crate) fn simulate_in_memory(experiment: &Experiment, options: Options<'_>) 
 }
 
 /// Plays one shard of `experiment` into `dir`.
-///
-/// # Errors
-///
-/// The directory has something else, or cannot be written.
 pub(crate) fn play_part(
     experiment: &Experiment,
     dir: &Path,

@@ -15,28 +15,16 @@ use unicode_width::UnicodeWidthStr as _;
 pub(crate) const UNWRITTEN: &str = "standard output cannot be written";
 
 /// Writes to standard output. A pipe that its reader has closed is not an error.
-///
-/// # Errors
-///
-/// An error of the system, such as a full disk.
 pub(crate) fn say(text: &impl Display) -> Result<()> {
     put(&harmless(&text.to_string()))
 }
 
 /// Writes a text of the program's own to standard output, as it is: it may have tabs. A pipe that its reader has closed is not an error.
-///
-/// # Errors
-///
-/// An error of the system, such as a full disk.
 pub(crate) fn put(text: &str) -> Result<()> {
     print(text.as_bytes())
 }
 
 /// Writes bytes to standard output as they are: a file's content for a program. A pipe that its reader has closed is not an error.
-///
-/// # Errors
-///
-/// An error of the system, such as a full disk.
 pub(crate) fn print(content: &[u8]) -> Result<()> {
     let mut output = stdout().lock();
     written(output.write_all(content).and_then(|()| output.flush()))

@@ -71,10 +71,6 @@ struct PanelShown {
 }
 
 /// Lists the experiments, shows one, or writes its files.
-///
-/// # Errors
-///
-/// The directory exists or cannot be written; standard output cannot be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(name) = arguments.name {
         let embedded = Embedded::find(name)?;

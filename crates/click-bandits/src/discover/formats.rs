@@ -36,10 +36,6 @@ struct All {
 }
 
 /// Lists the formats, or shows one.
-///
-/// # Errors
-///
-/// Standard output cannot be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let all = All { logs: logs::all(), files: FILES };
     let Some(name) = arguments.name else { return list(&all, &listed(&all), arguments.form) };

@@ -57,10 +57,6 @@ struct OfTask {
 }
 
 /// Lists the click models, or shows one.
-///
-/// # Errors
-///
-/// Standard output cannot be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(model) = MODELS.into_iter().find(|model| Some(model.name) == arguments.name) {
         return show(&ClickModel::of(model), arguments.form);

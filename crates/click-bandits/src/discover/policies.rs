@@ -76,10 +76,6 @@ struct Parameter {
 }
 
 /// Lists the policies, or shows one.
-///
-/// # Errors
-///
-/// Standard output cannot be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(row) = arguments.name.and_then(catalogue::find) {
         return show(&Policy::of(row), arguments.form);

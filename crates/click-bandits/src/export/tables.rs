@@ -46,10 +46,6 @@ const ANSWERS: [&str; 4] = ["steps", "observations", "correct", "stopped"];
 const STATISTICS: [&str; 6] = ["mean", "se", "min", "q10", "q90", "max"];
 
 /// A table of these results.
-///
-/// # Errors
-///
-/// Curves of runs that end with an answer; runs that cannot be read.
 pub(super) fn table(which: Which, panels: &[Panel]) -> Result<Table<'_>> {
     let mut runs = Vec::new();
     if which == Which::Runs {
@@ -112,10 +108,6 @@ impl Table<'_> {
     }
 
     /// Gives every row.
-    ///
-    /// # Errors
-    ///
-    /// The error of `each`; runs that cannot be read.
     pub(super) fn write(&self, each: &mut Each<'_>) -> Result<()> {
         for (index, panel) in self.panels.iter().enumerate() {
             let names = [&panel.name, &panel.variant];

@@ -22,10 +22,6 @@ const BEGINNING: usize = 7;
 const APART: f64 = 0.07;
 
 /// Draws examination by position in the position-based model: of all queries together, or of the queries with the most impressions.
-///
-/// # Errors
-///
-/// The errors of [`render`].
 pub(super) fn examination(pbm: &Fit, whole: &WholeLog) -> Result<String> {
     let (rows, what): (Vec<(String, &[Estimate])>, _) = if pbm.scope() == Scope::Site {
         (vec![("all queries".to_owned(), pbm.site_positions())], "all queries".to_owned())
@@ -62,10 +58,6 @@ pub(super) fn examination(pbm: &Fit, whole: &WholeLog) -> Result<String> {
 
 /// Draws the attraction of the items with the most impressions, for the queries with the most impressions. A single query has its items by
 /// name; several queries have theirs by rank, from the most to the least attractive.
-///
-/// # Errors
-///
-/// The errors of [`render`].
 pub(super) fn attraction(fit: &Fit, whole: &WholeLog) -> Result<String> {
     let shown = largest(fit, whole, QUERIES_OF_ITEMS);
     let sorted: Vec<Vec<&ItemFit>> = shown.iter().map(|query| most_shown(query)).collect();

@@ -37,10 +37,6 @@ const MEGABYTE: u64 = 1_000_000;
 
 impl Inputs {
     /// Hashes files, and copies those that can be read only once. `tell` receives notes for the user.
-    ///
-    /// # Errors
-    ///
-    /// A file is named twice or cannot be read; a copy cannot be written.
     pub(super) fn open(paths: Vec<PathBuf>, quiet: bool, tell: impl Fn(&str)) -> Result<Self> {
         let mut canonical: Vec<(PathBuf, &Path)> = Vec::new();
         for path in &paths {
@@ -69,10 +65,6 @@ impl Inputs {
     }
 
     /// Opens all files for a reader, from the beginning. `watch` receives the number of bytes of each read.
-    ///
-    /// # Errors
-    ///
-    /// A file no longer exists.
     pub(super) fn read<'a>(&'a self, watch: &'a (dyn Fn(u64) + Sync)) -> Result<Vec<Input<'a>>> {
         let input = |file: &'a InputFile| {
             let input = match &file.copy {
@@ -100,10 +92,6 @@ impl Inputs {
     }
 
     /// Checks that no file has changed since it was hashed.
-    ///
-    /// # Errors
-    ///
-    /// A file has changed.
     pub(super) fn check_unchanged(&self) -> Result<()> {
         for file in self.0.iter().filter(|file| file.copy.is_none()) {
             let unchanged = fs::metadata(&file.path)

@@ -10,10 +10,6 @@ use std::path::{Path, PathBuf};
 
 /// Fits the queries of a log. They are ordered by the number of items, then of impressions, as papers list them. `may_write` gets the
 /// SHA-256 of the parameters; if it refuses, nothing is written.
-///
-/// # Errors
-///
-/// The log cannot be read, nothing passes the filter, or the directory `out` belongs to another fit.
 pub(crate) fn queries_of_log(
     log: &Path,
     how: &HowToRead,

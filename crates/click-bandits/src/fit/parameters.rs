@@ -25,10 +25,6 @@ pub(super) enum Form {
 
 impl Form {
     /// Refuses a form that this program cannot write.
-    ///
-    /// # Errors
-    ///
-    /// Parquet, if the program was built without it.
     pub(super) fn check(asked: Option<Self>) -> Result<()> {
         if asked == Some(Self::Parquet) && cfg!(not(feature = "parquet")) {
             bail!(
@@ -52,10 +48,6 @@ pub(super) struct Parameters {
 
 impl Parameters {
     /// Chooses the form, and writes to memory.
-    ///
-    /// # Errors
-    ///
-    /// A count of 2^63 or more, in Parquet; otherwise none, since writing to memory does not fail.
     pub(super) fn new(asked: Option<Form>, study: &Study, options: &Options) -> Result<Self> {
         let most = match asked {
             None if cfg!(feature = "parquet") => MOST_OF_JSON,

@@ -34,10 +34,6 @@ pub(super) struct Source {
 
 impl Source {
     /// Checks the arguments, and prepares a reader.
-    ///
-    /// # Errors
-    ///
-    /// The arguments do not go together.
     pub(super) fn new(arguments: &Arguments) -> Result<Self> {
         let format = format(arguments)?;
         let no_sessions = match arguments.format {
@@ -134,10 +130,6 @@ impl Source {
     }
 
     /// Reads the log and fits the models. `tell` gets what is done next.
-    ///
-    /// # Errors
-    ///
-    /// The log cannot be read or changed meanwhile; nothing passes the filter; a model cannot be fitted.
     pub(super) fn study(&self, inputs: &Inputs, options: Options, tell: impl Fn(&str)) -> Result<Study> {
         let settings = Settings {
             models: self.models.clone(),

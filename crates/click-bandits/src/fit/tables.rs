@@ -11,10 +11,6 @@ use click_logs::fit::{Comparison, Fit};
 use click_logs::parameters::{ParameterRow, for_each_parameter};
 
 /// `parameters.csv`: one row for each parameter. Parameters of positions that all queries share have no query.
-///
-/// # Errors
-///
-/// Never, since the table is written to memory; the type is the writer's.
 pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record([
@@ -69,10 +65,6 @@ fn is_formula(text: &str) -> bool {
 }
 
 /// `comparison.csv`: one row for each model, and one for each model and rank. Differences are from the first model, the best one.
-///
-/// # Errors
-///
-/// Never, since the table is written to memory; the type is the writer's.
 pub(super) fn comparison(comparison: Option<&Comparison>) -> Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record([
@@ -119,10 +111,6 @@ pub(super) fn comparison(comparison: Option<&Comparison>) -> Result<Vec<u8>> {
 }
 
 /// `counts.csv`: the fitted cells, in the form that `--counts` reads.
-///
-/// # Errors
-///
-/// Never, since the table is written to memory; the type is the writer's.
 pub(super) fn counts(counts: &Counts) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     counts.write_csv(&mut text)?;

@@ -115,10 +115,6 @@ pub(crate) struct Estimate {
 
 impl Estimate {
     /// Estimates the matrix of the collection in a file, or of the synthetic one. The progress is kept in `out`.
-    ///
-    /// # Errors
-    ///
-    /// The collection cannot be read, or has nothing to compare; the directory belongs to something else, or is in use.
     pub(crate) fn make(
         collection: Option<&Path>,
         arguments: &EstimateArguments,
@@ -189,10 +185,6 @@ impl Estimate {
     }
 
     /// Writes matrix, comparisons, and `more` files.
-    ///
-    /// # Errors
-    ///
-    /// A file cannot be written.
     pub(crate) fn write(&self, more: &[(&str, &[u8])]) -> Result<()> {
         let (counts, matrix) = (counts(&self.preferences, &self.features)?, matrix(&self.preferences));
         let own: [(&str, &[u8]); 2] = [(COUNTS, counts.as_bytes()), (MATRIX, matrix.as_bytes())];

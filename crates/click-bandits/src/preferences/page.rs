@@ -102,10 +102,6 @@ fn numbers(items: &[ItemId]) -> Vec<usize> {
 impl MatrixReport {
     /// The report of a matrix, and of the comparisons that it was estimated from, if any, with the number of the feature of each
     /// row. Shows progress unless `quiet`.
-    ///
-    /// # Errors
-    ///
-    /// Never for a valid matrix.
     pub(super) fn of(
         file: &MatrixFile,
         comparisons: Option<(&Preferences, Vec<usize>)>,
@@ -158,10 +154,6 @@ impl MatrixReport {
     }
 
     /// The content of `report.json`.
-    ///
-    /// # Errors
-    ///
-    /// Never for finite numbers.
     pub(super) fn to_json(&self) -> Result<String> {
         let mut text = serde_json::to_string_pretty(self).context("report.json cannot be written")?;
         text.push('\n');
@@ -265,10 +257,6 @@ impl MatrixReport {
     }
 
     /// The page, with a figure.
-    ///
-    /// # Errors
-    ///
-    /// See [`svg::render`].
     pub(super) fn to_html(&self) -> Result<String> {
         let mut html = Html::new();
         html.element("h1", "", "A preference matrix").paragraph("lead", &self.source);

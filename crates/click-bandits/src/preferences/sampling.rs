@@ -55,10 +55,6 @@ impl Pair {
 }
 
 /// All pairs with intervals that hold simultaneously.
-///
-/// # Errors
-///
-/// Never.
 pub(super) fn pairs(preferences: &Preferences) -> Result<Vec<Pair>> {
     let certainty = preferences.certainty(MISS)?;
     let n_rankers = preferences.n_rankers();
@@ -73,10 +69,6 @@ pub(super) fn pairs(preferences: &Preferences) -> Result<Vec<Pair>> {
 
 impl Sampling {
     /// The sampling error of an estimate.
-    ///
-    /// # Errors
-    ///
-    /// Never.
     pub(super) fn of(preferences: &Preferences) -> Result<Self> {
         let certainty = preferences.certainty(MISS)?;
         let tally = preferences.tally(0, 1);

@@ -19,10 +19,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The experiments that the arguments name; `all` stands for those of the program.
-///
-/// # Errors
-///
-/// The program has no such experiment; an option is for one experiment, and there are several.
 pub(super) fn experiments(arguments: &Arguments) -> Result<Vec<PathBuf>> {
     let mut experiments: Vec<PathBuf> = Vec::new();
     for argument in std::iter::once(&arguments.experiment).chain(&arguments.more) {
@@ -48,10 +44,6 @@ pub(super) fn experiments(arguments: &Arguments) -> Result<Vec<PathBuf>> {
 }
 
 /// Runs several experiments, and writes the index after each of them. An experiment with an error does not keep the others from being run.
-///
-/// # Errors
-///
-/// Two experiments have the same name; the index cannot be written.
 pub(super) fn run(arguments: &Arguments, experiments: &[PathBuf]) -> Result<ExitCode> {
     let (out, suffix) = (&arguments.out, scale(arguments));
     let mut folders: Vec<String> = Vec::new();

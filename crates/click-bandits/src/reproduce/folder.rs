@@ -6,10 +6,6 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The name of the folder: reports of different data, panels, scales and shards have different ones.
-///
-/// # Errors
-///
-/// The experiment's directory has no name, as `..`.
 pub(super) fn of(arguments: &Arguments) -> Result<String> {
     let experiment = &arguments.experiment;
     let name = experiment.file_name().with_context(|| {

@@ -133,10 +133,6 @@ impl PartOfReproduction {
     }
 
     /// The arguments with which the whole reproduction is run. `experiment` and `data` replace the paths of the part.
-    ///
-    /// # Errors
-    ///
-    /// The part names a file that is neither in the working directory and below nor allowed.
     pub(crate) fn arguments(
         &self,
         experiment: Option<&Path>,
