@@ -1,7 +1,7 @@
 //! `click-bandits compare`: what differs beyond chance between two results of one experiment.
 
 use crate::terminal::{self, wrapped};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use experiment::Finished;
 use experiment::number::{self, counted, grouped};
 use itertools::Itertools as _;
@@ -48,10 +48,7 @@ fn compare(arguments: &Arguments) -> Result<bool> {
     let Arguments { first, second, .. } = arguments;
     let compared = Compared::of(&Finished::open(first)?, &Finished::open(second)?)?;
     if arguments.json {
-        let mut text =
-            serde_json::to_vec_pretty(&compared).context("the comparison cannot be written as JSON")?;
-        text.push(b'\n');
-        terminal::print(&text)?;
+        terminal::put(&terminal::json(&compared)?)?;
     } else {
         terminal::say(&text(&compared, &[first, second].map(|dir| dir.display().to_string())))?;
     }
@@ -109,16 +106,7 @@ fn table(compared: &Compared) -> String {
     }
     let mut text = String::new();
     if rows.len() > 1 {
-        let widths: Vec<usize> = (0..rows[0].len())
-            .map(|column| rows.iter().map(|row| terminal::width(&row[column])).max().unwrap_or(0))
-            .collect();
-        for row in &rows {
-            let _ = write!(text, "  {}  {:<2$}", terminal::left(&row[0], widths[0]), row[1], widths[1]);
-            for (cell, &width) in row.iter().zip(&widths).skip(2).take(3) {
-                let _ = write!(text, "  {cell:>width$}");
-            }
-            let _ = writeln!(text, "  {}", row[5]);
-        }
+        text += &terminal::table(&rows, 2..5);
         text.push('\n');
     }
     if !same.is_empty() {

@@ -10,7 +10,7 @@ pub(crate) mod named;
 pub(crate) mod page;
 pub(crate) mod policies;
 
-use crate::terminal::put;
+use crate::terminal::{json, put};
 use crate::usage::Usage;
 use anyhow::{Result, bail};
 use page::Page;
@@ -49,9 +49,4 @@ fn show(entry: &impl Entry, form: Form) -> Result<()> {
 /// Shows a list of all entries, as a page or as JSON.
 fn list(entries: &impl Serialize, page: &Page, form: Form) -> Result<()> {
     if form.json { put(&json(entries)?) } else { put(&page.to_string()) }
-}
-
-/// A JSON document with a line break at its end.
-fn json(value: &impl Serialize) -> Result<String> {
-    Ok(serde_json::to_string_pretty(value)? + "\n")
 }

@@ -24,7 +24,7 @@ use self::records::ComparisonRecord;
 use self::source::Source;
 use crate::program::program;
 use crate::progress::RunCounter;
-use crate::terminal::{self, say};
+use crate::terminal::{self, json, say};
 use ::answer::{Answer, DECISION_PARAMETERS, Decision, FittedUsers, LOGGED, PARAMETERS, Settings};
 use anyhow::Result;
 use click_logs::fit::{Comparison, Fit, Model};
@@ -117,7 +117,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
         (PARAMETERS, parameters.json),
         parameters.table,
         (COUNTS, tables::counts(&whole.counts)?),
-        (COMPARISON_JSON, records::to_json(&compared)?),
+        (COMPARISON_JSON, json(&compared)?.into_bytes()),
         (COMPARISON_CSV, tables::comparison(comparison.as_ref())?),
     ];
     let spec = fitted_users.map(|users| users.spec(whole, &arguments.named(), arguments.seed)).transpose()?;
@@ -162,7 +162,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
         files.push((PAGE, page.into_bytes()));
     }
     if let Ok(decision) = decision {
-        files.push((ANSWER, records::to_json(&decision.answer)?));
+        files.push((ANSWER, json(&decision.answer)?.into_bytes()));
         files.push((LOGGED, decision.logged));
         files.push((DECISION, decision.spec.into_bytes()));
         files.extend(decision.parameters.map(|parameters| (DECISION_PARAMETERS, parameters)));

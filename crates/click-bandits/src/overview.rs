@@ -13,7 +13,7 @@ use experiment::timing::PolicyTiming;
 use experiment::{Experiment, Measured, ResultFile, Runner, number};
 use itertools::Itertools as _;
 use report::{Drawing, PanelRun, Simulation, Standing};
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::path::Path;
 
 /// The width of a terminal, at which sentences are broken.
@@ -48,7 +48,7 @@ pub(crate) fn simulate_and_say(
     }
     if json {
         let standing = Standing::of_runs(&ran.measured)?;
-        return terminal::print(&Document::of(&ran.measured.result, &standing).to_json()?);
+        return terminal::put(&terminal::json(&Document::of(&ran.measured.result, &standing))?);
     }
     if options.quiet {
         return Ok(());
@@ -73,7 +73,7 @@ impl fmt::Display for Overview<'_> {
         policies.sort_by_key(|(policy, _)| place(&policy.label));
         let rows: Vec<Row<'_>> =
             policies.iter().map(|(policy, time)| row(self.standing, policy, time)).collect();
-        write_table(formatter, &rows)?;
+        formatter.write_str(&table(&rows))?;
         for bound in &result.bounds {
             let Some(&last) = bound.value.last() else { continue };
             writeln!(formatter, "\n  {}: {}", bound.reader_name(), number::significant(last, 4))?;
@@ -97,6 +97,9 @@ fn heading(result: &ResultFile) -> String {
         (rounds, None) => format!("After {}, {statistic}", number::counted(rounds.unwrap_or(0), "round")),
     }
 }
+
+/// The head of the column of speeds.
+const SPEED: &str = "rounds/CPU-s";
 
 /// A policy in the table: its label, and its cells with their heads.
 type Row<'a> = (&'a str, Vec<(&'static str, String)>);
@@ -127,35 +130,25 @@ fn row<'a>(standing: &Standing, policy: &'a PolicyResult, time: &PolicyTiming) -
         columns.push(("correct", share(answers.correct)));
     }
     let speed = time.speed.rounds_per_cpu_second.unwrap_or(f64::NAN);
-    columns.push(("rounds/CPU-s", number::fixed(speed, 0)));
+    columns.push((SPEED, number::fixed(speed, 0)));
     (&policy.label, columns)
 }
 
-/// Writes rows in columns that are as wide as their widest cell.
-fn write_table(formatter: &mut fmt::Formatter<'_>, rows: &[Row<'_>]) -> fmt::Result {
-    // Dueling policies that recommend nothing have clicks where others have accuracy, so a row may have heads of its own.
+/// The table, with the speed at the end. A row may have heads of its own: dueling policies that
+/// recommend nothing have clicks where others have accuracy.
+fn table(rows: &[Row<'_>]) -> String {
     let heads = rows.iter().flat_map(|(_, cells)| cells).map(|(head, _)| *head).unique();
-    let heads = heads.sorted_by_key(|head| *head == "rounds/CPU-s");
+    let heads: Vec<&str> = heads.sorted_by_key(|head| *head == SPEED).collect();
     let cell = |row: &Row<'_>, head: &str| {
-        let found = row.1.iter().find(|(its, _)| *its == head);
+        let found = row.1.iter().find(|(name, _)| *name == head);
         found.map_or_else(String::new, |(_, cell)| cell.clone())
     };
-    let labels = rows.iter().map(|(label, _)| terminal::width(label));
-    let width = labels.max().unwrap_or(0).max("policy".len());
-    let mut text = format!("  {}", terminal::left("policy", width));
-    let mut lines: Vec<String> =
-        rows.iter().map(|(label, _)| format!("  {}", terminal::left(label, width))).collect();
-    for head in heads {
-        let cells: Vec<String> = rows.iter().map(|row| cell(row, head)).collect();
-        let widest = cells.iter().map(|cell| terminal::width(cell)).max().unwrap_or(0);
-        let width = widest.max(head.len());
-        let _ = write!(text, "  {head:>width$}");
-        for (line, cell) in lines.iter_mut().zip(&cells) {
-            let _ = write!(line, "  {cell:>width$}");
-        }
+    let mut lines = vec![["policy"].iter().chain(&heads).map(ToString::to_string).collect::<Vec<_>>()];
+    for row in rows {
+        let label = std::iter::once(row.0.to_owned());
+        lines.push(label.chain(heads.iter().map(|head| cell(row, head))).collect());
     }
-    writeln!(formatter, "{text}")?;
-    lines.iter().try_for_each(|line| writeln!(formatter, "{line}"))
+    terminal::table(&lines, 1..heads.len() + 1)
 }
 
 #[cfg(test)]
@@ -163,74 +156,40 @@ mod tests {
     use super::*;
     use experiment::toml_reader::Source;
 
-    fn text_of(ran: &PanelRun, out: &Path) -> String {
-        let standing = Standing::of_runs(&ran.measured).unwrap();
-        Overview { simulation: ran, standing: &standing, out }.to_string()
-    }
-
-    fn overview(runs: u64) -> String {
-        overview_of(runs, &[&"é".repeat(100)])
-    }
-
-    fn overview_of(runs: u64, labels: &[&str]) -> String {
-        let policy = |label: &&str| format!("[[policies]]\npolicy = \"uniform\"\nlabel = \"{label}\"\n");
-        let policies: String = labels.iter().map(policy).collect();
-        let text = format!(
-            "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = {runs}\nseed = 1\n\
-             [[instances]]\nmodel = \"pbm\"\ntheta = [0.5, 0.4]\nkappa = [0.9]\n{policies}"
-        );
-        let source = Source::from_text("spec.toml", text).unwrap();
+    fn overview(text: &str) -> String {
+        let source = Source::from_text("spec.toml", format!("name = \"x\"\nseed = 1\n{text}")).unwrap();
         let experiment = Experiment::from_document(&source.parse().unwrap()).unwrap();
         let out = tempfile::tempdir().unwrap();
         let options = Options { threads: Some(1), quiet: true, ..Options::default() };
         let drawing = Drawing::of(&Runner::new(&experiment));
-        let simulation = simulate(&experiment, out.path(), &drawing, options).unwrap();
-        text_of(&simulation.ran, out.path())
+        let simulation = simulate(&experiment, out.path(), &drawing, options).unwrap().ran;
+        assert!(out.path().join("final.svg").is_file() && out.path().join("index.html").is_file());
+        let standing = Standing::of_runs(&simulation.measured).unwrap();
+        Overview { simulation: &simulation, standing: &standing, out: out.path() }.to_string()
     }
 
     #[test]
-    fn columns_are_aligned_for_labels_in_any_script() {
-        let text = overview_of(3, &["ab", "日本語", "e\u{301}", "👍🏽"]);
-        let ends: Vec<usize> = text.lines().skip(2).take(5).map(terminal::width).collect();
-        assert!(ends.windows(2).all(|pair| pair[0] == pair[1]), "{ends:?}\n{text}");
-    }
-
-    #[test]
-    fn one_run_has_no_standard_error() {
+    fn several_runs_have_a_standard_error_and_one_has_none() {
+        let users = "[[instances]]\nmodel = \"pbm\"\ntheta = [0.5, 0.4]\nkappa = [0.9]\n[[policies]]\npolicy = \"uniform\"";
+        let overview = |runs| overview(&format!("task = \"regret\"\nhorizon = 10\nruns = {runs}\n{users}\n"));
         let text = overview(1);
         assert!(text.starts_with("After 10 rounds, one run:\n") && !text.contains('±'), "{text}");
+        let text = overview(3);
+        assert!(text.starts_with("After 10 rounds, mean of 3 runs ± its standard error:\n"), "{text}");
+        // In the head, in two columns, and in the sentence on the only policy.
+        assert_eq!(text.matches('±').count(), 4, "{text}");
     }
 
     #[test]
     fn the_overview_of_answers_has_the_share_of_right_ones() {
-        let overview = |task: &str, length: &str| {
-            let text = format!(
-                "name = \"x\"\ntask = \"{task}\"\n{length} = 2000\nruns = 2\nseed = 1\n\
-                 [[instances]]\nmodel = \"cascade\"\nattraction = [1.0, 0.0]\npositions = 1\n\
-                 [[policies]]\npolicy = \"cascade-bai\"\n"
-            );
-            let source = Source::from_text("spec.toml", text).unwrap();
-            let experiment = Experiment::from_document(&source.parse().unwrap()).unwrap();
-            let out = tempfile::tempdir().unwrap();
-            let options = Options { threads: Some(1), quiet: true, ..Options::default() };
-            let drawing = Drawing::of(&Runner::new(&experiment));
-            let simulation = simulate(&experiment, out.path(), &drawing, options).unwrap();
-            assert!(out.path().join("final.svg").is_file() && out.path().join("index.html").is_file());
-            text_of(&simulation.ran, out.path())
-        };
+        let users = "[[instances]]\nmodel = \"cascade\"\nattraction = [1.0, 0.0]\npositions = 1\n[[policies]]\npolicy = \"cascade-bai\"";
+        let overview =
+            |task, length| overview(&format!("task = \"{task}\"\n{length} = 2000\nruns = 2\n{users}\n"));
         let text = overview("identify", "max_steps");
         assert!(text.starts_with("Until it stops, at most 2,000 rounds, mean of 2 runs ± "), "{text}");
         assert!(text.contains("stopped  correct") && text.matches("100 %").count() == 2, "{text}");
         let text = overview("budget", "horizon");
         assert!(text.starts_with("After 2,000 rounds, mean of 2 runs ± "), "{text}");
         assert!(!text.contains("stopp") && text.matches("100 %").count() == 1, "{text}");
-    }
-
-    #[test]
-    fn several_runs_have_a_standard_error() {
-        let text = overview(3);
-        assert!(text.starts_with("After 10 rounds, mean of 3 runs ± its standard error:\n"), "{text}");
-        // In the head, in two columns, and in the sentence on the only policy.
-        assert_eq!(text.matches('±').count(), 4, "{text}");
     }
 }

@@ -18,7 +18,7 @@ mod sampling;
 pub(crate) use estimate::{Estimate, EstimateArguments};
 
 use crate::program::program;
-use crate::terminal::say;
+use crate::terminal::{json as as_json, say};
 use crate::usage::{Usage, threads};
 use anyhow::{Context as _, Result, bail};
 use experiment::Canonical;
@@ -82,7 +82,7 @@ fn of_matrix(file: &MatrixFile, out: Option<&Path>, quiet: bool) -> Result<Matri
     let output = out.map(|out| claimed(out, &canonical, &[])).transpose()?;
     let report = MatrixReport::of(file, None, quiet)?;
     if let Some(output) = output {
-        let (json, page) = (report.to_json()?, report.to_html()?);
+        let (json, page) = (as_json(&report)?, report.to_html()?);
         write(&output, &canonical, started, 1, &[(REPORT, json.as_bytes()), (PAGE, page.as_bytes())])?;
     }
     Ok(report)
@@ -94,7 +94,7 @@ fn of_estimate(arguments: &Arguments, out: &Path) -> Result<MatrixReport> {
     let collection = arguments.letor.as_deref();
     let estimate = Estimate::make(collection, &arguments.estimate, out, threads, arguments.quiet)?;
     let report = MatrixReport::of(estimate.file(), Some(estimate.preferences()), arguments.quiet)?;
-    let (json, page) = (report.to_json()?, report.to_html()?);
+    let (json, page) = (as_json(&report)?, report.to_html()?);
     estimate.write(&[(REPORT, json.as_bytes()), (PAGE, page.as_bytes())])?;
     Ok(report)
 }

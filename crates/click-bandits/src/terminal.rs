@@ -5,6 +5,7 @@
 
 use anyhow::{Context as _, Result};
 use report::into_lines;
+use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write as _, stderr, stdout};
@@ -65,23 +66,24 @@ pub(crate) fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(text.width())))
 }
 
-/// Rows as lines, indented by two columns, with two columns between the cells. The cells of the
-/// columns in `right` are aligned to the right, the others to the left.
-pub(crate) fn table<const N: usize>(
-    rows: impl IntoIterator<Item = [String; N]>,
-    right: Range<usize>,
-) -> String {
-    let rows: Vec<[String; N]> = rows.into_iter().collect();
-    let widths: [usize; N] =
-        std::array::from_fn(|column| rows.iter().map(|row| width(&row[column])).max().unwrap_or(0));
-    let line = |row: &[String; N]| {
+/// Rows of equal length as lines, indented by two columns, with two columns between the cells. The
+/// cells of the columns in `right` are aligned to the right, the others to the left.
+pub(crate) fn table<R: AsRef<[String]>>(rows: &[R], right: Range<usize>) -> String {
+    let width_of = |column: usize| rows.iter().map(|row| width(&row.as_ref()[column])).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..rows.first().map_or(0, |row| row.as_ref().len())).map(width_of).collect();
+    let line = |row: &R| {
         let cell = |(column, cell): (usize, &String)| {
             let (text, space) = (in_line(cell), " ".repeat(widths[column] - width(cell)));
             if right.contains(&column) { format!("  {space}{text}") } else { format!("  {text}{space}") }
         };
-        row.iter().enumerate().map(cell).collect::<String>().trim_end().to_owned() + "\n"
+        row.as_ref().iter().enumerate().map(cell).collect::<String>().trim_end().to_owned() + "\n"
     };
     rows.iter().map(line).collect()
+}
+
+/// A document as JSON, with a line break at its end.
+pub(crate) fn json(value: &impl Serialize) -> Result<String> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
 }
 
 /// A text in lines of at most `columns` columns. A wider word has a line of its own.
@@ -137,6 +139,8 @@ mod tests {
             assert_eq!(width(text), columns, "{text:?}");
             assert_eq!(width(&left(text, 9)), 9, "{text:?}");
         }
-        assert_eq!((left("ab", 4).as_str(), left("abc", 2).as_str()), ("ab  ", "abc"));
+        let rows =
+            [["ab", "1", "x"], ["日本語", "23", "y"], ["👍🏽", "4", ""]].map(|row| row.map(str::to_owned));
+        assert_eq!(table(&rows, 1..2), "  ab       1  x\n  日本語  23  y\n  👍🏽       4\n");
     }
 }

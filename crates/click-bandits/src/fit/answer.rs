@@ -98,7 +98,8 @@ pub(super) fn text(answer: &Answer) -> String {
             }
             row
         });
-        text += &table(std::iter::once(heads.map(str::to_owned)).chain(rows), 1..6);
+        let rows: Vec<[String; 6]> = std::iter::once(heads.map(str::to_owned)).chain(rows).collect();
+        text += &table(&rows, 1..6);
     }
     text
 }

@@ -3,6 +3,7 @@
 
 use super::arguments::Arguments;
 use super::{Outcome, PAGE, PARAMETERS_PARQUET, SPEC, answer};
+use crate::terminal::table;
 use ::answer::{FittedUsers, PARAMETERS};
 use click_logs::fit::{Difference, Fit, Model, identifiability};
 use click_logs::parameters::{FEW, for_each_parameter};
@@ -124,23 +125,19 @@ impl Overview<'_> {
             grouped(comparison.n_clusters()),
             if comparison.is_by_session() { "sessions" } else { "cells" },
         )?;
-        writeln!(
-            f,
-            "{:<13} {:>15} {:>21} {:>11} {:>23}",
-            "model", "log-likelihood", "behind the best", "perplexity", "conditional perplexity"
-        )?;
+        let heads = ["model", "log-likelihood", "behind the best", "perplexity", "conditional perplexity"];
+        let mut rows = vec![heads.map(str::to_owned)];
         for (place, score) in comparison.scores().iter().enumerate() {
             let behind = comparison.difference(0, place);
-            writeln!(
-                f,
-                "{:<13} {:>15} {:>21} {:>11} {:>23}",
-                score.model.name(),
+            rows.push([
+                score.model.name().to_owned(),
                 fixed(score.log_likelihood, 5),
                 if place > 0 { with_error(behind) } else { String::new() },
                 fixed(score.perplexity, 4),
-                fixed(score.conditional_perplexity, 4)
-            )?;
+                fixed(score.conditional_perplexity, 4),
+            ]);
         }
+        f.write_str(&table(&rows, 1..5))?;
         let errors = Difference::TOLD_APART_AT;
         match comparison.choice(|_| true) {
             Some(choice) if choice.alike.len() > 1 => writeln!(

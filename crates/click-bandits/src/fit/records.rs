@@ -1,7 +1,6 @@
 //! `comparison.json`: the comparison of models. Unknown values are left out or null.
 
 use super::arguments::Arguments;
-use anyhow::Result;
 use click_logs::fit::{Choice, Comparison, Difference, Score};
 use serde::Serialize;
 
@@ -111,11 +110,4 @@ impl ChoiceRecord {
             alike: choice.alike.iter().map(|model| model.name()).collect(),
         }
     }
-}
-
-/// The content of a file.
-pub(super) fn to_json(record: &impl Serialize) -> Result<Vec<u8>> {
-    let mut text = serde_json::to_vec_pretty(record)?;
-    text.push(b'\n');
-    Ok(text)
 }

@@ -1,6 +1,5 @@
 //! The document of `simulate --json`: the standing, and the final values of every policy.
 
-use anyhow::{Context as _, Result};
 use experiment::result::{Answers, EndValue, Estimate};
 use experiment::{ResultFile, Task};
 use report::Standing;
@@ -70,11 +69,5 @@ impl<'a> Document<'a> {
             sentences: standing.sentences(),
             standing,
         }
-    }
-
-    pub(super) fn to_json(&self) -> Result<Vec<u8>> {
-        let mut text = serde_json::to_vec_pretty(self).context("the result cannot be written as JSON")?;
-        text.push(b'\n');
-        Ok(text)
     }
 }

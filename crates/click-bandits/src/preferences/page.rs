@@ -3,7 +3,7 @@
 use super::sampling::Sampling;
 use crate::progress::Progress;
 use crate::terminal;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use click_models::{ItemId, PreferenceMatrix};
 use experiment::models::MatrixFile;
 use experiment::number;
@@ -153,13 +153,6 @@ impl MatrixReport {
         })
     }
 
-    /// The content of `report.json`.
-    pub(super) fn to_json(&self) -> Result<String> {
-        let mut text = serde_json::to_string_pretty(self).context("report.json cannot be written")?;
-        text.push('\n');
-        Ok(text)
-    }
-
     /// The lines of the report: name and value of each property.
     fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines = self.winners();
@@ -297,18 +290,15 @@ const NOTES_OF_ESTIMATES: &str = "A feature has the number of its file. The rows
 impl fmt::Display for MatrixReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "{}\n", terminal::in_line(&self.source))?;
-        let lines = self.lines();
-        let width = lines.iter().map(|(what, _)| what.chars().count()).max().unwrap_or(0);
-        for (what, value) in &lines {
-            writeln!(formatter, "  {what:width$}  {value}")?;
-        }
+        let lines = self.lines().into_iter().map(|(what, value)| [what.to_owned(), value]);
+        formatter.write_str(&terminal::table(&lines.collect::<Vec<_>>(), 0..0))?;
         writeln!(formatter, "\nShare of the random subsets of each size:\n")?;
-        writeln!(formatter, "  {:>5}  {:>16}  {:>11}", "items", "Condorcet winner", "total order")?;
+        let mut rows = vec![["items", "Condorcet winner", "total order"].map(str::to_owned)];
         for size in self.sizes() {
             let [condorcet, ordered] = self.shares(size);
-            writeln!(formatter, "  {size:>5}  {condorcet:>16}  {ordered:>11}")?;
+            rows.push([size.to_string(), condorcet, ordered]);
         }
-        Ok(())
+        formatter.write_str(&terminal::table(&rows, 0..3))
     }
 }
 
@@ -334,7 +324,7 @@ mod tests {
         assert!(text.contains("\n      3            0.7500  "), "{text}");
         assert!(report.to_html().unwrap().contains("Von Neumann winner"));
         assert_eq!(
-            serde_json::from_str::<serde_json::Value>(&report.to_json().unwrap()).unwrap()["n_items"],
+            serde_json::from_str::<serde_json::Value>(&terminal::json(&report).unwrap()).unwrap()["n_items"],
             4
         );
     }

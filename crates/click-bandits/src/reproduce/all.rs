@@ -97,22 +97,13 @@ pub(super) fn run(arguments: &Arguments, experiments: &[PathBuf]) -> Result<Exit
 
 /// Claims and times of every paper, for the terminal.
 fn table(summaries: &[Summary], page: &Path) -> String {
-    let mut text = String::from("\n");
-    for verdict in Verdict::ALL {
-        let _ = write!(text, "{:>width$}", verdict.words(), width = width(verdict));
-    }
-    let _ = writeln!(text, "  CPU-seconds  paper");
+    let heads = Verdict::ALL.map(Verdict::words).into_iter().chain(["CPU-seconds", "paper"]);
+    let mut rows = vec![heads.map(str::to_owned).collect::<Vec<_>>()];
     for paper in index::by_paper(summaries) {
-        for (verdict, count) in Verdict::ALL.into_iter().zip(paper.claims) {
-            let _ = write!(text, "{count:>width$}", width = width(verdict));
-        }
-        let time = number::significant(paper.cpu_seconds, 3);
-        let _ = writeln!(text, "  {time:>11}  {}", terminal::in_line(&paper.citation));
+        let counts = Verdict::ALL.iter().zip(paper.claims).map(|(_, count)| count.to_string());
+        rows.push(counts.chain([number::significant(paper.cpu_seconds, 3), paper.citation]).collect());
     }
+    let mut text = format!("\n{}", terminal::table(&rows, 0..rows[0].len() - 1));
     let _ = writeln!(text, "Index: {}", page.display());
     text
-}
-
-fn width(verdict: Verdict) -> usize {
-    verdict.words().len() + 2
 }

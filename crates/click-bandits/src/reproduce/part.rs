@@ -6,6 +6,7 @@ use super::Arguments;
 use crate::AllowedArguments;
 use crate::embedded::{Place, bare_name};
 use crate::program::program;
+use crate::terminal::json;
 use anyhow::{Context as _, Result, bail};
 use experiment::output::MANIFEST;
 use experiment::{PART, Shard, TemporaryFile, read_own, sha256};
@@ -123,11 +124,10 @@ impl PartOfReproduction {
     /// Writes the description to the directory of the part.
     pub(super) fn write(&self, out: &Path) -> Result<()> {
         let path = out.join(PART);
-        let mut text = serde_json::to_vec_pretty(self)?;
-        text.push(b'\n');
+        let text = json(self)?;
         let write = || {
             fs::create_dir_all(out)?;
-            TemporaryFile::write(&path, &text)?.rename()
+            TemporaryFile::write(&path, text.as_bytes())?.rename()
         };
         write().with_context(|| format!("{}: cannot be written", path.display()))
     }
