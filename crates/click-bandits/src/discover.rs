@@ -1,7 +1,7 @@
-//! `click-bandits policies`, `models`, `formats` and `experiments`: what there is to choose from, out of the program's own tables.
+//! `click-bandits policies`, `models`, `formats` and `experiments`: what there is to choose from.
 //!
-//! Each command lists the names, or shows everything about one of them. The answer is a value that is printed as text for readers or as
-//! JSON, so that both have the same content.
+//! Each command lists the names, or shows everything about one of them. The same value is printed as
+//! text and as JSON, so both have the same content.
 
 pub(crate) mod experiments;
 pub(crate) mod formats;
@@ -29,11 +29,23 @@ pub(crate) struct Form {
 
 /// A member of a set, with everything that a user needs to know of it.
 pub(crate) trait Entry: Serialize {
+    /// Its name.
+    fn name(&self) -> &str;
+
     /// The page for readers.
     fn page(&self) -> Page;
 
     /// The example, a file that a command reads.
     fn example(&self) -> Option<&str>;
+}
+
+/// Shows the entry of this name, or a list of all.
+fn print<E: Entry>(all: &[E], name: Option<&str>, form: Form, list: fn(&[E]) -> Page) -> Result<()> {
+    match all.iter().find(|entry| Some(entry.name()) == name) {
+        Some(entry) => show(entry, form),
+        None if form.json => put(&json(&all)?),
+        None => put(&list(all).to_string()),
+    }
 }
 
 /// Shows one entry.
@@ -44,9 +56,4 @@ fn show(entry: &impl Entry, form: Form) -> Result<()> {
         (false, _) if form.json => put(&json(entry)?),
         (false, _) => put(&entry.page().to_string()),
     }
-}
-
-/// Shows a list of all entries, as a page or as JSON.
-fn list(entries: &impl Serialize, page: &Page, form: Form) -> Result<()> {
-    if form.json { put(&json(entries)?) } else { put(&page.to_string()) }
 }

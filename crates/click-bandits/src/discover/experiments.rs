@@ -2,7 +2,7 @@
 
 use super::named::EXPERIMENT;
 use super::page::Page;
-use super::{Entry, Form, list, show};
+use super::{Entry, Form, print, show};
 use crate::embedded::{EXPERIMENTS, Embedded};
 use crate::terminal::put;
 use anyhow::{Context as _, Result};
@@ -79,15 +79,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
         if let Some(dir) = &arguments.files {
             write_files(embedded, dir).with_context(|| format!("{}: cannot be written", dir.display()))?;
-            return put(&format!(
-                "{dir}: written. Change it, then: click-bandits check {dir}\n",
-                dir = dir.display()
-            ));
+            let dir = dir.display();
+            return put(&format!("{dir}: written. Change it, then: click-bandits check {dir}\n"));
         }
         return show(&Shown::of(embedded)?, arguments.form);
     }
     let all: Vec<Shown> = EXPERIMENTS.iter().map(Shown::of).collect::<Result<_>>()?;
-    list(&all, &listed(&all), arguments.form)
+    print(&all, None, arguments.form, listed)
 }
 
 /// Writes the files of an experiment to a directory that does not exist yet: all or none.
@@ -180,6 +178,10 @@ impl PanelShown {
 }
 
 impl Entry for Shown {
+    fn name(&self) -> &str {
+        self.name
+    }
+
     fn page(&self) -> Page {
         let mut page = Page::about(self.name, &self.title);
         for paragraph in &self.summary {

@@ -4,7 +4,8 @@ pub(crate) mod files;
 
 use super::named::FORMAT;
 use super::page::Page;
-use super::{Entry, Form, list, show};
+use super::{Entry, Form, show};
+use crate::terminal::{json, put};
 use anyhow::Result;
 use files::{FILES, FileFormat};
 use serde::Serialize;
@@ -19,30 +20,33 @@ pub(crate) struct Arguments {
     form: Form,
 }
 
-/// What is said if the program has no formats of logs.
+/// The place of the list in a program without formats of logs.
 const WITHOUT_LOGS: &str = "none: this program was built without click logs; with the feature `logs` (cargo build --features logs) it \
                             reads them with the command `fit`";
 
 /// All names: formats of logs, then files.
 pub(super) fn names() -> Vec<&'static str> {
-    logs::names().into_iter().chain(FILES.iter().map(|file| file.name)).collect()
+    log_formats().iter().map(|format| format.name).chain(FILES.iter().map(|file| file.name)).collect()
 }
 
 /// The formats of logs, and the files.
 #[derive(Debug, Serialize)]
 struct All {
-    logs: Vec<logs::LogFormat>,
+    logs: Vec<LogFormat>,
     files: &'static [FileFormat],
 }
 
 /// Lists the formats, or shows one.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let all = All { logs: logs::all(), files: FILES };
-    let Some(name) = arguments.name else { return list(&all, &listed(&all), arguments.form) };
-    if let Some(format) = all.logs.iter().find(|format| format.name == name) {
+    let all = All { logs: log_formats(), files: FILES };
+    if let Some(format) = all.logs.iter().find(|format| Some(format.name) == arguments.name) {
         return show(format, arguments.form);
     }
-    FILES.iter().find(|file| file.name == name).map_or(Ok(()), |file| show(file, arguments.form))
+    match FILES.iter().find(|file| Some(file.name) == arguments.name) {
+        Some(file) => show(file, arguments.form),
+        None if arguments.form.json => put(&json(&all)?),
+        None => put(&listed(&all).to_string()),
+    }
 }
 
 fn listed(all: &All) -> Page {
@@ -65,130 +69,87 @@ fn listed(all: &All) -> Page {
     page
 }
 
+/// A format of logs.
+#[derive(Debug, Serialize)]
+struct LogFormat {
+    name: &'static str,
+    holds: String,
+    description: String,
+    /// Content of a line.
+    line: String,
+    /// Name of a query.
+    query: String,
+    sessions: &'static str,
+    names_columns: bool,
+    fits: &'static str,
+    command: String,
+    example: Option<&'static str>,
+}
+
 #[cfg(not(feature = "logs"))]
-mod logs {
-    //! A program without click logs has no formats of logs.
-
-    use super::{Entry, Page};
-    use serde::Serialize;
-
-    /// A format of logs; there is none.
-    #[derive(Debug, Serialize)]
-    pub(super) struct LogFormat {
-        pub(super) name: &'static str,
-        pub(super) holds: String,
-    }
-
-    impl Entry for LogFormat {
-        fn page(&self) -> Page {
-            Page::default()
-        }
-
-        fn example(&self) -> Option<&str> {
-            None
-        }
-    }
-
-    pub(super) fn names() -> Vec<&'static str> {
-        Vec::new()
-    }
-
-    pub(super) fn all() -> Vec<LogFormat> {
-        Vec::new()
-    }
+fn log_formats() -> Vec<LogFormat> {
+    Vec::new()
 }
 
 #[cfg(feature = "logs")]
-mod logs {
-    //! The formats of logs, out of the table of `click_logs`.
+fn log_formats() -> Vec<LogFormat> {
+    use super::page::plain;
+    use click_logs::formats::{SessionsOf, rows};
 
-    use super::{Entry, Page};
-    use crate::discover::page::plain;
-    use click_logs::formats::{self, FormatRow, SessionsOf};
-    use serde::Serialize;
-
-    /// A format of logs.
-    #[derive(Debug, Serialize)]
-    pub(super) struct LogFormat {
-        pub(super) name: &'static str,
-        pub(super) holds: String,
-        description: String,
-        /// Content of a line.
-        line: String,
-        /// Name of a query.
-        query: String,
-        sessions: &'static str,
-        names_columns: bool,
-        fits: &'static str,
-        command: String,
-        example: Option<&'static str>,
-    }
-
-    pub(super) fn names() -> Vec<&'static str> {
-        formats::names(|_| true)
-    }
-
-    pub(super) fn all() -> Vec<LogFormat> {
-        formats::rows().iter().map(LogFormat::of).collect()
-    }
-
-    impl LogFormat {
-        fn of(row: &FormatRow) -> Self {
-            let (sessions, fits) = match row.sessions {
-                SessionsOf::None => ("no", "pbm"),
-                SessionsOf::Log => ("yes", "every model"),
-                SessionsOf::Column => ("if --columns names session=..", "pbm; with sessions every model"),
-            };
-            let columns = if row.names_columns() {
-                " --columns query=query,item=item,position=position,click=click"
-            } else {
-                ""
-            };
-            Self {
-                name: row.name,
-                holds: plain(row.holds),
-                description: plain(row.description),
-                line: plain(row.line),
-                query: plain(row.query),
-                sessions,
-                names_columns: row.names_columns(),
-                fits,
-                command: format!("click-bandits fit LOG --format {}{columns} --out fitted", row.name),
-                example: row.example,
-            }
+    let formats = rows().iter().map(|row| {
+        let (sessions, fits) = match row.sessions {
+            SessionsOf::None => ("no", "pbm"),
+            SessionsOf::Log => ("yes", "every model"),
+            SessionsOf::Column => ("if --columns names session=..", "pbm; with sessions every model"),
+        };
+        let columns = if row.names_columns() {
+            " --columns query=query,item=item,position=position,click=click"
+        } else {
+            ""
+        };
+        LogFormat {
+            name: row.name,
+            holds: plain(row.holds),
+            description: plain(row.description),
+            line: plain(row.line),
+            query: plain(row.query),
+            sessions,
+            names_columns: row.names_columns(),
+            fits,
+            command: format!("click-bandits fit LOG --format {}{columns} --out fitted", row.name),
+            example: row.example,
         }
+    });
+    formats.collect()
+}
+
+impl Entry for LogFormat {
+    fn name(&self) -> &str {
+        self.name
     }
 
-    impl Entry for LogFormat {
-        fn page(&self) -> Page {
-            let mut page = Page::about(self.name, &self.description);
-            page.line("");
-            page.fact("A line", &self.line);
-            page.fact("Query", &self.query);
-            page.fact("Sessions", self.sessions);
-            page.fact("Can fit", self.fits);
-            if self.names_columns {
-                page.fact(
-                    "Columns",
-                    "--columns names them: query=.. (may be left out), item=.., position=.., click=..; and impressions=.. or session=..",
-                );
-            }
-            page.heading("Command");
-            page.line("");
-            page.file(&self.command.replace(" --", " \\\n    --"));
-            match self.example {
-                Some(example) => {
-                    page.heading("Example (printed by --example)");
-                    page.line("");
-                    page.file(example);
-                }
-                None => page.heading("Example: none, the format is not text"),
-            }
-            page
+    fn page(&self) -> Page {
+        let mut page = Page::about(self.name, &self.description);
+        page.line("");
+        page.fact("A line", &self.line);
+        page.fact("Query", &self.query);
+        page.fact("Sessions", self.sessions);
+        page.fact("Can fit", self.fits);
+        if self.names_columns {
+            page.fact(
+                "Columns",
+                "--columns names them: query=.. (may be left out), item=.., position=.., click=..; and impressions=.. or session=..",
+            );
         }
+        page.example("Command", &self.command.replace(" --", " \\\n    --"));
+        match self.example {
+            Some(example) => page.example("Example (printed by --example)", example),
+            None => page.heading("Example: none, the format is not text"),
+        }
+        page
+    }
 
-        fn example(&self) -> Option<&str> {
-            self.example
-        }
+    fn example(&self) -> Option<&str> {
+        self.example
     }
 }

@@ -3,7 +3,7 @@
 use super::named::MODEL;
 use super::page::Page;
 use super::policies::playing;
-use super::{Entry, Form, list, show};
+use super::{Entry, Form, print};
 use crate::init::{Chosen, Spec};
 use anyhow::Result;
 use experiment::models::{MODELS, Model, ModelKey};
@@ -58,11 +58,8 @@ struct OfTask {
 
 /// Lists the click models, or shows one.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    if let Some(model) = MODELS.into_iter().find(|model| Some(model.name) == arguments.name) {
-        return show(&ClickModel::of(model), arguments.form);
-    }
     let all: Vec<ClickModel> = MODELS.into_iter().map(ClickModel::of).collect();
-    list(&all, &listed(&all), arguments.form)
+    print(&all, arguments.name, arguments.form, listed)
 }
 
 /// What users are shown, with a heading for the list.
@@ -175,6 +172,10 @@ fn example(model: &'static Model) -> String {
 }
 
 impl Entry for ClickModel {
+    fn name(&self) -> &str {
+        self.name
+    }
+
     fn page(&self) -> Page {
         let mut page = Page::about(self.name, self.sentence);
         page.line("");
@@ -193,9 +194,10 @@ impl Entry for ClickModel {
         if self.shows == "list" {
             page.text(2, "Policies for other list models play them with `read-as`.");
         }
-        page.heading("Example, for click-bandits simulate FILE --out DIR (printed by --example)");
-        page.line("");
-        page.file(&self.example);
+        page.example(
+            "Example, for click-bandits simulate FILE --out DIR (printed by --example)",
+            &self.example,
+        );
         page.heading(&format!("With comments and alternatives: click-bandits init {}", self.name));
         page
     }

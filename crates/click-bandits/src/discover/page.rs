@@ -64,14 +64,20 @@ impl Page {
         }
     }
 
+    /// Adds an example with a heading.
+    pub(crate) fn example(&mut self, heading: &str, content: &str) {
+        self.heading(heading);
+        self.line("");
+        self.file(content);
+    }
+
     /// Adds the content of a file, indented and otherwise as it is.
     pub(crate) fn file(&mut self, content: &str) {
         for line in content.lines() {
-            let text = if line.is_empty() { String::new() } else { format!("    {line}") };
             // Tabs of an example stay: they separate its columns.
-            let cells: Vec<_> = text.split('\t').map(terminal::in_line).collect();
-            self.0.push_str(&cells.join("\t"));
-            self.0.push('\n');
+            let cells: Vec<_> = line.split('\t').map(terminal::in_line).collect();
+            self.0 += if line.is_empty() { "" } else { "    " };
+            self.0 += &(cells.join("\t") + "\n");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::named::POLICY;
 use super::page::{Page, plain};
-use super::{Entry, Form, list, show};
+use super::{Entry, Form, print};
 use crate::init::{Chosen, Spec};
 use anyhow::Result;
 use experiment::Task;
@@ -77,11 +77,8 @@ struct Parameter {
 
 /// Lists the policies, or shows one.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    if let Some(row) = arguments.name.and_then(catalogue::find) {
-        return show(&Policy::of(row), arguments.form);
-    }
     let all: Vec<Policy> = rows().iter().map(Policy::of).collect();
-    list(&all, &listed(&all), arguments.form)
+    print(&all, arguments.name, arguments.form, listed)
 }
 
 fn listed(all: &[Policy]) -> Page {
@@ -193,6 +190,10 @@ fn example(row: &'static Row) -> Option<String> {
 }
 
 impl Entry for Policy {
+    fn name(&self) -> &str {
+        self.name
+    }
+
     fn page(&self) -> Page {
         let mut page = Page::about(self.name, &self.sentence);
         page.line("");
@@ -221,9 +222,10 @@ impl Entry for Policy {
             page.text(6, &format!("Values: {}.", parameter.values));
         }
         if let Some(example) = &self.example {
-            page.heading("Example, for click-bandits simulate FILE --out DIR (printed by --example)");
-            page.line("");
-            page.file(example);
+            page.example(
+                "Example, for click-bandits simulate FILE --out DIR (printed by --example)",
+                example,
+            );
         } else {
             page.heading("Example");
             page.text(

@@ -251,6 +251,10 @@ pub(crate) static FILES: &[FileFormat] = &[
 ];
 
 impl Entry for FileFormat {
+    fn name(&self) -> &str {
+        self.name
+    }
+
     fn page(&self) -> Page {
         let mut page = Page::about(self.name, self.sentence);
         page.line("");
@@ -263,9 +267,7 @@ impl Entry for FileFormat {
             }
         }
         if let Some(example) = self.example {
-            page.heading("Example (printed by --example)");
-            page.line("");
-            page.file(example);
+            page.example("Example (printed by --example)", example);
         }
         if self.name == "spec.toml" {
             page.heading("Example: click-bandits init MODEL");
