@@ -1,7 +1,6 @@
-//! Puts the experiments of the papers into the program, and records the compiler and the commit of the build, for `manifest.json`
-//! and manual pages.
-//!
-//! The commit is left out if it is unknown: without git, in an archive of the source, or in a checkout of another project.
+//! Puts the experiments of the papers into the program, and records compiler and commit for
+//! `manifest.json` and manual pages. The commit is left out if it is unknown: without git, in an
+//! archive of the source, or in a checkout of another project.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -36,14 +35,15 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The folder with the experiments: in the package, or, in a checkout without symbolic links, where the link would lead to.
+/// The folder of the experiments: the link in the package, or its target in a checkout without
+/// symbolic links.
 fn experiments() -> io::Result<PathBuf> {
     let folders = ["experiments", "../../xtask/experiments"].map(|folder| here().join(folder));
     let found = folders.into_iter().find(|folder| folder.is_dir());
     found.ok_or_else(|| io::Error::other("no experiments: expected them in xtask/experiments"))
 }
 
-/// Writes a table of the experiments in a folder: the name of each, with the names and contents of its files.
+/// Writes a table of the experiments in a folder, with the names and contents of their files.
 fn embed(folder: &Path) -> io::Result<()> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut table = String::from("&[\n");
@@ -81,8 +81,8 @@ fn commit() -> Option<(String, bool)> {
     for source in SOURCES {
         watch(&top.join(source));
     }
-    // Files that change with the commit: HEAD, the branch it points to (a file of its own, or packed), and its log. Git is asked for the
-    // paths, which differ in a linked worktree.
+    // HEAD, its branch, packed or not, and its log change with the commit. Their paths differ in a
+    // linked worktree.
     let mut names =
         vec!["HEAD".to_owned(), "index".to_owned(), "logs/HEAD".to_owned(), "packed-refs".to_owned()];
     names.extend(git(&["symbolic-ref", "--quiet", "HEAD"]));
@@ -97,8 +97,7 @@ fn commit() -> Option<(String, bool)> {
     Some((commit, !git(&status)?.is_empty()))
 }
 
-/// Runs this script again when a file, or a file below a directory, changes. A missing file is left out: it would count as changed at every
-/// build.
+/// Runs this script again when a path changes. A missing one would count as changed every time.
 fn watch(path: &Path) {
     if path.exists() {
         println!("cargo::rerun-if-changed={}", path.display());
@@ -109,7 +108,7 @@ fn here() -> PathBuf {
     env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from("."), PathBuf::from)
 }
 
-/// Runs git in the checkout of this file, and ignores any other checkout that the environment names. Gives its output.
+/// The output of git in this checkout, whatever checkout the environment names.
 fn git(arguments: &[&str]) -> Option<String> {
     let mut command = Command::new("git");
     for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {

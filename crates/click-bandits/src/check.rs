@@ -1,4 +1,4 @@
-//! `click-bandits check`: finds all errors of an experiment's file, and of a valid one lists what it runs. Nothing is played or written.
+//! `click-bandits check`: finds all errors of an experiment's file, or lists what it runs.
 
 mod answer;
 mod overview;

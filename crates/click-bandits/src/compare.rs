@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// Prints the comparison. The status is 0 if nothing differs beyond chance, 1 if something does, and 2 for an error.
+/// Prints the comparison. The status is 0 if nothing differs beyond chance, otherwise 1.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     match compare(arguments) {
         Ok(true) => ExitCode::FAILURE,

@@ -17,15 +17,15 @@ pub(crate) enum Destination {
 }
 
 impl Destination {
-    /// Standard output without a name or with the name `-`. A file that exists is refused unless `force` is given. A file of a result, a
-    /// device, a pipe and a link are refused in any case.
+    /// Standard output without a name or with the name `-`. A file that exists is refused without
+    /// `force`; a file of a result, a device, a pipe and a link always.
     pub(crate) fn of(out: Option<&Path>, force: bool) -> Result<Self> {
         let Some(path) = out.filter(|path| path.as_os_str() != "-") else { return Ok(Self::Standard) };
         let Ok(found) = fs::symlink_metadata(path) else { return Ok(Self::File(path.to_owned())) };
         if found.is_dir() {
             bail!("{}: is a directory: give --out the name of a file", path.display());
         }
-        // A file takes the place of another one. Of a device, a pipe or a link it would take the place too.
+        // The new file would replace a device, a pipe or a link.
         if !found.is_file() {
             bail!(
                 "{}: is not a regular file: give another --out, or write to standard output",
@@ -41,7 +41,7 @@ impl Destination {
         Ok(Self::File(path.to_owned()))
     }
 
-    /// Writes a document: the whole file or none. A pipe that its reader has closed is not an error.
+    /// Writes a document, whole or not at all. A pipe closed by its reader is not an error.
     pub(crate) fn write(&self, write: impl FnOnce(&mut (dyn Write + Send)) -> Result<()>) -> Result<()> {
         match self {
             Self::Standard => {

@@ -1,7 +1,7 @@
 //! `click-bandits policies`, `models`, `formats` and `experiments`: what there is to choose from.
 //!
-//! Each command lists the names, or shows everything about one of them. The same value is printed as
-//! text and as JSON, so both have the same content.
+//! Each command lists the names, or shows everything about one of them. The same value is printed
+//! as text and as JSON, so both have the same content.
 
 pub(crate) mod experiments;
 pub(crate) mod formats;

@@ -67,7 +67,8 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// The place that an argument names: a directory if it has a separator or is `.` or `..`, otherwise an experiment of the program.
+    /// A directory if the argument has a separator or is `.` or `..`, otherwise an experiment of
+    /// the program.
     pub(crate) fn of(argument: &Path) -> Result<Self> {
         match bare_name(argument) {
             Some(name) => Ok(Self::Program(Embedded::find(&name)?)),

@@ -1,7 +1,5 @@
-//! `click-bandits export`: writes a table of a finished result as CSV or JSON.
-//!
-//! Values are those of `result.json` and the journal, without rounding. The result may be that of one experiment, or of a reproduction; then
-//! the tables of all panels are joined, with columns for panel and variant.
+//! `click-bandits export`: writes a table of a finished result, or of all panels of a reproduction.
+//! Values are those of `result.json` and the journal, without rounding.
 
 mod formats;
 mod tables;
@@ -35,11 +33,13 @@ pub(crate) struct Arguments {
 /// A table of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Table {
-    /// A row for each policy, checkpoint and statistic: mean, standard error, range and deciles over the runs
+    /// A row for each policy, checkpoint and statistic: mean, standard error, range and deciles
+    /// over the runs
     Curves,
     /// A row for each policy and statistic at the end of the runs
     Final,
-    /// A row for each run, policy and checkpoint; for each run and policy if runs end with an answer
+    /// A row for each run, policy and checkpoint; for each run and policy if runs end with an
+    /// answer
     Runs,
     /// A row for every two policies, checkpoint and statistic: the difference run by run
     Paired,

@@ -1,5 +1,5 @@
-//! `fit`: fits click models to a click log and compares them (`click_logs::study`), and answers what
-//! today's ranking loses (`answer`). Files do not depend on the number of threads.
+//! `fit`: fits click models to a click log and compares them (`click_logs::study`), and answers
+//! what today's ranking loses (`answer`). Files do not depend on the number of threads.
 
 mod answer;
 mod arguments;
@@ -99,7 +99,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let canonical = Canonical::of_json(settings.to_string());
     let name = settings["name"].as_str().unwrap_or_default();
     let claim = || OutputDir::claim_with_optional(&arguments.out, &canonical, name, &FILES, &BY_FORM);
-    // For an experiment, `may_write` checks the report's directory once the parameters are known. So it is claimed afterwards.
+    // For an experiment, `may_write` first checks the report's directory with the parameters.
     let claimed = (arguments.settings_from == SettingSource::CommandLine).then(claim).transpose()?;
 
     let options = arguments.options();

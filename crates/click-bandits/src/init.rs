@@ -172,7 +172,7 @@ fn comment(text: &mut String, words: &str) {
     }
 }
 
-/// Adds a key of users with its meaning. A key that takes the place of others is shown in its comment.
+/// Adds a key of users with its meaning. One that replaces others is in a comment.
 fn key_with_comment(text: &mut String, key: &ModelKey) {
     let ModelKey { name, example, meaning, kind, .. } = key;
     if key.replaces.is_empty() {

@@ -1,6 +1,6 @@
-//! Handles Ctrl-C and SIGTERM: prints one line about the output that is kept, and ends the program by the signal.
-//!
-//! The first signal waits while files are put in place ([`experiment::interrupt`]). A second signal does not.
+//! Ctrl-C and SIGTERM print a line about the output that is kept, and end the program by the
+//! signal. The first signal waits for files that are put in place ([`experiment::interrupt`]), a
+//! second one does not.
 
 /// Installs the handler. If that is impossible, signals end the program as usual.
 pub(crate) fn watch() {
@@ -26,7 +26,7 @@ mod unix {
     pub(super) fn watch() -> io::Result<()> {
         let is_second = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
-            // The order matters: at the first signal the condition is still false, and only then does it become true.
+            // In this order, the condition is still false at the first signal, and true afterwards.
             flag::register_conditional_default(signal, Arc::clone(&is_second))?;
             flag::register(signal, Arc::clone(&is_second))?;
         }

@@ -1,4 +1,5 @@
-//! The commands of the program `click-bandits`: a module for each, with its arguments and its output.
+//! The commands of the program `click-bandits`: a module for each, with its arguments and its
+//! output.
 //!
 //! To do the same from Rust, use the crates `experiment`, `report`, `click_logs`, `answer` and
 //! `interleaving`: this crate has only [`main`].
@@ -51,29 +52,34 @@ struct Cli {
 enum Command {
     /// List the policies, or show one
     ///
-    /// A policy decides which list to show, and learns from the clicks. With a name: what it plays and is told, its task, cost, guarantee
-    /// and source, its parameters, and an experiment that runs.
+    /// A policy decides which list to show, and learns from the clicks. With a name: what it plays
+    /// and is told, its task, cost, guarantee and source, its parameters, and an experiment that
+    /// runs.
     Policies(discover::policies::Arguments),
     /// List the click models, or show one
     ///
-    /// A click model says what users do. With a name: its keys in an experiment, the policies that play it, and an experiment that runs.
+    /// A click model says what users do. With a name: its keys in an experiment, the policies that
+    /// play it, and an experiment that runs.
     Models(discover::models::Arguments),
     /// List the formats of logs and other files, or show one
     ///
-    /// With a name: columns or keys with their meanings, an example, and the command that reads or writes it.
+    /// With a name: columns or keys with their meanings, an example, and the command that reads or
+    /// writes it.
     Formats(discover::formats::Arguments),
     /// List the experiments of papers, or show one
     ///
-    /// They are part of the program. With a name: what it is about, its papers, its panels with runs and policies, and the commands.
+    /// They are part of the program. With a name: what it is about, its papers, its panels with
+    /// runs and policies, and the commands.
     Experiments(discover::experiments::Arguments),
     /// Write an experiment to start from
     ///
-    /// It has comments on every key, policies that suit the click model, and the others behind comment signs. It runs as it is.
+    /// It has comments on every key, policies that suit the click model, and the others behind
+    /// comment signs. It runs as it is.
     Init(init::Arguments),
     /// Run an experiment from a TOML file
     ///
-    /// Policies choose what users see and learn from their clicks, in many independent runs. Results and figures are written to a
-    /// directory.
+    /// Policies choose what users see and learn from their clicks, in many independent runs.
+    /// Results and figures are written to a directory.
     Simulate(Simulate),
     /// Find all errors of an experiment's file
     ///
@@ -89,7 +95,8 @@ enum Command {
     Merge(merge::Arguments),
     /// Write a table of a finished result
     ///
-    /// Curves, final values, single runs or paired differences, of a simulation or of a whole reproduction, as CSV or JSON.
+    /// Curves, final values, single runs or paired differences, of a simulation or of a whole
+    /// reproduction, as CSV or JSON.
     Export(export::Arguments),
     /// Compare two results of one experiment
     ///
@@ -97,13 +104,15 @@ enum Command {
     Compare(compare::Arguments),
     /// Report a preference matrix, or estimate one
     ///
-    /// The report has winners, cycles and transitivity. A matrix is estimated by interleaving the rankings of features of documents.
+    /// The report has winners, cycles and transitivity. A matrix is estimated by interleaving the
+    /// rankings of features of documents.
     #[cfg(feature = "logs")]
     Preferences(preferences::Arguments),
     /// Fit click models to a click log
     ///
-    /// Models are compared on sessions that no fit has used. An experiment with the fitted users is written, and, from logs with
-    /// sessions, what today's ranking loses and what a policy would gain.
+    /// Models are compared on sessions that no fit has used. An experiment with the fitted users is
+    /// written, and, from logs with sessions, what today's ranking loses and what a policy would
+    /// gain.
     #[cfg(feature = "logs")]
     Fit(fit::Arguments),
     /// Missing from this program, which was built without the feature `logs`
@@ -128,8 +137,9 @@ enum Command {
 struct Simulate {
     /// TOML file of the experiment
     spec: PathBuf,
-    /// Directory for result.json, curves.csv, timing.json, manifest.json, spec.toml and the figures; `-` for none: then result.json goes to
-    /// standard output, and an interrupted run cannot be continued
+    /// Directory for result.json, curves.csv, timing.json, manifest.json, spec.toml and the
+    /// figures; `-` for none: then result.json goes to standard output, and an interrupted run
+    /// cannot be continued
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Print the final values and the standing as JSON, and nothing else, on standard output
@@ -159,7 +169,8 @@ struct Simulate {
 /// Files that an experiment may name.
 #[derive(Debug, Clone, Default, Args)]
 struct AllowedArguments {
-    /// Also let the experiment name files in this directory and below (repeatable). Without, those beside its file and below
+    /// Also let the experiment name files in this directory and below (repeatable). Without, those
+    /// beside its file and below
     #[arg(long, value_name = "DIR", value_parser = directory)]
     allow: Vec<PathBuf>,
 }
@@ -264,7 +275,7 @@ fn unparsed(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// Makes an error of the command line safe to print: values are escaped, and very long numbers are shortened.
+/// An error that is safe to print: values are escaped, and long numbers shortened.
 fn plain(mut error: clap::Error) -> clap::Error {
     for kind in [ContextKind::InvalidValue, ContextKind::InvalidArg, ContextKind::InvalidSubcommand] {
         if let Some(ContextValue::String(value)) = error.get(kind) {

@@ -1,7 +1,7 @@
-//! `click-bandits merge`: joins parts that were run with `--shard`, of an experiment or of a reproduction, into the result of one process.
+//! `click-bandits merge`: joins parts of an experiment or of a reproduction.
 //!
-//! All parts are checked before anything is written. Merging fills the journal of the new directory; the rest is what `simulate` and
-//! `reproduce` do when nothing is left to play.
+//! All parts are checked first. Merging fills the journal of the new directory; the rest is what
+//! `simulate` and `reproduce` do when nothing is left to play.
 
 use crate::AllowedArguments;
 use crate::overview;
@@ -21,10 +21,12 @@ pub(crate) struct Arguments {
     /// Directory for the result, as of `simulate` or `reproduce`
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Directory of the experiment, if the parts are of a reproduction and it is no longer where they were run
+    /// Directory of the experiment, if the parts are of a reproduction and it is no longer where
+    /// they were run
     #[arg(long, value_name = "DIR")]
     experiment: Option<PathBuf>,
-    /// The data that the parts were given with --data, --matrix or --letor, if they are elsewhere now
+    /// The data that the parts were given with --data, --matrix or --letor, if they are elsewhere
+    /// now
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     #[command(flatten)]

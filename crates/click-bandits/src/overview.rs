@@ -1,5 +1,4 @@
-//! The overview that `simulate` prints at the end: one line for each policy, from best to worst, the bounds, the standing in sentences, and
-//! the directory of the results.
+//! The overview that `simulate` prints at the end.
 
 mod document;
 mod today;
@@ -30,8 +29,8 @@ pub(crate) struct Overview<'a> {
     pub(crate) out: &'a Path,
 }
 
-/// Runs an experiment with the default figures of its task, writes its files to `out`, and prints the overview, or with `json` the document
-/// for programs.
+/// Runs an experiment with the default figures, and prints the overview, or with `json` the
+/// document for programs.
 pub(crate) fn simulate_and_say(
     experiment: &Experiment,
     out: &Path,
@@ -117,7 +116,7 @@ fn row<'a>(standing: &Standing, policy: &'a PolicyResult, time: &PolicyTiming) -
         columns.push(("regret", value(curves.regret.mean[last], curves.regret.se[last])));
         columns.extend(median);
         match curves.accuracy.get(last) {
-            // Dueling users prefer one of two items in every round, so there are no clicks to count.
+            // Dueling users prefer one of two items in every round: there are no clicks to count.
             Some(&accuracy) => columns.push(("accuracy", share(accuracy))),
             None => columns.push(("clicks", value(curves.clicks.mean[last], curves.clicks.se[last]))),
         }

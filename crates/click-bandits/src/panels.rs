@@ -1,4 +1,4 @@
-//! What a directory has: one finished result, or the report of a reproduction with a result for each panel or variant.
+//! The results in a directory: one, or one for each panel or variant of a reproduction.
 
 use anyhow::{Context as _, Result, bail};
 use experiment::Finished;
@@ -16,7 +16,7 @@ pub(crate) struct Panel {
     pub(crate) finished: Finished,
 }
 
-/// The finished result in a directory, or those of all panels of a reproduction, in the order of their names.
+/// The result in a directory, or those of all panels of a reproduction, by name.
 pub(crate) fn open(dir: &Path) -> Result<Vec<Panel>> {
     if !dir.join(CLAIMS).exists() {
         return Ok(vec![Panel { name: None, variant: None, finished: Finished::open(dir)? }]);

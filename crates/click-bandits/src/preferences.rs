@@ -1,15 +1,8 @@
-//! `click-bandits preferences`: reports the properties of a preference matrix, or estimates a matrix from interleaved rankers.
+//! `click-bandits preferences`: reports the properties of a preference matrix.
 //!
-//! ```text
-//! click-bandits preferences --matrix x.csv [--out DIR]
-//! click-bandits preferences --letor collection.txt.gz --out DIR
-//! ```
-//!
-//! The report has the winners of a matrix, its cycles, its transitivity, and the shares of subsets with a winner. It is printed, and
-//! written to DIR as `report.json` and `index.html`.
-//!
-//! A LETOR collection has one ranker for each feature. Every pair of rankers is compared by interleaving, which gives an estimated matrix.
-//! Its report also has the sampling error, and names a winner only if the comparisons are sufficient. [`estimate`] lists the other files.
+//! The matrix may be estimated from a LETOR collection, whose features are rankers that are
+//! compared by interleaving. The report then has the sampling error, and names a winner only if the
+//! comparisons suffice. [`estimate`] lists the files.
 
 mod estimate;
 mod page;
@@ -33,10 +26,12 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, clap::Args)]
 #[command(group(clap::ArgGroup::new("source").required(true).args(["matrix", "letor", "synthetic"])))]
 pub(crate) struct Arguments {
-    /// Report this preference matrix: text, one line for each row, separated by commas or white space
+    /// Report this preference matrix: text, one line for each row, separated by commas or white
+    /// space
     #[arg(long, value_name = "FILE")]
     matrix: Option<PathBuf>,
-    /// Estimate a matrix from documents with labels and features in LETOR format, plain or gzip; each feature is a ranker
+    /// Estimate a matrix from documents with labels and features in LETOR format, plain or gzip;
+    /// each feature is a ranker
     #[arg(long, value_name = "FILE")]
     letor: Option<PathBuf>,
     /// Estimate a matrix from a synthetic collection: 64 features, 100 queries, seed 1
@@ -99,7 +94,7 @@ fn of_estimate(arguments: &Arguments, out: &Path) -> Result<MatrixReport> {
     Ok(report)
 }
 
-/// Claims a directory for the report and for `more` files; `canonical` is the canonical form of the settings.
+/// Claims a directory for the report and `more` files, by the settings.
 fn claimed(out: &Path, canonical: &Value, more: &[&str]) -> Result<OutputDir> {
     let name = canonical["name"].as_str().unwrap_or_default();
     let form = Canonical::of_json(canonical.to_string());

@@ -1,24 +1,11 @@
-//! `click-bandits reproduce`: runs the experiment of a paper, judges its claims, and writes a report.
-//!
-//! Every panel has a directory of its own:
-//!
-//! ```text
-//! OUT/index.html                      the report
-//! OUT/claims.json                     every claim with its verdict, for programs
-//! OUT/PANEL/result.json ...           the files of `simulate` for the panel, with figures
-//! ```
-//!
-//! For a panel with variants:
+//! `click-bandits reproduce`: runs the experiment of a paper, judges its claims, and writes a
+//! report.
 //!
 //! ```text
-//! OUT/PANEL/regret.svg ...            figures that compare the variants
-//! OUT/PANEL/VARIANT/result.json ...   the files of `simulate` for the variant
-//! ```
-//!
-//! For an experiment on a log:
-//!
-//! ```text
-//! OUT/fitted/parameters.json ...      the files of `fit`
+//! OUT/index.html, claims.json         the report; every claim with its verdict, for programs
+//! OUT/PANEL/result.json ...           the files of `simulate` for a panel, with figures
+//! OUT/PANEL/VARIANT/result.json ...   those of a variant, if the panel has variants
+//! OUT/fitted/parameters.json ...      the files of `fit`, for an experiment on a log
 //! ```
 
 mod all;
@@ -69,7 +56,8 @@ use std::sync::Arc;
 pub(crate) struct CommandLine {
     #[command(flatten)]
     arguments: Arguments,
-    /// Directory for the report and the results [default: REPORTS/NAME, or REPORTS/NAME-quick and the like; REPORTS for several experiments]
+    /// Directory for the report and the results [default: REPORTS/NAME, or REPORTS/NAME-quick and
+    /// the like; REPORTS for several experiments]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Directory for the reports of experiments without --out
@@ -80,27 +68,28 @@ pub(crate) struct CommandLine {
 /// The arguments of `reproduce`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
-    /// Name of an experiment (`click-bandits experiments` lists them), `all`, or a directory with experiment.toml and claims.toml; a
-    /// directory has a separator in its name: ./NAME
+    /// Name of an experiment (`click-bandits experiments` lists them), `all`, or a directory with
+    /// experiment.toml and claims.toml; a directory has a separator in its name: ./NAME
     pub(crate) experiment: PathBuf,
     /// Further experiments: each gets a folder in OUT, and OUT gets an index of all
     #[arg(value_name = "EXPERIMENT", conflicts_with_all = ["data", "matrix", "letor", "panel"])]
     pub(crate) more: Vec<PathBuf>,
-    /// Run only the panels that take measured queries, on these data: a JSON file of queries (its name ends in .json), or a click log, to
-    /// which queries are first fitted (into OUT/fitted)
+    /// Run only the panels that take measured queries, on these data: a JSON file of queries (its
+    /// name ends in .json), or a click log, to which queries are first fitted (into OUT/fitted)
     #[arg(long, value_name = "FILE", visible_alias = "log")]
     pub(crate) data: Option<PathBuf>,
     /// Run only the panels with a preference matrix from a file, on this matrix (text) instead
     #[arg(long, value_name = "FILE", conflicts_with = "data")]
     pub(crate) matrix: Option<PathBuf>,
-    /// As --matrix, with a matrix that is first estimated from documents in LETOR format (into OUT/matrix)
+    /// As --matrix, with a matrix that is first estimated from documents in LETOR format (into
+    /// OUT/matrix)
     #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "matrix"])]
     pub(crate) letor: Option<PathBuf>,
     /// Directory for the report and the results.
     #[arg(skip)]
     pub(crate) out: PathBuf,
-    /// Run a check of about a minute, with fewer runs and, for some claims, smaller instances; it fails if more than a tenth of the claims
-    /// stay open
+    /// Run a check of about a minute, with fewer runs and, for some claims, smaller instances; it
+    /// fails if more than a tenth of the claims stay open
     #[arg(long)]
     pub(crate) quick: bool,
     /// Number of threads [default: one per core]
@@ -112,12 +101,14 @@ pub(crate) struct Arguments {
     /// Replace the master seed of every panel
     #[arg(long, value_name = "S", value_parser = integer::<u64>(0..=u64::MAX))]
     pub(crate) seed: Option<u64>,
-    /// Replace the number of runs of every panel; those of each instance if the panel has `per-instance`
+    /// Replace the number of runs of every panel; those of each instance if the panel has
+    /// `per-instance`
     #[arg(long, value_name = "N", value_parser = integer::<u64>(0..=u64::MAX))]
     pub(crate) runs: Option<u64>,
     #[command(flatten)]
     pub(crate) allowed: AllowedArguments,
-    /// Play only this share of the runs of every panel (2/8: the second of eight), to be joined with `merge`
+    /// Play only this share of the runs of every panel (2/8: the second of eight), to be joined
+    /// with `merge`
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
     /// Play everything again, even if the directory has runs of this experiment
@@ -256,9 +247,8 @@ impl Given {
     }
 }
 
-/// Runs the experiment of a paper and prints the verdicts. `simulate` runs a panel, or a variant of one, and writes its files.
-///
-/// Returns the summary of the report, with the verdict whether the check passes.
+/// Runs the experiment of a paper, prints the verdicts, and returns the summary of the report.
+/// `simulate` runs a panel, or a variant of one, and writes its files.
 fn reproduce(
     arguments: &Arguments,
     parts: Option<(&PartOfReproduction, &[PathBuf])>,

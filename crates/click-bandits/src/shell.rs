@@ -1,4 +1,4 @@
-//! `click-bandits completions` and `man`: completions for shells and manual pages, made from the definition of the arguments.
+//! `click-bandits completions` and `man`, made from the definition of the arguments.
 
 use crate::program_with_help;
 use crate::terminal::{put, say};
@@ -28,7 +28,7 @@ pub(crate) struct ManArguments {
 
 /// The name of the program.
 const PROGRAM: &str = "click-bandits";
-/// The beginning of every page, a comment in the language of manual pages. Pages with it may be replaced.
+/// The first line of every page, a comment. Pages with it may be replaced.
 const WRITTEN_BY: &str = ".\\\" Written by `click-bandits man`";
 
 /// Prints the completions of a shell.
@@ -37,8 +37,8 @@ pub(crate) fn completions(arguments: &CompletionArguments) -> Result<()> {
     clap_complete::generate(arguments.shell, &mut program_with_help(), PROGRAM, &mut text);
     let mut text = String::from_utf8(text)?;
     match arguments.shell {
-        // The script gives a command one name where it recognizes it and another where it completes it, if the program has a dash in its
-        // name (clap_complete 4.6).
+        // The script completes a command under another name than it recognizes if the program's
+        // name has a dash (clap_complete 4.6).
         Shell::Bash => text = text.replace("click__subcmd__bandits", "click__bandits"),
         Shell::Fish => text += &names_for_fish(),
         _ => {}
@@ -46,7 +46,7 @@ pub(crate) fn completions(arguments: &CompletionArguments) -> Result<()> {
     put(&text)
 }
 
-/// Completions of names in fish, which `clap_complete` leaves out: the possible values of arguments that are no options.
+/// Completions of names in fish: values of arguments, which `clap_complete` leaves out.
 fn names_for_fish() -> String {
     let (program, mut text) = (program_with_help(), String::new());
     for command in program.get_subcommands() {
@@ -98,7 +98,7 @@ fn pages() -> Result<Vec<(String, String)>> {
     Ok(pages)
 }
 
-/// The page of a command. Its examples keep their lines, which the page of `clap_mangen` would fill.
+/// The page of a command. Its examples keep their lines, which `clap_mangen` would fill.
 fn page(command: Command, name: &str) -> Result<String> {
     let examples = command.get_after_long_help().map_or_else(String::new, ToString::to_string);
     let man = Man::new(command.display_name(name))

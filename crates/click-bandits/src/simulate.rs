@@ -31,7 +31,8 @@ impl<'a> Options<'a> {
     }
 }
 
-/// Runs the runner's experiment, and writes its files and the drawing's to `dir`. Runs that the directory has already are not played again.
+/// Runs an experiment, and writes its files and the drawing's to `dir`. Runs that the directory has
+/// already are not played again.
 pub(crate) fn simulate(
     experiment: &Experiment,
     dir: &Path,

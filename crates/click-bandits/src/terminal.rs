@@ -1,7 +1,7 @@
 //! Text for standard output and standard error.
 //!
-//! Names may come from untrusted files, and some characters control a terminal. Such characters are written in the form `\u{1b}`. Column
-//! widths are those of a terminal, so that names in any script are aligned.
+//! Names may come from untrusted files: characters that control a terminal are written as `\u{1b}`.
+//! Columns are those of a terminal, so that names in any script are aligned.
 
 use anyhow::{Context as _, Result};
 use report::into_lines;
@@ -20,12 +20,12 @@ pub(crate) fn say(text: &impl Display) -> Result<()> {
     put(&harmless(&text.to_string()))
 }
 
-/// Writes a text of the program's own to standard output, as it is: it may have tabs. A pipe that its reader has closed is not an error.
+/// Writes a text of the program's own, which may have tabs, to standard output.
 pub(crate) fn put(text: &str) -> Result<()> {
     print(text.as_bytes())
 }
 
-/// Writes bytes to standard output as they are: a file's content for a program. A pipe that its reader has closed is not an error.
+/// Writes a file's content to standard output. A pipe closed by its reader is not an error.
 pub(crate) fn print(content: &[u8]) -> Result<()> {
     let mut output = stdout().lock();
     written(output.write_all(content).and_then(|()| output.flush()))
@@ -91,8 +91,8 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     into_lines(text.split_ascii_whitespace(), |line, word| width(line) + 1 + width(word) <= columns)
 }
 
-/// Whether a character controls a terminal instead of being shown: control characters, line breaks, and characters that change the
-/// direction of the text.
+/// Whether a character controls a terminal: control characters, line breaks, and characters that
+/// change the direction of the text.
 fn controls_terminal(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -1,4 +1,4 @@
-//! `click-bandits formats`: the formats of click logs, and the files that the program reads and writes.
+//! `click-bandits formats`: formats of click logs, and files that the program reads and writes.
 
 pub(crate) mod files;
 

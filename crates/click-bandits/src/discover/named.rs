@@ -1,4 +1,4 @@
-//! Arguments that name a member of a set: checked, completed by shells, and with the nearest name in the message about an unknown one.
+//! Arguments that name a member of a set: completed by shells, and with the nearest name in errors.
 
 use crate::terminal;
 use clap::builder::{PossibleValue, TypedValueParser};

@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     form: Form,
 }
 
-/// The groups of the list: families, the name in JSON, and a title that says when to choose one of them.
+/// The groups of the list: families, name in JSON, title.
 const GROUPS: [(&[Family], &str, &str); 8] = [
     (
         &[Family::PositionBased],

@@ -139,7 +139,7 @@ fn text_or_missing(text: Option<&str>) -> Cell<'_> {
     text.map_or(Cell::Missing, Cell::Text)
 }
 
-/// Mean, standard error, smallest value, first and last decile, and largest value; as far as the result has them.
+/// Mean, standard error, minimum, first and last decile, and maximum, as far as known.
 type Statistics = [Option<f64>; 6];
 
 /// The statistics of a policy's curves at a checkpoint.

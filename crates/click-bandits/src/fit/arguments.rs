@@ -3,8 +3,8 @@
 use super::inputs::Inputs;
 use super::parameters::Form;
 use crate::usage::{integer, threads};
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
 use click_logs::Filter;
 use click_logs::fit::{Model, Options, Scope};
 use click_logs::formats::{self, FormatRow};
@@ -20,17 +20,19 @@ pub(crate) struct Arguments {
     /// Format of the logs
     #[arg(long, value_parser = format_parser(), required_unless_present = "counts", conflicts_with = "counts")]
     pub(super) format: Option<&'static FormatRow>,
-    /// Names of the columns, for formats that need them: query=..,item=..,position=..,click=.. and, if a line has more than one impression,
-    /// impressions=... Or session=.., for models that need sessions: the lines of a session are one list, wherever they stand; all
-    /// sessions are in memory until the log is read. `query` may be left out
+    /// Names of the columns, for formats that need them: query=..,item=..,position=..,click=.. and,
+    /// if a line has more than one impression, impressions=... Or session=.., for models that need
+    /// sessions: the lines of a session are one list, wherever they stand; all sessions are in
+    /// memory until the log is read. `query` may be left out
     #[arg(long, value_name = "KEY=COLUMN,..", conflicts_with = "counts")]
     pub(super) columns: Option<String>,
-    /// Fit to counts instead of logs: CSV or Parquet tables with the columns query, item, position, clicks, impressions
+    /// Fit to counts instead of logs: CSV or Parquet tables with the columns query, item, position,
+    /// clicks, impressions
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(super) counts: Vec<PathBuf>,
     /// Models to fit, separated by commas
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "all")]
-    pub(super) model: Vec<ModelName>,
+    #[arg(long, value_parser = model_parser(), value_delimiter = ',', default_value = "all")]
+    pub(super) model: Vec<Option<Model>>,
     /// Directory for the parameters, the comparison, the figures and the spec
     #[arg(long, value_name = "DIR")]
     pub(super) out: PathBuf,
@@ -56,9 +58,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = integer::<u8>(1..=64))]
     pub(super) positions: Option<u8>,
     /// Whether queries have their own examination (pbm) and leaving (dcm), or all share them
-    #[arg(long, value_enum, default_value_t = ScopeName::Query)]
-    pub(super) scope: ScopeName,
-    /// Pseudo-impressions of every item's prior, which is centred at the mean of the query; 0 for none [default: estimated from the log]
+    #[arg(long, value_parser = scope_parser(), default_value = "query")]
+    pub(super) scope: Scope,
+    /// Pseudo-impressions of every item's prior, which is centred at the mean of the query; 0 for
+    /// none [default: estimated from the log]
     #[arg(long, value_name = "STRENGTH", value_parser = strength)]
     pub(super) prior: Option<f64>,
     /// Skip invalid lines and count them by reason, instead of stopping at the first
@@ -67,13 +70,15 @@ pub(crate) struct Arguments {
     /// Maximal share of lines, of impressions and of clicks that may be skipped [default: 0.01]
     #[arg(long, value_name = "SHARE", requires = "lenient")]
     pub(super) max_skipped: Option<f64>,
-    /// Hold out one session in N to compare the models on (one impression if lines are not sessions)
+    /// Hold out one session in N to compare the models on (one impression if lines are not
+    /// sessions)
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = integer::<u64>(2..=u64::MAX))]
     pub(super) held_out: u64,
     /// Seed of the choice of the held-out sessions
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = integer::<u64>(0..=u64::MAX))]
     pub(super) seed: u64,
-    /// Answer for the N queries with the most lists what today's ranking loses and what a policy would gain; 0 for no answer
+    /// Answer for the N queries with the most lists what today's ranking loses and what a policy
+    /// would gain; 0 for no answer
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = integer::<u16>(0..=1000))]
     pub(super) answer: u16,
     /// How parameters are written [default: json, or parquet for more than 1,000,000 of them]
@@ -98,41 +103,29 @@ fn format_parser() -> impl TypedValueParser<Value = &'static FormatRow> {
         .try_map(|name| formats::find(&name).ok_or("no format"))
 }
 
-/// A model by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum ModelName {
-    /// Position-based
-    Pbm,
-    /// Cascade: users stop at the first click
-    Cascade,
-    /// Dependent clicks: users may leave after a click, with a probability for each position
-    Dcm,
-    /// User browsing: examination depends on the position and the last click
-    Ubm,
-    /// Simplified dynamic Bayesian network: users may leave after a click, with a probability for each item
-    Sdbn,
-    /// Dynamic Bayesian network: users may leave after a click, with a probability for each item, and may stop anywhere
-    Dbn,
-    /// Click chain: users go on with a probability that depends on whether they clicked, and on what
-    Ccm,
-    /// Every model that the log supports
-    All,
-}
-
-impl ModelName {
-    /// The model; `None` for all models.
-    pub(super) fn model(self) -> Option<Model> {
-        Some(match self {
-            Self::Pbm => Model::Pbm,
-            Self::Cascade => Model::Cascade,
-            Self::Dcm => Model::Dcm,
-            Self::Ubm => Model::Ubm,
-            Self::Sdbn => Model::Sdbn,
-            Self::Dbn => Model::Dbn,
-            Self::Ccm => Model::Ccm,
-            Self::All => return None,
-        })
-    }
+/// Reads a model by its name; `None` stands for all.
+fn model_parser() -> impl TypedValueParser<Value = Option<Model>> {
+    let values = [
+        ("pbm", "Position-based"),
+        ("cascade", "Cascade: users stop at the first click"),
+        ("dcm", "Dependent clicks: users may leave after a click, with a probability for each position"),
+        ("ubm", "User browsing: examination depends on the position and the last click"),
+        (
+            "sdbn",
+            "Simplified dynamic Bayesian network: users may leave after a click, with a probability for each item",
+        ),
+        (
+            "dbn",
+            "Dynamic Bayesian network: users may leave after a click, with a probability for each item, and may stop anywhere",
+        ),
+        (
+            "ccm",
+            "Click chain: users go on with a probability that depends on whether they clicked, and on what",
+        ),
+        ("all", "Every model that the log supports"),
+    ];
+    PossibleValuesParser::new(values.map(|(name, help)| PossibleValue::new(name).help(help)))
+        .map(|name| Model::from_name(&name))
 }
 
 /// The source of the settings. Messages name what to change there.
@@ -145,13 +138,11 @@ pub(super) enum SettingSource {
     Experiment,
 }
 
-/// A scope by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum ScopeName {
-    /// Every query has its own
-    Query,
-    /// All queries share the same
-    Site,
+/// Reads a scope by its name.
+fn scope_parser() -> impl TypedValueParser<Value = Scope> {
+    let values = [("query", "Every query has its own"), ("site", "All queries share the same")];
+    PossibleValuesParser::new(values.map(|(name, help)| PossibleValue::new(name).help(help)))
+        .map(|name| if name == "site" { Scope::Site } else { Scope::Query })
 }
 
 /// How an experiment reads a log: format, filter, and prior.
@@ -179,7 +170,7 @@ impl Arguments {
             format: Some(how.format),
             columns: None,
             counts: Vec::new(),
-            model: vec![ModelName::Pbm],
+            model: vec![Some(Model::Pbm)],
             out,
             first_position: 1,
             clip_clicks: false,
@@ -188,7 +179,7 @@ impl Arguments {
             min_items: how.min_items,
             top_queries: how.top_queries,
             positions: Some(how.positions),
-            scope: ScopeName::Query,
+            scope: Scope::Query,
             prior: how.prior,
             lenient: false,
             max_skipped: None,
@@ -217,11 +208,7 @@ impl Arguments {
 
     /// The options of the fits.
     pub(super) fn options(&self) -> Options {
-        let scope = match self.scope {
-            ScopeName::Query => Scope::Query,
-            ScopeName::Site => Scope::Site,
-        };
-        Options { prior_strength: self.prior, scope, ..Options::default() }
+        Options { prior_strength: self.prior, scope: self.scope, ..Options::default() }
     }
 
     /// The files read, as they were typed.
@@ -240,9 +227,10 @@ impl Arguments {
         self.format.map_or("counts", |format| format.name).to_owned()
     }
 
-    /// All settings that the results depend on. The form of the parameters is not among them: the same fit may be written again in another.
+    /// All settings that the results depend on. The form of the parameters is not one of them: the
+    /// same fit may be written again in another.
     pub(super) fn settings(&self, inputs: &Inputs) -> Value {
-        let models: Vec<_> = self.model.iter().map(|&model| name(Some(model))).collect();
+        let models: Vec<_> = self.model.iter().map(|model| model.map_or("all", Model::name)).collect();
         json!({
             "name": format!("fit of {}", self.named()),
             "logs": inputs.settings(),
@@ -256,7 +244,7 @@ impl Arguments {
             "min_items": self.min_items,
             "top_queries": self.top_queries,
             "positions": self.positions,
-            "scope": name(Some(self.scope)),
+            "scope": if self.scope == Scope::Site { "site" } else { "query" },
             "prior": self.prior,
             "max_skipped": self.lenient.then(|| self.share_to_skip()),
             "held_out": self.held_out,
@@ -275,9 +263,4 @@ impl Arguments {
 fn strength(text: &str) -> Result<f64, String> {
     let strength = text.parse().ok().filter(|strength| (0.0..=1e9).contains(strength));
     strength.ok_or_else(|| "expected a number from 0 to 1e9".to_owned())
-}
-
-/// The name of a value on the command line.
-fn name<T: ValueEnum>(value: Option<T>) -> Option<String> {
-    Some(value?.to_possible_value()?.get_name().to_owned())
 }

@@ -15,13 +15,13 @@ const QUERIES: usize = 8;
 /// The maximal numbers of queries and of items of each in a figure of items.
 const QUERIES_OF_ITEMS: usize = 4;
 const ITEMS: usize = 10;
-/// The maximal number of letters of a name in a figure, and the number of first letters kept in a longer name.
+/// The maximal number of letters of a name, and of first letters kept of a longer one.
 const LONGEST_NAME: usize = 24;
 const BEGINNING: usize = 7;
 /// The distance between the bars of two curves, if positions or items are at distance 1.
 const APART: f64 = 0.07;
 
-/// Draws examination by position in the position-based model: of all queries together, or of the queries with the most impressions.
+/// Draws examination by position (pbm), of all queries together or of the largest ones.
 pub(super) fn examination(pbm: &Fit, whole: &WholeLog) -> Result<String> {
     let (rows, what): (Vec<(String, &[Estimate])>, _) = if pbm.scope() == Scope::Site {
         (vec![("all queries".to_owned(), pbm.site_positions())], "all queries".to_owned())
@@ -56,8 +56,8 @@ pub(super) fn examination(pbm: &Fit, whole: &WholeLog) -> Result<String> {
     )
 }
 
-/// Draws the attraction of the items with the most impressions, for the queries with the most impressions. A single query has its items by
-/// name; several queries have theirs by rank, from the most to the least attractive.
+/// Draws the attraction of the most shown items of the largest queries: of a single query by name,
+/// of several by rank, the most attractive first.
 pub(super) fn attraction(fit: &Fit, whole: &WholeLog) -> Result<String> {
     let shown = largest(fit, whole, QUERIES_OF_ITEMS);
     let sorted: Vec<Vec<&ItemFit>> = shown.iter().map(|query| most_shown(query)).collect();
@@ -165,7 +165,7 @@ fn of_queries(shown: usize, all: usize) -> String {
     }
 }
 
-/// Shortens a name for figures. Names of one log, such as addresses, often begin alike, so the end of a long name is kept too.
+/// Shortens a name. Its end is kept too, since names such as addresses often begin alike.
 fn short(whole: &WholeLog, id: Id) -> String {
     let name = whole.counts.names().name(id);
     let visible = |letter| if has_invisible(letter) { "?" } else { letter };

@@ -1,8 +1,8 @@
-//! The input files of a fit, with their SHA-256, and with copies of inputs that can be read only once.
+//! The input files of a fit, with SHA-256, which is part of the fit's identity.
 //!
-//! The digests are part of the fit's identity, so a changed log is another fit. A file is hashed before it is read; its size and time of
-//! change are checked after it was read. Standard input and pipes are hashed while they are copied into a temporary file without a
-//! name, which disappears when the process ends, in whatever way.
+//! A file is hashed before it is read; size and time of change are checked afterwards. Standard
+//! input and pipes are hashed while they are copied into a temporary file without a name, which
+//! disappears with the process.
 
 use crate::progress::Progress;
 use anyhow::{Context as _, Result, bail};
@@ -36,7 +36,7 @@ const BLOCK: usize = 1 << 18;
 const MEGABYTE: u64 = 1_000_000;
 
 impl Inputs {
-    /// Hashes files, and copies those that can be read only once. `tell` receives notes for the user.
+    /// Hashes files, and copies those that can be read only once. `tell` gets notes for the user.
     pub(super) fn open(paths: Vec<PathBuf>, quiet: bool, tell: impl Fn(&str)) -> Result<Self> {
         let mut canonical: Vec<(PathBuf, &Path)> = Vec::new();
         for path in &paths {
@@ -64,7 +64,7 @@ impl Inputs {
         Ok(Self(files))
     }
 
-    /// Opens all files for a reader, from the beginning. `watch` receives the number of bytes of each read.
+    /// Opens all files for a reader. `watch` gets the number of bytes of each read.
     pub(super) fn read<'a>(&'a self, watch: &'a (dyn Fn(u64) + Sync)) -> Result<Vec<Input<'a>>> {
         let input = |file: &'a InputFile| {
             let input = match &file.copy {

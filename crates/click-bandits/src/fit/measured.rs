@@ -1,4 +1,4 @@
-//! Fits the users of a log for a paper's experiment: position-based models of its queries, made by `fit` and written beside the report.
+//! Fits the users of a log for a paper's experiment, beside the report.
 
 use super::arguments::{Arguments, HowToRead};
 use super::{Outcome, fit_and_write};
@@ -8,8 +8,9 @@ use click_logs::study::Study;
 use experiment::{FittedQuery, Queries};
 use std::path::{Path, PathBuf};
 
-/// Fits the queries of a log. They are ordered by the number of items, then of impressions, as papers list them. `may_write` gets the
-/// SHA-256 of the parameters; if it refuses, nothing is written.
+/// Position-based models of the queries of a log, ordered by the number of items, then of
+/// impressions, as papers list them. Nothing is written if `may_write` refuses the SHA-256 of the
+/// parameters.
 pub(crate) fn queries_of_log(
     log: &Path,
     how: &HowToRead,

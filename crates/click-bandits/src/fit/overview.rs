@@ -1,5 +1,4 @@
-//! The overview that `fit` prints at the end: counts of what was read, the comparison of models, warnings, and the directory of the
-//! results.
+//! The overview that `fit` prints at the end.
 
 use super::arguments::Arguments;
 use super::{Outcome, PAGE, PARAMETERS_PARQUET, SPEC, answer};

@@ -7,7 +7,7 @@ use click_logs::study::WholeLog;
 use experiment::number::{counted, fixed};
 use report::html::Html;
 
-/// The page of a fit. `figures` are drawings, and `table` is the name of the file with the parameters.
+/// The page of a fit. `figures` are drawings, `table` names the file with the parameters.
 pub(super) fn page(
     arguments: &Arguments,
     whole: &WholeLog,

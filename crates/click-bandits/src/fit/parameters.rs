@@ -1,7 +1,5 @@
-//! How the parameters are written: all of them to `parameters.json` and `parameters.csv`; or, if they are large, to `parameters.parquet`.
-//!
-//! Both JSON and CSV are texts, and JSON has the name of its field beside every number. With the Parquet table, `parameters.json` has what
-//! belongs to all queries together, and the name of the table.
+//! How the parameters are written: all to `parameters.json` and `parameters.csv`; or, if they are
+//! large, to `parameters.parquet`, and those of all queries together to `parameters.json`.
 
 use super::{PARAMETERS_CSV, PARAMETERS_PARQUET, tables};
 use anyhow::{Result, bail};

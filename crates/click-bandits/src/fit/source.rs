@@ -1,4 +1,4 @@
-//! Reads the log, with progress and messages of the command: the models that it supports, and their study.
+//! Reads the log and fits, with progress and the command's messages.
 
 use super::arguments::{Arguments, SettingSource};
 use super::inputs::Inputs;
@@ -47,7 +47,7 @@ impl Source {
             }
             Some(_) => None,
         };
-        let named = arguments.model.iter().map(|name| name.model());
+        let named = arguments.model.iter().copied();
         let chosen = Chosen::new(named, no_sessions.is_none());
         let Chosen { models, left_out } = chosen.map_err(|model| {
             let why = no_sessions.clone().unwrap_or_default();
@@ -246,7 +246,8 @@ fn with_sessions() -> String {
     formats::names(|row| row.sessions == SessionsOf::Log).join(" or ")
 }
 
-/// Suppresses the messages of panics. The Parquet library may panic on a damaged file; the reader turns that into an error for the user.
+/// Suppresses the messages of panics, into which a damaged Parquet file may drive its library. The
+/// reader turns them into errors.
 fn without_panic_messages<T>(read: impl FnOnce() -> T) -> T {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));

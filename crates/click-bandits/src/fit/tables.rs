@@ -1,8 +1,8 @@
 //! Tables for other programs: `parameters.csv`, `comparison.csv`, `counts.csv`.
 //!
-//! Names come from a log and cannot be trusted. `parameters.csv` is made to be viewed: characters that control a terminal are escaped in
-//! the form `\u{1b}`, and a name that a spreadsheet would evaluate as a formula has an apostrophe before it. `parameters.json`, and
-//! `counts.csv`, which can be read back, have the names unchanged.
+//! Names come from a log. In `parameters.csv`, which is for viewing, characters that control a
+//! terminal are escaped, and an apostrophe precedes a name that a spreadsheet would evaluate as a
+//! formula. Other files have names unchanged.
 
 use crate::terminal;
 use anyhow::Result;
@@ -10,7 +10,7 @@ use click_logs::Counts;
 use click_logs::fit::{Comparison, Fit};
 use click_logs::parameters::{ParameterRow, for_each_parameter};
 
-/// `parameters.csv`: one row for each parameter. Parameters of positions that all queries share have no query.
+/// `parameters.csv`: a row for each parameter, without a query if all queries share it.
 pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record([
@@ -59,12 +59,13 @@ fn shown(name: &str) -> String {
     format!("{apostrophe}{name}")
 }
 
-/// Whether a spreadsheet would evaluate a text as a formula, by its first character. A plain number is not a formula.
+/// Whether a spreadsheet would evaluate a text as a formula. A plain number is not one.
 fn is_formula(text: &str) -> bool {
     text.starts_with(['=', '@']) || (text.starts_with(['+', '-']) && text.parse::<f64>().is_err())
 }
 
-/// `comparison.csv`: one row for each model, and one for each model and rank. Differences are from the first model, the best one.
+/// `comparison.csv`: a row for each model, and for each model and rank. Differences are from the
+/// best model, the first one.
 pub(super) fn comparison(comparison: Option<&Comparison>) -> Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_record([

@@ -1,17 +1,9 @@
-//! Estimates a preference matrix from interleaved comparisons of the features of a LETOR collection.
+//! Estimates a preference matrix from interleaved comparisons of the features of a LETOR
+//! collection: `preferences.csv`, `counts.csv` with the intervals of pairs, and `progress.json`.
 //!
-//! Files in the directory:
-//!
-//! | file | content |
-//! |---|---|
-//! | `preferences.csv` | the matrix, one line for each row |
-//! | `counts.csv` | one row for each pair of features: comparisons won by each, ties, the estimate and its interval |
-//! | `progress.json` | the pairs that are done; it is kept afterwards |
-//! | `manifest.json` | collection with its SHA-256, interleaving, user, comparisons and seed, and the SHA-256 of the files |
-//!
-//! A run that was killed continues with the remaining pairs when it is started again. The result has the same bytes, since every pair has
-//! its own random numbers. A directory is refused if it has files that this program did not write, the progress of other rankings or
-//! settings, or another run in progress.
+//! A run that was killed continues with the remaining pairs, and gives the same bytes, since every
+//! pair has random numbers of its own. A directory is refused if it has foreign files, the progress
+//! of other rankings or settings, or a run in progress.
 
 use super::sampling::pairs;
 use crate::progress::Progress as Display;
@@ -114,7 +106,7 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
-    /// Estimates the matrix of the collection in a file, or of the synthetic one. The progress is kept in `out`.
+    /// Estimates the matrix of a collection, by default the synthetic one.
     pub(crate) fn make(
         collection: Option<&Path>,
         arguments: &EstimateArguments,

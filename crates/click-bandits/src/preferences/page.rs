@@ -54,7 +54,7 @@ pub(super) struct MatrixReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     features: Vec<usize>,
     n_items: usize,
-    /// The item that beats all others. For an estimate it is given only if the comparisons are sufficient.
+    /// The item that beats all others; of an estimate only if the comparisons are sufficient.
     condorcet_winner: Option<usize>,
     copeland: Copeland,
     borda: Borda,
@@ -100,8 +100,8 @@ fn numbers(items: &[ItemId]) -> Vec<usize> {
 }
 
 impl MatrixReport {
-    /// The report of a matrix, and of the comparisons that it was estimated from, if any, with the number of the feature of each
-    /// row. Shows progress unless `quiet`.
+    /// The report of a matrix. `comparisons` are those of an estimate, with the feature of each
+    /// row.
     pub(super) fn of(
         file: &MatrixFile,
         comparisons: Option<(&Preferences, Vec<usize>)>,
@@ -228,7 +228,7 @@ impl MatrixReport {
         lines
     }
 
-    /// The sizes of subsets in the report: powers of two, the size with the smallest share, and all items.
+    /// Powers of two, the size with the smallest share, and all items.
     fn sizes(&self) -> Vec<usize> {
         let mut sizes: Vec<usize> = std::iter::successors(Some(2), |size| Some(size * 2))
             .take_while(|size| *size < self.n_items)
@@ -315,7 +315,7 @@ mod tests {
         let report = MatrixReport::of(&MatrixFile::read(&path).unwrap(), None, true).unwrap();
         assert_eq!((report.condorcet_winner, report.n_three_cycles), (Some(0), 1));
         assert_eq!((report.total_order.clone(), report.strongly_transitive), (None, false));
-        // A preference of .4 over 1/2 among the others, and .1 over 1/2 against each: the ratio is four.
+        // A preference of .4 over 1/2 among the others, and .1 against each: the ratio is four.
         assert!((report.gamma.unwrap() - 4.0).abs() < 1e-9);
         let text = report.to_string();
         assert!(text.starts_with("Preferences among 4 items, of m.csv (SHA-256 "), "{text}");

@@ -18,11 +18,13 @@ const MAX_ROWS: usize = 10_000;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Sampling {
     comparisons_per_pair: u64,
-    /// The maximal probability that a statement is wrong: all intervals of pairs at once, the Condorcet winner, the Borda winners.
+    /// The maximal probability that a statement is wrong: all intervals of pairs at once, the
+    /// Condorcet winner, the Borda winners.
     miss: f64,
-    /// The maximal probability that any item that is not the Condorcet winner is named this clearly; `None` if no winner is named.
+    /// The maximal probability that a wrong Condorcet winner is named this clearly, if one is
+    /// named.
     condorcet_miss: Option<f64>,
-    /// The item that beats all others in the estimate, and the number of others that it beats for certain.
+    /// The item that beats all others in the estimate.
     leader: Option<Leader>,
     /// Items that may be Copeland winners: no other item beats more for certain.
     copeland_winners: Vec<usize>,

@@ -43,7 +43,8 @@ pub(super) fn experiments(arguments: &Arguments) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// Runs several experiments, and writes the index after each of them. An experiment with an error does not keep the others from being run.
+/// Runs several experiments, and writes the index after each. An error does not keep the others
+/// from being run.
 pub(super) fn run(arguments: &Arguments, experiments: &[PathBuf]) -> Result<ExitCode> {
     let (out, suffix) = (&arguments.out, scale(arguments));
     let mut folders: Vec<String> = Vec::new();

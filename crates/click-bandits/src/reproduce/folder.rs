@@ -1,11 +1,11 @@
-//! The folder of a report whose directory is not given: named after the experiment and what is run of it.
+//! The folder of a report without `--out`, named after the experiment and what is run of it.
 
 use super::Arguments;
 use anyhow::{Context as _, Result};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The name of the folder: reports of different data, panels, scales and shards have different ones.
+/// The name of the folder. Other data, panels, scales and shards have other names.
 pub(super) fn of(arguments: &Arguments) -> Result<String> {
     let experiment = &arguments.experiment;
     let name = experiment.file_name().with_context(|| {

@@ -116,7 +116,7 @@ pub(super) fn fitted_queries(
         .context("--data")
 }
 
-/// Whether a file begins like JSON, which no log does. If the file cannot be read, its reader reports the error.
+/// Whether a file begins like JSON, which no log does. An unreadable file is left to its reader.
 fn begins_like_json(file: &Path) -> bool {
     let mut beginning = [0; 64];
     let is_file = fs::metadata(file).is_ok_and(|metadata| metadata.is_file());

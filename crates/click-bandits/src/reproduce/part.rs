@@ -1,6 +1,5 @@
-//! Parts of a reproduction: the same shard of every simulation, and a file that says how it was run.
-//!
-//! The file has the hashes of experiment, claims and data. `merge` reads them again and compares.
+//! Parts of a reproduction: a shard of every simulation, and a file with the hashes of experiment,
+//! claims and data, which `merge` compares.
 
 use super::Arguments;
 use crate::AllowedArguments;
@@ -82,7 +81,7 @@ impl PartOfReproduction {
             );
         }
         match Self::read(out)? {
-            // As of a single experiment: another shard is replaced, and what was played by another program.
+            // As in a single experiment, another shard is replaced, and one of another program.
             Some(found) if found.owner != self.owner || !(fresh || found.is_same(self)) => bail!(
                 "{}: holds shard {} of {}, with other settings or of another program: give another --out",
                 out.display(),
@@ -132,7 +131,8 @@ impl PartOfReproduction {
         write().with_context(|| format!("{}: cannot be written", path.display()))
     }
 
-    /// The arguments with which the whole reproduction is run. `experiment` and `data` replace the paths of the part.
+    /// The arguments of the whole reproduction. `experiment` and `data` replace the paths of the
+    /// part.
     pub(crate) fn arguments(
         &self,
         experiment: Option<&Path>,

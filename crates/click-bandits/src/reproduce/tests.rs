@@ -88,7 +88,8 @@ fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<PanelRun> {
     }
 }
 
-/// A directory with an experiment and this known verdict, and the arguments to run it into `out` inside it.
+/// A directory with an experiment and this known verdict, and the arguments to run it into `out`
+/// inside it.
 fn prepared(known: &str) -> (tempfile::TempDir, Arguments) {
     let top = tempdir().unwrap();
     fs::write(top.path().join("experiment.toml"), EXPERIMENT).unwrap();
@@ -212,7 +213,8 @@ fn a_quick_check_fails_if_more_than_a_tenth_of_the_claims_stay_open() {
     };
     assert!(ok(10, 0, |_| {}) && ok(10, 1, |_| {}));
     assert!(!ok(10, 2, |_| {}) && !ok(9, 1, |_| {}));
-    // With one panel, or with another number of runs, a check fails only if a verdict contradicts the known one.
+    // With one panel, or with another number of runs, a check fails only if a verdict contradicts
+    // the known one.
     assert!(ok(9, 1, |arguments| arguments.panel = Some("first".to_owned())));
     assert!(ok(9, 1, |arguments| arguments.runs = Some(10)));
 }
@@ -358,7 +360,8 @@ fn variants_have_their_own_folders_and_shared_figures() {
     }
     assert_eq!(page.matches("<svg ").count(), 6);
     assert!(page.matches("<script").count() == 1 && !page.contains("flat < steep"));
-    // The same experiment may be run again. Without `claims.json` its figures count as foreign, and are not replaced.
+    // The same experiment may be run again. Without `claims.json` its figures count as foreign, and
+    // are not replaced.
     assert!(reproduce(&arguments, None, simulate(-9.0)).unwrap().ok);
     fs::remove_file(arguments.out.join("claims.json")).unwrap();
     fs::remove_file(arguments.out.join("index.html")).unwrap();
@@ -407,7 +410,8 @@ evidence = "nobody has the data"
     (top, arguments)
 }
 
-/// The names and numbers of runs of all simulated experiments, the verdicts on the claims, and whether the check passed.
+/// The names and numbers of runs of all simulated experiments, the verdicts on the claims, and
+/// whether the check passed.
 fn ran(arguments: &Arguments) -> (Vec<(String, u64)>, Vec<serde_json::Value>, bool) {
     let (mut jobs, mut inner) = (Vec::new(), simulate(-9.0));
     let ok = reproduce(arguments, None, |job| {
