@@ -92,33 +92,3 @@ pub(crate) fn bare_name(argument: &Path) -> Option<Cow<'_, str>> {
     let is_bare = matches!(components.next(), Some(Component::Normal(_))) && components.next().is_none();
     (is_bare && !text.contains(std::path::is_separator)).then_some(text)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bare_name_is_an_experiment_and_a_path_is_a_directory() {
-        let place = |argument: &str| Place::of(Path::new(argument)).map_err(|error| error.to_string());
-        assert!(matches!(place("kdd2012"), Ok(Place::Program(Embedded { name: "kdd2012", .. }))));
-        for directory in ["./kdd2012", "kdd2012/", "/kdd2012", ".", "..", "a/b", "./nothing"] {
-            assert_eq!(place(directory), Ok(Place::Directory(PathBuf::from(directory))), "{directory}");
-        }
-        let error = place("kdd2013").unwrap_err();
-        assert!(error.contains("did you mean `kdd2012`?") && error.contains("rank1-needle"), "{error}");
-        // A folder of this package, in which tests run.
-        assert!(place("src").unwrap_err().contains("the directory of this name is `./src`"));
-        assert!(place("").is_ok());
-    }
-
-    #[test]
-    fn every_experiment_has_its_files_and_finds_those_that_it_names() {
-        assert!(EXPERIMENTS.len() >= 10);
-        for embedded in EXPERIMENTS {
-            for file in ["experiment.toml", "claims.toml", "README.md"] {
-                assert!(embedded.text(file).is_some_and(|text| text.len() > 500), "{}/{file}", embedded.name);
-            }
-            assert_ne!(embedded.name, ALL);
-        }
-    }
-}

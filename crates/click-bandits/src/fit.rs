@@ -13,7 +13,7 @@ mod records;
 mod source;
 mod tables;
 
-pub(crate) use self::arguments::{Arguments, HowToRead};
+pub(crate) use self::arguments::Arguments;
 pub(crate) use self::measured::queries_of_log;
 
 use self::arguments::SettingSource;
@@ -67,8 +67,8 @@ const PAGE: &str = "index.html";
 
 /// The fits that were made and written.
 #[derive(Debug)]
-pub(crate) struct Outcome {
-    source: Source,
+pub(crate) struct Outcome<'a> {
+    source: Source<'a>,
     study: Study,
     /// The answer, or why there is none.
     answer: Result<Answer, String>,
@@ -85,7 +85,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// Fits, and writes if `may_write` agrees; it gets the SHA-256 of the parameters.
-fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<()>) -> Result<Outcome> {
+fn fit_and_write<'a>(
+    arguments: &'a Arguments,
+    may_write: impl FnOnce(&str) -> Result<()>,
+) -> Result<Outcome<'a>> {
     let started = Moment::now();
     Form::check(arguments.parameters)?;
     let source = Source::new(arguments)?;

@@ -224,7 +224,6 @@ fn read_as(model: &Model) -> Option<&'static Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::discover::page::WIDTH;
     use experiment::Experiment;
 
     /// The text with every key switched on.
@@ -268,17 +267,6 @@ mod tests {
                     model.name,
                     key.name
                 );
-            }
-        }
-    }
-
-    #[test]
-    fn comments_fit_into_a_terminal() {
-        for model in MODELS {
-            for line in
-                commented(model).lines().filter(|line| line.starts_with("# ") && !line.contains(" = "))
-            {
-                assert!(line.chars().count() <= WIDTH, "{}: {line}", model.name);
             }
         }
     }

@@ -13,16 +13,3 @@ fn git() -> Option<Git> {
     let (commit, dirty) = (option_env!("CLICK_BANDITS_COMMIT")?, option_env!("CLICK_BANDITS_DIRTY")?);
     Some(Git { commit: commit.to_owned(), dirty: dirty == "true" })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_commit_is_a_full_hash() {
-        // A build from an archive has no commit.
-        if let Some(Git { commit, .. }) = git() {
-            assert!(commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{commit}");
-        }
-    }
-}

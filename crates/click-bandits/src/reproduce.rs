@@ -423,17 +423,7 @@ fn verdicts(report: &Report<'_>, out: &Path) -> String {
         ]);
     }
     rows[0][0].insert_str(0, "  ");
-    // A long name is printed in full, but columns are at most 60 wide.
-    let width =
-        |column: usize| rows.iter().map(|row| terminal::width(&row[column])).max().unwrap_or(0).min(60);
-    let widths = [0, 1, 2].map(width);
-    let mut text = String::new();
-    for row in &rows {
-        for (cell, width) in row.iter().zip(widths) {
-            let _ = write!(text, "{}  ", terminal::left(cell, width));
-        }
-        let _ = writeln!(text, "{}", terminal::in_line(&row[3]));
-    }
+    let mut text = terminal::table(&rows, 0..0);
     let scale = if report.quick { " (quick)" } else { "" };
     let mark = if report.is_as_known() { "" } else { " (marked with !)" };
     let _ = writeln!(

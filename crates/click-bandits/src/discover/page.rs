@@ -92,23 +92,3 @@ impl fmt::Display for Page {
 pub(crate) fn plain(markdown: &str) -> String {
     markdown.replace('`', "").trim().trim_end_matches('*').to_owned()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_begins_beside_its_name_or_below_it() {
-        let page = |name: &str, text: &str| {
-            let mut page = Page::default();
-            page.beside(2, name, 8, text);
-            page.to_string()
-        };
-        assert_eq!(page("ab", "cd"), "  ab    cd\n");
-        assert_eq!(page("abcdefg", "cd"), "  abcdefg\n        cd\n");
-        assert_eq!(page("ab", ""), "  ab\n");
-        let long = "word ".repeat(30);
-        assert!(page("ab", &long).lines().skip(1).all(|line| line.starts_with("        word")));
-        assert!(page("ab", &long).lines().all(|line| line.len() <= WIDTH));
-    }
-}

@@ -9,90 +9,90 @@ use click_logs::Filter;
 use click_logs::fit::{Model, Options, Scope};
 use click_logs::formats::{self, FormatRow};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The arguments of `fit`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Click logs, read one after another; plain or compressed with gzip; - is standard input
     #[arg(value_name = "LOG", required_unless_present = "counts", conflicts_with = "counts")]
-    pub(super) logs: Vec<PathBuf>,
+    pub(crate) logs: Vec<PathBuf>,
     /// Format of the logs
     #[arg(long, value_parser = format_parser(), required_unless_present = "counts", conflicts_with = "counts")]
-    pub(super) format: Option<&'static FormatRow>,
+    pub(crate) format: Option<&'static FormatRow>,
     /// Names of the columns, for formats that need them: query=..,item=..,position=..,click=.. and,
     /// if a line has more than one impression, impressions=... Or session=.., for models that need
     /// sessions: the lines of a session are one list, wherever they stand; all sessions are in
     /// memory until the log is read. `query` may be left out
     #[arg(long, value_name = "KEY=COLUMN,..", conflicts_with = "counts")]
-    pub(super) columns: Option<String>,
+    pub(crate) columns: Option<String>,
     /// Fit to counts instead of logs: CSV or Parquet tables with the columns query, item, position,
     /// clicks, impressions
     #[arg(long, value_name = "FILE", num_args = 1..)]
-    pub(super) counts: Vec<PathBuf>,
+    pub(crate) counts: Vec<PathBuf>,
     /// Models to fit, separated by commas
     #[arg(long, value_parser = model_parser(), value_delimiter = ',', default_value = "all")]
-    pub(super) model: Vec<Option<Model>>,
+    pub(crate) model: Vec<Option<Model>>,
     /// Directory for the parameters, the comparison, the figures and the spec
     #[arg(long, value_name = "DIR")]
-    pub(super) out: PathBuf,
+    pub(crate) out: PathBuf,
     /// Number of the first position, 0 or 1, in logs with --columns and in --counts
     #[arg(long, value_name = "P", default_value_t = 1, value_parser = integer::<u8>(0..=1))]
-    pub(super) first_position: u8,
+    pub(crate) first_position: u8,
     /// Clip the clicks of a line to its impressions, and print how many clicks are dropped
     #[arg(long)]
-    pub(super) clip_clicks: bool,
+    pub(crate) clip_clicks: bool,
     /// Keep only items with at least N impressions at every position
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = integer::<u64>(0..=u64::MAX))]
-    pub(super) min_impressions: u64,
+    pub(crate) min_impressions: u64,
     /// Keep only items with at least N impressions in total
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = integer::<u64>(0..=u64::MAX))]
-    pub(super) min_total_impressions: u64,
+    pub(crate) min_total_impressions: u64,
     /// Keep only queries with at least N such items
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = integer::<u32>(1..=u32::MAX.into()))]
-    pub(super) min_items: u32,
+    pub(crate) min_items: u32,
     /// Keep only the N queries with the most impressions
     #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX.into()))]
-    pub(super) top_queries: Option<u32>,
+    pub(crate) top_queries: Option<u32>,
     /// Keep only the first N positions; those left out may be beyond the 64 that a list may have
     #[arg(long, value_name = "N", value_parser = integer::<u8>(1..=64))]
-    pub(super) positions: Option<u8>,
+    pub(crate) positions: Option<u8>,
     /// Whether queries have their own examination (pbm) and leaving (dcm), or all share them
     #[arg(long, value_parser = scope_parser(), default_value = "query")]
-    pub(super) scope: Scope,
+    pub(crate) scope: Scope,
     /// Pseudo-impressions of every item's prior, which is centred at the mean of the query; 0 for
     /// none [default: estimated from the log]
     #[arg(long, value_name = "STRENGTH", value_parser = strength)]
-    pub(super) prior: Option<f64>,
+    pub(crate) prior: Option<f64>,
     /// Skip invalid lines and count them by reason, instead of stopping at the first
     #[arg(long)]
-    pub(super) lenient: bool,
+    pub(crate) lenient: bool,
     /// Maximal share of lines, of impressions and of clicks that may be skipped [default: 0.01]
     #[arg(long, value_name = "SHARE", requires = "lenient")]
-    pub(super) max_skipped: Option<f64>,
+    pub(crate) max_skipped: Option<f64>,
     /// Hold out one session in N to compare the models on (one impression if lines are not
     /// sessions)
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = integer::<u64>(2..=u64::MAX))]
-    pub(super) held_out: u64,
+    pub(crate) held_out: u64,
     /// Seed of the choice of the held-out sessions
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = integer::<u64>(0..=u64::MAX))]
-    pub(super) seed: u64,
+    pub(crate) seed: u64,
     /// Answer for the N queries with the most lists what today's ranking loses and what a policy
     /// would gain; 0 for no answer
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = integer::<u16>(0..=1000))]
-    pub(super) answer: u16,
+    pub(crate) answer: u16,
     /// How parameters are written [default: json, or parquet for more than 1,000,000 of them]
     #[arg(long, value_enum, value_name = "FORM")]
-    pub(super) parameters: Option<Form>,
+    pub(crate) parameters: Option<Form>,
     /// Number of threads that read the log; fits use one per core [default: one per core]
     #[arg(long, value_name = "N", value_parser = threads)]
-    pub(super) threads: Option<u16>,
+    pub(crate) threads: Option<u16>,
     /// Print no progress and no overview
     #[arg(long)]
-    pub(super) quiet: bool,
+    pub(crate) quiet: bool,
     /// The source of the settings, for messages
     #[arg(skip)]
-    pub(super) settings_from: SettingSource,
+    pub(crate) settings_from: SettingSource,
 }
 
 /// Reads a format by its name.
@@ -130,7 +130,7 @@ fn model_parser() -> impl TypedValueParser<Value = Option<Model>> {
 
 /// The source of the settings. Messages name what to change there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum SettingSource {
+pub(crate) enum SettingSource {
     /// Options of the command line.
     #[default]
     CommandLine,
@@ -145,42 +145,26 @@ fn scope_parser() -> impl TypedValueParser<Value = Scope> {
         .map(|name| if name == "site" { Scope::Site } else { Scope::Query })
 }
 
-/// How an experiment reads a log: format, filter, and prior.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct HowToRead {
-    /// The format of the log; one that needs no names of columns.
-    pub(crate) format: &'static FormatRow,
-    /// The minimal number of impressions of an item at every position.
-    pub(crate) min_impressions: u64,
-    /// The minimal number of such items of a query.
-    pub(crate) min_items: u32,
-    /// The maximal number of queries, those with the most impressions; all if absent.
-    pub(crate) top_queries: Option<u32>,
-    /// The number of positions, from the first on.
-    pub(crate) positions: u8,
-    /// Pseudo-impressions of every item's prior; estimated from the log if absent.
-    pub(crate) prior: Option<f64>,
-}
-
 impl Arguments {
-    /// The arguments that fit position-based models to the log of an experiment.
-    pub(super) fn of_experiment(log: &Path, how: &HowToRead, out: PathBuf) -> Self {
+    /// The arguments that fit position-based models to a log of an experiment, without those that
+    /// `[log]` gives.
+    pub(crate) fn of_experiment() -> Self {
         Self {
-            logs: vec![log.to_owned()],
-            format: Some(how.format),
+            logs: Vec::new(),
+            format: None,
             columns: None,
             counts: Vec::new(),
             model: vec![Some(Model::Pbm)],
-            out,
+            out: PathBuf::new(),
             first_position: 1,
             clip_clicks: false,
-            min_impressions: how.min_impressions,
+            min_impressions: 0,
             min_total_impressions: 0,
-            min_items: how.min_items,
-            top_queries: how.top_queries,
-            positions: Some(how.positions),
+            min_items: 1,
+            top_queries: None,
+            positions: None,
             scope: Scope::Query,
-            prior: how.prior,
+            prior: None,
             lenient: false,
             max_skipped: None,
             held_out: 10,
@@ -195,7 +179,7 @@ impl Arguments {
     }
 
     /// The filter of queries and items.
-    pub(super) fn filter(&self) -> Filter {
+    pub(crate) fn filter(&self) -> Filter {
         let size = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
         Filter {
             min_impressions: self.min_impressions,
@@ -207,23 +191,23 @@ impl Arguments {
     }
 
     /// The options of the fits.
-    pub(super) fn options(&self) -> Options {
+    pub(crate) fn options(&self) -> Options {
         Options { prior_strength: self.prior, scope: self.scope, ..Options::default() }
     }
 
     /// The files read, as they were typed.
-    pub(super) fn files(&self) -> Vec<PathBuf> {
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
         if self.counts.is_empty() { self.logs.clone() } else { self.counts.clone() }
     }
 
     /// The files read, for readers.
-    pub(super) fn named(&self) -> String {
+    pub(crate) fn named(&self) -> String {
         let names: Vec<String> = self.files().iter().map(|path| path.display().to_string()).collect();
         names.join(", ")
     }
 
     /// The format's name.
-    pub(super) fn format_name(&self) -> String {
+    pub(crate) fn format_name(&self) -> String {
         self.format.map_or("counts", |format| format.name).to_owned()
     }
 
@@ -254,7 +238,7 @@ impl Arguments {
     }
 
     /// The maximal share of lines that a lenient reader may skip.
-    pub(super) fn share_to_skip(&self) -> f64 {
+    pub(crate) fn share_to_skip(&self) -> f64 {
         self.max_skipped.unwrap_or(0.01)
     }
 }

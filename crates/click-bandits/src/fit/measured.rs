@@ -1,26 +1,19 @@
 //! Fits the users of a log for a paper's experiment, beside the report.
 
-use super::arguments::{Arguments, HowToRead};
-use super::{Outcome, fit_and_write};
+use super::{Arguments, Outcome, fit_and_write};
 use anyhow::{Context as _, Result, bail};
 use click_logs::fit::{Fit, QueryFit, Users, rank_one_svd};
 use click_logs::study::Study;
 use experiment::{FittedQuery, Queries};
-use std::path::{Path, PathBuf};
 
 /// Position-based models of the queries of a log, ordered by the number of items, then of
 /// impressions, as papers list them. Nothing is written if `may_write` refuses the SHA-256 of the
 /// parameters.
 pub(crate) fn queries_of_log(
-    log: &Path,
-    how: &HowToRead,
-    out: PathBuf,
-    threads: Option<u16>,
-    quiet: bool,
+    arguments: &Arguments,
     may_write: impl FnOnce(&str) -> Result<()>,
 ) -> Result<Queries> {
-    let arguments = Arguments { threads, quiet, ..Arguments::of_experiment(log, how, out) };
-    let Outcome { study: Study { whole, fits, .. }, parameters, .. } = fit_and_write(&arguments, may_write)?;
+    let Outcome { study: Study { whole, fits, .. }, parameters, .. } = fit_and_write(arguments, may_write)?;
     let measured = |(fit, query): (&Fit, &QueryFit)| {
         let counts = whole.counts.query(query.id).context("a query without counts")?;
         let Some(Users::PositionBased { model, .. }) = fit.users(query, counts.n_positions()) else {
@@ -38,5 +31,5 @@ pub(crate) fn queries_of_log(
     let queries = fits.iter().flat_map(|fit| fit.queries().iter().map(move |query| (fit, query)));
     let mut queries = queries.map(measured).collect::<Result<Vec<_>>>()?;
     queries.sort_by_key(|(found, ..)| (found.theta.len(), found.records));
-    Ok(Queries::fitted(log, parameters, queries, how.prior))
+    Ok(Queries::fitted(&arguments.logs[0], parameters, queries, arguments.prior))
 }

@@ -15,7 +15,7 @@ use std::fmt;
 
 pub(super) struct Overview<'a> {
     pub(super) arguments: &'a Arguments,
-    pub(super) outcome: &'a Outcome,
+    pub(super) outcome: &'a Outcome<'a>,
 }
 
 impl fmt::Display for Overview<'_> {

@@ -14,7 +14,7 @@ const MOST_OF_JSON: usize = 20_000_000;
 
 /// A form of the parameters, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// All in parameters.json, and in parameters.csv
     Json,
     /// All in parameters.parquet; parameters.json has what belongs to all queries together

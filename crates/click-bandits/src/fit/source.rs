@@ -8,33 +8,25 @@ use anyhow::{Result, anyhow, bail};
 use click_logs::fit::{Model, Options};
 use click_logs::formats::{self, FormatRow, SessionsOf};
 use click_logs::study::{Chosen, Settings, Step, Study, StudyError, study};
-use click_logs::{ErrorKind, Fault, Filter, Format, Log, Reader};
+use click_logs::{ErrorKind, Fault, Format, Log, Reader};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The source of counts and sessions.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct Source<'a> {
+    arguments: &'a Arguments,
     reader: Reader,
     is_parquet: bool,
-    /// The format of the logs; `None` if the files are counts, one line for each cell.
-    format: Option<&'static FormatRow>,
     threads: NonZeroUsize,
     models: Vec<Model>,
     /// Models that `all` would include but the log does not support.
     left_out: Vec<Model>,
-    filter: Filter,
-    held_out: u64,
-    seed: u64,
-    quiet: bool,
-    settings_from: SettingSource,
-    /// The files, for readers.
-    named: String,
 }
 
-impl Source {
+impl<'a> Source<'a> {
     /// Checks the arguments, and prepares a reader.
-    pub(super) fn new(arguments: &Arguments) -> Result<Self> {
+    pub(super) fn new(arguments: &'a Arguments) -> Result<Self> {
         let format = format(arguments)?;
         let no_sessions = match arguments.format {
             None => Some("counts have none".to_owned()),
@@ -86,26 +78,14 @@ impl Source {
         {
             reader = reader.keep_sessions();
         }
-        Ok(Self {
-            reader,
-            is_parquet,
-            format: arguments.format,
-            threads,
-            models,
-            left_out,
-            filter: arguments.filter(),
-            held_out: arguments.held_out,
-            seed: arguments.seed,
-            quiet: arguments.quiet,
-            settings_from: arguments.settings_from,
-            named: arguments.named(),
-        })
+        Ok(Self { arguments, reader, is_parquet, threads, models, left_out })
     }
 
     /// Reads the files, and shows progress.
     fn read(&self, reader: &Reader, inputs: &Inputs) -> Result<Log> {
         const MEGABYTE: u64 = 1_000_000;
-        let progress = Progress::start("reading", inputs.bytes().div_ceil(MEGABYTE), "MB", self.quiet);
+        let progress =
+            Progress::start("reading", inputs.bytes().div_ceil(MEGABYTE), "MB", self.arguments.quiet);
         let done = AtomicU64::new(0);
         let watch = |more: u64| {
             let before = done.fetch_add(more, Ordering::Relaxed);
@@ -133,11 +113,11 @@ impl Source {
     pub(super) fn study(&self, inputs: &Inputs, options: Options, tell: impl Fn(&str)) -> Result<Study> {
         let settings = Settings {
             models: self.models.clone(),
-            filter: self.filter,
+            filter: self.arguments.filter(),
             options,
-            held_out: self.held_out,
-            seed: self.seed,
-            is_counts: self.format.is_none(),
+            held_out: self.arguments.held_out,
+            seed: self.arguments.seed,
+            is_counts: self.arguments.format.is_none(),
         };
         let read = |held_out: Option<(u64, u64)>| {
             let reader = self.reader.clone();
@@ -148,7 +128,7 @@ impl Source {
         };
         let before = |step| {
             match step {
-                Step::Read => tell(&format!("reading {}", self.named)),
+                Step::Read => tell(&format!("reading {}", self.arguments.named())),
                 Step::Fit(model) => tell(&format!("fitting {model}")),
                 Step::Compare => tell("comparing on what is held out"),
             }
@@ -165,34 +145,35 @@ impl Source {
 
     /// The filter, and how to let more pass.
     fn nothing_passes(&self, n_queries: usize, n_positions: usize) -> anyhow::Error {
-        let options = match self.settings_from {
+        let options = match self.arguments.settings_from {
             SettingSource::CommandLine => {
                 ": lower --min-items, --min-impressions, --min-total-impressions or --positions"
             }
             SettingSource::Experiment => ", as the experiment requires (`[log]`)",
         };
-        let in_total = match self.filter.min_total_impressions {
+        let filter = self.arguments.filter();
+        let in_total = match filter.min_total_impressions {
             0 => String::new(),
             total => format!(" and {total} in total"),
         };
         anyhow!(
             "nothing to fit: none of {n_queries} queries has {} items with {} impressions at each of {} positions{in_total}{options}",
-            self.filter.min_items,
-            self.filter.min_impressions,
-            self.filter.n_positions.unwrap_or(n_positions),
+            filter.min_items,
+            filter.min_impressions,
+            filter.n_positions.unwrap_or(n_positions),
         )
     }
 
     /// The library's message, which includes the system's, with an option that may help.
     fn with_remedy(&self, error: &click_logs::Error) -> anyhow::Error {
-        match (self.settings_from, error.kind()) {
+        match (self.arguments.settings_from, error.kind()) {
             (SettingSource::CommandLine, ErrorKind::Line(Fault::UnexpectedHeader))
                 if ["urls", "clicked_mask"].iter().all(|name| error.place().text.contains(name)) =>
             {
                 anyhow!("{error}: these are the columns of --format sessions")
             }
             (SettingSource::CommandLine, ErrorKind::Header)
-                if !self.format.is_none_or(FormatRow::names_columns) =>
+                if !self.arguments.format.is_none_or(FormatRow::names_columns) =>
             {
                 anyhow!(
                     "{error}; a table with other columns is of --format delimited, with --columns query=..,item=..,position=..,click=.."
@@ -202,7 +183,7 @@ impl Source {
                 anyhow!("{error}: give --format delimited --columns query=..,item=..,position=..,click=..")
             }
             (SettingSource::CommandLine, ErrorKind::Line(Fault::PositionZero))
-                if self.format.is_none_or(FormatRow::names_columns) =>
+                if self.arguments.format.is_none_or(FormatRow::names_columns) =>
             {
                 anyhow!("{error}; if they count from 0, give --first-position 0")
             }

@@ -9,7 +9,6 @@ use super::sampling::pairs;
 use crate::progress::Progress as Display;
 use crate::usage::integer;
 use anyhow::{Context as _, Result};
-use clap::ValueEnum;
 use experiment::interrupt;
 use experiment::manifest::Moment;
 use experiment::models::MatrixFile;
@@ -30,11 +29,11 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, Eq, Default, clap::Args)]
 pub(crate) struct EstimateArguments {
     /// Method that makes one list of two rankings [default: probabilistic]
-    #[arg(long, value_enum)]
-    interleaving: Option<Interleaving>,
+    #[arg(long, value_parser = ["probabilistic", "team-draft", "balanced"])]
+    interleaving: Option<String>,
     /// Click behaviour of the simulated user [default: navigational]
-    #[arg(long, value_enum)]
-    user: Option<User>,
+    #[arg(long, value_parser = ["perfect", "navigational", "informational"])]
+    user: Option<String>,
     /// Number of comparisons of each pair of rankers [default: 4000]
     #[arg(long, value_name = "N", value_parser = integer::<u64>(1..=1 << 40))]
     comparisons: Option<u64>,
@@ -46,35 +45,19 @@ pub(crate) struct EstimateArguments {
     seed: Option<u64>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-enum Interleaving {
-    #[default]
-    Probabilistic,
-    TeamDraft,
-    Balanced,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-enum User {
-    Perfect,
-    #[default]
-    Navigational,
-    Informational,
-}
-
 impl EstimateArguments {
     fn settings(&self) -> Settings {
         let usual = Settings::default();
         Settings {
-            method: match self.interleaving.unwrap_or_default() {
-                Interleaving::Probabilistic => Method::Probabilistic,
-                Interleaving::TeamDraft => Method::TeamDraft,
-                Interleaving::Balanced => Method::Balanced,
+            method: match self.interleaving.as_deref() {
+                Some("team-draft") => Method::TeamDraft,
+                Some("balanced") => Method::Balanced,
+                _ => Method::Probabilistic,
             },
-            user: match self.user.unwrap_or_default() {
-                User::Perfect => ScanningUser::perfect(),
-                User::Navigational => ScanningUser::navigational(),
-                User::Informational => ScanningUser::informational(),
+            user: match self.user.as_deref() {
+                Some("perfect") => ScanningUser::perfect(),
+                Some("informational") => ScanningUser::informational(),
+                _ => ScanningUser::navigational(),
             },
             comparisons_per_pair: self.comparisons.unwrap_or(usual.comparisons_per_pair),
             list_length: self.list_length.map_or(usual.list_length, usize::from),
@@ -193,17 +176,12 @@ fn canonical(collection: Option<&Path>, arguments: &EstimateArguments, settings:
     Ok(json!({
         "name": format!("preferences in {name}"),
         "collection": digest,
-        "interleaving": value_name(arguments.interleaving),
-        "user": value_name(arguments.user),
+        "interleaving": arguments.interleaving.as_deref().unwrap_or("probabilistic"),
+        "user": arguments.user.as_deref().unwrap_or("navigational"),
         "comparisons": settings.comparisons_per_pair,
         "list_length": settings.list_length,
         "seed": settings.seed,
     }))
-}
-
-/// The name of an option's value on the command line.
-fn value_name<T: ValueEnum + Default>(value: Option<T>) -> Option<String> {
-    Some(value.unwrap_or_default().to_possible_value()?.get_name().to_owned())
 }
 
 /// SHA-256 of a file, in hexadecimal.

@@ -2,7 +2,7 @@
 
 use super::Arguments;
 use crate::embedded::Place;
-use crate::fit::{HowToRead, queries_of_log};
+use crate::fit::{self, queries_of_log};
 use anyhow::{Context as _, bail};
 use click_logs::formats;
 use documents::without_byte_order_mark;
@@ -23,16 +23,16 @@ const POSITIONS: RangeInclusive<u64> = 1..=64;
 const SIZES: RangeInclusive<u64> = 1..=u32::MAX as u64;
 
 /// How to read the log of an experiment; `None` if the experiment has no log.
-pub(super) fn how_to_read(experiment: &Place, allowed: &[PathBuf]) -> Result<Option<HowToRead>, Error> {
+pub(super) fn how_to_read(experiment: &Place, allowed: &[PathBuf]) -> Result<Option<fit::Arguments>, Error> {
     of_source(&experiment.source("experiment.toml", allowed)?)
 }
 
-fn of_source(source: &Source) -> Result<Option<HowToRead>, Error> {
+fn of_source(source: &Source) -> Result<Option<fit::Arguments>, Error> {
     let document = source.parse()?;
     document.root().optional::<Table<'_>>("log")?.map(|table| read(&table)).transpose()
 }
 
-fn read(table: &Table<'_>) -> Result<HowToRead, Error> {
+fn read(table: &Table<'_>) -> Result<fit::Arguments, Error> {
     // Only formats that need no names of columns.
     let formats = formats::rows().iter().filter(|row| !row.names_columns()).map(|row| (row.name, row));
     let format = choice(&table.required("format")?, &formats.collect::<Vec<_>>(), "format")?;
@@ -41,13 +41,14 @@ fn read(table: &Table<'_>) -> Result<HowToRead, Error> {
     };
     let small = |size: u64| u32::try_from(size).unwrap_or(u32::MAX);
     let positions = table.required::<Field<'_>>("positions")?.integer_in(&POSITIONS)?;
-    let how = HowToRead {
-        format,
+    let how = fit::Arguments {
+        format: Some(format),
         min_impressions: size("min-impressions", 0..=u64::MAX)?.unwrap_or(0),
         min_items: size("min-items", SIZES)?.map_or(1, small),
         top_queries: size("top-queries", SIZES)?.map(small),
-        positions: u8::try_from(positions).unwrap_or(u8::MAX),
+        positions: Some(u8::try_from(positions).unwrap_or(u8::MAX)),
         prior: read_prior(table)?,
+        ..fit::Arguments::of_experiment()
     };
     table.finish()?;
     Ok(how)
@@ -88,7 +89,7 @@ fn read_prior(table: &Table<'_>) -> Result<Option<f64>, Error> {
 pub(super) fn fitted_queries(
     arguments: &Arguments,
     file: &Path,
-    how: Option<HowToRead>,
+    how: Option<fit::Arguments>,
 ) -> anyhow::Result<Queries> {
     let Some(how) = how else {
         bail!(
@@ -110,10 +111,15 @@ pub(super) fn fitted_queries(
         report_dir::check(&arguments.out, &owner, &without_queries.figures_of_variants())
     };
     may_write(report_dir::data_of(&arguments.out).unwrap_or_default())?;
-    let out = arguments.out.join(FITTED);
+    let how = fit::Arguments {
+        logs: vec![file.to_owned()],
+        out: arguments.out.join(FITTED),
+        threads: arguments.threads,
+        quiet: arguments.quiet,
+        ..how
+    };
     // The fitted models are written only if the report in the directory belongs to them.
-    queries_of_log(file, &how, out, arguments.threads, arguments.quiet, |data| may_write(data.to_owned()))
-        .context("--data")
+    queries_of_log(&how, |data| may_write(data.to_owned())).context("--data")
 }
 
 /// Whether a file begins like JSON, which no log does. An unreadable file is left to its reader.
