@@ -62,10 +62,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         None => by_name(&destination)?,
     };
     let panels = panels::open(&arguments.dir)?;
-    let table = tables::table(arguments.table, &panels)?;
     destination.write(|output| match format {
-        Format::Csv => formats::csv(&table, output),
-        Format::Json => formats::json(&table, output),
+        Format::Csv => formats::csv(arguments.table, &panels, output),
+        Format::Json => formats::json(arguments.table, &panels, output),
     })
 }
 

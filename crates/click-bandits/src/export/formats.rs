@@ -1,37 +1,43 @@
 //! The formats of tables.
 
-use super::tables::{Cell, Table};
+use super::Table;
+use super::tables::{Cell, columns, write};
+use crate::panels::Panel;
 use anyhow::Result;
 use std::io::Write;
 
+/// The cell of a column in a row.
+fn cell<'a>(column: &str, row: &[(&str, Cell<'a>)]) -> Cell<'a> {
+    row.iter().find(|(name, _)| *name == column).map_or(Cell::Missing, |(_, cell)| *cell)
+}
+
 /// Writes CSV. Numbers are the shortest decimals that read back as the same number.
-pub(super) fn csv(table: &Table<'_>, output: &mut dyn Write) -> Result<()> {
+pub(super) fn csv(table: Table, panels: &[Panel], output: &mut dyn Write) -> Result<()> {
+    let columns = columns(table, panels);
     let mut writer = csv::Writer::from_writer(output);
-    writer.write_record(table.columns())?;
-    table.write(&mut |cells| {
-        for cell in cells {
-            match cell {
-                Cell::Text(text) => writer.write_field(text)?,
-                Cell::Count(count) => writer.write_field(count.to_string())?,
-                Cell::Number(number) => writer.write_field(number.to_string())?,
-                Cell::Flag(flag) => writer.write_field(flag.to_string())?,
-                Cell::Missing => writer.write_field("")?,
-            }
-        }
-        Ok(writer.write_record(None::<&[u8]>)?)
+    writer.write_record(&columns)?;
+    write(table, panels, &mut |row| {
+        let text = |column: &&str| match cell(column, row) {
+            Cell::Text(text) => text.to_owned(),
+            Cell::Count(count) => count.to_string(),
+            Cell::Number(number) => number.to_string(),
+            Cell::Flag(flag) => flag.to_string(),
+            Cell::Missing => String::new(),
+        };
+        Ok(writer.write_record(columns.iter().map(text))?)
     })?;
     Ok(writer.flush()?)
 }
 
 /// Writes a JSON array with one object a row, one row a line.
-pub(super) fn json(table: &Table<'_>, output: &mut dyn Write) -> Result<()> {
-    let (names, mut begins) = (table.columns(), "[\n{");
-    table.write(&mut |cells| {
+pub(super) fn json(table: Table, panels: &[Panel], output: &mut dyn Write) -> Result<()> {
+    let (columns, mut begins) = (columns(table, panels), "[\n{");
+    write(table, panels, &mut |row| {
         output.write_all(begins.as_bytes())?;
         begins = ",\n{";
-        for (index, (name, cell)) in names.iter().zip(cells).enumerate() {
-            write!(output, "{}\"{name}\":", if index > 0 { "," } else { "" })?;
-            serde_json::to_writer(&mut *output, cell)?;
+        for (index, column) in columns.iter().enumerate() {
+            write!(output, "{}\"{column}\":", if index > 0 { "," } else { "" })?;
+            serde_json::to_writer(&mut *output, &cell(column, row))?;
         }
         Ok(write!(output, "}}")?)
     })?;
