@@ -32,7 +32,7 @@ use crate::counts::{Cell, Counts, Filter};
 use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, fit, split};
 use crate::log::{HeldOut, Log};
 use crate::names::Id;
-use crate::parameters::Parameters;
+use crate::parameters;
 use crate::read_report::ReadReport;
 use crate::session::Sessions;
 use std::fmt;
@@ -326,7 +326,7 @@ impl Study {
         out: &mut dyn Write,
     ) -> serde_json::Result<()> {
         let WholeLog { report, n_queries, counts, .. } = &self.whole;
-        Parameters::write(report, *n_queries, counts, &self.fits, options, keep, out)
+        parameters::write(report, *n_queries, counts, &self.fits, options, keep, out)
     }
 }
 

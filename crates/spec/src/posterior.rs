@@ -1,40 +1,40 @@
 //! Users as uncertain as a log leaves them: `users = { posterior = "parameters.json" }`.
 //!
-//! The file is what `fit` writes. Every parameter has an estimate and a standard error. A replication draws its users from Beta
-//! distributions with these means and standard deviations, all independent. Policies are told of the users with the means. A parameter without
-//! a standard error, such as the examination of the first position, is known.
+//! The file is what `fit` writes. Every parameter has an estimate and a standard error. A replication
+//! draws its users from Beta distributions with these means and standard deviations, all independent.
+//! Policies know the users with the means. A parameter without a standard error, such as the
+//! examination of the first position, is known.
 //!
 //! | key | meaning |
 //! |---|---|
 //! | `posterior` | the file |
 //! | `model` | which of the file's fits; may be left out if only one of them can be simulated |
-//! | `positions` | the length of lists; by default what the file says of each query |
+//! | `positions` | the length of lists; by default that of each query in the file |
 //! | `queries` | the names of the queries; by default all of the file |
-//! | `runs-per-draw` | runs in a row with the same draw; 1 by default. From 2 on, comparisons say how much of their spread comes from the users |
+//! | `runs-per-draw` | runs in a row with the same draw, 1 by default; see [`PosteriorFile::with_runs_per_draw`] |
 //!
 //! The attraction of seldom shown items is less than typical ([`exposure`]).
 //!
-//! Deviation from the joint distribution of the fit: attraction and examination are negatively correlated there, so clicks are somewhat less
-//! certain here than the log leaves them.
+//! Deviation from the joint distribution of the fit: attraction and examination are negatively
+//! correlated there, so clicks are somewhat less certain here than the log leaves them.
 
 mod exposure;
 pub(crate) mod prior;
 
 use crate::models::MODELS;
+use documents::InputFile;
+use documents::parameters::{
+    EstimateRecord, ItemRecord, ModelRecord, Parameters, PositionRecord, QueryRecord, SiteRecord,
+};
 use documents::toml_reader::{Error, Field, Table, choice};
-use documents::{InputFile, read_json};
 use policies::draw_beta;
-use serde::Deserialize;
 use sim::SimRng;
 use std::ops::RangeInclusive;
 
-/// The version of the file that can be read.
-const SCHEMA: u64 = 1;
-/// The version of a file that names a table with the parameters of queries.
-const WITH_TABLE: u64 = 2;
-
 /// Valid numbers of runs with the same draw of users.
 pub(crate) const RUNS_PER_DRAW: RangeInclusive<u64> = 1..=1000;
+/// No prior, examination or standard error of users is larger.
+const LARGEST: f64 = 1e9;
 
 /// A file of fitted parameters, of which one model was chosen.
 #[derive(Debug, Clone)]
@@ -48,7 +48,9 @@ pub struct PosteriorFile {
     queries: Option<Vec<String>>,
     /// The number of runs that meet the same users, at least 1.
     runs_per_draw: u64,
-    fitted: Fitted,
+    /// Parameters of all queries.
+    site: SiteRecord,
+    of_queries: Vec<Query>,
 }
 
 /// A parameter with its mean and standard deviation.
@@ -82,157 +84,18 @@ impl Uncertain {
     }
 }
 
-/// What says whether the rest of a file can be read.
-#[derive(Debug, Deserialize)]
-struct Version {
-    schema: u64,
-    table: Option<String>,
-}
-
-impl Version {
-    /// Why a file of this version has no users; `None` if it may have some.
-    fn fault(&self) -> Option<String> {
-        match (self.schema, &self.table) {
-            (SCHEMA, _) => None,
-            (WITH_TABLE, Some(table)) => Some(format!(
-                "table: the parameters of queries are in {table:?}, which experiments do not read: write them to this file with \
-                 `fit --parameters json`"
-            )),
-            (schema, _) => Some(format!("schema {schema}: expected {SCHEMA}")),
-        }
-    }
-}
-
-#[derive(Debug, Deserialize)]
-struct Content {
-    schema: u64,
-    table: Option<String>,
-    models: Vec<Fitted>,
-}
-
-/// The fit of a model.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Fitted {
-    model: String,
-    pub(crate) site: Site,
-    pub(crate) queries: Vec<Query>,
-}
-
-/// Parameters of all queries.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Site {
-    prior: f64,
-    typical_satisfaction: Option<f64>,
-    #[serde(default)]
-    pub(crate) positions: Vec<Estimate>,
-    #[serde(default)]
-    continuation: Vec<Estimate>,
-}
-
-/// A query.
-#[derive(Debug, Clone, Deserialize)]
+/// A query, and the attraction of its items.
+#[derive(Debug, Clone)]
 pub(crate) struct Query {
-    #[serde(rename = "query")]
-    pub(crate) name: String,
-    typical: Option<f64>,
-    items: Vec<Item>,
-    /// The attraction of its items.
-    #[serde(skip)]
+    record: QueryRecord,
     attraction: Vec<Uncertain>,
-    #[serde(default)]
-    positions: Vec<Estimate>,
-    #[serde(default)]
-    continuation: Vec<Estimate>,
-    /// The number of positions at which the log shows items, and these positions if they are not the first ones.
-    n_positions: Option<usize>,
-    #[serde(default)]
-    shown: Vec<usize>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Item {
-    attraction: Estimate,
-    prior: Option<f64>,
-    satisfaction: Option<Estimate>,
-    clicks: u64,
-    impressions: u64,
-}
-
-/// An estimate with its standard error.
-#[derive(Debug, Clone, Copy, Deserialize)]
-pub(crate) struct Estimate {
-    value: Option<f64>,
-    se: Option<f64>,
-    /// Of a position.
-    position: Option<usize>,
-}
-
-impl Estimate {
-    /// Whether the value, if it is known, lies in a range, and the standard error is a possible one.
-    fn is_in(&self, range: RangeInclusive<f64>) -> bool {
-        self.value.is_none_or(|value| range.contains(&value))
-            && self.se.is_none_or(|error| (0.0..=1e9).contains(&error))
-    }
-
-    /// The parameter; `otherwise` if the log says nothing of it.
-    fn or(self, otherwise: f64) -> Uncertain {
-        let mean = self.value.filter(|value| value.is_finite()).unwrap_or(otherwise);
-        let deviation = self.se.filter(|deviation| deviation.is_finite()).unwrap_or(0.0);
-        Uncertain { mean, deviation }
-    }
-}
-
-impl Fitted {
-    /// Refuses numbers that no fit has; the message names the query.
-    fn check(&self) -> Result<(), String> {
-        let probability = |estimate: &Estimate| estimate.is_in(0.0..=1.0);
-        let site = |field: &str| Err(format!("{}: {field}: not a number that `fit` writes", self.model));
-        if !(0.0..=1e9).contains(&self.site.prior) {
-            return site("prior");
-        }
-        if !self.site.positions.iter().all(|estimate| estimate.is_in(0.0..=1e9)) {
-            return site("positions");
-        }
-        if !self.site.continuation.iter().all(probability)
-            || !self.site.typical_satisfaction.is_none_or(|value| (0.0..=1.0).contains(&value))
-        {
-            return site("continuation or satisfaction");
-        }
-        for query in &self.queries {
-            let items =
-                query.items.iter().flat_map(|item| item.satisfaction.iter().chain([&item.attraction]));
-            let priors = query.items.iter().filter_map(|item| item.prior);
-            let is_sound = priors.chain(query.typical).all(|mean| (0.0..=1.0).contains(&mean))
-                && items.chain(&query.continuation).all(probability)
-                && query.positions.iter().all(|estimate| estimate.is_in(0.0..=1e9));
-            if !is_sound {
-                return Err(format!("query {:?}: a number that `fit` does not write", query.name));
-            }
-        }
-        Ok(())
-    }
-
-    /// The attraction of every item, with the prior mean of its exposure; a typical one where the log says nothing.
-    fn find_attraction(&mut self) {
-        let of_query = |query: &Query| -> Vec<exposure::Item> {
-            let typical = query.typical.unwrap_or(0.0);
-            let item = |item: &Item| exposure::Item {
-                estimate: item.attraction.or(typical),
-                prior: item.prior.unwrap_or(typical),
-                clicks: item.clicks,
-                impressions: item.impressions,
-            };
-            query.items.iter().map(item).collect()
-        };
-        let queries: Vec<Vec<exposure::Item>> = self.queries.iter().map(of_query).collect();
-        let found = exposure::with_exposure(&queries, self.site.prior);
-        for (query, attraction) in self.queries.iter_mut().zip(found) {
-            query.attraction = attraction;
-        }
-    }
 }
 
 impl Query {
+    pub(crate) fn name(&self) -> &str {
+        &self.record.query
+    }
+
     /// The attraction of its items.
     pub(crate) fn attraction(&self) -> Vec<Uncertain> {
         self.attraction.clone()
@@ -240,8 +103,54 @@ impl Query {
 
     /// The number of its items.
     pub(crate) fn n_items(&self) -> usize {
-        self.items.len()
+        self.attraction.len()
     }
+}
+
+/// The parameter; `otherwise` if the log says nothing of it.
+fn uncertain(estimate: &EstimateRecord, otherwise: f64) -> Uncertain {
+    let mean = Some(estimate.value).filter(|value| value.is_finite()).unwrap_or(otherwise);
+    Uncertain { mean, deviation: estimate.se.unwrap_or(0.0) }
+}
+
+/// Refuses numbers that no users have; the message names the query.
+fn check(fit: &ModelRecord) -> Result<(), String> {
+    // A value that is not known is no number.
+    let is_in = |estimate: &EstimateRecord, largest: f64| {
+        !(estimate.value > largest) && estimate.se.is_none_or(|error| error <= LARGEST)
+    };
+    let are_sound =
+        |positions: &[PositionRecord]| positions.iter().all(|position| is_in(&position.estimate, LARGEST));
+    if fit.site.prior > LARGEST || !are_sound(&fit.site.positions) {
+        return Err(format!("{}: prior or positions: not a number that `fit` writes", fit.model));
+    }
+    let is_sound = |query: &&QueryRecord| {
+        let mut items =
+            query.items.iter().flat_map(|item| item.satisfaction.iter().chain([&item.attraction]));
+        !(query.typical > 1.0) && items.all(|estimate| is_in(estimate, 1.0)) && are_sound(&query.positions)
+    };
+    match fit.queries.iter().find(|query| !is_sound(query)) {
+        Some(query) => Err(format!("query {:?}: a number that `fit` does not write", query.query)),
+        None => Ok(()),
+    }
+}
+
+/// The queries with the attraction of every item, which has the prior mean of its exposure; a typical
+/// one where the log says nothing.
+fn with_attraction(queries: Vec<QueryRecord>, prior: f64) -> Vec<Query> {
+    let items = |query: &QueryRecord| -> Vec<exposure::Item> {
+        let typical = if query.typical.is_nan() { 0.0 } else { query.typical };
+        let item = |item: &ItemRecord| exposure::Item {
+            estimate: uncertain(&item.attraction, typical),
+            prior: item.prior.unwrap_or(typical),
+            clicks: item.clicks,
+            impressions: item.impressions,
+        };
+        query.items.iter().map(item).collect()
+    };
+    let shown: Vec<Vec<exposure::Item>> = queries.iter().map(items).collect();
+    let found = exposure::with_exposure(&shown, prior);
+    queries.into_iter().zip(found).map(|(record, attraction)| Query { record, attraction }).collect()
 }
 
 impl PosteriorFile {
@@ -285,19 +194,11 @@ impl PosteriorFile {
 
     fn of(file: &str, path: &str, content: Vec<u8>, model: Option<&'static str>) -> Result<Self, Error> {
         let whole = |message: String| Error::whole_file(path, message);
-        let expected = "the parameters that `fit` writes";
-        let read: Content = read_json(path, &content, expected).map_err(|error| {
-            // Files of other versions have other fields.
-            let version: Option<Version> = read_json(path, &content, expected).ok();
-            version.and_then(|version| version.fault()).map_or(error, whole)
-        })?;
-        let Content { schema, table, models: fits } = read;
-        if let Some(fault) = (Version { schema, table }).fault() {
-            return Err(whole(fault));
-        }
+        let fits = Parameters::from_json(path, &content)?.models;
         let able = models();
-        let found =
-            |fitted: &Fitted| able.iter().find(|(name, _)| *name == fitted.model).map(|(name, _)| *name);
+        let found = |fit: &ModelRecord| {
+            able.iter().find(|(name, _)| *name == fit.model.name()).map(|(name, _)| *name)
+        };
         let names: Vec<&'static str> = fits.iter().filter_map(found).collect();
         let model = match (model, names.as_slice()) {
             (Some(model), _) => model,
@@ -310,16 +211,17 @@ impl PosteriorFile {
                 return Err(whole(format!("has fits of {names}: name one of them with `model`")));
             }
         };
-        let Some(mut fitted) = fits.into_iter().find(|fitted| fitted.model == model) else {
+        let Some(fit) = fits.into_iter().find(|fit| fit.model.name() == model) else {
             return Err(whole(format!("has no fit of {model:?}: it has {}", names.join(", "))));
         };
-        if fitted.queries.is_empty() {
+        if fit.queries.is_empty() {
             return Err(whole("has no queries".to_owned()));
         }
-        fitted.check().map_err(whole)?;
-        fitted.find_attraction();
+        check(&fit).map_err(whole)?;
+        let ModelRecord { site, queries, .. } = fit;
+        let of_queries = with_attraction(queries, site.prior);
         let (file, positions, queries) = (InputFile::new(file, content), None, None);
-        Ok(Self { file, model, positions, queries, runs_per_draw: 1, fitted })
+        Ok(Self { file, model, positions, queries, runs_per_draw: 1, site, of_queries })
     }
 
     /// The name of the fit.
@@ -376,61 +278,66 @@ impl PosteriorFile {
         if let Some(twice) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
             return Err(format!("{:?} is named twice", names[twice]));
         }
-        let has = |name: &&String| self.fitted.queries.iter().any(|query| query.name == **name);
+        let has = |name: &&String| self.of_queries.iter().any(|query| query.name() == *name);
         if let Some(name) = names.iter().find(|name| !has(name)) {
             return Err(format!("{} has no query {name:?}", self.file.name));
         }
-        self.fitted.queries.retain(|query| names.contains(&query.name));
+        self.of_queries.retain(|query| names.iter().any(|name| query.name() == name));
         self.queries = Some(names.to_vec());
         Ok(self)
     }
 
-    pub(crate) fn fitted(&self) -> &Fitted {
-        &self.fitted
+    /// The queries of its fit, or those that were named.
+    pub(crate) fn of_queries(&self) -> &[Query] {
+        &self.of_queries
     }
 
-    /// The length of the lists of a query: what was given, or what the file says, or the number of parameters of positions; at most its
-    /// number of items.
+    /// The length of the lists of a query: what was given, or what the file says, or the number of
+    /// parameters of positions; at most its number of items.
     pub(crate) fn n_positions(&self, query: &Query) -> usize {
-        let of_parameters = || self.of_positions(query).len();
-        self.positions.or(query.n_positions).unwrap_or_else(of_parameters).min(query.n_items())
+        let of_parameters = || self.of_positions(query).count();
+        self.positions.or(query.record.n_positions).unwrap_or_else(of_parameters).min(query.n_items())
     }
 
     /// The parameters of positions: the query's own, or those of all queries at the positions that it has.
-    pub(crate) fn of_positions(&self, query: &Query) -> Vec<Estimate> {
-        let all = if query.positions.is_empty() { &self.fitted.site.positions } else { &query.positions };
-        let is_shown = |estimate: &&Estimate| {
-            let position = estimate.position.filter(|_| !query.shown.is_empty());
-            position.is_none_or(|position| query.shown.contains(&position))
-        };
-        all.iter().filter(is_shown).copied().collect()
+    pub(crate) fn of_positions<'a>(&'a self, query: &'a Query) -> impl Iterator<Item = &'a EstimateRecord> {
+        let QueryRecord { positions: own, shown, .. } = &query.record;
+        let all = if own.is_empty() { &self.site.positions } else { own };
+        let is_shown = |record: &&PositionRecord| shown.is_empty() || shown.contains(&record.position);
+        all.iter().filter(is_shown).map(|record| &record.estimate)
     }
 
     /// The first `n` parameters of positions; `otherwise` where the log says nothing.
     pub(crate) fn positions_of(&self, query: &Query, n: usize, otherwise: f64) -> Vec<Uncertain> {
-        let known = self.of_positions(query).into_iter().map(|estimate| estimate.or(otherwise));
+        let known = self.of_positions(query).map(|estimate| uncertain(estimate, otherwise));
         known.chain(std::iter::repeat(Uncertain::known(otherwise))).take(n).collect()
     }
 
     /// The satisfaction by the items of a query; a typical one where the log says nothing.
     pub(crate) fn satisfaction(&self, query: &Query) -> Vec<Uncertain> {
-        let typical = self.fitted.site.typical_satisfaction.unwrap_or(0.5);
-        let of = |item: &Item| item.satisfaction.map_or(Uncertain::known(typical), |own| own.or(typical));
-        query.items.iter().map(of).collect()
+        let typical = self.site.typical_satisfaction.filter(|typical| !typical.is_nan()).unwrap_or(0.5);
+        let own = |item: &ItemRecord| {
+            item.satisfaction.map_or(Uncertain::known(typical), |own| uncertain(&own, typical))
+        };
+        query.record.items.iter().map(own).collect()
     }
 
-    /// The `n` probabilities of going on: the query's own, or those of all queries; 1 where the log says nothing.
+    /// The `n` probabilities of going on: the query's own, or those of all queries; 1 where the log says
+    /// nothing.
     pub(crate) fn continuation(&self, query: &Query, n: usize) -> Vec<Uncertain> {
-        let own = &query.continuation;
-        let known = if own.is_empty() { &self.fitted.site.continuation } else { own };
-        let known = known.iter().map(|estimate| estimate.or(1.0));
+        let own = &query.record.continuation;
+        let known = if own.is_empty() { &self.site.continuation } else { own };
+        let known = known.iter().map(|estimate| uncertain(estimate, 1.0));
         known.chain(std::iter::repeat(Uncertain::known(1.0))).take(n).collect()
     }
 
     /// The mean of the known parameters of positions, for a position of which the log says nothing.
     pub(crate) fn typical_leave(&self, query: &Query) -> f64 {
-        let known = self.of_positions(query).into_iter().filter_map(|estimate| estimate.value);
-        let known: Vec<f64> = known.filter(|value| value.is_finite()).collect();
+        let known: Vec<f64> = self
+            .of_positions(query)
+            .map(|estimate| estimate.value)
+            .filter(|value| value.is_finite())
+            .collect();
         if known.is_empty() { 0.5 } else { known.iter().sum::<f64>() / known.len() as f64 }
     }
 

@@ -11,7 +11,7 @@
 //! 10,000 lists. Beside it stands what point estimates promise.
 
 use click_logs::fit::{ItemFit, Model, Options, Users, fit};
-use click_logs::parameters::Parameters;
+use click_logs::parameters;
 use click_logs::{Format, Reader};
 use click_models::{ClickModel, ItemId, PositionBased, Ranking};
 use contenders::Entrant;
@@ -117,7 +117,7 @@ fn one_log(rng: &mut SimRng) -> Outcome<(Vec<Promise>, f64, f64)> {
         today_fitted += 1000.0 * share * fitted.expected_clicks(&list);
     }
     let mut json = Vec::new();
-    Parameters::write(&log.report, 1, &log.counts, &[pbm], &options, &|_| true, &mut json)?;
+    parameters::write(&log.report, 1, &log.counts, &[pbm], &options, &|_| true, &mut json)?;
     let uncertain = Instances::uncertain(PosteriorFile::from_json("parameters.json", json, Some("pbm"))?)?;
     let promised = decision(uncertain, &csv)?;
     let evidence = promised.evidence(400);

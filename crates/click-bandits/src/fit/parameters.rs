@@ -5,7 +5,7 @@ use super::{PARAMETERS_CSV, PARAMETERS_PARQUET, tables};
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 use click_logs::fit::Options;
-use click_logs::parameters::Parameters as File;
+use click_logs::parameters::write_with_table;
 use click_logs::study::{Study, WholeLog};
 use std::io::{self, Write};
 
@@ -63,7 +63,7 @@ impl Parameters {
                 let WholeLog { report, n_queries, counts, .. } = &study.whole;
                 let (mut json, name) = (Vec::new(), PARAMETERS_PARQUET);
                 let fits = &study.fits;
-                File::write_with_table(name, report, *n_queries, counts, fits, options, &mut json)?;
+                write_with_table(name, report, *n_queries, counts, fits, options, &mut json)?;
                 Ok(Self { in_table: Some(n), json, table: (PARAMETERS_PARQUET, table) })
             }
             Err(error) => Err(error.into()),

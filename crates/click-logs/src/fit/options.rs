@@ -1,24 +1,13 @@
 //! Options of a fit.
 
-use super::FitError;
 use super::item_prior::STRENGTH;
-use serde::{Deserialize, Serialize};
+
+use super::FitError;
+pub use documents::parameters::Scope;
 
 /// Default strength of the prior of leaving and satisfaction, in pseudo-clicks. The log hardly shows
 /// whether a user left, so more would move probabilities near 0.
 const STRENGTH_OF_HIDDEN: f64 = 1.0;
-
-/// Which queries share the parameters of positions, examination in the PBM and the UBM, leaving in the DCM; and continuation, in the DBN and
-/// the CCM.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scope {
-    /// Every query has its own parameters, as in the PBM and RSF papers.
-    #[default]
-    Query,
-    /// All queries share the parameters: the position bias of the site.
-    Site,
-}
 
 /// The method that maximises the likelihood of a position-based model without priors, or query by query. The maximum is the same.
 /// Examination of all queries with priors is always estimated by Newton's method.

@@ -1,11 +1,12 @@
 //! Collects fits into records.
 
+use super::lines;
 use super::rows::{digits, rounded};
 use super::with_table::WithTable;
 use super::{
     ComparisonsRecord, ComponentRecord, ConvergenceRecord, EstimateRecord, FEW, FittedRecord,
     IdentifiabilityRecord, ItemRecord, LogRecord, ModelRecord, PairRecord, Parameters, PositionClicksRecord,
-    PositionRecord, QueryRecord, RankOneRecord, SCHEMA, SiteRecord, SkippedRecord, lines,
+    PositionRecord, QueryRecord, RankOneRecord, SCHEMA, SiteRecord, SkippedRecord,
 };
 use crate::counts::{Counts, Positions, QueryCounts};
 use crate::fit::{
@@ -16,44 +17,42 @@ use crate::read_report::{ReadReport, Skipped};
 use serde::{Serialize, Serializer};
 use std::io::Write;
 
-impl Parameters {
-    /// Writes the content of the file, with the parameters of the queries for which `keep` is true.
-    /// One query at a time is in memory. `report` is the report of reading the log, `n_queries` its
-    /// number of queries, and `counts` are the counts fitted.
-    ///
-    /// # Errors
-    ///
-    /// Those of `out`.
-    pub fn write(
-        report: &ReadReport,
-        n_queries: usize,
-        counts: &Counts,
-        fits: &[Fit],
-        options: &Options,
-        keep: &dyn Fn(Id) -> bool,
-        out: &mut dyn Write,
-    ) -> serde_json::Result<()> {
-        lines::write(&MadeParameters::made(report, n_queries, counts, fits, options, keep), out)
-    }
+/// Writes [`Parameters`], with the parameters of the queries for which `keep` is true. One query at a
+/// time is in memory. `report` is the report of reading the log, `n_queries` its number of queries, and
+/// `counts` are the counts fitted.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write(
+    report: &ReadReport,
+    n_queries: usize,
+    counts: &Counts,
+    fits: &[Fit],
+    options: &Options,
+    keep: &dyn Fn(Id) -> bool,
+    out: &mut dyn Write,
+) -> serde_json::Result<()> {
+    lines::write(&made(report, n_queries, counts, fits, options, keep), out)
+}
 
-    /// [`Parameters::write`] without what belongs to single queries. `table` is the name of the file,
-    /// in the same directory, that has it.
-    ///
-    /// # Errors
-    ///
-    /// Those of `out`.
-    pub fn write_with_table(
-        table: &str,
-        report: &ReadReport,
-        n_queries: usize,
-        counts: &Counts,
-        fits: &[Fit],
-        options: &Options,
-        out: &mut dyn Write,
-    ) -> serde_json::Result<()> {
-        let made = MadeParameters::made(report, n_queries, counts, fits, options, &|_| false);
-        lines::write(&WithTable::of(made, table), out)
-    }
+/// [`write`] without what belongs to single queries. `table` is the name of the file, in the same
+/// directory, that has it.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_with_table(
+    table: &str,
+    report: &ReadReport,
+    n_queries: usize,
+    counts: &Counts,
+    fits: &[Fit],
+    options: &Options,
+    out: &mut dyn Write,
+) -> serde_json::Result<()> {
+    let made = made(report, n_queries, counts, fits, options, &|_| false);
+    lines::write(&WithTable::of(made, table), out)
 }
 
 /// A list whose elements are made one after another while it is written.
@@ -78,182 +77,174 @@ pub(super) type MadeParameters<'a> = Parameters<
     Made<'a, RankOneRecord>,
 >;
 
-impl<'a> MadeParameters<'a> {
-    /// Collects what belongs to all queries, and to those for which `keep` is true.
-    fn made(
-        report: &ReadReport,
-        n_queries: usize,
-        counts: &'a Counts,
-        fits: &'a [Fit],
-        options: &'a Options,
-        keep: &'a dyn Fn(Id) -> bool,
-    ) -> Self {
-        let names = counts.names();
-        Self {
-            schema: SCHEMA,
-            table: None,
-            log: LogRecord::new(report, n_queries),
-            fitted: FittedRecord {
-                queries: counts.n_queries(),
-                cells: counts.n_cells(),
-                positions: counts.n_positions(),
-                impressions: counts.impressions(),
-                clicks: counts.clicks(),
-            },
-            scope: options.scope,
-            level: options.level,
-            models: Made::new(move || fits.iter().map(move |fit| ModelRecord::new(fit, counts, keep))),
-            identifiability: Made::new(move || {
-                let reports = identifiability(counts, options.scope, FEW).into_iter();
-                let kept = reports.filter(move |report| report.query.is_none_or(keep));
-                kept.map(move |report| IdentifiabilityRecord::new(&report, names, keep))
-            }),
-            rank_one: Made::new(move || {
-                let svd = move |query: QueryCounts<'a>| {
-                    let svd = rank_one_svd(&query)?;
-                    Some(RankOneRecord {
-                        query: name(names, query.id()),
-                        items: svd.items.len(),
-                        share: digits(svd.share()),
-                        share_of_squares: digits(svd.share_of_squares()),
-                        singular_values: svd.singular_values.into_iter().map(digits).collect(),
-                    })
-                };
-                counts.queries().filter(move |query| keep(query.id())).filter_map(svd)
-            }),
-        }
-    }
-}
-
-impl LogRecord {
-    fn new(report: &ReadReport, n_queries: usize) -> Self {
-        let skipped = |(reason, skipped): (&&'static str, &Skipped)| SkippedRecord {
-            reason: (*reason).to_owned(),
-            lines: skipped.lines,
-            impressions: skipped.impressions,
-            clicks: skipped.clicks,
-            first: skipped.first.to_string(),
-        };
-        Self {
-            files: report.files,
-            lines: report.lines,
-            bytes: report.bytes,
-            sessions: report.sessions,
-            sessions_at_fault: report.sessions_at_fault,
-            sessions_with_repeats: report.sessions_with_repeats,
-            impressions: report.impressions,
-            clicks: report.clicks,
-            clicks_outside: report.clicks_outside,
-            clicks_clipped: report.clicks_clipped,
-            queries: n_queries,
-            skipped: report.skipped.iter().map(skipped).collect(),
-        }
-    }
-}
-
-impl<'a> ModelRecord<Made<'a, QueryRecord>> {
-    fn new(fit: &'a Fit, counts: &'a Counts, keep: &'a dyn Fn(Id) -> bool) -> Self {
-        let (typical_satisfaction, below_first_click) = match *fit {
-            Fit::Sdbn { typical_satisfaction, .. } | Fit::Dbn { typical_satisfaction, .. } => {
-                (Some(digits(typical_satisfaction)), None)
-            }
-            Fit::Cascade { below_first_click, .. } => (None, Some(digits(below_first_click))),
-            _ => (None, None),
-        };
-        Self {
-            model: fit.model(),
-            site: SiteRecord {
-                typical: digits(fit.site().typical),
-                lift: fit.site().lift.iter().copied().map(digits).collect(),
-                prior: fit.site().prior_strength,
-                typical_satisfaction,
-                continuation: fit.site_continuation().iter().map(EstimateRecord::new).collect(),
-                below_first_click,
-                positions: positions(fit, fit.site_positions()),
-                convergence: fit.site().convergence.as_ref().map(convergence),
-            },
-            queries: Made::new(move || {
-                let kept = fit.queries().iter().filter(|query| keep(query.id));
-                kept.map(move |query| QueryRecord::new(fit, query, counts))
-            }),
-        }
-    }
-}
-
-impl QueryRecord {
-    fn new(fit: &Fit, query: &QueryFit, counts: &Counts) -> Self {
-        let names = counts.names();
-        let satisfaction = fit.satisfaction(query.id);
-        let item = |(place, item): (usize, &ItemFit)| ItemRecord {
-            item: name(names, item.item),
-            attraction: EstimateRecord::new(&item.attraction),
-            prior: item.prior.map(digits),
-            satisfaction: satisfaction.get(place).map(EstimateRecord::new),
-            clicks: item.clicks,
-            impressions: item.impressions,
-        };
-        Self {
-            query: name(names, query.id),
-            typical: digits(query.typical),
-            items: query.items.iter().enumerate().map(item).collect(),
-            n_positions: counts.query(query.id).map(|query| query.n_positions()),
-            shown: with_gaps(query.positions),
-            positions: positions(fit, fit.own_positions(query.id)),
-            continuation: fit.own_continuation(query.id).iter().map(EstimateRecord::new).collect(),
-            convergence: query.convergence.as_ref().map(convergence),
-        }
-    }
-}
-
-impl EstimateRecord {
-    fn new(estimate: &Estimate) -> Self {
-        let Estimate { value, standard_error: se, interval } = rounded(estimate);
-        Self { value, se, lower: interval.map(|ends| ends.0), upper: interval.map(|ends| ends.1) }
-    }
-}
-
-impl IdentifiabilityRecord {
-    fn new(report: &Identifiability, names: &Names, keep: &dyn Fn(Id) -> bool) -> Self {
-        let kept = |&&(query, _): &&(Id, Id)| keep(query);
-        let pair = |&(query, item): &(Id, Id)| PairRecord {
-            query: name(names, query),
-            item: name(names, item),
-            impressions: None,
-        };
-        let few = |&(query, item, impressions): &(Id, Id, u64)| PairRecord {
-            impressions: Some(impressions),
-            ..pair(&(query, item))
-        };
-        Self {
-            query: report.query.map(|query| name(names, query)),
-            identified: report.is_identified(),
-            components: report
-                .components
-                .iter()
-                .map(|part| ComponentRecord {
-                    positions: part.positions.iter().map(|position| position + 1).collect(),
-                    items: part.items,
-                    impressions: part.impressions,
+/// Collects what belongs to all queries, and to those for which `keep` is true.
+fn made<'a>(
+    report: &ReadReport,
+    n_queries: usize,
+    counts: &'a Counts,
+    fits: &'a [Fit],
+    options: &'a Options,
+    keep: &'a dyn Fn(Id) -> bool,
+) -> MadeParameters<'a> {
+    let names = counts.names();
+    Parameters {
+        schema: SCHEMA,
+        log: log_record(report, n_queries),
+        fitted: FittedRecord {
+            queries: counts.n_queries(),
+            cells: counts.n_cells(),
+            positions: counts.n_positions(),
+            impressions: counts.impressions(),
+            clicks: counts.clicks(),
+        },
+        scope: options.scope,
+        level: options.level,
+        models: Made::new(move || fits.iter().map(move |fit| model_record(fit, counts, keep))),
+        identifiability: Made::new(move || {
+            let reports = identifiability(counts, options.scope, FEW).into_iter();
+            let kept = reports.filter(move |report| report.query.is_none_or(keep));
+            kept.map(move |report| identifiability_record(&report, names, keep))
+        }),
+        rank_one: Made::new(move || {
+            let svd = move |query: QueryCounts<'a>| {
+                let svd = rank_one_svd(&query)?;
+                Some(RankOneRecord {
+                    query: name(names, query.id()),
+                    items: svd.items.len(),
+                    share: digits(svd.share()),
+                    share_of_squares: digits(svd.share_of_squares()),
+                    singular_values: svd.singular_values.into_iter().map(digits).collect(),
                 })
-                .collect(),
-            never_clicked: report.never_clicked.iter().filter(kept).map(pair).collect(),
-            always_clicked: report.always_clicked.iter().filter(kept).map(pair).collect(),
-            few_impressions: report.few_impressions.iter().filter(|few| keep(few.0)).map(few).collect(),
-            few_clicks: report
-                .few_clicks
-                .iter()
-                .map(|&(position, clicks)| PositionClicksRecord { position: position + 1, clicks })
-                .collect(),
-            few_comparisons: report
-                .few_comparisons
-                .iter()
-                .map(|&(position, clicks)| ComparisonsRecord {
-                    position: position + 1,
-                    clicks: digits(clicks),
-                })
-                .collect(),
-            few: report.few,
+            };
+            counts.queries().filter(move |query| keep(query.id())).filter_map(svd)
+        }),
+    }
+}
+
+fn log_record(report: &ReadReport, n_queries: usize) -> LogRecord {
+    let skipped = |(reason, skipped): (&&'static str, &Skipped)| SkippedRecord {
+        reason: (*reason).to_owned(),
+        lines: skipped.lines,
+        impressions: skipped.impressions,
+        clicks: skipped.clicks,
+        first: skipped.first.to_string(),
+    };
+    LogRecord {
+        files: report.files,
+        lines: report.lines,
+        bytes: report.bytes,
+        sessions: report.sessions,
+        sessions_at_fault: report.sessions_at_fault,
+        sessions_with_repeats: report.sessions_with_repeats,
+        impressions: report.impressions,
+        clicks: report.clicks,
+        clicks_outside: report.clicks_outside,
+        clicks_clipped: report.clicks_clipped,
+        queries: n_queries,
+        skipped: report.skipped.iter().map(skipped).collect(),
+    }
+}
+
+fn model_record<'a>(
+    fit: &'a Fit,
+    counts: &'a Counts,
+    keep: &'a dyn Fn(Id) -> bool,
+) -> ModelRecord<Made<'a, QueryRecord>> {
+    let (typical_satisfaction, below_first_click) = match *fit {
+        Fit::Sdbn { typical_satisfaction, .. } | Fit::Dbn { typical_satisfaction, .. } => {
+            (Some(digits(typical_satisfaction)), None)
         }
+        Fit::Cascade { below_first_click, .. } => (None, Some(digits(below_first_click))),
+        _ => (None, None),
+    };
+    ModelRecord {
+        model: fit.model(),
+        site: SiteRecord {
+            typical: digits(fit.site().typical),
+            lift: fit.site().lift.iter().copied().map(digits).collect(),
+            prior: fit.site().prior_strength,
+            typical_satisfaction,
+            continuation: fit.site_continuation().iter().map(estimate_record).collect(),
+            below_first_click,
+            positions: positions(fit, fit.site_positions()),
+            convergence: fit.site().convergence.as_ref().map(convergence),
+        },
+        queries: Made::new(move || {
+            let kept = fit.queries().iter().filter(|query| keep(query.id));
+            kept.map(move |query| query_record(fit, query, counts))
+        }),
+    }
+}
+
+fn query_record(fit: &Fit, query: &QueryFit, counts: &Counts) -> QueryRecord {
+    let names = counts.names();
+    let satisfaction = fit.satisfaction(query.id);
+    let item = |(place, item): (usize, &ItemFit)| ItemRecord {
+        item: name(names, item.item),
+        attraction: estimate_record(&item.attraction),
+        prior: item.prior.map(digits),
+        satisfaction: satisfaction.get(place).map(estimate_record),
+        clicks: item.clicks,
+        impressions: item.impressions,
+    };
+    QueryRecord {
+        query: name(names, query.id),
+        typical: digits(query.typical),
+        items: query.items.iter().enumerate().map(item).collect(),
+        n_positions: counts.query(query.id).map(|query| query.n_positions()),
+        shown: with_gaps(query.positions),
+        positions: positions(fit, fit.own_positions(query.id)),
+        continuation: fit.own_continuation(query.id).iter().map(estimate_record).collect(),
+        convergence: query.convergence.as_ref().map(convergence),
+    }
+}
+
+fn estimate_record(estimate: &Estimate) -> EstimateRecord {
+    let Estimate { value, standard_error: se, interval } = rounded(estimate);
+    EstimateRecord { value, se, lower: interval.map(|ends| ends.0), upper: interval.map(|ends| ends.1) }
+}
+
+fn identifiability_record(
+    report: &Identifiability,
+    names: &Names,
+    keep: &dyn Fn(Id) -> bool,
+) -> IdentifiabilityRecord {
+    let kept = |&&(query, _): &&(Id, Id)| keep(query);
+    let pair = |&(query, item): &(Id, Id)| PairRecord {
+        query: name(names, query),
+        item: name(names, item),
+        impressions: None,
+    };
+    let few = |&(query, item, impressions): &(Id, Id, u64)| PairRecord {
+        impressions: Some(impressions),
+        ..pair(&(query, item))
+    };
+    IdentifiabilityRecord {
+        query: report.query.map(|query| name(names, query)),
+        identified: report.is_identified(),
+        components: report
+            .components
+            .iter()
+            .map(|part| ComponentRecord {
+                positions: part.positions.iter().map(|position| position + 1).collect(),
+                items: part.items,
+                impressions: part.impressions,
+            })
+            .collect(),
+        never_clicked: report.never_clicked.iter().filter(kept).map(pair).collect(),
+        always_clicked: report.always_clicked.iter().filter(kept).map(pair).collect(),
+        few_impressions: report.few_impressions.iter().filter(|few| keep(few.0)).map(few).collect(),
+        few_clicks: report
+            .few_clicks
+            .iter()
+            .map(|&(position, clicks)| PositionClicksRecord { position: position + 1, clicks })
+            .collect(),
+        few_comparisons: report
+            .few_comparisons
+            .iter()
+            .map(|&(position, clicks)| ComparisonsRecord { position: position + 1, clicks: digits(clicks) })
+            .collect(),
+        few: report.few,
     }
 }
 
@@ -262,7 +253,7 @@ fn positions(fit: &Fit, estimates: &[Estimate]) -> Vec<PositionRecord> {
     let record = |(position, last_click, estimate): (usize, Option<usize>, &Estimate)| PositionRecord {
         position: position + 1,
         last_click: fit.model().has_last_clicks().then(|| last_click.map_or(0, |click| click + 1)),
-        estimate: EstimateRecord::new(estimate),
+        estimate: estimate_record(estimate),
     };
     fit.rows(estimates).map(record).collect()
 }

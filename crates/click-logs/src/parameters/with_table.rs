@@ -1,16 +1,16 @@
-//! The file that names a table: version 2. It has no field for what belongs to single queries, so none of its lists is empty in error.
+//! The file that names a table: version 2. It has no field for what belongs to single queries, so
+//! none of its lists is empty in error.
 
 use super::collect::MadeParameters;
 use super::{
-    ComparisonsRecord, ComponentRecord, FittedRecord, IdentifiabilityRecord, LogRecord, ModelRecord,
-    Parameters, PositionClicksRecord, SiteRecord, WITH_TABLE,
+    ComparisonsRecord, ComponentRecord, FittedRecord, LogRecord, ModelRecord, PositionClicksRecord,
+    SiteRecord, WITH_TABLE,
 };
 use crate::fit::{Model, Scope};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// The fields of the file.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Serialize)]
 pub(super) struct WithTable {
     schema: u64,
     table: String,
@@ -19,20 +19,18 @@ pub(super) struct WithTable {
     scope: Scope,
     level: f64,
     models: Vec<ModelOfSite>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     identifiability: Option<IdentifiabilityOfSite>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Serialize)]
 struct ModelOfSite {
     model: Model,
     site: SiteRecord,
 }
 
 /// The report on all queries together.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Serialize)]
 struct IdentifiabilityOfSite {
     identified: bool,
     components: Vec<ComponentRecord>,
@@ -61,35 +59,6 @@ impl WithTable {
                 few_comparisons: report.few_comparisons,
                 few: report.few,
             }),
-        }
-    }
-}
-
-impl From<WithTable> for Parameters {
-    fn from(file: WithTable) -> Self {
-        let model =
-            |ModelOfSite { model, site }: ModelOfSite| ModelRecord { model, site, queries: Vec::new() };
-        let of_all = file.identifiability.map(|report| IdentifiabilityRecord {
-            query: None,
-            identified: report.identified,
-            components: report.components,
-            never_clicked: Vec::new(),
-            always_clicked: Vec::new(),
-            few_impressions: Vec::new(),
-            few_clicks: report.few_clicks,
-            few_comparisons: report.few_comparisons,
-            few: report.few,
-        });
-        Self {
-            schema: file.schema,
-            table: Some(file.table),
-            log: file.log,
-            fitted: file.fitted,
-            scope: file.scope,
-            level: file.level,
-            models: file.models.into_iter().map(model).collect(),
-            identifiability: of_all.into_iter().collect(),
-            rank_one: Vec::new(),
         }
     }
 }

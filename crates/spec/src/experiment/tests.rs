@@ -365,7 +365,7 @@ fn faults_of_posterior_users_and_logged_lists_are_named() {
     }
     assert!(
         error(UNCERTAIN, &PARAMETERS.replace("\"schema\": 1", "\"schema\": 2"))
-            .contains("schema 2: expected 1")
+            .contains("schema: 2, expected 1: ")
     );
     // A fit whose queries are in a table.
     let with_table = "{\"schema\": 2, \"table\": \"t.parquet\", \"models\": [{\"model\": \"pbm\", \"site\": {\"prior\": 5}}]}";
@@ -463,7 +463,7 @@ fn faults_of_a_fitted_prior_are_named() {
         let found = read_beside(&WARM.replacen(from, to, 1), PARAMETERS, LISTS).unwrap_err().to_string();
         assert!(found.contains(message), "{found}\n{message}");
     }
-    let no_pbm = PARAMETERS.replace("\"pbm\"", "\"ctr\"");
+    let no_pbm = PARAMETERS.replace("\"pbm\"", "\"ctr-rank\"");
     let found = read_beside(WARM, &no_pbm, LISTS).unwrap_err().to_string();
     assert!(found.contains("has no fit of \"pbm\""), "{found}");
     let with_table = "{\"schema\": 2, \"table\": \"t.parquet\", \"models\": []}";

@@ -52,12 +52,12 @@ pub(super) fn instances<M: Member>(
         let means: Vec<Vec<f64>> =
             lists.iter().map(|list| list.iter().map(|parameter| parameter.mean).collect()).collect();
         let model = build(&means, n_positions)
-            .map_err(|error| file.error(format!("query {:?}: {error}", query.name)))?;
+            .map_err(|error| file.error(format!("query {:?}: {error}", query.name())))?;
         let posterior = Posterior { file: Arc::clone(file), lists, n_positions, build };
-        let name = Some(query.name.clone()).filter(|name| title_fault(name).is_none());
+        let name = Some(query.name().to_owned()).filter(|name| title_fault(name).is_none());
         Ok(Instance { posterior: Some(Arc::new(posterior)), ..Instance::new(name, model) })
     };
-    let instances: Result<Vec<Instance<M>>, Error> = file.fitted().queries.iter().map(instance).collect();
+    let instances: Result<Vec<Instance<M>>, Error> = file.of_queries().iter().map(instance).collect();
     Ok(Instances::from_users(instances?))
 }
 

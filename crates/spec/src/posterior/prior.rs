@@ -33,10 +33,10 @@ pub(crate) fn read(field: &Field<'_>, instances: &Instances) -> Result<FittedPri
 }
 
 fn query_of<'a>(file: &'a PosteriorFile, name: Option<&str>) -> Result<&'a Query, String> {
-    let queries = &file.fitted().queries;
-    match (name, queries.as_slice()) {
+    let queries = file.of_queries();
+    match (name, queries) {
         (Some(name), _) => {
-            queries.iter().find(|query| query.name == name).ok_or_else(|| format!("no query {name:?}"))
+            queries.iter().find(|query| query.name() == name).ok_or_else(|| format!("no query {name:?}"))
         }
         (None, [only]) => Ok(only),
         (None, _) => {
@@ -50,12 +50,12 @@ fn prior_of(file: &PosteriorFile, query: &Query, shape: ListShape) -> Result<Pbm
     if query.n_items() > shape.n_items() {
         return Err(format!(
             "query {:?} has {}, but the instance has {}",
-            query.name,
+            query.name(),
             counted(query.n_items() as u64, "item"),
             shape.n_items()
         ));
     }
-    let n_known = file.of_positions(query).len().min(shape.n_positions());
+    let n_known = file.of_positions(query).count().min(shape.n_positions());
     let examination = file.positions_of(query, n_known, 0.0);
     // The log's first position need not be the most examined one.
     let scale = examination.iter().fold(1.0_f64, |largest, examined| largest.max(examined.mean));
@@ -68,5 +68,5 @@ fn prior_of(file: &PosteriorFile, query: &Query, shape: ListShape) -> Result<Pbm
         let attraction = attraction.times(scale);
         (attraction.deviation > 0.0).then_some((attraction.mean, attraction.deviation))
     });
-    PbmPrior::new(attraction, examination).map_err(|error| format!("query {:?}: {error}", query.name))
+    PbmPrior::new(attraction, examination).map_err(|error| format!("query {:?}: {error}", query.name()))
 }

@@ -2,10 +2,11 @@
 //!
 //! A fault has the path of the field from the top of the file, and a description.
 
-use super::{EstimateRecord, ModelRecord, Parameters, PositionRecord, QueryRecord, SiteRecord};
-use crate::fit::Model;
-use click_models::ListShape;
+use super::{EstimateRecord, Model, ModelRecord, Parameters, PositionRecord, QueryRecord, SiteRecord};
 use std::collections::BTreeSet;
+
+/// The longest list, as in click models.
+const MAX_POSITIONS: usize = 64;
 
 type Checked = Result<(), (String, String)>;
 
@@ -14,12 +15,6 @@ pub(super) fn check(parameters: &Parameters) -> Checked {
         return wrong(
             "$.level",
             format!("{}, expected a confidence level between 0 and 1", parameters.level),
-        );
-    }
-    if let Some(table) = parameters.table.as_deref().filter(|table| !is_name(table)) {
-        return wrong(
-            "$.table",
-            format!("`{}`, expected the name of a file in the same directory", table.escape_debug()),
         );
     }
     let Parameters { log, fitted, .. } = parameters;
@@ -128,7 +123,8 @@ fn continuation(model: Model, path: &str, found: &[EstimateRecord], may_be_empty
     places.try_for_each(|(place, found)| estimate(&format!("{path}[{place}]"), found, 1.0))
 }
 
-/// Positions in order; in the user browsing model from the first, each with every position of the last click above.
+/// Positions in order; in the user browsing model from the first, each with every position of the
+/// last click above.
 fn positions(model: Model, path: &str, records: &[PositionRecord]) -> Checked {
     let has_none = matches!(
         model,
@@ -161,7 +157,8 @@ fn positions(model: Model, path: &str, records: &[PositionRecord]) -> Checked {
     Ok(())
 }
 
-/// The largest attraction. Attraction and examination are relative to the first position in models that multiply both.
+/// The largest attraction. Attraction and examination are relative to the first position in models
+/// that multiply both.
 fn largest(model: Model) -> f64 {
     if matches!(model, Model::Pbm | Model::Ubm) { f64::INFINITY } else { 1.0 }
 }
@@ -187,13 +184,10 @@ fn estimate(path: &str, estimate: &EstimateRecord, largest: f64) -> Checked {
 }
 
 fn position(path: &str, position: usize) -> Checked {
-    if (1..=ListShape::MAX_POSITIONS).contains(&position) {
+    if (1..=MAX_POSITIONS).contains(&position) {
         return Ok(());
     }
-    wrong(
-        format!("{path}.position"),
-        format!("{position}, expected a position from 1 to {}", ListShape::MAX_POSITIONS),
-    )
+    wrong(format!("{path}.position"), format!("{position}, expected a position from 1 to {}", MAX_POSITIONS))
 }
 
 /// A number that may be unknown.
@@ -227,11 +221,6 @@ fn different<'a>(path: &str, field: &str, names: impl Iterator<Item = &'a str>) 
         }
     }
     Ok(())
-}
-
-/// Whether a text names a file in the same directory.
-fn is_name(text: &str) -> bool {
-    !["", ".", ".."].contains(&text) && !text.contains(['/', '\\']) && !text.contains(char::is_control)
 }
 
 fn wrong(path: impl Into<String>, message: impl Into<String>) -> Checked {
