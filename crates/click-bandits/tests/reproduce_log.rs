@@ -63,7 +63,7 @@ fn kdd_log(queries: &[Query], file: &Path) {
     // A line has two impressions on average.
     let impressions = queries.iter().map(|query| u64::from(query.records)).sum::<u64>() + 107_000;
     let lines = impressions / 2;
-    kdd2012(&all, lines, 11, BufWriter::new(fs::File::create(file).unwrap())).unwrap();
+    kdd2012(&all, lines, 11, &mut BufWriter::new(fs::File::create(file).unwrap())).unwrap();
 }
 
 fn reproduce(arguments: &[&str]) -> Output {
@@ -189,7 +189,7 @@ fn queries_fitted_to_a_log_of_web_search_become_rank_one_instances() {
         .into();
     let top = tempdir().unwrap();
     let log = top.path().join("train.tsv");
-    yandex(&traffic, 200_000, 3, BufWriter::new(fs::File::create(&log).unwrap())).unwrap();
+    yandex(&traffic, 200_000, 3, &mut BufWriter::new(fs::File::create(&log).unwrap())).unwrap();
     let (_out, out) = works(&[
         text(&experiment("yandex")),
         "--data",

@@ -1,7 +1,7 @@
 //! Clicks and impressions of every (query, item, position): the data of a position-based model.
 //!
-//! Queries are sorted by identifier, cells by (item, position). So the same log gives the same counts, byte by byte, for any assignment of
-//! blocks to threads. Positions count from 0.
+//! Queries are sorted by identifier, cells by (item, position). So the same log gives the same counts,
+//! byte by byte, for any number of threads. Positions count from 0.
 
 use crate::fields::MAX_COUNT;
 use crate::names::{self, Id, Names, Renaming};
@@ -176,16 +176,8 @@ fn unpack(cell: &QueryCell) -> Cell {
 
 /// Selects queries and items with enough data for a fit. The default selects everything.
 ///
-/// From the KDD Cup 2012 log the PBM paper and the RSF paper select the queries with at least 5 items that each have at least 1000
-/// impressions at each of the 3 positions, and of these the 8 queries with the most impressions.
-///
-/// # Examples
-///
-/// ```
-/// use click_logs::Filter;
-///
-/// let papers = Filter { min_impressions: 1000, min_items: 5, n_positions: Some(3), top_queries: Some(8), ..Filter::default() };
-/// ```
+/// The PBM and RSF papers select 8 queries of the KDD Cup 2012 log with `min_impressions: 1000`,
+/// `min_items: 5`, `n_positions: Some(3)` and `top_queries: Some(8)`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Keeps an item if it has at least this number of impressions at every position.
@@ -194,10 +186,9 @@ pub struct Filter {
     pub min_total_impressions: u64,
     /// Keeps a query if it has at least this number of kept items.
     pub min_items: usize,
-    /// Number of positions, from the top; cells below are dropped. `None`: all positions of the log. A position without impressions
-    /// is none.
+    /// Number of positions, from the top; cells below are dropped. `None`: all positions with impressions.
     pub n_positions: Option<usize>,
-    /// Keeps at most this number of queries: those with the most kept impressions; ties go to the first.
+    /// Keeps at most this number of queries, those with the most kept impressions; ties go to the first.
     pub top_queries: Option<usize>,
 }
 
@@ -355,8 +346,8 @@ impl Counts {
     }
 
     /// Writes all cells as CSV that [`Format::counts`](crate::Format::counts) reads: a header, then
-    /// `query,item,position,clicks,impressions`, positions from 1. Names are written as in the log, even if a spreadsheet or a terminal
-    /// would interpret them.
+    /// `query,item,position,clicks,impressions`, positions from 1. Names are written as in the log, even if
+    /// a spreadsheet or a terminal would interpret them.
     ///
     /// # Errors
     ///

@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use std::fmt;
 
-/// Why a log could not be read: the error ([`kind`](Error::kind)) and its place ([`place`](Error::place)).
+/// Why a log could not be read, and where.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct Error(Box<Inner>);

@@ -1,6 +1,6 @@
 //! Generates logs of known users, for tests of fits and for measurements of speed.
 //!
-//! The same seed gives the same bytes on every machine. Columns that no reader uses have numbers of the usual length.
+//! The same seed gives the same bytes on every machine.
 
 use click_models::{Action, ClickModel, Feedback, ItemId, ListFeedback, PositionBased, Ranking};
 use rand::{Rng, RngExt, SeedableRng};
@@ -20,13 +20,14 @@ pub struct Traffic<M> {
     pub users: M,
 }
 
-/// Writes `lines` lines of a KDD Cup 2012 log ([`Format::Kdd2012`](crate::Format::Kdd2012)). The query is drawn by weight; the length of
-/// the list, the position and the ad are uniform. Half of the lines have one session, a quarter two, and so on.
+/// Writes `lines` lines of a KDD Cup 2012 log ([`Format::Kdd2012`](crate::Format::Kdd2012)). The query is
+/// drawn by weight; the length of the list, the position and the ad are uniform. Half of the lines have
+/// one session, a quarter two, and so on.
 ///
 /// # Errors
 ///
-/// Errors of `out`; [`io::ErrorKind::InvalidInput`] if there is no query, a weight is not a positive number, or `items` does not have one
-/// number for each item of `users`.
+/// Errors of `out`; [`io::ErrorKind::InvalidInput`] if there is no query, a weight is not a positive
+/// number, or `items` does not have one number for each item of `users`.
 ///
 /// # Examples
 ///
@@ -47,16 +48,6 @@ pub fn kdd2012(
     traffic: &[Traffic<PositionBased>],
     lines: u64,
     seed: u64,
-    mut out: impl Write,
-) -> io::Result<()> {
-    kdd2012_into(traffic, lines, seed, &mut out)
-}
-
-/// [`kdd2012`], compiled once and not for every type of writer, which gets a line at a time.
-fn kdd2012_into(
-    traffic: &[Traffic<PositionBased>],
-    lines: u64,
-    seed: u64,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let cumulated = cumulated_weights(traffic)?;
@@ -64,7 +55,6 @@ fn kdd2012_into(
         return Err(invalid("the log's items are not one for each item of the model"));
     }
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut line = Vec::new();
     for _ in 0..lines {
         let Traffic { query, items, users, .. } = &traffic[draw(&cumulated, &mut rng)];
         let depth = rng.random_range(1..=users.examination().len());
@@ -78,24 +68,22 @@ fn kdd2012_into(
         let [keyword, title, description] = rng.random::<[u16; 3]>();
         let user = rng.random::<u32>() >> 8;
         let position = position + 1;
-        line.clear();
         writeln!(
-            line,
+            out,
             "{clicks}\t{impressions}\t{url}\t{ad}\t{}\t{depth}\t{position}\t{query}\t{keyword}\t{title}\t{description}\t{user}",
             ad % 40_000,
         )?;
-        out.write_all(&line)?;
     }
     Ok(())
 }
 
-/// Writes `sessions` sessions of a Yandex log ([`Format::Yandex`](crate::Format::Yandex)). Each has one query, drawn by weight, ten items
-/// in random order, and a line for every click. The region is always 1.
+/// Writes `sessions` sessions of a Yandex log ([`Format::Yandex`](crate::Format::Yandex)). Each has one
+/// query, drawn by weight, ten items in random order, and a line for every click. The region is 1.
 ///
 /// # Errors
 ///
-/// Errors of `out`; [`io::ErrorKind::InvalidInput`] as for [`kdd2012`], and if the users do not take lists of ten of the items.
-pub fn yandex<M>(traffic: &[Traffic<M>], sessions: u64, seed: u64, mut out: impl Write) -> io::Result<()>
+/// As [`kdd2012`]; [`io::ErrorKind::InvalidInput`] if the users do not take lists of ten of the items.
+pub fn yandex<M>(traffic: &[Traffic<M>], sessions: u64, seed: u64, out: &mut dyn Write) -> io::Result<()>
 where
     M: ClickModel,
     M::Interaction: click_models::Interaction<Action = Ranking>,

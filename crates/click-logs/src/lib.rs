@@ -23,7 +23,7 @@ pub use error::{Error, ErrorKind, Place};
 pub use fault::Fault;
 pub use log::{HeldOut, Log};
 pub use names::{Id, Names};
-pub use read::{Columns, Delimited, Format, Frame, Input, ReadColumn, Reader, Value, formats};
+pub use read::{Columns, Format, Frame, Input, ReadColumn, Reader, Value, formats};
 pub use read_report::{ReadReport, Skipped};
 pub use session::{ListSessions, Pattern, QuerySessions, Sessions};
 

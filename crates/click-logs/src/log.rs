@@ -10,7 +10,8 @@ use std::borrow::Cow;
 pub struct Log {
     /// Clicks and impressions of every (query, item, position).
     pub counts: Counts,
-    /// The sessions, if the format has them and [`Reader::keep_sessions`](crate::Reader::keep_sessions) was called.
+    /// The sessions, if the format has them and the reader keeps them
+    /// ([`Reader::keep_sessions`](crate::Reader::keep_sessions)).
     pub sessions: Sessions,
     /// The part that [`Reader::hold_out`](crate::Reader::hold_out) holds out.
     pub held_out: Option<HeldOut>,
@@ -19,7 +20,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Counts and sessions of the whole log: of what is held out, too.
+    /// Counts and sessions of the whole log, with what is held out.
     pub fn whole(&self) -> (Cow<'_, Counts>, Cow<'_, Sessions>) {
         match &self.held_out {
             None => (Cow::Borrowed(&self.counts), Cow::Borrowed(&self.sessions)),

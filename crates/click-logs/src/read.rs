@@ -1,8 +1,8 @@
 //! Reading logs: files in order, in blocks of whole lines, on all cores.
 //!
-//! A thread reads and decompresses a block and then parses it; one thread reads at a time. So memory does not grow with the file. Lines end
-//! with LF or CR LF; blank ones are skipped. A byte order mark at the start of a file is removed. Compressed files (gzip, also with several members) are recognised
-//! by their first bytes. Counts, reports, and which error comes first do not depend on the number of threads.
+//! A thread reads and decompresses a block and then parses it; one thread reads at a time. So memory
+//! does not grow with the file. Counts, reports, and which error comes first do not depend on the
+//! number of threads. The README describes what lines and files may look like.
 
 pub mod formats;
 mod line;
@@ -12,7 +12,7 @@ mod open_lists;
 mod progress;
 mod source;
 
-pub use self::formats::{Columns, Delimited, Format, Frame, ReadColumn, Value};
+pub use self::formats::{Columns, Format, Frame, ReadColumn, Value};
 pub use self::source::Input;
 
 use self::line::{LineFault, LineFormat, is_blank};
@@ -82,9 +82,9 @@ impl Reader {
         }
     }
 
-    /// Skips faulty lines and counts them by reason. Fails if more than the share `max_share` of all lines was skipped, or of their
-    /// impressions or clicks, as far as these can be read from faulty lines. Damaged compression, an empty log, a wrong header and
-    /// unreadable files remain errors.
+    /// Skips faulty lines and counts them by reason. Fails if more than the share `max_share` of all
+    /// lines was skipped, or of their impressions or clicks, as far as these can be read. Damaged
+    /// compression, an empty log, a wrong header and unreadable files remain errors.
     ///
     /// # Errors
     ///
@@ -97,22 +97,22 @@ impl Reader {
         Ok(Self { max_skipped: Some(max_share), ..self })
     }
 
-    /// If a line has more clicks than impressions, counts as many clicks as impressions instead of reporting a fault. The report has the
-    /// number of such lines and clicks.
+    /// Counts as many clicks as impressions if a line has more clicks, instead of reporting a fault. The
+    /// report has the number of such lines and clicks.
     #[must_use]
     pub fn clip_clicks(self) -> Self {
         Self { meaning: Meaning { clip_clicks: true, ..self.meaning }, ..self }
     }
 
-    /// Lets the positions of a table ([`Format::Delimited`] or Parquet) count from 0. Other formats define their first position; this
-    /// setting does not affect them.
+    /// Lets the positions of a table ([`Format::Delimited`] or Parquet) count from 0. Other formats define
+    /// their first position.
     #[must_use]
     pub fn positions_from_zero(self) -> Self {
         Self { meaning: Meaning { first_position: 0, ..self.meaning }, ..self }
     }
 
-    /// Leaves out the positions below the first `n_positions` where they are beyond the longest list that is read, 64: otherwise they are
-    /// faults.
+    /// Leaves out positions beyond the first `n_positions` instead of reporting a fault if they are beyond
+    /// the longest list, 64.
     #[must_use]
     pub fn positions(self, n_positions: usize) -> Self {
         Self { meaning: Meaning { n_positions: n_positions as u64, ..self.meaning }, ..self }
@@ -124,7 +124,7 @@ impl Reader {
         Self { threads, ..self }
     }
 
-    /// Sets the size of a block in bytes (256 KiB by default), for measurements; results do not depend on it.
+    /// Sets the size of a block in bytes, 256 KiB by default; results do not depend on it.
     #[must_use]
     pub fn block_bytes(self, block_bytes: NonZeroUsize) -> Self {
         Self { block_bytes: block_bytes.get().min(source::MAX_BLOCK), ..self }
@@ -136,7 +136,8 @@ impl Reader {
         Self { keep_sessions: true, ..self }
     }
 
-    /// Holds out one of `one_in` sessions (impressions, if lines are no sessions) at random, by its place in the log and `seed`.
+    /// Holds out one of `one_in` sessions (impressions, if lines are no sessions) at random, by its place
+    /// in the log and `seed`.
     ///
     /// # Errors
     ///
@@ -153,8 +154,8 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// The first error in the order of files and lines: an unreadable file, a fault of a line (strict reader), or too many skipped lines
-    /// (lenient reader).
+    /// The first error in the order of files and lines: an unreadable file, a fault of a line (strict
+    /// reader), or too many skipped lines (lenient reader).
     pub fn read_files<P: AsRef<Path>>(&self, files: &[P]) -> Result<Log, Error> {
         let inputs = files.iter().map(|path| Input::file(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
         self.read_inputs(inputs)

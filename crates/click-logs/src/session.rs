@@ -1,6 +1,7 @@
 //! Sessions: lists in the order shown, with their clicks; equal sessions are counted together.
 //!
-//! A cascade model needs the first click of a session, a dependent click model the last one. Counts of cells do not have them.
+//! A cascade model needs the first click of a session, a dependent click model the last one; counts of
+//! cells have neither.
 
 use crate::counts::{Positions, in_step};
 use crate::names::{Id, Names};

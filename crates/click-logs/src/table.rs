@@ -1,7 +1,7 @@
-//! Tables that grow while a log is read: cells, and sessions, of which equal ones are counted together.
+//! Tables that grow while a log is read: cells and sessions, of which equal ones are counted together.
 //!
-//! Entries are in vectors, and a hash table finds their index. The order of the hash table has no effect, since everything is sorted at
-//! the end. A cell takes 24 bytes, and about 9 in the hash table.
+//! Entries are in vectors, and a hash table finds their index; everything is sorted at the end. A cell
+//! takes 24 bytes, and about 9 in the hash table.
 
 use crate::fields::MAX_COUNT;
 use crate::names::{Id, Renaming, TextHash, find_or_add};
@@ -104,7 +104,7 @@ pub(crate) struct PackedList {
 
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    /// Its key is drawn anew for every table: with a known one, a single item can be chosen whose cells all collide.
+    /// Its key is drawn anew for every table: with a known one, all cells of an item could collide.
     hash: TextHash,
     queries: HashTable<u32>,
     pub(crate) query_ids: Vec<u64>,
@@ -132,12 +132,12 @@ impl Table {
         self.add_cell(cell);
     }
 
-    /// Adds cells one after another. Their places are looked up first: look-ups do not depend on each other, so the processor waits for the
-    /// memory of many of them at once. If each cell was looked up and added in turn, it would wait for one after the other.
+    /// Adds cells. Their places are looked up first: these look-ups do not depend on each other, so the
+    /// processor waits for the memory of many of them at once.
     pub(crate) fn add_all(&mut self, cells: &[PackedCell], places: &mut Vec<u32>) {
         let (hash, index) = (self.hash, &self.index);
         places.clear();
-        // The first cell with seven equal bits of the hash: nearly always the right one, and its memory need not be read for this.
+        // The first cell with seven equal bits of the hash, nearly always the right one: its memory is not read.
         let likely = |cell: &PackedCell| index.find(cell.hash(hash), |_| true).copied().unwrap_or(NEW);
         places.extend(cells.iter().map(likely));
         for (cell, &place) in cells.iter().zip(&*places) {
@@ -258,7 +258,7 @@ mod tests {
         (0..n).map(cell).collect()
     }
 
-    /// Batches of any size, in which cells are there several times or new, sum up as one cell after the other.
+    /// Batches of any size, with new and repeated cells, sum up as one cell after the other.
     #[test]
     fn cells_that_are_looked_up_first_are_counted_once() {
         let cells = cells(20_000);
@@ -269,7 +269,7 @@ mod tests {
             assert_eq!(table.cells.len(), expected.len(), "{batch}");
             assert_eq!(totals(&table.cells), expected, "{batch}");
         }
-        // A wrong version, which takes every cell that was not found for a new one, would have most cells twice.
+        // If every cell that was not found first were new, most cells would be there twice.
         let (mut table, mut places) = (Table::default(), Vec::new());
         table.add_all(&cells, &mut places);
         assert!(places.iter().filter(|&&place| place == NEW).count() > 2 * expected.len());

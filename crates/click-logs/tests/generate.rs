@@ -78,9 +78,9 @@ fn the_same_seed_is_the_same_log() {
     let users = PositionBased::from_values(&ATTRACTION, &EXAMINATION).unwrap();
     let traffic = |items: Vec<u64>, weight| [Traffic { query: 1, items, weight, users: users.clone() }];
     for wrong in [traffic(vec![1, 2], 1.0), traffic(vec![1, 2, 3], 0.0), traffic(vec![1, 2, 3], f64::NAN)] {
-        assert!(kdd2012(&wrong, 1, 1, Vec::new()).is_err());
+        assert!(kdd2012(&wrong, 1, 1, &mut Vec::new()).is_err());
     }
     // Three positions instead of ten.
-    assert!(yandex(&traffic(vec![1, 2, 3], 1.0), 1, 1, Vec::new()).is_err());
-    assert!(kdd2012(&[], 1, 1, Vec::new()).is_err());
+    assert!(yandex(&traffic(vec![1, 2, 3], 1.0), 1, 1, &mut Vec::new()).is_err());
+    assert!(kdd2012(&[], 1, 1, &mut Vec::new()).is_err());
 }

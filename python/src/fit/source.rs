@@ -4,7 +4,7 @@ use super::columns::{ArrowColumn, copied};
 use crate::message::{did_you_mean, type_error, value_error};
 use arrow_array::{Array as _, ArrayRef, RecordBatch};
 use click_logs::formats::{self, FormatRow};
-use click_logs::{Columns, Delimited, Error, Format, Frame, Input, Log, ReadColumn, Reader};
+use click_logs::{Columns, Error, Format, Frame, Input, Log, ReadColumn, Reader};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
@@ -155,7 +155,7 @@ fn of_columns(row: &FormatRow, columns: Columns) -> PyResult<Format> {
     if row.name == "parquet" {
         return Format::parquet_of(columns).map_err(value_error);
     }
-    Ok(Format::Delimited(Delimited { columns, delimiter: None }))
+    Ok(Format::Delimited(columns))
 }
 
 /// A table in memory: its named columns only.
@@ -181,7 +181,7 @@ fn of_table(
                 value_error(format!("{error}; the table has {}", there.join(", ")))
             }
         })?;
-        Ok((Format::Delimited(Delimited { columns, delimiter: None }), names))
+        Ok((Format::Delimited(columns), names))
     };
     if let Ok(dict) = log.cast::<PyDict>() {
         let there: Vec<String> = dict.keys().iter().filter_map(|key| key.extract().ok()).collect();

@@ -248,7 +248,7 @@ fn identifiability_record(
     }
 }
 
-/// Parameters of positions with their places: the position, and in the user browsing model the position of the last click above.
+/// Parameters of positions with their places.
 fn positions(fit: &Fit, estimates: &[Estimate]) -> Vec<PositionRecord> {
     let record = |(position, last_click, estimate): (usize, Option<usize>, &Estimate)| PositionRecord {
         position: position + 1,

@@ -13,16 +13,16 @@
 //! | `lower`, `upper` | DOUBLE or null | ends of the interval; the upper one may be infinite |
 //! | `clicks`, `impressions` | INT64 or null | what the log has on it |
 //!
-//! Names are those of the log, unchanged. Compressed with Zstandard; every column has a dictionary as long as it is small. Row groups are
-//! bounded, so memory does not grow with the number of rows, except for the compressed file itself if `out` keeps it.
+//! Names are those of the log, unchanged. The table is compressed with Zstandard. Row groups are bounded,
+//! so memory does not grow with the number of rows, except for the file itself if `out` keeps it.
 
 use super::rows::{ParameterRow, for_each_parameter};
 use crate::counts::Counts;
 use crate::fit::Fit;
 use crate::names::{Id, Names};
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::column::writer::ColumnWriter;
-use parquet::data_type::ByteArray;
+use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
+use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -53,7 +53,7 @@ const SCHEMA: &str = "message parameters {
 ///
 /// # Errors
 ///
-/// Errors of `out`; [`io::ErrorKind::InvalidData`] for a count of 2^63 or more, which the table cannot hold.
+/// Errors of `out`; [`io::ErrorKind::InvalidData`] for a count of 2^63 or more.
 ///
 /// # Examples
 ///
@@ -90,10 +90,10 @@ fn write_to(counts: &Counts, fits: &[Fit], out: Output<'_>) -> io::Result<u64> {
     for_each_parameter(counts, fits, |row| {
         group.push(&row, counts.names())?;
         n_rows += 1;
-        if group.len() == ROWS { group.write(&mut writer) } else { Ok(()) }
+        if group.len() == ROWS { group.write(&mut writer).map_err(of_library) } else { Ok(()) }
     })?;
     if group.len() > 0 {
-        group.write(&mut writer)?;
+        group.write(&mut writer).map_err(of_library)?;
     }
     writer.close().map_err(of_library)?;
     Ok(n_rows)
@@ -110,136 +110,97 @@ fn of_library(error: ParquetError) -> io::Error {
     }
 }
 
-/// A column that may miss values, and for every row whether it has one (1) or not (0).
-struct Optional<T> {
+/// A column, and for every row whether it has a value (1) or not (0).
+struct Column<T> {
     values: Vec<T>,
     levels: Vec<i16>,
 }
 
-impl<T> Default for Optional<T> {
+impl<T> Default for Column<T> {
     fn default() -> Self {
         Self { values: Vec::new(), levels: Vec::new() }
     }
 }
 
-impl<T> Optional<T> {
+impl<T> Column<T> {
     fn push(&mut self, value: Option<T>) {
         self.levels.push(value.is_some().into());
         self.values.extend(value);
     }
 }
 
-/// The rows of a row group, by columns in the order of the schema.
+/// The rows of a row group, by the type of their columns and in the order of the schema.
 #[derive(Default)]
 struct Group {
-    model: Vec<ByteArray>,
-    query: Optional<ByteArray>,
-    kind: Vec<ByteArray>,
-    item: Optional<ByteArray>,
-    /// Position and last click.
-    places: [Optional<i64>; 2],
-    /// Estimate, standard error, lower and upper end.
-    numbers: [Optional<f64>; 4],
-    /// Clicks and impressions.
-    counts: [Optional<i64>; 2],
+    texts: [Column<ByteArray>; 4],
+    wholes: [Column<i64>; 4],
+    numbers: [Column<f64>; 4],
     /// The query of the last row, and its name: rows of a query are adjacent.
     named: Option<(Id, ByteArray)>,
 }
 
 impl Group {
     fn len(&self) -> usize {
-        self.model.len()
+        self.texts[0].levels.len()
     }
 
     fn push(&mut self, row: &ParameterRow, names: &Names) -> io::Result<()> {
         let of_static = |text: &'static str| ByteArray::from(bytes::Bytes::from_static(text.as_bytes()));
-        self.model.push(of_static(row.model.name()));
-        self.kind.push(of_static(row.kind));
-        self.query.push(row.query.map(|query| match &self.named {
+        let query = row.query.map(|query| match &self.named {
             Some((last, name)) if *last == query => name.clone(),
-            _ => {
-                let name = ByteArray::from(&*names.name(query));
-                self.named.insert((query, name)).1.clone()
-            }
-        }));
-        self.item.push(row.item.map(|item| ByteArray::from(&*names.name(item))));
-        for (column, place) in self.places.iter_mut().zip([row.position, row.last_click]) {
-            column.push(place.map(whole).transpose()?);
+            _ => self.named.insert((query, ByteArray::from(&*names.name(query)))).1.clone(),
+        });
+        let item = row.item.map(|item| ByteArray::from(&*names.name(item)));
+        let texts = [Some(of_static(row.model.name())), query, Some(of_static(row.kind)), item];
+        let [clicks, impressions] = row.counts.map_or([None; 2], |(clicks, shown)| [clicks, shown].map(Some));
+        let places = [row.position, row.last_click].map(|place| place.map(|place| place as u64));
+        let [lower, upper] =
+            row.estimate.interval.map_or([None; 2], |(lower, upper)| [lower, upper].map(Some));
+        let numbers = [Some(row.estimate.value), row.estimate.standard_error, lower, upper];
+        for (column, text) in self.texts.iter_mut().zip(texts) {
+            column.push(text);
         }
-        let estimate = row.estimate;
-        let [lower, upper] = [estimate.interval.map(|ends| ends.0), estimate.interval.map(|ends| ends.1)];
-        let numbers = [Some(estimate.value), estimate.standard_error, lower, upper];
+        for (column, whole) in self.wholes.iter_mut().zip([places[0], places[1], clicks, impressions]) {
+            let too_large =
+                |_| io::Error::new(io::ErrorKind::InvalidData, "a count does not fit into 63 bits");
+            column.push(whole.map(i64::try_from).transpose().map_err(too_large)?);
+        }
         for (column, number) in self.numbers.iter_mut().zip(numbers) {
             column.push(number.filter(|number| !number.is_nan()));
-        }
-        let counts = [row.counts.map(|counts| counts.0), row.counts.map(|counts| counts.1)];
-        for (column, count) in self.counts.iter_mut().zip(counts) {
-            column.push(count.map(whole).transpose()?);
         }
         Ok(())
     }
 
     /// Writes the rows as a row group, and removes them.
-    fn write(&mut self, writer: &mut SerializedFileWriter<Output<'_>>) -> io::Result<()> {
-        let Self { model, query, kind, item, places: [position, last_click], numbers, counts, named } = self;
-        let [estimate, se, lower, upper] = &*numbers;
-        let [clicks, impressions] = &*counts;
-        let columns = [
-            Column::Text(model, None),
-            Column::Text(&query.values, Some(&query.levels)),
-            Column::Text(kind, None),
-            Column::Text(&item.values, Some(&item.levels)),
-            Column::Whole(position),
-            Column::Whole(last_click),
-            Column::Number(estimate),
-            Column::Number(se),
-            Column::Number(lower),
-            Column::Number(upper),
-            Column::Whole(clicks),
-            Column::Whole(impressions),
-        ];
-        write_columns(columns, writer).map_err(of_library)?;
-        *self = Self { named: named.take(), ..Self::default() };
+    fn write(&mut self, writer: &mut SerializedFileWriter<Output<'_>>) -> Result<(), ParquetError> {
+        let mut group = writer.next_row_group()?;
+        let (mut texts, mut wholes, mut numbers) =
+            (self.texts.iter(), self.wholes.iter(), self.numbers.iter());
+        while let Some(mut out) = group.next_column()? {
+            match out.untyped() {
+                ColumnWriter::ByteArrayColumnWriter(out) => write_column(out, texts.next())?,
+                ColumnWriter::Int64ColumnWriter(out) => write_column(out, wholes.next())?,
+                ColumnWriter::DoubleColumnWriter(out) => write_column(out, numbers.next())?,
+                _ => return Err(other_schema()),
+            }
+            out.close()?;
+        }
+        group.close()?;
+        *self = Self { named: self.named.take(), ..Self::default() };
         Ok(())
     }
 }
 
-/// A column of a row group.
-enum Column<'a> {
-    /// Without levels no value is missing.
-    Text(&'a [ByteArray], Option<&'a [i16]>),
-    Whole(&'a Optional<i64>),
-    Number(&'a Optional<f64>),
-}
-
-fn write_columns(
-    columns: [Column<'_>; 12],
-    writer: &mut SerializedFileWriter<Output<'_>>,
+fn write_column<T: DataType>(
+    out: &mut ColumnWriterImpl<'_, T>,
+    column: Option<&Column<T::T>>,
 ) -> Result<(), ParquetError> {
-    let mut group = writer.next_row_group()?;
-    for column in columns {
-        let wrong = || ParquetError::General("a column has another type than in the schema".to_owned());
-        let mut out = group.next_column()?.ok_or_else(wrong)?;
-        match (out.untyped(), column) {
-            (ColumnWriter::ByteArrayColumnWriter(out), Column::Text(values, levels)) => {
-                out.write_batch(values, levels, None)?;
-            }
-            (ColumnWriter::Int64ColumnWriter(out), Column::Whole(column)) => {
-                out.write_batch(&column.values, Some(&column.levels), None)?;
-            }
-            (ColumnWriter::DoubleColumnWriter(out), Column::Number(column)) => {
-                out.write_batch(&column.values, Some(&column.levels), None)?;
-            }
-            _ => return Err(wrong()),
-        }
-        out.close()?;
-    }
-    group.close()?;
+    let column = column.ok_or_else(other_schema)?;
+    let levels = (out.get_descriptor().max_def_level() > 0).then_some(&column.levels[..]);
+    out.write_batch(&column.values, levels, None)?;
     Ok(())
 }
 
-/// A whole number of the table.
-fn whole(number: impl TryInto<i64>) -> io::Result<i64> {
-    let too_large = |_| io::Error::new(io::ErrorKind::InvalidData, "a count does not fit into 63 bits");
-    number.try_into().map_err(too_large)
+fn other_schema() -> ParquetError {
+    ParquetError::General("a column has another type than in the schema".to_owned())
 }

@@ -11,7 +11,8 @@ pub struct ParameterRow {
     pub model: Model,
     /// The query; `None` if all queries share the parameter.
     pub query: Option<Id>,
-    /// `attraction`, `satisfaction`, `examination`, `leave`, `continuation`, or `continuation-1` to `-3` of the click chain model.
+    /// `attraction`, `satisfaction`, `examination`, `leave`, `continuation`, or in the click chain model
+    /// `continuation-1` to `-3`.
     pub kind: &'static str,
     /// The item, of attraction and satisfaction.
     pub item: Option<Id>,
@@ -21,8 +22,8 @@ pub struct ParameterRow {
     pub last_click: Option<usize>,
     /// The estimate, with eight significant digits.
     pub estimate: Estimate,
-    /// Clicks and impressions of the item or the position. The user browsing model has none by position, since they are not split by the
-    /// position of the last click.
+    /// Clicks and impressions of the item or the position. The user browsing model has none by position,
+    /// since they are not split by the position of the last click.
     pub counts: Option<(u64, u64)>,
 }
 
@@ -101,8 +102,7 @@ fn positions(
     })
 }
 
-/// The rows of continuation: of the DBN one; of the click chain after no click, and after a click on an item that attracts nobody and on
-/// one that attracts everybody.
+/// The rows of continuation: one in the DBN, three in the click chain model.
 fn continuation(fit: &Fit, query: Option<Id>, estimates: &[Estimate]) -> impl Iterator<Item = ParameterRow> {
     let model = fit.model();
     let kinds: &[&str] = match model {

@@ -29,7 +29,7 @@ mod rows;
 mod sessions;
 mod yandex;
 
-pub use self::delimited::{Columns, Delimited};
+pub use self::delimited::Columns;
 pub use self::frame::{Frame, ReadColumn};
 pub use self::rows::Value;
 
@@ -56,7 +56,7 @@ pub enum Format {
     /// Open Bandit Dataset.
     Obd,
     /// Any table with a header; the user names the columns.
-    Delimited(Delimited),
+    Delimited(Columns),
     /// A Parquet table; the user names the columns.
     Parquet(Columns),
 }
@@ -300,8 +300,7 @@ impl Format {
     /// The columns that the user names, for formats without fixed columns.
     pub(super) fn columns(&self) -> Option<&Columns> {
         match self {
-            Self::Delimited(table) => Some(&table.columns),
-            Self::Parquet(columns) => Some(columns),
+            Self::Delimited(columns) | Self::Parquet(columns) => Some(columns),
             _ => None,
         }
     }
@@ -317,9 +316,9 @@ impl Format {
             Self::Kdd2012 => reader.read_lines(&Kdd2012 { meaning }, inputs, collector),
             Self::Yandex => reader.read_lines(&Yandex, inputs, collector),
             Self::Sessions => reader.read_lines(&SessionLines::new(meaning), inputs, collector),
-            Self::Obd => reader.read_lines(&TableLines::new(&obd::table(), meaning), inputs, collector),
-            Self::Delimited(table) => {
-                reader.read_lines(&TableLines::new(table, reader.meaning), inputs, collector)
+            Self::Obd => reader.read_lines(&TableLines::new(&obd::columns(), meaning), inputs, collector),
+            Self::Delimited(columns) => {
+                reader.read_lines(&TableLines::new(columns, reader.meaning), inputs, collector)
             }
             Self::Parquet(columns) => parquet::read(columns, reader, inputs, collector),
         }

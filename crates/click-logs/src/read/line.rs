@@ -59,8 +59,8 @@ pub(crate) trait LineFormat: Sync {
     /// Reads the header; it is empty if the format has none.
     fn layout(&self, header: &[u8]) -> Result<Self::Layout, String>;
 
-    /// Whether the first line has any name that belongs into a header. If not, it may be data, and an error must not show it: it may
-    /// identify a user.
+    /// Whether the first line has any name that belongs into a header. If not, an error must not show it:
+    /// it may be data, and identify a user.
     fn is_header(&self, _line: &[u8]) -> bool {
         false
     }
@@ -79,7 +79,7 @@ pub(crate) trait LineFormat: Sync {
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault>;
 
-    /// Called instead of [`line`](Self::line) for a line with quotation marks, if columns may be quoted.
+    /// Called instead of [`line`](Self::line) for a line with quotation marks if columns may be quoted.
     fn quoted(
         &self,
         _layout: &Self::Layout,
@@ -91,7 +91,7 @@ pub(crate) trait LineFormat: Sync {
         Err(LineFault::new(Fault::UnclosedQuote, 0, b"\""))
     }
 
-    /// Called at the end of a block, which is the end of everything that its lines belong to, except for open lists.
+    /// Called at the end of a block, where everything but open lists ends.
     fn end(&self, _memory: &mut Self::Memory, _sink: &mut Batches<'_>) {}
 
     /// The lists that are open until the end of the log.
@@ -99,7 +99,7 @@ pub(crate) trait LineFormat: Sync {
         OpenLists::default()
     }
 
-    /// The end of a block that starts with `bytes`: after a line, where a group of lines ends. 0 if the end comes later.
+    /// The end of a block that starts with `bytes`, after a group of lines; 0 if the end comes later.
     fn cut(&self, _layout: &Self::Layout, bytes: &[u8]) -> usize {
         after_last_line(bytes)
     }
@@ -113,14 +113,14 @@ pub(crate) fn after_last_line(bytes: &[u8]) -> usize {
     memchr::memrchr(b'\n', bytes).map_or(0, |place| place + 1)
 }
 
-/// Whether a line has nothing but blanks; such lines are skipped. No format has a line of blanks that says anything.
+/// Whether a line has nothing but blanks; such lines are skipped.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     // The first byte tells nearly always.
     line.first().is_none_or(u8::is_ascii_whitespace) && line.iter().all(u8::is_ascii_whitespace)
 }
 
-/// The start of the last group of whole lines, since more lines of the group may follow; 0 if all lines are one group. `together` gets
-/// the last line and one above; blank lines belong to the group.
+/// The start of the last group of whole lines, which may continue; 0 if all lines are one group.
+/// `together` gets the last line and one above; blank lines belong to the group.
 pub(crate) fn cut_between(bytes: &[u8], mut together: impl FnMut(&[u8], &[u8]) -> bool) -> usize {
     let Some(last) = memchr::memrchr(b'\n', bytes) else { return 0 };
     let start_of = |end: usize| memchr::memrchr(b'\n', &bytes[..end]).map_or(0, |before| before + 1);

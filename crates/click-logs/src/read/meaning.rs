@@ -1,4 +1,4 @@
-//! Settings for numbers whose meaning differs between logs: the first position, and clicks above impressions.
+//! Numbers whose meaning differs between logs: the first position, and clicks above impressions.
 
 use crate::collect::Batches;
 use crate::fault::Fault;
@@ -24,7 +24,8 @@ impl Meaning {
         Self { first_position: 1, ..self }
     }
 
-    /// The position counted from 0, if a list of this length has it. `None` if it is beyond the longest list, and is not wanted.
+    /// The position counted from 0, if a list of this length has it. `None` if it is beyond the longest
+    /// list, and is not wanted.
     #[inline]
     pub(crate) fn position(self, position: u64, depth: u64) -> Result<Option<u8>, Fault> {
         let Some(from_zero) = position.checked_sub(self.first_position) else {

@@ -29,21 +29,12 @@ type Stream<'a> = Box<dyn Read + Send + 'a>;
 
 /// A file or a stream to read, with the name that errors and reports use.
 pub struct Input<'a> {
-    name: Arc<str>,
-    /// A file is opened when it is its turn.
-    stream: Option<Stream<'a>>,
-    /// Called with the number of bytes read.
-    watch: Option<Watch<'a>>,
-    /// Ends the reading once it is true.
-    stop: Option<&'a AtomicBool>,
-}
-
-/// An input in parts: the name, the stream if it is not a file, the observer, and what ends the reading.
-#[cfg(feature = "parquet")]
-pub(crate) struct InputParts<'a> {
     pub(crate) name: Arc<str>,
+    /// `None` for a file, which is opened when it is its turn.
     pub(crate) stream: Option<Stream<'a>>,
+    /// Called with the number of bytes read.
     pub(crate) watch: Option<Watch<'a>>,
+    /// Ends the reading once it is true.
     pub(crate) stop: Option<&'a AtomicBool>,
 }
 
@@ -91,7 +82,7 @@ impl<'a> Input<'a> {
     ///
     /// [`ErrorKind::Read`] if there is no such file, it is a directory, or its name is not UTF-8.
     pub fn file(path: &Path) -> Result<Self, Error> {
-        // Errors and reports print the name; a name that is not UTF-8 could not be opened as printed.
+        // Errors and reports print the name, and a file of the printed name can be opened.
         let Some(name) = path.to_str() else {
             return Err(Error::of(ErrorKind::Read, &path.to_string_lossy(), "the file's name is not UTF-8"));
         };
@@ -123,12 +114,6 @@ impl<'a> Input<'a> {
     #[must_use]
     pub fn until(self, stop: &'a AtomicBool) -> Self {
         Self { stop: Some(stop), ..self }
-    }
-
-    #[cfg(feature = "parquet")]
-    pub(crate) fn into_parts(self) -> InputParts<'a> {
-        let Self { name, stream, watch, stop } = self;
-        InputParts { name, stream, watch, stop }
     }
 }
 
@@ -249,7 +234,7 @@ impl<'a, F: LineFormat> Source<'a, F> {
         if self.lenient { Ok(()) } else { Err(Error::of(ErrorKind::Empty, name, "no line to read")) }
     }
 
-    /// Opens a file, removes a byte order mark and reads the header. `None` if a required header is missing.
+    /// Opens a file, removes a byte order mark and reads the header. `None` if a lenient reader finds none.
     fn open(&mut self, input: Input<'a>) -> Result<Option<Open<'a, F::Layout>>, Error> {
         self.report.files += 1;
         let Input { name, stream, watch, stop } = input;
@@ -315,8 +300,8 @@ impl<'a, F: LineFormat> Source<'a, F> {
 }
 
 impl Bytes<'_> {
-    /// Reads the bytes left over and about `block_bytes` from the stream. Returns how much there is, and how much of it `cut` takes as a
-    /// block; all of it at the end of the file. Reads on as long as `cut` finds no end of a block.
+    /// Reads the bytes left over and about `block_bytes` from the stream, or more until `cut` finds the end
+    /// of a block. Returns how much there is, and how much of it is the block; all at the end of the file.
     fn fill(
         &mut self,
         buffer: &mut Vec<u8>,

@@ -1,13 +1,11 @@
 //! Any table with a header and one (query, item, position) a line; the user names the columns.
 //!
-//! The delimiter is the first of tab, comma, semicolon and vertical bar that gives a header with the named columns. A quoted column may
-//! contain the delimiter, line ends, and a quotation mark written twice. Other columns are not read. Positions count from 1, or
-//! from 0 if the reader is set so.
+//! A quoted column may contain the delimiter, line ends, and a quotation mark written twice. Other columns
+//! than the named ones are not read. Positions count from 1, or from 0 if the reader is set so.
 //!
-//! If a column names sessions, the lines with the same session and query are one list, wherever they stand ([`open_lists`]). If a line of
-//! a list is skipped, the list ends above it; such lists are counted. Names of sessions are neither kept nor shown.
-//!
-//! [`open_lists`]: crate::read::open_lists
+//! If a column names sessions, the lines with the same session and query are one list, wherever they
+//! stand. If a line of a list is skipped, the list ends above it; such lists are counted. Names of
+//! sessions are neither kept nor shown.
 
 use super::Format;
 use crate::collect::Batches;
@@ -37,29 +35,21 @@ pub struct Columns {
     pub click: String,
     /// Impressions of it. `None`: one per line.
     pub impressions: Option<String>,
-    /// The session, one list that a user saw. `None`: the order of clicks is unknown, and a line is one impression.
+    /// The session, one list that a user saw. `None`: the order of clicks is unknown.
     pub session: Option<String>,
-}
-
-/// A table with a header.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Delimited {
-    /// The columns by role.
-    pub columns: Columns,
-    /// The delimiter. `None`: a tab, a comma, a semicolon or a vertical bar, according to the header.
-    pub delimiter: Option<u8>,
 }
 
 /// The name of the query in a log without queries.
 pub(crate) const ONE_QUERY: &[u8] = b"all";
 
 impl Columns {
-    /// Reads `query=..,item=..,position=..,click=..,impressions=..,session=..`; `query`, `impressions` and `session` may be missing.
+    /// Reads `query=..,item=..,position=..,click=..,impressions=..,session=..`; `query`, `impressions` and
+    /// `session` may be missing.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Settings`] for an unknown key, a repeated key, a key without a column, a missing key, one column for two keys, or both
-    /// `impressions` and `session`.
+    /// [`ErrorKind::Settings`] for an unknown, repeated or missing key, a key without a column, one column
+    /// for two keys, or both `impressions` and `session`.
     ///
     /// # Examples
     ///
@@ -79,7 +69,7 @@ impl Columns {
         Self::named(text.split(',').map(pair).collect::<Result<Vec<_>, _>>()?)
     }
 
-    /// The columns of these pairs of key and column, which [`parse`](Self::parse) reads from a text.
+    /// The columns of pairs of key and column.
     ///
     /// # Errors
     ///
@@ -165,23 +155,22 @@ fn wrong(message: String) -> Error {
 }
 
 impl Format {
-    /// Any table with a header. `query=..,item=..,position=..,click=..,impressions=..` names the columns. Without `query` the only query
-    /// is called `all`; without `impressions` every line is one impression. With `session=..`, lines of the same session and query are
-    /// one list, wherever they stand, and the order of clicks is known; all lists are in memory until the log is read.
+    /// Any table with a header, whose columns are named as for [`Columns::parse`]. With `session=..`, the
+    /// order of clicks is known; all lists are in memory until the log is read.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Settings`] if the names cannot be read.
     pub fn delimited(columns: &str) -> Result<Self, Error> {
-        Ok(Self::Delimited(Delimited { columns: Columns::parse(columns)?, delimiter: None }))
+        Ok(Self::Delimited(Columns::parse(columns)?))
     }
 
-    /// The table that [`Counts::write_csv`](crate::Counts::write_csv) writes: `query,item,position,clicks,impressions`.
+    /// The table that [`Counts::write_csv`](crate::Counts::write_csv) writes.
     pub fn counts() -> Self {
-        Self::Delimited(Delimited { columns: Columns::counts(), delimiter: None })
+        Self::Delimited(Columns::counts())
     }
 
-    /// The same table in files, which are all Parquet, by their first bytes or names, or all delimited.
+    /// The same table in files that are all Parquet, by their first bytes or names, or all delimited.
     ///
     /// # Errors
     ///
@@ -228,42 +217,31 @@ pub(super) struct Layout {
     names: Vec<String>,
 }
 
-/// The delimiters, in the order of trial.
-const DELIMITERS: [u8; 4] = [b'\t', b',', b';', b'|'];
-
-/// The delimiters in words.
-fn called(delimiter: u8) -> Cow<'static, str> {
-    match delimiter {
-        b'\t' => "tabs".into(),
-        b',' => "commas".into(),
-        b';' => "semicolons".into(),
-        b'|' => "vertical bars".into(),
-        other => format!("`{}`", char::from(other).escape_debug()).into(),
-    }
-}
+/// The delimiters, in the order of trial, and how messages call them.
+const DELIMITERS: [(u8, &str); 4] =
+    [(b'\t', "tabs"), (b',', "commas"), (b';', "semicolons"), (b'|', "vertical bars")];
 
 impl Layout {
     /// The indices of the columns in the header, if this is the delimiter.
-    fn new(named: &Columns, header: &[u8], delimiter: u8) -> Result<Self, String> {
+    fn new(named: &Columns, header: &[u8], delimiter: u8, called: &str) -> Result<Self, String> {
         let fields = split(header, delimiter).map_err(|fault| fault.to_string())?;
         let names: Vec<String> =
             fields.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
-        let columns = places(named, &names).map_err(|message| {
-            format!("{message} in the header, with {} between columns", called(delimiter))
-        })?;
+        let columns = places(named, &names)
+            .map_err(|message| format!("{message} in the header, with {called} between columns"))?;
         Ok(Self { delimiter, n_columns: names.len(), columns, names })
     }
 }
 
 /// A table, and the meaning of its numbers.
 pub(super) struct TableLines<'a> {
-    table: &'a Delimited,
+    table: &'a Columns,
     meaning: Meaning,
     hash: KeyHash,
 }
 
 impl<'a> TableLines<'a> {
-    pub(super) fn new(table: &'a Delimited, meaning: Meaning) -> Self {
+    pub(super) fn new(table: &'a Columns, meaning: Meaning) -> Self {
         Self { table, meaning, hash: KeyHash::default() }
     }
 }
@@ -274,36 +252,33 @@ impl LineFormat for TableLines<'_> {
     const HEADER: bool = true;
 
     fn layout(&self, header: &[u8]) -> Result<Layout, String> {
-        let delimiters = self.table.delimiter.as_ref().map_or(&DELIMITERS[..], std::slice::from_ref);
         let mut wrong = None;
-        for &delimiter in delimiters {
-            match Layout::new(&self.table.columns, header, delimiter) {
+        for (delimiter, called) in DELIMITERS {
+            match Layout::new(self.table, header, delimiter, called) {
                 Ok(layout) => return Ok(layout),
                 Err(message) if header.contains(&delimiter) => wrong = wrong.or(Some(message)),
                 Err(_) => {}
             }
         }
-        if let Some(&delimiter) = delimiters.iter().find(|delimiter| header.contains(delimiter))
-            && let Ok(columns) = split(header, delimiter)
+        if let Some((delimiter, called)) = DELIMITERS.iter().find(|(delimiter, _)| header.contains(delimiter))
+            && let Ok(columns) = split(header, *delimiter)
             && !self.is_header(header)
         {
-            let names: Vec<&str> = self.table.columns.by_role().into_iter().flatten().collect();
+            let names: Vec<&str> = self.table.by_role().into_iter().flatten().collect();
             let (names, n_columns) = (names.join("`, `"), columns.len());
-            let between = called(delimiter);
             return Err(format!(
-                "no header: none of the {n_columns} columns, with {between} between them, is called `{names}`"
+                "no header: none of the {n_columns} columns, with {called} between them, is called `{names}`"
             ));
         }
         Err(wrong.unwrap_or_else(|| {
-            let name = self.table.columns.query.as_ref().unwrap_or(&self.table.columns.item);
+            let name = self.table.query.as_ref().unwrap_or(&self.table.item);
             format!("no column `{name}` in the header, with a tab, comma, semicolon or vertical bar between columns")
         }))
     }
 
     fn is_header(&self, line: &[u8]) -> bool {
-        let delimiters = self.table.delimiter.as_ref().map_or(&DELIMITERS[..], std::slice::from_ref);
-        let named = self.table.columns.by_role();
-        delimiters.iter().any(|&delimiter| {
+        let named = self.table.by_role();
+        DELIMITERS.iter().any(|&(delimiter, _)| {
             let columns = split(line, delimiter).unwrap_or_default();
             columns.iter().any(|column| named.contains(&Some(String::from_utf8_lossy(column).trim())))
         })
@@ -380,7 +355,7 @@ impl TableLines<'_> {
         Ok(())
     }
 
-    /// Reads a line; `None` if its position is not wanted. `found` is its number of columns; `fields` are the columns by role.
+    /// Reads a line of `found` columns; `None` if its position is not wanted.
     fn read(
         &self,
         layout: &Layout,
@@ -390,7 +365,7 @@ impl TableLines<'_> {
     ) -> Result<Option<Shown>, LineFault> {
         let expected = layout.n_columns;
         if found != expected {
-            // The columns cannot be assigned, and an unnamed column, or the session's, may identify users: nothing is shown.
+            // The columns cannot be assigned; nothing is shown if one of them may identify users.
             let named = layout.columns.iter().flatten().count();
             let text = if named == expected && layout.columns[SESSION].is_none() {
                 fields.map(Option::unwrap_or_default).join(&b' ')

@@ -1,4 +1,4 @@
-//! Parquet with one (query, item, position) a row; the user names the columns. Needs the feature `parquet`.
+//! Parquet with one (query, item, position) a row; the user names the columns.
 
 #[cfg(feature = "parquet")]
 mod rows;

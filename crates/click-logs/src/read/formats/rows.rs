@@ -1,6 +1,5 @@
-//! Rows of tables that are stored by columns, in Parquet or in memory: from values to impressions and lists.
-//!
-//! A source decodes columns into [`Value`]s. What a value means, which row is at fault and where a list ends is the same for all of them.
+//! Rows of tables that are stored by columns, in Parquet or in memory: from [`Value`]s to impressions and
+//! lists.
 
 use super::delimited::{
     CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, Places, QUERY, ROLES, SESSION,
@@ -18,7 +17,7 @@ use crate::table::Shown;
 use hashbrown::HashTable;
 use num_traits::ToPrimitive as _;
 
-/// A value of a column. A floating-point number that is whole is a whole number, since some programs write sums so.
+/// A value of a column. A floating-point number that is whole is a whole number: some programs write sums so.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {
@@ -125,7 +124,7 @@ impl Value<'_> {
 /// The values of a row by role; `None` for a role without a column.
 pub(super) type RowValues<'a> = [Option<Value<'a>>; ROLES];
 
-/// A table whose rows are read: its columns, the meaning of its numbers, and its place among the files.
+/// A table whose rows are read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TableOfRows<'a> {
     pub(super) columns: &'a Columns,

@@ -1,19 +1,23 @@
-//! Yandex Relevance Prediction (2011) and Personalized Web Search (2013): queries with ten results, and clicks, in the order of their
-//! sessions.
+//! Yandex Relevance Prediction (2011) and Personalized Web Search (2013): queries with ten results, and
+//! clicks, in the order of their sessions.
 //!
-//! Tab-separated, no header. The columns of 2011 are `SessionID TimePassed Q QueryID RegionID URL x 10` of a query, and
-//! `SessionID TimePassed C URL` of a click. Those of 2013 are `SessionID TimePassed Q SERPID QueryID Terms URL,Domain x 10` and
-//! `SessionID TimePassed C SERPID URL`.
+//! Tab-separated, no header. The columns are
 //!
-//! Lines of a session are consecutive. A click of 2011 belongs to the last list of its session that shows the URL, one of 2013 to the list
-//! of its number (`SERPID`), and to its topmost position there; a second click on the same position adds nothing. Clicks on URLs that no
-//! such list shows (a second page, a list that was not logged) are counted as clicks outside. The name of a query of 2011, which includes
-//! its region, is `QueryID/RegionID`, that of 2013 is `QueryID`. An item of 2013 is the URL; terms and domains are not read.
+//! | | of a query | of a click |
+//! |---|---|---|
+//! | 2011 | `SessionID TimePassed Q QueryID RegionID URL x 10` | `SessionID TimePassed C URL` |
+//! | 2013 | `SessionID TimePassed Q SERPID QueryID Terms URL,Domain x 10` | `SessionID TimePassed C SERPID URL` |
 //!
-//! In 2013 a line `SessionID M Day USERID` begins a session; it is skipped. A line of kind `T` instead of `Q` is a test query, whose clicks
-//! were withheld: its list is not counted.
+//! Lines of a session are consecutive. A click of 2011 belongs to the last list of its session that shows
+//! the URL, one of 2013 to the list of its number (`SERPID`), and to its topmost position there; a second
+//! click on the same position adds nothing. Clicks on URLs that no such list shows (a second page, a list
+//! that was not logged) are counted as clicks outside. The name of a query is `QueryID/RegionID`, in 2013
+//! `QueryID`. Terms and domains are not read.
 //!
-//! If a faulty line of a query is skipped, the clicks after it belong to earlier lists or count as clicks outside.
+//! In 2013 a line `SessionID M Day USERID` begins a session; it is skipped. A line of kind `T` instead of
+//! `Q` is a test query, whose clicks were withheld: its list is not counted.
+//!
+//! If a faulty line of a query is skipped, the clicks after it belong to earlier lists or are outside.
 
 use crate::collect::Batches;
 use crate::fault::Fault;
@@ -187,8 +191,8 @@ fn session_of(line: &[u8]) -> &[u8] {
     memchr::memchr(b'\t', line).map_or(line, |end| &line[..end])
 }
 
-/// The identifier of `query/region`; `name` is a buffer. A slash in the region is written `%2F` (and a percent sign `%25`), so that the
-/// last slash of a name is between the two, and two queries never share a name.
+/// The identifier of `query/region`; `name` is a buffer. A slash in the region is written `%2F`, a percent
+/// sign `%25`, so two queries never share a name.
 pub(super) fn query_of_region(
     query: &[u8],
     region: &[u8],

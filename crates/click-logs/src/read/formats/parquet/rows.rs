@@ -1,12 +1,9 @@
-//! Parquet with one (query, item, position) a row; the user names the columns.
+//! Whole numbers, texts, truth values, decimals (as the same text in CSV), and floating-point numbers that
+//! are whole; no nested columns. Only the named columns are read, a few thousand rows at a time.
+//! Compression may be Snappy, gzip, LZ4 or Zstandard. A stream is read completely first, since the
+//! description of a file is at its end.
 //!
-//! Supports whole numbers, texts, truth values, decimals (as the same text in CSV), and floating-point
-//! numbers that are whole (some engines write sums so), but no nested columns. Row groups are read on
-//! all cores, a few thousand rows at a time, and only the named columns. Compression may be Snappy,
-//! gzip, LZ4 or Zstandard. A stream is read completely first, since the description of a file is at
-//! its end. Sessions are as in [`Columns::session`].
-//!
-//! The library that decodes the pages may panic on damaged pages. The panic is caught, and becomes an error.
+//! The library that decodes the pages may panic on damaged pages. The panic becomes an error.
 
 use crate::collect::{Batches, Collector};
 use crate::error::{Error, ErrorKind};
@@ -15,7 +12,7 @@ use crate::read::formats::delimited::{Columns, Places, ROLES, places};
 use crate::read::formats::rows::{Rows, TableOfRows, Value};
 use crate::read::open_lists::KeyHash;
 use crate::read::progress::Progress;
-use crate::read::source::{Input, InputParts, Watch, stopped};
+use crate::read::source::{Input, Watch, stopped};
 use crate::read::{Reader, no_file};
 use crate::read_report::ReadReport;
 use bytes::Bytes;
@@ -157,7 +154,7 @@ impl<'a> Untaken<'a> {
 
     /// Reads the description of a file.
     fn open(&mut self, input: Input<'a>, number: usize) -> Result<FileOfRows<'a>, Error> {
-        let InputParts { name, stream, watch, stop } = input.into_parts();
+        let Input { name, stream, watch, stop } = input;
         if let Some(error) = stopped(stop, &name) {
             return Err(error);
         }
@@ -265,7 +262,7 @@ impl FileOfRows<'_> {
             .unwrap_or_else(|_| Err(Error::of(ErrorKind::Parquet, &self.name, "damaged Parquet")))
     }
 
-    /// How much of the file are its first rows, in bytes. The library reads pages directly, and only those of named columns.
+    /// The share of the file's bytes that belongs to its first rows: the library reads pages by itself.
     fn share(&self, rows: u64) -> u64 {
         let share = u128::from(self.bytes) * u128::from(rows) / u128::from(self.n_rows().max(1));
         u64::try_from(share).unwrap_or(self.bytes).min(self.bytes)
