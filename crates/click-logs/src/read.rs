@@ -192,18 +192,17 @@ impl Reader {
         }
         let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
         let source = Mutex::new(Source::new(format, inputs, self.block_bytes, self.max_skipped.is_some()));
-        let progress =
-            self.on_threads(collector, self.threads.get(), |batches, progress, (memory, buffer)| {
-                self.next_block(format, &source, memory, buffer, batches, progress)
-            });
+        let progress = self.on_threads(collector, usize::MAX, |batches, progress, (memory, buffer)| {
+            self.next_block(format, &source, memory, buffer, batches, progress)
+        });
         self.finish(progress, collector, &names, &unlocked(source).report)
     }
 
-    /// Calls `step` on each of `n_threads` threads until it returns false or a thread failed, and sums up.
+    /// Calls `step` on each of at most `most` threads until it returns false or a thread failed, and sums up.
     fn on_threads<S: Default>(
         &self,
         collector: &Collector,
-        n_threads: usize,
+        most: usize,
         step: impl Fn(&mut Batches<'_>, &mut Progress, &mut S) -> bool + Sync,
     ) -> Progress {
         let (progress, stop) = (Mutex::new(Progress::default()), AtomicBool::new(false));
@@ -218,7 +217,7 @@ impl Reader {
             lock(&progress).absorb(mine, &report);
         };
         std::thread::scope(|scope| {
-            for _ in 1..n_threads {
+            for _ in 1..self.threads.get().min(most) {
                 scope.spawn(work);
             }
             work();

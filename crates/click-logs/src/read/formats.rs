@@ -273,7 +273,8 @@ pub fn table() -> String {
             SessionsOf::Column => "if a column names them",
         };
         let columns = if row.names_columns() { "named by the user" } else { "fixed" };
-        text += &format!("| `{}` | {} | {sessions} | {} | {columns} |\n", row.name, row.line, row.query);
+        let name = format!("`{}`", row.name);
+        text.extend(["| ", &[&name, row.line, sessions, row.query, columns].join(" | "), " |\n"]);
     }
     text
 }

@@ -187,7 +187,7 @@ fn position(path: &str, position: usize) -> Checked {
     if (1..=MAX_POSITIONS).contains(&position) {
         return Ok(());
     }
-    wrong(format!("{path}.position"), format!("{position}, expected a position from 1 to {}", MAX_POSITIONS))
+    wrong(format!("{path}.position"), format!("{position}, expected a position from 1 to {MAX_POSITIONS}"))
 }
 
 /// A number that may be unknown.

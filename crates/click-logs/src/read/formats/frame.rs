@@ -160,8 +160,8 @@ impl Reader {
             return Err(Error::of(ErrorKind::Empty, table.name, "no row to read"));
         }
         let next = AtomicUsize::new(0);
-        let n_threads = self.threads.get().min(frame.n_rows.div_ceil(ROWS_OF_A_THREAD));
-        let progress = self.on_threads(collector, n_threads, |batches, progress, ()| {
+        let most = frame.n_rows.div_ceil(ROWS_OF_A_THREAD);
+        let progress = self.on_threads(collector, most, |batches, progress, ()| {
             let start = next.fetch_add(ROWS_OF_A_THREAD, Ordering::Relaxed);
             if start >= frame.n_rows {
                 return false;

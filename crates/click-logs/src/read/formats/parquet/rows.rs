@@ -83,7 +83,7 @@ pub(in super::super) fn read_all(
     let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
     let untaken = Untaken { table, inputs: inputs.into_iter(), open: None, totals: ReadReport::default() };
     let untaken = Mutex::new(untaken);
-    let progress = reader.on_threads(collector, reader.threads.get(), |batches, progress, ()| {
+    let progress = reader.on_threads(collector, usize::MAX, |batches, progress, ()| {
         let Some(part) = lock(&untaken).take() else { return false };
         if let Err((row, error)) = part.and_then(|part| part.read(table, batches, progress)) {
             progress.fail(row, error);
