@@ -1,27 +1,20 @@
 //! Every policy that the reader accepts for a model can also play it.
 
 use crate::Experiment;
-use crate::models::{self, Model};
-use click_models::{
-    CascadeModel, ClickChain, DependentClick, DuelingModel, DynamicBayesian, PositionBased, RandomSemiBandit,
-    RankOneModel, UserBrowsing,
-};
-use contenders::{Play, recommending_contenders, stopping_contenders};
+use crate::models::{MODELS, Model, TournamentSettings};
+use contenders::{recommending_contenders, stopping_contenders};
 use documents::toml_reader::Source;
 use policies::catalogue::{Family, PolicySpec, Row, Task, rows};
+use sim::Assignment;
 use std::fmt::Write as _;
 
-const MODELS: [(&str, &str); 9] = [
-    ("pbm", "theta = [0.5, 0.4]\nkappa = [0.9]"),
-    ("semi-bandit", "theta = [0.5, 0.4]\nkappa = [0.9]"),
-    ("cascade", "attraction = [0.5, 0.4]\npositions = 1"),
-    ("dcm", "attraction = [0.5, 0.4]\nleave = [0.5]"),
-    ("dbn", "attraction = [0.5, 0.4]\nsatisfaction = [0.2, 0.6]\ncontinuation = 0.9\npositions = 1"),
-    ("ccm", "attraction = [0.5, 0.4]\ncontinuation = [0.9, 0.7, 0.2]\npositions = 1"),
-    ("ubm", "attraction = [0.5, 0.4]\nexamination = [[0.9]]"),
-    ("rank-one", "rows = [0.5, 0.4]\ncolumns = [0.5]"),
-    ("dueling", "preferences = [[0.5, 0.6], [0.4, 0.5]]"),
-];
+/// Every model, with the examples of its required keys.
+fn instances() -> impl Iterator<Item = (&'static Model, String)> {
+    MODELS.into_iter().map(|model| {
+        let required = model.keys.iter().filter(|key| key.required);
+        (model, required.map(|key| format!("{} = {}\n", key.name, key.example)).collect())
+    })
+}
 
 #[test]
 fn exactly_the_policies_that_name_best_items_can_be_entered_for_tasks_that_ask_for_them() {
@@ -84,28 +77,26 @@ fn stopping_times_are_bounded_by_the_theorem_and_by_the_characteristic_time() {
 }
 
 /// The number of pairs of a policy and a model that the reader accepts, with these additional keys.
-fn entered(keys: impl Fn(&str) -> String) -> usize {
+fn entered(keys: &str) -> usize {
     let mut entered = 0;
     for name in rows().iter().map(|row| row.name) {
-        for (model, parameters) in MODELS {
+        for (model, parameters) in instances() {
             let head = "name = \"x\"\ntask = \"regret\"\nhorizon = 10\nruns = 1\nseed = 1\n";
-            let users = format!("[[instances]]\nmodel = \"{model}\"\n{parameters}\n");
-            let text = format!("{head}{users}[[policies]]\npolicy = \"{name}\"\n{}\n", keys(model));
+            let users = format!("[[instances]]\nmodel = {:?}\n{parameters}", model.name);
+            let text = format!("{head}{users}[[policies]]\npolicy = \"{name}\"\n{keys}\n");
             let source = Source::from_text("spec.toml", text).unwrap();
             let Ok(experiment) = Experiment::from_document(&source.parse().unwrap()) else { continue };
-            let policies = experiment.policies();
-            match experiment.instances().model().name {
-                "pbm" => drop(PositionBased::contenders(policies, 10).unwrap()),
-                "semi-bandit" => drop(RandomSemiBandit::contenders(policies, 10).unwrap()),
-                "cascade" => drop(CascadeModel::contenders(policies, 10).unwrap()),
-                "dcm" => drop(DependentClick::contenders(policies, 10).unwrap()),
-                "dbn" => drop(DynamicBayesian::contenders(policies, 10).unwrap()),
-                "ccm" => drop(ClickChain::contenders(policies, 10).unwrap()),
-                "ubm" => drop(UserBrowsing::contenders(policies, 10).unwrap()),
-                "rank-one" => drop(RankOneModel::contenders(policies, 10).unwrap()),
-                "dueling" => drop(DuelingModel::contenders(policies, 10).unwrap()),
-                model => panic!("no contenders on users of {model:?}"),
-            }
+            let settings = TournamentSettings {
+                task: experiment.task(),
+                horizon: 10,
+                checkpoints: &[10],
+                runs: 1,
+                assignment: Assignment::Drawn,
+                seed: 1,
+                policies: experiment.policies(),
+                own: &[],
+            };
+            drop(experiment.instances().enter(&settings).unwrap());
             entered += 1;
         }
     }
@@ -118,14 +109,13 @@ fn every_policy_can_be_entered_on_exactly_the_models_that_it_plays() {
     let plays = |row: &Row, model: &Model| {
         row.task() == Task::Regret && !row.families.contains(&Family::Logged) && row.speaks(model.protocol)
     };
-    let pairs = models::MODELS.iter().flat_map(|model| rows().iter().filter(|row| plays(row, model)));
-    assert_eq!(entered(|_| String::new()), pairs.count());
+    let pairs = MODELS.iter().flat_map(|model| rows().iter().filter(|row| plays(row, model)));
+    assert_eq!(entered(""), pairs.count());
     // Policies for any list need no `read-as`, so it is refused; all others can read the feedback of
     // another model of lists.
-    let others = models::MODELS.iter().filter(|model| model.protocol.has_lists()).count() - 1;
+    let others = MODELS.iter().filter(|model| model.protocol.has_lists()).count() - 1;
     let pairs = |family| others * rows().iter().filter(|row| row.families.contains(&family)).count();
-    let read_as = |keys: &str| entered(|_| keys.to_owned());
-    assert_eq!(read_as("read-as = \"pbm\"\nkappa = [0.5]"), pairs(Family::PositionBased));
-    assert_eq!(read_as("read-as = \"pbm\""), pairs(Family::UnknownExamination));
-    assert_eq!(read_as("read-as = \"cascade\""), pairs(Family::Prefix));
+    assert_eq!(entered("read-as = \"pbm\"\nkappa = [0.5, 0.4, 0.3]"), pairs(Family::PositionBased));
+    assert_eq!(entered("read-as = \"pbm\""), pairs(Family::UnknownExamination));
+    assert_eq!(entered("read-as = \"cascade\""), pairs(Family::Prefix));
 }
