@@ -86,8 +86,7 @@ impl<'a, M> Enter<'a, M> {
     }
 }
 
-/// Defines, for each model, the visitor that enters the policies of a family. Not generic, so that
-/// the round loops are compiled in this crate.
+/// The visitors of a family for each model. Not generic: round loops are compiled here.
 macro_rules! enter {
     ($($Visitor:ident($Known:ty): $($model:ty),+ => |$known:ident| $told:expr;)*) => {$($(
         impl $Visitor for Enter<'_, $model> {

@@ -7,8 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt::{self, Debug, Formatter};
 
-/// Shows the lists of a policy in the order of examination: its first item at the position that is
-/// examined most, and so on.
+/// Shows a policy's lists in the order of examination, the first item where it is largest.
 ///
 /// # Examples
 ///

@@ -105,8 +105,7 @@ pub trait Recommend<A> {
 
 /// Stops with an answer once the feedback supports it.
 ///
-/// A run checks before every round, since some problems are solved before the first one: for
-/// example if every item is among the best.
+/// Runs check before every round: some problems are solved before the first one.
 pub trait Stop {
     /// Type of the answer. A set of items is a list of ids in increasing order.
     type Answer;

@@ -11,11 +11,9 @@
 //! to that of Bernoulli clicks. Columns are drawn likewise, and then divided by the largest of
 //! them, since clicks determine the products only.
 //!
-//! A row or a column may begin with a belief: plays with a certain partner, and clicks, that are
-//! added to its own.
+//! A row or a column may begin with a belief: plays and clicks that are added to its own.
 //!
-//! Shared by `rank1-gibbs` (one cell a round) and `pbm-gibbs` (items are rows, positions are
-//! columns, and a list plays several cells).
+//! For `rank1-gibbs` (one cell a round) and `pbm-gibbs` (items and positions, several cells).
 //!
 //! Numerics: sums of a row have four lanes, the same on every machine. A row with few played cells
 //! is summed over these alone: the others add 0, so the result has the same bits. The sampled

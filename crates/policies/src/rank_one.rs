@@ -1,7 +1,6 @@
 //! Policies that choose a row and a column of a table; a click occurs only if both succeed.
 //!
-//! Simulations can play many rounds of eliminating policies at once ([`Rank1Elim`], [`Ucb1Elim`]:
-//! `whole_sweeps`).
+//! Simulations play many rounds of [`Rank1Elim`] and [`Ucb1Elim`] at once (`whole_sweeps`).
 
 mod cell_counts;
 mod elimination;

@@ -14,8 +14,7 @@
 //! level leaves its range. The ranges are widened if they are left after few tests of open arms,
 //! and narrowed if these tests cost more than testing all anew.
 //!
-//! The draw is that of testing all arms: the same arms, in the order of items, and one draw of
-//! their number.
+//! The draw is that of testing all arms: the same arms in order, and one draw.
 
 mod item_set;
 

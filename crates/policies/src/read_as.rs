@@ -1,7 +1,6 @@
 //! Plays a policy for one click model on users of another.
 //!
-//! Reads the feedback of any list protocol as feedback of the protocol `To`, for which the policy
-//! was made:
+//! Reads the feedback of any list protocol as that of `To`, which the policy was made for:
 //!
 //! | `To` | what the policy receives |
 //! |---|---|
@@ -18,8 +17,7 @@
 //!
 //! # Examples
 //!
-//! A cascade policy on position-based users receives the first of two clicks, and regards the
-//! positions below as not examined.
+//! A cascade policy on position-based users receives the first of two clicks.
 //!
 //! ```
 //! use click_models::{Cascade, ClickModel, Clicks, ItemId, PbmFeedback, PositionBased};

@@ -9,8 +9,7 @@
 //! Doornik 2005); Marsaglia and Tsang, *A simple method for generating gamma variables*, ACM TOMS
 //! 26, 2000. Deviations: none.
 //!
-//! Complexity: O(1) expected; one to two 64-bit draws a normal, about 1.02 normals and uniforms a
-//! Gamma.
+//! Cost: one to two 64-bit draws a normal, about 1.02 normals and uniforms a Gamma.
 
 pub(crate) mod beta_posteriors;
 pub(crate) mod largest_draws;
@@ -160,8 +159,7 @@ impl GammaShape {
 
 /// A draw from the Beta distribution with these shapes, the same bits on every machine.
 ///
-/// Shapes below 1 take one more uniform draw each: `Gamma(a) = Gamma(a + 1) U^(1 / a)` (Marsaglia
-/// and Tsang, section 6).
+/// Shapes below 1 take one more draw: `Gamma(a) = Gamma(a + 1) U^(1 / a)` (ibid., section 6).
 ///
 /// # Examples
 ///

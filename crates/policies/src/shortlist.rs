@@ -195,8 +195,7 @@ impl<A: Arm> Shortlist<A> {
         Some(home)
     }
 
-    /// Lists the arm in the run with its counts. If there is none, the arm gets a run of its own,
-    /// in the place of the empty run `alone` if given.
+    /// Lists the arm in the run with its counts, or in its own, in the place of `alone` if given.
     fn join(&mut self, item: usize, alone: Option<u32>, arm: &A) {
         if self.used == self.members.len() {
             return self.give_up(item);
@@ -291,8 +290,7 @@ impl<A: Arm> Shortlist<A> {
         true
     }
 
-    /// Computes indices of runs from `next` on until all others are certainly below, and returns
-    /// the next run.
+    /// Computes indices of runs from `next` on until others are below; returns the next run.
     fn compute(&mut self, mut next: usize, wanted: usize, level: f64) -> usize {
         let Self { order, runs, computed, .. } = self;
         computed.clear();

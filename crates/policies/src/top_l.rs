@@ -103,8 +103,7 @@ impl TopL {
         self.best[place] = (score, item);
     }
 
-    /// Offers many items of one score, some at a time. The result is the same as one by one, at the
-    /// cost of little more than a hash for each.
+    /// Offers many items of one score, as one by one, for little more than a hash each.
     pub(crate) fn offer_equals<'a>(
         &mut self,
         equals: impl Iterator<Item = &'a [u32]> + Clone,

@@ -55,8 +55,7 @@ pub enum BuildError {
 
 /// A policy of the catalogue for the protocol `I`, chosen at run time.
 ///
-/// It is saved with its name, its parameters and its knowledge of the users, and is restored only
-/// from the state of that policy.
+/// It is saved with its name, parameters and knowledge, and restored only from its own state.
 pub struct NamedPolicy<I: Catalogued> {
     spec: PolicySpec,
     knowledge: Knowledge,
@@ -64,8 +63,7 @@ pub struct NamedPolicy<I: Catalogued> {
 }
 
 impl<I: Catalogued> NamedPolicy<I> {
-    /// A fresh policy. `known` is what the click model lets a learner know; `horizon` is the number
-    /// of rounds, which only some policies need.
+    /// A fresh policy of the catalogue; only some need the number of rounds, `horizon`.
     ///
     /// # Errors
     ///

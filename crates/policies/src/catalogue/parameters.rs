@@ -117,8 +117,7 @@ impl From<Level> for Rate {
     }
 }
 
-/// The logarithm in PBM-PIE's exploration rate: the paper's Algorithm 1 prints `log T`, its Theorem
-/// 11 `log t`.
+/// PBM-PIE's logarithm: `log T` in the paper's Algorithm 1, `log t` in its Theorem 11.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

@@ -17,8 +17,7 @@ use serde::de::DeserializeOwned;
 pub struct PairKnown {
     /// Number of items.
     pub shape: DuelShape,
-    /// The constant of relaxed stochastic transitivity of the users, for policies that need it.
-    /// `None`: the policy's own parameter.
+    /// The users' constant of relaxed stochastic transitivity; `None`: the policy's parameter.
     pub gamma: Option<NonNegative>,
 }
 

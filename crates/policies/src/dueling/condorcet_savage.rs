@@ -10,8 +10,7 @@ use confidence::math::ln;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// Condorcet SAVAGE: compares pairs equally often, and removes an item once it is certainly worse
-/// than another.
+/// Condorcet SAVAGE: compares pairs equally often, and removes certainly worse items.
 ///
 /// Each round compares one of the least compared pairs of remaining items, drawn uniformly. With
 /// `p_ij` the share of the `n_ij` duels that item i won against j, item i is removed if
@@ -39,8 +38,7 @@ use serde::{Deserialize, Serialize};
 /// | `horizon` | T | - | rounds |
 /// | `level` | `ln(2 P T / delta)` | - | nats |
 ///
-/// One draw a round gives the rank of the chosen pair among those that are due, by the items'
-/// numbers. Memory: 12 bytes an ordered pair.
+/// One draw a round is the rank of the pair among those that are due, by number.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct CondorcetSavage {

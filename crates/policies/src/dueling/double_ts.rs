@@ -10,8 +10,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
-/// D-TS, double Thompson sampling: compares a sampled Copeland winner with the item that is sampled
-/// to beat it most clearly.
+/// D-TS: compares a sampled Copeland winner with the item sampled to beat it most clearly.
 ///
 /// With `p_ij` the share of the `n_ij` duels that item i won against j, and
 ///
@@ -80,8 +79,8 @@ pub struct DoubleTs {
     /// Number of other items against which an item leads.
     #[serde(skip)]
     n_led: Vec<u32>,
-    /// Buffers of the comparison of candidates: samples lost by each item, and the number of items
-    /// with which its pairs have been sampled.
+    /// Buffers: samples lost by each item, and the number of items that its pairs have samples
+    /// with.
     #[serde(skip)]
     lost: Vec<u32>,
     #[serde(skip)]

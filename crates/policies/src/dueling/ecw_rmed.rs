@@ -12,8 +12,7 @@ use confidence::{NonNegative, Rate, bernoulli_kl};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// ECW-RMED: compares a pair until its duels are as many as a winner of least cost needs; no item
-/// has to beat all others.
+/// ECW-RMED: compares a pair until its duels are as many as a winner of least cost needs.
 ///
 /// Item i's *superiors* `S_i` beat it in more than half of their duels, its *inferiors* `I_i` lose.
 /// With `L_i` superiors of item i, the Copeland winners have the fewest, L. `d_ij` is the

@@ -8,8 +8,7 @@ use confidence::math::ln;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// Interleaved Filter (IF2): compares an incumbent with all others in turn, until it is beaten or
-/// the last item.
+/// Interleaved Filter (IF2): compares an incumbent with all others until it is beaten or last.
 ///
 /// The *incumbent* (at first a random item) is compared once with every remaining item, in repeated
 /// sweeps. After every sweep, with `p_b` the share of the `n` duels that the incumbent won against

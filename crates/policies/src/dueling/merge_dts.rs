@@ -48,8 +48,7 @@ use std::ops::Range;
 /// - *A batch of a single item* is merged before its round, without testing the added items again.
 /// - *The test whether to merge* is at the start of a round, not at the end of the previous one.
 ///
-/// Without a Condorcet winner the last item may be any item of a top cycle. Counts belong to pairs,
-/// so feedback counts whenever it arrives.
+/// Without a Condorcet winner the last item may be any of a top cycle. Late feedback counts.
 ///
 /// | here | paper | shape | unit |
 /// |---|---|---|---|

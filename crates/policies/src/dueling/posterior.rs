@@ -106,8 +106,7 @@ impl Coins {
         self.estimates[loser * self.n_items + winner] = !estimate;
     }
 
-    /// Draws whether samples say that `item` beats the others that are `wanted`, one after the
-    /// other, until `tossed` breaks. A toss takes one draw.
+    /// Draws whether `item` beats each `wanted` other, in turn, until `tossed` breaks.
     #[inline]
     pub(super) fn toss_all<R: Rng + ?Sized>(
         &self,

@@ -8,8 +8,7 @@ use confidence::{Rate, bernoulli_kl};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// RMED1, relative minimum empirical divergence: compares every item again until another one
-/// clearly beats it.
+/// RMED1: compares every item again until another one clearly beats it.
 ///
 /// With `p_ij` the share of duels that item i won against j and `n_ij` their number, the evidence
 /// against item i is

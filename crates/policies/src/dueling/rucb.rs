@@ -12,8 +12,7 @@ use pool::Pool;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// RUCB, relative upper confidence bound: compares an item that may beat all others with the item
-/// that is most likely to beat it.
+/// RUCB: compares an item that may beat all others with the one most likely to beat it.
 ///
 /// At round `t`, with `w_ij` wins of item `i` in its `n` duels with item `j`,
 ///
@@ -39,8 +38,7 @@ use serde::{Deserialize, Serialize};
 ///   never stops.
 /// - *Return*: a pair without duels is no win. A comparison of an item with itself does not count.
 ///
-/// Without a Condorcet winner the pool is often empty, and regret is linear. The recommendation
-/// tends to a Copeland winner.
+/// Without a Condorcet winner the pool is often empty, and regret is linear.
 ///
 /// | here | paper | shape | unit |
 /// |---|---|---|---|

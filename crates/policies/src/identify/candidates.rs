@@ -9,8 +9,7 @@ use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
-/// All items, partitioned into accepted, rejected and undecided ones; and the observations and
-/// clicks of items while undecided.
+/// Accepted, rejected and undecided items, and the observations and clicks while undecided.
 ///
 /// The first request for a list puts the items into a random order, by which the caller can break
 /// ties.

@@ -29,8 +29,7 @@ use std::ops::ControlFlow;
 
 pub use settings::{Pulls, ShowOrder};
 
-/// `CascadeBAI`: identifies the K most attractive items under cascade feedback with a given risk of
-/// error; and `BatchRacing`.
+/// `CascadeBAI` and `BatchRacing`: find the K most attractive items under cascade feedback.
 ///
 /// An item is undecided until it is accepted or rejected. Each step shows the K undecided items
 /// with the fewest observations, the least observed first. With `n_i` observations and mean `m_i`,
@@ -63,8 +62,7 @@ pub use settings::{Pulls, ShowOrder};
 /// - Line 20 outputs the first K accepted items. If the loop ends because L - K items are rejected,
 ///   the answer is all items that were not rejected. Of items accepted in one step the one of
 ///   largest `L` enters first.
-/// - An item that one step would both accept and reject is rejected. This needs an `epsilon` above
-///   the width of its interval.
+/// - An item that one step would both accept and reject is rejected (if `epsilon` is large).
 /// - If fewer than K items are undecided, the list is filled up with accepted items in order of
 ///   entry, then with rejected ones; their observations do not count. After the end the policy
 ///   shows the answer and does not learn.
@@ -130,8 +128,7 @@ impl CascadeBai {
         Self::fresh(shape, shape.n_positions(), Rival::OfMean, delta)
     }
 
-    /// `BatchRacing` that identifies as many items as a list of `shape` has positions. With
-    /// [`Pulls::One`] it shows lists of one item.
+    /// `BatchRacing`; finds as many items as positions. [`Pulls::One`] shows lists of one item.
     pub fn bat_rac(shape: ListShape, pulls: Pulls, delta: Delta) -> Self {
         let n_shown = match pulls {
             Pulls::List => shape.n_positions(),
@@ -157,8 +154,7 @@ impl CascadeBai {
         })
     }
 
-    /// The policy from the start with a tolerance: the answer may have items that are worse than
-    /// the K-th best by at most `epsilon`.
+    /// The policy from the start; answers may be worse than the K-th best by at most `epsilon`.
     #[must_use]
     pub fn with_epsilon(self, epsilon: NonNegative) -> Self {
         self.with(|settings| settings.epsilon = epsilon)

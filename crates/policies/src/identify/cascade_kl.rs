@@ -54,8 +54,7 @@ struct Settings {
     order: CascadeKlOrder,
 }
 
-/// `cascade-kl`: identifies the K most attractive items under cascade feedback, with a guarantee
-/// and in few rounds.
+/// `cascade-kl`: finds the K most attractive items under cascade feedback in few rounds.
 ///
 /// Items are accepted and rejected as in [`CascadeBai`](crate::CascadeBai), with another test and
 /// another choice of lists. Let `D` be the undecided items and `k` the number still to be found. A
@@ -169,8 +168,7 @@ impl CascadeKl {
         Self::from(Saved { settings, candidates: Candidates::new(shape) })
     }
 
-    /// The policy from the start with a tolerance: the answer may have items that are worse than
-    /// the K-th best by at most `epsilon`.
+    /// The policy from the start; answers may be worse than the K-th best by at most `epsilon`.
     #[must_use]
     pub fn with_epsilon(self, epsilon: NonNegative) -> Self {
         self.with(Settings { epsilon, ..self.settings })

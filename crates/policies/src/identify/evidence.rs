@@ -85,8 +85,7 @@ impl Evidence {
         next(next(next(0.0)))
     }
 
-    /// `ln m - ln l` against the null that this item's mean is at most the other's less `epsilon`.
-    /// Not positive if the empirical means belong to the null.
+    /// `ln m - ln l` against the null that this mean is at most the other's less `epsilon`.
     pub(super) fn ln_ratio_to_worse(self, other: Self, epsilon: f64) -> f64 {
         self.ln_marginal + other.ln_marginal - self.ln_likelihood_if_worse(other, epsilon)
     }

@@ -23,13 +23,11 @@ pub enum KlLucbLevels {
     /// The number of rounds, as in the paper.
     #[default]
     Rounds,
-    /// The item's own observations: mixtures of likelihoods, as in
-    /// [`CascadeKlTest::Item`](crate::CascadeKlTest::Item).
+    /// Mixtures of likelihoods, as in [`CascadeKlTest::Item`](crate::CascadeKlTest::Item).
     Mixture,
 }
 
-/// KL-LUCB under cascade feedback: identifies the K most attractive items by KL confidence bounds,
-/// observing where the bounds overlap most.
+/// KL-LUCB under cascade feedback: finds the K most attractive items by KL confidence bounds.
 ///
 /// With mean `m_i` of the `N_i` observations of item `i` and the level `beta` at round `t`,
 ///
@@ -142,8 +140,7 @@ impl KlLucb {
         Self::assemble(Saved { delta, epsilon, levels, rounds: 0, candidates: Candidates::new(shape) })
     }
 
-    /// The policy from the start with a tolerance: the answer may have items that are worse than
-    /// the K-th best by at most `epsilon`.
+    /// The policy from the start; answers may be worse than the K-th best by at most `epsilon`.
     #[must_use]
     pub fn with_epsilon(self, epsilon: NonNegative) -> Self {
         let Self { delta, levels, candidates, .. } = self;
@@ -242,8 +239,7 @@ impl KlLucb {
         }
     }
 
-    /// Chooses the leaders with the smallest lower bounds and the others with the largest upper
-    /// bounds, in the order in which they are shown.
+    /// Chooses leaders of smallest lower and others of largest upper bounds, as they are shown.
     fn choose(&mut self) {
         let Self { candidates, sides, shown, .. } = self;
         shown.clear();

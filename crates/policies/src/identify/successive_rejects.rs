@@ -7,8 +7,7 @@ use click_models::{CascadeFeedback, Clicks, ItemId, ListShape, ObservedPrefix, P
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// Successive accepts and rejects under cascade feedback: identifies the K most attractive items in
-/// a fixed number of rounds.
+/// Successive accepts and rejects: finds the K most attractive items in a number of rounds.
 ///
 /// A round shows the undecided items, the least observed first, at most K of them. One item is
 /// decided after round `ceil(T C_j / C_{L-1})`, for `j` from 1 to `L - 1`. With `k` items still to

@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 
-/// GRAB: moves over the graph of lists that differ in one exchange, and knows neither attraction
-/// nor examination.
+/// GRAB: moves over the graph of lists that differ in one exchange; knows the sizes only.
 ///
 /// With `m_ik` the share of clicks in the `n_ik` displays of item i at position k, and
 ///

@@ -11,8 +11,7 @@ use confidence::{MultiPositionThreshold, multi_position_entropy, multi_position_
 /// The test, for all items of a policy.
 #[derive(Debug, Clone)]
 pub(super) struct IndexTest {
-    /// Computed when an item is first tested after its counts changed: the items that are shown
-    /// change most often, and are tested rarely.
+    /// Computed at the first test after the counts changed; items that are shown are rarely tested.
     evidence: Vec<Option<Evidence>>,
     /// Failures of every item at every position, when its evidence was computed.
     failures: Vec<f64>,

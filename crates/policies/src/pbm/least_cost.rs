@@ -22,13 +22,11 @@
 //! | `examination` | `kappa`, in the order of the positions | probability |
 //! | `estimate` | `theta_k`, estimated | probability, may exceed 1 |
 //!
-//! Numerics: the gap is a sum of non-negative numbers, and of equal costs the lowest rank counts.
-//! Complexity: one divergence for each leader.
+//! The gap is a sum of non-negative numbers, and of equal costs the lowest rank counts.
 
 use confidence::bernoulli_kl;
 
-/// The rank (0 is the best leader's) at which the candidate is inserted. `leaders` are estimates,
-/// best first; `order` has their positions.
+/// The rank (0: best) of the candidate. `leaders` are estimates at positions `order`, best first.
 #[inline]
 pub(super) fn cheapest_rank(estimate: f64, leaders: &[f64], order: &[usize], examination: &[f64]) -> usize {
     let Some((&last_leader, others)) = leaders.split_last() else { return 0 };

@@ -12,8 +12,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
-/// PB-MHB: Thompson sampling for position-based users with unknown examination, by a
-/// Metropolis-Hastings chain.
+/// PB-MHB: Thompson sampling with unknown examination, by a Metropolis-Hastings chain.
 ///
 /// Item i at position k is clicked with probability `theta_i kappa_k`, and `kappa = 1` at the
 /// position that is examined most. The chain continues from its state of the round before. In round
@@ -27,8 +26,7 @@ use std::num::NonZeroU32;
 /// S = 1/2 + clicks,    F = 1/2 + displays without a click.
 /// ```
 ///
-/// Then it shows the items of largest theta, the largest at the position of the largest kappa, and
-/// so on.
+/// Then it shows the items of largest theta by decreasing kappa.
 ///
 /// Reference: Gauthier, Gaudel, Fromont, *Position-based multiple-play bandits with unknown
 /// position bias*, IDA 2021. The paper was not at hand: this is a reading of the authors' program

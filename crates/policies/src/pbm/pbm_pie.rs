@@ -137,8 +137,7 @@ impl From<Saved> for PbmPie {
     }
 }
 
-/// Inserts the candidate where it is explored, and moves the items below down to the place that it
-/// leaves. `best` are the items of the list, best first.
+/// Inserts the candidate among `best`, best first; items below move down to its place.
 #[inline]
 fn insert(
     candidate: ItemId,

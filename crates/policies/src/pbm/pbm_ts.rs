@@ -25,8 +25,7 @@ const LARGE: Large = Large { items: 512, per_position: 128 };
 /// pi(theta)  proportional to  theta^S  prod_l (1 - kappa_l theta)^{F_l}      on (0, 1),     S = sum_l S_l
 /// ```
 ///
-/// Every item draws from its posterior. The policy shows the L largest draws, the largest at the
-/// position of largest examination.
+/// Every item draws from its posterior. The L largest draws are shown, by examination.
 ///
 /// Reference: Lagree, Vernade, Cappe 2016, section 4, *PBM-TS*. Deviations: none in the
 /// distribution of draws. The proposal of the paper's rejection sampler,
@@ -76,8 +75,7 @@ impl PbmTs {
         Self { draws: LargestDraws::new(&items, n_positions, LARGE), items, counts }
     }
 
-    /// A fresh policy that draws every item in every round: the same distribution of lists as
-    /// [`PbmTs::new`], to compare it with.
+    /// A fresh policy that draws all items in every round, to compare [`PbmTs::new`] with.
     ///
     /// # Panics
     ///

@@ -1,5 +1,4 @@
-//! An estimate of examination from the clicks of a run, in place of the examination that policies
-//! for known positions are built with.
+//! An estimate of examination from a run's clicks, for policies that need examination.
 //!
 //! Item `k` at position `l` is clicked with probability `theta_k kappa_l`. With Poisson counts for
 //! clicks, either side's maximum of the likelihood given the other is its clicks over its weighted

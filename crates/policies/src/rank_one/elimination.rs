@@ -311,8 +311,7 @@ impl Rank1Elim {
         self.stage
     }
 
-    /// Number of whole sweeps before the stage ends; 0 in the middle of a sweep. Ends a completed
-    /// stage, as the next `select` would.
+    /// Whole sweeps before the stage ends; 0 in a sweep. Ends a completed stage, as `select` would.
     pub fn whole_sweeps<R: Rng + ?Sized>(&mut self, rng: &mut R) -> u64 {
         if self.side != Side::Rows || self.place > 0 {
             return 0;

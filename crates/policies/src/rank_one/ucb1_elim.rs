@@ -8,8 +8,7 @@ use num_traits::ToPrimitive as _;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// `UCB1Elim`: every pair of a row and a column is a separate arm; arms that are certainly worse
-/// are eliminated in stages.
+/// `UCB1Elim`: cells are separate arms, eliminated in stages if they are certainly worse.
 ///
 /// In stage `m = 0, 1, ..` with `D = 2^-m` every remaining arm is played until it has
 /// `n_m = ceil(2 ln(n D^2) / D^2)` plays. Then an arm is eliminated if `mean + r < max (mean - r)`,
@@ -107,8 +106,7 @@ impl Ucb1Elim {
         self.stage
     }
 
-    /// Number of whole sweeps before the stage ends or a count is full; 0 in the middle of a sweep.
-    /// Ends a completed stage, as the next `select` would.
+    /// Whole sweeps before the stage ends or a count is full; 0 in a sweep. Ends a completed stage.
     pub fn whole_sweeps(&mut self) -> u64 {
         if self.place > 0 {
             return 0;

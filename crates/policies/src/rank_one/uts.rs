@@ -21,8 +21,7 @@ use serde::{Deserialize, Serialize};
 /// From this number of rows and columns together on, draws are thinned.
 const LARGE: usize = 256;
 
-/// UTS, unimodal Thompson sampling for rank-one bandits: Thompson sampling on the row and the
-/// column of the leader.
+/// UTS, unimodal Thompson sampling: draws for the row and the column of the leader.
 ///
 /// The *leader* is the cell of largest mean; ties are random, and a cell never played has mean 0.
 /// Every second time that a cell leads, it is played. Otherwise every cell of its row and of its
@@ -77,8 +76,7 @@ impl Uts {
         Self::leading_every(shape, 2)
     }
 
-    /// A fresh policy in which a cell is played every `rounds`-th time that it leads. 0 counts as
-    /// 1, and a number above 2^40 as 2^40.
+    /// A fresh policy that plays a leader every `rounds`-th time; 0 counts as 1.
     pub fn leading_every(shape: TableShape, rounds: u64) -> Self {
         let (counts, leads) = (CellCounts::new(shape), vec![0; shape.n_cells()]);
         let policy = Self::assemble(rounds.clamp(1, MAX_COUNT), counts, leads);

@@ -37,8 +37,7 @@ pub struct PrefixKnown<'a> {
 }
 
 impl<'a> PrefixKnown<'a> {
-    /// Lists of this shape, with the item of rank `r` (0 for the best) at position `places[r]`.
-    /// Empty `places` mean from the top down.
+    /// Lists with the item of rank `r` (0: best) at position `places[r]`; empty: from the top down.
     ///
     /// # Errors
     ///

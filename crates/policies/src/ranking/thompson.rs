@@ -13,8 +13,7 @@ use serde::{Deserialize, Serialize};
 /// Where draws are thinned from the first round on.
 const LARGE: Large = Large { items: 256, per_position: 32 };
 
-/// Thompson sampling on an observed prefix (RSF-TS, `CascadeTS`, DCM-TS): a Beta posterior for
-/// every item.
+/// Thompson sampling on an observed prefix (RSF-TS, `CascadeTS`, DCM-TS), Beta posteriors.
 ///
 /// Every item draws from `Beta(1 + clicks, 1 + observed displays without a click)`. The policy
 /// shows the L largest draws from the top position down; under a dependent click model it starts

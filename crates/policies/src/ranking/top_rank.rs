@@ -10,8 +10,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// `TopRank`: safe ranking from clicks, under any click model in which the top positions are worth
-/// most.
+/// `TopRank`: safe ranking, for any users to whom the top positions are worth most.
 ///
 /// Items stand in ordered blocks, at the start in one block. Every round shuffles each block
 /// uniformly. So of two items of one block the more attractive one collects more clicks, for any
@@ -112,8 +111,8 @@ impl TopRank {
         missing.is_none()
     }
 
-    /// Counts that `item` was clicked and the other items of its block were not, except for those
-    /// clicked too. Returns whether it beats an item now.
+    /// Counts a click on `item` against unclicked items of its block. Returns whether it beats one
+    /// now.
     #[inline]
     fn count(&mut self, item: usize) -> bool {
         let Some(block) = self.blocks.of(item) else { return false };
@@ -134,8 +133,7 @@ impl TopRank {
     }
 }
 
-/// The number of further wins that the item with `won` of `won + lost` needs at least before it
-/// beats the other; `None` if it beats it.
+/// The wins still needed at least with `won` of `won + lost`; `None` if the item beats it.
 ///
 /// The threshold rises with every win, so this many are missing at least.
 fn missing(won: u64, lost: u64, scale: f64) -> Option<u64> {

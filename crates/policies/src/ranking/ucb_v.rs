@@ -10,8 +10,7 @@ use confidence::{NonNegative, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// UCB-V on an observed prefix (`CascadeUCB-V`): shows the items of largest mean plus empirical
-/// Bernstein radius.
+/// UCB-V on an observed prefix (`CascadeUCB-V`): mean plus empirical Bernstein radius.
 ///
 /// At round `t` an item with `n` observed displays and mean `mu` has the index
 /// `mu + sqrt(2 v E / n) + 3 E / n`, with the empirical variance `v = mu (1 - mu)` and the

@@ -112,8 +112,7 @@ fn power_of_two(exponent: u8) -> f64 {
 /// When thresholds are searched.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Pace {
-    /// In the first round, and soon whenever rounds have become slow. For many items: a round that
-    /// draws all of them costs as much as a search.
+    /// In the first round, and whenever rounds become slow: for many items.
     Eager,
     /// Not before round [`FIRST_SEARCH`], and then whenever the number of rounds has grown by a
     /// quarter; or has doubled, if at most a quarter of the items is thinned. Until then such a
@@ -193,8 +192,8 @@ impl Thinning {
         }
     }
 
-    /// Counts the next round if all items are drawn in full in it, which is for the caller to do.
-    /// Otherwise the round is one of [`Thinning::select`].
+    /// Counts the next round if the caller draws all items in it; otherwise [`Thinning::select`]
+    /// does.
     #[inline]
     pub(crate) fn counts_as_full(&mut self) -> bool {
         let is_full = self.rounds < self.next_search && self.buckets.all_in_full();

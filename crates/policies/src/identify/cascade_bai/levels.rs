@@ -70,8 +70,7 @@ fn whole(number: f64) -> u64 {
 }
 
 impl CascadeBai {
-    /// Sets the first levels: no decision is possible until an item has enough observations that
-    /// two intervals fit side by side between 0 and 1.
+    /// Sets the first levels: nothing is decided until two intervals fit between 0 and 1.
     pub(super) fn begin_quietly(&mut self) {
         let needed = 1.0 + self.settings.epsilon.get() + self.slack();
         let overlap = |n: u64| 2.0 * self.radii.radius(n) >= needed;
@@ -122,8 +121,7 @@ impl CascadeBai {
         self.levels.are_broken |= !(is_above && is_below);
     }
 
-    /// Sets levels half-way between the bounds that would have to cross, and computes for every
-    /// item up to which counts it respects them.
+    /// Sets levels half-way between the bounds, and up to which counts every item respects them.
     pub(super) fn set_levels(&mut self, (upper_to_beat, lower_to_beat): (f64, f64)) {
         let n_open = self.settings.n_best - self.accepted.len();
         let epsilon = self.settings.epsilon.get() - self.slack();

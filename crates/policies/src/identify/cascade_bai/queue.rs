@@ -66,8 +66,7 @@ impl Queue {
         &self.ring
     }
 
-    /// Puts the items in a random order that does not depend on their order so far.
-    /// [`Queue::arrange`] makes a queue of it again.
+    /// Puts the items in a random order. [`Queue::arrange`] makes a queue of it again.
     pub(super) fn shuffle<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         self.ring.sort_unstable();
         self.ring.shuffle(rng);

@@ -114,8 +114,7 @@ impl ByNeed {
         self.packing = Packing::new(size);
     }
 
-    /// Places of the items of a list, first to last. `open_observations` is the number of
-    /// observations of the undecided items.
+    /// Places of the items of a list; `open_observations` are those of the undecided items.
     #[inline]
     pub(super) fn first(
         &mut self,

@@ -55,8 +55,7 @@ impl Need {
     }
 }
 
-/// The boundary: the mean with the same divergence from the k-th largest smoothed mean and from the
-/// next one, with k items still to be found.
+/// The mean with the same divergence from the k-th largest smoothed mean and the next one.
 pub(super) fn boundary(candidates: &Candidates, means: &mut Vec<f64>) -> f64 {
     let smoothed = |item| smoothed_mean(candidates.observations(item), candidates.clicks(item));
     means.clear();

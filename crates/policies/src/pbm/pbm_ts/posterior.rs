@@ -234,8 +234,8 @@ impl Posterior {
         }
     }
 
-    /// Factors of positions with at least the reference's examination are powers of its factor, the
-    /// others are powers of `theta`. `slopes` are those at `point`.
+    /// Puts every position's factor into the power of the reference or of `theta`, with `slopes` at
+    /// `point`.
     #[inline]
     fn stretched_beta(
         clicks: f64,

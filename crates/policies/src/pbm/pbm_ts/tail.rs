@@ -10,8 +10,7 @@
 //! r = sum_l F_l kappa_l / (1 - kappa_l tau) - S / tau
 //! ```
 //!
-//! whose mass `M` between `tau` and 1 is known. (`c` may be negative, since the posterior may rise
-//! up to 1.)
+//! whose mass `M` between `tau` and 1 is known. (`c` may be negative.)
 //!
 //! *The mass* `Z`. `ln(1 - kappa_l theta)` is a convex function of `ln(1 - theta)`. So `h` is above
 //! its tangents at any point `m`,
@@ -119,8 +118,7 @@ impl Tail {
         sum
     }
 
-    /// `c`, and the rate of the exponential that the envelope is cut off at:
-    /// `ln((1 - kappa tau) / (1 - kappa))`.
+    /// `c`, and the rate at which the exponential is cut off: `ln((1 - kappa tau) / (1 - kappa))`.
     #[inline]
     fn envelope(&self, threshold: &Threshold, slope: f64) -> (f64, f64) {
         let examined = self.least_examined;

@@ -10,8 +10,7 @@ use rand::Rng;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// The posteriors of the cells of a leader's row and column: first those of the row, by column,
-/// then the others of the column, by row.
+/// The posteriors of a leader's row, by column, then of the rest of its column, by row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cross<'a> {
     posteriors: &'a BetaPosteriors,
@@ -100,8 +99,7 @@ pub(super) struct Thinned {
     settled: Option<usize>,
     /// Belongs to the settled leader.
     thinning: Thinning,
-    /// The last leader that was not settled, and the number of rounds in a row in which its cells
-    /// were all drawn. Rounds of the settled leader do not count.
+    /// The last unsettled leader, and the rounds in a row in which its cells were all drawn.
     young: usize,
     n_young: u32,
     top: TopL,

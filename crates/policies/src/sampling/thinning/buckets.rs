@@ -1,7 +1,6 @@
 //! Items by rate: one bucket for every power of two, and one for the items that are drawn in full.
 //!
-//! All buckets are in one array. An item that changes its bucket is exchanged with the item at each
-//! boundary on the way.
+//! All buckets are in one array; an item moves by exchanges at each boundary on the way.
 
 use super::power_of_two;
 

@@ -38,8 +38,7 @@ impl Thinning {
     ///
     /// # Errors
     ///
-    /// The order is not one of the items, more are drawn in full than there are, or the threshold
-    /// or the number of rounds is too large.
+    /// The order is not one of the items, or a number is too large.
     pub(crate) fn restore<P: Posteriors>(
         saved: &SavedThinning<'_>,
         posteriors: &P,
