@@ -86,9 +86,11 @@ impl<'a, M> Enter<'a, M> {
     }
 }
 
-/// The visitors of a family for each model. Not generic: round loops are compiled here.
+/// The visitors of a family for each model, given how `build` makes the policy from what is known of
+/// the users, and from the examination given in the experiment. Not generic: round loops are
+/// compiled here.
 macro_rules! enter {
-    ($($Visitor:ident($Known:ty): $($model:ty),+ => |$known:ident| $told:expr;)*) => {$($(
+    ($($Visitor:ident($Known:ty): $($model:ty),+ => |$given:ident, $known:ident, $build:ident| $policy:expr;)*) => {$($(
         impl $Visitor for Enter<'_, $model> {
             type Output = Box<dyn Contender<$model>>;
 
@@ -97,9 +99,12 @@ macro_rules! enter {
                 P: Policy<<$model as ClickModel>::Interaction> + Serialize + DeserializeOwned,
                 F: Fn($Known, u64) -> Result<P, Error> + Send + Sync + 'static,
             {
-                let (label, horizon) = (self.entrant.label.clone(), self.horizon);
-                Box::new(Entry::new(label, move |$known: Known<'_, $model>| {
-                    build($told, horizon).expect(GOES_WITH_USERS)
+                let Self { entrant, horizon, .. } = self;
+                let examination = entrant.examination.clone();
+                let $build = move |known: $Known| build(known, horizon).expect(GOES_WITH_USERS);
+                Box::new(Entry::new(entrant.label.clone(), move |$known: Known<'_, $model>| {
+                    let $given = examination.as_deref();
+                    $policy
                 }).saved())
             }
         }
@@ -107,72 +112,24 @@ macro_rules! enter {
 }
 
 enter! {
-    WithAnyList(ListShape): RandomSemiBandit, CascadeModel, DynamicBayesian, ClickChain, UserBrowsing => |known| known;
-    WithAnyList(ListShape): DependentClick => |known| known.shape();
-    WithPrefix(PrefixKnown<'_>): RandomSemiBandit, CascadeModel, DependentClick => |known| known.into();
-}
-
-impl WithAnyList for Enter<'_, PositionBased> {
-    type Output = Box<dyn Contender<PositionBased>>;
-
-    /// The policy gets the sizes, and shows its lists in the order of examination.
-    fn with<P, F>(self, build: F) -> Self::Output
-    where
-        P: Policy<Pbm> + Serialize + DeserializeOwned,
-        F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static,
-    {
-        let (label, horizon) = (self.entrant.label.clone(), self.horizon);
-        let enter = move |known: PbmKnown<'_>| {
-            InOrder::new(build(known.shape(), horizon).expect(GOES_WITH_USERS), known)
-        };
-        Box::new(Entry::new(label, enter).saved())
-    }
-}
-
-impl WithPositionBased for Enter<'_, PositionBased> {
-    type Output = Box<dyn Contender<PositionBased>>;
-
-    /// The policy gets the examination probabilities of the experiment, or else those of the users.
-    fn with<P, F>(self, build: F) -> Self::Output
-    where
-        P: Policy<Pbm> + Serialize + DeserializeOwned,
-        F: Fn(PbmKnown<'_>, u64) -> Result<P, Error> + Send + Sync + 'static,
-    {
-        let Self { entrant, horizon, .. } = self;
-        let told = entrant.examination.clone();
-        Box::new(
-            Entry::new(entrant.label.clone(), move |known: PbmKnown<'_>| {
-                build(with_examination(known, told.as_deref()), horizon).expect(GOES_WITH_USERS)
-            })
-            .saved(),
-        )
-    }
-}
-
-/// What a policy knows that is told these examination probabilities, or else those of the users.
-fn with_examination<'a>(known: PbmKnown<'a>, told: Option<&'a [Probability]>) -> PbmKnown<'a> {
-    PbmKnown::new(known.shape(), told.unwrap_or(known.examination())).expect(GOES_WITH_USERS)
-}
-
-impl WithUnknownExamination for Enter<'_, PositionBased> {
-    type Output = Box<dyn Contender<PositionBased>>;
-
-    /// The policy gets the order of the users' positions, and no examination.
-    fn with<P, F>(self, build: F) -> Self::Output
-    where
-        P: Policy<Pbm> + Serialize + DeserializeOwned,
-        F: Fn(PrefixKnown<'_>, u64) -> Result<P, Error> + Send + Sync + 'static,
-    {
-        let (label, horizon) = (self.entrant.label.clone(), self.horizon);
-        Box::new(
-            Entry::new(label, move |known: PbmKnown<'_>| {
-                let places = PositionsKnown::from(known).places();
-                let known = PrefixKnown::with_places(known.shape(), &places).expect(GOES_WITH_USERS);
-                build(known, horizon).expect(GOES_WITH_USERS)
-            })
-            .saved(),
-        )
-    }
+    WithAnyList(ListShape): RandomSemiBandit, CascadeModel, DynamicBayesian, ClickChain, UserBrowsing
+        => |_given, known, build| build(known);
+    WithAnyList(ListShape): DependentClick => |_given, known, build| build(known.shape());
+    // Lists are shown in the order of examination.
+    WithAnyList(ListShape): PositionBased
+        => |_given, known, build| InOrder::new(build(known.shape()), known);
+    WithPrefix(PrefixKnown<'_>): RandomSemiBandit, CascadeModel, DependentClick
+        => |_given, known, build| build(known.into());
+    // The examination given, or else that of the users.
+    WithPositionBased(PbmKnown<'_>): PositionBased => |given, known, build| {
+        let examination = given.unwrap_or(known.examination());
+        build(PbmKnown::new(known.shape(), examination).expect(GOES_WITH_USERS))
+    };
+    // The order of the positions, and no examination.
+    WithUnknownExamination(PrefixKnown<'_>): PositionBased => |_given, known, build| {
+        let places = PositionsKnown::from(known).places();
+        build(PrefixKnown::with_places(known.shape(), &places).expect(GOES_WITH_USERS))
+    };
 }
 
 /// A protocol whose feedback a policy can assume for other users.
