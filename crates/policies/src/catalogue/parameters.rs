@@ -100,13 +100,6 @@ pub enum Level {
     LogTPlus4LogLogT,
 }
 
-impl Level {
-    /// The rate in the analyses of KL-UCB, and of cascade and dependent-click policies.
-    pub(super) const fn log_t_plus_3_log_log_t() -> Self {
-        Self::LogTPlus3LogLogT
-    }
-}
-
 impl From<Level> for Rate {
     fn from(level: Level) -> Self {
         match level {
@@ -138,24 +131,4 @@ impl PbmPieLevel {
             Self::LogHorizon => rate.at_horizon(horizon),
         }
     }
-}
-
-/// The factor of the radius in Algorithm 1 of `CascadeBAI`.
-pub(super) fn radius_as_printed() -> NonNegative {
-    NonNegative::from_count(4)
-}
-
-/// The value in the experiments of the RUCB paper.
-pub(super) fn rucb_alpha() -> NonNegative {
-    NonNegative::new(0.51).expect("not negative")
-}
-
-/// RUCB defines `x/0 := 1` in both terms of its bound.
-pub(super) fn rucb_unseen() -> NonNegative {
-    NonNegative::from_count(2)
-}
-
-/// With this constant relaxed stochastic transitivity is strong stochastic transitivity.
-pub(super) fn strong_transitivity() -> NonNegative {
-    NonNegative::from_count(1)
 }

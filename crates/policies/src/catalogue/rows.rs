@@ -5,9 +5,7 @@
 //! feedback*, 2016.
 
 use super::define::{arm, builders, catalogue, with_family};
-use super::parameters::{
-    Level, Parameter, PbmPieLevel, radius_as_printed, rucb_alpha, rucb_unseen, strong_transitivity,
-};
+use super::parameters::{Level, Parameter, PbmPieLevel};
 use super::row::{Answers, CELLS, Family, ITEMS, Limit, ParameterRow, Row};
 use super::text::{SpecError, parameter};
 use super::visit::{
@@ -229,7 +227,7 @@ catalogue! {
     /// CascadeKL-UCB: confidence bounds from the KL divergence.
     CascadeKlUcb = "cascade-kl-ucb" {
         /// Exploration rate.
-        level: Level = Level::log_t_plus_3_log_log_t(),
+        level: Level = Level::LogTPlus3LogLogT,
     }
     plays {
         Prefix(known, _horizon => PrefixKlUcb::new(known, level.into()))
@@ -275,7 +273,7 @@ catalogue! {
     /// dcmKL-UCB: confidence bounds from the KL divergence.
     DcmKlUcb = "dcm-kl-ucb" {
         /// Exploration rate.
-        level: Level = Level::log_t_plus_3_log_log_t(),
+        level: Level = Level::LogTPlus3LogLogT,
     }
     plays {
         Prefix(known, _horizon => PrefixKlUcb::new(known, level.into()))
@@ -415,7 +413,7 @@ catalogue! {
         /// be.
         epsilon: NonNegative = NonNegative::default(),
         /// Factor of the confidence radius.
-        radius_scale: NonNegative = radius_as_printed(),
+        radius_scale: NonNegative = NonNegative::from_count(4),
         /// Order of the items on the list.
         order: ShowOrder = ShowOrder::default(),
     }
@@ -438,7 +436,7 @@ catalogue! {
         /// be.
         epsilon: NonNegative = NonNegative::default(),
         /// Factor of the confidence radius.
-        radius_scale: NonNegative = radius_as_printed(),
+        radius_scale: NonNegative = NonNegative::from_count(4),
         /// Order of the items on the list.
         order: ShowOrder = ShowOrder::default(),
         /// Number of items per step.
@@ -512,9 +510,9 @@ catalogue! {
     /// RUCB: an optimistic champion and its strongest opponent.
     Rucb = "rucb" {
         /// Factor of `ln t / n` in the confidence radius.
-        alpha: NonNegative = rucb_alpha(),
+        alpha: NonNegative = NonNegative::new(0.51).expect("not negative"),
         /// Upper bound of a pair that was never compared.
-        unseen: NonNegative = rucb_unseen(),
+        unseen: NonNegative = NonNegative::from_count(2),
     }
     plays {
         Pairs(known, _horizon => Rucb::new(known.shape, alpha).with_unseen(unseen))
@@ -527,7 +525,7 @@ catalogue! {
     /// Beat the Mean: eliminates what loses against the average.
     BeatTheMean = "beat-the-mean" {
         /// Constant of relaxed stochastic transitivity.
-        gamma: NonNegative = strong_transitivity(),
+        gamma: NonNegative = NonNegative::from_count(1),
         /// Radius as printed, or without its factor 3 and without comparisons of an item with
         /// itself.
         radius: MeanRadius = MeanRadius::default(),

@@ -28,14 +28,14 @@ impl From<DuelShape> for PairKnown {
 }
 
 macro_rules! visitors {
-    ($($(#[$doc:meta])* $Visitor:ident($Known:ty) for [$($Bound:tt)+];)*) => {$(
+    ($($(#[$doc:meta])* $Visitor:ident($Known:ty $(, $tolerance:ident: $Tolerance:ty)?) for [$($Bound:tt)+];)*) => {$(
         $(#[$doc])*
         pub trait $Visitor {
             /// The visitor's result.
             type Output;
 
             /// `build` constructs a fresh policy from its knowledge and the horizon.
-            fn with<P, F>(self, build: F) -> Self::Output
+            fn with<P, F>(self, build: F $(, $tolerance: $Tolerance)?) -> Self::Output
             where
                 P: $($Bound)+ + DeserializeOwned,
                 F: Fn($Known, u64) -> Result<P, Error> + Send + Sync + 'static;
@@ -58,23 +58,9 @@ visitors! {
     WithCells(TableShape) for [Policy<RankOne> + Member<Cell>];
     /// Visits policies of [`Family::Pairs`](super::Family::Pairs).
     WithPairs(PairKnown) for [Policy<Dueling> + Recommend<ItemId> + Member<Pair>];
-}
-
-/// Visits policies of [`Family::Stopping`](super::Family::Stopping) and
-/// [`Family::FullFeedback`](super::Family::FullFeedback).
-pub trait WithStopping {
-    /// The visitor's result.
-    type Output;
-
-    /// `build` constructs a fresh policy from its knowledge and the horizon. Items of its answer
-    /// are less attractive than the K-th best item by at most `tolerance`.
-    fn with<P, F>(self, build: F, tolerance: NonNegative) -> Self::Output
-    where
-        P: Policy<Cascade>
-            + Policy<SemiBandit>
-            + Recommend<Ranking>
-            + Stop<Answer: AsRef<[ItemId]>>
-            + Member<Ranking>
-            + DeserializeOwned,
-        F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static;
+    /// Visits policies of [`Family::Stopping`](super::Family::Stopping) and `FullFeedback`. Items of
+    /// an answer are less attractive than the K-th best by at most `tolerance`.
+    WithStopping(ListShape, tolerance: NonNegative) for [
+        Policy<Cascade> + Policy<SemiBandit> + Recommend<Ranking> + Stop<Answer: AsRef<[ItemId]>> + Member<Ranking>
+    ];
 }
