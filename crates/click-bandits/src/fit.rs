@@ -126,9 +126,9 @@ fn fit_and_write<'a>(
     let spec = fitted_users.map(|users| users.spec(whole, &arguments.named(), arguments.seed)).transpose()?;
     files.extend(spec.map(|spec| (SPEC, spec.into_bytes())));
     if let Some(pbm) = fits.iter().find(|fit| fit.model() == Model::Pbm) {
-        files.push((EXAMINATION, figures::examination(pbm, whole)?.into_bytes()));
+        files.push((EXAMINATION, figures::examination(pbm, whole).into_bytes()));
     }
-    let drawn = figures::attraction(shown, whole)?;
+    let drawn = figures::attraction(shown, whole);
     let decision = if arguments.answer > 0 {
         tell("simulating today's ranking and policies on users as uncertain as the log leaves them");
         let progress = RunCounter::new("decision", arguments.quiet);

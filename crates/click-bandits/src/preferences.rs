@@ -77,7 +77,7 @@ fn of_matrix(file: &MatrixFile, out: Option<&Path>, quiet: bool) -> Result<Matri
     let output = out.map(|out| claimed(out, &canonical, &[])).transpose()?;
     let report = MatrixReport::of(file, None, quiet)?;
     if let Some(output) = output {
-        let (json, page) = (as_json(&report)?, report.to_html()?);
+        let (json, page) = (as_json(&report)?, report.to_html());
         write(&output, &canonical, started, 1, &[(REPORT, json.as_bytes()), (PAGE, page.as_bytes())])?;
     }
     Ok(report)
@@ -89,7 +89,7 @@ fn of_estimate(arguments: &Arguments, out: &Path) -> Result<MatrixReport> {
     let collection = arguments.letor.as_deref();
     let estimate = Estimate::make(collection, &arguments.estimate, out, threads, arguments.quiet)?;
     let report = MatrixReport::of(estimate.file(), Some(estimate.preferences()), arguments.quiet)?;
-    let (json, page) = (as_json(&report)?, report.to_html()?);
+    let (json, page) = (as_json(&report)?, report.to_html());
     estimate.write(&[(REPORT, json.as_bytes()), (PAGE, page.as_bytes())])?;
     Ok(report)
 }

@@ -300,7 +300,7 @@ fn reproduce(
             let (styles, parts) = (&report.styles, parts.as_ref());
             ran.push(simulate(&Job { experiment, directory, figures, styles, parts })?);
         }
-        report.add(panel, ran)?;
+        report.add(panel, ran);
     }
     report.write(out, &owner)?;
     say(&verdicts(&report, out))?;

@@ -1,22 +1,27 @@
 //! Claims of papers as statistical tests, and their verdicts.
 //!
-//! A claim consists of comparisons. It is **reproduced** if every comparison is significant in the direction that the paper states,
-//! **contradicted** if any is significant in the other direction, and **undecided** otherwise. Each of the first two verdicts is wrong with
-//! a probability of at most the claim's level (0.001 by default), whatever the number of comparisons ([`Levels`]).
+//! A claim consists of comparisons. It is **reproduced** if every comparison is significant in the
+//! direction that the paper states, **contradicted** if any is significant in the other direction,
+//! and **undecided** otherwise. Each of the first two verdicts is wrong with a probability of at
+//! most the claim's level (0.001 by default), whatever the number of comparisons ([`Levels`]).
 //!
-//! The statistic of a comparison is a mean over the runs divided by its standard error. It is judged one-sided with Student's t
-//! distribution; too few runs decide nothing. On several instances, the mean of a block of runs that takes each of them once is one
-//! observation; fewer than two blocks decide nothing, whatever the test. Two policies, or two variants of an experiment, meet the same users, so they are compared
-//! on the difference run by run.
+//! The statistic of a comparison is a mean over the runs divided by its standard error. It is judged
+//! one-sided with Student's t distribution; too few runs decide nothing. On several instances, the
+//! mean of a block of runs that takes each of them once is one observation; fewer than two blocks
+//! decide nothing, whatever the test. Two policies, or two variants of an experiment, meet the same
+//! users, so they are compared on the difference run by run.
 //!
-//! A test cannot show that two values are equal, only that they differ by less than a margin. Then both one-sided tests against the
-//! margin have to be significant (Schuirmann's two one-sided tests), and either can contradict.
+//! A test cannot show that two values are equal, only that they differ by less than a margin. Then
+//! both one-sided tests against the margin have to be significant (Schuirmann's two one-sided
+//! tests), and either can contradict.
 //!
-//! If runs end with an answer, the same comparisons apply to stopping times, observations, or the shares of runs with a wrong answer or
-//! without one. A single share is judged by exact binomial tests.
+//! If runs end with an answer, the same comparisons apply to stopping times, observations, or the
+//! shares of runs with a wrong answer or without one. A single share is judged by exact binomial
+//! tests.
 //!
-//! Every claim has a known verdict and the evidence for it (a larger run with another seed). A check fails if it finds the opposite. A
-//! check at full scale also fails if a claim with a known verdict stays undecided.
+//! Every claim has a known verdict and the evidence for it (a larger run with another seed). A check
+//! fails if it finds the opposite. A check at full scale also fails if a claim with a known verdict
+//! stays undecided.
 
 pub mod condorcet;
 pub mod fit;
@@ -34,37 +39,34 @@ mod finding;
 mod levels;
 mod limits;
 mod power;
-mod reading;
 mod verdict;
 
 pub use evidence::Evidence;
 pub use finding::{Comparison, Finding};
 pub use levels::Levels;
 pub use limits::Limits;
-pub use table::{Column, Row};
+pub use table::{Column, PrintedRow};
 pub use verdict::{Agreement, Verdict};
 
 pub(crate) use levels::{fewest_runs, tail};
 pub(crate) use not_testable::Untested;
 pub(crate) use power::POWER;
-pub(crate) use reading::Reading;
 
-use crate::schema::Keys;
-use anyhow::{Context as _, Result};
-use experiment::number;
+use crate::reading::Reading;
+use experiment::JournalError;
 use experiment::result::EndValue;
-use experiment::toml_reader::{Error, Field, choice};
 use sim::mean_and_error;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use self::evidence::bound_at;
 use self::finding::{finding, verdict_of};
-use self::levels::{Sign, freedom_of};
+
+/// A kind of test.
+pub(crate) type Kind = crate::keys::Kind<dyn Test>;
 
 /// Every kind of test: one row and one file for each.
-pub static KINDS: [&Kind; 10] = [
+pub(crate) static KINDS: [&Kind; 10] = [
     &order::KIND,
     &worst::KIND,
     &within::KIND,
@@ -77,38 +79,10 @@ pub static KINDS: [&Kind; 10] = [
     &not_testable::KIND,
 ];
 
-/// A kind of test.
-#[derive(Debug, Clone, Copy)]
-pub struct Kind {
-    /// Its name in files.
-    pub name: &'static str,
-    /// Its keys in files, in Markdown.
-    pub keys: &'static str,
-    /// The statement that has to hold, in Markdown.
-    pub holds: &'static str,
-    /// Its keys for the schema of the file.
-    pub(crate) schema: fn() -> Keys,
-    /// Reads a test of this kind.
-    read: fn(&Reading<'_, '_>) -> Result<Arc<dyn Test>, Error>,
-}
-
-impl Kind {
-    /// Reads the kind that a field names.
-    pub(crate) fn named(field: &Field<'_>) -> Result<&'static Self, Error> {
-        choice(field, &KINDS.map(|kind| (kind.name, kind)), "kind")
-    }
-
-    /// Reads a test of this kind, and refuses every other key of its table.
-    pub(crate) fn read(&self, reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
-        let test = (self.read)(reading)?;
-        reading.table.finish()?;
-        Ok(test)
-    }
-}
-
 /// A test of a claim: one kind, with its parameters.
 pub trait Test: Any + fmt::Debug + Send + Sync {
-    /// The number of one-sided tests that could contradict the claim; 1 for an exact comparison, which has no level.
+    /// The number of one-sided tests that could contradict the claim; 1 for an exact comparison, which
+    /// has no level.
     fn tests(&self) -> usize;
 
     /// What the test is made of.
@@ -125,11 +99,23 @@ pub trait Test: Any + fmt::Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// The result lacks a policy or a checkpoint of the test.
-    fn judge(&self, basis: &Basis<'_>) -> Result<Finding>;
+    /// The result lacks what the test needs, or its runs cannot be read.
+    fn judge(&self, basis: &Basis<'_>) -> Result<Finding, JudgeError>;
 }
 
-/// What a test is made of, which says how many independent observations it needs.
+/// Why a claim cannot be judged by these runs.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JudgeError {
+    /// The result lacks a policy, a checkpoint or the like; in words.
+    #[error("{0}")]
+    Lacks(String),
+    /// The runs cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+/// What a test is made of, which decides how many independent observations it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sample {
     /// Means and their standard errors.
@@ -141,7 +127,8 @@ pub enum Sample {
 }
 
 impl Sample {
-    /// The observations without which nothing is decided, at a level, if each is of one run or of several.
+    /// The observations without which nothing is decided, at a level, if each is of one run or of
+    /// several.
     fn fewest(self, level: f64, of_several: bool) -> u64 {
         match self {
             Self::Means => fewest_runs(level),
@@ -162,7 +149,8 @@ pub struct Claim {
     pub says: String,
     /// The place of the statement in the paper.
     pub place: String,
-    /// The maximal probability of the verdict *reproduced* for a false claim, and of *contradicted* for a true one.
+    /// The maximal probability of the verdict *reproduced* for a false claim, and of *contradicted*
+    /// for a true one.
     pub level: f64,
     /// The test that judges it.
     pub test: Arc<dyn Test>,
@@ -182,7 +170,7 @@ pub struct Basis<'a> {
     /// The runs of the claim's panel; `None` for a claim about no panel.
     pub evidence: Option<&'a Evidence<'a>>,
     /// The rows of the printed table.
-    pub rows: &'a [Row],
+    pub rows: &'a [PrintedRow],
     /// The levels of its one-sided tests.
     pub levels: Levels,
 }
@@ -193,8 +181,9 @@ impl<'a> Basis<'a> {
     /// # Errors
     ///
     /// The claim is about no panel.
-    pub fn evidence(&self) -> Result<&'a Evidence<'a>> {
-        self.evidence.context("this kind of test needs the result of a panel")
+    pub fn evidence(&self) -> Result<&'a Evidence<'a>, JudgeError> {
+        let lacks = || JudgeError::Lacks("this kind of test needs the result of a panel".to_owned());
+        self.evidence.ok_or_else(lacks)
     }
 }
 
@@ -202,27 +191,25 @@ impl<'a> Basis<'a> {
 ///
 /// # Errors
 ///
-/// The result lacks a policy or a checkpoint of the test.
-pub fn judge(claim: &Claim, evidence: Option<&Evidence<'_>>, rows: &[Row]) -> Result<Finding> {
-    let basis = Basis { evidence, rows, levels: Levels::of(claim.level, claim.test.tests()) };
-    let judged = claim.test.judge(&basis).map(|finding| match claim.value {
-        EndValue::Regret | EndValue::Accuracy => finding,
-        EndValue::Answer(_) => finding.of_whole_runs(),
-    });
-    judged
-        .map(|finding| match evidence {
-            Some(evidence) => {
-                let each = evidence.runs_per_observation();
-                let needed = claim.test.sample().fewest(claim.level, each > 1).saturating_mul(each);
-                finding.of_enough_runs(evidence.fewest_runs(), needed)
-            }
-            None => finding,
-        })
-        .with_context(|| format!("claim `{}` cannot be judged", claim.name))
+/// The result lacks what the test needs, or its runs cannot be read.
+pub fn judge(
+    claim: &Claim,
+    evidence: Option<&Evidence<'_>>,
+    rows: &[PrintedRow],
+) -> Result<Finding, JudgeError> {
+    let levels = Levels::of(claim.level, claim.test.tests());
+    let mut finding = claim.test.judge(&Basis { evidence, rows, levels })?;
+    if matches!(claim.value, EndValue::Answer(_)) {
+        finding = finding.of_whole_runs();
+    }
+    let Some(evidence) = evidence else { return Ok(finding) };
+    let each = evidence.runs_per_observation();
+    let needed = claim.test.sample().fewest(claim.level, each > 1).saturating_mul(each);
+    Ok(finding.of_enough_runs(evidence.fewest_runs(), needed))
 }
 
-/// From how many runs on a check comes to the verdict of `finding` again with a probability of 0.99, if effects and spread are as measured.
-/// `None` if the claim is undecided, or no run decides it.
+/// From how many runs on a check comes to the verdict of `finding` again with a probability of 0.99,
+/// if effects and spread are as measured. `None` if the claim is undecided, or no run decides it.
 pub fn runs_needed(claim: &Claim, finding: &Finding, evidence: Option<&Evidence<'_>>) -> Option<u64> {
     let evidence = evidence.filter(|_| claim.test.sample() == Sample::Means)?;
     let levels = Levels::of(claim.level, claim.test.tests());

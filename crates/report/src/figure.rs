@@ -1,4 +1,5 @@
-//! Figures of an experiment, or of several variants of one. Every kind of figure has a row and a file.
+//! Figures of an experiment, or of several variants of one. Every kind of figure has a row and a
+//! file.
 
 pub mod accuracy;
 pub mod click_through_rate;
@@ -12,31 +13,29 @@ pub mod subsets;
 mod curves;
 mod end_values;
 mod policy_styles;
-mod reading;
-mod summary;
 
 pub use curves::{Band, Rounds};
 pub use policy_styles::PolicyStyles;
-
-pub(crate) use reading::{Reading, Requirement, SCALES};
 
 use self::accuracy::Accuracy;
 use self::click_through_rate::ClickThroughRate;
 use self::final_values::FinalValues;
 use self::regret::Regret;
-use crate::schema::Keys;
+use crate::reading::Reading;
 use crate::series::Simulated;
-use anyhow::Result;
 use experiment::result::ResultFile;
-use experiment::toml_reader::{Error, Field, choice};
+use experiment::toml_reader::Error;
 use experiment::{Task, number};
+use itertools::Itertools as _;
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+/// A kind of figure.
+pub(crate) type Kind = crate::keys::Kind<dyn Plot>;
+
 /// Every kind of figure: one row and one file for each.
-pub static KINDS: [&Kind; 8] = [
+pub(crate) static KINDS: [&Kind; 8] = [
     &regret::KIND,
     &click_through_rate::KIND,
     &accuracy::KIND,
@@ -46,39 +45,6 @@ pub static KINDS: [&Kind; 8] = [
     &subsets::KIND,
     &fit::KIND,
 ];
-
-/// A kind of figure.
-#[derive(Debug, Clone, Copy)]
-pub struct Kind {
-    /// Its name in file names and experiments.
-    pub name: &'static str,
-    /// A description, in Markdown.
-    pub shows: &'static str,
-    /// Whether it needs the whole width of a page.
-    pub is_wide: bool,
-    /// Requirements on the panel.
-    needs: &'static [Requirement],
-    /// Its keys for the schema of the file.
-    pub(crate) schema: fn() -> Keys,
-    /// Reads the settings of a figure.
-    read: fn(&Reading<'_, '_>) -> Result<Arc<dyn Plot>, Error>,
-}
-
-impl Kind {
-    /// Reads the kind that a field names.
-    pub(crate) fn named(field: &Field<'_>) -> Result<&'static Self, Error> {
-        choice(field, &KINDS.map(|kind| (kind.name, kind)), "kind")
-    }
-
-    /// Reads a figure of this kind, and refuses every other key of its table.
-    pub(crate) fn read(&self, reading: &Reading<'_, '_>) -> Result<Figure, Error> {
-        self.needs.iter().try_for_each(|need| need.check(reading))?;
-        let title = reading.table.optional("title")?;
-        let plot = (self.read)(reading)?;
-        reading.table.finish()?;
-        Ok(Figure { title, plot })
-    }
-}
 
 /// A figure to draw.
 #[derive(Debug, Clone)]
@@ -91,15 +57,27 @@ pub struct Figure {
 
 /// A kind of figure with its settings.
 pub trait Plot: Any + fmt::Debug + Send + Sync {
-    /// Its kind.
-    fn kind(&self) -> &'static Kind;
+    /// The name of its kind in files.
+    fn name(&self) -> &'static str;
+
+    /// Whether it needs the whole width of a page.
+    fn is_wide(&self) -> bool {
+        false
+    }
 
     /// Draws the figure. `None` if it compares variants, and there is one result.
-    ///
-    /// # Errors
-    ///
-    /// See [`crate::svg::render`].
-    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Result<Option<String>>;
+    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Option<String>;
+}
+
+/// A figure that was drawn.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    /// The name of its file.
+    pub file: String,
+    /// The content of its file.
+    pub svg: String,
+    /// Whether it needs the whole width of a page.
+    pub is_wide: bool,
 }
 
 /// What a figure shows.
@@ -112,12 +90,17 @@ pub enum Shown<'a> {
 }
 
 impl Figure {
+    pub(crate) fn read(reading: &Reading<'_, '_>) -> Result<Self, Error> {
+        Ok(Self { title: reading.table.optional("title")?, plot: Kind::read(&KINDS, reading)? })
+    }
+
     /// A figure with the default heading of its kind.
     pub fn of(plot: impl Plot) -> Self {
         Self { title: None, plot: Arc::new(plot) }
     }
 
-    /// The default figures of an experiment. `duels`: whether users compare two items; then there is no click-through rate to show.
+    /// The default figures of an experiment. `duels`: whether users compare two items; then there is no
+    /// click-through rate to show.
     pub fn defaults(task: Task, duels: bool) -> Vec<Self> {
         match task {
             Task::Regret if duels => vec![Self::of(Regret::default()), Self::of(Accuracy::default())],
@@ -137,37 +120,28 @@ impl Figure {
 
 /// The file names of figures: the name of the kind, with a number from the second figure of a kind on.
 pub fn file_names(figures: &[Figure]) -> Vec<String> {
-    let kind = |figure: &Figure| figure.plot.kind().name;
     let name = |(index, figure): (usize, &Figure)| {
-        let before = figures[..index].iter().filter(|other| kind(other) == kind(figure)).count();
-        let number = if before > 0 { format!("-{}", before + 1) } else { String::new() };
-        format!("{}{number}.svg", kind(figure))
+        let kind = figure.plot.name();
+        match figures[..index].iter().filter(|other| other.plot.name() == kind).count() {
+            0 => format!("{kind}.svg"),
+            before => format!("{kind}-{}.svg", before + 1),
+        }
     };
     figures.iter().enumerate().map(name).collect()
 }
 
-/// Draws figures: the file name and the picture of each. Figures that compare variants are left
-/// out for a single result.
-///
-/// # Errors
-///
-/// See [`crate::svg::render`].
-pub fn draw(figures: &[Figure], shown: Shown<'_>, styles: &PolicyStyles) -> Result<Vec<(String, String)>> {
-    let named = file_names(figures).into_iter().zip(figures);
-    let picture = |(name, figure): (String, &Figure)| {
-        let picture = figure.plot.draw(figure.title.as_deref(), shown, styles).transpose()?;
-        Some(picture.map(|picture| (name, picture)))
+/// Draws figures. Those that compare variants are left out for a single result.
+pub fn draw(figures: &[Figure], shown: Shown<'_>, styles: &PolicyStyles) -> Vec<Picture> {
+    let picture = |(file, Figure { title, plot }): (String, &Figure)| {
+        let svg = plot.draw(title.as_deref(), shown, styles)?;
+        Some(Picture { file, svg, is_wide: plot.is_wide() })
     };
-    named.filter_map(picture).collect()
+    file_names(figures).into_iter().zip(figures).filter_map(picture).collect()
 }
 
 /// The common unit of regret of some results; "reward" if they differ.
 fn unit_of<'a>(results: impl Iterator<Item = &'a ResultFile>) -> &'static str {
-    let units: BTreeSet<&str> = results.map(|result| result.unit).collect();
-    match units.into_iter().collect::<Vec<_>>()[..] {
-        [unit] => unit,
-        _ => "reward",
-    }
+    results.map(|result| result.unit).all_equal_value().unwrap_or("reward")
 }
 
 /// The number of runs in words: "one run", "mean of 20 runs", "mean of 20 to 100 runs".

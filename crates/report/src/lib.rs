@@ -2,7 +2,9 @@
 
 mod axis;
 mod family;
+mod keys;
 mod least_squares;
+mod reading;
 mod reproduction_report;
 mod sample;
 mod series;
@@ -25,7 +27,7 @@ pub mod svg;
 pub mod tables;
 
 pub use axis::{Axis, Scale};
-pub use reproduction_report::{Judged, PanelReport, PanelRun, Picture, Report, VariantReport};
+pub use reproduction_report::{Judged, PanelReport, PanelRun, Report, VariantReport};
 pub use series::{Series, Simulated, labels, reader_name};
 pub use simulation::{Drawing, Simulation, run_into, simulate_into, write_simulation};
 pub use standing::Standing;

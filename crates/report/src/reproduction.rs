@@ -7,7 +7,7 @@ mod claims;
 mod head;
 mod panels;
 
-pub(crate) mod fields;
+mod fields;
 pub(crate) use panels::MAX_TITLE;
 
 use std::cmp::Ordering;
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::claims::{Claim, Row, Untested, Verdict};
+use crate::claims::{Claim, PrintedRow, Untested, Verdict};
 use crate::figure::{self, Figure, PolicyStyles};
 use crate::series::{Series, reader_name};
 use click_models::PreferenceMatrix;
@@ -93,7 +93,7 @@ pub struct Printed {
     /// Its heading.
     pub title: String,
     /// Its rows, each with the attractions of its instance.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PrintedRow>,
 }
 
 /// A panel: one simulation, or several that differ in a setting, with the statement of the paper.
@@ -383,8 +383,9 @@ impl Reproduction {
     /// number of items, then of records. If their numbers differ, rows are numbered, and claims about the table cannot be tested.
     fn judge_table_by_log(&mut self) {
         let Some(printed) = &mut self.printed else { return };
-        let size = |row: &Row, key: &str| row.printed.iter().find(|(other, _)| other == key).map(|(_, n)| *n);
-        let key = |row: &Row| ["n_items", "records"].map(|key| size(row, key).unwrap_or(0.0));
+        let size =
+            |row: &PrintedRow, key: &str| row.printed.iter().find(|(other, _)| other == key).map(|(_, n)| *n);
+        let key = |row: &PrintedRow| ["n_items", "records"].map(|key| size(row, key).unwrap_or(0.0));
         if printed.rows.len() == self.found_in_log.len() {
             printed.rows.sort_by(|a, b| key(a).iter().partial_cmp(key(b).iter()).unwrap_or(Ordering::Equal));
             for (row, query) in printed.rows.iter_mut().zip(&self.found_in_log) {

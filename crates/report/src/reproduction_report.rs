@@ -1,7 +1,7 @@
 //! The report on a reproduction. Each panel is judged and drawn as soon as it has run; everything is written at the end.
 
 use crate::claims::{Agreement, Claim, Comparison, Evidence, Finding, Verdict, judge, runs_needed};
-use crate::figure::{self, Figure, PolicyStyles, Shown};
+use crate::figure::{self, Figure, Picture, PolicyStyles, Shown};
 use crate::page;
 use crate::report_dir::{self, Owner};
 use crate::reproduction::{Panel, Reproduction};
@@ -11,6 +11,7 @@ use experiment::manifest::Manifest;
 use experiment::timing::Timing;
 use experiment::{Measured, ResultFile, SPEC, number};
 use serde::Serialize;
+use std::error::Error;
 use std::path::Path;
 
 /// The output of one simulation of a panel.
@@ -18,8 +19,8 @@ use std::path::Path;
 pub struct PanelRun {
     /// Its runs and their summary.
     pub measured: Measured,
-    /// The figures that were written beside its result: name and content.
-    pub figures: Vec<(String, String)>,
+    /// The figures that were written beside its result.
+    pub figures: Vec<Picture>,
     /// Its manifest: how, when and where it was run.
     pub manifest: Manifest,
 }
@@ -27,21 +28,10 @@ pub struct PanelRun {
 /// The part of a report about one panel.
 #[derive(Debug, Clone)]
 pub struct PanelReport {
-    /// Its pictures, the paper's own figure first.
+    /// Its pictures, the paper's own figure first. Files are relative to the page.
     pub pictures: Vec<Picture>,
     /// One entry for each variant, in the same order.
     pub variants: Vec<VariantReport>,
-}
-
-/// A picture of a panel.
-#[derive(Debug, Clone)]
-pub struct Picture {
-    /// Its file, relative to the page.
-    pub file: String,
-    /// Its content.
-    pub svg: String,
-    /// Whether it needs the whole width of a page.
-    pub is_wide: bool,
 }
 
 /// The part of a report about one simulation.
@@ -101,11 +91,7 @@ impl<'a> Report<'a> {
     }
 
     /// Adds the next panel: judges its claims, and draws the figures that compare its variants.
-    ///
-    /// # Errors
-    ///
-    /// A figure cannot be drawn.
-    pub fn add(&mut self, panel: &'a Panel, ran: Vec<PanelRun>) -> Result<()> {
+    pub fn add(&mut self, panel: &'a Panel, ran: Vec<PanelRun>) {
         let mut own_figures = Vec::new();
         let mut manifests = Vec::new();
         let mut simulated = Vec::new();
@@ -118,24 +104,20 @@ impl<'a> Report<'a> {
         }
         // The runs of a panel need much memory, so they are judged and drawn before the next panel is run.
         self.judge(Some(panel), &simulated);
-        let drawn = if panel.has_variants() {
-            figure::draw(&panel.figures, Shown::Variants(&simulated), &self.styles)?
+        let mut pictures = if panel.has_variants() {
+            figure::draw(&panel.figures, Shown::Variants(&simulated), &self.styles)
         } else {
             own_figures
         };
-        let pictures = drawn.into_iter().zip(&panel.figures).map(|((file, svg), figure)| Picture {
-            file: format!("{}/{file}", panel.name),
-            svg,
-            is_wide: figure.plot.kind().is_wide,
-        });
+        for picture in &mut pictures {
+            picture.file = format!("{}/{}", panel.name, picture.file);
+        }
         let found = panel.variants.iter().zip(simulated).zip(manifests);
         let variants = found.map(|((variant, simulated), manifest)| {
             let folder = variant.folder(&panel.name);
             VariantReport::new(&folder, panel.own_figures(), &simulated.measured, Some(manifest))
         });
-        let report = PanelReport { pictures: pictures.collect(), variants: variants.collect() };
-        self.panels.push(report);
-        Ok(())
+        self.panels.push(PanelReport { pictures, variants: variants.collect() });
     }
 
     /// Judges the claims about a panel by the runs of its variants; without a panel, the claims about no panel.
@@ -152,9 +134,10 @@ impl<'a> Report<'a> {
             }
             let evidence =
                 panel.map(|_| Evidence { variants, value: claim.value, reader_name: &reader_name });
-            // A claim that these runs cannot judge is undecided, and does not keep the others from being judged.
-            let finding = judge(claim, evidence.as_ref(), rows)
-                .unwrap_or_else(|error| Finding::without_a_test(Verdict::Undecided, &format!("{error:#}")));
+            let finding = judge(claim, evidence.as_ref(), rows).unwrap_or_else(|error| {
+                let reason = format!("claim `{}` cannot be judged: {}", claim.name, with_sources(&error));
+                Finding::without_a_test(Verdict::Undecided, &reason)
+            });
             let agreement = Agreement::of(finding.verdict, claim.known);
             let runs_needed = runs_needed(claim, &finding, evidence.as_ref());
             judged.push(Judged { claim, finding, agreement, runs_needed });
@@ -282,6 +265,11 @@ impl<'a> Report<'a> {
         text.push('\n');
         Ok(text)
     }
+}
+
+/// An error with its causes.
+fn with_sources(error: &dyn Error) -> String {
+    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {}", with_sources(source)))
 }
 
 impl VariantReport {

@@ -1,10 +1,10 @@
 //! Runs an experiment into its directory, with figures and a page: what the command `simulate` writes.
 
-use crate::figure::{self, Figure, PolicyStyles, Shown};
+use crate::figure::{self, Figure, Picture, PolicyStyles, Shown};
 use crate::page;
 use crate::report_dir::PAGE;
 use crate::reproduction::{Extent, Panel, Variant};
-use crate::reproduction_report::{PanelReport, PanelRun, Picture, VariantReport};
+use crate::reproduction_report::{PanelReport, PanelRun, VariantReport};
 use crate::standing::Standing;
 use anyhow::Result;
 use experiment::{Claim, Experiment, Measured, ResultDir, Runner};
@@ -49,7 +49,7 @@ impl<'a> Drawing<'a> {
     }
 
     /// The page, if there is one. It has nothing that differs from machine to machine: no times.
-    fn page(&self, measured: &Measured, drawn: &[(String, String)]) -> Result<Option<String>> {
+    fn page(&self, measured: &Measured, pictures: &[Picture]) -> Result<Option<String>> {
         let Some(experiment) = self.page_of else { return Ok(None) };
         let standing = Standing::of_runs(measured)?;
         let mut from_best_to_worst = VariantReport {
@@ -59,15 +59,7 @@ impl<'a> Drawing<'a> {
         };
         let place = |label: &str| standing.places.iter().position(|place| place.label == label);
         from_best_to_worst.result.policies.sort_by_key(|policy| place(&policy.label));
-        let picture = |((file, svg), figure): (&(String, String), &Figure)| Picture {
-            file: file.clone(),
-            svg: svg.clone(),
-            is_wide: figure.plot.kind().is_wide,
-        };
-        let found = PanelReport {
-            pictures: drawn.iter().zip(&self.figures).map(picture).collect(),
-            variants: vec![from_best_to_worst],
-        };
+        let found = PanelReport { pictures: pictures.to_vec(), variants: vec![from_best_to_worst] };
         let variant = Variant {
             name: None,
             title: String::new(),
@@ -136,10 +128,10 @@ pub fn write_simulation(
     measured: Measured,
     drawing: &Drawing<'_>,
 ) -> Result<Simulation> {
-    let figures = figure::draw(&drawing.figures, Shown::Result(&measured.result), &drawing.styles)?;
+    let figures = figure::draw(&drawing.figures, Shown::Result(&measured.result), &drawing.styles);
     let page = drawing.page(&measured, &figures)?.map(|page| (PAGE.to_owned(), page));
-    let files = figures.iter().cloned().chain(page);
-    let files = files.map(|(name, content)| (name, content.into_bytes())).collect();
+    let drawn = figures.iter().map(|picture| (picture.file.clone(), picture.svg.clone()));
+    let files = drawn.chain(page).map(|(name, content)| (name, content.into_bytes())).collect();
     let written = claimed.write(&measured, files)?;
     let ran = PanelRun { measured, figures, manifest: written.manifest };
     Ok(Simulation { ran, is_new: written.is_new })

@@ -6,7 +6,7 @@
 //! The second share is estimated from 100,000 random subsets of each size. A part of an ordered subset is ordered. So once no subset of one
 //! size is found in order, the share of all larger sizes is taken as 0.
 
-use click_models::{Error, PreferenceMatrix};
+use click_models::PreferenceMatrix;
 use serde::Serialize;
 use sim::Streams;
 
@@ -29,29 +29,24 @@ pub struct Shares {
 }
 
 /// The shares of the subsets of a matrix.
-///
-/// # Errors
-///
-/// Never: the errors are about sizes that the matrix does not have.
-pub fn shares(matrix: &PreferenceMatrix) -> Result<Shares, Error> {
+pub fn shares(matrix: &PreferenceMatrix) -> Shares {
     let n_items = matrix.shape().n_items();
-    let condorcet = (1..=n_items).map(|size| matrix.condorcet_share(size)).collect::<Result<_, _>>()?;
-    if n_items > MAX_ITEMS {
-        return Ok(Shares { condorcet, ordered: Vec::new() });
-    }
+    let share = |size| matrix.condorcet_share(size).expect("a size of the matrix");
+    let condorcet = (1..=n_items).map(share).collect();
+    let mut ordered = vec![0.0; if n_items > MAX_ITEMS { 0 } else { n_items }];
     if matrix.total_order().is_some() {
-        return Ok(Shares { condorcet, ordered: vec![1.0; n_items] });
+        ordered.fill(1.0);
+        return Shares { condorcet, ordered };
     }
-    let mut ordered = vec![0.0; n_items];
     for (size, share) in (1..).zip(&mut ordered) {
         let mut rng = Streams::new(SEED).subset(0, size as u64);
-        let count = matrix.count_total_orders(size, SAMPLES, &mut rng)?;
+        let count = matrix.count_total_orders(size, SAMPLES, &mut rng).expect("a size of the matrix");
         if count == 0 {
             break;
         }
         *share = count as f64 / SAMPLES as f64;
     }
-    Ok(Shares { condorcet, ordered })
+    Shares { condorcet, ordered }
 }
 
 #[cfg(test)]
@@ -66,7 +61,7 @@ mod tests {
             "cycle",
         )
         .unwrap();
-        let Shares { condorcet, ordered } = shares(&matrix).unwrap();
+        let Shares { condorcet, ordered } = shares(&matrix);
         // Of the four triples only the cycle has no winner and no order. The set of all four items has a winner and no order.
         for (share, expected) in condorcet.iter().zip([1.0, 1.0, 0.75, 1.0]) {
             assert!((share - expected).abs() < 1e-15, "{condorcet:?}");

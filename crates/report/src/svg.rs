@@ -23,7 +23,7 @@ mod summary;
 pub use style::{CurveStyle, colour};
 
 use self::axes::{Axes, draw_axes};
-use self::canvas::{Font, Layer, Pen, Picture, Place};
+use self::canvas::{Drawing, Font, Layer, Pen, Place};
 use self::curves::{draw_band, draw_curve};
 use self::data::describe_drawing;
 use self::layout::{Heading, Layout, NARROW, WIDE, width_of};
@@ -32,7 +32,6 @@ use self::names::Names;
 use self::palette::Ink;
 use crate::axis::Axis;
 use crate::text::in_cut_lines;
-use anyhow::Result;
 
 /// Adds controls to the charts of a page: scales, a read-out of points, and curves that are switched on and off. Plain JavaScript; a page
 /// is whole without it.
@@ -48,8 +47,6 @@ pub struct Chart {
     pub title: String,
     /// A description of curves and bands, in small print.
     pub subtitle: String,
-    /// What a reader would see, in sentences, for those who do not see the picture. If empty, where each curve begins and ends.
-    pub summary: String,
     /// Horizontal axis.
     pub x: Axis,
     /// Quantity and unit of the horizontal axis. A logarithmic scale is mentioned when it is drawn.
@@ -94,11 +91,7 @@ impl Chart {
 }
 
 /// Draws a chart as SVG.
-///
-/// # Errors
-///
-/// None at present. A chart that cannot be drawn would be one.
-pub fn render(chart: &Chart) -> Result<String> {
+pub fn render(chart: &Chart) -> String {
     let axes = Axes::of(chart);
     let (wide, Heights { whole: height, .. }) = draw(chart, &axes, &WIDE);
     let (mut narrow, heights) = draw(chart, &axes, &NARROW);
@@ -112,14 +105,14 @@ pub fn render(chart: &Chart) -> Result<String> {
         ("preserveAspectRatio", "xMidYMin meet".to_owned()),
     ];
     attributes.extend(data::of_chart(chart));
-    let picture = Picture {
+    let drawing = Drawing {
         size: (WIDE.width, height),
         title: &chart.title,
         description: &summary::description(chart),
         has_cells: false,
         attributes,
     };
-    Ok(picture.finish(vec![wide, narrow]))
+    drawing.finish(vec![wide, narrow])
 }
 
 /// The style sheet of a page with figures: the colours in both themes, the choice of the drawing that fits, and the controls of [`SCRIPT`].

@@ -4,16 +4,12 @@ use crate::{claims, figure};
 
 /// The table of claim kinds: keys, and the statement that has to hold.
 pub fn claim_kinds() -> String {
-    let head = "| `kind` | keys | what has to hold |\n|---|---|---|\n".to_owned();
-    let rows = claims::KINDS.iter();
-    rows.fold(head, |text, kind| text + &format!("| `{}` | {} | {} |\n", kind.name, kind.keys, kind.holds))
+    claims::Kind::table(&claims::KINDS, "what has to hold")
 }
 
-/// The table of figure kinds, with a description of each.
+/// The table of figure kinds: keys, and what is shown.
 pub fn figure_kinds() -> String {
-    let head = "| `kind` | what it shows |\n|---|---|\n".to_owned();
-    let rows = figure::KINDS.iter();
-    rows.fold(head, |text, kind| text + &format!("| `\"{}\"` | {} |\n", kind.name, kind.shows))
+    figure::Kind::table(&figure::KINDS, "what it shows")
 }
 
 #[cfg(test)]

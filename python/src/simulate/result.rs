@@ -230,11 +230,9 @@ impl Simulation {
     #[getter]
     fn figures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let styles = PolicyStyles::of(self.policies());
-        let drawn = figure::draw(&self.figures, Shown::Result(&self.measured.result), &styles)
-            .map_err(|error| PyRuntimeError::new_err(format!("{error:#}")))?;
         let figures = PyDict::new(py);
-        for (name, svg) in drawn {
-            figures.set_item(name, svg)?;
+        for picture in figure::draw(&self.figures, Shown::Result(&self.measured.result), &styles) {
+            figures.set_item(picture.file, picture.svg)?;
         }
         Ok(figures)
     }

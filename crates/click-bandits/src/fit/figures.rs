@@ -1,6 +1,5 @@
 //! The figures of a fit: examination by position and attraction of items, with intervals.
 
-use anyhow::Result;
 use click_logs::Id;
 use click_logs::fit::{Estimate, Fit, ItemFit, QueryFit, Scope};
 use click_logs::study::WholeLog;
@@ -22,7 +21,7 @@ const BEGINNING: usize = 7;
 const APART: f64 = 0.07;
 
 /// Draws examination by position (pbm), of all queries together or of the largest ones.
-pub(super) fn examination(pbm: &Fit, whole: &WholeLog) -> Result<String> {
+pub(super) fn examination(pbm: &Fit, whole: &WholeLog) -> String {
     let (rows, what): (Vec<(String, &[Estimate])>, _) = if pbm.scope() == Scope::Site {
         (vec![("all queries".to_owned(), pbm.site_positions())], "all queries".to_owned())
     } else {
@@ -58,7 +57,7 @@ pub(super) fn examination(pbm: &Fit, whole: &WholeLog) -> Result<String> {
 
 /// Draws the attraction of the most shown items of the largest queries: of a single query by name,
 /// of several by rank, the most attractive first.
-pub(super) fn attraction(fit: &Fit, whole: &WholeLog) -> Result<String> {
+pub(super) fn attraction(fit: &Fit, whole: &WholeLog) -> String {
     let shown = largest(fit, whole, QUERIES_OF_ITEMS);
     let sorted: Vec<Vec<&ItemFit>> = shown.iter().map(|query| most_shown(query)).collect();
     let row = |(query, items): (&&QueryFit, &Vec<&ItemFit>)| {
@@ -106,7 +105,7 @@ struct Words<'a> {
     y: &'a str,
 }
 
-fn draw(words: Words<'_>, categories: Vec<String>, rows: Vec<(String, Vec<Estimate>)>) -> Result<String> {
+fn draw(words: Words<'_>, categories: Vec<String>, rows: Vec<(String, Vec<Estimate>)>) -> String {
     let n_rows = rows.len() as f64;
     let mut top: f64 = 0.0;
     let mut curves = Vec::new();
@@ -133,7 +132,6 @@ fn draw(words: Words<'_>, categories: Vec<String>, rows: Vec<(String, Vec<Estima
     render(&Chart {
         title: words.title.to_owned(),
         subtitle: words.subtitle,
-        summary: String::new(),
         x: Axis::new(Scale::Linear, -0.5, categories.len() as f64 - 0.5),
         x_label: words.x.to_owned(),
         y: Axis::rounded(0.0, top),

@@ -128,7 +128,7 @@ impl MatrixReport {
         let display = Progress::start("preferences", 4, "parts of the report", quiet);
         let von_neumann = matrix.von_neumann_winner();
         display.add(1);
-        let shares = shares(matrix)?;
+        let shares = shares(matrix);
         display.add(1);
         let n_three_cycles = matrix.three_cycles().count();
         display.add(1);
@@ -250,11 +250,11 @@ impl MatrixReport {
     }
 
     /// The page, with a figure.
-    pub(super) fn to_html(&self) -> Result<String> {
+    pub(super) fn to_html(&self) -> String {
         let mut html = Html::new();
         html.element("h1", "", "A preference matrix").paragraph("lead", &self.source);
         html.open("div", "columns").open("div", "");
-        html.figure("", &svg::render(&subsets::chart(None, &self.shares))?);
+        html.figure("", &svg::render(&subsets::chart(None, &self.shares)));
         html.close("div").open("div", "");
         let rows: Vec<Vec<Html>> =
             self.lines().iter().map(|(what, value)| vec![Html::of(what), Html::of(value)]).collect();
@@ -276,7 +276,7 @@ impl MatrixReport {
         if let Some(sampling) = &self.sampling {
             sampling.table(&mut html, &self.numbering);
         }
-        Ok(html.page("A preference matrix"))
+        html.page("A preference matrix")
     }
 }
 
@@ -322,7 +322,7 @@ mod tests {
         assert!(text.contains("\n  Condorcet winner                0, which beats all 3 others\n"), "{text}");
         assert!(text.contains("\n  Sampling error                  none is known of: "), "{text}");
         assert!(text.contains("\n      3            0.7500  "), "{text}");
-        assert!(report.to_html().unwrap().contains("Von Neumann winner"));
+        assert!(report.to_html().contains("Von Neumann winner"));
         assert_eq!(
             serde_json::from_str::<serde_json::Value>(&terminal::json(&report).unwrap()).unwrap()["n_items"],
             4

@@ -76,11 +76,11 @@ fn simulate(difference: f64) -> impl FnMut(&Job<'_>) -> Result<PanelRun> {
         let mut measured = Measured::synthetic(t, &policies).with_bound("lower bound", 1.0);
         let result = &mut measured.result;
         (result.name, result.seed) = (experiment.name().to_owned(), experiment.seed());
-        let figures = figure::draw(job.figures, Shown::Result(result), job.styles)?;
+        let figures = figure::draw(job.figures, Shown::Result(result), job.styles);
         let names = figure::file_names(job.figures);
         let claim = Claim { extra: names, ..Claim::by(program()) };
         let claimed = ResultDir::claim(&Runner::new(experiment), directory, claim)?;
-        let files = figures.iter().map(|(name, drawing)| (name.clone(), drawing.clone().into_bytes()));
+        let files = figures.iter().map(|picture| (picture.file.clone(), picture.svg.clone().into_bytes()));
         let manifest = claimed.write(&measured, files.collect())?.manifest;
         // A result has its runs beside it.
         fs::create_dir_all(directory.join(JOURNAL))?;
@@ -300,7 +300,7 @@ statement = "It matters."
 model = "pbm"
 runs = 100
 policies = [{ policy = "pbm-ts" }, { policy = "pbm-ucb" }]
-figures = [{ kind = "regret" }, { kind = "final", relative-to = "pbm-ucb" }, { kind = "heat-map", relative-to = "pbm-ucb" }, { kind = "parameters", parameter = "kappa" }]
+figures = [{ kind = "regret" }, { kind = "final" }, { kind = "heat-map", relative-to = "pbm-ucb" }, { kind = "parameters", parameter = "kappa" }]
 quick = { runs = 10 }
 [[panels.variants]]
 name = "a"
@@ -444,7 +444,7 @@ fn without_data_panels_that_need_them_are_not_run() {
     arguments.panel = Some("measured".to_owned());
     let error = format!("{:#}", reproduce(&arguments, None, simulate(-9.0)).unwrap_err());
     assert!(
-        error.contains("--panel measured: the panel is run on measured queries: give them with --data FILE"),
+        error.contains("--panel measured: the panel is run on measured queries, and none are given"),
         "{error}"
     );
 }
@@ -485,7 +485,7 @@ fn with_data_only_panels_that_take_them_are_run() {
     assert!(refused(&arguments).starts_with("--data: "));
     arguments.data = Some(top.path().join("data.json"));
     arguments.panel = Some("first".to_owned());
-    assert!(refused(&arguments).contains("small with --data has no such panel: it has measured"));
+    assert!(refused(&arguments).contains("small has no such panel here: it has measured"));
     arguments.panel = None;
     fs::write(top.path().join("experiment.toml"), EXPERIMENT).unwrap();
     fs::write(top.path().join("claims.toml"), claims("reproduced")).unwrap();

@@ -1,19 +1,20 @@
 //! Whether enough subsets of items have a Condorcet winner, at every size. The shares are exact.
 
-use crate::schema::Keys;
-use experiment::schema::probability;
+use crate::keys::{Key, Values};
 use std::sync::Arc;
 
-use super::{Basis, Comparison, Finding, Kind, Reading, Sample, Test, Verdict, number, verdict_of};
+use super::{Basis, Comparison, Finding, JudgeError, Kind, Reading, Sample, Test, Verdict};
 use confidence::Probability;
+use experiment::number;
 use experiment::toml_reader::Error;
 
 pub(super) static KIND: Kind = Kind {
     name: "condorcet",
-    keys: "`least`",
-    holds: "of dueling users: random subsets of every size have a Condorcet winner with at least this probability; exact",
-    schema: || Keys::required([("least", probability())]),
-    read: |reading| Ok(Arc::new(read(reading)?)),
+    says: "of dueling users: random subsets of every size have a Condorcet winner with at least this probability; exact",
+    keys: &[Key::required("least", Values::Probability, "the probability")],
+    relations: Vec::new,
+    needs: &[],
+    read,
 };
 
 /// At least this share of the subsets of every size has a Condorcet winner.
@@ -25,12 +26,12 @@ pub struct Condorcet {
     pub shares: Vec<f64>,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Condorcet, Error> {
+fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     let (panel, kind) = (reading.panel()?, &reading.kind);
     let matrix = panel.matrix().ok_or_else(|| kind.error("the panel has no preferences"))?;
     let shares = (1..=matrix.shape().n_items()).map(|size| matrix.condorcet_share(size));
     let shares = shares.collect::<Result<_, _>>().map_err(|error| kind.error(error.to_string()))?;
-    Ok(Condorcet { least: reading.table.required::<Probability>("least")?.get(), shares })
+    Ok(Arc::new(Condorcet { least: reading.table.required::<Probability>("least")?.get(), shares }))
 }
 
 impl Test for Condorcet {
@@ -42,31 +43,26 @@ impl Test for Condorcet {
         Sample::Exact
     }
 
-    fn judge(&self, _basis: &Basis<'_>) -> anyhow::Result<Finding> {
+    fn judge(&self, _basis: &Basis<'_>) -> Result<Finding, JudgeError> {
         let Self { least, shares } = self;
-        let lowest = (1..)
-            .zip(shares)
-            .min_by(|a, b| a.1.total_cmp(b.1))
-            .map_or((0, 0.0), |(size, share)| (size, *share));
-        let (size, share) = lowest;
-        let says = if share >= *least { Verdict::Reproduced } else { Verdict::Contradicted };
+        let lowest = (1..).zip(shares).min_by(|a, b| a.1.total_cmp(b.1));
+        let (size, share) = lowest.map_or((0, 0.0), |(size, share)| (size, *share));
+        let verdict = if share >= *least { Verdict::Reproduced } else { Verdict::Contradicted };
         let measured = number::fixed(share, 4);
-        let comparisons = vec![Comparison {
-            what: format!("smallest share, at {size} items"),
-            readers: format!("smallest share, at {size} items"),
+        let what = format!("smallest share, at {size} items");
+        let summary = format!(
+            "At least {least} at every size: the smallest is {measured}, of subsets of {size} items (exact)."
+        );
+        let comparison = Comparison {
+            readers: what.clone(),
+            what,
             difference: least - share,
-            says,
-            measured: measured.clone(),
+            says: verdict,
+            measured,
             ..Comparison::default()
-        }];
-        Ok(Finding {
-            verdict: verdict_of(&comparisons),
-            summary: format!(
-                "At least {least} at every size: the smallest is {measured}, of subsets of {size} items (exact)."
-            ),
-            quantity: "share with a Condorcet winner",
-            comparisons,
-        })
+        };
+        let quantity = "share with a Condorcet winner";
+        Ok(Finding { verdict, summary, quantity, comparisons: vec![comparison] })
     }
 }
 

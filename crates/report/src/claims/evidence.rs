@@ -1,7 +1,8 @@
 //! The evidence for claims: the runs of a panel.
 
+use super::JudgeError;
+use super::order::ComparedAt;
 use crate::series::{Series, Simulated};
-use anyhow::{Context as _, Result};
 use confidence::math::ln;
 use experiment::result::{Bound, EndValue};
 use experiment::{Measured, ResultFile, number};
@@ -25,7 +26,7 @@ pub(super) struct SeriesRuns<'a> {
     value: EndValue,
 }
 
-impl Evidence<'_> {
+impl<'a> Evidence<'a> {
     /// The result of the variant with the fewest independent observations.
     fn shortest(&self) -> Option<&ResultFile> {
         let results = self.variants.iter().map(|variant| &variant.measured.result);
@@ -42,13 +43,24 @@ impl Evidence<'_> {
         self.shortest().map_or(1, ResultFile::runs_per_observation)
     }
 
-    pub(super) fn runs(&self, series: &Series) -> Result<SeriesRuns<'_>> {
+    pub(super) fn runs(&self, series: &Series) -> Result<SeriesRuns<'a>, JudgeError> {
         let variant = self.variants.iter().find(|variant| variant.name == series.variant);
-        let runs = variant.and_then(|variant| {
-            let policy = variant.measured.policy(&series.policy)?;
-            Some(SeriesRuns { measured: &variant.measured, policy, value: self.value })
+        let runs = variant.and_then(|Simulated { measured, .. }| {
+            Some(SeriesRuns { measured, policy: measured.policy(&series.policy)?, value: self.value })
         });
-        runs.with_context(|| format!("the result has no policy `{series}`"))
+        runs.ok_or_else(|| JudgeError::Lacks(format!("the result has no policy `{series}`")))
+    }
+
+    /// The runs of one policy in every variant.
+    pub(super) fn runs_of_variants(
+        &self,
+        policy: &str,
+    ) -> Result<Vec<(&'a Simulated, SeriesRuns<'a>)>, JudgeError> {
+        let runs = |variant: &'a Simulated| {
+            let series = Series { variant: variant.name.clone(), policy: policy.to_owned() };
+            Ok((variant, self.runs(&series)?))
+        };
+        self.variants.iter().map(runs).collect()
     }
 }
 
@@ -67,25 +79,32 @@ impl<'a> SeriesRuns<'a> {
     }
 
     /// The index of a checkpoint; of the last one for `None`.
-    pub(super) fn checkpoint(&self, t: Option<u64>) -> Result<usize> {
+    fn checkpoint(&self, t: Option<u64>) -> Result<usize, JudgeError> {
         let rounds = self.rounds();
         let found = match t {
             Some(t) => rounds.iter().position(|&round| round == t),
             None => rounds.len().checked_sub(1),
         };
-        found.with_context(|| match t {
-            Some(t) => format!("round {} is not a checkpoint of the result", number::grouped(t)),
-            None => "the result has no checkpoint".to_owned(),
+        found.ok_or_else(|| {
+            JudgeError::Lacks(match t {
+                Some(t) => format!("round {} is not a checkpoint of the result", number::grouped(t)),
+                None => "the result has no checkpoint".to_owned(),
+            })
         })
     }
 
-    /// Independent observations of the judged value: regret or accuracy after a checkpoint, or a value of whole runs.
-    pub(super) fn regret(&self, t: u64) -> Result<Vec<f64>> {
-        Ok(self.measured.result.observed(&self.regret_of_runs(t)?).into_owned())
+    /// A checkpoint, the last one for `None`.
+    pub(super) fn round(&self, t: Option<u64>) -> Result<u64, JudgeError> {
+        Ok(self.rounds()[self.checkpoint(t)?])
+    }
+
+    /// Independent observations of the judged value: after a checkpoint, or of whole runs.
+    pub(super) fn values(&self, t: u64) -> Result<Vec<f64>, JudgeError> {
+        Ok(self.measured.result.observed(&self.values_of_runs(t)?).into_owned())
     }
 
     /// The judged value of every run.
-    pub(super) fn regret_of_runs(&self, t: u64) -> Result<Vec<f64>> {
+    pub(super) fn values_of_runs(&self, t: u64) -> Result<Vec<f64>, JudgeError> {
         Ok(match self.value {
             EndValue::Regret => self.measured.regret(self.policy, self.checkpoint(Some(t))?)?,
             EndValue::Accuracy => self.measured.accuracy(self.policy, self.checkpoint(Some(t))?)?,
@@ -94,25 +113,42 @@ impl<'a> SeriesRuns<'a> {
         })
     }
 
-    /// Growth of the regret of every observation between two checkpoints, per unit of `ln t`.
-    pub(super) fn slope(&self, (from, to): (u64, u64)) -> Result<Vec<f64>> {
-        let (before, after) = (self.regret(from)?, self.regret(to)?);
-        let length = ln(to as f64 / from as f64);
-        Ok(before.iter().zip(&after).map(|(before, after)| (after - before) / length).collect())
+    /// Observations of the compared quantity, and the last round that they are about.
+    pub(super) fn compared(&self, at: ComparedAt) -> Result<(Vec<f64>, u64), JudgeError> {
+        match at {
+            ComparedAt::Round(t) => {
+                let t = self.round(t)?;
+                Ok((self.values(t)?, t))
+            }
+            ComparedAt::Slope(from, to) => {
+                let (before, after) = (self.values(from)?, self.values(to)?);
+                let length = ln(to as f64 / from as f64);
+                let slope = before.iter().zip(&after).map(|(before, after)| (after - before) / length);
+                Ok((slope.collect(), to))
+            }
+        }
     }
 
-    /// A bound by its label, or the first one.
-    pub(super) fn bound(&self, label: Option<&str>) -> Result<&'a Bound> {
-        let bounds = &self.measured.result.bounds;
-        let wanted = bounds.iter().find(|bound| label.is_none_or(|label| bound.label == label));
-        // The reader of the claim has checked that the instances have it.
-        wanted.context("the result lacks the bound")
+    /// The first bound of the instances.
+    pub(super) fn bound(&self) -> Result<&'a Bound, JudgeError> {
+        let bound = self.measured.result.bounds.first();
+        bound.ok_or_else(|| JudgeError::Lacks("the result lacks the bound".into()))
     }
 }
 
 /// The value of a bound at one of its checkpoints.
-pub(super) fn bound_at(bound: &Bound, t: u64) -> Result<f64> {
-    let at = bound.t.iter().position(|&round| round == t);
-    let value = at.and_then(|at| bound.value.get(at).copied());
-    value.with_context(|| format!("the bound lacks round {}", number::grouped(t)))
+pub(super) fn bound_at(bound: &Bound, t: u64) -> Result<f64, JudgeError> {
+    let index = bound.t.iter().position(|&round| round == t);
+    let value = index.and_then(|index| bound.value.get(index).copied());
+    value.ok_or_else(|| JudgeError::Lacks(format!("the bound lacks round {}", number::grouped(t))))
+}
+
+/// The number of observations, which all these samples share.
+pub(super) fn same_length<'a>(samples: impl IntoIterator<Item = &'a Vec<f64>>) -> Result<usize, JudgeError> {
+    let mut lengths = samples.into_iter().map(Vec::len);
+    let first = lengths.next().unwrap_or(0);
+    lengths.find(|other| *other != first).map_or(Ok(first), |other| {
+        let fault = format!("the compared series have different numbers of runs, {first} and {other}");
+        Err(JudgeError::Lacks(fault))
+    })
 }

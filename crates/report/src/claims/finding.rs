@@ -1,6 +1,7 @@
 //! The finding of a test: its comparisons, and a summary in one sentence.
 
-use super::{Levels, Sign, Verdict};
+use super::levels::Sign;
+use super::{Levels, Verdict};
 use crate::student;
 use experiment::number;
 use serde::Serialize;
@@ -40,10 +41,9 @@ impl Finding {
             (comparison.says, comparison.leads_from) = (Verdict::Undecided, None);
         }
         self.verdict = Verdict::Undecided;
-        self.summary = {
-            let decide = if runs == 1 { "decides" } else { "decide" };
-            format!("{} {decide} nothing: at least {needed} are needed.", number::counted(runs, "run"))
-        };
+        let decide = if runs == 1 { "decides" } else { "decide" };
+        self.summary =
+            format!("{} {decide} nothing: at least {needed} are needed.", number::counted(runs, "run"));
         self
     }
 }
@@ -64,7 +64,7 @@ pub struct Comparison {
     /// Its standard error; absent for an exact comparison and for a single run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub se: Option<f64>,
-    /// Difference divided by standard error; absent for an exact comparison, and if it is infinite (no variation at all).
+    /// Difference divided by standard error; absent for an exact comparison, and if it is infinite.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statistic: Option<f64>,
     /// The verdict of this comparison.
@@ -119,9 +119,9 @@ pub(super) fn finding(
 /// Sums up comparisons in one sentence, with the values of |z| that are needed.
 fn summary(verdict: Verdict, comparisons: &[Comparison], stated: &str, opposite: &str) -> String {
     let count = comparisons.len();
-    let of = |wanted: Verdict| comparisons.iter().filter(|comparison| comparison.says == wanted).count();
-    let sizes = || comparisons.iter().map(|comparison| comparison.statistic.map_or(f64::INFINITY, f64::abs));
-    let smallest = number::fixed(sizes().fold(f64::INFINITY, f64::min), 1);
+    let n_with = |wanted: Verdict| comparisons.iter().filter(|comparison| comparison.says == wanted).count();
+    let sizes = comparisons.iter().map(|comparison| comparison.statistic.map_or(f64::INFINITY, f64::abs));
+    let smallest = number::fixed(sizes.fold(f64::INFINITY, f64::min), 1);
     match verdict {
         Verdict::Reproduced if count == 1 => format!("Holds: |z| = {smallest}, needed {stated}."),
         Verdict::Reproduced => {
@@ -134,13 +134,13 @@ fn summary(verdict: Verdict, comparisons: &[Comparison], stated: &str, opposite:
         Verdict::Contradicted => format!(
             "{} of {count} comparisons significantly the other way round (|z| needed: {opposite}), {} as stated \
              (needed: {stated}).",
-            of(Verdict::Contradicted),
-            of(Verdict::Reproduced)
+            n_with(Verdict::Contradicted),
+            n_with(Verdict::Reproduced)
         ),
         _ if count == 1 => format!("Not significant: |z| = {smallest}, needed {stated}."),
         _ => format!(
             "{} of {count} comparisons hold, the others are not significant (|z| needed: {stated}).",
-            of(Verdict::Reproduced)
+            n_with(Verdict::Reproduced)
         ),
     }
 }

@@ -1,33 +1,35 @@
-//! Whether means over runs grow like a power of the number by which variants differ, shown by a fitted curve.
+//! Whether means over runs grow like a power of the number by which variants differ, shown by a
+//! fitted curve.
 //!
-//! The share of variance that the curve explains, `R^2`, is judged by a jackknife over the runs. With n runs, the pseudo-values
-//! `n R^2 - (n - 1) R^2_without_the_run` are a sample with mean `R^2`, corrected for bias, and the spread of the runs. In addition, the
-//! slope has to be positive, judged by the residuals of the fit.
+//! The share of variance that the curve explains, `R^2`, is judged by a jackknife over the runs.
+//! With n runs, the pseudo-values `n R^2 - (n - 1) R^2_without_the_run` are a sample with mean
+//! `R^2`, corrected for bias, and the spread of the runs. In addition, the slope has to be positive,
+//! judged by the residuals of the fit.
 
-use crate::schema::{Keys, label, power};
-use anyhow::{Context as _, bail};
-use experiment::schema::probability;
+use crate::keys::{Key, Values};
 use std::sync::Arc;
 
-use super::reading::check_paired;
-use super::{
-    Basis, Comparison, Finding, Kind, Reading, Test, freedom_of, mean_and_error, number, verdict_of,
-};
+use super::evidence::same_length;
+use super::levels::freedom_of;
+use super::{Basis, Comparison, Finding, JudgeError, Kind, Reading, Test, mean_and_error, verdict_of};
 use crate::least_squares::LeastSquares;
-use crate::reproduction::fields::{read_label, read_power};
-use crate::series::Series;
+use crate::reading::{Requirement, check_paired};
 use crate::student::CONFIDENCE;
 use confidence::Probability;
+use experiment::number;
 use experiment::toml_reader::{Error, Field};
 
 pub(super) static KIND: Kind = Kind {
     name: "fit",
-    keys: "`policy`: a label that all variants have; `power`, 1 by default; `r-squared`",
-    holds: "means over runs lie along `c1 size^power + c2` (least squares): R² at least `r-squared`, by its jackknife over the runs, and `c1` above 0, by the residuals",
-    schema: || {
-        Keys::required([("policy", label()), ("r-squared", probability())]).optional([("power", power())])
-    },
-    read: |reading| Ok(Arc::new(read(reading)?)),
+    says: "means over runs lie along `c1 size^power + c2` (least squares): R² at least `r-squared`, by its jackknife over the runs, and `c1` above 0, by the residuals",
+    keys: &[
+        Key::required("policy", Values::Label, "a label that all variants have"),
+        Key::optional("power", Values::Power, "1 by default"),
+        Key::required("r-squared", Values::Probability, "the least share of explained variance"),
+    ],
+    relations: Vec::new,
+    needs: &[Requirement::Sizes],
+    read,
 };
 
 /// The means over runs grow like a power of the number by which variants differ.
@@ -41,13 +43,12 @@ pub struct Fit {
     pub r_squared: f64,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Fit, Error> {
-    let (panel, table) = (reading.panel()?, reading.table);
+fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
+    let panel = reading.panel()?;
     check_paired(&reading.kind, panel, &panel.series())?;
-    let power = read_power(table, &reading.kind, panel)?;
-    let policy = read_label(table, "policy", panel)?;
-    let field: Field<'_> = table.required("r-squared")?;
-    Ok(Fit { policy, power, r_squared: field.get::<Probability>()?.get() })
+    let (power, policy) = (reading.power()?, reading.label("policy")?);
+    let field: Field<'_> = reading.table.required("r-squared")?;
+    Ok(Arc::new(Fit { policy, power, r_squared: field.get::<Probability>()?.get() }))
 }
 
 impl Test for Fit {
@@ -56,21 +57,16 @@ impl Test for Fit {
         2
     }
 
-    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+    fn judge(&self, basis: &Basis<'_>) -> Result<Finding, JudgeError> {
         let (evidence, levels) = (basis.evidence()?, basis.levels);
+        let lacks = |what: &str| JudgeError::Lacks(what.to_owned());
         let mut sizes = Vec::new();
         let mut samples = Vec::new();
-        for variant in evidence.variants {
-            let series = Series { variant: variant.name.clone(), policy: self.policy.clone() };
-            let runs = evidence.runs(&series)?;
-            let last = *runs.rounds().last().context("the result has no checkpoint")?;
-            sizes.push(variant.size.with_context(|| format!("the variant {series} has no size"))?);
-            samples.push(runs.regret(last)?);
+        for (variant, runs) in evidence.runs_of_variants(&self.policy)? {
+            sizes.push(variant.size.ok_or_else(|| lacks("a variant has no size"))?);
+            samples.push(runs.values(runs.round(None)?)?);
         }
-        let count = samples.first().map_or(0, Vec::len);
-        if samples.iter().any(|sample| sample.len() != count) {
-            bail!("the variants have different numbers of runs");
-        }
+        let count = same_length(&samples)?;
         // The fit to the means over all runs, or over all runs without one.
         let fit = |left_out: Option<usize>| {
             let mean = |sample: &Vec<f64>| {
@@ -80,7 +76,8 @@ impl Test for Fit {
             let points: Vec<(f64, f64)> = sizes.iter().copied().zip(samples.iter().map(mean)).collect();
             LeastSquares::of(&points, self.power)
         };
-        let whole = fit(None).context("nothing to fit: fewer than three variants, or none that differ")?;
+        let whole = fit(None)
+            .ok_or_else(|| lacks("nothing to fit: fewer than three variants, or none that differ"))?;
         let pseudo_value = |run: usize| {
             let without = if count > 1 { fit(Some(run))?.r_squared } else { 0.0 };
             let n = count as f64;
@@ -88,7 +85,7 @@ impl Test for Fit {
         };
         let pseudo_values: Option<Vec<f64>> = (0..count).map(pseudo_value).collect();
         let missing: Vec<f64> = pseudo_values
-            .context("nothing to fit without one of the runs")?
+            .ok_or_else(|| lacks("nothing to fit without one of the runs"))?
             .into_iter()
             .map(|r_squared| self.r_squared - r_squared)
             .collect();

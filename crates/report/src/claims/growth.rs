@@ -1,35 +1,43 @@
 //! Whether a regret grows like a power of a number, such as the number of rows or items.
 //!
-//! The exponent is the slope of the least-squares line through the points (ln size, ln mean regret), one for each variant. All sizes have
-//! the same weight. If they were weighted by the errors of their means, a few sizes with little variation would decide. But deviations from
-//! a line rarely come from the runs: stages that get four times longer, for example, move the points up and down.
+//! The exponent is the slope of the least-squares line through the points (ln size, ln mean regret),
+//! one for each variant. All sizes have the same weight: if they were weighted by the errors of
+//! their means, a few sizes with little variation would decide, but deviations from a line rarely
+//! come from the runs.
 //!
-//! The squares of two errors add up. The first error is the error of a line through scattered points. With `m` sizes at the centred logarithms
-//! `x`, its square is the sum of the squared residuals, divided by `(m - 2) sum x^2`. The second error is that of the runs. The exponent is
-//! `sum c ln(mean)` with `c = x / sum x^2`, so the error is that of the mean over the runs of `sum c regret / mean` (delta method; variants
-//! that meet the same users need not be independent). If the points are on a line, the first error estimates the second, which then counts
-//! twice; this is conservative. Student's t distribution has `m - 2` degrees of freedom, or those of the runs if they are fewer.
+//! The squares of two errors add up. The first error is that of a line through scattered points.
+//! With `m` sizes at the centred logarithms `x`, its square is the sum of the squared residuals,
+//! divided by `(m - 2) sum x^2`. The second error is that of the runs. The exponent is
+//! `sum c ln(mean)` with `c = x / sum x^2`, so the error is that of the mean over the runs of
+//! `sum c regret / mean` (delta method; variants that meet the same users need not be independent).
+//! If the points are on a line, the first error estimates the second, which then counts twice; this
+//! is conservative. Student's t distribution has `m - 2` degrees of freedom, or those of the runs if
+//! they are fewer.
 
-use crate::schema::{Keys, above_0, round, series};
-use anyhow::bail;
-use serde_json::json;
+use crate::keys::{Key, LEAST, MOST, ROUND, Values, has_a_limit};
 use std::sync::Arc;
 
-use super::reading::check_paired;
-use super::{Basis, Comparison, Finding, Kind, Limits, Reading, Test, limits, mean_and_error, number};
+use super::evidence::same_length;
+use super::{Basis, Comparison, Finding, JudgeError, Kind, Limits, Reading, Test, limits, mean_and_error};
+use crate::reading::check_paired;
 use crate::series::Series;
 use confidence::math::ln;
+use experiment::number;
 use experiment::toml_reader::{Error, Field};
 
 pub(super) static KIND: Kind = Kind {
     name: "growth",
-    keys: "`series`, at least three; `sizes`: the number that each belongs to, increasing; `t`; `least`, `most`, or both",
-    holds: "regret grows like a power of the number, with an exponent of at least `least` and at most `most`",
-    schema: || {
-        let sizes = json!({ "type": "array", "minItems": 3, "items": above_0(), "uniqueItems": true });
-        Keys::required([("series", series(3)), ("sizes", sizes)]).optional([("t", round())]).with_limits()
-    },
-    read: |reading| Ok(Arc::new(read(reading)?)),
+    says: "regret grows like a power of the number, with an exponent of at least `least` and at most `most`",
+    keys: &[
+        Key::required("series", Values::Series(3), "at least three series"),
+        Key::required("sizes", Values::Numbers, "the number that each belongs to, increasing"),
+        ROUND,
+        LEAST,
+        MOST,
+    ],
+    relations: || vec![has_a_limit()],
+    needs: &[],
+    read,
 };
 
 /// The regret grows like a power of a number, with an exponent within limits.
@@ -45,7 +53,7 @@ pub struct Growth {
     pub limits: Limits,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Growth, Error> {
+fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     let (panel, table) = (reading.panel()?, reading.table);
     let series = reading.series("series")?;
     let field: Field<'_> = table.required("series")?;
@@ -64,7 +72,7 @@ fn read(reading: &Reading<'_, '_>) -> Result<Growth, Error> {
     if !(sizes[0] > 0.0 && sizes.is_sorted_by(|a, b| a < b) && sizes.iter().all(|size| size.is_finite())) {
         return Err(field.error("expected numbers above 0, each larger than the one before"));
     }
-    Ok(Growth { t: reading.round(&series)?, series, sizes, limits: reading.limits()? })
+    Ok(Arc::new(Growth { t: reading.round(&series)?, series, sizes, limits: reading.limits()? }))
 }
 
 impl Test for Growth {
@@ -72,19 +80,15 @@ impl Test for Growth {
         self.limits.count()
     }
 
-    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+    fn judge(&self, basis: &Basis<'_>) -> Result<Finding, JudgeError> {
         let (evidence, levels) = (basis.evidence()?, basis.levels);
         let mut regrets = Vec::new();
         for one in &self.series {
             let runs = evidence.runs(one)?;
-            let t = runs.rounds()[runs.checkpoint(self.t)?];
-            regrets.push(runs.regret(t)?);
+            regrets.push(runs.values(runs.round(self.t)?)?);
         }
-        let Some(n_runs) = regrets.first().map(Vec::len) else { bail!("no series to fit a line to") };
-        if regrets.iter().any(|regret| regret.len() != n_runs) {
-            bail!("the variants have different numbers of runs");
-        }
-        let Fit { exponent, se } = fit(&self.sizes, &regrets);
+        let n_runs = same_length(&regrets)?;
+        let (exponent, se) = fit(&self.sizes, &regrets);
         let freedom = (regrets.len() as u64).saturating_sub(2).min((n_runs as u64).saturating_sub(1));
         let beyond = self.limits.beyond(|sign, limit| (sign * (exponent - limit), se));
         let (first, last) = (&self.series[0], &self.series[self.series.len() - 1]);
@@ -97,21 +101,14 @@ impl Test for Growth {
             ..limits::judge(&beyond, freedom, levels)
         };
         let finding = limits::finding("exponent", vec![comparison], &self.limits.words());
-        Ok(limits::with_intervals(
-            finding,
-            limits::interval(exponent, se, freedom).map(|interval| vec![interval]),
-        ))
+        let interval = limits::interval(exponent, se, freedom);
+        Ok(limits::with_intervals(finding, interval.map(|interval| vec![interval])))
     }
 }
 
-/// A fitted power.
-struct Fit {
-    exponent: f64,
-    se: f64,
-}
-
-/// Fits the power of the sizes with which the means of samples grow. The samples are over the same runs.
-fn fit(sizes: &[f64], samples: &[Vec<f64>]) -> Fit {
+/// The power of the sizes with which the means of samples grow, and its error. The samples are over
+/// the same runs.
+fn fit(sizes: &[f64], samples: &[Vec<f64>]) -> (f64, f64) {
     let m = samples.len() as f64;
     let centred = |values: &[f64]| -> Vec<f64> {
         let middle = values.iter().sum::<f64>() / m;
@@ -130,5 +127,5 @@ fn fit(sizes: &[f64], samples: &[Vec<f64>]) -> Fit {
         x.iter().zip(samples.iter().zip(&means)).map(part).sum::<f64>() / spread
     };
     let of_the_runs = mean_and_error(&(0..n_runs).map(of_a_run).collect::<Vec<_>>()).1;
-    Fit { exponent, se: (beside_the_line + of_the_runs * of_the_runs).sqrt() }
+    (exponent, (beside_the_line + of_the_runs * of_the_runs).sqrt())
 }

@@ -1,10 +1,14 @@
 //! Whether an estimate is within its limits.
 //!
-//! The excess over a limit is positive beyond the limit and negative within. A claim is reproduced if the excess over every limit is
-//! significantly negative, and contradicted if the excess over one limit is significantly positive.
+//! The excess over a limit is positive beyond the limit and negative within. A claim is reproduced
+//! if the excess over every limit is significantly negative, and contradicted if the excess over one
+//! limit is significantly positive.
 
-use super::{Comparison, Finding, Levels, Sign, Verdict, number, verdict_of};
+use super::levels::Sign;
+use super::{Comparison, Finding, Levels, Verdict, verdict_of};
 use crate::student::{self, CONFIDENCE};
+use experiment::number;
+use itertools::Itertools as _;
 
 /// Limits of an estimate.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,7 +22,8 @@ pub enum Limits {
 }
 
 impl Limits {
-    /// The excess over each limit: negative within it. `excess(sign, limit)` has to compute `sign * (estimate - limit)`.
+    /// The excess over each limit: negative within it. `excess(sign, limit)` has to compute
+    /// `sign * (estimate - limit)`.
     pub(super) fn beyond<T>(self, excess: impl Fn(f64, f64) -> T) -> Vec<T> {
         match self {
             Self::AtLeast(least) => vec![excess(-1.0, least)],
@@ -42,19 +47,20 @@ impl Limits {
     }
 }
 
-/// Judges the excesses over the limits, each with its standard error. Reports the limit with the largest statistic: the nearest one, or the
-/// one that is exceeded most.
+/// Judges the excesses over the limits, each with its standard error. Reports the limit with the
+/// largest statistic: the nearest one, or the one that is exceeded most.
 pub(super) fn judge(beyond: &[(f64, f64)], freedom: u64, levels: Levels) -> Comparison {
-    let sign = |&(mean, se): &(f64, f64)| Sign::of(mean, se, freedom, levels);
-    let signs: Vec<Sign> = beyond.iter().map(sign).collect();
+    let signs = beyond.iter().map(|&(mean, se)| Sign::of(mean, se, freedom, levels)).collect_vec();
     let any = |verdict: Verdict| signs.iter().any(|sign| sign.says == verdict);
-    let says = match (any(Verdict::Contradicted), any(Verdict::Undecided)) {
-        (true, _) => Verdict::Contradicted,
-        (false, true) => Verdict::Undecided,
-        (false, false) => Verdict::Reproduced,
+    let says = if any(Verdict::Contradicted) {
+        Verdict::Contradicted
+    } else if any(Verdict::Undecided) {
+        Verdict::Undecided
+    } else {
+        Verdict::Reproduced
     };
-    let nearest = (0..signs.len())
-        .reduce(|one, other| if signs[other].statistic > signs[one].statistic { other } else { one });
+    let further = |one: usize, other: usize| signs[other].statistic > signs[one].statistic;
+    let nearest = (0..signs.len()).reduce(|one, other| if further(one, other) { other } else { one });
     let nearest = nearest.unwrap_or_default();
     Comparison { says, ..Comparison::of(beyond[nearest], freedom, levels) }
 }
@@ -65,17 +71,18 @@ pub(super) fn interval(value: f64, se: f64, freedom: u64) -> Option<String> {
     Some(format!("{} to {}", number::beside(value - reach, se), number::beside(value + reach, se)))
 }
 
-/// Adds the intervals of the comparisons, in their order, to the summary of a finding. The table of comparisons has no room for them.
+/// Adds the intervals of the comparisons, in their order, to the summary of a finding.
 pub(super) fn with_intervals(mut finding: Finding, intervals: Option<Vec<String>>) -> Finding {
     if let Some(intervals) = intervals {
-        let of_each = if intervals.len() > 1 { ", comparison by comparison" } else { "" };
+        let each = if intervals.len() > 1 { ", comparison by comparison" } else { "" };
         finding.summary =
-            format!("{} {CONFIDENCE} confidence{of_each}: {}.", finding.summary, intervals.join("; "));
+            format!("{} {CONFIDENCE} confidence{each}: {}.", finding.summary, intervals.join("; "));
     }
     finding
 }
 
-/// The finding of these comparisons. Its summary describes the comparison that is nearest to a limit, or exceeds one most.
+/// The finding of these comparisons. Its summary describes the comparison that is nearest to a limit,
+/// or exceeds one most.
 pub(super) fn finding(quantity: &'static str, comparisons: Vec<Comparison>, allowed: &str) -> Finding {
     let verdict = verdict_of(&comparisons);
     let size = |one: &&Comparison| one.statistic.unwrap_or(one.difference);

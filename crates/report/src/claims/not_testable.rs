@@ -1,15 +1,17 @@
-//! Claims without a test: no run of this program can decide them, or a quick check leaves them to the full run.
+//! Claims without a test: no run of this program can decide them, or a quick check leaves them to
+//! the full run.
 
-use crate::schema::{Keys, any_text};
+use crate::keys::{Key, Values};
 use std::sync::Arc;
 
-use super::{Basis, Finding, Kind, Sample, Test, Verdict};
+use super::{Basis, Finding, JudgeError, Kind, Sample, Test, Verdict};
 
 pub(super) static KIND: Kind = Kind {
     name: "not-testable",
-    keys: "`reason`",
-    holds: "nothing: the data are not public",
-    schema: || Keys::required([("reason", any_text())]),
+    says: "nothing: the data are not public",
+    keys: &[Key::required("reason", Values::Text, "why, for readers")],
+    relations: Vec::new,
+    needs: &[],
     read: |reading| Ok(Untested::not_testable(reading.table.required::<String>("reason")?)),
 };
 
@@ -41,7 +43,7 @@ impl Test for Untested {
         Sample::Exact
     }
 
-    fn judge(&self, _basis: &Basis<'_>) -> anyhow::Result<Finding> {
+    fn judge(&self, _basis: &Basis<'_>) -> Result<Finding, JudgeError> {
         Ok(Finding::without_a_test(self.verdict, &self.reason))
     }
 }

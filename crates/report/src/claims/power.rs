@@ -92,7 +92,8 @@ mod tests {
     /// Simulated checks with the number of runs that the formula gives come to the verdict in about 99 of 100 cases.
     #[test]
     fn the_power_is_as_stated() {
-        use super::super::{Sign, mean_and_error};
+        use super::super::levels::Sign;
+        use super::super::mean_and_error;
         use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
         let levels = Levels::of(0.001, 1);

@@ -1,42 +1,54 @@
 //! Whether the share of runs with a wrong answer, or without an answer, is within a limit.
 //!
-//! Runs are independent, so the number of such runs among `n` is binomial. On several instances shares may differ, and every instance has
-//! equally many runs; then the number varies less (Hoeffding 1956), and the tests stay on the safe side. Suppose that the true share is the limit `p`, and that `k` such
-//! runs were found. The claim "at most `p`" is reproduced if the probability of `k` or fewer is at most the level, and contradicted if the
-//! probability of `k` or more is. The claim "at least `p`" is judged the other way round. Both tests are exact.
+//! Runs are independent, so the number of such runs among `n` is binomial. If shares differ from
+//! instance to instance, the number varies less (Hoeffding 1956), and the tests stay on the safe
+//! side. Suppose that the true share is the limit `p`, and that `k` such runs were found. The claim
+//! "at most `p`" is reproduced if the probability of `k` or fewer is at most the level, and
+//! contradicted if the probability of `k` or more is. The claim "at least `p`" is judged the other
+//! way round. Both tests are exact.
 //!
-//! The claim "never" is contradicted by a single such run. No number of runs can prove it, but `n` runs detect a share `p` with probability
-//! `1 - (1 - p)^n`. So the claim names the share that the runs have to be able to detect. It is reproduced if there is no such run, and the
-//! probability of none at that share is at most the level.
+//! The claim "never" is contradicted by a single such run. No number of runs can prove it, but `n`
+//! runs detect a share `p` with probability `1 - (1 - p)^n`. So the claim names the share that the
+//! runs have to be able to detect. It is reproduced if there is no such run, and the probability of
+//! none at that share is at most the level.
 
-use crate::schema::{Keys, inside_unit, series};
+use crate::keys::{Key, Values};
 use itertools::Itertools as _;
 use serde_json::json;
 use std::sync::Arc;
 
-use super::{Basis, Comparison, Finding, Kind, Levels, Reading, Sample, Test, Verdict, number, verdict_of};
+use super::{
+    Basis, Comparison, Finding, JudgeError, Kind, Levels, Reading, Sample, Test, Verdict, verdict_of,
+};
 use crate::series::Series;
 use confidence::Probability;
+use experiment::number;
 use experiment::result::{EndValue, Quantity};
 use experiment::toml_reader::{Error, Field};
 use statrs::distribution::{Binomial, DiscreteCDF as _};
 
 pub(super) static KIND: Kind = Kind {
     name: "share",
-    keys: "`series`; `quantity`: `\"wrong\"` or `\"capped\"`; `most` or `least`; with `most = 0` also `below`",
-    holds: "at most, or at least, this share of the runs has a wrong answer, or none, by exact binomial tests; `most = 0`: not a single run, of enough that a share of `below` would have been seen",
-    schema: || {
-        let most = json!({ "type": "number", "minimum": 0, "exclusiveMaximum": 1 });
-        Keys::required([("series", series(1))])
-            .optional([("most", most), ("least", inside_unit()), ("below", inside_unit())])
-            .with(json!({ "oneOf": [{ "required": ["most"] }, { "required": ["least"] }] }))
-            .with(json!({
+    says: "at most, or at least, this share of the runs has a wrong answer, or none, by exact binomial tests (`quantity`: `\"wrong\"` or `\"capped\"`); `most = 0`: not a single run, of enough that a share of `below` would have been seen",
+    keys: &[
+        Key::required("series", Values::Series(1), "series"),
+        Key::optional("most", Values::Probability, "the largest share, below 1"),
+        Key::optional("least", Values::InsideUnit, "in place of `most`: the smallest share"),
+        Key::optional("below", Values::InsideUnit, "with `most = 0`: the share that the runs have to detect"),
+    ],
+    relations: || {
+        vec![
+            json!({ "oneOf": [{ "required": ["most"] }, { "required": ["least"] }] }),
+            json!({ "properties": { "most": { "exclusiveMaximum": 1 } } }),
+            json!({
                 "if": { "properties": { "most": { "const": 0 } }, "required": ["most"] },
                 "then": { "required": ["below"] },
                 "else": { "properties": { "below": false } },
-            }))
+            }),
+        ]
     },
-    read: |reading| Ok(Arc::new(read(reading)?)),
+    needs: &[],
+    read,
 };
 
 /// The share of runs with a wrong answer, or without an answer, is within a limit.
@@ -65,7 +77,7 @@ pub enum ShareLimit {
 /// The meaning of `below`, for messages.
 const BELOW: &str = "the share of runs that the number of runs has to be able to detect";
 
-fn read(reading: &Reading<'_, '_>) -> Result<Share, Error> {
+fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     reading.panel()?;
     if !matches!(reading.value, EndValue::Answer(Quantity::Wrong | Quantity::Capped)) {
         let place = reading.table.field("quantity");
@@ -73,7 +85,7 @@ fn read(reading: &Reading<'_, '_>) -> Result<Share, Error> {
             "a share is that of runs with a wrong answer or without one: expected `quantity`, \"wrong\" or \"capped\"",
         ));
     }
-    Ok(Share { series: reading.series("series")?, limit: read_limit(reading)? })
+    Ok(Arc::new(Share { series: reading.series("series")?, limit: read_limit(reading)? }))
 }
 
 fn read_limit(reading: &Reading<'_, '_>) -> Result<ShareLimit, Error> {
@@ -120,7 +132,7 @@ impl Test for Share {
         Sample::Runs
     }
 
-    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+    fn judge(&self, basis: &Basis<'_>) -> Result<Finding, JudgeError> {
         let (evidence, levels, limit) = (basis.evidence()?, basis.levels, self.limit);
         let mut comparisons = Vec::new();
         for one in &self.series {

@@ -1,22 +1,27 @@
 //! Whether a printed table agrees with the instances.
 
-use crate::schema::{Keys, names};
-use anyhow::bail;
-use experiment::schema::{array, integer};
+use crate::keys::{Key, Values};
+use itertools::Itertools as _;
 use std::sync::Arc;
 
-use super::{Basis, Comparison, Finding, Kind, Reading, Sample, Test, Verdict, number};
+use super::{Basis, Comparison, Finding, JudgeError, Kind, Reading, Sample, Test, Verdict};
+use experiment::number;
 use experiment::toml_reader::{Error, Field, choice};
 
 pub(super) static KIND: Kind = Kind {
     name: "table",
-    keys: "`columns`: of `n_items`, `min_theta`, `max_theta`; `decimals`",
-    holds: "every printed entry is the instance's value, rounded; exact",
-    schema: || {
-        let columns = array(&names(Column::NAMES), 1..=u64::MAX);
-        Keys::required([("columns", columns), ("decimals", integer(&(0..=12)))])
-    },
-    read: |reading| Ok(Arc::new(read(reading)?)),
+    says: "every printed entry is the instance's value, rounded; exact",
+    keys: &[
+        Key::required(
+            "columns",
+            Values::ListOf(|| Column::NAMES.map(|(name, _)| name).to_vec()),
+            "of `n_items`, `min_theta`, `max_theta`",
+        ),
+        Key::required("decimals", Values::Decimals, "the number of printed decimals"),
+    ],
+    relations: Vec::new,
+    needs: &[],
+    read,
 };
 
 /// These columns of a printed table agree with the instances, rounded to the printed number of decimals.
@@ -61,7 +66,7 @@ impl Column {
 
 /// A row of a printed table: an instance.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct PrintedRow {
     /// The name of the instance.
     pub name: String,
     /// The attractions of its items.
@@ -70,7 +75,7 @@ pub struct Row {
     pub printed: Vec<(String, f64)>,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<PrintedTable, Error> {
+fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     let Some(printed) = reading.printed else {
         return Err(reading
             .kind
@@ -92,7 +97,7 @@ fn read(reading: &Reading<'_, '_>) -> Result<PrintedTable, Error> {
     }
     let decimals: Field<'_> = reading.table.required("decimals")?;
     let decimals = u32::try_from(decimals.integer_in(&(0..=12))?).unwrap_or(12);
-    Ok(PrintedTable { columns, decimals })
+    Ok(Arc::new(PrintedTable { columns, decimals }))
 }
 
 impl Test for PrintedTable {
@@ -108,49 +113,41 @@ impl Test for PrintedTable {
         true
     }
 
-    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
-        let (rows, Self { columns, decimals }) = (basis.rows, self);
+    fn judge(&self, basis: &Basis<'_>) -> Result<Finding, JudgeError> {
+        let Self { columns, decimals } = self;
         let unit = libm::pow(10.0, f64::from(*decimals));
         let mut comparisons = Vec::new();
-        let mut entries = 0;
-        for row in rows {
-            for &column in columns {
-                let name = column.name();
-                let Some((_, printed)) = row.printed.iter().find(|(key, _)| key == name) else {
-                    bail!("instance `{}` has no printed `{name}`", row.name);
-                };
-                entries += 1;
-                let value = column.of(&row.theta);
-                if libm::round(value * unit) != libm::round(printed * unit) {
-                    let digits = if column == Column::Items { 0 } else { *decimals as usize };
-                    let what = format!("{} of {}", name.replace('_', " "), row.name);
-                    comparisons.push(Comparison {
-                        readers: what.clone(),
-                        what,
-                        difference: value - printed,
-                        says: Verdict::Contradicted,
-                        measured: format!(
-                            "{}, printed {}",
-                            number::fixed(value, digits),
-                            number::fixed(*printed, digits)
-                        ),
-                        ..Comparison::default()
-                    });
-                }
+        let entries = basis.rows.len() * columns.len();
+        for (row, &column) in basis.rows.iter().cartesian_product(columns) {
+            let name = column.name();
+            let printed = row.printed.iter().find(|(key, _)| key == name).map(|(_, printed)| *printed);
+            let lacks = || JudgeError::Lacks(format!("instance `{}` has no printed `{name}`", row.name));
+            let printed = printed.ok_or_else(lacks)?;
+            let value = column.of(&row.theta);
+            if libm::round(value * unit) != libm::round(printed * unit) {
+                let digits = if column == Column::Items { 0 } else { *decimals as usize };
+                let what = format!("{} of {}", name.replace('_', " "), row.name);
+                let [measured, stated] = [value, printed].map(|value| number::fixed(value, digits));
+                comparisons.push(Comparison {
+                    readers: what.clone(),
+                    what,
+                    difference: value - printed,
+                    says: Verdict::Contradicted,
+                    measured: format!("{measured}, printed {stated}"),
+                    ..Comparison::default()
+                });
             }
         }
         let verdict = if comparisons.is_empty() { Verdict::Reproduced } else { Verdict::Contradicted };
-        let differing: Vec<String> =
-            comparisons.iter().map(|one| format!("{} is {}", one.what, one.measured)).collect();
-        let summary = match differing.len() {
+        let agreeing = entries - comparisons.len();
+        let summary = match comparisons.len() {
             0 if entries == 1 => "The entry is as printed.".to_owned(),
             0 => format!("All {entries} entries are as printed."),
-            1..=3 => format!(
-                "{} of {entries} entries as printed; {}.",
-                entries - differing.len(),
-                differing.join("; ")
-            ),
-            many => format!("{} of {entries} entries as printed, {many} are not.", entries - many),
+            1..=3 => {
+                let differing = comparisons.iter().map(|one| format!("{} is {}", one.what, one.measured));
+                format!("{agreeing} of {entries} entries as printed; {}.", differing.format("; "))
+            }
+            many => format!("{agreeing} of {entries} entries as printed, {many} are not."),
         };
         Ok(Finding { verdict, summary, quantity: "value", comparisons })
     }

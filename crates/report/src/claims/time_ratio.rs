@@ -1,32 +1,43 @@
-//! Whether the ratio of the times that two policies need to recommend the best item is within limits.
+//! Whether the ratio of the times that two policies need to recommend the best item is within
+//! limits.
 //!
-//! The accuracy of a policy (the share of runs that are right) is a curve over the logarithm of the horizon. The two curves reach a level
-//! of accuracy at two horizons, and the logarithm of the ratio of these horizons is the horizontal distance of the curves. Averaged over
-//! all levels, this distance is the area between the curves. For a single run the area is `sum w (accuracy of the second - accuracy of the
-//! first)`; the weight of a horizon is the logarithmic space around it (trapezoids). The mean over runs is the logarithm of the ratio, and
-//! its standard error comes from the runs. A level that neither curve reaches counts as reached by both at the last horizon.
+//! The accuracy of a policy (the share of runs that are right) is a curve over the logarithm of the
+//! horizon. The two curves reach a level of accuracy at two horizons, and the logarithm of the ratio
+//! of these horizons is the horizontal distance of the curves. Averaged over all levels, this
+//! distance is the area between the curves. For a single run the area is
+//! `sum w (accuracy of the second - accuracy of the first)`; the weight of a horizon is the
+//! logarithmic space around it (trapezoids). The mean over runs is the logarithm of the ratio, and
+//! its standard error comes from the runs. A level that neither curve reaches counts as reached by
+//! both at the last horizon.
 
-use crate::schema::{Keys, label};
-use anyhow::{Context as _, bail};
+use crate::keys::{Key, LEAST, MOST, Values, has_a_limit};
 use confidence::math::ln;
 use std::sync::Arc;
 
-use super::reading::check_paired;
+use super::evidence::same_length;
+use super::levels::freedom_of;
 use super::{
-    Basis, Comparison, Finding, Kind, Limits, Reading, Test, freedom_of, limits, mean_and_error, number,
+    Basis, Comparison, Evidence, Finding, JudgeError, Kind, Limits, Reading, Test, limits, mean_and_error,
 };
-use crate::reproduction::fields::read_label;
+use crate::reading::check_paired;
 use crate::series::Series;
 use crate::student;
+use experiment::number;
 use experiment::result::EndValue;
 use experiment::toml_reader::Error;
 
 pub(super) static KIND: Kind = Kind {
     name: "time-ratio",
-    keys: "`policy`, `by`: labels that all variants have; `least`, `most`, or both",
-    holds: "of dueling users, variants with a horizon each: the first needs at least `least` and at most `most` times the rounds of the second to recommend the best item, on average over the levels of accuracy",
-    schema: || Keys::required([("policy", label()), ("by", label())]).with_limits(),
-    read: |reading| Ok(Arc::new(read(reading)?)),
+    says: "of dueling users, variants with a horizon each: the first needs at least `least` and at most `most` times the rounds of the second to recommend the best item, on average over the levels of accuracy",
+    keys: &[
+        Key::required("policy", Values::Label, "a label that all variants have"),
+        Key::required("by", Values::Label, "another one"),
+        LEAST,
+        MOST,
+    ],
+    relations: || vec![has_a_limit()],
+    needs: &[],
+    read,
 };
 
 /// The ratio of the times that two policies need to recommend the best item is within limits, on average over the levels of accuracy.
@@ -38,8 +49,8 @@ pub struct TimeRatio {
     pub limits: Limits,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<TimeRatio, Error> {
-    let (panel, table) = (reading.panel()?, reading.table);
+fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
+    let panel = reading.panel()?;
     if !panel.has_duels() || panel.variants.len() < 2 {
         return Err(reading.kind.error(format!(
             "{} compares the accuracy of several variants, of dueling users, with a horizon each",
@@ -47,8 +58,8 @@ fn read(reading: &Reading<'_, '_>) -> Result<TimeRatio, Error> {
         )));
     }
     check_paired(&reading.kind, panel, &panel.series())?;
-    let policies = [read_label(table, "policy", panel)?, read_label(table, "by", panel)?];
-    Ok(TimeRatio { policies, limits: reading.limits()? })
+    let policies = [reading.label("policy")?, reading.label("by")?];
+    Ok(Arc::new(TimeRatio { policies, limits: reading.limits()? }))
 }
 
 impl Test for TimeRatio {
@@ -56,26 +67,18 @@ impl Test for TimeRatio {
         self.limits.count()
     }
 
-    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+    fn judge(&self, basis: &Basis<'_>) -> Result<Finding, JudgeError> {
         let (evidence, levels) = (basis.evidence()?, basis.levels);
         let Self { policies, limits } = self;
+        let evidence = Evidence { value: EndValue::Accuracy, ..*evidence };
         let mut horizons: Vec<(f64, [Vec<f64>; 2])> = Vec::new();
-        for variant in evidence.variants {
-            let horizon = variant.measured.result.horizon.context("a variant has no horizon")?;
-            let right = |label: &String| {
-                let policy =
-                    variant.measured.policy(label).with_context(|| format!("no policy `{label}`"))?;
-                let of_runs = variant.measured.values(policy, EndValue::Accuracy)?;
-                Ok(variant.measured.result.observed(&of_runs).into_owned())
-            };
-            let [one, other]: [anyhow::Result<Vec<f64>>; 2] = [right(&policies[0]), right(&policies[1])];
-            horizons.push((ln(horizon as f64), [one?, other?]));
+        let [first, second] = [&policies[0], &policies[1]].map(|policy| evidence.runs_of_variants(policy));
+        for ((_, one), (_, other)) in first?.iter().zip(&second?) {
+            let horizon = one.round(None)?;
+            horizons.push((ln(horizon as f64), [one.values(horizon)?, other.values(horizon)?]));
         }
         horizons.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let n_runs = horizons.first().map_or(0, |(_, [one, _])| one.len());
-        if horizons.iter().flat_map(|(_, both)| both).any(|right| right.len() != n_runs) {
-            bail!("the variants have different numbers of runs");
-        }
+        let n_runs = same_length(horizons.iter().flat_map(|(_, both)| both))?;
         let mut sample = vec![0.0; n_runs];
         for (index, (middle, [one, other])) in horizons.iter().enumerate() {
             let before = index.checked_sub(1).map_or(*middle, |index| horizons[index].0);
@@ -96,10 +99,8 @@ impl Test for TimeRatio {
             ..limits::judge(&beyond, freedom_of(&sample), levels)
         };
         let finding = limits::finding("ratio of times", vec![comparison], &limits.words());
-        Ok(limits::with_intervals(
-            finding,
-            interval(mean, se, freedom_of(&sample)).map(|interval| vec![interval]),
-        ))
+        let interval = interval(mean, se, freedom_of(&sample));
+        Ok(limits::with_intervals(finding, interval.map(|interval| vec![interval])))
     }
 }
 
@@ -113,7 +114,7 @@ fn interval(mean: f64, se: f64, freedom: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claims::{Evidence, Levels, Verdict};
+    use crate::claims::{Levels, Verdict};
     use crate::series::Simulated;
     use experiment::{Measured, Runs};
     use sim::Curve;

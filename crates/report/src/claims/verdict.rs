@@ -34,13 +34,8 @@ impl Verdict {
 
     /// Its name in files.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Reproduced => "reproduced",
-            Self::Contradicted => "contradicted",
-            Self::Undecided => "undecided",
-            Self::NotTestable => "not-testable",
-            Self::Left => "left",
-        }
+        let named = Self::NAMES.into_iter().find(|(_, verdict)| *verdict == self);
+        named.map_or("left", |(name, _)| name)
     }
 
     /// Its name for readers.

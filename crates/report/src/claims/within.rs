@@ -1,79 +1,80 @@
-//! Whether a regret is within limits, as a multiple of another regret, of a bound, of the number that a paper prints, or of the clicks of
-//! a best list. With `slope`, its growth with `ln t` is.
+//! Whether a regret is within limits, as a multiple of another regret, of a bound, of the number
+//! that a paper prints, or of the clicks of a best list. With `slope`, its growth with `ln t` is.
 //!
-//! A claim that the ratio `a / b` of two means is at most `r` is judged on `a - r b`, one number for each run. The mean of this number is
-//! negative if and only if the claim holds. So the test needs no assumption about the correlation of `a` and `b`, and does not divide by a
-//! random number. Ratio, standard error (delta method) and confidence interval are for readers. A bound, a printed number and the clicks of
-//! a best list are taken as exact.
+//! A claim that the ratio `a / b` of two means is at most `r` is judged on `a - r b`, one number for
+//! each run. The mean of this number is negative if and only if the claim holds. So the test needs
+//! no assumption about the correlation of `a` and `b`, and does not divide by a random number.
+//! Ratio, standard error (delta method) and confidence interval are for readers. A bound, a printed
+//! number and the clicks of a best list are taken as exact.
 //!
-//! That two slopes are equal can only be shown within limits, of which both are tested (Schuirmann's two one-sided tests).
+//! That two slopes are equal can only be shown within limits, of which both are tested
+//! (Schuirmann's two one-sided tests).
 
-use crate::schema::{Keys, any_text, round, series, slope};
-use anyhow::{Context as _, bail, ensure};
+use crate::keys::{Key, LEAST, MOST, ROUND, SLOPE, Values, has_a_limit, not_both};
 use confidence::math::ln;
-use experiment::schema::choice;
+use itertools::Itertools as _;
 use serde_json::json;
 use std::sync::Arc;
 
-use super::evidence::SeriesRuns;
-use super::levels::difference;
+use super::evidence::{SeriesRuns, bound_at, same_length};
+use super::levels::{difference, freedom_of};
 use super::order::ComparedAt;
-use super::reading::{check_paired, check_round, variants_of};
 use super::{
-    Basis, Comparison, Finding, Kind, Levels, Limits, Reading, Test, bound_at, freedom_of, limits,
-    mean_and_error,
+    Basis, Comparison, Finding, JudgeError, Kind, Levels, Limits, Reading, Test, limits, mean_and_error,
 };
+use crate::reading::{check_paired, checkpoint, variants_of};
 use crate::sample::ratio_of_means;
 use crate::series::Series;
 use experiment::number;
 use experiment::result::EndValue;
 use experiment::toml_reader::{Error, Field, one_of};
 
-/// What a regret can be divided by, other than series.
-const NAMES: [(&str, &str); 3] = [
-    ("bound", "a lower bound"),
-    ("printed", "the numbers that the paper prints, from the panel's `printed`"),
-    ("optimum", "the expected clicks of a best list"),
+/// The keys that do not go with a value of `by`: with none, with a list of series, or with a word.
+const UNUSED: [(&str, &[&str]); 5] = [
+    ("", &["by-t"]),
+    ("series", &[]),
+    ("bound", &["by-t"]),
+    ("printed", &["t", "by-t", "slope"]),
+    ("optimum", &["by-t", "slope"]),
 ];
 
-/// The keys that do not go with a value of `by`; of no `by`, and of a list of series.
-const UNUSED: [(&str, &[&str]); 5] = [
-    ("", &["by-t", "bound"]),
-    ("series", &["bound"]),
-    ("bound", &["by-t"]),
-    ("printed", &["t", "by-t", "slope", "bound"]),
-    ("optimum", &["by-t", "slope", "bound"]),
-];
+/// The words that `by` may be.
+const WORDS: [&str; 3] = ["bound", "printed", "optimum"];
 
 pub(super) static KIND: Kind = Kind {
     name: "within",
-    keys: "`series`; `by`: as many series, or `\"bound\"`, `\"printed\"` or `\"optimum\"`, absent for every two of `series`; `t`; `by-t`: the checkpoint of `by`, `t` by default; or `slope = [t1, t2]`; `bound`: its label, the first by default; `least`, `most`, or both",
-    holds: "the regret (with `slope`, its slope) of each of `series` divided by that of the one at its place in `by`, by the bound's, by the number printed, or by the expected clicks of a best list up to `t`, is at least `least` and at most `most`",
-    schema: || {
-        let by = json!({ "oneOf": [series(1), choice(&NAMES)] });
-        let keys = Keys::required([("series", series(1))]).optional([
-            ("by", by),
-            ("t", round()),
-            ("by-t", round()),
-            ("slope", slope()),
-            ("bound", any_text()),
-        ]);
-        let every_two = json!({ "if": { "not": { "required": ["by"] } }, "then": { "properties": { "series": series(2) } } });
-        let keys = keys.with_limits().with(every_two).with(json!({ "not": { "required": ["slope", "t"] } }));
-        UNUSED.iter().fold(
-            keys.with(json!({ "not": { "required": ["slope", "by-t"] } })),
-            |keys, (by, unused)| {
-                let is = match *by {
-                    "" => json!({ "not": { "required": ["by"] } }),
-                    "series" => json!({ "required": ["by"], "properties": { "by": { "type": "array" } } }),
-                    _ => json!({ "required": ["by"], "properties": { "by": { "const": by } } }),
-                };
-                let unused: Vec<_> = unused.iter().map(|key| json!({ "required": [key] })).collect();
-                keys.with(json!({ "if": is, "then": { "not": { "anyOf": unused } } }))
-            },
-        )
+    says: "the regret (with `slope`, its slope) of each of `series` divided by that of the one at its place in `by`, by the bound's, by the number printed, or by the expected clicks of a best list up to `t`, is at least `least` and at most `most`",
+    keys: &[
+        Key::required("series", Values::Series(1), "series"),
+        Key::optional(
+            "by",
+            Values::SeriesOr(&WORDS),
+            "as many series, or `\"bound\"`, `\"printed\"` or `\"optimum\"`; every two of `series` by default",
+        ),
+        ROUND,
+        Key::optional("by-t", Values::Round, "the checkpoint of `by`, `t` by default"),
+        SLOPE,
+        LEAST,
+        MOST,
+    ],
+    relations: || {
+        let every_two = json!({
+            "if": { "not": { "required": ["by"] } },
+            "then": { "properties": { "series": Values::Series(2).schema() } },
+        });
+        let unused = UNUSED.iter().filter(|(_, keys)| !keys.is_empty()).map(|(by, keys)| {
+            let is_it = match *by {
+                "" => json!({ "not": { "required": ["by"] } }),
+                _ => json!({ "required": ["by"], "properties": { "by": { "const": by } } }),
+            };
+            let unused = keys.iter().map(|key| json!({ "required": [key] })).collect_vec();
+            json!({ "if": is_it, "then": { "not": { "anyOf": unused } } })
+        });
+        let apart = [has_a_limit(), every_two, not_both("slope", "t"), not_both("slope", "by-t")];
+        apart.into_iter().chain(unused).collect()
     },
-    read: |reading| Ok(Arc::new(read(reading)?)),
+    needs: &[],
+    read,
 };
 
 /// Regrets, or their slopes, divided by something are within limits.
@@ -92,15 +93,15 @@ pub struct Within {
 pub enum Divisor {
     /// That of a series, at another checkpoint if it is given.
     Series(Series, Option<u64>),
-    /// A bound by its label; the first one if absent.
-    Bound(Option<String>),
+    /// The first bound of the instances.
+    Bound,
     /// The number that the paper prints.
     Printed(f64),
     /// The expected clicks of a best list.
     Optimum,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Within, Error> {
+fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     let table = reading.table;
     let series = reading.series("series")?;
     let by: Option<Field<'_>> = table.field("by");
@@ -108,28 +109,24 @@ fn read(reading: &Reading<'_, '_>) -> Result<Within, Error> {
     let name = match &by {
         None => String::new(),
         Some(_) if is_list => "series".to_owned(),
-        Some(by) => one_of(by, &NAMES.map(|(name, _)| name), "divisor")?,
+        Some(by) => one_of(by, &WORDS, "divisor")?,
     };
     let unused = UNUSED.iter().find(|(by, _)| *by == name).map_or(&[][..], |(_, unused)| unused);
     if let Some(field) = unused.iter().find_map(|key| table.field(key)) {
         return Err(field.error("does not go with this `by`: leave it out"));
     }
-    let (at, quotients) = if is_list {
-        read_pairs(reading, by.as_ref(), &series)?
-    } else if name == "printed" {
-        (ComparedAt::Round(None), printed_numbers(reading, series)?)
-    } else {
-        reading.panel_with_regret()?;
-        let divisor = if name == "bound" {
-            Divisor::Bound(reading.bound(&series)?)
-        } else {
-            check_optimum(reading, &series)?;
-            Divisor::Optimum
-        };
-        let at = reading.compared_at(&series)?;
-        (at, series.into_iter().map(|one| (one, divisor.clone())).collect())
+    let (at, quotients) = match name.as_str() {
+        "" | "series" => read_pairs(reading, by.as_ref(), &series)?,
+        "printed" => (ComparedAt::Round(None), printed_numbers(reading, series)?),
+        _ => {
+            reading.check_regret()?;
+            check_users(reading, &series, name == "bound")?;
+            let divisor = if name == "bound" { Divisor::Bound } else { Divisor::Optimum };
+            let at = reading.compared_at(&series)?;
+            (at, series.into_iter().map(|one| (one, divisor.clone())).collect())
+        }
     };
-    Ok(Within { quotients, at, limits: reading.limits()? })
+    Ok(Arc::new(Within { quotients, at, limits: reading.limits()? }))
 }
 
 /// Reads series that are divided by those of `by`, or without it every two of `series`.
@@ -142,31 +139,29 @@ fn read_pairs(
     let listed: Field<'_> = table.required("series")?;
     let field = by.unwrap_or(&listed);
     let others = if by.is_some() { reading.series("by")? } else { Vec::new() };
-    let mut pairs: Vec<(&Series, &Series)> = series.iter().zip(&others).collect();
-    if by.is_none() {
-        if series.len() < 2 {
+    let pairs: Vec<(&Series, &Series)> = match by {
+        None if series.len() < 2 => {
             return Err(field.error("a single series: expected at least two, to compare, or `by`"));
         }
-        for (place, one) in series.iter().enumerate() {
-            pairs.extend(series[place + 1..].iter().map(|other| (one, other)));
+        None => series.iter().tuple_combinations().collect(),
+        Some(_) if series.len() != others.len() => {
+            let (above, below) = (series.len(), others.len());
+            let fault = format!("{above} series by {below}: expected as many, the first by the first");
+            return Err(field.error(fault));
         }
-    } else if series.len() != others.len() {
-        let (above, below) = (series.len(), others.len());
-        return Err(
-            field.error(format!("{above} series by {below}: expected as many, the first by the first"))
-        );
-    }
+        Some(_) => series.iter().zip(&others).collect(),
+    };
     let all = [series, &others].concat();
     check_paired(field, panel, &all)?;
     let by_round = table.field("by-t");
     let at = reading.compared_at(if by_round.is_some() { series } else { &all })?;
-    let by_t: Option<u64> = by_round.as_ref().map(Field::get).transpose()?;
-    if let (Some(field), Some(round)) = (&by_round, by_t) {
-        if let ComparedAt::Slope(..) = at {
+    let by_t = match &by_round {
+        Some(field) if matches!(at, ComparedAt::Slope(..)) => {
             return Err(field.error("`slope` already gives the rounds: leave it out"));
         }
-        check_round(field, round, &variants_of(panel, &others))?;
-    }
+        Some(field) => Some(checkpoint(field, panel, &others)?),
+        None => None,
+    };
     if (by_t.is_none() || at == ComparedAt::Round(by_t))
         && let Some((same, _)) = pairs.iter().find(|(one, other)| one == other)
     {
@@ -195,11 +190,15 @@ fn printed_numbers(reading: &Reading<'_, '_>, series: Vec<Series>) -> Result<Vec
     series.into_iter().map(divided).collect()
 }
 
-/// Refuses users whose reward is not clicks.
-fn check_optimum(reading: &Reading<'_, '_>, series: &[Series]) -> Result<(), Error> {
+/// Refuses users without a lower bound, or, for an optimum, users whose reward is not clicks.
+fn check_users(reading: &Reading<'_, '_>, series: &[Series], needs_bound: bool) -> Result<(), Error> {
     for variant in variants_of(reading.panel()?, series) {
-        let unit = variant.experiment.instances().unit();
-        if unit != "clicks" {
+        let instances = variant.experiment.instances();
+        let unit = instances.unit();
+        if needs_bound && instances.lower_bound().is_none() {
+            return Err(reading.kind.error("the panel's instances have no lower bound to compare with"));
+        }
+        if !needs_bound && unit != "clicks" {
             let fault = format!("the reward of these users is {unit}, and the test needs clicks");
             return Err(reading.kind.error(fault));
         }
@@ -212,41 +211,33 @@ impl Test for Within {
         self.quotients.len() * self.limits.count()
     }
 
-    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+    fn judge(&self, basis: &Basis<'_>) -> Result<Finding, JudgeError> {
         let (evidence, levels) = (basis.evidence()?, basis.levels);
         let name = evidence.reader_name;
         let (mut comparisons, mut intervals) = (Vec::new(), Vec::new());
         for (series, by) in &self.quotients {
             let runs = evidence.runs(series)?;
-            let (above, t) = values(&runs, self.at)?;
+            let (above, t) = runs.compared(self.at)?;
             let constant = |value: f64| vec![value; above.len()];
-            let (below, what, readers) = match by {
+            let by_word = |word: &str| [format!("{series} / {word}"), format!("{} / {word}", name(series))];
+            let (below, [what, readers]) = match by {
                 Divisor::Series(other, by_t) => {
                     let at = by_t.map_or(self.at, |by_t| ComparedAt::Round(Some(by_t)));
-                    let (below, by_t) = values(&evidence.runs(other)?, at)?;
-                    if series == other {
-                        let rounds =
-                            format!(", round {} by round {}", number::grouped(t), number::grouped(by_t));
-                        (below, format!("{series}{rounds}"), format!("{}{rounds}", name(series)))
+                    let (below, by_t) = evidence.runs(other)?.compared(at)?;
+                    let [t, by_t] = [t, by_t].map(number::grouped);
+                    let names = if series == other {
+                        [series.to_string(), name(series)]
+                            .map(|one| format!("{one}, round {t} by round {by_t}"))
                     } else {
-                        (below, format!("{series} / {other}"), format!("{} / {}", name(series), name(other)))
-                    }
+                        [format!("{series} / {other}"), format!("{} / {}", name(series), name(other))]
+                    };
+                    (below, names)
                 }
-                Divisor::Bound(label) => (
-                    constant(of_bound(&runs, label.as_deref(), self.at)?),
-                    of(series, "bound"),
-                    of(&name(series), "bound"),
-                ),
-                Divisor::Printed(value) => {
-                    (constant(*value), of(series, "printed"), of(&name(series), "printed"))
-                }
-                Divisor::Optimum => {
-                    (constant(of_optimum(&runs, t)?), of(series, "optimum"), of(&name(series), "optimum"))
-                }
+                Divisor::Bound => (constant(of_bound(&runs, self.at)?), by_word("bound")),
+                Divisor::Printed(value) => (constant(*value), by_word("printed")),
+                Divisor::Optimum => (constant(of_optimum(&runs, t)?), by_word("optimum")),
             };
-            if above.len() != below.len() {
-                bail!("the two have different numbers of runs, {} and {}", above.len(), below.len());
-            }
+            same_length([&above, &below])?;
             let (value, se) = ratio_of_means(&above, &below);
             intervals.push(limits::interval(value, se, freedom_of(&above)));
             comparisons.push(Comparison {
@@ -267,8 +258,8 @@ impl Within {
     fn quantity(&self, value: EndValue) -> &'static str {
         let is_slope = matches!(self.at, ComparedAt::Slope(..));
         match (self.quotients.first().map(|(_, by)| by), value) {
-            (Some(Divisor::Bound(_)), _) if is_slope => "slope by the bound's slope",
-            (Some(Divisor::Bound(_)), _) => "regret by the bound",
+            (Some(Divisor::Bound), _) if is_slope => "slope by the bound's slope",
+            (Some(Divisor::Bound), _) => "regret by the bound",
             (Some(Divisor::Optimum), _) => "regret by the clicks of a best list",
             (Some(Divisor::Printed(_)), EndValue::Answer(_)) => "mean by the printed one",
             (Some(Divisor::Printed(_)), _) => "regret by the printed one",
@@ -279,45 +270,35 @@ impl Within {
     }
 }
 
-fn of(series: &impl std::fmt::Display, by: &str) -> String {
-    format!("{series} / {by}")
-}
-
-/// The observations of a series, and the last round that they are about.
-fn values(runs: &SeriesRuns<'_>, at: ComparedAt) -> anyhow::Result<(Vec<f64>, u64)> {
-    Ok(match at {
-        ComparedAt::Round(t) => {
-            let t = runs.rounds()[runs.checkpoint(t)?];
-            (runs.regret(t)?, t)
-        }
-        ComparedAt::Slope(from, to) => (runs.slope((from, to))?, to),
-    })
-}
-
 /// The value or the slope of a bound.
-fn of_bound(runs: &SeriesRuns<'_>, label: Option<&str>, at: ComparedAt) -> anyhow::Result<f64> {
-    let bound = runs.bound(label)?;
+fn of_bound(runs: &SeriesRuns<'_>, at: ComparedAt) -> Result<f64, JudgeError> {
+    let bound = runs.bound()?;
     match at {
-        ComparedAt::Round(t) => bound_at(bound, runs.rounds()[runs.checkpoint(t)?]),
+        ComparedAt::Round(t) => bound_at(bound, runs.round(t)?),
         ComparedAt::Slope(from, to) => {
             let slope = (bound_at(bound, to)? - bound_at(bound, from)?) / ln(to as f64 / from as f64);
-            ensure!(slope > 0.0, "the bound {:?} does not rise from round {from} to round {to}", bound.label);
-            Ok(slope)
+            if slope > 0.0 {
+                return Ok(slope);
+            }
+            let label = &bound.label;
+            let fault = format!("the bound {label:?} does not rise from round {from} to round {to}");
+            Err(JudgeError::Lacks(fault))
         }
     }
 }
 
 /// The expected clicks of a best list in the rounds 1 to `t`.
-fn of_optimum(runs: &SeriesRuns<'_>, t: u64) -> anyhow::Result<f64> {
-    let best = runs.measured.result.optimum.as_ref().context("the result has no optimum")?;
-    let at = best.t.iter().position(|&round| round == t).context("the optimum lacks a checkpoint")?;
-    // Each block of runs takes every instance once, so all blocks have the same optimum, unless users are drawn.
-    ensure!(
-        // A single run has no error, and decides nothing.
-        best.clicks.se[at].max(0.0) <= 1e-9 * best.clicks.mean[at],
-        "the clicks of a best list differ from run to run: the test needs users that are known"
-    );
-    Ok(best.clicks.mean[at])
+fn of_optimum(runs: &SeriesRuns<'_>, t: u64) -> Result<f64, JudgeError> {
+    let lacks = |what: &str| JudgeError::Lacks(what.to_owned());
+    let best = runs.measured.result.optimum.as_ref().ok_or_else(|| lacks("the result has no optimum"))?;
+    let index = best.t.iter().position(|&round| round == t);
+    let index = index.ok_or_else(|| lacks("the optimum lacks a checkpoint"))?;
+    // Each block of runs takes every instance once, so all blocks have the same optimum, unless users
+    // are drawn. A single run has no error, and decides nothing.
+    if best.clicks.se[index].max(0.0) <= 1e-9 * best.clicks.mean[index] {
+        return Ok(best.clicks.mean[index]);
+    }
+    Err(lacks("the clicks of a best list differ from run to run: the test needs users that are known"))
 }
 
 /// Whether the ratio of the means of two samples is within the limits.

@@ -1,42 +1,49 @@
 //! Whether the worst run of one policy is better than the worst run of another.
 //!
-//! A maximum over the runs has no standard error: it is one number, and a single long run can double it. So the maxima are not tested by
-//! their size. Instead, the runs of `upper` are counted whose regret, times the factor, is above the regret of *every* run of `lower`.
-//! Suppose that `lower` were not better: in each run, either of the two values is as likely to be the larger. Then the `k` largest values
-//! of all belong to `upper` with a probability of at most `2^-k`, as `k` tosses of a coin. (They are values of `k` different runs, because a
-//! run has one value of each. The values may have any distribution, and runs may differ.) This is Rosenbaum's test of two tails (1954), with
-//! the null hypothesis of the sign test.
+//! A maximum over the runs has no standard error: a single long run can double it. So the maxima are
+//! not tested by their size. Instead, the runs of `upper` are counted whose regret, times the
+//! factor, is above the regret of *every* run of `lower`. Suppose that `lower` were not better: in
+//! each run, either of the two values is as likely to be the larger. Then the `k` largest values of
+//! all belong to `upper` with a probability of at most `2^-k`, as `k` tosses of a coin, whatever the
+//! distributions. This is Rosenbaum's test of two tails (1954), with the null hypothesis of the sign
+//! test.
 //!
 //! - **Reproduced**: `2^-k` is at most the level. At 0.001 these are 10 runs.
-//! - **Contradicted**: there are enough runs of `lower` above `factor` times every run of `upper`, at the level divided by the number of
-//!   comparisons.
-//! - **Undecided** otherwise, even if the worst run of `lower` is above `factor` times that of `upper`: with another seed, another run may be
-//!   the worst. So a single such run is enough that the claim is not reproduced, and not enough that it is contradicted.
+//! - **Contradicted**: enough runs of `lower` are above `factor` times every run of `upper`, at the
+//!   level divided by the number of comparisons.
+//! - **Undecided** otherwise. A single run of `lower` above every run of `upper` is enough that the
+//!   claim is not reproduced, and not enough that it is contradicted.
 //!
-//! No number of runs excludes a catastrophe that happens in none of them. `n` runs miss an event that has probability `p` in a run with
-//! probability `(1 - p)^n`; the summary of a reproduced claim says the largest `p` of which this is above the level.
+//! No number of runs excludes a catastrophe that happens in none of them. `n` runs miss an event
+//! that has probability `p` in a run with probability `(1 - p)^n`; the summary of a reproduced claim
+//! gives the largest `p` of which this is above the level.
 
-use crate::schema::{Keys, factor, round, series};
-use anyhow::bail;
+use crate::keys::{FACTOR, Key, ROUND, Values};
+use itertools::Itertools as _;
 use std::sync::Arc;
 
-use super::levels::coin;
+use super::evidence::same_length;
+use super::levels::{coin, fewest_runs};
 use super::{
-    Basis, Comparison, Finding, Kind, Levels, Reading, Sample, Test, Verdict, fewest_runs, number, verdict_of,
+    Basis, Comparison, Finding, JudgeError, Kind, Levels, Reading, Sample, Test, Verdict, verdict_of,
 };
 use crate::series::Series;
 use confidence::math::ln;
+use experiment::number;
 use experiment::toml_reader::Error;
 
 pub(super) static KIND: Kind = Kind {
     name: "worst",
-    keys: "`lower`, `upper`: series; `t`; `factor`: 1 by default",
-    holds: "the regret of the worst run of each of `lower` is below `factor` times that of the worst run of each of `upper`, by the number of runs of `upper` that are above every run of `lower`",
-    schema: || {
-        Keys::required([("lower", series(1)), ("upper", series(1))])
-            .optional([("t", round()), ("factor", factor())])
-    },
-    read: |reading| Ok(Arc::new(read(reading)?)),
+    says: "the regret of the worst run of each of `lower` is below `factor` times that of the worst run of each of `upper`, by the number of runs of `upper` that are above every run of `lower`",
+    keys: &[
+        Key::required("lower", Values::Series(1), "series"),
+        Key::required("upper", Values::Series(1), "series"),
+        ROUND,
+        FACTOR,
+    ],
+    relations: Vec::new,
+    needs: &[],
+    read,
 };
 
 /// The largest regret of all runs of each of `lower` is below `factor` times that of each of `upper`.
@@ -52,11 +59,11 @@ pub struct Worst {
     pub factor: f64,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Worst, Error> {
-    reading.panel_with_regret()?;
+fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
+    reading.check_regret()?;
     let [lower, upper] = reading.lower_and_upper()?;
-    let t = reading.round(&[lower.as_slice(), upper.as_slice()].concat())?;
-    Ok(Worst { lower, upper, t, factor: reading.factor()? })
+    let t = reading.round(&[&lower[..], &upper].concat())?;
+    Ok(Arc::new(Worst { lower, upper, t, factor: reading.factor()? }))
 }
 
 impl Test for Worst {
@@ -68,34 +75,30 @@ impl Test for Worst {
         Sample::Runs
     }
 
-    fn judge(&self, basis: &Basis<'_>) -> anyhow::Result<Finding> {
+    fn judge(&self, basis: &Basis<'_>) -> Result<Finding, JudgeError> {
         let (evidence, levels) = (basis.evidence()?, basis.levels);
         let name = evidence.reader_name;
         let mut comparisons = Vec::new();
         let mut counts = Vec::new();
-        for low in &self.lower {
-            for high in &self.upper {
-                let (below, above) = (evidence.runs(low)?, evidence.runs(high)?);
-                let t = below.rounds()[below.checkpoint(self.t)?];
-                let (below, above) = (below.regret_of_runs(t)?, above.regret_of_runs(t)?);
-                if below.len() != above.len() {
-                    bail!("the two have different numbers of runs, {} and {}", below.len(), above.len());
-                }
-                let above: Vec<f64> = above.iter().map(|regret| self.factor * regret).collect();
-                let tails = Tails::of(&below, &above);
-                let times = if self.factor == 1.0 { String::new() } else { format!("{} × ", self.factor) };
-                let digits = |regret: f64| number::significant(regret, 4);
-                comparisons.push(Comparison {
-                    what: format!("worst run of {low} − {times}worst run of {high}"),
-                    readers: format!("{} against {times}{}", name(low), name(high)),
-                    t: Some(t),
-                    difference: tails.below - tails.above,
-                    says: tails.says(levels),
-                    measured: format!("{} against {}", digits(tails.below), digits(tails.above)),
-                    ..Comparison::default()
-                });
-                counts.push((tails, below.len() as u64));
-            }
+        for (low, high) in self.lower.iter().cartesian_product(&self.upper) {
+            let (below, above) = (evidence.runs(low)?, evidence.runs(high)?);
+            let t = below.round(self.t)?;
+            let (below, mut above) = (below.values_of_runs(t)?, above.values_of_runs(t)?);
+            let n_runs = same_length([&below, &above])?;
+            above.iter_mut().for_each(|regret| *regret *= self.factor);
+            let tails = Tails::of(&below, &above);
+            let times = if self.factor == 1.0 { String::new() } else { format!("{} × ", self.factor) };
+            let digits = |regret: f64| number::significant(regret, 4);
+            comparisons.push(Comparison {
+                what: format!("worst run of {low} − {times}worst run of {high}"),
+                readers: format!("{} against {times}{}", name(low), name(high)),
+                t: Some(t),
+                difference: tails.below - tails.above,
+                says: tails.says(levels),
+                measured: format!("{} against {}", digits(tails.below), digits(tails.above)),
+                ..Comparison::default()
+            });
+            counts.push((tails, n_runs as u64));
         }
         let verdict = verdict_of(&comparisons);
         let summary = summary(verdict, &comparisons, &counts, levels);

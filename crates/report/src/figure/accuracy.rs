@@ -1,22 +1,20 @@
 //! Accuracy: share of the runs that would recommend the best item, over rounds.
 
-use super::curves::{OverRounds, Value};
-use super::summary::Best;
-use super::{Band, Kind, Reading, Requirement, Rounds};
+use super::curves::{FROM, OverRounds, SCALE, VARIANT, Value};
+use super::{Kind, Rounds};
 use crate::axis::Axis;
-use crate::schema::{Keys, names, rounds};
+use crate::reading::Requirement;
 use crate::svg::Curve;
 use experiment::result::{Curves, EndValue};
-use experiment::toml_reader::Error;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
     name: "accuracy",
-    shows: "of dueling users: share of the runs that would recommend the best item; the curves of all variants together",
-    is_wide: false,
+    says: "of dueling users: share of the runs that would recommend the best item; the curves of all variants together",
+    keys: &[SCALE, FROM, VARIANT],
+    relations: Vec::new,
     needs: &[Requirement::Duels, Requirement::Rounds],
-    schema: || Keys::none().optional([("band", names([("none", Band::None)]))]).optional(rounds()),
-    read: |reading| Ok(Arc::new(read(reading)?)),
+    read: |reading| Ok(Arc::new(Accuracy { rounds: Rounds::read(reading, &[])? })),
 };
 
 /// Accuracy: share of the runs that would recommend the best item, over rounds.
@@ -26,16 +24,9 @@ pub struct Accuracy {
     pub rounds: Rounds,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Accuracy, Error> {
-    let (band, scale) = (reading.band(&[("none", Band::None)])?, reading.scale("scale")?);
-    reading.refuse_y_scale()?;
-    Ok(Accuracy { rounds: Rounds::read(reading, band, scale)? })
-}
-
 impl OverRounds for Accuracy {
-    const ROW: &'static Kind = &KIND;
+    const NAME: &'static str = KIND.name;
     const TITLE: &'static str = "Accuracy of what is recommended";
-    const BEST: Best = Best::Highest;
 
     fn rounds(&self) -> &Rounds {
         &self.rounds

@@ -1,22 +1,30 @@
 //! Click-through rate: clicks so far divided by rounds so far.
 
-use super::curves::{OverRounds, Value, highest, lowest};
-use super::summary::Best;
-use super::{Band, Kind, Reading, Requirement, Rounds};
+use super::curves::{FROM, OverRounds, SCALE, VARIANT, Value, highest, lowest};
+use super::{Band, Kind, Rounds};
 use crate::axis::Axis;
-use crate::schema::{Keys, names, rounds};
+use crate::keys::{Key, Values};
+use crate::reading::Requirement;
 use crate::svg::Curve;
 use experiment::result::{Curves, Optimum, ResultFile};
-use experiment::toml_reader::Error;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
     name: "click-through-rate",
-    shows: "clicks so far by rounds so far; the curves of all variants together",
-    is_wide: false,
+    says: "clicks so far by rounds so far; the curves of all variants together",
+    keys: &[
+        Key::optional(
+            "band",
+            Values::Names(|| BANDS.map(|(name, _)| name).to_vec()),
+            "`\"confidence\"` by default, or `\"none\"`",
+        ),
+        SCALE,
+        FROM,
+        VARIANT,
+    ],
+    relations: Vec::new,
     needs: &[Requirement::Rounds],
-    schema: || Keys::none().optional([("band", names(BANDS))]).optional(rounds()),
-    read: |reading| Ok(Arc::new(read(reading)?)),
+    read: |reading| Ok(Arc::new(ClickThroughRate { rounds: Rounds::read(reading, &BANDS)? })),
 };
 
 /// Bands by their names in files.
@@ -29,16 +37,9 @@ pub struct ClickThroughRate {
     pub rounds: Rounds,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<ClickThroughRate, Error> {
-    let (band, scale) = (reading.band(&BANDS)?, reading.scale("scale")?);
-    reading.refuse_y_scale()?;
-    Ok(ClickThroughRate { rounds: Rounds::read(reading, band, scale)? })
-}
-
 impl OverRounds for ClickThroughRate {
-    const ROW: &'static Kind = &KIND;
+    const NAME: &'static str = KIND.name;
     const TITLE: &'static str = "Click-through rate";
-    const BEST: Best = Best::Highest;
 
     fn rounds(&self) -> &Rounds {
         &self.rounds

@@ -1,16 +1,16 @@
 //! Curves over rounds: of one result, or of all variants in one chart.
 
-use super::summary::{self, Best, Described};
-use super::{Kind, Plot, PolicyStyles, Reading, Shown, runs_in_words, unit_of};
+use super::{Plot, PolicyStyles, Shown, runs_in_words, unit_of};
 use crate::axis::{Axis, Scale};
+use crate::keys::{Key, Values};
+use crate::reading::{Reading, SCALES};
 use crate::series::{Simulated, reader_name};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve, CurveStyle};
-use anyhow::Result;
 use experiment::result::{Curves, PolicyResult, ResultFile};
-use experiment::toml_reader::{Error, Field, one_of};
+use experiment::toml_reader::{Error, one_of};
+use itertools::Itertools as _;
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::fmt;
 
 /// The settings that all figures over rounds share.
@@ -22,8 +22,6 @@ pub struct Rounds {
     pub scale: Scale,
     /// The first round shown.
     pub from: u64,
-    /// Whether bounds and the optimum are drawn.
-    pub references: bool,
     /// The name of the only variant shown; all variants are shown if absent.
     pub variant: Option<String>,
 }
@@ -43,58 +41,55 @@ pub enum Band {
 
 impl Default for Rounds {
     fn default() -> Self {
-        Self { band: Band::Confidence, scale: Scale::Log, from: 1, references: true, variant: None }
+        Self { band: Band::Confidence, scale: Scale::Log, from: 1, variant: None }
     }
 }
 
+/// The keys that all figures over rounds share, besides `band`.
+pub(super) const SCALE: Key = Key::optional(
+    "scale",
+    Values::Names(|| SCALES.map(|(name, _)| name).to_vec()),
+    "of the rounds, `\"log\"` by default, or `\"linear\"`",
+);
+pub(super) const FROM: Key =
+    Key::optional("from", Values::Round, "the first round shown, at most the horizon (also of `quick`)");
+pub(super) const VARIANT: Key =
+    Key::optional("variant", Values::Text, "the only variant shown; all together by default");
+
 impl Rounds {
-    /// Reads `from`, `references` and `variant`. The caller has read band and scale.
-    pub(super) fn read(
-        reading: &Reading<'_, '_>,
-        band: Option<Band>,
-        scale: Option<Scale>,
-    ) -> Result<Self, Error> {
-        let Reading { table, panel, .. } = reading;
-        let mut rounds = Self::default();
-        rounds.band = band.unwrap_or(rounds.band);
-        rounds.scale = scale.unwrap_or(rounds.scale);
-        if let Some(field) = table.field("from") {
-            rounds.from = read_from(&field, reading)?;
+    /// Reads the shared keys, and `band`, one of these.
+    pub(super) fn read(reading: &Reading<'_, '_>, bands: &[(&str, Band)]) -> Result<Self, Error> {
+        let (table, panel, mut rounds) = (reading.table, reading.panel()?, Self::default());
+        if !bands.is_empty() {
+            rounds.band = reading.word("band", bands)?.unwrap_or(rounds.band);
         }
-        rounds.references = table.optional("references")?.unwrap_or(true);
+        rounds.scale = reading.scale("scale")?.unwrap_or(rounds.scale);
+        if let Some(field) = table.field("from") {
+            rounds.from = field.integer_in(&(1..=u64::MAX))?;
+            let shorter = panel.variants.iter().find(|variant| variant.experiment.horizon() < rounds.from);
+            if let Some(variant) = shorter {
+                return Err(field.error(format!(
+                    "there is nothing to show from round {} on: expected at most the horizon of the {}, {}",
+                    rounds.from,
+                    variant.described(),
+                    variant.experiment.horizon()
+                )));
+            }
+        }
         if let Some(field) = table.field("variant") {
-            let known: Vec<&str> =
-                panel.variants.iter().filter_map(|variant| variant.name.as_deref()).collect();
+            let known = panel.variants.iter().filter_map(|variant| variant.name.as_deref()).collect_vec();
             rounds.variant = Some(one_of(&field, &known, "variant")?);
         }
         Ok(rounds)
     }
 }
 
-/// Reads the first round shown. Every variant has to play it.
-fn read_from(field: &Field<'_>, reading: &Reading<'_, '_>) -> Result<u64, Error> {
-    let from = field.integer_in(&(1..=u64::MAX))?;
-    for variant in &reading.panel.variants {
-        if from > variant.experiment.horizon() {
-            return Err(field.error(format!(
-                "there is nothing to show from round {from} on: expected at most the horizon of the {}, {}",
-                variant.described(),
-                variant.experiment.horizon()
-            )));
-        }
-    }
-    Ok(from)
-}
-
 /// A figure of curves over rounds.
 pub(super) trait OverRounds: Any + fmt::Debug + Send + Sync {
-    /// Its row of the table of kinds.
-    const ROW: &'static Kind;
+    /// The name of its kind.
+    const NAME: &'static str;
     /// Its default heading.
     const TITLE: &'static str;
-    /// Which values are good.
-    const BEST: Best;
-
     /// Its settings.
     fn rounds(&self) -> &Rounds;
 
@@ -106,7 +101,8 @@ pub(super) trait OverRounds: Any + fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The vertical axis and its label. `curves` are all curves; `policies` are those of policies, without references.
+    /// The vertical axis and its label. `curves` are all curves; `policies` are those of policies,
+    /// without references.
     fn vertical(&self, curves: &mut [Curve], policies: &[Curve], unit: &str) -> (Axis, String);
 
     /// A description of the dashed curves, for the subtitle.
@@ -126,16 +122,16 @@ pub(super) struct Value {
 }
 
 impl<T: OverRounds> Plot for T {
-    fn kind(&self) -> &'static Kind {
-        T::ROW
+    fn name(&self) -> &'static str {
+        T::NAME
     }
 
-    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Result<Option<String>> {
+    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Option<String> {
         let results = match shown {
             Shown::Result(result) => vec![OverlaidResult { title: "", result }],
             Shown::Variants(variants) => overlaid(self.rounds(), variants),
         };
-        svg::render(&chart(self, title, &results, styles)).map(Some)
+        Some(svg::render(&chart(self, title, &results, styles)))
     }
 }
 
@@ -147,7 +143,8 @@ pub(super) struct OverlaidResult<'a> {
     pub(super) result: &'a ResultFile,
 }
 
-/// The results of a figure: those of all variants, or of the only one shown. In the latter case curves are named after policies alone.
+/// The results of a figure: those of all variants, or of the only one shown. In the latter case
+/// curves are named after policies alone.
 pub(super) fn overlaid<'a>(rounds: &Rounds, variants: &'a [Simulated]) -> Vec<OverlaidResult<'a>> {
     let one = |variant: &'a Simulated| OverlaidResult {
         title: if rounds.variant.is_none() { &variant.title } else { "" },
@@ -165,29 +162,23 @@ pub(super) fn chart<T: OverRounds>(
     styles: &PolicyStyles,
 ) -> Chart {
     let rounds = figure.rounds();
-    let labels: BTreeSet<&str> = variants
-        .iter()
-        .flat_map(|shown| &shown.result.policies)
-        .map(|policy| policy.label.as_str())
-        .collect();
-    let one_policy = labels.len() == 1;
+    let labels = variants.iter().flat_map(|shown| &shown.result.policies).map(|policy| &policy.label);
+    let one_policy = labels.unique().count() == 1;
     let mut curves = references(figure, variants, one_policy);
-    let (mut policies, mut oracles): (Vec<Curve>, Vec<String>) = (Vec::new(), Vec::new());
+    let mut policies: Vec<Curve> = Vec::new();
     for (number, OverlaidResult { title, result }) in variants.iter().enumerate() {
         // A band needs several runs, and one of confidence several observations.
         let factor =
             student::reach(result.observations().saturating_sub(1)).or((result.runs > 1).then_some(f64::NAN));
         for policy in &result.policies {
             let label = reader_name(styles.name(&policy.label), title, one_policy);
-            // With a single policy, variants differ in colour. With several, the colour is the policy's and the marker the variant's.
+            // With a single policy, variants differ in colour. With several, the colour is the policy's
+            // and the marker the variant's.
             let style = match (title.is_empty(), one_policy) {
                 (true, _) => styles.policy(&policy.label),
                 (false, true) => CurveStyle::Policy(number),
                 (false, false) => styles.policy(&policy.label).with_marker(number),
             };
-            if policy.knows_users() {
-                oracles.push(label.clone());
-            }
             policies.push(policy_curve(figure, policy, label, style, factor));
         }
     }
@@ -202,17 +193,13 @@ pub(super) fn chart<T: OverRounds>(
     };
     let unit = unit_of(variants.iter().map(|shown| shown.result));
     let (y, y_label) = figure.vertical(&mut curves, &policies, unit);
-    let without_regret: Vec<&str> = policies
-        .iter()
-        .filter(|policy| !policy.points.is_empty())
-        .filter(|policy| curves.iter().any(|curve| curve.label == policy.label && curve.points.is_empty()))
-        .map(|policy| policy.label.as_str())
-        .collect();
-    let left_out = if without_regret.is_empty() {
-        String::new()
-    } else {
-        format!("; without regret: {}", without_regret.join(", "))
+    let is_gone = |policy: &&Curve| {
+        !policy.points.is_empty()
+            && curves.iter().any(|curve| curve.label == policy.label && curve.points.is_empty())
     };
+    let without_regret = policies.iter().filter(is_gone).map(|policy| &policy.label).join(", ");
+    let left_out =
+        if without_regret.is_empty() { String::new() } else { format!("; without regret: {without_regret}") };
     for curve in &mut curves {
         if curve.points.last().is_some_and(|point| point.1 > y.to()) {
             curve.label.push_str(svg::ABOVE);
@@ -221,16 +208,6 @@ pub(super) fn chart<T: OverRounds>(
     Chart {
         title: title.unwrap_or(T::TITLE).to_owned(),
         subtitle: subtitle(figure, variants, &curves) + &left_out,
-        summary: summary::of_curves(
-            &curves,
-            Described {
-                what: &y_label,
-                best: T::BEST,
-                has_intervals: rounds.band == Band::Confidence,
-                shares_references: variants.len() < 2,
-                oracles: &oracles,
-            },
-        ),
         x: Axis::new(rounds.scale, first, last),
         x_label: "round t".to_owned(),
         y,
@@ -274,9 +251,6 @@ fn policy_curve(
 
 fn references(figure: &impl OverRounds, variants: &[OverlaidResult<'_>], one_policy: bool) -> Vec<Curve> {
     let rounds = figure.rounds();
-    if !rounds.references {
-        return Vec::new();
-    }
     let curve = |label: String, style: CurveStyle, t: &[u64], value: &dyn Fn(usize) -> f64| {
         let shown = t.iter().enumerate().filter(|(_, t)| **t >= rounds.from.max(1));
         let points = shown.map(|(index, &t)| (t as f64, value(index))).filter(|point| point.1.is_finite());

@@ -1,34 +1,29 @@
 //! A value of whole runs against the number by which variants differ, with a fitted curve and its 95 % confidence band.
 
-use crate::schema::{Keys, any_text, label, power, quantity};
-use std::fmt::Write as _;
-
-use super::{Kind, Plot, PolicyStyles, Reading, Requirement, Shown, end_values, runs_in_words};
+use super::{Kind, Plot, PolicyStyles, Shown, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
+use crate::keys::{Key, Values};
 use crate::least_squares::LeastSquares;
-use crate::reproduction::fields::{read_label, read_power, read_quantity};
+use crate::reading::{Reading, Requirement};
 use crate::series::Simulated;
 use crate::student::CONFIDENCE;
 use crate::svg::{self, Chart, Curve};
-use anyhow::Result;
 use experiment::number;
-use experiment::result::EndValue;
 use experiment::toml_reader::Error;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
     name: "fit",
-    shows: "the same of one policy against the variants' `size`, with a curve by least squares, its 95 % confidence band, coefficients and R²; needs at least three variants with a `size`",
-    is_wide: false,
-    needs: &[Requirement::Variants],
-    schema: || {
-        Keys::required([("policy", label())]).optional([
-            ("power", power()),
-            ("x-label", any_text()),
-            ("quantity", quantity()),
-        ])
-    },
-    read: |reading| Ok(Arc::new(read(reading)?)),
+    says: "the same of one policy against the variants' `size`, with a curve by least squares, its 95 % confidence band, coefficients and R²; needs at least three variants with a `size`",
+    keys: &[
+        Key::required("policy", Values::Label, "a label that all variants have"),
+        Key::optional("power", Values::Power, "of the curve `c1 size^power + c2`, 1 by default"),
+        Key::optional("x-label", Values::Text, "label of the size axis"),
+    ],
+    relations: Vec::new,
+    needs: &[Requirement::Variants, Requirement::Sizes],
+    read,
 };
 
 /// The number of segments of the drawn curve.
@@ -43,25 +38,21 @@ pub struct Fit {
     pub power: f64,
     /// The label of the horizontal axis.
     pub x_label: Option<String>,
-    /// The value; the main value of the task if absent.
-    pub value: Option<EndValue>,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Fit, Error> {
-    let Reading { table, kind, panel } = reading;
-    let power = read_power(table, kind, panel)?;
-    let policy = read_label(table, "policy", panel)?;
-    Ok(Fit { policy, power, x_label: table.optional("x-label")?, value: read_quantity(table, panel)? })
+fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
+    let (power, policy) = (reading.power()?, reading.label("policy")?);
+    Ok(Arc::new(Fit { policy, power, x_label: reading.table.optional("x-label")? }))
 }
 
 impl Plot for Fit {
-    fn kind(&self) -> &'static Kind {
-        &KIND
+    fn name(&self) -> &'static str {
+        KIND.name
     }
 
-    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Result<Option<String>> {
-        let Shown::Variants(variants) = shown else { return Ok(None) };
-        svg::render(&chart(self, title, variants, styles)).map(Some)
+    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Option<String> {
+        let Shown::Variants(variants) = shown else { return None };
+        Some(svg::render(&chart(self, title, variants, styles)))
     }
 }
 
@@ -72,12 +63,12 @@ pub(super) fn chart(
     styles: &PolicyStyles,
 ) -> Chart {
     let results = || variants.iter().map(|variant| &variant.measured.result);
-    let compared = end_values::compared(figure.value, results());
+    let compared = end_values::compared(None, results());
     let label = figure.policy.as_str();
     let dots: Vec<(f64, f64)> = variants
         .iter()
         .filter_map(|variant| {
-            let (mean, _) = end_values::value(variant, label, None, compared)?;
+            let (mean, _) = end_values::finite(&variant.measured.result, label, compared)?;
             Some((variant.size?, mean))
         })
         .collect();
@@ -109,7 +100,6 @@ pub(super) fn chart(
     Chart {
         title: title.unwrap_or(compared.heading()).to_owned(),
         subtitle,
-        summary: String::new(),
         x: Axis::new(Scale::Linear, ends.0 - room, ends.1 + room),
         x_label: figure.x_label.clone().unwrap_or_else(|| "size x".to_owned()),
         y: Axis::rounded(lowest, highest),

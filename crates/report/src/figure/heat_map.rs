@@ -1,31 +1,31 @@
-//! Heat map: regret at the end, or another value of whole runs, as a share of one policy's. It has one row for each policy and one column
-//! for each variant. A coloured cell shows the number and, in small print, its standard error.
+//! Heat map: regret at the end, or the main value of another task, as a share of one policy's. It has
+//! one row for each policy and one column for each variant. A coloured cell shows the number and, in
+//! small print, its standard error.
 //!
-//! Colours are steps of a logarithmic scale (`svg/palette.rs`). The picture is as wide as its cells need, so that their
-//! numbers can be read; a page lets the reader scroll it.
+//! Colours are steps of a logarithmic scale (`svg/palette.rs`). The picture is as wide as its cells
+//! need, so that their numbers can be read; a page lets the reader scroll it.
 
-use super::{Kind, Plot, PolicyStyles, Reading, Requirement, Shown, end_values, runs_in_words, summary};
+use super::{Kind, Plot, PolicyStyles, Shown, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
-use crate::reproduction::fields::{read_quantity, read_reference};
-use crate::schema::{Keys, label, quantity};
+use crate::keys::{Key, Values};
+use crate::reading::Requirement;
+use crate::sample::ratio_of_means;
 use crate::series::{Simulated, labels};
-use crate::svg::canvas::{Font, Layer, Pen, Picture};
+use crate::svg::canvas::{Drawing, Font, Layer, Pen};
 use crate::svg::layout::{Heading, WIDE, width_of};
 use crate::svg::names::Names;
 use crate::svg::palette::{Ink, N_STEPS, step_at};
-use anyhow::Result;
 use experiment::number;
 use experiment::result::EndValue;
-use experiment::toml_reader::Error;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
     name: "heat-map",
-    shows: "the same as a share of one policy's: a row a policy, a column a variant; needs variants",
-    is_wide: true,
+    says: "the same as a share of one policy's: a row a policy, a column a variant; needs variants",
+    keys: &[Key::required("relative-to", Values::Label, "the policy")],
+    relations: Vec::new,
     needs: &[Requirement::Variants],
-    schema: || Keys::required([("relative-to", label())]).optional([("quantity", quantity())]),
-    read: |reading| Ok(Arc::new(read(reading)?)),
+    read: |reading| Ok(Arc::new(HeatMap { relative_to: reading.some_label("relative-to")?.1 })),
 };
 
 /// The picture is as wide as a page, unless its cells need less or more.
@@ -41,56 +41,58 @@ const KEY: f64 = 88.0;
 /// Values smaller than the largest by this factor have the first colour.
 const RANGE: f64 = 1000.0;
 
-/// Values of whole runs as a share of one policy's: one row for each policy, one column for each variant.
+/// The main value of the task as a share of one policy's: one row for each policy, one column for
+/// each variant.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HeatMap {
-    /// Label of the reference policy; if absent, values are not shown as shares.
-    pub relative_to: Option<String>,
-    /// The value; the main value of the task if absent.
-    pub value: Option<EndValue>,
-}
-
-fn read(reading: &Reading<'_, '_>) -> Result<HeatMap, Error> {
-    let Reading { table, panel, .. } = reading;
-    let field = table.field("relative-to");
-    let field = field.ok_or_else(|| table.missing("relative-to", "the label of a policy"))?;
-    Ok(HeatMap { relative_to: Some(read_reference(&field, panel)?), value: read_quantity(table, panel)? })
+    /// Label of the reference policy.
+    pub relative_to: String,
 }
 
 impl Plot for HeatMap {
-    fn kind(&self) -> &'static Kind {
-        &KIND
+    fn name(&self) -> &'static str {
+        KIND.name
     }
 
-    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Result<Option<String>> {
-        let Shown::Variants(variants) = shown else { return Ok(None) };
-        Ok(Some(render(self, title, variants, styles)))
+    fn is_wide(&self) -> bool {
+        true
+    }
+
+    fn draw(&self, title: Option<&str>, shown: Shown<'_>, styles: &PolicyStyles) -> Option<String> {
+        let Shown::Variants(variants) = shown else { return None };
+        Some(render(self, title, variants, styles))
     }
 }
 
-/// A mean and its standard error.
+/// A ratio in per cent and its standard error. A variant without the reference has none.
 type Cell = Option<(f64, f64)>;
 
+fn cell(Simulated { measured, .. }: &Simulated, label: &str, reference: &str, compared: EndValue) -> Cell {
+    let values = |policy| measured.values(policy, compared).ok();
+    let (above, below) = (values(measured.policy(label)?)?, values(measured.policy(reference)?)?);
+    let [above, below] = [&above, &below].map(|values| measured.result.observed(values));
+    let (ratio, se) = ratio_of_means(&above, &below);
+    (ratio.is_finite() && !se.is_infinite()).then_some((100.0 * ratio, 100.0 * se))
+}
+
 fn render(figure: &HeatMap, title: Option<&str>, variants: &[Simulated], styles: &PolicyStyles) -> String {
-    let reference = figure.relative_to.as_deref();
+    let results = || variants.iter().map(|variant| &variant.measured.result);
     let rows = labels(variants);
     let names: Vec<&str> = rows.iter().map(|label| styles.name(label)).collect();
-    let compared = end_values::compared(figure.value, variants.iter().map(|one| &one.measured.result));
-    let value = |label, one| end_values::value(one, label, reference, compared);
+    let compared = end_values::compared(None, results());
+    let value = |label, variant| cell(variant, label, &figure.relative_to, compared);
     let values: Vec<Vec<Cell>> =
         rows.iter().map(|label| variants.iter().map(|one| value(label, one)).collect()).collect();
     let scale = scale_of(&values);
 
-    let own_title = || match compared {
-        EndValue::Regret => "Regret of every policy in every variant".to_owned(),
-        EndValue::Accuracy => "Accuracy of every policy in every variant".to_owned(),
-        EndValue::Answer(_) => format!("{} of every policy in every variant", compared.heading()),
+    let (heading, what) = match compared {
+        EndValue::Regret => ("Regret", "regret at the end"),
+        EndValue::Accuracy => ("Accuracy", compared.words()),
+        EndValue::Answer(_) => (compared.heading(), compared.words()),
     };
-    let title = title.map_or_else(own_title, str::to_owned);
-    let of = reference.map_or_else(String::new, |label| format!(", % of {}", styles.name(label)));
-    let runs = runs_in_words(variants.iter().map(|variant| &variant.measured.result));
-    let what = format!("{}{of}", end_values::in_words_without_unit(compared));
-    let subtitle = format!("{what}; {runs}; small print: standard error");
+    let title = title.map_or_else(|| format!("{heading} of every policy in every variant"), str::to_owned);
+    let share = format!(", % of {}", styles.name(&figure.relative_to));
+    let subtitle = format!("{what}{share}; {}; small print: standard error", runs_in_words(results()));
 
     let grid = Grid::of(&names, &values, variants.len());
     let titles: Vec<String> = variants.iter().map(|variant| variant.title.clone()).collect();
@@ -113,23 +115,17 @@ fn render(figure: &HeatMap, title: Option<&str>, variants: &[Simulated], styles:
             draw_cell(&mut layer, &spot, *cell, &scale, &format!("{name}, {}", variant.title));
         }
     }
-    draw_key(&mut layer, &scale, grid.left, bottom + 16.0, &format!("{}{of}, log scale", compared.words()));
+    let key = format!("{}{share}, log scale", compared.words());
+    draw_key(&mut layer, &scale, grid.left, bottom + 16.0, &key);
 
-    let of_column = |place: usize| -> Vec<(&str, f64)> {
-        let rows = names.iter().zip(&values);
-        rows.filter_map(|(name, cells)| Some((*name, cells[place]?.0))).collect()
-    };
-    let table: Vec<(&str, Vec<(&str, f64)>)> =
-        titles.iter().enumerate().map(|(place, title)| (title.as_str(), of_column(place))).collect();
-    let description = format!("{subtitle}. {}", summary::of_table(&table));
-    let picture = Picture {
+    let drawing = Drawing {
         size,
         title: &title,
-        description: description.trim(),
+        description: &subtitle,
         has_cells: true,
         attributes: vec![("class", "plot whole".to_owned())],
     };
-    picture.finish(vec![layer])
+    drawing.finish(vec![layer])
 }
 
 /// The place of the cells.
@@ -144,11 +140,11 @@ impl Grid {
     fn of(names: &[&str], values: &[Vec<Cell>], n_columns: usize) -> Self {
         let longest = names.iter().map(|name| width_of(name, WIDE.tick)).fold(0.0, f64::max);
         let left = WIDE.edge + longest + 10.0;
-        let of_cell = |&(mean, se): &(f64, f64)| {
+        let width_of_cell = |&(mean, se): &(f64, f64)| {
             let (mean, error) = in_words(mean, se);
             width_of(&mean, MEAN_FONT).max(width_of(&error, ERROR_FONT)) + 8.0
         };
-        let needed = values.iter().flatten().flatten().map(of_cell).fold(0.0, f64::max);
+        let needed = values.iter().flatten().flatten().map(width_of_cell).fold(0.0, f64::max);
         let column = ((PAGE - left - WIDE.edge) / n_columns.max(1) as f64).min(WIDEST_COLUMN).max(needed);
         let right = left + (n_columns as f64 * column).max(BAR.0);
         Self { left, column, width: (right + WIDE.edge).max(NARROWEST) }

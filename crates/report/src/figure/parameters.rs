@@ -1,27 +1,26 @@
 //! One parameter of the instances, sorted from the largest to the smallest number: one line for each instance.
 
-use super::{Kind, Plot, PolicyStyles, Reading, Shown};
+use super::{Kind, Plot, PolicyStyles, Shown};
 use crate::axis::{Axis, Scale};
-use crate::reproduction::Panel;
-use crate::schema::{Keys, scale};
+use crate::keys::{Key, Values};
+use crate::reading::Reading;
 use crate::svg::{self, Chart, Curve, CurveStyle};
-use anyhow::Result;
-use experiment::models::{InstanceTable, for_readers};
-use experiment::schema;
-use experiment::toml_reader::{Error, Table, choice};
+use experiment::models::{InstanceTable, for_readers, lists};
+use experiment::toml_reader::{Error, choice};
 use itertools::Itertools as _;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
     name: "parameters",
-    shows: "one parameter of the users, its numbers from the largest to the smallest; a line an instance",
-    is_wide: false,
+    says: "one parameter of the users, its numbers from the largest to the smallest; a line an instance",
+    keys: &[Key::required(
+        "parameter",
+        Values::Names(|| lists().collect()),
+        "the name of a list parameter in specs, such as `theta` or `kappa`",
+    )],
+    relations: Vec::new,
     needs: &[],
-    schema: || {
-        let lists = schema::choice(&experiment::models::lists().map(|name| (name, "")).collect::<Vec<_>>());
-        Keys::required([("parameter", lists)]).optional([("scale", scale())])
-    },
-    read: |reading| Ok(Arc::new(read(reading)?)),
+    read,
 };
 
 /// Up to this number of ranks, every rank is a category with a marker.
@@ -34,42 +33,35 @@ pub struct Parameters {
     pub parameter: &'static str,
     /// The name of each instance, and its numbers. They are stored here because results do not have them.
     pub numbers: Vec<(String, Vec<f64>)>,
-    /// The scale of the horizontal axis.
-    pub scale: Scale,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Parameters, Error> {
-    let scale = reading.scale("scale")?.unwrap_or(Scale::Linear);
-    let key = read_parameter(reading.table, reading.panel)?;
-    let numbers = |one: InstanceTable| one.list(key).map(|list| (one.name.clone(), list.to_vec()));
-    let numbers = reading.panel.instances().into_iter().filter_map(numbers).collect();
-    Ok(Parameters { parameter: for_readers(key), numbers, scale })
-}
-
-/// Reads the name in files of a list parameter that some instance has.
-fn read_parameter(table: &Table<'_>, panel: &Panel) -> Result<&'static str, Error> {
-    let lists = panel.variants.iter().flat_map(|variant| variant.experiment.instances().lists());
-    let known: Vec<(&str, &'static str)> = lists.map(|key| (key, key)).unique().collect();
+fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
+    let (panel, table) = (reading.panel()?, reading.table);
+    let known = panel.variants.iter().flat_map(|variant| variant.experiment.instances().lists());
+    let known = known.unique().map(|key| (key, key)).collect_vec();
     let field = table.field("parameter").ok_or_else(|| {
         let names = known.iter().map(|(name, _)| format!("{name:?}")).join(", ");
         table.missing("parameter", &format!("one of {names}"))
     })?;
-    choice(&field, &known, "parameter")
+    let key = choice(&field, &known, "parameter")?;
+    let numbers = |one: InstanceTable| one.list(key).map(|list| (one.name.clone(), list.to_vec()));
+    let numbers = panel.instances().into_iter().filter_map(numbers).collect();
+    Ok(Arc::new(Parameters { parameter: for_readers(key), numbers }))
 }
 
 impl Plot for Parameters {
-    fn kind(&self) -> &'static Kind {
-        &KIND
+    fn name(&self) -> &'static str {
+        KIND.name
     }
 
-    fn draw(&self, title: Option<&str>, _: Shown<'_>, _: &PolicyStyles) -> Result<Option<String>> {
-        svg::render(&chart(self, title)).map(Some)
+    fn draw(&self, title: Option<&str>, _: Shown<'_>, _: &PolicyStyles) -> Option<String> {
+        Some(svg::render(&chart(self, title)))
     }
 }
 
 pub(super) fn chart(figure: &Parameters, title: Option<&str>) -> Chart {
     let longest = figure.numbers.iter().map(|(_, numbers)| numbers.len()).max().unwrap_or(0);
-    let named = figure.scale == Scale::Linear && longest <= FEW;
+    let named = longest <= FEW;
     // Categories count from zero, ranks from one.
     let first = if named { 0.0 } else { 1.0 };
     let curve = |(number, (name, numbers)): (usize, &(String, Vec<f64>))| {
@@ -83,12 +75,11 @@ pub(super) fn chart(figure: &Parameters, title: Option<&str>) -> Chart {
     Chart {
         title: title.map_or_else(|| format!("{}, sorted", figure.parameter), str::to_owned),
         subtitle: "the numbers of each instance, from the largest to the smallest".to_owned(),
-        x: match figure.scale {
-            Scale::Linear if named => Axis::new(Scale::Linear, -0.5, longest as f64 - 0.5),
-            Scale::Linear => Axis::new(Scale::Linear, 0.0, longest as f64),
-            Scale::Log => Axis::new(Scale::Log, 1.0, longest as f64),
+        x: if named {
+            Axis::new(Scale::Linear, -0.5, longest as f64 - 0.5)
+        } else {
+            Axis::new(Scale::Linear, 0.0, longest as f64)
         },
-        summary: String::new(),
         x_label: "rank".to_owned(),
         y: Axis::rounded(values().fold(0.0, f64::min), values().fold(0.0, f64::max)),
         y_label: figure.parameter.to_owned(),

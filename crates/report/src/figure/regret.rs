@@ -1,22 +1,38 @@
 //! Cumulative expected regret over rounds.
 
-use super::curves::{OverRounds, Value, highest};
-use super::summary::Best;
-use super::{Band, Kind, Reading, Requirement, Rounds};
+use super::curves::{FROM, OverRounds, SCALE, VARIANT, Value, highest};
+use super::{Band, Kind, Rounds};
 use crate::axis::{Axis, Scale};
-use crate::schema::{Keys, names, rounds, scale};
+use crate::keys::{Key, Values};
+use crate::reading::{Requirement, SCALES};
 use crate::svg::Curve;
 use experiment::result::{Bound, Curves, ResultFile};
-use experiment::toml_reader::Error;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
     name: "regret",
-    shows: "cumulative expected regret; the curves of all variants together",
-    is_wide: false,
+    says: "cumulative expected regret; the curves of all variants together",
+    keys: &[
+        Key::optional(
+            "band",
+            Values::Names(|| BANDS.map(|(name, _)| name).to_vec()),
+            "`\"confidence\"` by default, `\"deciles\"` of the runs, their `\"range\"`, or `\"none\"`",
+        ),
+        SCALE,
+        Key::optional(
+            "y-scale",
+            Values::Names(|| SCALES.map(|(name, _)| name).to_vec()),
+            "by default `\"log\"` if more than half of the policies with regret end below a tenth of the largest, otherwise `\"linear\"`",
+        ),
+        FROM,
+        VARIANT,
+    ],
+    relations: Vec::new,
     needs: &[Requirement::Rounds],
-    schema: || Keys::none().optional([("band", names(BANDS)), ("y-scale", scale())]).optional(rounds()),
-    read: |reading| Ok(Arc::new(read(reading)?)),
+    read: |reading| {
+        let rounds = Rounds::read(reading, &BANDS)?;
+        Ok(Arc::new(Regret { rounds, y_scale: reading.scale("y-scale")? }))
+    },
 };
 
 /// Bands by their names in files.
@@ -39,15 +55,9 @@ pub struct Regret {
     pub y_scale: Option<Scale>,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Regret, Error> {
-    let (band, scale, y_scale) = (reading.band(&BANDS)?, reading.scale("scale")?, reading.scale("y-scale")?);
-    Ok(Regret { rounds: Rounds::read(reading, band, scale)?, y_scale })
-}
-
 impl OverRounds for Regret {
-    const ROW: &'static Kind = &KIND;
+    const NAME: &'static str = KIND.name;
     const TITLE: &'static str = "Cumulative regret";
-    const BEST: Best = Best::Lowest;
 
     fn rounds(&self) -> &Rounds {
         &self.rounds

@@ -1,43 +1,44 @@
 //! The shares of subsets of the items of a preference matrix that have a Condorcet winner, or are in a total order, by size.
 
-use super::{Kind, Plot, PolicyStyles, Reading, Requirement, Shown};
+use super::{Kind, Plot, PolicyStyles, Shown};
 use crate::axis::{Axis, Scale};
-use crate::schema::Keys;
+use crate::reading::{Reading, Requirement};
 use crate::subset_shares::{Shares, shares};
 use crate::svg::{self, Chart, Curve, CurveStyle};
-use anyhow::Result;
 use click_models::PreferenceMatrix;
 use experiment::toml_reader::Error;
 use std::sync::Arc;
 
 pub(super) static KIND: Kind = Kind {
     name: "subsets",
-    shows: "of dueling users: how often a random subset of the items has a Condorcet winner (exact), and how often it is in a total order (100,000 subsets of each size)",
-    is_wide: false,
+    says: "of dueling users: how often a random subset of the items has a Condorcet winner (exact), and how often it is in a total order (100,000 subsets of each size)",
+    keys: &[],
+    relations: Vec::new,
     needs: &[Requirement::Duels],
-    schema: || Keys::none(),
-    read: |reading| Ok(Arc::new(read(reading)?)),
+    read,
 };
 
 /// The shares of subsets of items that have a winner, or are in order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subsets {
-    /// The preferences. The shares are computed when the figure is drawn, because for hundreds of items that takes seconds.
+    /// The preferences. The shares are computed when the figure is drawn, which takes seconds for
+    /// hundreds of items.
     pub matrix: PreferenceMatrix,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Subsets, Error> {
-    let matrix = reading.panel.matrix().ok_or_else(|| reading.kind.error("the panel has no preferences"))?;
-    Ok(Subsets { matrix: matrix.clone() })
+fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
+    let matrix =
+        reading.panel()?.matrix().ok_or_else(|| reading.kind.error("the panel has no preferences"))?;
+    Ok(Arc::new(Subsets { matrix: matrix.clone() }))
 }
 
 impl Plot for Subsets {
-    fn kind(&self) -> &'static Kind {
-        &KIND
+    fn name(&self) -> &'static str {
+        KIND.name
     }
 
-    fn draw(&self, title: Option<&str>, _: Shown<'_>, _: &PolicyStyles) -> Result<Option<String>> {
-        svg::render(&chart(title, &shares(&self.matrix)?)).map(Some)
+    fn draw(&self, title: Option<&str>, _: Shown<'_>, _: &PolicyStyles) -> Option<String> {
+        Some(svg::render(&chart(title, &shares(&self.matrix))))
     }
 }
 
@@ -50,7 +51,6 @@ pub fn chart(title: Option<&str>, shares: &Shares) -> Chart {
     Chart {
         title: title.unwrap_or("Random subsets of the items").to_owned(),
         subtitle: "share of the subsets of each size".to_owned(),
-        summary: String::new(),
         x: Axis::new(Scale::Linear, 0.0, shares.condorcet.len() as f64),
         x_label: "items in the subset".to_owned(),
         y: Axis::rounded(0.0, 1.0),

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::fields::{read_quantity, tables};
+use super::fields::tables;
 use super::{Extent, Panel, Reproduction};
-use crate::claims::{Claim, Kind, Reading, Test, Untested, Verdict};
+use crate::claims::{Claim, KINDS, Kind, Test, Untested, Verdict};
+use crate::reading::{Reading, read_quantity};
 use experiment::result::EndValue;
 use experiment::toml_reader::{Error, Field, Table, all, choice, collect, one_of};
 
@@ -155,11 +156,22 @@ fn read_test(
     panel: Option<&Panel>,
     reproduction: &Reproduction,
 ) -> Result<(Arc<dyn Test>, EndValue), Error> {
-    let value = read_value(test, panel)?;
+    let value = match panel {
+        Some(panel) => read_quantity(test, panel)?.unwrap_or(EndValue::of_task(panel.task())),
+        None => EndValue::Regret,
+    };
     let kind: Field<'_> = test.required("kind")?;
+    if let Some(Panel { name, variants, .. }) = panel
+        && variants.iter().any(|variant| variant.experiment.runs_per_draw() > 1)
+    {
+        return Err(kind.error(format!(
+            "several runs of panel {name:?} meet the same users, and claims are tested on independent runs: \
+             expected no runs-per-draw"
+        )));
+    }
     let printed = reproduction.printed.as_ref();
     let reading = Reading { claim, table: test, kind, panel, printed, value };
-    Ok((Kind::named(&reading.kind)?.read(&reading)?, value))
+    Ok((Kind::read(&KINDS, &reading)?, value))
 }
 
 /// Reads the known verdict of a claim, and the evidence for it.
@@ -174,10 +186,4 @@ fn read_known(table: &Table<'_>) -> Result<(Verdict, String), Error> {
     }
     table.finish()?;
     Ok((verdict, evidence))
-}
-
-/// Reads the value that is judged: the main value of the panel's task, unless another quantity is named.
-fn read_value(table: &Table<'_>, panel: Option<&Panel>) -> Result<EndValue, Error> {
-    let Some(panel) = panel else { return Ok(EndValue::Regret) };
-    Ok(read_quantity(table, panel)?.unwrap_or(EndValue::of_task(panel.task())))
 }

@@ -2,7 +2,7 @@
 
 use super::fields::{read_title, tables};
 use super::{DataSource, Extent, Panel, Paper, Printed, Reproduction, panels};
-use crate::claims::Row;
+use crate::claims::PrintedRow;
 use experiment::SpecContext;
 use experiment::models::InstanceTable;
 use experiment::toml_reader::{Error, Field, Table, all, one_of};
@@ -121,7 +121,7 @@ fn read_names(
 
 /// Reads a printed table. Each row names one of the `known` instances. Without `known`, because a log replaces them, any name is accepted.
 fn read_printed(table: &Table<'_>, known: Option<&[InstanceTable]>) -> Result<Printed, Error> {
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<PrintedRow> = Vec::new();
     let list: Field<'_> = table.required("rows")?;
     for row in list.get::<Vec<Table<'_>>>()? {
         let field: Field<'_> = row.required("instance")?;
@@ -142,7 +142,7 @@ fn read_printed(table: &Table<'_>, known: Option<&[InstanceTable]>) -> Result<Pr
         for key in row.keys().into_iter().filter(|key| *key != "instance") {
             printed.push((key.to_owned(), row.required::<f64>(key)?));
         }
-        rows.push(Row {
+        rows.push(PrintedRow {
             name,
             theta: theta.map(|(_, theta)| theta.numbers().to_vec()).unwrap_or_default(),
             printed,

@@ -2,9 +2,11 @@
 
 use super::fields::{read_title, tables};
 use super::{Extent, Panel, Paper, PrintedValue, Variant};
-use crate::figure::{Figure, Kind, Reading};
+use crate::figure::Figure;
+use crate::reading::Reading;
 use crate::report_dir::{CLAIMS, PAGE};
 use crate::series::Series;
+use experiment::result::EndValue;
 use experiment::toml_reader::{Error, Faults, Field, Table, all, collect, one_of};
 use experiment::{Experiment, Overrides, SpecContext, Task};
 
@@ -347,8 +349,8 @@ fn read_overrides(table: &Table<'_>, experiment: &Experiment) -> Result<Override
 }
 
 fn read_figure(table: &Table<'_>, panel: &Panel) -> Result<Figure, Error> {
-    let reading = Reading { table, kind: table.required("kind")?, panel };
-    Kind::named(&reading.kind)?.read(&reading)
+    let (kind, value) = (table.required("kind")?, EndValue::of_task(panel.task()));
+    Figure::read(&Reading { table, kind, claim: table, panel: Some(panel), printed: None, value })
 }
 
 fn read_printed(list: &[&Table<'_>], panel: &Panel) -> Result<Vec<PrintedValue>, Error> {

@@ -1,7 +1,8 @@
 //! The schema of `claims.toml`.
 
-use super::{any_text, keys_of_all, quantity};
-use crate::claims::{KINDS, Verdict};
+use super::any_text;
+use crate::claims::{KINDS, Kind, Verdict};
+use crate::keys::QUANTITY;
 use experiment::schema::{DIALECT, array, choice, described, object_of, reference, refuse, with};
 use serde_json::{Value, json};
 
@@ -51,20 +52,10 @@ pub fn claims() -> Value {
             "$schema": DIALECT,
             "title": "Claims of a paper",
             "description": "Each claim as a statistical test, with its known verdict. `click-bandits reproduce` judges them.",
-            "$defs": { "claim": claim, "test": test(), "known": known, "quick": quick() },
+            "$defs": { "claim": claim, "test": Kind::schema(&KINDS, &[(QUANTITY.name, QUANTITY.schema())]), "known": known, "quick": quick() },
         }),
     );
     root
-}
-
-fn test() -> Value {
-    let kinds = KINDS.map(|kind| (kind.name, kind.holds));
-    let mut properties = keys_of_all(KINDS.map(|kind| (kind.schema)()));
-    properties.insert("kind".to_owned(), described(&choice(&kinds), "What is tested."));
-    properties.insert("quantity".to_owned(), quantity());
-    let conditions: Vec<Value> =
-        KINDS.iter().map(|kind| (kind.schema)().condition(kind.name, &["quantity"])).collect();
-    json!({ "type": "object", "properties": properties, "required": ["kind"], "allOf": conditions })
 }
 
 /// What a quick check tests in the place of a claim, or why it does not.

@@ -1,12 +1,12 @@
 //! The schema of `experiment.toml`.
 
-use super::{above_0, any_text, keys_of_all, link};
-use crate::figure::KINDS;
+use super::any_text;
+use crate::figure::{KINDS, Kind};
 use crate::report_dir::{CLAIMS, PAGE};
 use crate::reproduction::MAX_TITLE;
 use experiment::schema::{
-    DIALECT, array, choice, definitions, described, entries, instance, integer, keys, object, object_of,
-    reference, refuse, seed, subsets, users_or_instances, with, with_task,
+    DIALECT, above, array, choice, definitions, described, entries, instance, integer, keys, object,
+    object_of, reference, refuse, seed, subsets, users_or_instances, with, with_task,
 };
 use experiment::spec::{HORIZONS, RUNS};
 use experiment::{Experiment, Task, models::MODELS};
@@ -38,6 +38,7 @@ pub fn experiment() -> Value {
     properties.extend(entries(own));
     let mut root = object(properties, &["name", "title", "papers", "panels"]);
     let mut definitions = definitions();
+    let heading = described(&any_text(), "The heading; by default that of the kind.");
     let own = [
         ("instance", instance(false)),
         (
@@ -57,7 +58,7 @@ pub fn experiment() -> Value {
         ),
         ("source", object_of([("text", any_text()), ("link", link()), ("licence", any_text())], &["text"])),
         ("table", table()),
-        ("figure", figure()),
+        ("figure", Kind::schema(&KINDS, &[("title", heading)])),
         ("printed", printed()),
         ("panel", panel()),
         ("variant", variant()),
@@ -73,6 +74,11 @@ pub fn experiment() -> Value {
         }),
     );
     root
+}
+
+/// A web address.
+fn link() -> Value {
+    json!({ "type": "string", "pattern": "^https?://", "format": "uri" })
 }
 
 /// The keys of a simulation that tables may share.
@@ -132,7 +138,7 @@ fn panel() -> Value {
 fn variant() -> Value {
     let figure = format!("{}$", in_any_case(".svg"));
     let title = json!({ "allOf": [reference("title"), { "maxLength": MAX_TITLE }] });
-    let size = described(&above_0(), "The number by which variants differ, for fits.");
+    let size = described(&above(0, None), "The number by which variants differ, for fits.");
     let mut quick = quick();
     with(&mut quick["properties"], &json!({ "title": title, "size": size }));
     let own = [
@@ -184,17 +190,6 @@ fn table() -> Value {
         "additionalProperties": { "type": "number" },
     });
     object_of([("title", any_text()), ("rows", array(&row, 1..=u64::MAX))], &["title", "rows"])
-}
-
-fn figure() -> Value {
-    let kinds = KINDS.map(|kind| (kind.name, kind.shows));
-    let mut properties = keys_of_all(KINDS.map(|kind| (kind.schema)()));
-    properties.insert("kind".to_owned(), described(&choice(&kinds), "What is shown."));
-    properties
-        .insert("title".to_owned(), described(&any_text(), "The heading; by default that of the kind."));
-    let conditions: Vec<Value> =
-        KINDS.iter().map(|kind| (kind.schema)().condition(kind.name, &["title"])).collect();
-    json!({ "type": "object", "properties": properties, "required": ["kind"], "allOf": conditions })
 }
 
 /// A value that a paper prints. The task decides which one.

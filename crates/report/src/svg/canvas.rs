@@ -219,7 +219,7 @@ impl Layer {
 
 /// A picture.
 #[derive(Debug)]
-pub(crate) struct Picture<'a> {
+pub(crate) struct Drawing<'a> {
     /// Width and height.
     pub(crate) size: (f64, f64),
     /// Its name for readers who do not see it.
@@ -232,7 +232,7 @@ pub(crate) struct Picture<'a> {
     pub(crate) attributes: Vec<(&'static str, String)>,
 }
 
-impl Picture<'_> {
+impl Drawing<'_> {
     /// The SVG document with these drawings.
     pub(crate) fn finish(self, drawings: Vec<Layer>) -> String {
         let (width, height) = (length(self.size.0), length(self.size.1));
@@ -374,7 +374,7 @@ mod tests {
         layer.text("", nasty, (0.0, 0.0), Font::start(12.0), None);
         layer.set("data-label", nasty);
         layer.title(nasty);
-        let picture = Picture {
+        let picture = Drawing {
             size: (10.0, 10.0),
             title: nasty,
             description: nasty,

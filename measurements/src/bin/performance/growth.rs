@@ -37,7 +37,7 @@ pub(crate) fn draw(folder: &Path, repetitions: usize) -> Result<()> {
             PLAYERS.iter().map(|player| row(&growth, player, repetitions)).collect();
         print(&growth, &measured);
         let path = folder.join(growth.file);
-        fs::write(&path, render(&chart(&growth, &measured))?)
+        fs::write(&path, render(&chart(&growth, &measured)))
             .with_context(|| format!("writing {}", path.display()))?;
     }
     Ok(())
@@ -137,7 +137,6 @@ fn chart(growth: &Growth, measured: &[Vec<f64>]) -> Chart {
     Chart {
         title: growth.title.to_owned(),
         subtitle: growth.subtitle.to_owned(),
-        summary: String::new(),
         x: Axis::new(Scale::Log, first, last),
         x_label: growth.x_label.to_owned(),
         y: Axis::new(Scale::Log, low, high),

@@ -72,7 +72,7 @@ fn every_kind_of_claim_counts_its_comparisons() {
     let all: [(Arc<dyn Test>, usize); 12] = [
         (Arc::new(ordered(&three, &["d", "e"], None)), 6),
         (Arc::new(all_by(&three, &Divisor::Optimum, last, Limits::AtMost(0.1))), 3),
-        (Arc::new(all_by(&three, &Divisor::Bound(None), last, Limits::AtMost(1.0))), 3),
+        (Arc::new(all_by(&three, &Divisor::Bound, last, Limits::AtMost(1.0))), 3),
         (Arc::new(parallel(0.1)), 2),
         // Three pairs with two sides each.
         (Arc::new(same(&three, 0.1)), 6),

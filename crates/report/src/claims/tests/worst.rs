@@ -76,7 +76,7 @@ fn every_worst_run_has_to_be_below_every_other() {
     assert_eq!(of(&["one", "three"], &["two"]), Verdict::Contradicted);
     let uneven = variants(vec![("a", ending(&[("p", ends(1.0))])), ("b", ending(&[("p", vec![1.0; 7])]))]);
     let error = judged(worst(&["a/p"], &["b/p"], 1.0), 0.001, &uneven).unwrap_err();
-    assert!(format!("{error:#}").contains("different numbers of runs, 100 and 7"), "{error:#}");
+    assert!(error.to_string().contains("different numbers of runs, 100 and 7"), "{error}");
 }
 
 /// Of two policies with the same distribution, the claim is reproduced, and contradicted, with a probability of at most the level.

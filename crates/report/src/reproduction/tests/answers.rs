@@ -124,8 +124,7 @@ fn figures_and_claims_are_about_the_main_value_of_the_task() {
     let [alone, budgets, sizes] = reproduction.panels.as_slice() else { panic!("three panels") };
     assert_eq!((alone.task(), budgets.task()), (Task::Identify, Task::Budget));
     assert_eq!(read_quick(EXPERIMENT, CLAIMS).unwrap().panels[0].variants[0].experiment.horizon(), 100);
-    let kinds =
-        |panel: &Panel| panel.figures.iter().map(|figure| figure.plot.kind().name).collect::<Vec<_>>();
+    let kinds = |panel: &Panel| panel.figures.iter().map(|figure| figure.plot.name()).collect::<Vec<_>>();
     assert_eq!((kinds(alone), kinds(budgets)), (vec!["final"], vec!["final"]));
     assert_eq!(budgets.printed[0].value, 0.1);
     assert_eq!((kinds(sizes), sizes.variants[2].size), (vec!["fit"], Some(3.0)));
@@ -159,7 +158,7 @@ const FAULTS: &[(&str, &str, &str)] = &[
     (
         ALONE,
         "figures = [{ kind = \"final\", relative-to = \"batrac\" }]",
-        "panels[0].figures[0].relative-to: the panel has no variants",
+        "panels[0].figures[0].relative-to: unknown key",
     ),
     (ALONE, "horizon = 9", "panels[0]"),
     ("wrong = 0.1", "regret = 0.1", "panels[1].printed[0].wrong: missing key"),

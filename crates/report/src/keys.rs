@@ -1,0 +1,174 @@
+//! The kinds of claims and of figures with their keys in files, as data. A kind's row is the source
+//! of its reader's name and checks, its schema, and its lines in the tables of the README.
+
+use crate::reading::{Reading, Requirement};
+use experiment::result::Quantity;
+use experiment::schema::{above, array, choice, described, entries, integer, object_of, probability, with};
+use experiment::spec::HORIZONS;
+use experiment::toml_reader::{Error, choice as read_choice};
+use itertools::Itertools as _;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// A kind of claim (`T` is a test) or of figure (`T` is a plot).
+pub(crate) struct Kind<T: ?Sized> {
+    /// The value of the key `kind`.
+    pub(crate) name: &'static str,
+    /// What has to hold, or what is shown; in Markdown.
+    pub(crate) says: &'static str,
+    pub(crate) keys: &'static [Key],
+    /// Relations between the keys, as conditions of the schema.
+    pub(crate) relations: fn() -> Vec<Value>,
+    pub(crate) needs: &'static [Requirement],
+    pub(crate) read: fn(&Reading<'_, '_>) -> Result<Arc<T>, Error>,
+}
+
+/// A key of a claim's test or of a figure.
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) values: Values,
+    pub(crate) is_required: bool,
+    /// In Markdown; without it for a key that may be absent.
+    pub(crate) meaning: &'static str,
+}
+
+/// The values of a key.
+pub(crate) enum Values {
+    /// Names of series, each once, at least this number.
+    Series(u64),
+    /// Names of series, or one of these words.
+    SeriesOr(&'static [&'static str]),
+    Label,
+    Text,
+    Round,
+    TwoRounds,
+    Numbers,
+    Above0,
+    Factor,
+    Power,
+    Probability,
+    InsideUnit,
+    Decimals,
+    /// One of these words.
+    Names(fn() -> Vec<&'static str>),
+    /// Some of these words.
+    ListOf(fn() -> Vec<&'static str>),
+}
+
+impl Key {
+    pub(crate) const fn required(name: &'static str, values: Values, meaning: &'static str) -> Self {
+        Self { name, values, is_required: true, meaning }
+    }
+
+    pub(crate) const fn optional(name: &'static str, values: Values, meaning: &'static str) -> Self {
+        Self { name, values, is_required: false, meaning }
+    }
+
+    pub(crate) fn schema(&self) -> Value {
+        described(&self.values.schema(), self.meaning)
+    }
+}
+
+pub(crate) const ROUND: Key = Key::optional("t", Values::Round, "a checkpoint, the last by default");
+pub(crate) const SLOPE: Key =
+    Key::optional("slope", Values::TwoRounds, "two checkpoints, `[t1, t2]`, in place of `t`");
+pub(crate) const FACTOR: Key = Key::optional("factor", Values::Factor, "1 by default");
+pub(crate) const LEAST: Key = Key::optional("least", Values::Above0, "the lower limit");
+pub(crate) const MOST: Key = Key::optional("most", Values::Above0, "the upper limit");
+pub(crate) const QUANTITY: Key =
+    Key::optional("quantity", Values::Names(quantities), "by default the main one of the task");
+
+fn quantities() -> Vec<&'static str> {
+    Quantity::ALL.map(Quantity::name).into_iter().chain(["regret", "accuracy"]).collect()
+}
+
+impl Values {
+    pub(crate) fn schema(&self) -> Value {
+        let text = json!({ "type": "string" });
+        let one_of = |names: Vec<&'static str>| choice(&names.iter().map(|name| (*name, "")).collect_vec());
+        match self {
+            Self::Series(least) => {
+                let series =
+                    json!({ "type": "array", "minItems": least, "uniqueItems": true, "items": text });
+                described(&series, "Labels of policies; in a panel with variants VARIANT/POLICY.")
+            }
+            Self::SeriesOr(words) => {
+                json!({ "oneOf": [Self::Series(1).schema(), one_of(words.to_vec())] })
+            }
+            Self::Label | Self::Text => text,
+            Self::Round => integer(&HORIZONS),
+            Self::TwoRounds => array(&integer(&HORIZONS), 2..=2),
+            Self::Numbers => {
+                json!({ "type": "array", "minItems": 3, "items": above(0, None), "uniqueItems": true })
+            }
+            Self::Above0 => above(0, None),
+            Self::Factor => json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1e6, "default": 1 }),
+            Self::Power => {
+                json!({ "type": "number", "minimum": -10, "maximum": 10, "not": { "const": 0 }, "default": 1 })
+            }
+            Self::Probability => probability(),
+            Self::InsideUnit => above(0, Some(1.0)),
+            Self::Decimals => integer(&(0..=12)),
+            Self::Names(names) => one_of(names()),
+            Self::ListOf(names) => array(&one_of(names()), 1..=u64::MAX),
+        }
+    }
+}
+
+/// At least one of the limits is given.
+pub(crate) fn has_a_limit() -> Value {
+    json!({ "anyOf": [{ "required": ["least"] }, { "required": ["most"] }] })
+}
+
+/// Two keys exclude each other.
+pub(crate) fn not_both(one: &str, other: &str) -> Value {
+    json!({ "not": { "required": [one, other] } })
+}
+
+impl<T: ?Sized> Kind<T> {
+    /// Reads a test or figure of the kind that the table names, and refuses keys of other kinds.
+    pub(crate) fn read(kinds: &[&'static Self], reading: &Reading<'_, '_>) -> Result<Arc<T>, Error> {
+        let named = kinds.iter().map(|kind| (kind.name, *kind)).collect_vec();
+        let kind = read_choice(&reading.kind, &named, "kind")?;
+        kind.needs.iter().try_for_each(|need| need.check(reading))?;
+        let read = (kind.read)(reading)?;
+        reading.table.finish()?;
+        Ok(read)
+    }
+
+    /// The schema of a table with one of these kinds. `shared` are keys of every kind.
+    pub(crate) fn schema(kinds: &[&'static Self], shared: &[(&str, Value)]) -> Value {
+        let any = || shared.iter().map(|(key, _)| *key).chain(["kind"]).map(|key| (key, Value::Bool(true)));
+        let names = kinds.iter().map(|kind| (kind.name, kind.says)).collect_vec();
+        // Editors that do not look into conditions complete the keys of all kinds.
+        let all = kinds.iter().flat_map(|kind| kind.keys).map(|key| (key.name, Value::Bool(true)));
+        let mut properties: Map<String, Value> = entries(all.collect_vec());
+        properties.extend(entries(shared.to_vec()));
+        properties.insert("kind".to_owned(), choice(&names));
+        let condition = |kind: &&Self| {
+            let own = kind.keys.iter().map(|key| (key.name, key.schema()));
+            let required = kind.keys.iter().filter(|key| key.is_required).map(|key| key.name).collect_vec();
+            let mut then = object_of(any().chain(own).collect_vec(), &required);
+            let relations = (kind.relations)();
+            if !relations.is_empty() {
+                with(&mut then, &json!({ "allOf": relations }));
+            }
+            let is_it = json!({ "properties": { "kind": { "const": kind.name } }, "required": ["kind"] });
+            json!({ "if": is_it, "then": then })
+        };
+        let conditions = kinds.iter().map(condition).collect_vec();
+        json!({ "type": "object", "properties": properties, "required": ["kind"], "allOf": conditions })
+    }
+
+    /// A Markdown table of these kinds; `says` is the head of its last column.
+    pub(crate) fn table(kinds: &[&'static Self], says: &str) -> String {
+        let row = |kind: &&Self| {
+            let key = |key: &Key| {
+                let optional = if key.is_required { "" } else { " (optional)" };
+                format!("`{}`{optional}: {}", key.name, key.meaning)
+            };
+            format!("| `{}` | {} | {} |\n", kind.name, kind.keys.iter().map(key).join("; "), kind.says)
+        };
+        format!("| `kind` | keys | {says} |\n|---|---|---|\n{}", kinds.iter().map(row).collect::<String>())
+    }
+}
