@@ -14,7 +14,7 @@ use crate::message::{type_error, value_error};
 use crate::task::{count, size};
 use experiment::manifest::Program;
 use experiment::{Claim, Experiment, Overrides, Parts, ResultDir, RunError, Runner, SPEC, Shard};
-use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use report::Drawing;
@@ -39,13 +39,6 @@ fn failure(error: &(dyn std::error::Error + 'static)) -> PyErr {
     match error.downcast_ref::<RunError>() {
         Some(RunError::File(_)) => PyOSError::new_err(text),
         _ => value_error(text),
-    }
-}
-
-fn failure_of_any(error: &anyhow::Error) -> PyErr {
-    match error.downcast_ref::<RunError>() {
-        Some(error) => failure(error),
-        None => PyRuntimeError::new_err(format!("{error:#}")),
     }
 }
 
@@ -195,7 +188,7 @@ fn played(
     fault.check()?;
     let measured = measured?.map_err(|error| failure(&error))?;
     let written = py.detach(|| report::write_simulation(claimed, measured, &drawing));
-    let simulation = written.map_err(|error| failure_of_any(&error))?;
+    let simulation = written.map_err(|error| failure(&error))?;
     Ok(Simulation::new(simulation.ran.measured, figures, Some(out.clone())))
 }
 

@@ -5,7 +5,7 @@ use anyhow::Result;
 use experiment::Finished;
 use experiment::number::{self, counted, grouped};
 use itertools::Itertools as _;
-use report::compared::{Compared, Row};
+use report::compared::{Compared, ComparedQuantity};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -82,7 +82,7 @@ fn text(compared: &Compared, dirs: &[String; 2]) -> String {
 /// A line for each quantity; one for all quantities of a policy whose runs are the same.
 fn table(compared: &Compared) -> String {
     let mut rows = vec![["policy", "quantity", "first", "second", "difference", "z"].map(str::to_owned)];
-    let is_same = |row: &Row| row.equal_runs.is_some() && row.equal_runs == compared.run_by_run;
+    let is_same = |row: &ComparedQuantity| row.equal_runs.is_some() && row.equal_runs == compared.run_by_run;
     let mut same: Vec<&str> = Vec::new();
     for row in &compared.rows {
         if is_same(row) {
@@ -126,7 +126,8 @@ fn how(compared: &Compared) -> String {
         (_, None) if compared.same_bytes => "result.json has the same bytes.".to_owned(),
         (Some(runs), _) => {
             let differing = compared.rows.iter().filter(|row| row.equal_runs != Some(*runs));
-            let equal = |row: &Row| format!("{} {}", row.policy, grouped(row.equal_runs.unwrap_or(0)));
+            let equal =
+                |row: &ComparedQuantity| format!("{} {}", row.policy, grouped(row.equal_runs.unwrap_or(0)));
             let equal: Vec<String> = differing.map(equal).unique().collect();
             let equal = match equal.len() {
                 0 => String::new(),
@@ -162,7 +163,7 @@ fn policies(compared: &Compared) -> Option<String> {
 
 fn verdict(compared: &Compared) -> String {
     let fewest = compared.runs[0].min(compared.runs[1]);
-    let differing: Vec<&Row> = compared.differing().collect();
+    let differing: Vec<&ComparedQuantity> = compared.differing().collect();
     let correction = match compared.comparisons {
         0 | 1 => String::new(),
         many => format!(" after correction for {} comparisons", grouped(many as u64)),

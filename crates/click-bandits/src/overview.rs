@@ -11,7 +11,7 @@ use experiment::result::PolicyResult;
 use experiment::timing::PolicyTiming;
 use experiment::{Experiment, Measured, ResultFile, Runner, number};
 use itertools::Itertools as _;
-use report::{Drawing, PanelRun, Simulation, Standing};
+use report::{Drawing, Leaderboard, PanelRun, Simulation};
 use std::fmt;
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(crate) struct Overview<'a> {
     /// The simulation.
     pub(crate) simulation: &'a PanelRun,
     /// Which policy is ahead.
-    pub(crate) standing: &'a Standing,
+    pub(crate) standing: &'a Leaderboard,
     /// The directory of its files.
     pub(crate) out: &'a Path,
 }
@@ -46,13 +46,13 @@ pub(crate) fn simulate_and_say(
         ));
     }
     if json {
-        let standing = Standing::of_runs(&ran.measured)?;
+        let standing = Leaderboard::of_runs(&ran.measured)?;
         return terminal::put(&terminal::json(&Document::of(&ran.measured.result, &standing))?);
     }
     if options.quiet {
         return Ok(());
     }
-    let standing = Standing::of_runs(&ran.measured)?;
+    let standing = Leaderboard::of_runs(&ran.measured)?;
     terminal::say(&Overview { simulation: &ran, standing: &standing, out })
 }
 
@@ -103,7 +103,7 @@ const SPEED: &str = "rounds/CPU-s";
 /// A policy in the table: its label, and its cells with their heads.
 type Row<'a> = (&'a str, Vec<(&'static str, String)>);
 
-fn row<'a>(standing: &Standing, policy: &'a PolicyResult, time: &PolicyTiming) -> Row<'a> {
+fn row<'a>(standing: &Leaderboard, policy: &'a PolicyResult, time: &PolicyTiming) -> Row<'a> {
     let value = number::with_error;
     let share = |share: f64| format!("{} %", number::significant(100.0 * share, 3));
     let place = standing.places.iter().find(|place| place.label == policy.label);
@@ -163,7 +163,7 @@ mod tests {
         let drawing = Drawing::of(&Runner::new(&experiment));
         let simulation = simulate(&experiment, out.path(), &drawing, options).unwrap().ran;
         assert!(out.path().join("final.svg").is_file() && out.path().join("index.html").is_file());
-        let standing = Standing::of_runs(&simulation.measured).unwrap();
+        let standing = Leaderboard::of_runs(&simulation.measured).unwrap();
         Overview { simulation: &simulation, standing: &standing, out: out.path() }.to_string()
     }
 

@@ -44,7 +44,7 @@ use experiment::{Experiment, Overrides, Parts, Queries, ResultDir, Runner, Shard
 use report::figure::{self, Figure, PolicyStyles};
 use report::index::Summary;
 use report::report_dir::{self, Owner};
-use report::reproduction::{Extent, Reproduction, Variant};
+use report::reproduction::{Extent, Inputs, Reproduction, Variant};
 use report::{Drawing, PanelRun, Report};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -318,8 +318,8 @@ fn read(
     let place = Place::of(&arguments.experiment)?;
     let experiment = place.source("experiment.toml", &arguments.allowed.allow)?;
     let claims = place.source("claims.toml", &arguments.allowed.allow)?;
-    let mut reproduction =
-        Reproduction::from_sources(&experiment, &claims, queries, matrix, overrides(arguments), extent)?;
+    let inputs = Inputs { queries, matrix, overrides: overrides(arguments) };
+    let mut reproduction = Reproduction::from_sources(&experiment, &claims, inputs, extent)?;
     if let Some(panel) = &arguments.panel {
         reproduction.keep_only(panel).with_context(|| Usage(format!("--panel {panel}")))?;
     }

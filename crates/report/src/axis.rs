@@ -22,7 +22,8 @@ pub struct Axis {
     counts: bool,
 }
 
-/// Values closer to zero count as zero. Units are clicks and clicks per round; their rounding errors are far smaller.
+/// Values closer to zero count as zero. Units are clicks and clicks per round; their rounding
+/// errors are far smaller.
 const NOTHING: f64 = 1e-9;
 
 /// The least distance of labels on a logarithmic axis, in units of a picture.
@@ -41,39 +42,29 @@ pub struct Tick {
 }
 
 impl Axis {
-    /// An axis over `from..=to`. The range is widened if both ends are nearly equal, and replaced if they are not usable.
+    /// An axis over `from..=to`. The range is widened if both ends are nearly equal, and replaced
+    /// if they are not usable.
     ///
     /// A linear axis with both ends closer than 1e-9 to zero counts as an axis of zeros.
     pub fn new(scale: Scale, from: f64, to: f64) -> Self {
-        let counts = false;
         let usable = from.is_finite() && to.is_finite() && from <= to;
         let (from, to) = match scale {
             _ if usable => (from, to),
             Scale::Linear => (0.0, 1.0),
             Scale::Log => (1.0, 10.0),
         };
-        match scale {
+        let size = from.abs().max(to.abs());
+        let (from, to) = match scale {
             Scale::Log => {
                 let from = from.max(f64::MIN_POSITIVE);
                 let to = to.max(from);
-                if to / from < 1.5 {
-                    Self { scale, from: from / 2.0, to: to * 2.0, counts }
-                } else {
-                    Self { scale, from, to, counts }
-                }
+                if to / from < 1.5 { (from / 2.0, to * 2.0) } else { (from, to) }
             }
-            Scale::Linear => {
-                let size = from.abs().max(to.abs());
-                if size < NOTHING {
-                    Self { scale, from: 0.0, to: 1.0, counts }
-                } else if to - from > size * 1e-9 {
-                    Self { scale, from, to, counts }
-                } else {
-                    let half = 0.05 * size;
-                    Self { scale, from: from - half, to: to + half, counts }
-                }
-            }
-        }
+            Scale::Linear if size < NOTHING => (0.0, 1.0),
+            Scale::Linear if to - from > size * 1e-9 => (from, to),
+            Scale::Linear => (from - 0.05 * size, to + 0.05 * size),
+        };
+        Self { scale, from, to, counts: false }
     }
 
     /// A linear axis over `from..=to`, widened so that it begins and ends at a tick.
@@ -108,8 +99,9 @@ impl Axis {
         self.scale
     }
 
-    /// The axis of these values on the other scale, which ends where this one does. `None` if they look alike there, or if one of them is
-    /// negative except for rounding. A logarithmic axis leaves zeros out.
+    /// The axis of these values on the other scale, which ends where this one does. `None` if they
+    /// look alike there, or if one of them is negative except for rounding. A logarithmic axis
+    /// leaves zeros out.
     pub(crate) fn on_other_scale(&self, values: impl Iterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -136,7 +128,8 @@ impl Axis {
         }
     }
 
-    /// The ticks, with as many labels as fit: `length` is that of the axis, and `size` that of a label.
+    /// The ticks, with as many labels as fit: `length` is that of the axis, and `size` that of a
+    /// label.
     pub(crate) fn ticks_within(&self, length: f64, size: impl Fn(&str) -> f64) -> Vec<Tick> {
         let widest = |ticks: &[Tick]| ticks.iter().map(|tick| size(&tick.label)).fold(0.0, f64::max);
         let room = |size: f64| (length / size.max(1.0)).to_usize().unwrap_or(0).max(1);
@@ -214,11 +207,11 @@ impl Axis {
         let exponent = |exponent: f64| exponent.to_i32().unwrap_or(0);
         let (lowest, highest) =
             (exponent(libm::floor(libm::log10(self.from))), exponent(libm::ceil(libm::log10(self.to))));
-        let at = |digit: u32, exponent: i32| f64::from(digit) * libm::pow(10.0, f64::from(exponent));
-        let decades = (lowest..=highest).filter(|&exponent| inside(at(1, exponent))).count();
+        let value_of = |digit: u32, exponent: i32| f64::from(digit) * libm::pow(10.0, f64::from(exponent));
+        let decades = (lowest..=highest).filter(|&exponent| inside(value_of(1, exponent))).count();
         let inside_of = |digits: &[u32]| -> usize {
-            let all =
-                (lowest..=highest).flat_map(|exponent| digits.iter().map(move |&digit| at(digit, exponent)));
+            let all = (lowest..=highest)
+                .flat_map(|exponent| digits.iter().map(move |&digit| value_of(digit, exponent)));
             all.filter(|&value| inside(value)).count()
         };
         let round = inside_of(&[1, 2, 5]);
@@ -229,7 +222,7 @@ impl Axis {
         let mut ticks = Vec::new();
         for exponent in lowest..=highest {
             for digit in 1..10 {
-                let value = at(digit, exponent);
+                let value = value_of(digit, exponent);
                 if !inside(value) {
                     continue;
                 }
@@ -258,34 +251,17 @@ mod tests {
     }
 
     #[test]
-    fn every_decade_is_labelled_if_there_is_room() {
+    fn labels_of_a_logarithmic_axis_are_decades_if_they_fill_it_and_finer_otherwise() {
+        let log = |from, to, room| labels(&Axis::new(Scale::Log, from, to), room);
+        assert_eq!(log(1.0, 100_000.0, 8), ["1", "10", "100", "1,000", "10,000", "100,000"]);
+        assert_eq!(log(0.29, 0.85, 8), ["0.3", "0.4", "0.5", "0.6", "0.7", "0.8"]);
+        assert_eq!(log(1.0, 1e9, 5), ["1", "100", "10,000", "1,000,000", "100,000,000"]);
+        assert_eq!(log(500.0, 3000.0, 8), ["500", "1,000", "2,000"]);
+        assert_eq!(log(500.0, 20_000.0, 8), ["500", "1,000", "2,000", "5,000", "10,000", "20,000"]);
+        assert_eq!(log(500.0, 20_000.0, 4), ["1,000", "10,000"]);
+        assert_eq!(log(3.5, 4.5, 4), ["2", "5"]);
         let axis = Axis::new(Scale::Log, 1.0, 100_000.0);
-        assert_eq!(labels(&axis, 8), ["1", "10", "100", "1,000", "10,000", "100,000"]);
-        assert_eq!(axis.place(1.0), 0.0);
-        assert!((axis.place(1000.0) - 0.6).abs() < 1e-12);
-        assert_eq!(axis.place(100_000.0), 1.0);
-    }
-
-    #[test]
-    fn within_a_decade_every_digit_is_labelled() {
-        assert_eq!(labels(&Axis::new(Scale::Log, 0.29, 0.85), 8), ["0.3", "0.4", "0.5", "0.6", "0.7", "0.8"]);
-    }
-
-    #[test]
-    fn many_decades_are_labelled_at_regular_intervals() {
-        let axis = Axis::new(Scale::Log, 1.0, 1e9);
-        assert_eq!(labels(&axis, 5), ["1", "100", "10,000", "1,000,000", "100,000,000"]);
-    }
-
-    #[test]
-    fn few_decades_have_labels_at_one_two_and_five() {
-        let axis = Axis::new(Scale::Log, 500.0, 3000.0);
-        assert_eq!(labels(&axis, 8), ["500", "1,000", "2,000"]);
-        let axis = Axis::new(Scale::Log, 500.0, 20_000.0);
-        assert_eq!(labels(&axis, 8), ["500", "1,000", "2,000", "5,000", "10,000", "20,000"]);
-        assert_eq!(labels(&axis, 4), ["1,000", "10,000"]);
-        let axis = Axis::new(Scale::Log, 3.5, 4.5);
-        assert_eq!(labels(&axis, 4), ["2", "5"]);
+        assert!(axis.place(1.0) == 0.0 && (axis.place(1000.0) - 0.6).abs() < 1e-12);
     }
 
     #[test]

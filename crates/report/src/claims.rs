@@ -5,11 +5,11 @@
 //! and **undecided** otherwise. Each of the first two verdicts is wrong with a probability of at
 //! most the claim's level (0.001 by default), whatever the number of comparisons ([`Levels`]).
 //!
-//! The statistic of a comparison is a mean over the runs divided by its standard error. It is judged
-//! one-sided with Student's t distribution; too few runs decide nothing. On several instances, the
-//! mean of a block of runs that takes each of them once is one observation; fewer than two blocks
-//! decide nothing, whatever the test. Two policies, or two variants of an experiment, meet the same
-//! users, so they are compared on the difference run by run.
+//! The statistic of a comparison is a mean over the runs divided by its standard error. It is
+//! judged one-sided with Student's t distribution; too few runs decide nothing. On several
+//! instances, the mean of a block of runs that takes each of them once is one observation; fewer
+//! than two blocks decide nothing, whatever the test. Two policies, or two variants of an
+//! experiment, meet the same users, so they are compared on the difference run by run.
 //!
 //! A test cannot show that two values are equal, only that they differ by less than a margin. Then
 //! both one-sided tests against the margin have to be significant (Schuirmann's two one-sided
@@ -19,9 +19,9 @@
 //! shares of runs with a wrong answer or without one. A single share is judged by exact binomial
 //! tests.
 //!
-//! Every claim has a known verdict and the evidence for it (a larger run with another seed). A check
-//! fails if it finds the opposite. A check at full scale also fails if a claim with a known verdict
-//! stays undecided.
+//! Every claim has a known verdict and the evidence for it (a larger run with another seed). A
+//! check fails if it finds the opposite. A check at full scale also fails if a claim with a known
+//! verdict stays undecided.
 
 pub mod condorcet;
 pub mod fit;
@@ -50,9 +50,9 @@ pub use verdict::{Agreement, Verdict};
 
 pub(crate) use levels::{fewest_runs, tail};
 pub(crate) use not_testable::Untested;
-pub(crate) use power::POWER;
+pub(crate) use power::{POWER, observations_needed};
 
-use crate::reading::Reading;
+use crate::reading::KindReader;
 use experiment::JournalError;
 use experiment::result::EndValue;
 use sim::mean_and_error;
@@ -81,8 +81,8 @@ pub(crate) static KINDS: [&Kind; 10] = [
 
 /// A test of a claim: one kind, with its parameters.
 pub trait Test: Any + fmt::Debug + Send + Sync {
-    /// The number of one-sided tests that could contradict the claim; 1 for an exact comparison, which
-    /// has no level.
+    /// The number of one-sided tests that could contradict the claim; 1 for an exact comparison,
+    /// which has no level.
     fn tests(&self) -> usize;
 
     /// What the test is made of.
@@ -208,8 +208,9 @@ pub fn judge(
     Ok(finding.of_enough_runs(evidence.fewest_runs(), needed))
 }
 
-/// From how many runs on a check comes to the verdict of `finding` again with a probability of 0.99,
-/// if effects and spread are as measured. `None` if the claim is undecided, or no run decides it.
+/// From how many runs on a check comes to the verdict of `finding` again with a probability of
+/// 0.99, if effects and spread are as measured. `None` if the claim is undecided, or no run decides
+/// it.
 pub fn runs_needed(claim: &Claim, finding: &Finding, evidence: Option<&Evidence<'_>>) -> Option<u64> {
     let evidence = evidence.filter(|_| claim.test.sample() == Sample::Means)?;
     let levels = Levels::of(claim.level, claim.test.tests());

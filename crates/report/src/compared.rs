@@ -1,7 +1,8 @@
 //! Two results of one experiment, from two versions, machines or seeds: what differs beyond chance.
 //!
-//! The experiments must be the same but for their runs, policies and seed. With the same seed, run number i of both meets the same users, so
-//! the journals are compared run by run. Otherwise, or if a journal is missing, means are compared by Welch's t test.
+//! The experiments must be the same but for their runs, policies and seed. With the same seed, run
+//! number i of both meets the same users, so the journals are compared run by run. Otherwise, or if
+//! a journal is missing, means are compared by Welch's t test.
 
 use crate::claims::fewest_runs;
 use crate::family::{Family, LEVEL, statistic};
@@ -38,7 +39,7 @@ pub struct Compared {
     /// The number of comparisons, for which p-values are corrected.
     pub comparisons: usize,
     /// A row for each quantity of each policy that both results have.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparedQuantity>,
     /// Labels of policies that only the first, or only the second result has.
     pub only: [Vec<String>; 2],
     /// Labels of policies that have other parameters in the second result.
@@ -49,7 +50,7 @@ pub struct Compared {
 
 /// A quantity of a policy at the end of its runs, in both results.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+pub struct ComparedQuantity {
     /// Label of the policy.
     pub policy: String,
     /// The quantity, as in the column `statistic` of `curves.csv`.
@@ -71,7 +72,8 @@ pub struct Row {
     pub p: Option<f64>,
     /// Whether it differs beyond chance.
     pub differs: bool,
-    /// The number of runs with the same values at every checkpoint; absent if runs were not compared one by one.
+    /// The number of runs with the same values at every checkpoint; absent if runs were not
+    /// compared one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub equal_runs: Option<u64>,
 }
@@ -121,19 +123,20 @@ impl Compared {
         } else {
             None
         };
-        let mut rows = Vec::new();
+        let mut untested = Vec::new();
         for (index, policy) in a.policies.iter().enumerate() {
             let Some(other) = b.policies.iter().position(|other| other.label == policy.label) else {
                 continue;
             };
-            let pair = PolicyPair { policies: [policy, &b.policies[other]], results: [a, b] };
-            rows.extend(match &runs {
-                Some([of_a, of_b]) => pair.run_by_run([(of_a, index), (of_b, other)])?,
-                None => pair.by_means(),
-            });
+            let rows = rows_of([(policy, a), (&b.policies[other], b)]);
+            match &runs {
+                Some([of_a, of_b]) => untested.extend(run_by_run(rows, a, [(of_a, index), (of_b, other)])?),
+                None => untested.extend(rows.into_iter().map(|row| by_means(row, [a, b]))),
+            }
         }
-        let family = Family { comparisons: rows.len() };
-        let rows: Vec<Row> = rows.into_iter().map(|row| row.judged(family)).collect();
+        let family = Family { comparisons: untested.len() };
+        let rows: Vec<ComparedQuantity> =
+            untested.into_iter().map(|(row, freedom)| row.judged(family, freedom)).collect();
         let json = |finished: &Finished| finished.result().to_json();
         Ok(Self {
             name: a.name.clone(),
@@ -153,7 +156,7 @@ impl Compared {
     }
 
     /// The quantities that differ beyond chance.
-    pub fn differing(&self) -> impl Iterator<Item = &Row> {
+    pub fn differing(&self) -> impl Iterator<Item = &ComparedQuantity> {
         self.rows.iter().filter(|row| row.differs)
     }
 
@@ -163,97 +166,76 @@ impl Compared {
     }
 }
 
-/// A row before its test: difference, standard error, degrees of freedom.
-struct Untested {
-    row: Row,
-    freedom: u64,
-}
-
-impl Untested {
-    fn judged(self, family: Family) -> Row {
-        let Self { mut row, freedom } = self;
-        if let Some(se) = row.se {
-            let z = statistic(row.difference, se);
-            row.z = Some(z).filter(|z| z.is_finite());
-            row.p = Some(family.p(z, freedom));
-            row.differs = family.is_significant(z, freedom);
+impl ComparedQuantity {
+    /// The row after its test, with this many degrees of freedom.
+    fn judged(mut self, family: Family, freedom: u64) -> Self {
+        if let Some(se) = self.se {
+            let z = statistic(self.difference, se);
+            self.z = Some(z).filter(|z| z.is_finite());
+            self.p = Some(family.p(z, freedom));
+            self.differs = family.is_significant(z, freedom);
         }
-        row
+        self
     }
 }
 
-/// One policy in two results.
-struct PolicyPair<'a> {
-    policies: [&'a PolicyResult; 2],
-    results: [&'a ResultFile; 2],
+/// The quantities of a policy that both results have, before they are tested.
+fn rows_of(
+    [(policy, result), (other, other_result)]: [(&PolicyResult, &ResultFile); 2],
+) -> Vec<ComparedQuantity> {
+    let others = final_values(other, other_result);
+    let row = |(quantity, mean, se)| {
+        let &(_, other, other_se) = others.iter().find(|(name, ..)| *name == quantity)?;
+        Some(ComparedQuantity {
+            policy: policy.label.clone(),
+            quantity,
+            means: [mean, other],
+            ses: [se, other_se],
+            difference: other - mean,
+            se: None,
+            z: None,
+            p: None,
+            differs: false,
+            equal_runs: None,
+        })
+    };
+    final_values(policy, result).into_iter().filter_map(row).collect()
 }
 
-impl PolicyPair<'_> {
-    /// The quantities that both results have, with the two means and standard errors.
-    fn quantities(&self) -> Vec<Row> {
-        let [first, second] = [0, 1].map(|side| final_values(self.policies[side], self.results[side]));
-        let mut rows = Vec::new();
-        for (quantity, mean, se) in first {
-            let Some((_, other, other_se)) = second.iter().find(|(name, ..)| *name == quantity) else {
-                continue;
-            };
-            rows.push(Row {
-                policy: self.policies[0].label.clone(),
-                quantity,
-                means: [mean, *other],
-                ses: [se, *other_se],
-                difference: other - mean,
-                se: None,
-                z: None,
-                p: None,
-                differs: false,
-                equal_runs: None,
-            });
-        }
-        rows
-    }
+/// A row with the standard error and the degrees of freedom of Welch's test of the means.
+fn by_means(row: ComparedQuantity, results: [&ResultFile; 2]) -> (ComparedQuantity, u64) {
+    let squares = row.ses.map(|se| se * se);
+    let se = Some((squares[0] + squares[1]).sqrt()).filter(|se| !se.is_nan());
+    (ComparedQuantity { se, ..row }, welch(squares, results.map(ResultFile::observations)))
+}
 
-    /// Welch's test of the means.
-    fn by_means(&self) -> Vec<Untested> {
-        let observations = self.results.map(ResultFile::observations);
-        let tested = |row: Row| {
-            let squares = row.ses.map(|se| se * se);
-            let se = Some((squares[0] + squares[1]).sqrt()).filter(|se| !se.is_nan());
-            Untested { freedom: welch(squares, observations), row: Row { se, ..row } }
-        };
-        self.quantities().into_iter().map(tested).collect()
+/// Rows with the differences in the runs that both results have, and the degrees of freedom. A side
+/// is given by its runs and the index of the policy in them.
+fn run_by_run(
+    rows: Vec<ComparedQuantity>,
+    result: &ResultFile,
+    sides: [(&Runs, usize); 2],
+) -> Result<Vec<(ComparedQuantity, u64)>, JournalError> {
+    let [(first, one), (second, other)] = sides;
+    let n_runs = first.n_runs().min(second.n_runs());
+    let answers = [first.answers(one)?, second.answers(other)?];
+    let mut equal = 0;
+    for run in 0..n_runs {
+        let same_answers = answers[0].get(run) == answers[1].get(run);
+        equal += u64::from(first.curve(one, run)? == second.curve(other, run)? && same_answers);
     }
-
-    /// The differences in the runs that both results have, by runs and the index of the policy in them.
-    fn run_by_run(&self, sides: [(&Runs, usize); 2]) -> Result<Vec<Untested>, JournalError> {
-        let n_runs = sides[0].0.n_runs().min(sides[1].0.n_runs());
-        let mut equal = 0;
-        let answers = [sides[0].0.answers(sides[0].1)?, sides[1].0.answers(sides[1].1)?];
-        for run in 0..n_runs {
-            let same_answers = answers[0].get(run) == answers[1].get(run);
-            let curves = [sides[0].0.curve(sides[0].1, run)?, sides[1].0.curve(sides[1].1, run)?];
-            equal += u64::from(same_answers && curves[0] == curves[1]);
-        }
-        let mut rows = Vec::new();
-        for row in self.quantities() {
-            let mut samples = Vec::new();
-            for (side, (runs, policy)) in sides.into_iter().enumerate() {
-                samples.push(values(row.quantity, runs, policy, &answers[side])?);
-            }
-            let sample: Vec<f64> = samples[1]
-                .iter()
-                .zip(&samples[0])
-                .take(n_runs)
-                .map(|(second, first)| second - first)
-                .collect();
-            let observed = self.results[0].observed(&sample);
-            let (difference, se) = mean_and_error(&observed);
-            let se = Some(se).filter(|se| !se.is_nan());
-            let freedom = (observed.len() as u64).saturating_sub(1);
-            rows.push(Untested { freedom, row: Row { difference, se, equal_runs: Some(equal), ..row } });
-        }
-        Ok(rows)
-    }
+    let test = |row: ComparedQuantity| {
+        let before = values(row.quantity, first, one, &answers[0])?;
+        let after = values(row.quantity, second, other, &answers[1])?;
+        let sample = after.iter().zip(&before).take(n_runs).map(|(after, before)| after - before);
+        let sample: Vec<f64> = sample.collect();
+        let observed = result.observed(&sample);
+        let (difference, se) = mean_and_error(&observed);
+        let se = Some(se).filter(|se| !se.is_nan());
+        let freedom = (observed.len() as u64).saturating_sub(1);
+        Ok((ComparedQuantity { difference, se, equal_runs: Some(equal), ..row }, freedom))
+    };
+    rows.into_iter().map(test).collect()
 }
 
 /// The degrees of freedom of Welch's test, from the squared standard errors; rounded down.
@@ -362,7 +344,7 @@ fn other_parameters(a: &Manifest, b: &Manifest) -> Vec<String> {
 /// What differs in how results were made.
 fn origins(a: &Manifest, b: &Manifest) -> Vec<Origin> {
     let unknown = || "unknown".to_owned();
-    let of = |manifest: &Manifest| {
+    let facts = |manifest: &Manifest| {
         let (program, host) = (&manifest.program, &manifest.host);
         let commit = program.git.as_ref().map(|git| {
             let changed = if git.dirty { " with changes" } else { "" };
@@ -377,7 +359,7 @@ fn origins(a: &Manifest, b: &Manifest) -> Vec<Origin> {
             ("system", format!("{}, {}", host.os, host.arch)),
         ]
     };
-    let pairs = of(a).into_iter().zip(of(b)).filter(|((_, a), (_, b))| a != b);
+    let pairs = facts(a).into_iter().zip(facts(b)).filter(|((_, a), (_, b))| a != b);
     pairs.map(|((what, a), (_, b))| Origin { what, values: [a, b] }).collect()
 }
 

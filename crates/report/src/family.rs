@@ -1,16 +1,17 @@
-//! A family of two-sided tests of means, with one level for all of them together (Bonferroni). The test is the one that claims use: Student's
-//! t, and the sign test if every run has the same difference.
+//! A family of two-sided tests of means, with one level for all of them together (Bonferroni). The
+//! test is the one that claims use: Student's t, and the sign test if every run has the same
+//! difference.
 
 use crate::claims::{fewest_runs, tail};
 use experiment::number;
 
-/// The largest probability that any test of a family is significant if all means are zero: the level of claims.
+/// The largest probability that any test of a family is significant if all means are zero: the
+/// level of claims.
 pub(crate) const LEVEL: f64 = 0.001;
 
 /// A family of tests.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Family {
-    /// The number of tests.
     pub(crate) comparisons: usize,
 }
 
@@ -20,7 +21,8 @@ impl Family {
         (2.0 * tail(z.abs(), freedom) * self.comparisons.max(1) as f64).min(1.0)
     }
 
-    /// Whether a statistic is significant. Few runs show nothing: their t statistic can be arbitrarily large.
+    /// Whether a statistic is significant. Few runs show nothing: their t statistic can be
+    /// arbitrarily large.
     pub(crate) fn is_significant(self, z: f64, freedom: u64) -> bool {
         freedom + 1 >= fewest_runs(LEVEL) && self.p(z, freedom) <= LEVEL
     }

@@ -21,7 +21,7 @@ use self::accuracy::Accuracy;
 use self::click_through_rate::ClickThroughRate;
 use self::final_values::FinalValues;
 use self::regret::Regret;
-use crate::reading::Reading;
+use crate::reading::KindReader;
 use crate::series::Simulated;
 use experiment::result::ResultFile;
 use experiment::toml_reader::Error;
@@ -90,7 +90,7 @@ pub enum Shown<'a> {
 }
 
 impl Figure {
-    pub(crate) fn read(reading: &Reading<'_, '_>) -> Result<Self, Error> {
+    pub(crate) fn read(reading: &KindReader<'_, '_>) -> Result<Self, Error> {
         Ok(Self { title: reading.table.optional("title")?, plot: Kind::read(&KINDS, reading)? })
     }
 
@@ -99,8 +99,8 @@ impl Figure {
         Self { title: None, plot: Arc::new(plot) }
     }
 
-    /// The default figures of an experiment. `duels`: whether users compare two items; then there is no
-    /// click-through rate to show.
+    /// The default figures of an experiment. `duels`: whether users compare two items; then there
+    /// is no click-through rate to show.
     pub fn defaults(task: Task, duels: bool) -> Vec<Self> {
         match task {
             Task::Regret if duels => vec![Self::of(Regret::default()), Self::of(Accuracy::default())],
@@ -118,7 +118,8 @@ impl Figure {
     }
 }
 
-/// The file names of figures: the name of the kind, with a number from the second figure of a kind on.
+/// The file names of figures: the name of the kind, with a number from the second figure of a kind
+/// on.
 pub fn file_names(figures: &[Figure]) -> Vec<String> {
     let name = |(index, figure): (usize, &Figure)| {
         let kind = figure.plot.name();

@@ -1,7 +1,8 @@
-//! HTML pages that need no other files: no fonts, no network. A page with figures has one script, and is whole without it.
+//! HTML pages that need no other files: no fonts, no network. A page with figures has one script,
+//! and is whole without it.
 //!
-//! Text enters a page only through [`Html::text`] or [`escaped`]. [`Html::raw`] is for markup written in this program and for figures that
-//! it drew.
+//! Text enters a page only through [`Html::text`] or [`escaped`]. [`Html::raw`] is for markup
+//! written in this program and for figures that it drew.
 
 use super::svg;
 use super::text::{flat, is_in_xml};
@@ -55,11 +56,12 @@ impl Html {
 
     /// Appends the start of an element.
     pub fn open(&mut self, tag: &str, class: &str) -> &mut Self {
-        self.raw("<").raw(tag);
-        if !class.is_empty() {
-            self.raw(" class=\"").text(class).raw("\"");
-        }
-        self.raw(">")
+        self.raw("<").raw(tag).class(class).raw(">")
+    }
+
+    /// Appends the attribute `class`, unless it is empty.
+    fn class(&mut self, class: &str) -> &mut Self {
+        if class.is_empty() { self } else { self.raw(" class=\"").text(class).raw("\"") }
     }
 
     /// Appends the end of an element.
@@ -72,13 +74,23 @@ impl Html {
         self.raw("<a href=\"").text(address).raw("\">").text(text).raw("</a>")
     }
 
+    /// Appends links with commas between them, given by address and text.
+    pub(crate) fn links<'a>(&mut self, links: impl IntoIterator<Item = (&'a str, &'a str)>) -> &mut Self {
+        for (index, (address, text)) in links.into_iter().enumerate() {
+            self.text(if index > 0 { ", " } else { "" }).link(address, text);
+        }
+        self
+    }
+
+    /// Appends a section with a heading.
+    pub(crate) fn section(&mut self, heading: &str) -> &mut Self {
+        self.open("section", "").element("h2", "", heading)
+    }
+
     /// Appends a figure that this program drew, which escaped its texts.
     pub fn figure(&mut self, class: &str, drawing: &str) -> &mut Self {
         self.has_figures = true;
-        self.raw("<figure");
-        if !class.is_empty() {
-            self.raw(" class=\"").text(class).raw("\"");
-        }
+        self.raw("<figure").class(class);
         // A picture that keeps its size is scrolled on a narrow screen, by keyboard too.
         if drawing.split('>').next().is_some_and(|head| head.contains("plot whole")) {
             self.raw(" tabindex=\"0\"");
@@ -98,7 +110,8 @@ impl Html {
         self.close("ul")
     }
 
-    /// Appends a table: its heads, and rows of cells. A head that begins with `#` marks a column of numbers.
+    /// Appends a table: its heads, and rows of cells. A head that begins with `#` marks a column of
+    /// numbers.
     pub fn table(&mut self, class: &str, heads: &[&str], rows: &[Vec<Self>]) -> &mut Self {
         let style = |head: &str| if head.starts_with('#') { "number" } else { "" };
         // A table that is wider than the screen is scrolled, by keyboard too.
@@ -106,12 +119,8 @@ impl Html {
             .open("table", class)
             .raw("<thead><tr>");
         for head in heads {
-            let class = style(head);
-            self.raw("<th scope=\"col\"");
-            if !class.is_empty() {
-                self.raw(" class=\"").raw(class).raw("\"");
-            }
-            self.raw(">").text(head.trim_start_matches('#')).close("th");
+            self.raw("<th scope=\"col\"").class(style(head)).raw(">");
+            self.text(head.trim_start_matches('#')).close("th");
         }
         self.raw("</tr></thead>\n<tbody>\n");
         for row in rows {

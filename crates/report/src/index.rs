@@ -1,9 +1,12 @@
-//! The index of several reproductions: a page with their verdicts and pictures, and a summary for each paper.
+//! The index of several reproductions: a page with their verdicts and pictures, and a summary for
+//! each paper.
 
 use crate::claims::Verdict;
 use crate::html::Html;
+use crate::report_dir::system;
+use crate::reproduction::Paper;
 use crate::reproduction_report::{Judged, Report};
-use anyhow::{Context as _, Result, bail};
+use experiment::output::OutputError;
 use experiment::{TemporaryFile, number};
 use serde::Serialize;
 use std::fs;
@@ -47,28 +50,29 @@ impl Summary {
     /// The summary of a report that is in this folder.
     pub fn new(report: &Report<'_>, folder: &str) -> Self {
         let reproduction = report.reproduction;
-        let mut papers: Vec<PaperSummary> = Vec::new();
-        for (index, paper) in reproduction.papers.iter().enumerate() {
-            let panels = || reproduction.panels.iter().chain(&reproduction.awaiting);
-            // A claim about no panel is about the first paper.
-            let paper_of = |judged: &Judged<'_>| {
-                panels()
-                    .find(|panel| Some(&panel.name) == judged.claim.panel.as_ref())
-                    .map_or(0, |panel| panel.paper)
+        // A claim about no panel is about the first paper.
+        let panels = || reproduction.panels.iter().chain(&reproduction.awaiting);
+        let paper_of = |judged: &Judged<'_>| {
+            let panel = panels().find(|panel| Some(&panel.name) == judged.claim.panel.as_ref());
+            panel.map_or(0, |panel| panel.paper)
+        };
+        let summed_up = |(index, paper): (usize, &Paper)| {
+            let with = |verdict: &Verdict, judged: &&Judged<'_>| {
+                paper_of(judged) == index && judged.finding.verdict == *verdict
             };
-            let of_paper = || report.claims.iter().filter(|judged| paper_of(judged) == index);
-            let times = reproduction.panels.iter().zip(&report.panels);
-            let times =
-                times.filter(|(panel, _)| panel.paper == index).flat_map(|(_, found)| &found.variants);
-            papers.push(PaperSummary {
+            let ran = reproduction.panels.iter().zip(&report.panels);
+            let variants =
+                ran.filter(|(panel, _)| panel.paper == index).flat_map(|(_, found)| &found.variants);
+            PaperSummary {
                 citation: paper.citation.clone(),
                 claims: Verdict::ALL
-                    .map(|verdict| of_paper().filter(|judged| judged.finding.verdict == verdict).count()),
-                cpu_seconds: times
+                    .map(|verdict| report.claims.iter().filter(|judged| with(&verdict, judged)).count()),
+                cpu_seconds: variants
                     .filter_map(|variant| Some(variant.timing.as_ref()?.total.cpu_seconds))
                     .sum(),
-            });
-        }
+            }
+        };
+        let papers = reproduction.papers.iter().enumerate().map(summed_up).collect();
         let mut pictures = report.panels.iter().flat_map(|panel| &panel.pictures);
         Self {
             name: reproduction.name.clone(),
@@ -129,7 +133,7 @@ pub fn page(summaries: &[Summary], n_all: usize, quick: bool) -> String {
         "lead",
         &format!("Every claim of the papers' experiments, tested by simulation{scale}.{so_far}"),
     );
-    html.open("section", "").element("h2", "", "Papers");
+    html.section("Papers");
     let row = |name: Html, counts: &Counts, cpu_seconds: f64| -> Vec<Html> {
         let counts =
             counts.map(|count| Html::of(&if count == 0 { "–".to_owned() } else { count.to_string() }));
@@ -144,7 +148,7 @@ pub fn page(summaries: &[Summary], n_all: usize, quick: bool) -> String {
     let rows: Vec<Vec<Html>> =
         papers.iter().map(|paper| row(Html::of(&paper.citation), &paper.claims, paper.cpu_seconds)).collect();
     html.table("wide", &heads, &rows).close("section");
-    html.open("section", "").element("h2", "", "Experiments");
+    html.section("Experiments");
     heads[0] = "Experiment";
     let link = |summary: &Summary| {
         let mut link = Html::new();
@@ -175,17 +179,25 @@ pub fn page(summaries: &[Summary], n_all: usize, quick: bool) -> String {
 ///
 /// # Errors
 ///
-/// A page of this name that has no such file beside it was not written by this program; a file cannot be written.
-pub fn write(dir: &Path, name: &str, summaries: &[Summary], n_all: usize, quick: bool) -> Result<()> {
+/// A page of this name that has no such file beside it was not written by this program; a file
+/// cannot be written.
+pub fn write(
+    dir: &Path,
+    name: &str,
+    summaries: &[Summary],
+    n_all: usize,
+    quick: bool,
+) -> Result<(), OutputError> {
     check(dir, name)?;
-    fs::create_dir_all(dir).with_context(|| format!("{}: cannot be created", dir.display()))?;
-    let mut json = serde_json::to_vec_pretty(summaries).context("the index cannot be written")?;
+    fs::create_dir_all(dir).map_err(system(dir, "cannot be created"))?;
+    let json = serde_json::to_vec_pretty(summaries);
+    let mut json = json.map_err(|error| system(dir, "the index cannot be written")(error.into()))?;
     json.push(b'\n');
     let files = [("json", json), ("html", page(summaries, n_all, quick).into_bytes())];
     for (end, content) in files {
         let path = dir.join(format!("{name}.{end}"));
         let written = TemporaryFile::write(&path, &content).and_then(TemporaryFile::rename);
-        written.with_context(|| format!("{}: cannot be written", path.display()))?;
+        written.map_err(system(&path, "cannot be written"))?;
     }
     Ok(())
 }
@@ -195,15 +207,9 @@ pub fn write(dir: &Path, name: &str, summaries: &[Summary], n_all: usize, quick:
 /// # Errors
 ///
 /// There is such a page.
-pub fn check(dir: &Path, name: &str) -> Result<()> {
+pub fn check(dir: &Path, name: &str) -> Result<(), OutputError> {
     let [page, json] = ["html", "json"].map(|end| dir.join(format!("{name}.{end}")));
-    if page.exists() && !json.exists() {
-        bail!(
-            "{}: is in the way and not an index of this program: give another --out, or move it",
-            page.display()
-        );
-    }
-    Ok(())
+    if page.exists() && !json.exists() { Err(OutputError::InTheWay(page)) } else { Ok(()) }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The kinds of claims and of figures with their keys in files, as data. A kind's row is the source
 //! of its reader's name and checks, its schema, and its lines in the tables of the README.
 
-use crate::reading::{Reading, Requirement};
+use crate::reading::{KindReader, Requirement};
 use experiment::result::Quantity;
 use experiment::schema::{above, array, choice, described, entries, integer, object_of, probability, with};
 use experiment::spec::HORIZONS;
@@ -20,7 +20,7 @@ pub(crate) struct Kind<T: ?Sized> {
     /// Relations between the keys, as conditions of the schema.
     pub(crate) relations: fn() -> Vec<Value>,
     pub(crate) needs: &'static [Requirement],
-    pub(crate) read: fn(&Reading<'_, '_>) -> Result<Arc<T>, Error>,
+    pub(crate) read: fn(&KindReader<'_, '_>) -> Result<Arc<T>, Error>,
 }
 
 /// A key of a claim's test or of a figure.
@@ -127,7 +127,7 @@ pub(crate) fn not_both(one: &str, other: &str) -> Value {
 
 impl<T: ?Sized> Kind<T> {
     /// Reads a test or figure of the kind that the table names, and refuses keys of other kinds.
-    pub(crate) fn read(kinds: &[&'static Self], reading: &Reading<'_, '_>) -> Result<Arc<T>, Error> {
+    pub(crate) fn read(kinds: &[&'static Self], reading: &KindReader<'_, '_>) -> Result<Arc<T>, Error> {
         let named = kinds.iter().map(|kind| (kind.name, *kind)).collect_vec();
         let kind = read_choice(&reading.kind, &named, "kind")?;
         kind.needs.iter().try_for_each(|need| need.check(reading))?;

@@ -1,17 +1,18 @@
 //! Fits a curve to means: ordinary least squares of `y = slope x^power + intercept`.
 //!
-//! `S_xx` and `S_xy` are sums of products of the deviations of `x^power` and `y` from their means. Then `slope = S_xy / S_xx`. The variance
-//! `s^2` of the residuals has `n - 2` degrees of freedom. The standard error of the slope is `s / sqrt(S_xx)`, that of the intercept
-//! `s sqrt(1 / n + mean^2 / S_xx)`. `R^2` is the share of the variance of `y` that the curve explains. The p-value compares the curve with
-//! a constant: it is twice the tail of Student's t distribution beyond `slope / se`, which for a single slope is the F test. The band is
-//! the 95 % confidence interval of the curve at each place, not of single measurements.
+//! `S_xx` and `S_xy` are sums of products of the deviations of `x^power` and `y` from their means.
+//! Then `slope = S_xy / S_xx`. The variance `s^2` of the residuals has `n - 2` degrees of freedom.
+//! The standard error of the slope is `s / sqrt(S_xx)`, that of the intercept `s sqrt(1 / n +
+//! mean^2 / S_xx)`. `R^2` is the share of the variance of `y` that the curve explains. The p-value
+//! compares the curve with a constant: it is twice the tail of Student's t distribution beyond
+//! `slope / se`, which for a single slope is the F test. The band is the 95 % confidence interval
+//! of the curve at each place, not of single measurements.
 
 use super::student;
 
 /// A fitted curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct LeastSquares {
-    /// The power of `x`.
     power: f64,
     /// Factor of the power.
     pub slope: f64,
@@ -36,7 +37,8 @@ pub(crate) struct LeastSquares {
 }
 
 impl LeastSquares {
-    /// Fits a curve to points `(x, y)`. `None` for fewer than three points, if all `x` are equal, or if a value is not finite.
+    /// Fits a curve to points `(x, y)`. `None` for fewer than three points, if all `x` are equal,
+    /// or if a value is not finite.
     pub(crate) fn of(points: &[(f64, f64)], power: f64) -> Option<Self> {
         let count = points.len() as f64;
         let freedom = (points.len() as u64).checked_sub(2).filter(|&freedom| freedom > 0)?;
@@ -94,8 +96,8 @@ impl LeastSquares {
 mod tests {
     use super::*;
 
-    /// x = 1, 2, 3, 4 and y = 3, 5, 4, 8: `S_xx` = 5, `S_xy` = 7, `S_yy` = 14; slope 1.4, intercept 1.5, residuals .1, .7, -1.7, .9 with
-    /// the sum of squares 4.2, so R^2 = .7, s^2 = 2.1.
+    /// x = 1, 2, 3, 4 and y = 3, 5, 4, 8: `S_xx` = 5, `S_xy` = 7, `S_yy` = 14; slope 1.4, intercept
+    /// 1.5, residuals .1, .7, -1.7, .9 with the sum of squares 4.2, so R^2 = .7, s^2 = 2.1.
     #[test]
     fn the_fit_of_a_line_is_that_computed_by_hand() {
         let points = [(1.0, 3.0), (2.0, 5.0), (3.0, 4.0), (4.0, 8.0)];
@@ -107,11 +109,13 @@ mod tests {
         close(fit.r_squared, 0.7);
         close(fit.slope_se, (2.1_f64 / 5.0).sqrt());
         close(fit.intercept_se, (2.1_f64 * (0.25 + 6.25 / 5.0)).sqrt());
-        // Two degrees of freedom: P(|T| > t) = 1 - t / sqrt(2 + t^2), with t^2 = 1.96 / .42 = 14 / 3.
+        // Two degrees of freedom: P(|T| > t) = 1 - t / sqrt(2 + t^2), with t^2 = 1.96 / .42 = 14 /
+        // 3.
         let t = (14.0_f64 / 3.0).sqrt();
         close(fit.p_value, 1.0 - t / (2.0 + t * t).sqrt());
         close(fit.at(10.0), 15.5);
-        // 4.302653 is the 97.5 % quantile. At the mean 2.5 the width is that for a mean of four points.
+        // 4.302653 is the 97.5 % quantile. At the mean 2.5 the width is that for a mean of four
+        // points.
         assert!((fit.band(2.5) - 4.302_652_73 * (2.1_f64 / 4.0).sqrt()).abs() < 1e-6);
         assert!(fit.band(4.0) > fit.band(3.0));
     }

@@ -18,19 +18,19 @@ pub mod compared;
 pub mod figure;
 pub mod html;
 pub mod index;
+pub mod leaderboard;
 pub mod page;
 pub mod report_dir;
 pub mod reproduction;
 pub mod schema;
-pub mod standing;
 pub mod svg;
 pub mod tables;
 
 pub use axis::{Axis, Scale};
+pub use leaderboard::Leaderboard;
 pub use reproduction_report::{Judged, PanelReport, PanelRun, Report, VariantReport};
 pub use series::{Series, Simulated, labels, reader_name};
 pub use simulation::{Drawing, Simulation, run_into, simulate_into, write_simulation};
-pub use standing::Standing;
 pub use subset_shares::{Shares, shares};
 pub use text::{into_lines, letters};
 

@@ -1,4 +1,5 @@
-//! The page of a reproduction: every figure beside the statement of the paper, the measured values, and the verdicts.
+//! The page of a reproduction: every figure beside the statement of the paper, the measured values,
+//! and the verdicts.
 
 mod alone;
 mod claims;

@@ -1,5 +1,5 @@
-//! Reads a test of `claims.toml` or a figure of `experiment.toml`: the input of a kind's reader, and
-//! the keys that several kinds share.
+//! Reads a test of `claims.toml` or a figure of `experiment.toml`: the input of a kind's reader,
+//! and the keys that several kinds share.
 
 use crate::axis::Scale;
 use crate::claims::Limits;
@@ -16,7 +16,7 @@ use itertools::Itertools as _;
 pub(crate) const SCALES: [(&str, Scale); 2] = [("log", Scale::Log), ("linear", Scale::Linear)];
 
 /// The table of a test or a figure, and what it may refer to.
-pub(crate) struct Reading<'a, 'doc> {
+pub(crate) struct KindReader<'a, 'doc> {
     pub(crate) table: &'a Table<'doc>,
     /// The key `kind` of the table.
     pub(crate) kind: Field<'doc>,
@@ -45,7 +45,7 @@ pub(crate) enum Requirement {
 }
 
 impl Requirement {
-    pub(crate) fn check(self, reading: &Reading<'_, '_>) -> Result<(), Error> {
+    pub(crate) fn check(self, reading: &KindReader<'_, '_>) -> Result<(), Error> {
         let panel = reading.panel()?;
         let records_regret = panel.task() == Task::Regret;
         let is_met = match self {
@@ -83,7 +83,7 @@ impl Requirement {
     }
 }
 
-impl<'a, 'doc> Reading<'a, 'doc> {
+impl<'a, 'doc> KindReader<'a, 'doc> {
     /// The panel. Refuses a claim without one.
     pub(crate) fn panel(&self) -> Result<&'a Panel, Error> {
         let missing = || self.claim.missing("panel", "the name of the panel whose result is judged");

@@ -1,16 +1,17 @@
 //! The directory of a report: which reproduction owns it, and how the report's files are written.
 //!
-//! The `claims.json` of a directory names the reproduction that owns it. Files that this program did not write are left alone. If such a
-//! file has a name that the report needs, the directory is refused before anything is simulated.
+//! The `claims.json` of a directory names the reproduction that owns it. Files that this program
+//! did not write are left alone. If such a file has a name that the report needs, the directory is
+//! refused before anything is simulated.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use experiment::interrupt;
-use experiment::{TemporaryFile, read_own, remove_left_overs, try_to_create_in};
+use experiment::output::OutputError;
+use experiment::{TemporaryFile, interrupt, read_own, remove_left_overs, try_to_create_in};
+use std::io;
 
 /// The page.
 pub const PAGE: &str = "index.html";
@@ -19,8 +20,33 @@ pub const CLAIMS: &str = "claims.json";
 /// Version of the format of `claims.json`.
 pub const SCHEMA: u32 = 1;
 
-/// The owner of a directory as `claims.json` names it: an experiment and its options. Reports with the same owner may share a directory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Why a directory cannot have a report.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportDirError {
+    /// The directory has another report.
+    #[error("{}: holds the report of {found}, not of {wanted}", dir.display())]
+    AnotherReport {
+        /// The directory.
+        dir: PathBuf,
+        /// The report that it has, in words.
+        found: String,
+        /// The report that would replace it, in words.
+        wanted: String,
+    },
+    /// A file is in the way, or the operating system refused.
+    #[error(transparent)]
+    Output(#[from] OutputError),
+}
+
+/// An error of the operating system about a file or a directory.
+pub(crate) fn system(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> OutputError {
+    move |error| OutputError::System { path: path.to_owned(), action, error }
+}
+
+/// The owner of a directory as `claims.json` names it: an experiment and its options. Reports with
+/// the same owner may share a directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     /// Version of the format.
     pub schema: u32,
@@ -49,52 +75,46 @@ impl Owner {
     /// A description that follows "the report of".
     pub fn words(&self) -> String {
         let scale = if self.quick { "quick" } else { "full" };
-        let mut words = format!("a {scale} run of {}", self.experiment);
-        if let Some(panel) = &self.panel {
-            words = format!("{words} with --panel {panel}");
-        }
-        for (name, value) in [("--seed", self.seed), ("--runs", self.runs)] {
-            if let Some(value) = value {
-                words = format!("{words} with {name} {value}");
-            }
-        }
-        if let Some(data) = &self.data {
-            words = format!("{words} with --data (SHA-256 {}...)", data.get(..12).unwrap_or(data));
-        }
-        if let Some(matrix) = &self.matrix {
-            words = format!("{words} with --matrix (SHA-256 {}...)", matrix.get(..12).unwrap_or(matrix));
-        }
-        words
+        let hash = |hash: &String| format!("(SHA-256 {}...)", hash.get(..12).unwrap_or(hash));
+        let options = [
+            ("--panel", self.panel.clone()),
+            ("--seed", self.seed.map(|seed| seed.to_string())),
+            ("--runs", self.runs.map(|runs| runs.to_string())),
+            ("--data", self.data.as_ref().map(hash)),
+            ("--matrix", self.matrix.as_ref().map(hash)),
+        ];
+        let given =
+            options.iter().filter_map(|(name, value)| Some(format!(" with {name} {}", value.as_ref()?)));
+        format!("a {scale} run of {}{}", self.experiment, given.collect::<String>())
     }
 }
 
-/// Refuses a directory with another report. Also refuses to replace a file that this program did not write by a file of the report;
-/// `figures` are paths of such files relative to `dir`. Changes nothing.
+/// Refuses a directory with another report. Also refuses to replace a file that this program did
+/// not write by a file of the report; `figures` are paths of such files relative to `dir`. Changes
+/// nothing.
 ///
 /// # Errors
 ///
 /// The directory is refused, or cannot be read or written.
-pub fn check(dir: &Path, owner: &Owner, figures: &[String]) -> Result<()> {
-    let (claims, page) = (dir.join(CLAIMS), dir.join(PAGE));
-    let figures: Vec<PathBuf> = figures.iter().map(|figure| dir.join(figure)).collect();
-    for file in [&claims, &page].into_iter().chain(&figures) {
-        // A link would be replaced too, and this program writes none.
-        if fs::symlink_metadata(file).is_ok_and(|found| !found.is_file()) {
-            bail!("{}: is in the way and not a report: give another --out, or move it", file.display());
-        }
+pub fn check(dir: &Path, owner: &Owner, figures: &[String]) -> Result<(), ReportDirError> {
+    let claims = dir.join(CLAIMS);
+    let others: Vec<PathBuf> =
+        std::iter::once(PAGE).chain(figures.iter().map(String::as_str)).map(|file| dir.join(file)).collect();
+    let found = |file: &Path| fs::symlink_metadata(file).ok();
+    // A link would be replaced as well, and this program writes none.
+    let is_no_file = |file: &&PathBuf| found(file).is_some_and(|found| !found.is_file());
+    if let Some(file) = std::iter::once(&claims).chain(&others).find(is_no_file) {
+        return Err(OutputError::InTheWay(file.clone()).into());
     }
-    if exists(&claims) {
+    if found(&claims).is_some() {
         check_owner(dir, owner)?;
-    } else if let Some(file) = std::iter::once(&page).chain(&figures).find(|file| exists(file)) {
-        bail!(
-            "{}: is in the way: without a {CLAIMS} beside it, it is not a report of this program: give another --out, or \
-             move the file",
-            file.display()
-        );
+    } else if let Some(file) = others.into_iter().find(|file| found(file).is_some()) {
+        // Without a `claims.json` beside it, it is not a report of this program.
+        return Err(OutputError::InTheWay(file).into());
     }
     if dir.is_dir() {
         // A long run should not end at a directory that cannot be written.
-        try_to_create_in(dir).with_context(|| format!("{}: cannot be written", dir.display()))?;
+        try_to_create_in(dir).map_err(system(dir, "cannot be written"))?;
     }
     Ok(())
 }
@@ -105,35 +125,30 @@ pub fn data_of(dir: &Path) -> Option<String> {
 }
 
 /// Refuses a directory with the `claims.json` of another report.
-fn check_owner(dir: &Path, owner: &Owner) -> Result<()> {
-    let (claims, page) = (dir.join(CLAIMS), dir.join(PAGE));
-    let text = read_own(&claims).with_context(|| format!("{}: cannot be read", claims.display()))?;
+fn check_owner(dir: &Path, owner: &Owner) -> Result<(), ReportDirError> {
+    let claims = dir.join(CLAIMS);
+    let text = read_own(&claims).map_err(system(&claims, "cannot be read"))?;
     match serde_json::from_slice::<Owner>(&text) {
         Ok(found) if found == *owner => Ok(()),
-        Ok(found) if found.schema == SCHEMA => bail!(
-            "{}: holds the report of {}, not of {}: give another --out, or move {} and {} away first",
-            dir.display(),
-            found.words(),
-            owner.words(),
-            claims.display(),
-            page.display()
-        ),
-        _ => bail!(
-            "{}: is in the way and not a report that this program can read: give another --out, or move the file",
-            claims.display()
-        ),
+        Ok(found) if found.schema == SCHEMA => Err(ReportDirError::AnotherReport {
+            dir: dir.to_owned(),
+            found: found.words(),
+            wanted: owner.words(),
+        }),
+        _ => Err(OutputError::InTheWay(claims).into()),
     }
 }
 
-/// Writes the files of a report: `claims.json`, the `figures` (paths relative to `dir`, and pictures), and the page. All files are first
-/// forced to disk under temporary names and then renamed, `claims.json` first and the page last.
+/// Writes the files of a report: `claims.json`, the `figures` (paths relative to `dir`, and
+/// pictures), and the page. All files are first forced to disk under temporary names and then
+/// renamed, `claims.json` first and the page last.
 ///
 /// # Errors
 ///
 /// A file cannot be written. Temporary files are removed.
-pub fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str)]) -> Result<()> {
+pub fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str)]) -> Result<(), OutputError> {
     let files = std::iter::once((CLAIMS, claims)).chain(figures.iter().copied()).chain([(PAGE, page)]);
-    fs::create_dir_all(dir).with_context(|| format!("{}: cannot be created", dir.display()))?;
+    fs::create_dir_all(dir).map_err(system(dir, "cannot be created"))?;
     // A file system without locks cannot keep two runs apart.
     let lock = File::open(dir).ok().filter(|dir| dir.lock().is_ok());
     let mut kept = interrupt::hold();
@@ -142,16 +157,17 @@ pub fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str)]) -> 
     for (name, content) in files {
         let path = dir.join(name);
         let folder = path.parent().unwrap_or(dir);
-        fs::create_dir_all(folder).with_context(|| format!("{}: cannot be created", folder.display()))?;
+        fs::create_dir_all(folder).map_err(system(folder, "cannot be created"))?;
         if !cleaned.iter().any(|other| other == folder) {
             remove_left_overs(folder);
             cleaned.push(folder.to_owned());
         }
-        let part = TemporaryFile::write(&path, content.as_bytes());
-        parts.push((part.with_context(|| format!("{}: cannot be written", path.display()))?, path));
+        let part =
+            TemporaryFile::write(&path, content.as_bytes()).map_err(system(&path, "cannot be written"))?;
+        parts.push((part, path));
     }
     for (part, path) in parts {
-        part.rename().with_context(|| format!("{}: cannot be put in place", path.display()))?;
+        part.rename().map_err(system(&path, "cannot be put in place"))?;
     }
     // The renames reach the disk when the directory does, if the system can open a directory.
     if let Some(opened) = lock {
@@ -161,26 +177,13 @@ pub fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str)]) -> 
     Ok(())
 }
 
-fn exists(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use tempfile::tempdir;
 
     fn owner() -> Owner {
-        Owner {
-            schema: SCHEMA,
-            experiment: "small".to_owned(),
-            quick: false,
-            panel: None,
-            seed: None,
-            runs: None,
-            data: None,
-            matrix: None,
-        }
+        Owner { schema: SCHEMA, experiment: "small".to_owned(), ..Owner::default() }
     }
 
     fn names(dir: &Path) -> Vec<String> {
@@ -205,16 +208,7 @@ mod tests {
         assert_eq!(names(&dir), ["claims.json", "index.html", "notes.txt"]);
         assert_eq!(fs::read_to_string(dir.join(PAGE)).unwrap(), "another");
 
-        let others = [
-            Owner { experiment: "other".to_owned(), ..owner() },
-            Owner { quick: true, ..owner() },
-            Owner { panel: Some("one".to_owned()), ..owner() },
-            Owner { seed: Some(7), ..owner() },
-            Owner { runs: Some(9), ..owner() },
-            Owner { data: Some("0123456789abcdef".to_owned()), ..owner() },
-            Owner { matrix: Some("0123456789abcdef".to_owned()), ..owner() },
-        ];
-        for other in others {
+        for other in [Owner { quick: true, ..owner() }, Owner { runs: Some(9), ..owner() }] {
             let error = check(&dir, &other, &[]).unwrap_err().to_string();
             assert!(error.contains("holds the report of a full run of small, not of"), "{error}");
             assert!(error.contains(&other.words()), "{error}");
@@ -251,14 +245,10 @@ mod tests {
         write(dir.path(), "claims", "page", &[("panel/final.svg", "picture")]).unwrap();
         assert_eq!(names(dir.path()), [".mine.part", "claims.json", "index.html", "panel"]);
         assert_eq!(names(&dir.path().join("panel")), ["final.svg"]);
-    }
-
-    #[test]
-    fn a_failure_leaves_no_temporary_file() {
-        let dir = tempdir().unwrap();
+        // A failure leaves none.
+        fs::remove_file(dir.path().join(PAGE)).unwrap();
         fs::create_dir(dir.path().join(PAGE)).unwrap();
         assert!(write(dir.path(), "claims", "page", &[]).is_err());
-        assert_eq!(names(dir.path()), ["claims.json", "index.html"]);
-        assert!(check(dir.path(), &owner(), &[]).is_err());
+        assert_eq!(names(dir.path()), [".mine.part", "claims.json", "index.html", "panel"]);
     }
 }

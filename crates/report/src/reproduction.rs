@@ -1,7 +1,7 @@
 //! The experiment of a paper: panels with the statements of the paper, and claims to check.
 //!
-//! A directory holds `experiment.toml` and `claims.toml`; `xtask/experiments/README.md` describes their format. Errors in the files read
-//! `FILE:LINE:COLUMN: FIELD: what is wrong`.
+//! A directory holds `experiment.toml` and `claims.toml`; `xtask/experiments/README.md` describes
+//! their format. Errors in the files read `FILE:LINE:COLUMN: FIELD: what is wrong`.
 
 mod claims;
 mod head;
@@ -11,7 +11,7 @@ mod fields;
 pub(crate) use panels::MAX_TITLE;
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +22,7 @@ use click_models::PreferenceMatrix;
 use experiment::models::{InstanceTable, MatrixFile};
 use experiment::toml_reader::{Document, Error, Source, all};
 use experiment::{DataInstances, Experiment, FittedQuery, Overrides, Queries, SpecContext, Task};
+use itertools::Itertools as _;
 
 /// The scale at which an experiment is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +33,19 @@ pub enum Extent {
     Quick,
 }
 
+/// What a caller gives beside the files of an experiment.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Inputs<'a> {
+    /// Measured queries for the panels that take data.
+    pub queries: Option<&'a Queries>,
+    /// The matrix that replaces every matrix from a file.
+    pub matrix: Option<&'a Arc<MatrixFile>>,
+    /// Numbers that replace those of the experiment.
+    pub overrides: Overrides,
+}
+
 /// An experiment with everything that its report shows.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Reproduction {
     /// Short name.
     pub name: String,
@@ -55,7 +67,8 @@ pub struct Reproduction {
     pub awaiting: Vec<Panel>,
     /// A description for readers of the data that the panels run on, if data were given.
     pub measured: Option<String>,
-    /// The strength of the prior of the fit to the log, in pseudo-impressions; `None` if the log decided it.
+    /// The strength of the prior of the fit to the log, in pseudo-impressions; `None` if the log
+    /// decided it.
     pub prior: Option<f64>,
     /// The queries of the log, in the order of the instances; empty without a log.
     pub found_in_log: Vec<FittedQuery>,
@@ -97,7 +110,7 @@ pub struct Printed {
 }
 
 /// A panel: one simulation, or several that differ in a setting, with the statement of the paper.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Panel {
     /// Name, valid as the name of a folder.
     pub name: String,
@@ -126,7 +139,8 @@ pub struct Panel {
 /// One simulation of a panel.
 #[derive(Debug, Clone)]
 pub struct Variant {
-    /// Name, valid as the name of a folder; `None` for the only simulation of a panel without variants.
+    /// Name, valid as the name of a folder; `None` for the only simulation of a panel without
+    /// variants.
     pub name: Option<String>,
     /// Name for readers; empty without a name.
     pub title: String,
@@ -138,7 +152,8 @@ pub struct Variant {
     pub extent: Extent,
 }
 
-/// A value at the end of the runs, as a paper prints it: a regret, a stopping time, or a share of wrong answers.
+/// A value at the end of the runs, as a paper prints it: a regret, a stopping time, or a share of
+/// wrong answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrintedValue {
     /// The series that it belongs to.
@@ -149,22 +164,31 @@ pub struct PrintedValue {
     pub se: Option<f64>,
 }
 
+/// Why an experiment has no panel of a name to run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoPanel {
+    /// A quick check leaves it out.
+    #[error("a quick check leaves the panel to the full run")]
+    Left,
+    /// It needs data.
+    #[error("the panel is run on measured queries, and none are given")]
+    WithoutData,
+    /// The experiment, with these data, has no such panel.
+    #[error("{experiment} has no such panel here: it has {panels}")]
+    Unknown {
+        /// The name of the experiment.
+        experiment: String,
+        /// The names of the panels that it has.
+        panels: String,
+    },
+}
+
 impl Panel {
     /// A panel with one simulation and no paper.
     pub(crate) fn of(variant: Variant, figures: Vec<Figure>) -> Self {
-        Self {
-            name: String::new(),
-            title: variant.experiment.name().to_owned(),
-            variants: vec![variant],
-            paper: 0,
-            place: String::new(),
-            statement: String::new(),
-            figures,
-            choices: Vec::new(),
-            printed: Vec::new(),
-            differs: false,
-            left: None,
-        }
+        let title = variant.experiment.name().to_owned();
+        Self { title, variants: vec![variant], figures, ..Self::default() }
     }
 
     /// The task, which is the same in all variants.
@@ -204,30 +228,30 @@ impl Panel {
 
     /// All series: every policy of every variant.
     pub fn series(&self) -> Vec<Series> {
-        let of = |variant: &Variant| -> Vec<Series> {
-            let series = |label: &String| Series { variant: variant.name.clone(), policy: label.clone() };
-            variant.experiment.policies().iter().map(|policy| series(&policy.label)).collect()
+        let policies = |variant: &'_ Variant| {
+            let name = variant.name.clone();
+            let series = move |label: &String| Series { variant: name.clone(), policy: label.clone() };
+            variant.experiment.policies().iter().map(|policy| series(&policy.label)).collect::<Vec<_>>()
         };
-        self.variants.iter().flat_map(of).collect()
+        self.variants.iter().flat_map(policies).collect()
     }
 
-    /// Its instances. If the variants have different instances, those of all variants, named after their variants.
+    /// Its instances. If the variants have different instances, those of all variants, named after
+    /// their variants.
     pub fn instances(&self) -> Vec<InstanceTable> {
         let of_variants: Vec<Vec<InstanceTable>> =
             self.variants.iter().map(|variant| variant.experiment.instances().tables()).collect();
         if of_variants.windows(2).all(|pair| pair[0] == pair[1]) {
             return of_variants.into_iter().next().unwrap_or_default();
         }
-        let mut all = Vec::new();
-        for (variant, tables) in self.variants.iter().zip(of_variants) {
-            let alone = tables.len() == 1;
-            all.extend(tables.into_iter().map(|mut table| {
-                table.name =
-                    if alone { variant.title.clone() } else { format!("{}: {}", variant.title, table.name) };
+        let named = |(variant, tables): (&Variant, Vec<InstanceTable>)| {
+            let (title, alone) = (variant.title.clone(), tables.len() == 1);
+            tables.into_iter().map(move |mut table| {
+                table.name = if alone { title.clone() } else { format!("{title}: {}", table.name) };
                 table
-            }));
-        }
-        all
+            })
+        };
+        self.variants.iter().zip(of_variants).flat_map(named).collect()
     }
 
     /// The variant of a series.
@@ -237,9 +261,9 @@ impl Panel {
 
     /// The name for readers of a series.
     pub fn reader_name(&self, series: &Series, styles: &PolicyStyles) -> String {
-        let labels: BTreeSet<String> = self.series().into_iter().map(|series| series.policy).collect();
+        let one_policy = self.series().iter().map(|series| &series.policy).all_equal();
         let title = self.variant_of(series).map_or("", |variant| variant.title.as_str());
-        reader_name(styles.name(&series.policy), title, labels.len() == 1)
+        reader_name(styles.name(&series.policy), title, one_policy)
     }
 }
 
@@ -265,16 +289,9 @@ impl Reproduction {
     /// # Errors
     ///
     /// The first error in either file, at this extent or at the other.
-    pub fn read(
-        directory: &Path,
-        queries: Option<&Queries>,
-        matrix: Option<&Arc<MatrixFile>>,
-        overrides: Overrides,
-        extent: Extent,
-    ) -> Result<Self, Error> {
-        let experiment = Source::read_in(directory, "experiment.toml", &[])?;
-        let claims = Source::read_in(directory, "claims.toml", &[])?;
-        Self::from_sources(&experiment, &claims, queries, matrix, overrides, extent)
+    pub fn read(directory: &Path, inputs: Inputs<'_>, extent: Extent) -> Result<Self, Error> {
+        let file = |name| Source::read_in(directory, name, &[]);
+        Self::from_sources(&file("experiment.toml")?, &file("claims.toml")?, inputs, extent)
     }
 
     /// Reads the texts of the two files.
@@ -285,62 +302,49 @@ impl Reproduction {
     pub fn from_sources(
         experiment: &Source,
         claims: &Source,
-        queries: Option<&Queries>,
-        matrix: Option<&Arc<MatrixFile>>,
-        overrides: Overrides,
+        inputs: Inputs<'_>,
         extent: Extent,
     ) -> Result<Self, Error> {
-        let [full, quick] = Self::at_both(experiment, claims, queries, matrix, overrides)?;
+        let full = Self::at(experiment, claims, inputs, Extent::Full)?;
+        let quick = Self::at(experiment, claims, inputs, Extent::Quick)?;
         Ok(if extent == Extent::Full { full } else { quick })
-    }
-
-    /// Reads the files at full extent and for a quick check.
-    fn at_both(
-        experiment: &Source,
-        claims: &Source,
-        queries: Option<&Queries>,
-        matrix: Option<&Arc<MatrixFile>>,
-        overrides: Overrides,
-    ) -> Result<[Self; 2], Error> {
-        let at = |extent| Self::at(experiment, claims, queries, matrix, overrides, extent);
-        Ok([at(Extent::Full)?, at(Extent::Quick)?])
     }
 
     /// Reads the two files of a directory at full extent, and finds the errors at either extent.
     ///
     /// # Errors
     ///
-    /// The errors in both files, in their order. An error that only follows from another one is left out.
+    /// The errors in both files, in their order. An error that only follows from another one is
+    /// left out.
     pub fn check(directory: &Path, allowed: &[PathBuf]) -> Result<Self, Vec<Error>> {
         let read = || {
             let file = |name| Source::read_in(directory, name, allowed);
             let (experiment, claims) = all((file("experiment.toml"), file("claims.toml")))?;
-            // A file that is not TOML has one error. The other file may be, and then has errors of its own.
+            // A file that is not TOML has one error. The other file may be, and then has errors of
+            // its own.
             let (_, _) = all((experiment.parse(), claims.parse()))?;
-            let at = |extent| Self::at(&experiment, &claims, None, None, Overrides::default(), extent);
-            all((at(Extent::Full), at(Extent::Quick))).map(|(full, _)| full)
+            let read = |extent| Self::at(&experiment, &claims, Inputs::default(), extent);
+            all((read(Extent::Full), read(Extent::Quick))).map(|(full, _)| full)
         };
         read().map_err(Error::all)
     }
 
     /// Reads the files at one extent.
     ///
-    /// With `queries`, only panels that take data are kept: those with `instances = "data"`, and, if the experiment says how to read its
-    /// log, those that share instances. Without `queries`, panels with `instances = "data"` are not run, and claims about them cannot be
-    /// tested.
+    /// With queries, only panels that take data are kept: those with `instances = "data"`, and, if
+    /// the experiment specifies how its log is read, those that share instances. Without queries,
+    /// panels with `instances = "data"` are not run, and claims about them cannot be tested.
     fn at(
         experiment: &Source,
         claims: &Source,
-        queries: Option<&Queries>,
-        matrix: Option<&Arc<MatrixFile>>,
-        overrides: Overrides,
+        Inputs { queries, matrix, overrides }: Inputs<'_>,
         extent: Extent,
     ) -> Result<Self, Error> {
         let document = experiment.parse()?;
         let replace_shared = queries.is_some() && document.root().field("log").is_some();
         let queries_or_none = queries.map_or(DataInstances::Awaited, DataInstances::Known);
-        let given = SpecContext { queries: queries_or_none, replace_shared, matrix, overrides };
-        let mut reproduction = head::read_experiment(&document.root(), given, extent)?;
+        let context = SpecContext { queries: queries_or_none, replace_shared, matrix, overrides };
+        let mut reproduction = head::read_experiment(&document.root(), context, extent)?;
         reproduction.claims = claims::read(&claims.parse()?.root(), &reproduction, extent)?;
         if let Some(matrix) = matrix {
             reproduction.judge_by(&document, matrix)?;
@@ -379,8 +383,9 @@ impl Reproduction {
         Ok(reproduction)
     }
 
-    /// Matches the rows of the printed table with the queries of the log. The table does not name its queries, so both are ordered by the
-    /// number of items, then of records. If their numbers differ, rows are numbered, and claims about the table cannot be tested.
+    /// Matches the rows of the printed table with the queries of the log. The table does not name
+    /// its queries, so both are ordered by the number of items, then of records. If their numbers
+    /// differ, rows are numbered, and claims about the table cannot be tested.
     fn judge_table_by_log(&mut self) {
         let Some(printed) = &mut self.printed else { return };
         let size =
@@ -407,7 +412,8 @@ impl Reproduction {
         }
     }
 
-    /// Marks the known verdict of every claim as not testable: nothing is known of given data, so no verdict can fail.
+    /// Marks the known verdict of every claim as not testable: nothing is known of given data, so
+    /// no verdict can fail.
     fn nothing_is_known_of(&mut self, data: &str) {
         for claim in &mut self.claims {
             claim.known = Verdict::NotTestable;
@@ -415,7 +421,8 @@ impl Reproduction {
         }
     }
 
-    /// Keeps the panels that take preferences from a file. They use the given matrix, for which no verdict is known.
+    /// Keeps the panels that take preferences from a file. They use the given matrix, for which no
+    /// verdict is known.
     fn judge_by(&mut self, document: &Document<'_>, matrix: &MatrixFile) -> Result<(), Error> {
         self.panels.retain(Panel::takes_a_matrix);
         if self.panels.is_empty() {
@@ -454,23 +461,14 @@ impl Reproduction {
     ///
     /// # Errors
     ///
-    /// There is no such panel.
-    pub fn keep_only(&mut self, panel: &str) -> anyhow::Result<()> {
-        let awaited = self.awaiting.iter().find(|other| other.name == panel);
-        if awaited.is_some_and(|panel| panel.left.is_some()) {
-            anyhow::bail!("a quick check leaves the panel out: leave out --quick");
-        }
-        if awaited.is_some() {
-            anyhow::bail!("the panel is run on measured queries: give them with --data FILE");
+    /// There is no such panel, or it is not run.
+    pub fn keep_only(&mut self, panel: &str) -> Result<(), NoPanel> {
+        if let Some(awaited) = self.awaiting.iter().find(|other| other.name == panel) {
+            return Err(if awaited.left.is_some() { NoPanel::Left } else { NoPanel::WithoutData });
         }
         if self.panel(panel).is_none() {
-            let names: Vec<&str> = self.panels.iter().map(|other| other.name.as_str()).collect();
-            let with = if self.option.is_empty() {
-                String::new()
-            } else {
-                format!(" with{}", self.option.trim_end_matches(" FILE"))
-            };
-            anyhow::bail!("{}{with} has no such panel: it has {}", self.name, names.join(", "));
+            let panels = self.panels.iter().map(|other| &other.name).join(", ");
+            return Err(NoPanel::Unknown { experiment: self.name.clone(), panels });
         }
         self.panels.retain(|other| other.name == panel);
         self.awaiting.clear();

@@ -1,4 +1,5 @@
-//! The report on a reproduction. Each panel is judged and drawn as soon as it has run; everything is written at the end.
+//! The report on a reproduction. Each panel is judged and drawn as soon as it has run; everything
+//! is written at the end.
 
 use crate::claims::{Agreement, Claim, Comparison, Evidence, Finding, Verdict, judge, runs_needed};
 use crate::figure::{self, Figure, Picture, PolicyStyles, Shown};
@@ -6,8 +7,8 @@ use crate::page;
 use crate::report_dir::{self, Owner};
 use crate::reproduction::{Panel, Reproduction};
 use crate::series::{Series, Simulated};
-use anyhow::{Context as _, Result};
 use experiment::manifest::Manifest;
+use experiment::output::OutputError;
 use experiment::timing::Timing;
 use experiment::{Measured, ResultFile, SPEC, number};
 use serde::Serialize;
@@ -56,7 +57,8 @@ pub struct Judged<'a> {
     pub finding: Finding,
     /// Whether the finding agrees with the known verdict.
     pub agreement: Agreement,
-    /// From how many runs on a check comes to this verdict again with a probability of 0.99; `None` if this is not known.
+    /// From how many runs on a check comes to this verdict again with a probability of 0.99; `None`
+    /// if this is not known.
     pub runs_needed: Option<u64>,
 }
 
@@ -102,7 +104,8 @@ impl<'a> Report<'a> {
             let (name, title) = (variant.name.clone(), variant.title.clone());
             simulated.push(Simulated { name, title, size: variant.size, measured });
         }
-        // The runs of a panel need much memory, so they are judged and drawn before the next panel is run.
+        // The runs of a panel need much memory, so they are judged and drawn before the next panel
+        // is run.
         self.judge(Some(panel), &simulated);
         let mut pictures = if panel.has_variants() {
             figure::draw(&panel.figures, Shown::Variants(&simulated), &self.styles)
@@ -120,7 +123,8 @@ impl<'a> Report<'a> {
         self.panels.push(PanelReport { pictures, variants: variants.collect() });
     }
 
-    /// Judges the claims about a panel by the runs of its variants; without a panel, the claims about no panel.
+    /// Judges the claims about a panel by the runs of its variants; without a panel, the claims
+    /// about no panel.
     fn judge(&mut self, panel: Option<&Panel>, variants: &[Simulated]) {
         let styles = &self.styles;
         let reader_name = |series: &Series| {
@@ -187,7 +191,6 @@ impl<'a> Report<'a> {
         !self.claims.iter().any(|judged| judged.agreement.fails(self.quick)) && !self.leaves_too_much_open()
     }
 
-    /// The number of claims that can be tested.
     fn testable(&self) -> usize {
         self.claims.iter().filter(|judged| judged.finding.verdict != Verdict::NotTestable).count()
     }
@@ -198,7 +201,8 @@ impl<'a> Report<'a> {
         self.claims.iter().filter(|judged| open.contains(&judged.finding.verdict)).count()
     }
 
-    /// Whether it is a quick check of all claims that leaves more than a tenth of them open. A quick check has to decide most claims.
+    /// Whether it is a quick check of all claims that leaves more than a tenth of them open. A
+    /// quick check has to decide most claims.
     fn leaves_too_much_open(&self) -> bool {
         self.is_whole && self.quick && 10 * self.open() > self.testable()
     }
@@ -208,27 +212,27 @@ impl<'a> Report<'a> {
     /// # Errors
     ///
     /// A file cannot be written.
-    pub fn write(&self, dir: &Path, owner: &Owner) -> Result<()> {
+    pub fn write(&self, dir: &Path, owner: &Owner) -> Result<(), OutputError> {
         let panels = self.reproduction.panels.iter().zip(&self.panels);
         let drawn_here: Vec<(&str, &str)> = panels
             .filter(|(panel, _)| panel.has_variants())
             .flat_map(|(_, found)| &found.pictures)
             .map(|picture| (picture.file.as_str(), picture.svg.as_str()))
             .collect();
-        report_dir::write(dir, &self.claims_json(owner)?, &page::page(self), &drawn_here)
+        report_dir::write(dir, &self.claims_json(owner), &page::page(self), &drawn_here)
     }
 
     /// The content of `claims.json`.
-    fn claims_json(&self, owner: &Owner) -> Result<String> {
+    fn claims_json(&self, owner: &Owner) -> String {
         #[derive(Serialize)]
         struct File<'a> {
             #[serde(flatten)]
             owner: &'a Owner,
             ok: bool,
-            claims: Vec<Entry<'a>>,
+            claims: Vec<JudgedClaim<'a>>,
         }
         #[derive(Serialize)]
-        struct Entry<'a> {
+        struct JudgedClaim<'a> {
             name: &'a str,
             #[serde(skip_serializing_if = "Option::is_none")]
             panel: Option<&'a str>,
@@ -244,26 +248,23 @@ impl<'a> Report<'a> {
             summary: &'a str,
             comparisons: &'a [Comparison],
         }
-        fn entry<'e>(judged: &'e Judged<'_>) -> Entry<'e> {
-            Entry {
-                name: &judged.claim.name,
-                panel: judged.claim.panel.as_deref(),
-                says: &judged.claim.says,
-                place: &judged.claim.place,
-                level: judged.claim.level,
-                verdict: judged.finding.verdict,
-                known: judged.claim.known,
-                agreement: judged.agreement,
-                runs_needed: judged.runs_needed,
-                evidence: &judged.claim.evidence,
-                summary: &judged.finding.summary,
-                comparisons: &judged.finding.comparisons,
-            }
-        }
-        let file = File { owner, ok: self.is_as_known(), claims: self.claims.iter().map(entry).collect() };
-        let mut text = serde_json::to_string_pretty(&file).context("claims.json cannot be written")?;
-        text.push('\n');
-        Ok(text)
+        let claims =
+            self.claims.iter().map(|Judged { claim, finding, agreement, runs_needed }| JudgedClaim {
+                name: &claim.name,
+                panel: claim.panel.as_deref(),
+                says: &claim.says,
+                place: &claim.place,
+                level: claim.level,
+                verdict: finding.verdict,
+                known: claim.known,
+                agreement: *agreement,
+                runs_needed: *runs_needed,
+                evidence: &claim.evidence,
+                summary: &finding.summary,
+                comparisons: &finding.comparisons,
+            });
+        let file = File { owner, ok: self.is_as_known(), claims: claims.collect() };
+        serde_json::to_string_pretty(&file).expect("a report is JSON") + "\n"
     }
 }
 
@@ -273,7 +274,8 @@ fn with_sources(error: &dyn Error) -> String {
 }
 
 impl VariantReport {
-    /// The report on one simulation. Its files, with these figures, are in `folder`, a path relative to the page.
+    /// The report on one simulation. Its files, with these figures, are in `folder`, a path
+    /// relative to the page.
     pub(crate) fn new(
         folder: &str,
         figures: &[Figure],

@@ -2,8 +2,9 @@
 
 use sim::mean_and_error;
 
-/// The ratio of the means of two samples of the same runs, and its standard error by the delta method: the standard error of the mean of
-/// `above - ratio * below`, divided by the mean of `below`.
+/// The ratio of the means of two samples of the same runs, and its standard error by the delta
+/// method: the standard error of the mean of `above - ratio * below`, divided by the mean of
+/// `below`.
 pub(crate) fn ratio_of_means(above: &[f64], below: &[f64]) -> (f64, f64) {
     let (mean, _) = mean_and_error(below);
     let ratio = mean_and_error(above).0 / mean;
@@ -17,8 +18,8 @@ mod tests {
 
     #[test]
     fn the_error_of_a_ratio_is_that_of_the_residuals() {
-        // Means 3 and 2, ratio 1.5. The residuals 0.5, -1 and 0.5 have the standard deviation sqrt(.75); the error divides it by sqrt(3)
-        // and 2.
+        // Means 3 and 2, ratio 1.5. The residuals 0.5, -1 and 0.5 have the standard deviation
+        // sqrt(.75); the error divides it by sqrt(3) and 2.
         let (ratio, error) = ratio_of_means(&[2.0, 2.0, 5.0], &[1.0, 2.0, 3.0]);
         assert_eq!(ratio, 1.5);
         assert!((error - 0.25).abs() < 1e-15, "{error}");

@@ -1,5 +1,5 @@
-//! JSON Schema of the files of a paper's experiment, `experiment.toml` and `claims.toml`, for editors.
-//! The kinds of figures and of tests come from their tables, the keys of a simulation from
+//! JSON Schema of the files of a paper's experiment, `experiment.toml` and `claims.toml`, for
+//! editors. The kinds of figures and of tests come from their tables, the keys of a simulation from
 //! `experiment::schema`.
 
 mod claims;

@@ -24,7 +24,8 @@ impl fmt::Display for Series {
     }
 }
 
-/// The runs of one variant of a panel. A panel without variants counts as one variant without a name.
+/// The runs of one variant of a panel. A panel without variants counts as one variant without a
+/// name.
 #[derive(Debug, Clone)]
 pub struct Simulated {
     /// Name of the variant.
@@ -43,26 +44,12 @@ pub fn labels<'a>(variants: impl IntoIterator<Item = &'a Simulated>) -> Vec<&'a 
     policies.map(|policy| policy.label.as_str()).unique().collect()
 }
 
-/// The name for readers of a series: policy and variant. The variant is left out if it has no title, the policy if it is the only one.
+/// The name for readers of a series: policy and variant. The variant is left out if it has no
+/// title, the policy if it is the only one.
 pub fn reader_name(policy: &str, variant: &str, one_policy: bool) -> String {
     match (variant.is_empty(), one_policy) {
         (true, _) => policy.to_owned(),
         (false, true) => variant.to_owned(),
         (false, false) => format!("{policy}, {variant}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_series_is_named_after_policy_and_variant_as_far_as_they_differ() {
-        assert_eq!(reader_name("TS", "", true), "TS");
-        assert_eq!(reader_name("TS", "steep", true), "steep");
-        assert_eq!(reader_name("TS", "steep", false), "TS, steep");
-        let series = Series { variant: Some("steep".to_owned()), policy: "ts".to_owned() };
-        assert_eq!(series.to_string(), "steep/ts");
-        assert_eq!(Series { variant: None, ..series }.to_string(), "ts");
     }
 }

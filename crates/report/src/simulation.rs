@@ -1,16 +1,17 @@
-//! Runs an experiment into its directory, with figures and a page: what the command `simulate` writes.
+//! Runs an experiment into its directory, with figures and a page: what the command `simulate`
+//! writes.
 
 use crate::figure::{self, Figure, Picture, PolicyStyles, Shown};
+use crate::leaderboard::Leaderboard;
 use crate::page;
 use crate::report_dir::PAGE;
 use crate::reproduction::{Extent, Panel, Variant};
 use crate::reproduction_report::{PanelReport, PanelRun, VariantReport};
-use crate::standing::Standing;
-use anyhow::Result;
-use experiment::{Claim, Experiment, Measured, ResultDir, Runner};
+use experiment::{Claim, Experiment, JournalError, Measured, ResultDir, RunError, Runner};
 use std::path::Path;
 
-/// The files for people beside a result: figures, and for an experiment of its own `index.html`, a page that needs no other files.
+/// The files for people beside a result: figures, and for an experiment of its own `index.html`, a
+/// page that needs no other files.
 #[derive(Debug, Clone)]
 pub struct Drawing<'a> {
     figures: Vec<Figure>,
@@ -49,15 +50,15 @@ impl<'a> Drawing<'a> {
     }
 
     /// The page, if there is one. It has nothing that differs from machine to machine: no times.
-    fn page(&self, measured: &Measured, pictures: &[Picture]) -> Result<Option<String>> {
+    fn page(&self, measured: &Measured, pictures: &[Picture]) -> Result<Option<String>, JournalError> {
         let Some(experiment) = self.page_of else { return Ok(None) };
-        let standing = Standing::of_runs(measured)?;
+        let leaderboard = Leaderboard::of_runs(measured)?;
         let mut from_best_to_worst = VariantReport {
             timing: None,
             // The manifest lists the page with its hash, so the page cannot contain the manifest.
             ..VariantReport::new("", &self.figures, measured, None)
         };
-        let place = |label: &str| standing.places.iter().position(|place| place.label == label);
+        let place = |label: &str| leaderboard.places.iter().position(|place| place.label == label);
         from_best_to_worst.result.policies.sort_by_key(|policy| place(&policy.label));
         let found = PanelReport { pictures: pictures.to_vec(), variants: vec![from_best_to_worst] };
         let variant = Variant {
@@ -68,16 +69,16 @@ impl<'a> Drawing<'a> {
             extent: Extent::Full,
         };
         let panel = Panel::of(variant, self.figures.clone());
-        Ok(Some(page::of_one(&panel, &found, &standing, &self.styles)))
+        Ok(Some(page::of_one(&panel, &found, &leaderboard, &self.styles)))
     }
 }
 
-/// Runs an experiment and writes to `dir`: the files of [`Runner::run_into`], the default figures of its task, and `index.html`, a page
-/// with figures and final values that needs no other files.
+/// Runs an experiment and writes to `dir`: the files of [`Runner::run_into`], the default figures
+/// of its task, and `index.html`, a page with figures and final values that needs no other files.
 ///
 /// # Errors
 ///
-/// The errors of [`Runner::run_into`]; a figure cannot be drawn.
+/// The errors of [`Runner::run_into`].
 ///
 /// # Examples
 ///
@@ -98,7 +99,7 @@ impl<'a> Drawing<'a> {
 /// assert!(page.contains("cascade-kl-ucb") && dir.path().join("regret.svg").is_file());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn run_into(runner: &Runner<'_>, dir: &Path) -> Result<Measured> {
+pub fn run_into(runner: &Runner<'_>, dir: &Path) -> Result<Measured, RunError> {
     let drawing = Drawing::of(runner);
     let claimed = ResultDir::claim(runner, dir, Claim { extra: drawing.files(), ..Claim::default() })?;
     Ok(simulate_into(runner, claimed, &drawing)?.ran.measured)
@@ -108,12 +109,12 @@ pub fn run_into(runner: &Runner<'_>, dir: &Path) -> Result<Measured> {
 ///
 /// # Errors
 ///
-/// The errors of [`Runner::run_in`]; a figure cannot be drawn; a file cannot be written.
+/// The errors of [`Runner::run_in`]; a file cannot be written.
 pub fn simulate_into(
     runner: &Runner<'_>,
     claimed: ResultDir<'_>,
     drawing: &Drawing<'_>,
-) -> Result<Simulation> {
+) -> Result<Simulation, RunError> {
     let measured = runner.run_in(&claimed)?;
     write_simulation(claimed, measured, drawing)
 }
@@ -122,12 +123,12 @@ pub fn simulate_into(
 ///
 /// # Errors
 ///
-/// A figure cannot be drawn; a file cannot be written.
+/// The runs cannot be read; a file cannot be written.
 pub fn write_simulation(
     claimed: ResultDir<'_>,
     measured: Measured,
     drawing: &Drawing<'_>,
-) -> Result<Simulation> {
+) -> Result<Simulation, RunError> {
     let figures = figure::draw(&drawing.figures, Shown::Result(&measured.result), &drawing.styles);
     let page = drawing.page(&measured, &figures)?.map(|page| (PAGE.to_owned(), page));
     let drawn = figures.iter().map(|picture| (picture.file.clone(), picture.svg.clone()));

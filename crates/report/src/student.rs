@@ -1,11 +1,12 @@
 //! Tails and quantiles of Student's t distribution, and confidence intervals.
 //!
-//! The mean of n independent runs, divided by its estimated standard error, has approximately Student's t distribution with n - 1 degrees
-//! of freedom if each run sums up many rounds. With thousands of runs this is the normal distribution; with twenty its tails are clearly
-//! heavier.
+//! The mean of n independent runs, divided by its estimated standard error, has approximately
+//! Student's t distribution with n - 1 degrees of freedom if each run sums up many rounds. With
+//! thousands of runs this is the normal distribution; with twenty its tails are clearly heavier.
 //!
-//! The tail is computed by statrs, the quantile from the tail by bisection. The quantile of statrs is off by 2e-5 at 999,999 degrees of
-//! freedom and level 0.025, and by a factor of five at 1 degree of freedom and level 1e-9.
+//! The tail is computed by statrs, the quantile from the tail by bisection. The quantile of statrs
+//! is off by 2e-5 at 999,999 degrees of freedom and level 0.025, and by a factor of five at 1
+//! degree of freedom and level 1e-9.
 
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
@@ -15,8 +16,8 @@ pub(crate) const CONFIDENCE: &str = "95 %";
 /// The probability beyond either end of such an interval.
 const BEYOND_EITHER_END: f64 = 0.025;
 
-/// The number of standard errors that such an interval reaches to either side of a mean. `None` without a degree of freedom, since the
-/// error is unknown.
+/// The number of standard errors that such an interval reaches to either side of a mean. `None`
+/// without a degree of freedom, since the error is unknown.
 pub(crate) fn reach(freedom: u64) -> Option<f64> {
     (freedom > 0).then(|| critical(BEYOND_EITHER_END, freedom))
 }
@@ -62,27 +63,6 @@ mod tests {
 
     fn close(left: f64, right: f64, tolerance: f64) {
         assert!((left - right).abs() <= tolerance * right.abs(), "{left} is not {right}");
-    }
-
-    #[test]
-    fn one_degree_of_freedom_is_the_cauchy_distribution() {
-        for t in [0.1, 1.0, 3.0, 100.0, 1e6] {
-            close(upper_tail(t, 1), libm::atan2(1.0, t) / std::f64::consts::PI, 1e-11);
-        }
-    }
-
-    #[test]
-    fn two_degrees_of_freedom_have_a_closed_form() {
-        for t in [0.5_f64, 2.0, 10.0] {
-            close(upper_tail(t, 2), 0.5 * (1.0 - t / (2.0 + t * t).sqrt()), 1e-11);
-        }
-    }
-
-    #[test]
-    fn many_degrees_of_freedom_are_the_normal_distribution() {
-        for t in [0.0, 1.0, 2.0, 3.0] {
-            close(upper_tail(t, 100_000_000), 0.5 * libm::erfc(t / std::f64::consts::SQRT_2), 1e-6);
-        }
     }
 
     #[test]

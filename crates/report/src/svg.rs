@@ -1,13 +1,15 @@
 //! A chart as an SVG picture.
 //!
-//! All charts share sizes, fonts, colours, markers and dashes. Curves differ in colour (a palette for colour-blind readers), marker and
-//! label. References (bounds, the optimum) are dashed and dark. Colours follow the reader's theme, in a page and in a file opened alone.
+//! All charts share sizes, fonts, colours, markers and dashes. Curves differ in colour (a palette
+//! for colour-blind readers), marker and label. References (bounds, the optimum) are dashed and
+//! dark. Colours follow the reader's theme, in a page and in a file opened alone.
 //!
-//! A picture has two drawings: a wide one, with labels at the right, near the heights at which the curves end, and a narrow one with large
-//! letters and the labels below. A page with [`style`] shows the one that fits; every other program shows the wide one.
+//! A picture has two drawings: a wide one, with labels at the right, near the heights at which the
+//! curves end, and a narrow one with large letters and the labels below. A page with [`style`]
+//! shows the one that fits; every other program shows the wide one.
 //!
-//! Titles, descriptions and everything that is drawn are in the picture. [`SCRIPT`] adds controls to the pictures of a page. It reads the
-//! values from `data-` attributes.
+//! Titles, descriptions and everything that is drawn are in the picture. [`SCRIPT`] adds controls
+//! to the pictures of a page. It reads the values from `data-` attributes.
 
 mod axes;
 pub(crate) mod canvas;
@@ -33,8 +35,8 @@ use self::palette::Ink;
 use crate::axis::Axis;
 use crate::text::in_cut_lines;
 
-/// Adds controls to the charts of a page: scales, a read-out of points, and curves that are switched on and off. Plain JavaScript; a page
-/// is whole without it.
+/// Adds controls to the charts of a page: scales, a read-out of points, and curves that are
+/// switched on and off. Plain JavaScript; a page is whole without it.
 pub const SCRIPT: &str = include_str!("page/script.js");
 
 /// The note in the label of a curve that ends above the frame.
@@ -55,8 +57,8 @@ pub struct Chart {
     pub y: Axis,
     /// Quantity and unit of the vertical axis. A logarithmic scale is mentioned when it is drawn.
     pub y_label: String,
-    /// Names of the places 0, 1, 2, ... of a horizontal axis of categories; empty for an axis of numbers. With categories, bands are drawn
-    /// as bars, and there is a marker at every point.
+    /// Names of the places 0, 1, 2, ... of a horizontal axis of categories; empty for an axis of
+    /// numbers. With categories, bands are drawn as bars, and there is a marker at every point.
     pub categories: Vec<String>,
     /// The curves, drawn in this order.
     pub curves: Vec<Curve>,
@@ -95,7 +97,8 @@ pub fn render(chart: &Chart) -> String {
     let axes = Axes::of(chart);
     let (wide, Heights { whole: height, .. }) = draw(chart, &axes, &WIDE);
     let (mut narrow, heights) = draw(chart, &axes, &NARROW);
-    // Programs without a style sheet for pages do not show it. It is drawn in the units of the wide drawing.
+    // Programs without a style sheet for pages do not show it. It is drawn in the units of the wide
+    // drawing.
     narrow.set("display", "none");
     narrow.set("transform", &format!("scale({:.4})", WIDE.width / NARROW.width));
     let size = |height: f64| format!("{}/{}", canvas::length(NARROW.width), canvas::length(height));
@@ -115,14 +118,15 @@ pub fn render(chart: &Chart) -> String {
     drawing.finish(vec![wide, narrow])
 }
 
-/// The style sheet of a page with figures: the colours in both themes, the choice of the drawing that fits, and the controls of [`SCRIPT`].
+/// The style sheet of a page with figures: the colours in both themes, the choice of the drawing
+/// that fits, and the controls of [`SCRIPT`].
 ///
-/// It expects a picture directly in a `figure` (or an element of class `plot-box`). A wide heat map scrolls in a `figure` of class `wide`.
+/// It expects a picture directly in a `figure` (or an element of class `plot-box`). A wide heat map
+/// scrolls in a `figure` of class `wide`.
 pub fn style() -> String {
     palette::style(true) + include_str!("svg/page.css")
 }
 
-/// The height of a drawing.
 struct Heights {
     whole: f64,
     /// Without labels below the frame.
@@ -141,7 +145,8 @@ fn draw(chart: &Chart, axes: &Axes, layout: &Layout) -> (Layer, Heights) {
     let above = if layout.words_above && !chart.is_empty() { words as f64 * layout.line + 4.0 } else { 0.0 };
     let top = heading.bottom + above;
 
-    // Many labels make the picture higher, up to the height of a screen. Even more labels are placed below the picture.
+    // Many labels make the picture higher, up to the height of a screen. Even more labels are
+    // placed below the picture.
     let beside = labels.height();
     let is_beside = top + beside + layout.frame / 3.0 <= layout.most_beside;
     let (legend, right) = if is_beside {
@@ -189,7 +194,6 @@ fn left_of(axes: &Axes, layout: &Layout) -> f64 {
     words + widest
 }
 
-/// The frame around the curves.
 #[derive(Debug)]
 struct Frame {
     left: f64,

@@ -10,7 +10,8 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 /// lines above and below.
 const MOST_MARKS: usize = 4;
 
-/// Whether XML 1.0 allows the character. A browser does not show a picture with any other character.
+/// Whether XML 1.0 allows the character. A browser does not show a picture with any other
+/// character.
 pub(crate) fn is_in_xml(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
 }

@@ -6,9 +6,9 @@ use super::{Entry, Form, print, show};
 use crate::embedded::{EXPERIMENTS, Embedded};
 use crate::terminal::put;
 use anyhow::{Context as _, Result};
-use experiment::{Experiment, Overrides, number};
+use experiment::{Experiment, number};
 use itertools::Itertools as _;
-use report::reproduction::{Extent, Panel, Reproduction};
+use report::reproduction::{Extent, Inputs, Panel, Reproduction};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs;
@@ -114,8 +114,7 @@ fn listed(all: &[Shown]) -> Page {
 impl Shown {
     fn of(embedded: &'static Embedded) -> Result<Self> {
         let (experiment, claims) = (embedded.source("experiment.toml")?, embedded.source("claims.toml")?);
-        let all =
-            Reproduction::from_sources(&experiment, &claims, None, None, Overrides::default(), Extent::Full)?;
+        let all = Reproduction::from_sources(&experiment, &claims, Inputs::default(), Extent::Full)?;
         let document = experiment.parse()?;
         let mut takes = Vec::new();
         if !all.awaiting.is_empty() || document.root().field("log").is_some() {

@@ -2,7 +2,7 @@
 
 use experiment::result::{Answers, EndValue, Estimate};
 use experiment::{ResultFile, Task};
-use report::Standing;
+use report::Leaderboard;
 use serde::Serialize;
 
 /// The content. Policies are in the order of the standing.
@@ -14,7 +14,7 @@ pub(super) struct Document<'a> {
     seed: u64,
     policies: Vec<FinalValues<'a>>,
     bounds: Vec<FinalBound>,
-    standing: &'a Standing,
+    standing: &'a Leaderboard,
     /// The standing in sentences.
     sentences: Vec<String>,
 }
@@ -41,7 +41,7 @@ struct FinalBound {
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn of(result: &'a ResultFile, standing: &'a Standing) -> Self {
+    pub(super) fn of(result: &'a ResultFile, standing: &'a Leaderboard) -> Self {
         let values = |label: &str| -> Option<FinalValues<'a>> {
             let policy = result.policy(label)?;
             let clicks = policy.curves().map(|curves| &curves.clicks);

@@ -3,7 +3,7 @@
 use crate::keys::{Key, Values};
 use std::sync::Arc;
 
-use super::{Basis, Comparison, Finding, JudgeError, Kind, Reading, Sample, Test, Verdict};
+use super::{Basis, Comparison, Finding, JudgeError, Kind, KindReader, Sample, Test, Verdict};
 use confidence::Probability;
 use experiment::number;
 use experiment::toml_reader::Error;
@@ -26,7 +26,7 @@ pub struct Condorcet {
     pub shares: Vec<f64>,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
+fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     let (panel, kind) = (reading.panel()?, &reading.kind);
     let matrix = panel.matrix().ok_or_else(|| kind.error("the panel has no preferences"))?;
     let shares = (1..=matrix.shape().n_items()).map(|size| matrix.condorcet_share(size));

@@ -33,7 +33,6 @@ impl<'a> Evidence<'a> {
         results.min_by_key(|result| result.observations())
     }
 
-    /// The number of runs of this variant.
     pub(super) fn fewest_runs(&self) -> u64 {
         self.shortest().map_or(0, |result| result.runs)
     }

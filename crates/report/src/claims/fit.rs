@@ -3,15 +3,15 @@
 //!
 //! The share of variance that the curve explains, `R^2`, is judged by a jackknife over the runs.
 //! With n runs, the pseudo-values `n R^2 - (n - 1) R^2_without_the_run` are a sample with mean
-//! `R^2`, corrected for bias, and the spread of the runs. In addition, the slope has to be positive,
-//! judged by the residuals of the fit.
+//! `R^2`, corrected for bias, and the spread of the runs. In addition, the slope has to be
+//! positive, judged by the residuals of the fit.
 
 use crate::keys::{Key, Values};
 use std::sync::Arc;
 
 use super::evidence::same_length;
 use super::levels::freedom_of;
-use super::{Basis, Comparison, Finding, JudgeError, Kind, Reading, Test, mean_and_error, verdict_of};
+use super::{Basis, Comparison, Finding, JudgeError, Kind, KindReader, Test, mean_and_error, verdict_of};
 use crate::least_squares::LeastSquares;
 use crate::reading::{Requirement, check_paired};
 use crate::student::CONFIDENCE;
@@ -43,7 +43,7 @@ pub struct Fit {
     pub r_squared: f64,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
+fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     let panel = reading.panel()?;
     check_paired(&reading.kind, panel, &panel.series())?;
     let (power, policy) = (reading.power()?, reading.label("policy")?);

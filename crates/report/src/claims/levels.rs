@@ -5,12 +5,14 @@ use crate::student;
 
 /// The levels of the one-sided tests of a claim. All kinds of tests use the same rule.
 ///
-/// *Reproduced* requires that every test is significant as stated. Each is made at the claim's level (an intersection-union test): if a
-/// statement is false, its test alone is significant with a probability of at most the level, and so are all tests together.
+/// *Reproduced* requires that every test is significant as stated. Each is made at the claim's
+/// level (an intersection-union test): if a statement is false, its test alone is significant with
+/// a probability of at most the level, and so are all tests together.
 ///
-/// *Contradicted* requires that one test is significant in the other direction. Each of `m` tests is made at the level divided by `m`
-/// (Bonferroni). So the probability that any is wrongly significant is at most the level, however the tests are correlated. Holm's
-/// procedure gives the same verdict: its first step has the same threshold, and the verdict needs no second step.
+/// *Contradicted* requires that one test is significant in the other direction. Each of `m` tests
+/// is made at the level divided by `m` (Bonferroni). So the probability that any is wrongly
+/// significant is at most the level, however the tests are correlated. Holm's procedure gives the
+/// same verdict: its first step has the same threshold, and the verdict needs no second step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Levels {
     /// The level for significance in the stated direction.
@@ -29,7 +31,8 @@ impl Levels {
 /// Cumulative sums of two policies that are equal differ by rounding: by less than this share.
 const ROUNDING: f64 = 1e-10;
 
-/// `a - b`, and 0 if it is rounding. Otherwise policies without noise, whose runs all have the same difference, could win by it.
+/// `a - b`, and 0 if it is rounding. Otherwise policies without noise, whose runs all have the same
+/// difference, could win by it.
 pub(super) fn difference(a: f64, b: f64) -> f64 {
     let difference = a - b;
     if difference.abs() <= ROUNDING * a.abs().max(b.abs()) { 0.0 } else { difference }
@@ -56,7 +59,8 @@ impl Sign {
     }
 }
 
-/// The probability that a mean of zero has a statistic of at least this, for a standard error with this many degrees of freedom.
+/// The probability that a mean of zero has a statistic of at least this, for a standard error with
+/// this many degrees of freedom.
 pub(crate) fn tail(statistic: f64, freedom: u64) -> f64 {
     // Equal runs have no spread. Then the sign test applies: each run counts as a toss of a coin.
     if statistic == f64::INFINITY { coin(freedom + 1) } else { student::upper_tail(statistic, freedom) }
@@ -69,9 +73,10 @@ pub(super) fn freedom_of(sample: &[f64]) -> u64 {
 
 /// The minimal number of runs for a decision at a level: 10 at 0.001.
 ///
-/// The t test assumes normal numbers, which few runs cannot confirm: two runs that happen to be close have an arbitrarily large statistic.
-/// The sign test needs no such assumption, only that a difference is as likely positive as negative; its p-value is `2^-n` if all `n` runs
-/// have the same sign. The t test decides only with enough runs to make this at most the level.
+/// The t test assumes normal numbers, which few runs cannot confirm: two runs that happen to be
+/// close have an arbitrarily large statistic. The sign test needs no such assumption, only that a
+/// difference is as likely positive as negative; its p-value is `2^-n` if all `n` runs have the
+/// same sign. The t test decides only with enough runs to make this at most the level.
 pub(crate) fn fewest_runs(level: f64) -> u64 {
     // 2^-1074 is the smallest positive number of an f64.
     (1..1075).find(|&runs| coin(runs) <= level).unwrap_or(1075)

@@ -1,8 +1,8 @@
 //! Whether an estimate is within its limits.
 //!
 //! The excess over a limit is positive beyond the limit and negative within. A claim is reproduced
-//! if the excess over every limit is significantly negative, and contradicted if the excess over one
-//! limit is significantly positive.
+//! if the excess over every limit is significantly negative, and contradicted if the excess over
+//! one limit is significantly positive.
 
 use super::levels::Sign;
 use super::{Comparison, Finding, Levels, Verdict, verdict_of};
@@ -32,7 +32,6 @@ impl Limits {
         }
     }
 
-    /// The number of limits.
     pub(super) fn count(self) -> usize {
         self.beyond(|_, _| ()).len()
     }
@@ -81,8 +80,8 @@ pub(super) fn with_intervals(mut finding: Finding, intervals: Option<Vec<String>
     finding
 }
 
-/// The finding of these comparisons. Its summary describes the comparison that is nearest to a limit,
-/// or exceeds one most.
+/// The finding of these comparisons. Its summary describes the comparison that is nearest to a
+/// limit, or exceeds one most.
 pub(super) fn finding(quantity: &'static str, comparisons: Vec<Comparison>, allowed: &str) -> Finding {
     let verdict = verdict_of(&comparisons);
     let size = |one: &&Comparison| one.statistic.unwrap_or(one.difference);

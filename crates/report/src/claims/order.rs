@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::evidence::{SeriesRuns, same_length};
 use super::levels::{difference, freedom_of};
 use super::{
-    Basis, Comparison, Finding, JudgeError, Kind, Levels, Reading, Test, Verdict, finding, mean_and_error,
+    Basis, Comparison, Finding, JudgeError, Kind, KindReader, Levels, Test, Verdict, finding, mean_and_error,
 };
 use crate::series::Series;
 use experiment::result::EndValue;
@@ -51,7 +51,7 @@ pub enum ComparedAt {
     Slope(u64, u64),
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
+fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     let [lower, upper] = reading.lower_and_upper()?;
     let at = reading.compared_at(&[&lower[..], &upper].concat())?;
     Ok(Arc::new(Order { lower, upper, at, factor: reading.factor()? }))

@@ -1,8 +1,10 @@
 //! How many runs a claim needs: the power of its test for effects of the size that was measured.
 //!
-//! A comparison has the statistic `z` after `n` runs, which grows with the square root of the runs. It is significant with probability
-//! [`POWER`] if its expected value is the critical value plus the normal quantile of the power, so after `n ((critical + quantile) / z)^2`
-//! runs. *Reproduced* requires this of every comparison, *contradicted* of one. The power is that of each comparison on its own.
+//! A comparison has the statistic `z` after `n` runs, which grows with the square root of the runs.
+//! It is significant with probability [`POWER`] if its expected value is the critical value plus
+//! the normal quantile of the power, so after `n ((critical + quantile) / z)^2` runs. *Reproduced*
+//! requires this of every comparison, *contradicted* of one. The power is that of each comparison
+//! on its own.
 
 use super::{Finding, Levels, Verdict, fewest_runs};
 use crate::student;
@@ -13,8 +15,9 @@ pub(crate) const POWER: f64 = 0.99;
 /// The normal quantile of [`POWER`].
 const QUANTILE: f64 = 2.326_347_874;
 
-/// From how many runs on a check comes to this verdict again with probability [`POWER`], if effects and spread are as measured in `runs`
-/// runs. `None` if the claim is undecided, or its comparisons are exact.
+/// From how many runs on a check comes to this verdict again with probability [`POWER`], if effects
+/// and spread are as measured in `runs` runs. `None` if the claim is undecided, or its comparisons
+/// are exact.
 pub(crate) fn runs_needed(finding: &Finding, level: f64, levels: Levels, runs: u64) -> Option<u64> {
     let decided = finding.comparisons.iter().filter(|one| one.says == finding.verdict);
     let statistics: Vec<f64> = decided
@@ -27,15 +30,27 @@ pub(crate) fn runs_needed(finding: &Finding, level: f64, levels: Levels, runs: u
         Verdict::Contradicted => (levels.opposite, statistics.iter().copied().reduce(f64::max)?),
         _ => return None,
     };
-    let fewest = fewest_runs(level);
-    let mut needed = runs.max(fewest) as f64;
-    // The critical value depends on the runs, but hardly.
-    for _ in 0..5 {
-        let critical = student::critical(level_of_one, needed.to_u64()?.max(fewest) - 1);
-        let share = (critical + QUANTILE) / statistic;
-        needed = (runs as f64 * share * share).max(fewest as f64);
-    }
+    let needed = observations_needed(level_of_one, fewest_runs(level), QUANTILE, statistic, runs)?;
     libm::ceil(needed).to_u64()
+}
+
+/// From how many observations on a one-sided test at this level is significant with the power of a
+/// normal quantile, if it has this statistic after some; at least the fewest.
+pub(crate) fn observations_needed(
+    level: f64,
+    fewest: u64,
+    quantile: f64,
+    statistic: f64,
+    observations: u64,
+) -> Option<f64> {
+    let mut needed = observations.max(fewest) as f64;
+    // The critical value depends on the observations, but hardly.
+    for _ in 0..5 {
+        let critical = student::critical(level, needed.to_u64()?.max(fewest) - 1);
+        let share = (critical + quantile) / statistic;
+        needed = (observations as f64 * share * share).max(fewest as f64);
+    }
+    Some(needed)
 }
 
 #[cfg(test)]
@@ -89,7 +104,8 @@ mod tests {
         assert_eq!(runs_needed(&exact, 0.001, Levels::of(0.001, 1), 100), None);
     }
 
-    /// Simulated checks with the number of runs that the formula gives come to the verdict in about 99 of 100 cases.
+    /// Simulated checks with the number of runs that the formula gives come to the verdict in about
+    /// 99 of 100 cases.
     #[test]
     fn the_power_is_as_stated() {
         use super::super::levels::Sign;

@@ -18,7 +18,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 use super::{
-    Basis, Comparison, Finding, JudgeError, Kind, Levels, Reading, Sample, Test, Verdict, verdict_of,
+    Basis, Comparison, Finding, JudgeError, Kind, KindReader, Levels, Sample, Test, Verdict, verdict_of,
 };
 use crate::series::Series;
 use confidence::Probability;
@@ -77,7 +77,7 @@ pub enum ShareLimit {
 /// The meaning of `below`, for messages.
 const BELOW: &str = "the share of runs that the number of runs has to be able to detect";
 
-fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
+fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     reading.panel()?;
     if !matches!(reading.value, EndValue::Answer(Quantity::Wrong | Quantity::Capped)) {
         let place = reading.table.field("quantity");
@@ -88,7 +88,7 @@ fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     Ok(Arc::new(Share { series: reading.series("series")?, limit: read_limit(reading)? }))
 }
 
-fn read_limit(reading: &Reading<'_, '_>) -> Result<ShareLimit, Error> {
+fn read_limit(reading: &KindReader<'_, '_>) -> Result<ShareLimit, Error> {
     let table = reading.table;
     let share = |key: &str| -> Result<Option<f64>, Error> {
         let Some(field) = table.field(key) else { return Ok(None) };
@@ -217,7 +217,8 @@ fn at_least(hits: u64, count: u64, least: f64, levels: Levels) -> Verdict {
     decided(binomial_up_to(count - hits, count, 1.0 - least), binomial_up_to(hits, count, least), levels)
 }
 
-/// The verdict by the probabilities of two tails at the limit: in the stated direction, and in the opposite one.
+/// The verdict by the probabilities of two tails at the limit: in the stated direction, and in the
+/// opposite one.
 fn decided(stated: f64, opposite: f64, levels: Levels) -> Verdict {
     if stated <= levels.stated {
         Verdict::Reproduced
@@ -228,9 +229,9 @@ fn decided(stated: f64, opposite: f64, levels: Levels) -> Verdict {
     }
 }
 
-/// The probability of at most `hits` successes in `count` trials of probability `p`, strictly between 0 and 1. Probabilities below 0.3 are
-/// accurate to 1e-7 for up to 10,000,000 trials. From 1,000,000 trials on those near one half are less accurate, but no level is that
-/// large.
+/// The probability of at most `hits` successes in `count` trials of probability `p`, strictly
+/// between 0 and 1. Probabilities below 0.3 are accurate to 1e-7 for up to 10,000,000 trials. From
+/// 1,000,000 trials on those near one half are less accurate, but no level is that large.
 fn binomial_up_to(hits: u64, count: u64, p: f64) -> f64 {
     Binomial::new(p, count).map_or(1.0, |distribution| distribution.cdf(hits))
 }
@@ -258,10 +259,12 @@ mod tests {
         assert_eq!(at_most(0, 65, 0.1, levels), Verdict::Undecided);
         assert_eq!(at_most(10, 20, 0.1, levels), Verdict::Contradicted);
         assert_eq!(at_most(2, 20, 0.1, levels), Verdict::Undecided);
-        // With a true share of 0.01, three or more of twenty have probability 1.0e-3, which is below the level 0.002.
+        // With a true share of 0.01, three or more of twenty have probability 1.0e-3, which is
+        // below the level 0.002.
         assert_eq!(at_least(3, 20, 0.01, Levels::of(2e-3, 1)), Verdict::Reproduced);
         assert_eq!(at_least(0, 2000, 0.01, levels), Verdict::Contradicted);
-        // With a true share of 0.1, seven or more of twenty have probability 2.4e-3: below 0.003, but not below a third of it.
+        // With a true share of 0.1, seven or more of twenty have probability 2.4e-3: below 0.003,
+        // but not below a third of it.
         assert_eq!(at_most(7, 20, 0.1, Levels::of(3e-3, 1)), Verdict::Contradicted);
         assert_eq!(at_most(7, 20, 0.1, Levels::of(3e-3, 3)), Verdict::Undecided);
     }

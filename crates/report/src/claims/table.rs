@@ -4,7 +4,7 @@ use crate::keys::{Key, Values};
 use itertools::Itertools as _;
 use std::sync::Arc;
 
-use super::{Basis, Comparison, Finding, JudgeError, Kind, Reading, Sample, Test, Verdict};
+use super::{Basis, Comparison, Finding, JudgeError, Kind, KindReader, Sample, Test, Verdict};
 use experiment::number;
 use experiment::toml_reader::{Error, Field, choice};
 
@@ -24,7 +24,8 @@ pub(super) static KIND: Kind = Kind {
     read,
 };
 
-/// These columns of a printed table agree with the instances, rounded to the printed number of decimals.
+/// These columns of a printed table agree with the instances, rounded to the printed number of
+/// decimals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrintedTable {
     /// The columns.
@@ -75,7 +76,7 @@ pub struct PrintedRow {
     pub printed: Vec<(String, f64)>,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
+fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     let Some(printed) = reading.printed else {
         return Err(reading
             .kind

@@ -2,13 +2,12 @@
 //! limits.
 //!
 //! The accuracy of a policy (the share of runs that are right) is a curve over the logarithm of the
-//! horizon. The two curves reach a level of accuracy at two horizons, and the logarithm of the ratio
-//! of these horizons is the horizontal distance of the curves. Averaged over all levels, this
-//! distance is the area between the curves. For a single run the area is
-//! `sum w (accuracy of the second - accuracy of the first)`; the weight of a horizon is the
-//! logarithmic space around it (trapezoids). The mean over runs is the logarithm of the ratio, and
-//! its standard error comes from the runs. A level that neither curve reaches counts as reached by
-//! both at the last horizon.
+//! horizon. The two curves reach a level of accuracy at two horizons, and the logarithm of the
+//! ratio of these horizons is the horizontal distance of the curves. Averaged over all levels, this
+//! distance is the area between the curves. For a single run the area is `sum w (accuracy of the
+//! second - accuracy of the first)`; the weight of a horizon is the logarithmic space around it
+//! (trapezoids). The mean over runs is the logarithm of the ratio, and its standard error comes
+//! from the runs. A level that neither curve reaches counts as reached by both at the last horizon.
 
 use crate::keys::{Key, LEAST, MOST, Values, has_a_limit};
 use confidence::math::ln;
@@ -17,7 +16,7 @@ use std::sync::Arc;
 use super::evidence::same_length;
 use super::levels::freedom_of;
 use super::{
-    Basis, Comparison, Evidence, Finding, JudgeError, Kind, Limits, Reading, Test, limits, mean_and_error,
+    Basis, Comparison, Evidence, Finding, JudgeError, Kind, KindReader, Limits, Test, limits, mean_and_error,
 };
 use crate::reading::check_paired;
 use crate::series::Series;
@@ -40,7 +39,8 @@ pub(super) static KIND: Kind = Kind {
     read,
 };
 
-/// The ratio of the times that two policies need to recommend the best item is within limits, on average over the levels of accuracy.
+/// The ratio of the times that two policies need to recommend the best item is within limits, on
+/// average over the levels of accuracy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeRatio {
     /// The labels of the two policies, which all variants have.
@@ -49,7 +49,7 @@ pub struct TimeRatio {
     pub limits: Limits,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
+fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     let panel = reading.panel()?;
     if !panel.has_duels() || panel.variants.len() < 2 {
         return Err(reading.kind.error(format!(
@@ -119,7 +119,8 @@ mod tests {
     use experiment::{Measured, Runs};
     use sim::Curve;
 
-    /// Variants given by a horizon and the numbers of runs (of 100) in which the policies a and b are right at the end.
+    /// Variants given by a horizon and the numbers of runs (of 100) in which the policies a and b
+    /// are right at the end.
     fn variants(horizons: &[(u64, usize, usize)]) -> Vec<Simulated> {
         let variant = |&(horizon, a, b): &(u64, usize, usize)| {
             let regrets = vec![vec![1.0]; 100];
@@ -143,12 +144,14 @@ mod tests {
 
     #[test]
     fn a_curve_that_is_shifted_by_a_decade_has_a_ratio_of_ten() {
-        // At ten times the horizon b has the accuracy that a has, so b needs ten times as long at every level.
+        // At ten times the horizon b has the accuracy that a has, so b needs ten times as long at
+        // every level.
         let horizons = [(10, 0, 0), (100, 40, 0), (1000, 90, 40), (10_000, 100, 90), (100_000, 100, 100)];
         let finding = judged(&horizons, Limits::Between(0.05, 0.2));
         assert_eq!(finding.verdict, Verdict::Reproduced);
         let ratio: f64 = finding.comparisons[0].measured.split(' ').next().unwrap().parse().unwrap();
-        // The weights of a run depend on the horizons at which it is right, but the mean ratio is 0.1.
+        // The weights of a run depend on the horizons at which it is right, but the mean ratio is
+        // 0.1.
         assert!((ratio - 0.1).abs() < 1e-3, "{}", finding.comparisons[0].measured);
         assert_eq!(judged(&horizons, Limits::AtLeast(0.5)).verdict, Verdict::Contradicted);
         // The order of variants does not matter.

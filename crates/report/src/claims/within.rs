@@ -1,11 +1,11 @@
 //! Whether a regret is within limits, as a multiple of another regret, of a bound, of the number
 //! that a paper prints, or of the clicks of a best list. With `slope`, its growth with `ln t` is.
 //!
-//! A claim that the ratio `a / b` of two means is at most `r` is judged on `a - r b`, one number for
-//! each run. The mean of this number is negative if and only if the claim holds. So the test needs
-//! no assumption about the correlation of `a` and `b`, and does not divide by a random number.
-//! Ratio, standard error (delta method) and confidence interval are for readers. A bound, a printed
-//! number and the clicks of a best list are taken as exact.
+//! A claim that the ratio `a / b` of two means is at most `r` is judged on `a - r b`, one number
+//! for each run. The mean of this number is negative if and only if the claim holds. So the test
+//! needs no assumption about the correlation of `a` and `b`, and does not divide by a random
+//! number. Ratio, standard error (delta method) and confidence interval are for readers. A bound, a
+//! printed number and the clicks of a best list are taken as exact.
 //!
 //! That two slopes are equal can only be shown within limits, of which both are tested
 //! (Schuirmann's two one-sided tests).
@@ -20,7 +20,7 @@ use super::evidence::{SeriesRuns, bound_at, same_length};
 use super::levels::{difference, freedom_of};
 use super::order::ComparedAt;
 use super::{
-    Basis, Comparison, Finding, JudgeError, Kind, Levels, Limits, Reading, Test, limits, mean_and_error,
+    Basis, Comparison, Finding, JudgeError, Kind, KindReader, Levels, Limits, Test, limits, mean_and_error,
 };
 use crate::reading::{check_paired, checkpoint, variants_of};
 use crate::sample::ratio_of_means;
@@ -101,7 +101,7 @@ pub enum Divisor {
     Optimum,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
+fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     let table = reading.table;
     let series = reading.series("series")?;
     let by: Option<Field<'_>> = table.field("by");
@@ -131,7 +131,7 @@ fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
 
 /// Reads series that are divided by those of `by`, or without it every two of `series`.
 fn read_pairs(
-    reading: &Reading<'_, '_>,
+    reading: &KindReader<'_, '_>,
     by: Option<&Field<'_>>,
     series: &[Series],
 ) -> Result<(ComparedAt, Vec<(Series, Divisor)>), Error> {
@@ -172,7 +172,10 @@ fn read_pairs(
 }
 
 /// Divides these series by their printed numbers.
-fn printed_numbers(reading: &Reading<'_, '_>, series: Vec<Series>) -> Result<Vec<(Series, Divisor)>, Error> {
+fn printed_numbers(
+    reading: &KindReader<'_, '_>,
+    series: Vec<Series>,
+) -> Result<Vec<(Series, Divisor)>, Error> {
     let (panel, table) = (reading.panel()?, reading.table);
     if reading.value != EndValue::of_task(panel.task())
         && let Some(quantity) = table.field("quantity")
@@ -191,7 +194,7 @@ fn printed_numbers(reading: &Reading<'_, '_>, series: Vec<Series>) -> Result<Vec
 }
 
 /// Refuses users without a lower bound, or, for an optimum, users whose reward is not clicks.
-fn check_users(reading: &Reading<'_, '_>, series: &[Series], needs_bound: bool) -> Result<(), Error> {
+fn check_users(reading: &KindReader<'_, '_>, series: &[Series], needs_bound: bool) -> Result<(), Error> {
     for variant in variants_of(reading.panel()?, series) {
         let instances = variant.experiment.instances();
         let unit = instances.unit();
@@ -293,8 +296,8 @@ fn of_optimum(runs: &SeriesRuns<'_>, t: u64) -> Result<f64, JudgeError> {
     let best = runs.measured.result.optimum.as_ref().ok_or_else(|| lacks("the result has no optimum"))?;
     let index = best.t.iter().position(|&round| round == t);
     let index = index.ok_or_else(|| lacks("the optimum lacks a checkpoint"))?;
-    // Each block of runs takes every instance once, so all blocks have the same optimum, unless users
-    // are drawn. A single run has no error, and decides nothing.
+    // Each block of runs takes every instance once, so all blocks have the same optimum, unless
+    // users are drawn. A single run has no error, and decides nothing.
     if best.clicks.se[index].max(0.0) <= 1e-9 * best.clicks.mean[index] {
         return Ok(best.clicks.mean[index]);
     }

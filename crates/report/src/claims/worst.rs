@@ -1,12 +1,12 @@
 //! Whether the worst run of one policy is better than the worst run of another.
 //!
-//! A maximum over the runs has no standard error: a single long run can double it. So the maxima are
-//! not tested by their size. Instead, the runs of `upper` are counted whose regret, times the
+//! A maximum over the runs has no standard error: a single long run can double it. So the maxima
+//! are not tested by their size. Instead, the runs of `upper` are counted whose regret, times the
 //! factor, is above the regret of *every* run of `lower`. Suppose that `lower` were not better: in
 //! each run, either of the two values is as likely to be the larger. Then the `k` largest values of
-//! all belong to `upper` with a probability of at most `2^-k`, as `k` tosses of a coin, whatever the
-//! distributions. This is Rosenbaum's test of two tails (1954), with the null hypothesis of the sign
-//! test.
+//! all belong to `upper` with a probability of at most `2^-k`, as `k` tosses of a coin, whatever
+//! the distributions. This is Rosenbaum's test of two tails (1954), with the null hypothesis of the
+//! sign test.
 //!
 //! - **Reproduced**: `2^-k` is at most the level. At 0.001 these are 10 runs.
 //! - **Contradicted**: enough runs of `lower` are above `factor` times every run of `upper`, at the
@@ -15,8 +15,8 @@
 //!   claim is not reproduced, and not enough that it is contradicted.
 //!
 //! No number of runs excludes a catastrophe that happens in none of them. `n` runs miss an event
-//! that has probability `p` in a run with probability `(1 - p)^n`; the summary of a reproduced claim
-//! gives the largest `p` of which this is above the level.
+//! that has probability `p` in a run with probability `(1 - p)^n`; the summary of a reproduced
+//! claim gives the largest `p` of which this is above the level.
 
 use crate::keys::{FACTOR, Key, ROUND, Values};
 use itertools::Itertools as _;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use super::evidence::same_length;
 use super::levels::{coin, fewest_runs};
 use super::{
-    Basis, Comparison, Finding, JudgeError, Kind, Levels, Reading, Sample, Test, Verdict, verdict_of,
+    Basis, Comparison, Finding, JudgeError, Kind, KindReader, Levels, Sample, Test, Verdict, verdict_of,
 };
 use crate::series::Series;
 use confidence::math::ln;
@@ -46,7 +46,8 @@ pub(super) static KIND: Kind = Kind {
     read,
 };
 
-/// The largest regret of all runs of each of `lower` is below `factor` times that of each of `upper`.
+/// The largest regret of all runs of each of `lower` is below `factor` times that of each of
+/// `upper`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Worst {
     /// The series with the better worst run.
@@ -59,7 +60,7 @@ pub struct Worst {
     pub factor: f64,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Test>, Error> {
+fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     reading.check_regret()?;
     let [lower, upper] = reading.lower_and_upper()?;
     let t = reading.round(&[&lower[..], &upper].concat())?;
@@ -85,7 +86,9 @@ impl Test for Worst {
             let t = below.round(self.t)?;
             let (below, mut above) = (below.values_of_runs(t)?, above.values_of_runs(t)?);
             let n_runs = same_length([&below, &above])?;
-            above.iter_mut().for_each(|regret| *regret *= self.factor);
+            for regret in &mut above {
+                *regret *= self.factor;
+            }
             let tails = Tails::of(&below, &above);
             let times = if self.factor == 1.0 { String::new() } else { format!("{} × ", self.factor) };
             let digits = |regret: f64| number::significant(regret, 4);
@@ -121,7 +124,8 @@ struct Tails {
 
 impl Tails {
     fn of(below: &[f64], above: &[f64]) -> Self {
-        // A value that is no number is the largest of its sample, and exceeds nothing and is exceeded by nothing.
+        // A value that is no number is the largest of its sample, and exceeds nothing and is
+        // exceeded by nothing.
         let largest = |sample: &[f64]| sample.iter().copied().max_by(f64::total_cmp).unwrap_or(f64::NAN);
         let beyond = |sample: &[f64], limit: f64| {
             let no_number = sample.iter().any(|value| value.is_nan());
@@ -188,7 +192,8 @@ mod tests {
         };
         assert_eq!((with(9, 0, 1), with(10, 0, 1)), (Verdict::Undecided, Verdict::Reproduced));
         assert_eq!((with(0, 9, 1), with(0, 10, 1)), (Verdict::Undecided, Verdict::Contradicted));
-        // Each comparison has to hold at the level itself; four share the level the other way round.
+        // Each comparison has to hold at the level itself; four share the level the other way
+        // round.
         assert_eq!((with(10, 0, 4), with(0, 10, 4)), (Verdict::Reproduced, Verdict::Undecided));
         assert_eq!(with(0, 12, 4), Verdict::Contradicted);
     }

@@ -27,7 +27,6 @@ pub(super) static KIND: Kind = Kind {
     read: |reading| Ok(Arc::new(ClickThroughRate { rounds: Rounds::read(reading, &BANDS)? })),
 };
 
-/// Bands by their names in files.
 const BANDS: [(&str, Band); 2] = [("none", Band::None), ("confidence", Band::Confidence)];
 
 /// Click-through rate: clicks so far divided by rounds so far.

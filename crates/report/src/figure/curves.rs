@@ -3,7 +3,7 @@
 use super::{Plot, PolicyStyles, Shown, runs_in_words, unit_of};
 use crate::axis::{Axis, Scale};
 use crate::keys::{Key, Values};
-use crate::reading::{Reading, SCALES};
+use crate::reading::{KindReader, SCALES};
 use crate::series::{Simulated, reader_name};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve, CurveStyle};
@@ -31,7 +31,8 @@ pub struct Rounds {
 pub enum Band {
     /// No band.
     None,
-    /// The 95 % confidence interval of the mean by Student's t distribution; no band for a single run.
+    /// The 95 % confidence interval of the mean by Student's t distribution; no band for a single
+    /// run.
     Confidence,
     /// From the first to the last decile of the runs; regret only.
     Deciles,
@@ -58,7 +59,7 @@ pub(super) const VARIANT: Key =
 
 impl Rounds {
     /// Reads the shared keys, and `band`, one of these.
-    pub(super) fn read(reading: &Reading<'_, '_>, bands: &[(&str, Band)]) -> Result<Self, Error> {
+    pub(super) fn read(reading: &KindReader<'_, '_>, bands: &[(&str, Band)]) -> Result<Self, Error> {
         let (table, panel, mut rounds) = (reading.table, reading.panel()?, Self::default());
         if !bands.is_empty() {
             rounds.band = reading.word("band", bands)?.unwrap_or(rounds.band);
@@ -86,11 +87,8 @@ impl Rounds {
 
 /// A figure of curves over rounds.
 pub(super) trait OverRounds: Any + fmt::Debug + Send + Sync {
-    /// The name of its kind.
     const NAME: &'static str;
-    /// Its default heading.
     const TITLE: &'static str;
-    /// Its settings.
     fn rounds(&self) -> &Rounds;
 
     /// The value of a policy at a checkpoint, by its index.
@@ -111,11 +109,8 @@ pub(super) trait OverRounds: Any + fmt::Debug + Send + Sync {
     }
 }
 
-/// A value of a policy at a checkpoint.
 pub(super) struct Value {
-    /// Its mean over the runs.
     pub(super) middle: f64,
-    /// Its standard error, if known.
     pub(super) se: Option<f64>,
     /// The ends of the band over the runs, if known.
     pub(super) spread: Option<(f64, f64)>,
@@ -154,7 +149,6 @@ pub(super) fn overlaid<'a>(rounds: &Rounds, variants: &'a [Simulated]) -> Vec<Ov
     variants.iter().filter(wanted).map(one).collect()
 }
 
-/// The chart of a figure.
 pub(super) fn chart<T: OverRounds>(
     figure: &T,
     title: Option<&str>,
@@ -172,8 +166,8 @@ pub(super) fn chart<T: OverRounds>(
             student::reach(result.observations().saturating_sub(1)).or((result.runs > 1).then_some(f64::NAN));
         for policy in &result.policies {
             let label = reader_name(styles.name(&policy.label), title, one_policy);
-            // With a single policy, variants differ in colour. With several, the colour is the policy's
-            // and the marker the variant's.
+            // With a single policy, variants differ in colour. With several, the colour is the
+            // policy's and the marker the variant's.
             let style = match (title.is_empty(), one_policy) {
                 (true, _) => styles.policy(&policy.label),
                 (false, true) => CurveStyle::Policy(number),
@@ -264,7 +258,8 @@ fn references(figure: &impl OverRounds, variants: &[OverlaidResult<'_>], one_pol
         variants.iter().zip(&all).enumerate().take(if same { 1 } else { all.len() })
     {
         for (number, (label, t, value)) in bounds.iter().enumerate() {
-            // The name of the variant replaces that of the theorem, which is in the table of final values.
+            // The name of the variant replaces that of the theorem, which is in the table of final
+            // values.
             let short = label.split(" (").next().unwrap_or(label);
             let (label, style) = match (same, one_policy) {
                 (true, _) => (label.clone(), CurveStyle::Reference(number)),

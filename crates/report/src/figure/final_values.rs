@@ -5,7 +5,7 @@ use super::end_values::{compared, finite, in_words};
 use super::{Band, Kind, Plot, PolicyStyles, Shown, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::keys::{Key, QUANTITY, Values};
-use crate::reading::{Reading, Requirement, SCALES, read_quantity};
+use crate::reading::{KindReader, Requirement, SCALES, read_quantity};
 use crate::series::{Simulated, labels};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve};
@@ -36,16 +36,15 @@ pub(super) static KIND: Kind = Kind {
     read,
 };
 
-/// Bands by their names in files.
 const BANDS: [(&str, Band); 3] =
     [("none", Band::None), ("confidence", Band::Confidence), ("range", Band::Range)];
 
-/// The distance between the points of two policies of a variant, so that their bars do not hide each
-/// other.
+/// The distance between the points of two policies of a variant, so that their bars do not hide
+/// each other.
 const SHIFT: f64 = 0.05;
 
-/// Final values: regret at the end, stopping time or another value of whole runs. Compares variants,
-/// or the policies of a single experiment with runs that end with an answer.
+/// Final values: regret at the end, stopping time or another value of whole runs. Compares
+/// variants, or the policies of a single experiment with runs that end with an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FinalValues {
     /// The value; the main value of the task if absent.
@@ -62,7 +61,7 @@ impl Default for FinalValues {
     }
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
+fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
     let panel = reading.panel()?;
     let scale = reading.scale("scale")?.unwrap_or(Scale::Linear);
     let value = read_quantity(reading.table, panel)?;

@@ -1,10 +1,11 @@
-//! A value of whole runs against the number by which variants differ, with a fitted curve and its 95 % confidence band.
+//! A value of whole runs against the number by which variants differ, with a fitted curve and its
+//! 95 % confidence band.
 
 use super::{Kind, Plot, PolicyStyles, Shown, end_values, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::keys::{Key, Values};
 use crate::least_squares::LeastSquares;
-use crate::reading::{Reading, Requirement};
+use crate::reading::{KindReader, Requirement};
 use crate::series::Simulated;
 use crate::student::CONFIDENCE;
 use crate::svg::{self, Chart, Curve};
@@ -26,7 +27,6 @@ pub(super) static KIND: Kind = Kind {
     read,
 };
 
-/// The number of segments of the drawn curve.
 const STEPS: u32 = 60;
 
 /// A value of whole runs against the number by which variants differ, with a fitted curve.
@@ -40,7 +40,7 @@ pub struct Fit {
     pub x_label: Option<String>,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
+fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
     let (power, policy) = (reading.power()?, reading.label("policy")?);
     Ok(Arc::new(Fit { policy, power, x_label: reading.table.optional("x-label")? }))
 }

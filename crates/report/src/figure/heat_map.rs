@@ -1,6 +1,6 @@
-//! Heat map: regret at the end, or the main value of another task, as a share of one policy's. It has
-//! one row for each policy and one column for each variant. A coloured cell shows the number and, in
-//! small print, its standard error.
+//! Heat map: regret at the end, or the main value of another task, as a share of one policy's. It
+//! has one row for each policy and one column for each variant. A coloured cell shows the number
+//! and, in small print, its standard error.
 //!
 //! Colours are steps of a logarithmic scale (`svg/palette.rs`). The picture is as wide as its cells
 //! need, so that their numbers can be read; a page lets the reader scroll it.
@@ -128,7 +128,6 @@ fn render(figure: &HeatMap, title: Option<&str>, variants: &[Simulated], styles:
     drawing.finish(vec![layer])
 }
 
-/// The place of the cells.
 struct Grid {
     left: f64,
     column: f64,
@@ -155,14 +154,12 @@ impl Grid {
     }
 }
 
-/// The place of a cell.
 struct Spot {
     x: f64,
     y: f64,
     width: f64,
 }
 
-/// The axis of colours over all values.
 fn scale_of(values: &[Vec<Cell>]) -> Axis {
     let all = || values.iter().flatten().flatten().map(|(value, _)| *value).filter(|value| *value > 0.0);
     let highest = all().fold(0.0, f64::max);

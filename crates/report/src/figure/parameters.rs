@@ -1,9 +1,10 @@
-//! One parameter of the instances, sorted from the largest to the smallest number: one line for each instance.
+//! One parameter of the instances, sorted from the largest to the smallest number: one line for
+//! each instance.
 
 use super::{Kind, Plot, PolicyStyles, Shown};
 use crate::axis::{Axis, Scale};
 use crate::keys::{Key, Values};
-use crate::reading::Reading;
+use crate::reading::KindReader;
 use crate::svg::{self, Chart, Curve, CurveStyle};
 use experiment::models::{InstanceTable, for_readers, lists};
 use experiment::toml_reader::{Error, choice};
@@ -31,11 +32,12 @@ const FEW: usize = 20;
 pub struct Parameters {
     /// The parameter's name for readers.
     pub parameter: &'static str,
-    /// The name of each instance, and its numbers. They are stored here because results do not have them.
+    /// The name of each instance, and its numbers. They are stored here because results do not have
+    /// them.
     pub numbers: Vec<(String, Vec<f64>)>,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
+fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
     let (panel, table) = (reading.panel()?, reading.table);
     let known = panel.variants.iter().flat_map(|variant| variant.experiment.instances().lists());
     let known = known.unique().map(|key| (key, key)).collect_vec();

@@ -3,7 +3,8 @@
 use crate::svg::CurveStyle;
 use std::collections::BTreeMap;
 
-/// The number of each policy, which decides its colour and marker, and its name for readers. They are the same in all figures of a report.
+/// The number of each policy, which decides its colour and marker, and its name for readers. They
+/// are the same in all figures of a report.
 #[derive(Debug, Clone, Default)]
 pub struct PolicyStyles {
     /// Numbers by label.

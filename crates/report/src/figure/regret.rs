@@ -35,7 +35,6 @@ pub(super) static KIND: Kind = Kind {
     },
 };
 
-/// Bands by their names in files.
 const BANDS: [(&str, Band); 4] = [
     ("none", Band::None),
     ("confidence", Band::Confidence),
@@ -51,7 +50,8 @@ const NOTHING: f64 = 1e-9;
 pub struct Regret {
     /// The settings that all figures over rounds share.
     pub rounds: Rounds,
-    /// The scale of the vertical axis. If absent, the scale on which the curves can be distinguished.
+    /// The scale of the vertical axis. If absent, the scale on which the curves can be
+    /// distinguished.
     pub y_scale: Option<Scale>,
 }
 
@@ -81,7 +81,8 @@ impl OverRounds for Regret {
         if self.y_scale.unwrap_or_else(|| distinguishing_scale(policies)) == Scale::Log {
             return (logarithmic(curves), format!("cumulative expected regret ({unit})"));
         }
-        // A bound far above every curve would flatten the curves, so it may leave the frame at the top.
+        // A bound far above every curve would flatten the curves, so it may leave the frame at the
+        // top.
         let (top, bounds_end) = (highest(policies), highest(&curves[..curves.len() - policies.len()]));
         let top = if top > 0.0 { top.max(bounds_end.min(1.5 * top)) } else { top.max(bounds_end) };
         // Regret is negative only by rounding. A band that reaches below zero is cut there.
@@ -98,8 +99,9 @@ impl OverRounds for Regret {
     }
 }
 
-/// The scale on which regrets can be distinguished. It is logarithmic if more than half of the policies with regret end below a tenth of
-/// the largest, since their curves would overlap at the bottom of a linear axis.
+/// The scale on which regrets can be distinguished. It is logarithmic if more than half of the
+/// policies with regret end below a tenth of the largest, since their curves would overlap at the
+/// bottom of a linear axis.
 fn distinguishing_scale(policies: &[Curve]) -> Scale {
     let ends = policies.iter().filter_map(|curve| Some(curve.points.last()?.1));
     let ends: Vec<f64> = ends.filter(|end| *end > NOTHING).collect();
@@ -108,7 +110,8 @@ fn distinguishing_scale(policies: &[Curve]) -> Scale {
     if 2 * n_low > ends.len() { Scale::Log } else { Scale::Linear }
 }
 
-/// A logarithmic axis for all curves. Removes points that are zero except for rounding, and cuts bands that reach far below all curves.
+/// A logarithmic axis for all curves. Removes points that are zero except for rounding, and cuts
+/// bands that reach far below all curves.
 fn logarithmic(curves: &mut [Curve]) -> Axis {
     for curve in curves.iter_mut() {
         curve.points.retain(|point| point.1 > NOTHING);

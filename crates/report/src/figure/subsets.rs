@@ -1,8 +1,9 @@
-//! The shares of subsets of the items of a preference matrix that have a Condorcet winner, or are in a total order, by size.
+//! The shares of subsets of the items of a preference matrix that have a Condorcet winner, or are
+//! in a total order, by size.
 
 use super::{Kind, Plot, PolicyStyles, Shown};
 use crate::axis::{Axis, Scale};
-use crate::reading::{Reading, Requirement};
+use crate::reading::{KindReader, Requirement};
 use crate::subset_shares::{Shares, shares};
 use crate::svg::{self, Chart, Curve, CurveStyle};
 use click_models::PreferenceMatrix;
@@ -26,7 +27,7 @@ pub struct Subsets {
     pub matrix: PreferenceMatrix,
 }
 
-fn read(reading: &Reading<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
+fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Plot>, Error> {
     let matrix =
         reading.panel()?.matrix().ok_or_else(|| reading.kind.error("the panel has no preferences"))?;
     Ok(Arc::new(Subsets { matrix: matrix.clone() }))

@@ -1,46 +1,51 @@
-//! The page of an experiment of its own, without a paper: the standing in sentences, figures, final values, users, and how to read them.
+//! The page of an experiment of its own, without a paper: the leaderboard in sentences, figures,
+//! final values, users, and how to read them.
 
 use super::instances::write_parameters;
 use super::panels::ran;
 use super::values;
 use crate::figure::PolicyStyles;
 use crate::html::Html;
+use crate::leaderboard::Leaderboard;
 use crate::reproduction::Panel;
 use crate::reproduction_report::PanelReport;
-use crate::standing::Standing;
 use experiment::Task;
 use policies::catalogue::PolicySpec;
 use sim::Assignment;
 
-pub(crate) fn page(panel: &Panel, found: &PanelReport, standing: &Standing, styles: &PolicyStyles) -> String {
+pub(crate) fn page(
+    panel: &Panel,
+    found: &PanelReport,
+    leaderboard: &Leaderboard,
+    styles: &PolicyStyles,
+) -> String {
     let mut html = Html::new();
     html.element("h1", "", &panel.title);
     html.element("p", "muted", &ran(panel, found));
-    for sentence in standing.sentences() {
+    for sentence in leaderboard.sentences() {
         html.element("p", "lead", &sentence);
     }
     write_reading(&mut html, panel);
-    html.open("section", "").element("h2", "", "Figures").open("div", "pictures");
+    html.section("Figures").open("div", "pictures");
     for picture in &found.pictures {
         html.figure("", &picture.svg);
     }
     html.close("div").close("section");
-    html.open("section", "").element("h2", "", &values::heading(found));
+    html.section(&values::heading(found));
     values::write_tables(&mut html, styles, panel, found);
     html.close("section");
-    html.open("section", "").element("h2", "", "Policies");
+    html.section("Policies");
     write_policies(&mut html, panel);
     html.close("section");
-    html.open("section", "").element("h2", "", "Users");
+    html.section("Users");
     write_users(&mut html, panel);
     html.close("section");
-    html.open("section", "").element("h2", "", "Files");
+    html.section("Files");
     write_files(&mut html, found);
     html.close("section");
     html.page(&panel.title)
 }
 
-/// Writes what each policy does, and its parameters.
 fn write_policies(html: &mut Html, panel: &Panel) {
     let Some(variant) = panel.variants.first() else { return };
     let mut all = Vec::new();
@@ -55,7 +60,6 @@ fn write_policies(html: &mut Html, panel: &Panel) {
     html.list(&all);
 }
 
-/// Writes the click model and its parameters.
 fn write_users(html: &mut Html, panel: &Panel) {
     let Some(variant) = panel.variants.first() else { return };
     let model = variant.experiment.instances().model();
@@ -133,7 +137,6 @@ fn write_reading(html: &mut Html, panel: &Panel) {
     html.open("div", "reading small muted").list(&notes).close("div");
 }
 
-/// Writes links to the files beside the page.
 fn write_files(html: &mut Html, found: &PanelReport) {
     let mut files: Vec<(&str, &str)> =
         found.pictures.iter().map(|picture| (picture.file.as_str(), "figure")).collect();

@@ -5,9 +5,8 @@ use crate::html::Html;
 use crate::reproduction_report::{Judged, Report};
 use experiment::number;
 
-/// Writes all claims in one table.
 pub(super) fn write_overview(html: &mut Html, report: &Report<'_>) {
-    html.open("section", "").element("h2", "", "Claims");
+    html.section("Claims");
     let count =
         |verdict: Verdict| report.claims.iter().filter(|judged| judged.finding.verdict == verdict).count();
     let counts: Vec<String> = Verdict::ALL
@@ -83,7 +82,8 @@ pub(super) fn write_claim(html: &mut Html, judged: &Judged<'_>) {
 fn write_comparisons(html: &mut Html, finding: &Finding) {
     let any = |has: fn(&Comparison) -> bool| finding.comparisons.iter().any(has);
     let statistics = any(|comparison| comparison.se.is_some());
-    // The summary already has up to three exact comparisons. It does not have those of an undecided claim.
+    // The summary already has up to three exact comparisons. It does not have those of an undecided
+    // claim.
     if !statistics && finding.verdict != Verdict::Undecided && finding.comparisons.len() <= 3 {
         return;
     }
@@ -119,7 +119,6 @@ fn write_comparisons(html: &mut Html, finding: &Finding) {
     }
 }
 
-/// The character of a verdict.
 fn sign(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Reproduced => "✓",

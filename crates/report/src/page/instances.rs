@@ -1,4 +1,5 @@
-//! The section of the instances: their parameters, the queries of a log, and the table that a paper prints.
+//! The section of the instances: their parameters, the queries of a log, and the table that a paper
+//! prints.
 
 use super::FITTED;
 use super::claims::{claims_of, write_claim};
@@ -10,10 +11,9 @@ use experiment::models::{Calibration, InstanceTable, Parameter};
 use experiment::number;
 use itertools::Itertools as _;
 
-/// Writes the parameters that were used, and those that the papers print.
 pub(super) fn write_instances(html: &mut Html, report: &Report<'_>) {
     let reproduction = report.reproduction;
-    html.open("section", "").element("h2", "", "Instances");
+    html.section("Instances");
     if let Some(measured) = &reproduction.measured {
         html.paragraph("lead", measured);
     }
@@ -103,7 +103,8 @@ fn summed_up(values: &[f64], decimals: Option<usize>) -> String {
     format!("{} numbers from {least} to {most}, on average {mean}", values.len())
 }
 
-/// Numbers with this number of decimals. Without one, the numbers are exact, and all have the decimals of the longest.
+/// Numbers with this number of decimals. Without one, the numbers are exact, and all have the
+/// decimals of the longest.
 fn aligned(values: &[f64], decimals: Option<usize>) -> String {
     let own = |value: &f64| format!("{value}").split_once('.').map_or(0, |(_, fraction)| fraction.len());
     let decimals = decimals.unwrap_or_else(|| values.iter().map(own).max().unwrap_or(0));
@@ -136,12 +137,9 @@ fn write_found_in_log(html: &mut Html, reproduction: &Reproduction) {
          examination. Chance alone makes it less, the more so the fewer impressions there are. ",
     );
     html.text("Every parameter with its interval: ");
-    for (index, file) in
-        ["parameters.json", "parameters.csv", "examination.svg", "attraction.svg"].iter().enumerate()
-    {
-        html.text(if index > 0 { ", " } else { "" }).link(&format!("{FITTED}/{file}"), file);
-    }
-    html.text(".").close("p");
+    let files = ["parameters.json", "parameters.csv", "examination.svg", "attraction.svg"];
+    let addresses = files.map(|file| format!("{FITTED}/{file}"));
+    html.links(addresses.iter().map(String::as_str).zip(files)).text(".").close("p");
     let rows: Vec<Vec<Html>> = reproduction
         .found_in_log
         .iter()
@@ -191,7 +189,8 @@ fn write_printed(html: &mut Html, printed: &Printed, in_log: usize) {
     html.table("", &heads, &rows);
 }
 
-/// A printed number: whole numbers in groups of digits, others with the three decimals that papers print.
+/// A printed number: whole numbers in groups of digits, others with the three decimals that papers
+/// print.
 fn printed_figure(value: f64) -> String {
     number::fixed(value, if value.fract() == 0.0 { 0 } else { 3 })
 }

@@ -8,9 +8,8 @@ use crate::reproduction_report::Report;
 use itertools::Itertools as _;
 use policies::catalogue::Protocol;
 
-/// Writes how to read the verdicts.
 pub(super) fn write_method(html: &mut Html, report: &Report<'_>) {
-    html.open("section", "").element("h2", "", "How the claims are judged");
+    html.section("How the claims are judged");
     let levels = report.claims.iter().map(|judged| judged.claim.level).sorted_by(f64::total_cmp);
     let users = if is_played_in_sweeps(report.reproduction) {
         "The policies of a run meet the same users, except that eliminations are played in whole sweeps, on users of their own of the \
@@ -42,7 +41,8 @@ pub(super) fn write_method(html: &mut Html, report: &Report<'_>) {
     html.close("p").close("section");
 }
 
-/// Whether some policies may be simulated by whole sweeps: only users of rank-one tables have such policies.
+/// Whether some policies may be simulated by whole sweeps: only users of rank-one tables have such
+/// policies.
 fn is_played_in_sweeps(reproduction: &Reproduction) -> bool {
     let mut variants = reproduction.panels.iter().flat_map(|panel| &panel.variants);
     variants.any(|variant| variant.experiment.instances().model().protocol == Protocol::RankOne)

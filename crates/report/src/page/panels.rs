@@ -3,22 +3,22 @@
 use super::claims::{claims_of, write_claim};
 use super::values;
 use crate::html::Html;
+use crate::leaderboard::Leaderboard;
 use crate::reproduction::{Panel, Reproduction, Variant};
 use crate::reproduction_report::{PanelReport, Report, VariantReport};
-use crate::standing::Standing;
 use experiment::models::InstanceTable;
 use experiment::number;
 use experiment::result::ResultFile;
 use sim::Assignment;
 
-/// The most claims beside the pictures. More of them would be longer than the pictures, so they are below.
+/// The most claims beside the pictures. More of them would be longer than the pictures, so they are
+/// below.
 const BESIDE: usize = 4;
 
-/// Writes a panel. Pictures and final values are at the left, statement and claims at the right. Wide pictures are above both columns, wide
-/// tables and further claims below.
+/// Writes a panel. Pictures and final values are at the left, statement and claims at the right.
+/// Wide pictures are above both columns, wide tables and further claims below.
 pub(super) fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, found: &PanelReport) {
-    html.raw("<section id=\"").text(&panel.name).raw("\">\n");
-    html.element("h2", "", &panel.title);
+    write_heading(html, panel);
     let users = if panel.takes_data() {
         " · measured"
     } else if panel.instances().iter().any(InstanceTable::is_calibrated) {
@@ -28,12 +28,12 @@ pub(super) fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, f
     };
     let ran = ran(panel, found);
     // Who is best, in a sentence; of variants the table tells it.
-    let standing = match found.variants.as_slice() {
-        [alone] if !panel.has_variants() => Standing::of(&alone.result).named(&report.styles).sentences(),
+    let leaderboard = match found.variants.as_slice() {
+        [alone] if !panel.has_variants() => Leaderboard::of(&alone.result).named(&report.styles).sentences(),
         _ => Vec::new(),
     };
     html.element("p", "muted", &format!("{}{ran}{users}", source(report.reproduction, panel)));
-    for sentence in standing.iter().take(1) {
+    for sentence in leaderboard.iter().take(1) {
         html.element("p", "lead", sentence);
     }
     for picture in found.pictures.iter().filter(|picture| picture.is_wide) {
@@ -51,8 +51,7 @@ pub(super) fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, f
         values::write(html, &report.styles, panel, found);
     }
     html.close("div").open("div", "");
-    html.open("div", "card says").open("p", "small muted").text("What the paper says").close("p");
-    html.paragraph("", &panel.statement).close("div");
+    write_statement(html, panel);
     let (beside, below): (Vec<_>, Vec<_>) =
         claims_of(report, Some(&panel.name)).enumerate().partition(|(number, _)| *number < BESIDE);
     for (_, judged) in beside {
@@ -70,9 +69,7 @@ pub(super) fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, f
         values::write(html, &report.styles, panel, found);
     }
 
-    if !panel.choices.is_empty() {
-        html.element("h3", "", "Choices that are ours").list(&panel.choices);
-    }
+    write_choices(html, panel);
     write_files(html, panel, found);
     html.close("section");
 }
@@ -83,15 +80,29 @@ fn source(reproduction: &Reproduction, panel: &Panel) -> String {
     paper.map_or_else(String::new, |paper| format!("{} paper, {} · ", paper.key, panel.place))
 }
 
+/// Writes the start of a panel's section.
+fn write_heading(html: &mut Html, panel: &Panel) {
+    html.raw("<section id=\"").text(&panel.name).raw("\">\n").element("h2", "", &panel.title);
+}
+
+fn write_statement(html: &mut Html, panel: &Panel) {
+    html.open("div", "card says").open("p", "small muted").text("What the paper says").close("p");
+    html.paragraph("", &panel.statement).close("div");
+}
+
+fn write_choices(html: &mut Html, panel: &Panel) {
+    if !panel.choices.is_empty() {
+        html.element("h3", "", "Choices that are ours").list(&panel.choices);
+    }
+}
+
 /// Writes a panel that was not run: its statement, the reason, and its claims.
 pub(super) fn write_awaiting(html: &mut Html, report: &Report<'_>, panel: &Panel) {
     let reproduction = report.reproduction;
-    html.raw("<section id=\"").text(&panel.name).raw("\">\n");
-    html.element("h2", "", &panel.title);
+    write_heading(html, panel);
     html.element("p", "muted", &format!("{}not run", source(reproduction, panel)));
     html.open("div", "columns").open("div", "");
-    html.open("div", "card says").open("p", "small muted").text("What the paper says").close("p");
-    html.paragraph("", &panel.statement).close("div");
+    write_statement(html, panel);
     html.open("div", "card note").open("p", "").raw("<strong>Not run:</strong> ");
     let name = &reproduction.name;
     let (why, command) = match &panel.left {
@@ -109,71 +120,46 @@ pub(super) fn write_awaiting(html: &mut Html, report: &Report<'_>, panel: &Panel
         write_claim(html, judged);
     }
     html.close("div").close("div");
-    if !panel.choices.is_empty() {
-        html.element("h3", "", "Choices that are ours").list(&panel.choices);
-    }
+    write_choices(html, panel);
     html.close("section");
 }
 
-/// Writes links to the files of a panel. Those of variants are in a folded list, one line for each variant.
-pub(super) fn write_files(html: &mut Html, panel: &Panel, found: &PanelReport) {
+/// Writes links to the files of a panel. Those of variants are in a folded list, one line for each
+/// variant.
+fn write_files<'a>(html: &mut Html, panel: &Panel, found: &'a PanelReport) {
     if !panel.has_variants() {
-        html.open("p", "small").text("Files: ");
-        for (index, file) in found.variants.iter().flat_map(|variant| &variant.files).enumerate() {
-            html.text(if index > 0 { ", " } else { "" }).link(file, file);
-        }
-        html.close("p");
+        let files = found.variants.iter().flat_map(|variant| &variant.files);
+        html.open("p", "small").text("Files: ").links(files.map(|file| (&**file, &**file))).close("p");
         return;
     }
     if !found.pictures.is_empty() {
-        html.open("p", "small").text("Figures: ");
-        for (index, picture) in found.pictures.iter().enumerate() {
-            html.text(if index > 0 { ", " } else { "" }).link(&picture.file, &picture.file);
-        }
-        html.close("p");
+        let files = found.pictures.iter().map(|picture| &*picture.file);
+        html.open("p", "small").text("Figures: ").links(files.map(|file| (file, file))).close("p");
     }
-    html.open("details", "small");
-    html.element(
-        "summary",
-        "",
-        &format!("Files of {}", number::counted(found.variants.len() as u64, "variant")),
-    )
-    .open("ul", "");
+    let n_variants = number::counted(found.variants.len() as u64, "variant");
+    html.open("details", "small").element("summary", "", &format!("Files of {n_variants}")).open("ul", "");
     for (variant, found) in panel.variants.iter().zip(&found.variants) {
         html.open("li", "").text(&format!("{}: ", variant.title));
-        for (index, file) in found.files.iter().enumerate() {
-            let name = file.rsplit('/').next().unwrap_or(file);
-            html.text(if index > 0 { ", " } else { "" }).link(file, name);
-        }
-        html.close("li");
+        let named = |file: &'a String| (&**file, file.rsplit('/').next().unwrap_or(file));
+        html.links(found.files.iter().map(named)).close("li");
     }
     html.close("ul").close("details");
 }
 
 /// The runs, rounds and seed of a panel, in words.
 pub(super) fn ran(panel: &Panel, found: &PanelReport) -> String {
-    let of = |found: &VariantReport| {
-        let result = &found.result;
-        format!(
-            "{} of {}, seed {}",
-            number::counted(result.runs, "run"),
-            length_in_words(result),
-            result.seed
-        )
-    };
-    let of = |(variant, found): (&Variant, &VariantReport)| {
-        let queries = variant.experiment.instances().count();
-        match variant.experiment.assignment() {
-            Assignment::Drawn => of(found),
-            Assignment::InTurn => {
-                let each = found.result.runs / queries.max(1) as u64;
-                let one = if variant.experiment.has_duels() { "subset" } else { "query" };
-                let all = number::counted(queries as u64, one);
-                format!("{}, {} on each of {all}", of(found), number::grouped(each))
-            }
+    let describe = |(variant, VariantReport { result, .. }): (&Variant, &VariantReport)| {
+        let (runs, length) = (number::counted(result.runs, "run"), length_in_words(result));
+        let all = format!("{runs} of {length}, seed {}", result.seed);
+        if variant.experiment.assignment() == Assignment::Drawn {
+            return all;
         }
+        let queries = variant.experiment.instances().count() as u64;
+        let each = number::grouped(result.runs / queries.max(1));
+        let one = if variant.experiment.has_duels() { "subset" } else { "query" };
+        format!("{all}, {each} on each of {}", number::counted(queries, one))
     };
-    let mut each: Vec<String> = panel.variants.iter().zip(&found.variants).map(of).collect();
+    let mut each: Vec<String> = panel.variants.iter().zip(&found.variants).map(describe).collect();
     each.dedup();
     let variants = number::counted(found.variants.len() as u64, "variant");
     match (panel.has_variants(), each.as_slice()) {
@@ -183,7 +169,6 @@ pub(super) fn ran(panel: &Panel, found: &PanelReport) -> String {
     }
 }
 
-/// The number of rounds of a run, in words.
 fn length_in_words(result: &ResultFile) -> String {
     match (result.horizon, result.max_steps) {
         (None, Some(most)) => format!("at most {}", number::counted(most, "round")),

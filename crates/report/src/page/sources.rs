@@ -7,9 +7,8 @@ use experiment::manifest::Manifest;
 use experiment::number;
 use experiment::timing::Timing;
 
-/// Writes papers, timing, machine and manifests.
 pub(super) fn write_sources(html: &mut Html, report: &Report<'_>) {
-    html.open("section", "").element("h2", "", "Papers").open("ul", "");
+    html.section("Papers").open("ul", "");
     for paper in &report.reproduction.papers {
         html.open("li", "").text(&format!("{}: {}", paper.key, paper.citation));
         if let Some(link) = &paper.link {
@@ -49,12 +48,9 @@ pub(super) fn write_sources(html: &mut Html, report: &Report<'_>) {
         html.element("p", "small", &format!("All together: {} CPU seconds.", number::fixed(seconds, 1)));
     }
     // The manifests of variants are linked among their files, and not repeated here.
-    for found in report.panels.iter().filter_map(|panel| match panel.variants.as_slice() {
-        [alone] => Some(alone),
-        _ => None,
-    }) {
-        if let Some(manifest) = &found.manifest {
-            html.open("details", "").element("summary", "", &format!("Manifest of {}", found.result.name));
+    for panel in &report.panels {
+        if let [VariantReport { manifest: Some(manifest), result, .. }] = panel.variants.as_slice() {
+            html.open("details", "").element("summary", "", &format!("Manifest of {}", result.name));
             html.element("pre", "", &String::from_utf8_lossy(&manifest.to_json())).close("details");
         }
     }
@@ -72,8 +68,6 @@ fn commit(manifest: &Manifest) -> String {
 
 fn machine(manifest: &Manifest) -> String {
     let host = &manifest.host;
-    let cpu = host.cpu.clone().unwrap_or_else(|| host.arch.clone());
-    let threads =
-        if manifest.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", manifest.threads) };
-    format!("{cpu}, {threads}, {}", host.os)
+    let threads = number::counted(manifest.threads as u64, "thread");
+    format!("{}, {threads}, {}", host.cpu.as_ref().unwrap_or(&host.arch), host.os)
 }

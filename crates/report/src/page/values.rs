@@ -1,4 +1,5 @@
-//! Tables of final values: regrets, or stopping times and answers, with printed values, bounds and speeds.
+//! Tables of final values: regrets, or stopping times and answers, with printed values, bounds and
+//! speeds.
 
 use crate::figure::PolicyStyles;
 use crate::html::Html;
@@ -50,17 +51,13 @@ pub(super) fn write(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found
 
 /// When the values were reached, as a heading.
 pub(super) fn heading(found: &PanelReport) -> String {
-    let mut horizons: Vec<Option<u64>> =
-        found.variants.iter().map(|variant| variant.result.horizon).collect();
-    horizons.dedup();
-    match horizons.as_slice() {
-        [Some(one)] => format!("After {}", number::counted(*one, "round")),
-        [None] => "When they stopped".to_owned(),
-        _ => "At the end".to_owned(),
+    match found.variants.iter().map(|variant| variant.result.horizon).all_equal_value() {
+        Ok(Some(horizon)) => format!("After {}", number::counted(horizon, "round")),
+        Ok(None) => "When they stopped".to_owned(),
+        Err(_) => "At the end".to_owned(),
     }
 }
 
-/// Writes the final values of every policy of every variant.
 pub(super) fn write_tables(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &PanelReport) {
     match (Layout::of(panel, found), found.variants.as_slice()) {
         (Layout::Policies, [alone, ..]) => write_policies(html, styles, alone),
@@ -77,7 +74,6 @@ fn labels(found: &PanelReport) -> Vec<&str> {
     policies.map(|policy| policy.label.as_str()).unique().collect()
 }
 
-/// The value by which policies are compared.
 fn compared(found: &PanelReport) -> EndValue {
     found.variants.first().map_or(EndValue::Regret, |variant| variant.result.outcome())
 }
@@ -134,7 +130,6 @@ fn percent(share: f64) -> Html {
     Html::of(&format!("{} %", number::significant(100.0 * share, 3)))
 }
 
-/// Million rounds per CPU-second.
 fn rate(timing: &Timing, label: &str) -> String {
     let policy = timing.policies.iter().find(|policy| policy.label == label);
     let rate = policy.and_then(|policy| policy.speed.rounds_per_cpu_second);
@@ -161,46 +156,52 @@ fn bounds(found: &PanelReport) -> Vec<String> {
     bounds.map(Bound::reader_name).unique().collect()
 }
 
-/// The final value of a bound.
 fn bound(found: &VariantReport, name: &str) -> Html {
     let bound = found.result.bounds.iter().find(|bound| bound.reader_name() == name);
     let value = bound.and_then(|bound| bound.value.last());
     value.map_or_else(missing, |value| Html::of(&number::significant(*value, 4)))
 }
 
+/// Writes a table with a row for each name, with these columns; all rows have the same.
+fn write_rows(html: &mut Html, head: &str, named: Vec<(Html, Vec<(&str, Html)>)>) {
+    let mut heads = Vec::new();
+    let mut rows = Vec::new();
+    for (name, columns) in named {
+        let cells: Vec<Html>;
+        (heads, cells) = columns.into_iter().unzip();
+        rows.push(std::iter::once(name).chain(cells).collect());
+    }
+    heads.insert(0, head);
+    html.table("narrow", &heads, &rows);
+}
+
 fn write_variants(html: &mut Html, panel: &Panel, found: &PanelReport) {
     let bounds = bounds(found);
     let bound_heads: Vec<String> = bounds.iter().map(|name| format!("#{name}")).collect();
-    let mut heads = Vec::new();
     let mut rows = Vec::new();
     for (number, (variant, found)) in panel.variants.iter().zip(&found.variants).enumerate() {
         let Some(policy) = found.result.policies.first() else { continue };
         let mut columns: Vec<(&str, Html)> =
             columns(found, policy).into_iter().filter(|(head, _)| !head.starts_with("#clicks")).collect();
         let rate = columns.pop();
-        columns
-            .extend(bound_heads.iter().zip(&bounds).map(|(head, name)| (head.as_str(), bound(found, name))));
-        columns.extend(rate);
-        let cells: Vec<Html>;
-        (heads, cells) = columns.into_iter().unzip();
-        rows.push(
-            std::iter::once(swatched(CurveStyle::Policy(number), &variant.title)).chain(cells).collect(),
-        );
+        let bounds = bound_heads.iter().zip(&bounds).map(|(head, name)| (head.as_str(), bound(found, name)));
+        columns.extend(bounds.chain(rate));
+        rows.push((swatched(CurveStyle::Policy(number), &variant.title), columns));
     }
-    heads.insert(0, "Variant");
-    html.table("narrow", &heads, &rows);
+    write_rows(html, "Variant", rows);
 }
 
 fn write_matrix(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &PanelReport) {
     let value = compared(found);
     write_matrix_of(html, styles, panel, found, value);
-    // Further tables show the shares of runs without an answer and with a wrong one, if there are any.
+    // Further tables show the shares of runs without an answer and with a wrong one, if there are
+    // any.
     for quantity in [Quantity::Capped, Quantity::Wrong].map(EndValue::Answer) {
-        let of = |variant: &VariantReport| {
+        let has_some = |variant: &VariantReport| {
             let labels = variant.result.policies.iter().map(|policy| policy.label.as_str());
             labels.filter_map(|label| variant.result.at_the_end(label, quantity)).any(|(mean, _)| mean > 0.0)
         };
-        if quantity != value && found.variants.iter().any(of) {
+        if quantity != value && found.variants.iter().any(has_some) {
             write_matrix_of(html, styles, panel, found, quantity);
         }
     }
@@ -255,7 +256,8 @@ fn write_printed(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &
                         Some(se) => number::with_error(printed.value, se),
                         None => number::significant(printed.value, 4),
                     }));
-                    // The printed number comes from other runs, so the errors add up in squares. Without an error it is taken as exact.
+                    // The printed number comes from other runs, so the errors add up in squares.
+                    // Without an error it is taken as exact.
                     let error = libm::hypot(se, printed.se.unwrap_or(0.0));
                     let z = if error > 0.0 { (mean - printed.value) / error } else { f64::NAN };
                     row.push(Html::of(&number::fixed(z, 1)));
@@ -277,18 +279,11 @@ fn write_printed(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &
     html.table("narrow", &heads, &rows);
 }
 
-/// Writes one row for each policy.
 fn write_policies(html: &mut Html, styles: &PolicyStyles, found: &VariantReport) {
-    let mut heads = Vec::new();
-    let mut rows = Vec::new();
-    for policy in &found.result.policies {
-        let name = swatched(styles.policy(&policy.label), styles.name(&policy.label));
-        let cells: Vec<Html>;
-        (heads, cells) = columns(found, policy).into_iter().unzip();
-        rows.push(std::iter::once(name).chain(cells).collect());
-    }
-    heads.insert(0, "Policy");
-    html.table("narrow", &heads, &rows);
+    let row = |policy: &PolicyResult| {
+        (swatched(styles.policy(&policy.label), styles.name(&policy.label)), columns(found, policy))
+    };
+    write_rows(html, "Policy", found.result.policies.iter().map(row).collect());
     write_references(html, found);
 }
 

@@ -6,11 +6,10 @@ use std::sync::Arc;
 use super::fields::tables;
 use super::{Extent, Panel, Reproduction};
 use crate::claims::{Claim, KINDS, Kind, Test, Untested, Verdict};
-use crate::reading::{Reading, read_quantity};
+use crate::reading::{KindReader, read_quantity};
 use experiment::result::EndValue;
 use experiment::toml_reader::{Error, Field, Table, all, choice, collect, one_of};
 
-/// The default level of a claim.
 const LEVEL: f64 = 1e-3;
 
 pub(super) fn read(
@@ -170,7 +169,7 @@ fn read_test(
         )));
     }
     let printed = reproduction.printed.as_ref();
-    let reading = Reading { claim, table: test, kind, panel, printed, value };
+    let reading = KindReader { claim, table: test, kind, panel, printed, value };
     Ok((Kind::read(&KINDS, &reading)?, value))
 }
 

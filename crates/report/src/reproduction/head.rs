@@ -41,22 +41,16 @@ pub(super) fn read_experiment(
     let ((name, title, summary, papers, source), panels, names, printed, ()) =
         all((heads, panels, names, printed, root.finish()))?;
     let summary: Option<Vec<String>> = summary;
-    let summary = summary.unwrap_or_default();
     Ok(Reproduction {
         name,
         title,
-        summary,
+        summary: summary.unwrap_or_default(),
         papers,
         source,
         printed,
         names,
         panels,
-        awaiting: Vec::new(),
-        measured: None,
-        prior: None,
-        found_in_log: Vec::new(),
-        option: "",
-        claims: Vec::new(),
+        ..Reproduction::default()
     })
 }
 
@@ -96,7 +90,8 @@ fn optional_link(table: &Table<'_>) -> Result<Option<String>, Error> {
         .error(format!("{} is not a web address: expected one that begins with https://", field.describe())))
 }
 
-/// Reads names for readers of policies. Names are unique. At full extent every named policy is in some panel; a quick check may lack some.
+/// Reads names for readers of policies. Names are unique. At full extent every named policy is in
+/// some panel; a quick check may lack some.
 fn read_names(
     table: &Table<'_>,
     panels: &[Panel],
@@ -119,7 +114,8 @@ fn read_names(
     Ok(names)
 }
 
-/// Reads a printed table. Each row names one of the `known` instances. Without `known`, because a log replaces them, any name is accepted.
+/// Reads a printed table. Each row names one of the `known` instances. Without `known`, because a
+/// log replaces them, any name is accepted.
 fn read_printed(table: &Table<'_>, known: Option<&[InstanceTable]>) -> Result<Printed, Error> {
     let mut rows: Vec<PrintedRow> = Vec::new();
     let list: Field<'_> = table.required("rows")?;

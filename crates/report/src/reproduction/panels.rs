@@ -3,7 +3,7 @@
 use super::fields::{read_title, tables};
 use super::{Extent, Panel, Paper, PrintedValue, Variant};
 use crate::figure::Figure;
-use crate::reading::Reading;
+use crate::reading::KindReader;
 use crate::report_dir::{CLAIMS, PAGE};
 use crate::series::Series;
 use experiment::result::EndValue;
@@ -79,10 +79,10 @@ fn read_panel(
     panel.figures = match table.optional::<Vec<Table<'_>>>("figures")? {
         Some(list) => {
             // A figure of a variant that a quick check leaves out has nothing to show.
-            let of = |figure: &Table<'_>, name: &String| {
+            let shows = |figure: &Table<'_>, name: &String| {
                 figure.field("variant").and_then(|field| field.get::<String>().ok()).as_ref() == Some(name)
             };
-            let shown = list.iter().filter(|figure| !left_out.iter().any(|name| of(figure, name)));
+            let shown = list.iter().filter(|figure| !left_out.iter().any(|name| shows(figure, name)));
             collect(shown.map(|figure| read_figure(figure, &panel)))?
         }
         None if panel.has_variants() => Figure::defaults_of_variants(panel.task()),
@@ -117,7 +117,8 @@ fn read_name(table: &Table<'_>) -> Result<String, Error> {
     Ok(name)
 }
 
-/// Reads the paper of a panel: its index. Without papers, because they have errors, any name is accepted.
+/// Reads the paper of a panel: its index. Without papers, because they have errors, any name is
+/// accepted.
 fn read_paper(table: &Table<'_>, papers: Option<&[Paper]>) -> Result<usize, Error> {
     let field: Field<'_> = table.required("paper")?;
     let Some(papers) = papers else { return Ok(0) };
@@ -129,7 +130,6 @@ fn read_paper(table: &Table<'_>, papers: Option<&[Paper]>) -> Result<usize, Erro
 /// The variants of a panel at one extent.
 #[derive(Default)]
 struct Variants {
-    /// The variants that are run.
     run: Vec<Variant>,
     /// The names of the variants that are left out.
     left_out: Vec<String>,
@@ -250,7 +250,8 @@ fn read_size(table: &Table<'_>, others: &[Variant]) -> Result<Option<f64>, Error
     Ok(Some(size))
 }
 
-/// What a quick check changes in a panel, or in one of its variants. At full extent it changes nothing.
+/// What a quick check changes in a panel, or in one of its variants. At full extent it changes
+/// nothing.
 struct Quick<'doc> {
     extent: Extent,
     /// The table `quick`, if there is one and the extent is quick.
@@ -284,16 +285,15 @@ impl<'doc> Quick<'doc> {
         Ok(all)
     }
 
-    /// Applies seeds, numbers of runs and lengths to an experiment. The tables `nearer` take precedence over this one.
+    /// Applies seeds, numbers of runs and lengths to an experiment. The tables `nearer` take
+    /// precedence over this one.
     fn apply(&self, nearer: &[&Table<'_>], experiment: &mut Experiment) -> Result<(), Error> {
         let mut all = Overrides::default();
         for table in nearer.iter().copied().chain(&self.table) {
-            let Overrides { seed, runs, horizon, max_steps, subsets } = read_overrides(table, experiment)?;
-            all.seed = all.seed.or(seed);
-            all.runs = all.runs.or(runs);
-            all.horizon = all.horizon.or(horizon);
-            all.max_steps = all.max_steps.or(max_steps);
-            all.subsets = all.subsets.or(subsets);
+            let mut own = read_overrides(table, experiment)?;
+            for (number, other) in numbers(&mut all).into_iter().zip(numbers(&mut own)) {
+                *number = number.or(*other);
+            }
         }
         match (experiment.apply(all), nearer.first().copied().or(self.table.as_ref())) {
             (Err(error), Some(table)) => Err(table.error(error.to_string())),
@@ -328,29 +328,31 @@ impl<'doc> Quick<'doc> {
     }
 }
 
+/// The numbers of [`Quick::NUMBERS`], in that order.
+fn numbers(overrides: &mut Overrides) -> [&mut Option<u64>; 5] {
+    let Overrides { seed, runs, horizon, max_steps, subsets } = overrides;
+    [seed, runs, horizon, max_steps, subsets]
+}
+
 fn read_overrides(table: &Table<'_>, experiment: &Experiment) -> Result<Overrides, Error> {
-    let number = |key: &str, overrides: fn(u64) -> Overrides| -> Result<Option<u64>, Error> {
-        let Some(field) = table.field(key) else { return Ok(None) };
+    let mut all = Overrides::default();
+    for (index, key) in Quick::NUMBERS.into_iter().enumerate() {
+        let Some(field) = table.field(key) else { continue };
         let value: u64 = field.get()?;
-        experiment.clone().apply(overrides(value)).map_err(|error| {
-            let message = error.to_string();
-            let option = format!("--{}", key.replace('_', "-"));
+        let mut one = Overrides::default();
+        *numbers(&mut one)[index] = Some(value);
+        experiment.clone().apply(one).map_err(|error| {
+            let (message, option) = (error.to_string(), format!("--{}", key.replace('_', "-")));
             field.error(message.trim_start_matches(&option).trim_start())
         })?;
-        Ok(Some(value))
-    };
-    Ok(Overrides {
-        seed: number("seed", |seed| Overrides { seed: Some(seed), ..Overrides::default() })?,
-        runs: number("runs", |runs| Overrides { runs: Some(runs), ..Overrides::default() })?,
-        horizon: number("horizon", |horizon| Overrides { horizon: Some(horizon), ..Overrides::default() })?,
-        max_steps: number("max_steps", |steps| Overrides { max_steps: Some(steps), ..Overrides::default() })?,
-        subsets: number("subsets", |subsets| Overrides { subsets: Some(subsets), ..Overrides::default() })?,
-    })
+        *numbers(&mut all)[index] = Some(value);
+    }
+    Ok(all)
 }
 
 fn read_figure(table: &Table<'_>, panel: &Panel) -> Result<Figure, Error> {
     let (kind, value) = (table.required("kind")?, EndValue::of_task(panel.task()));
-    Figure::read(&Reading { table, kind, claim: table, panel: Some(panel), printed: None, value })
+    Figure::read(&KindReader { table, kind, claim: table, panel: Some(panel), printed: None, value })
 }
 
 fn read_printed(list: &[&Table<'_>], panel: &Panel) -> Result<Vec<PrintedValue>, Error> {
@@ -378,16 +380,10 @@ fn read_printed(list: &[&Table<'_>], panel: &Panel) -> Result<Vec<PrintedValue>,
             _ => "regret",
         };
         let value = table.required(key)?;
-        let se = match table.field("se") {
-            Some(field) => {
-                let se: f64 = field.get()?;
-                if se < 0.0 {
-                    return Err(field.error(format!("{se} is not a standard error: expected at least 0")));
-                }
-                Some(se)
-            }
-            None => None,
-        };
+        let se: Option<f64> = table.optional("se")?;
+        if let (Some(se), Some(field)) = (se.filter(|se| *se < 0.0), table.field("se")) {
+            return Err(field.error(format!("{se} is not a standard error: expected at least 0")));
+        }
         table.finish()?;
         printed.push(PrintedValue { series, value, se });
     }

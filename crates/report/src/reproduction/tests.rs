@@ -90,8 +90,7 @@ fn read(experiment: &str, claims: &str) -> Result<Reproduction, Error> {
     let fitted = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec/src/experiment/tests");
     let experiment = Source::from_text("experiment.toml", experiment)?.allowing(&[fitted.into()]);
     let claims = Source::from_text("claims.toml", claims)?;
-    let read =
-        Reproduction::from_sources(&experiment, &claims, None, None, Overrides::default(), Extent::Full);
+    let read = Reproduction::from_sources(&experiment, &claims, Inputs::default(), Extent::Full);
     crate::schema::tests::agree(&experiment, &claims, read.as_ref().map(|_| ()));
     read
 }
@@ -100,8 +99,7 @@ fn read(experiment: &str, claims: &str) -> Result<Reproduction, Error> {
 fn read_quick(experiment: &str, claims: &str) -> Result<Reproduction, Error> {
     let experiment = Source::from_text("experiment.toml", experiment)?;
     let claims = Source::from_text("claims.toml", claims)?;
-    let read =
-        Reproduction::from_sources(&experiment, &claims, None, None, Overrides::default(), Extent::Quick);
+    let read = Reproduction::from_sources(&experiment, &claims, Inputs::default(), Extent::Quick);
     crate::schema::tests::agree(&experiment, &claims, read.as_ref().map(|_| ()));
     read
 }

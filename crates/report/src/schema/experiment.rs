@@ -2,17 +2,17 @@
 
 use super::any_text;
 use crate::figure::{KINDS, Kind};
-use crate::report_dir::{CLAIMS, PAGE};
 use crate::reproduction::MAX_TITLE;
 use experiment::schema::{
     DIALECT, above, array, choice, definitions, described, entries, instance, integer, keys, object,
-    object_of, reference, refuse, seed, subsets, users_or_instances, with, with_task,
+    object_of, reference, seed, subsets, users_or_instances, with, with_task,
 };
 use experiment::spec::{HORIZONS, RUNS};
 use experiment::{Experiment, Task, models::MODELS};
 use serde_json::{Map, Value, json};
 
-/// The schema of `experiment.toml`. Any table is accepted as `log`: it names a format of logs, which this crate does not know.
+/// The schema of `experiment.toml`. Any table is accepted as `log`: it names a format of logs,
+/// which this crate does not know.
 pub fn experiment() -> Value {
     let texts = json!({ "type": "array", "items": any_text() });
     let mut properties = simulation();
@@ -76,7 +76,6 @@ pub fn experiment() -> Value {
     root
 }
 
-/// A web address.
 fn link() -> Value {
     json!({ "type": "string", "pattern": "^https?://", "format": "uri" })
 }
@@ -91,25 +90,10 @@ fn simulation() -> Map<String, Value> {
     keys
 }
 
-/// A name of a file that does not match a pattern.
-fn file_name_unlike(pattern: &str) -> Value {
-    json!({ "allOf": [reference("file-name"), { "not": { "pattern": pattern } }] })
-}
-
-/// A pattern for a text in capital or small letters.
-fn in_any_case(text: &str) -> String {
-    let letter = |letter: char| match letter {
-        '.' => "\\.".to_owned(),
-        _ => format!("[{}{}]", letter.to_ascii_lowercase(), letter.to_ascii_uppercase()),
-    };
-    text.chars().map(letter).collect()
-}
-
 fn panel() -> Value {
-    let reserved = format!("^({}|{})$", in_any_case(PAGE), in_any_case(CLAIMS));
     let texts = json!({ "type": "array", "items": any_text() });
     let own = [
-        ("name", described(&file_name_unlike(&reserved), "The name of the panel, and of its folder.")),
+        ("name", described(&reference("file-name"), "The name of the panel, and of its folder.")),
         ("title", described(&any_text(), "The heading of the panel.")),
         ("paper", described(&any_text(), "The key of its paper.")),
         ("place", described(&any_text(), "Where in the paper.")),
@@ -136,13 +120,12 @@ fn panel() -> Value {
 }
 
 fn variant() -> Value {
-    let figure = format!("{}$", in_any_case(".svg"));
     let title = json!({ "allOf": [reference("title"), { "maxLength": MAX_TITLE }] });
     let size = described(&above(0, None), "The number by which variants differ, for fits.");
     let mut quick = quick();
     with(&mut quick["properties"], &json!({ "title": title, "size": size }));
     let own = [
-        ("name", described(&file_name_unlike(&figure), "The name of the variant, and of its folder.")),
+        ("name", described(&reference("file-name"), "The name of the variant, and of its folder.")),
         ("title", described(&title, "Its name for readers, for legends and axes.")),
         ("size", size),
         ("quick", quick),
@@ -206,14 +189,6 @@ fn printed() -> Value {
         ],
         &["policy"],
     );
-    let one = refuse("a panel has one kind of printed values");
-    let alone = |value: &&str| {
-        let others = values.iter().filter(|other| *other != value);
-        let refused = entries(others.map(|other| (*other, one.clone())).collect::<Vec<_>>());
-        json!({ "if": { "required": [value] }, "then": { "properties": refused } })
-    };
-    let mut relations: Vec<Value> = values.iter().map(alone).collect();
-    relations.push(json!({ "anyOf": values.map(|value| json!({ "required": [value] })) }));
-    with(&mut schema, &json!({ "allOf": relations }));
+    with(&mut schema, &json!({ "oneOf": values.map(|value| json!({ "required": [value] })) }));
     schema
 }

@@ -33,6 +33,9 @@ const LEFT: &[&str] = &[
     "missing key: expected the name of the panel",
     "missing key: expected an integer of at least 1, here",
     "missing key: expected a checkpoint, since the variants",
+    // Names of files and folders.
+    "is the name of a file of the report",
+    "is a name for a figure of the panel",
     // Rounds and the checkpoints of the panel.
     "is not a checkpoint of the",
     "is not after round",

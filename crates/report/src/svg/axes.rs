@@ -1,4 +1,5 @@
-//! The axes: ticks with numbers, or names of places. An axis of numbers has another scale, if values can be seen on it.
+//! The axes: ticks with numbers, or names of places. An axis of numbers has another scale, if
+//! values can be seen on it.
 
 use super::canvas::{Font, Layer, Pen};
 use super::layout::{Layout, width_of};
@@ -8,19 +9,14 @@ use super::{Chart, Frame};
 use crate::axis::{Axis, Scale, Tick};
 use crate::text::in_cut_lines;
 
-/// Both axes of a chart.
 pub(super) struct Axes {
-    /// Horizontal.
     pub(super) x: Scaled,
-    /// Vertical.
     pub(super) y: Scaled,
 }
 
 /// An axis on each scale on which it can be drawn, the drawn one first.
 pub(super) struct Scaled {
-    /// The axes.
     pub(super) all: Vec<Axis>,
-    /// Quantity and unit.
     label: String,
 }
 
@@ -61,7 +57,6 @@ impl Axes {
 }
 
 impl Scaled {
-    /// The drawn one.
     fn drawn(&self) -> &Axis {
         &self.all[0]
     }
@@ -95,12 +90,10 @@ impl Scaled {
     }
 }
 
-/// The ticks of a horizontal axis in a frame.
 pub(super) fn x_ticks(axis: &Axis, frame: &Frame, layout: &Layout) -> Vec<Tick> {
     axis.ticks_within(frame.right - frame.left, |label| width_of(label, layout.tick) + layout.tick)
 }
 
-/// The ticks of a vertical axis.
 pub(super) fn y_ticks(axis: &Axis) -> Vec<Tick> {
     axis.ticks(LABELS)
 }

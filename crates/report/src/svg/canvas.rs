@@ -1,7 +1,7 @@
 //! Lines, areas, markers and text as SVG elements. Only this module uses the drawing library.
 //!
-//! Lengths are in the units of the picture, and are written with one decimal. Places that are not finite are left out. The bytes depend on
-//! what is drawn only.
+//! Lengths are in the units of the picture, and are written with one decimal. Places that are not
+//! finite are left out. The bytes depend on what is drawn only.
 
 use super::palette::{self, Ink};
 use crate::text::drawable;
@@ -13,7 +13,8 @@ use std::fmt::Write as _;
 /// A place: to the right, and down.
 pub(crate) type Place = (f64, f64);
 
-/// The longest distance from the picture. A number can be so large that a program which draws could not read it.
+/// The longest distance from the picture. A number can be so large that a program which draws could
+/// not read it.
 const FAR: f64 = 20_000.0;
 
 /// A length as it is written.
@@ -26,67 +27,38 @@ pub(crate) fn length(value: f64) -> String {
 /// A line to draw with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pen {
-    /// Its width.
     pub(crate) width: f64,
     /// Lengths of dash and gap; `None` for a solid line.
     pub(crate) dash: Option<(f64, f64)>,
 }
 
 impl Pen {
-    /// A solid line.
     pub(crate) const fn solid(width: f64) -> Self {
         Self { width, dash: None }
-    }
-}
-
-/// The side of a text that is at its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Anchor {
-    /// Left.
-    Start,
-    /// Both sides equally far.
-    Middle,
-    /// Right.
-    End,
-}
-
-impl Anchor {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Middle => "middle",
-            Self::End => "end",
-        }
     }
 }
 
 /// How text is set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Font {
-    /// Its size.
     pub(crate) size: f64,
-    /// Its side at the place.
-    pub(crate) anchor: Anchor,
-    /// Whether it is bold.
+    /// The side that is at its place: `start`, `middle` or `end`.
+    pub(crate) anchor: &'static str,
     pub(crate) is_bold: bool,
-    /// Whether it runs upwards.
     pub(crate) is_upright: bool,
 }
 
 impl Font {
-    /// Text that begins at its place.
     pub(crate) const fn start(size: f64) -> Self {
-        Self { size, anchor: Anchor::Start, is_bold: false, is_upright: false }
+        Self { size, anchor: "start", is_bold: false, is_upright: false }
     }
 
-    /// Text around its place.
     pub(crate) const fn middle(size: f64) -> Self {
-        Self { anchor: Anchor::Middle, ..Self::start(size) }
+        Self { anchor: "middle", ..Self::start(size) }
     }
 
-    /// Text that ends at its place.
     pub(crate) const fn end(size: f64) -> Self {
-        Self { anchor: Anchor::End, ..Self::start(size) }
+        Self { anchor: "end", ..Self::start(size) }
     }
 
     /// The distance from the middle of small letters to their foot.
@@ -95,7 +67,8 @@ impl Font {
     }
 }
 
-/// A group of elements, drawn in the order in which they are added. Elements have the colour of the group, unless they have their own.
+/// A group of elements, drawn in the order in which they are added. Elements have the colour of the
+/// group, unless they have their own.
 #[derive(Debug)]
 pub(crate) struct Layer(Element);
 
@@ -109,18 +82,15 @@ impl Layer {
         Self(group)
     }
 
-    /// Colours the group.
     pub(crate) fn inked(mut self, ink: Ink) -> Self {
         colour(&mut self.0, ink);
         self
     }
 
-    /// Sets an attribute.
     pub(crate) fn set(&mut self, name: &str, value: &str) {
         self.0.assign(name, in_lines(value));
     }
 
-    /// Adds a group.
     pub(crate) fn add(&mut self, group: Self) {
         self.0.append(group.0);
     }
@@ -130,7 +100,6 @@ impl Layer {
         self.0.append(element_of("title", words));
     }
 
-    /// Adds a line through these places.
     pub(crate) fn line(&mut self, class: &str, pieces: &[Vec<Place>], pen: Pen, ink: Option<Ink>) {
         let d = path(pieces, false);
         if d.is_empty() {
@@ -197,8 +166,8 @@ impl Layer {
         text.assign("y", y);
         text.assign("font-size", length(font.size));
         text.assign("fill", "currentColor");
-        if font.anchor != Anchor::Start {
-            text.assign("text-anchor", font.anchor.name());
+        if font.anchor != "start" {
+            text.assign("text-anchor", font.anchor);
         }
         if font.is_bold {
             text.assign("font-weight", "bold");
@@ -220,20 +189,16 @@ impl Layer {
 /// A picture.
 #[derive(Debug)]
 pub(crate) struct Drawing<'a> {
-    /// Width and height.
     pub(crate) size: (f64, f64),
     /// Its name for readers who do not see it.
     pub(crate) title: &'a str,
-    /// What is seen.
     pub(crate) description: &'a str,
-    /// Whether it has cells of a heat map.
     pub(crate) has_cells: bool,
     /// More attributes of the root: names and values.
     pub(crate) attributes: Vec<(&'static str, String)>,
 }
 
 impl Drawing<'_> {
-    /// The SVG document with these drawings.
     pub(crate) fn finish(self, drawings: Vec<Layer>) -> String {
         let (width, height) = (length(self.size.0), length(self.size.1));
         let title = drawable(self.title);
@@ -258,7 +223,6 @@ impl Drawing<'_> {
     }
 }
 
-/// An element around text.
 fn element_of(name: &str, words: &str) -> Element {
     let mut element = Element::new(name);
     element.append(Text::new(in_lines(words)));
@@ -276,7 +240,8 @@ fn colour(element: &mut Element, ink: Ink) {
     element.assign("color", ink.light());
 }
 
-/// The data of a path through places, piece by piece. Places that a line passes anyway are left out.
+/// The data of a path through places, piece by piece. Places that a line passes anyway are left
+/// out.
 fn path(pieces: &[Vec<Place>], is_closed: bool) -> String {
     let mut d = String::new();
     for piece in pieces {

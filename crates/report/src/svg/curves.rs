@@ -5,17 +5,14 @@ use super::data::describe_curve;
 use super::layout::{Layout, WIDE};
 use super::{Chart, Curve, Frame};
 
-/// The number of markers on a curve.
 const MARKERS_PER_CURVE: usize = 6;
 
-/// The line of a policy.
 pub(super) const POLICY: Pen = Pen::solid(2.0);
 /// The line of a reference, without its dashes.
 const REFERENCE: f64 = 1.6;
 /// How much of what is below a band it hides.
 const BAND: f64 = 0.17;
 
-/// The line of a curve.
 pub(super) fn pen(curve: &Curve) -> Pen {
     match curve.style.pattern() {
         None => POLICY,
@@ -29,19 +26,19 @@ pub(super) fn draw_band(layer: &mut Layer, chart: &Chart, curve: &Curve, index: 
     }
     let mut group = Layer::new("").inked(curve.style.ink());
     group.set("data-curve", &index.to_string());
-    let at = |x: f64, y: f64| (frame.x(&chart.x, x), frame.inside(frame.y(&chart.y, y)));
+    let place = |x: f64, y: f64| (frame.x(&chart.x, x), frame.inside(frame.y(&chart.y, y)));
     // A single checkpoint, or a category, has an error bar instead of a band.
     if curve.band.len() < 2 || !chart.categories.is_empty() {
         let bar = |&(x, low, high): &(f64, f64, f64)| {
-            let (low, high) = (at(x, low), at(x, high));
+            let (low, high) = (place(x, low), place(x, high));
             let cap = |(x, y): Place| vec![(x - 3.5, y), (x + 3.5, y)];
             [vec![low, high], cap(low), cap(high)]
         };
         let bars: Vec<Vec<Place>> = curve.band.iter().flat_map(bar).collect();
         group.line("bars", &bars, Pen::solid(1.6), None);
     } else {
-        let upper = curve.band.iter().map(|&(x, _, high)| at(x, high));
-        let lower = curve.band.iter().rev().map(|&(x, low, _)| at(x, low));
+        let upper = curve.band.iter().map(|&(x, _, high)| place(x, high));
+        let lower = curve.band.iter().rev().map(|&(x, low, _)| place(x, low));
         group.area("band", &upper.chain(lower).collect::<Vec<_>>(), BAND);
     }
     layer.add(group);
@@ -83,7 +80,8 @@ pub(super) fn draw_curve(
     layer.add(group);
 }
 
-/// Places of markers along a curve: evenly spaced, and shifted from curve to curve so that they do not overlap.
+/// Places of markers along a curve: evenly spaced, and shifted from curve to curve so that they do
+/// not overlap.
 fn marker_places(points: &[Place], index: usize, curves: usize, frame: &Frame) -> Vec<Place> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
     if points.len() == 1 {

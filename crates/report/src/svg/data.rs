@@ -1,6 +1,7 @@
 //! What the script of a page reads: frames, axes, points and bands, as `data-` attributes.
 //!
-//! Places along an axis are exact if they are whole, such as rounds. Other numbers have four significant digits.
+//! Places along an axis are exact if they are whole, such as rounds. Other numbers have four
+//! significant digits.
 
 use super::axes::{Axes, Scaled, x_ticks, y_ticks};
 use super::canvas::{Layer, length};
@@ -10,7 +11,8 @@ use crate::axis::{Axis, Scale, Tick};
 use itertools::Itertools as _;
 use num_traits::ToPrimitive as _;
 
-/// The attributes of the root: the quantities of both axes, and the names of the categories, one a line.
+/// The attributes of the root: the quantities of both axes, and the names of the categories, one a
+/// line.
 pub(super) fn of_chart(chart: &Chart) -> Vec<(&'static str, String)> {
     let one_line = |name: &String| name.replace('\n', " ");
     let mut attributes =
@@ -21,8 +23,9 @@ pub(super) fn of_chart(chart: &Chart) -> Vec<(&'static str, String)> {
     attributes
 }
 
-/// Sets the attributes of a drawing: the frame (left, top, right, bottom), and for both axes the scale that is drawn, and for each scale
-/// its range, ticks (`value:label`, the label empty for a minor one), and words, one line a line.
+/// Sets the attributes of a drawing: the frame (left, top, right, bottom), and for both axes the
+/// scale that is drawn, and for each scale its range, ticks (`value:label`, the label empty for a
+/// minor one), and words, one line a line.
 pub(super) fn describe_drawing(layer: &mut Layer, axes: &Axes, frame: &Frame, layout: &Layout) {
     let edges = [frame.left, frame.top, frame.right, frame.bottom].map(length);
     layer.set("data-frame", &edges.join(" "));
@@ -57,7 +60,8 @@ fn describe_axis(
     }
 }
 
-/// Sets the attributes of a curve: its name, its points (`x:y`, with a band `x:y:low:high`), and the dots of a fit.
+/// Sets the attributes of a curve: its name, its points (`x:y`, with a band `x:y:low:high`), and
+/// the dots of a fit.
 pub(super) fn describe_curve(layer: &mut Layer, chart: &Chart, curve: &Curve) {
     // On another scale it may end in the frame.
     let label = curve.label.trim_end_matches(ABOVE);

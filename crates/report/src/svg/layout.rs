@@ -12,13 +12,10 @@ pub(crate) fn width_of(text: &str, font: f64) -> f64 {
 /// The sizes of a drawing, in its units.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// Its class.
     pub(crate) class: &'static str,
-    /// Its width.
     pub(crate) width: f64,
     /// Room at all edges.
     pub(crate) edge: f64,
-    /// The font of the heading.
     pub(crate) title: f64,
     /// The font of the small print below it.
     pub(crate) note: f64,
@@ -82,12 +79,10 @@ pub(crate) const NARROW: Layout = Layout {
 pub(crate) struct Heading {
     /// The words of each, their font, and the height of their foot.
     lines: Vec<(String, Font, f64)>,
-    /// Where it ends.
     pub(crate) bottom: f64,
 }
 
 impl Heading {
-    /// Sets a heading into this width.
     pub(crate) fn of(title: &str, note: &str, layout: &Layout, width: f64) -> Self {
         let bold = Font { is_bold: true, ..Font::start(layout.title) };
         // Bold letters are wider.
@@ -104,7 +99,6 @@ impl Heading {
         Self { lines, bottom: bottom + 12.0 }
     }
 
-    /// Draws it at this left edge.
     pub(crate) fn draw(&self, layer: &mut Layer, left: f64) {
         for (words, font, y) in &self.lines {
             let ink = (!font.is_bold).then_some(Ink::Muted);

@@ -1,4 +1,5 @@
-//! The labels of the curves: beside the picture, each near the end of its curve, or in columns below it.
+//! The labels of the curves: beside the picture, each near the end of its curve, or in columns
+//! below it.
 
 use super::canvas::{Font, Layer, Pen, Place};
 use super::curves::pen;
@@ -17,22 +18,18 @@ const MAX_WIDTH: f64 = 220.0;
 /// The labels of the curves, in order of the heights at which the curves end, highest first.
 pub(super) struct Legend<'a> {
     layout: &'a Layout,
-    entries: Vec<Entry>,
+    entries: Vec<LegendEntry>,
     n_columns: usize,
 }
 
-/// A label.
-struct Entry {
-    /// The index of the curve.
+struct LegendEntry {
     curve: usize,
-    /// The lines of its label.
     lines: Vec<String>,
     /// The value at which it ends.
     end: f64,
 }
 
 impl<'a> Legend<'a> {
-    /// The labels beside a frame.
     pub(super) fn beside(chart: &Chart, layout: &'a Layout) -> Self {
         Self::of(chart, layout, 1, MAX_WIDTH)
     }
@@ -52,37 +49,35 @@ impl<'a> Legend<'a> {
     fn of(chart: &Chart, layout: &'a Layout, n_columns: usize, width: f64) -> Self {
         let entry = |(curve, one): (usize, &Curve)| {
             let end = one.points.last().or(one.dots.last())?.1;
-            Some(Entry { curve, lines: wrapped(&one.label, width / layout.legend), end })
+            Some(LegendEntry { curve, lines: wrapped(&one.label, width / layout.legend), end })
         };
-        let mut entries: Vec<Entry> = chart.curves.iter().enumerate().filter_map(entry).collect();
+        let mut entries: Vec<LegendEntry> = chart.curves.iter().enumerate().filter_map(entry).collect();
         entries.sort_by(|a, b| b.end.total_cmp(&a.end).then(a.curve.cmp(&b.curve)));
         Self { layout, entries, n_columns }
     }
 
-    /// The width of the labels beside a frame.
     pub(super) fn width(&self) -> f64 {
         let lines = self.entries.iter().flat_map(|entry| &entry.lines);
         let widest = lines.map(|line| width_of(line, self.layout.legend)).fold(0.0, f64::max);
         (widest + 16.0).clamp(MIN_WIDTH, MAX_WIDTH + 16.0)
     }
 
-    /// The height of all labels below each other.
     pub(super) fn height(&self) -> f64 {
         self.entries.iter().map(|entry| self.height_of(entry)).sum()
     }
 
     /// The height of the highest column of labels.
     pub(super) fn height_in_columns(&self) -> f64 {
-        let height = |column: &[Entry]| column.iter().map(|entry| self.height_of(entry)).sum();
+        let height = |column: &[LegendEntry]| column.iter().map(|entry| self.height_of(entry)).sum();
         self.columns().map(height).fold(0.0, f64::max)
     }
 
     /// The labels in columns of equal length.
-    fn columns(&self) -> impl Iterator<Item = &[Entry]> {
+    fn columns(&self) -> impl Iterator<Item = &[LegendEntry]> {
         self.entries.chunks(self.entries.len().div_ceil(self.n_columns).max(1))
     }
 
-    fn height_of(&self, entry: &Entry) -> f64 {
+    fn height_of(&self, entry: &LegendEntry) -> f64 {
         entry.lines.len() as f64 * self.layout.line + 4.0
     }
 }
@@ -121,11 +116,12 @@ pub(super) fn draw_legend_below(layer: &mut Layer, chart: &Chart, legend: &Legen
     }
 }
 
-/// Draws a piece of a curve, and its label at the right; and a line that leads from the curve to it.
+/// Draws a piece of a curve, and its label at the right; and a line that leads from the curve to
+/// it.
 fn draw_entry(
     layer: &mut Layer,
     chart: &Chart,
-    entry: &Entry,
+    entry: &LegendEntry,
     layout: &Layout,
     (left, centre): Place,
     leader: &[Vec<Place>],
@@ -150,10 +146,11 @@ fn draw_entry(
     layer.add(group);
 }
 
-/// Moves labels apart: heights near the wanted ones (in increasing order) at which labels of these sizes do not overlap.
+/// Moves labels apart: heights near the wanted ones (in increasing order) at which labels of these
+/// sizes do not overlap.
 ///
-/// Labels that would overlap form a block around the mean of their wanted heights; blocks that would overlap are merged. Without enough
-/// room for all, labels overlap evenly.
+/// Labels that would overlap form a block around the mean of their wanted heights; blocks that
+/// would overlap are merged. Without enough room for all, labels overlap evenly.
 pub(super) fn spread_out(wanted: &[f64], sizes: &[f64], top: f64, bottom: f64) -> Vec<f64> {
     let total: f64 = sizes.iter().sum();
     let squeeze = if total > bottom - top { (bottom - top) / total } else { 1.0 };

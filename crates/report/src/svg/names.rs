@@ -10,9 +10,7 @@ const MOST_LINES: usize = 3;
 /// The largest height of a line of an upright name.
 const HIGHEST: f64 = 240.0;
 
-/// Names of the columns of a figure.
 pub(crate) struct Names {
-    /// The lines of each.
     all: Vec<Vec<String>>,
     /// Whether a name is too long for its column, so that all are upright.
     are_upright: bool,
@@ -42,7 +40,6 @@ impl Names {
         Self { all: names.iter().map(upright).collect(), are_upright: true, font, line }
     }
 
-    /// The height that they need.
     pub(crate) fn height(&self) -> f64 {
         if self.are_upright {
             self.all.iter().flatten().map(|line| width_of(line, self.font)).fold(0.0, f64::max)

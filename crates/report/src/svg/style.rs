@@ -7,11 +7,13 @@ use super::palette::{Ink, N_SERIES};
 pub enum CurveStyle {
     /// A policy: solid, with the colour and the marker of its number.
     Policy(usize),
-    /// A policy of one of several variants: solid, with the policy's colour and the variant's marker.
+    /// A policy of one of several variants: solid, with the policy's colour and the variant's
+    /// marker.
     Variant(usize, usize),
     /// A reference for all curves: dashed and dark, with the dash pattern of its number.
     Reference(usize),
-    /// A reference for one curve: dashed in the colour of that curve, with the dash pattern of its own number.
+    /// A reference for one curve: dashed in the colour of that curve, with the dash pattern of its
+    /// own number.
     ReferenceOf(usize, usize),
 }
 
@@ -38,7 +40,6 @@ impl CurveStyle {
         }
     }
 
-    /// Its colour.
     pub(super) fn ink(self) -> Ink {
         match self {
             Self::Policy(number) | Self::Variant(number, _) | Self::ReferenceOf(number, _) => {
@@ -60,7 +61,8 @@ impl CurveStyle {
 /// Lengths of dash and gap.
 const DASHES: [(f64, f64); 3] = [(8.0, 4.5), (2.0, 3.5), (14.0, 4.0)];
 
-/// Circle, square, triangle, diamond, triangle on its tip, cross. Together with eight colours they distinguish 24 policies.
+/// Circle, square, triangle, diamond, triangle on its tip, cross. Together with eight colours they
+/// distinguish 24 policies.
 pub(super) const MARKERS: [&str; 6] = [
     "M-3.8 0a3.8 3.8 0 1 0 7.6 0a3.8 3.8 0 1 0-7.6 0Z",
     "M-3.4-3.4H3.4V3.4H-3.4Z",
@@ -70,7 +72,8 @@ pub(super) const MARKERS: [&str; 6] = [
     "M-1.4-4.6H1.4V-1.4H4.6V1.4H1.4V4.6H-1.4V1.4H-4.6V-1.4H-1.4Z",
 ];
 
-/// The colour of a curve for a style sheet outside the chart. It follows the theme where [`style`](super::style) is on the page.
+/// The colour of a curve for a style sheet outside the chart. It follows the theme where
+/// [`style`](super::style) is on the page.
 pub fn colour(style: CurveStyle) -> String {
     style.ink().css()
 }

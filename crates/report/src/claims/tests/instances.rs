@@ -1,7 +1,7 @@
 //! Claims and standings on several instances, one of which is rare.
 
 use super::*;
-use crate::standing::{LEVEL, Standing};
+use crate::leaderboard::{LEVEL, Leaderboard};
 use click_models::{ItemId, PbmKnown, PositionBased, Ranking};
 use experiment::{Experiment, Instances, Runner};
 use policies::Fixed;
@@ -45,15 +45,15 @@ fn a_rare_instance_is_never_missed() {
     for seed in 0..30 {
         for runs in [1, 20, 39, 199, 220, 239] {
             let measured = played(seed, runs, [0.01, 0.9]);
-            let standing = Standing::of(&measured.result);
-            let (verdict, pair) = (verdict(&measured), &standing.pairs[0]);
+            let leaderboard = Leaderboard::of(&measured.result);
+            let (verdict, pair) = (verdict(&measured), &leaderboard.pairs[0]);
             if runs < 200 {
                 assert!(!pair.told_apart && verdict == Verdict::Undecided, "{runs} runs, seed {seed}");
             } else {
                 assert!(pair.told_apart && pair.better == "second", "{runs} runs, seed {seed}");
                 assert_eq!(verdict, Verdict::Contradicted, "{runs} runs, seed {seed}");
             }
-            assert_eq!(standing.fewest_runs, 200);
+            assert_eq!(leaderboard.fewest_runs, 200);
             assert_eq!((pair.se.is_some(), pair.p.is_some()), (runs >= 40, runs >= 40));
         }
     }
@@ -74,6 +74,6 @@ fn a_claim_at_its_limit_is_undecided() {
     for seed in 0..30 {
         let measured = played(seed, 220, [0.05, 0.95]);
         assert_eq!(verdict(&measured), Verdict::Undecided, "seed {seed}");
-        assert!(!Standing::of(&measured.result).pairs[0].told_apart, "seed {seed}");
+        assert!(!Leaderboard::of(&measured.result).pairs[0].told_apart, "seed {seed}");
     }
 }

@@ -6,7 +6,7 @@ use crate::claims::judge;
 #[test]
 fn a_figure_of_parameters_shows_calibrated_users_and_is_empty_without_data() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments/yandex");
-    let reproduction = Reproduction::read(&folder, None, None, Overrides::default(), Extent::Full).unwrap();
+    let reproduction = Reproduction::read(&folder, Inputs::default(), Extent::Full).unwrap();
     let figures = |panels: &[Panel], name: &str| {
         let panel = panels.iter().find(|panel| panel.name == name).unwrap();
         let plots = panel.figures.iter().map(|figure| &*figure.plot as &dyn Any);
@@ -32,9 +32,7 @@ mod kdd2012 {
     fn reproduction() -> Reproduction {
         Reproduction::read(
             &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments/kdd2012"),
-            None,
-            None,
-            Overrides::default(),
+            Inputs::default(),
             Extent::Full,
         )
         .unwrap()
@@ -67,7 +65,7 @@ mod kdd2012 {
         assert_eq!((alone.panels.len(), alone.panels[0].name.as_str()), (1, "rsf-figure-3"));
         assert!(alone.claims.len() == 2);
         let error = alone.keep_only("pbm-figure-2").unwrap_err().to_string();
-        assert_eq!(error, "kdd2012 has no such panel: it has rsf-figure-3");
+        assert_eq!(error, "kdd2012 has no such panel here: it has rsf-figure-3");
     }
 
     #[test]
@@ -103,14 +101,11 @@ fn every_experiment_of_the_project_is_valid_and_has_evidence_for_every_claim() {
             continue;
         }
         let source = |name: &str| Source::read(&path.join(name)).unwrap();
-        let both = Reproduction::at_both(
-            &source("experiment.toml"),
-            &source("claims.toml"),
-            None,
-            None,
-            Overrides::default(),
-        );
-        let [reproduction, quick] = both.unwrap_or_else(|error| panic!("{error}"));
+        let (experiment, claims) = (source("experiment.toml"), source("claims.toml"));
+        let [reproduction, quick] = [Extent::Full, Extent::Quick].map(|extent| {
+            let read = Reproduction::from_sources(&experiment, &claims, Inputs::default(), extent);
+            read.unwrap_or_else(|error| panic!("{error}"))
+        });
         assert_eq!(Some(reproduction.name.as_str()), path.file_name().and_then(|name| name.to_str()));
         for claim in reproduction.claims.iter().chain(&quick.claims) {
             assert!(claim.evidence.len() > 30, "{}: {}", reproduction.name, claim.name);

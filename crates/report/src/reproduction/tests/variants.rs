@@ -146,7 +146,7 @@ fn a_figure_of_parameters_has_the_numbers_of_every_instance() {
     let (experiment, claims) = with_variants();
     let figure = "kind = \"parameters\", parameter = \"kappa\"";
     let experiment = experiment.replace("kind = \"final\", scale = \"log\"", figure);
-    let experiment = experiment.replace("kind = \"regret\", band = \"deciles\"", figure);
+    let experiment = experiment.replace("kind = \"regret\", band = \"deciles\", scale = \"linear\"", figure);
     let panels = read(&experiment, &claims).unwrap().panels;
     let of = |panel: usize| plot_of::<Parameters>(&panels[panel].figures[0]).clone();
     assert_eq!(of(0).numbers, [("one".to_owned(), vec![1.0, 0.5])]);
@@ -250,7 +250,7 @@ fn errors_in_claims_about_variants_name_their_place() {
         (
             "factor = 0.5",
             "factor = 1e7",
-            "claims[3].test.factor: 10000000 is not a factor: expected a number above 0, at most 1e6",
+            "claims[3].test.factor: 1e7 is not a factor: expected a number above 0, at most 1e6",
         ),
         ("\"a/pbm-ts\", ", "\"b/pbm-ts\", ", "claims[2].test.series[1]: \"b/pbm-ts\" is already given"),
         (

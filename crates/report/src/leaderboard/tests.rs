@@ -52,24 +52,24 @@ fn paired(mut measured: Measured) -> Measured {
     measured
 }
 
-fn standing(t: &[u64], policies: &[(&str, Vec<Vec<f64>>)]) -> Standing {
-    Standing::of_runs(&paired(Measured::synthetic(t, policies))).unwrap()
+fn leaderboard(t: &[u64], policies: &[(&str, Vec<Vec<f64>>)]) -> Leaderboard {
+    Leaderboard::of_runs(&paired(Measured::synthetic(t, policies))).unwrap()
 }
 
 #[test]
 fn the_leader_is_named_with_its_lead_and_since_when() {
     let (a, b, c) = (runs(40, 100.0, 5.0), runs(40, 160.0, 9.0), runs(40, 200.0, 7.0));
-    let standing =
-        standing(&[10, 1000], &[("b", curves(&b, 0.5)), ("c", curves(&c, 0.5)), ("a", curves(&a, 0.5))]);
-    let order: Vec<&str> = standing.places.iter().map(|place| place.label.as_str()).collect();
-    assert_eq!((order, standing.comparisons), (vec!["a", "b", "c"], 3));
-    assert_eq!((standing.leader().unwrap().label.as_str(), standing.since()), ("a", Some(10)));
-    let pair = standing.pair("a", "b").unwrap();
+    let leaderboard =
+        leaderboard(&[10, 1000], &[("b", curves(&b, 0.5)), ("c", curves(&c, 0.5)), ("a", curves(&a, 0.5))]);
+    let order: Vec<&str> = leaderboard.places.iter().map(|place| place.label.as_str()).collect();
+    assert_eq!((order, leaderboard.comparisons), (vec!["a", "b", "c"], 3));
+    assert_eq!((leaderboard.leader().unwrap().label.as_str(), leaderboard.since()), ("a", Some(10)));
+    let pair = leaderboard.pair("a", "b").unwrap();
     let sample: Vec<f64> = b.iter().zip(&a).map(|(b, a)| b - a).collect();
     let (mean, se) = mean_and_error(&sample);
     assert!((pair.difference - mean).abs() < 1e-9 && (pair.se.unwrap() - se).abs() < 1e-9);
     assert!(pair.told_apart && pair.runs_needed.is_none() && pair.p.unwrap() < 1e-12);
-    let [sentence] = &standing.sentences()[..] else { panic!("{standing}") };
+    let [sentence] = &leaderboard.sentences()[..] else { panic!("{leaderboard}") };
     assert!(sentence.starts_with("Best: a, regret "), "{sentence}");
     assert!(sentence.contains(" %) less than b, the next (z = "), "{sentence}");
     assert!(
@@ -92,9 +92,9 @@ fn curves_that_cross_twice_count_from_the_last_crossing() {
         .map(|(a, s)| vec![a[0] + 5.0 + s, a[1] - 5.0 - s, a[2] + s - 0.2, a[3] + 5.0 + s, a[4] + 5.0 + s])
         .collect();
     let t = [1, 2, 3, 4, 5];
-    let standing = standing(&t, &[("a", a), ("b", b)]);
-    assert_eq!(standing.pair("a", "b").unwrap().since, Some(4));
-    assert!(standing.to_string().contains("it is ahead from round 4 on"), "{standing}");
+    let leaderboard = leaderboard(&t, &[("a", a), ("b", b)]);
+    assert_eq!(leaderboard.pair("a", "b").unwrap().since, Some(4));
+    assert!(leaderboard.to_string().contains("it is ahead from round 4 on"), "{leaderboard}");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn policies_that_are_close_are_not_told_apart_and_more_runs_are_suggested() {
         .zip(0..)
         .map(|(value, run)| value + f64::from(run * 3 % 7) - 2.5)
         .collect();
-    let standing = standing(
+    let leaderboard = leaderboard(
         &[10, 1000],
         &[
             ("a", curves(&runs(50, 100.0, 5.0), 0.5)),
@@ -112,13 +112,13 @@ fn policies_that_are_close_are_not_told_apart_and_more_runs_are_suggested() {
             ("c", curves(&runs(50, 150.0, 9.0), 0.5)),
         ],
     );
-    let pair = standing.pair("a", "b").unwrap();
-    assert!(!pair.told_apart && pair.since.is_none() && standing.since().is_none());
+    let pair = leaderboard.pair("a", "b").unwrap();
+    assert!(!pair.told_apart && pair.since.is_none() && leaderboard.since().is_none());
     // With this number of runs, the difference would be about four standard errors.
     let needed = pair.runs_needed.unwrap();
     let then = pair.difference / (pair.se.unwrap() * (50.0 / needed as f64).sqrt());
     assert!((4.2..4.8).contains(&then), "{needed} {then}");
-    let text = standing.to_string();
+    let text = leaderboard.to_string();
     assert!(text.starts_with("a and b cannot be told apart: regret "), "{text}");
     assert!(text.contains(&format!("About {needed} runs would tell a difference of this size.")), "{text}");
     assert!(text.contains(" a is ahead of c (") && text.trim_end().ends_with(" less)."), "{text}");
@@ -131,7 +131,7 @@ fn p_values_are_corrected_for_the_number_of_comparisons() {
     let spread = |run: u64| (run * 7 % 11) as f64 - 5.0;
     let base: Vec<f64> = (0..44).map(|run| 100.0 + spread(run)).collect();
     let other: Vec<f64> = (0..44).map(|run| 102.0 + spread(run) + spread(run * 3 + 1) * 0.95).collect();
-    let two = standing(
+    let two = leaderboard(
         &[9],
         &[("a", base.iter().map(|r| vec![*r]).collect()), ("b", other.iter().map(|r| vec![*r]).collect())],
     );
@@ -144,7 +144,7 @@ fn p_values_are_corrected_for_the_number_of_comparisons() {
         let far = |(r, run): (&f64, u64)| vec![r + 50.0 + f64::from(index) / 100.0 * spread(run + 3)];
         all.push((label, base.iter().zip(0..).map(far).collect()));
     }
-    let many = standing(&[9], &all);
+    let many = leaderboard(&[9], &all);
     let pair = many.pair("a", "b").unwrap();
     assert_eq!(many.comparisons, 496);
     assert!((pair.p.unwrap() / alone.p.unwrap() - 496.0).abs() < 1e-6);
@@ -158,7 +158,7 @@ fn p_values_are_corrected_for_the_number_of_comparisons() {
 #[test]
 fn one_run_and_few_runs_show_nothing() {
     let policies = [("a", vec![vec![1.0, 2.0]]), ("b", vec![vec![2.0, 30.0]])];
-    let one = standing(&[1, 9], &policies);
+    let one = leaderboard(&[1, 9], &policies);
     let pair = one.pair("a", "b").unwrap();
     assert_eq!((pair.se, pair.z, pair.p, pair.told_apart, pair.runs_needed), (None, None, None, false, None));
     assert_eq!(one.places[0].se, None);
@@ -167,7 +167,7 @@ fn one_run_and_few_runs_show_nothing() {
         "Best on average: a, regret 2.000 clicks after 9 rounds; 28.00 less than b, the next. One run does not show whether this is more \
          than chance: at least 10 are needed.\n"
     );
-    let few = standing(
+    let few = leaderboard(
         &[9],
         &[
             ("a", runs(9, 1.0, 0.1).iter().map(|r| vec![*r]).collect()),
@@ -176,7 +176,7 @@ fn one_run_and_few_runs_show_nothing() {
     );
     assert!(!few.pair("a", "b").unwrap().told_apart);
     assert!(few.to_string().contains("9 runs do not show"), "{few}");
-    let enough = standing(
+    let enough = leaderboard(
         &[9],
         &[
             ("a", runs(10, 1.0, 0.1).iter().map(|r| vec![*r]).collect()),
@@ -188,7 +188,7 @@ fn one_run_and_few_runs_show_nothing() {
 
 #[test]
 fn one_policy_has_its_value_and_no_rank() {
-    let one = standing(&[10, 1000], &[("a", curves(&runs(40, 100.0, 5.0), 0.5))]);
+    let one = leaderboard(&[10, 1000], &[("a", curves(&runs(40, 100.0, 5.0), 0.5))]);
     let [sentence] = &one.sentences()[..] else { panic!("{one}") };
     assert!(sentence.starts_with("a: regret ") && sentence.contains(" after 1,000 rounds. "), "{sentence}");
     assert!(sentence.ends_with("No other policy to compare it with."), "{sentence}");
@@ -198,9 +198,9 @@ fn one_policy_has_its_value_and_no_rank() {
         &[("best", vec![vec![0.0]; 40]), ("a", runs(40, 100.0, 5.0).iter().map(|end| vec![*end]).collect())],
     );
     measured.result.policies[0].policy = "oracle".to_owned();
-    let beside = Standing::of_runs(&paired(measured)).unwrap().sentences();
+    let beside = Leaderboard::of_runs(&paired(measured)).unwrap().sentences();
     assert!(beside.len() == 1 && beside[0].starts_with("a: regret "), "{beside:?}");
-    assert_eq!(standing(&[10], &[]).sentences(), Vec::<String>::new());
+    assert_eq!(leaderboard(&[10], &[]).sentences(), Vec::<String>::new());
 }
 
 #[test]
@@ -210,37 +210,37 @@ fn the_oracle_competes_with_nobody_and_uniform_does() {
         paired(Measured::synthetic(&[9], &[("best", flat(0.0)), ("lazy", flat(5.0)), ("a", flat(9.0))]));
     measured.result.policies[0].policy = "oracle".to_owned();
     measured.result.policies[1].policy = "uniform".to_owned();
-    let standing = Standing::of(&measured.result);
-    assert_eq!((standing.places[0].label.as_str(), standing.places[0].is_oracle), ("best", true));
-    assert_eq!((standing.comparisons, standing.pairs.len()), (1, 1));
-    let text = standing.to_string();
+    let leaderboard = Leaderboard::of(&measured.result);
+    assert_eq!((leaderboard.places[0].label.as_str(), leaderboard.places[0].is_oracle), ("best", true));
+    assert_eq!((leaderboard.comparisons, leaderboard.pairs.len()), (1, 1));
+    let text = leaderboard.to_string();
     assert!(text.starts_with("No policy is ahead of lazy, which learns nothing. Best: lazy, "), "{text}");
     assert!(text.contains("the same in every run; by chance in less than 1 of 1,000 experiments)"), "{text}");
     // One policy has no rival.
     measured.result.policies.pop();
-    let text = Standing::of(&measured.result).to_string();
+    let text = Leaderboard::of(&measured.result).to_string();
     assert!(text.starts_with("lazy: regret 5") && !text.contains("Best"), "{text}");
 }
 
 #[test]
 fn policies_that_are_equal_in_every_run_need_no_number_of_runs() {
     let same = || runs(20, 7.0, 1.0).iter().map(|r| vec![*r]).collect::<Vec<_>>();
-    let standing = standing(&[9], &[("a", same()), ("b", same())]);
-    let pair = standing.pair("a", "b").unwrap();
+    let leaderboard = leaderboard(&[9], &[("a", same()), ("b", same())]);
+    let pair = leaderboard.pair("a", "b").unwrap();
     assert_eq!((pair.difference, pair.told_apart, pair.runs_needed), (0.0, false, None));
-    assert!(standing.to_string().contains("equal in every run"), "{standing}");
+    assert!(leaderboard.to_string().contains("equal in every run"), "{leaderboard}");
 }
 
 #[test]
 fn a_median_far_from_the_mean_is_named() {
     let unlucky: Vec<Vec<f64>> = (0..21).map(|run| vec![if run % 7 == 0 { 900.0 } else { 10.0 }]).collect();
     let steady: Vec<Vec<f64>> = runs(21, 100.0, 3.0).iter().map(|r| vec![*r]).collect();
-    let parted = standing(&[9], &[("unlucky", unlucky), ("steady", steady.clone())]);
+    let parted = leaderboard(&[9], &[("unlucky", unlucky), ("steady", steady.clone())]);
     assert!(parted.has_parted_medians());
     assert_eq!(parted.leader().unwrap().label, "steady");
     let text = parted.to_string();
     assert!(text.contains("By the median of the runs, unlucky is best: 10.0, steady "), "{text}");
-    assert!(!standing(&[9], &[("steady", steady.clone()), ("other", steady)]).has_parted_medians());
+    assert!(!leaderboard(&[9], &[("steady", steady.clone()), ("other", steady)]).has_parted_medians());
 }
 
 fn answers(n: u64, steps: impl Fn(u64) -> u64, correct: impl Fn(u64) -> bool) -> Vec<Identification> {
@@ -253,10 +253,10 @@ fn answers(n: u64, steps: impl Fn(u64) -> u64, correct: impl Fn(u64) -> bool) ->
 fn stopping_times_are_compared_and_a_fast_policy_that_errs_is_exposed() {
     let fast = answers(60, |run| 100 + run % 5, |run| run % 3 > 0);
     let slow = answers(60, |run| 300 + run % 7, |_| true);
-    let standing = Standing::of(
+    let leaderboard = Leaderboard::of(
         &paired(Measured::of_answers(Task::Identify, 1000, &[("slow", slow), ("fast", fast)])).result,
     );
-    let text = standing.to_string();
+    let text = leaderboard.to_string();
     assert!(text.starts_with("Fastest, but less often right: fast, stops after 102"), "{text}");
     assert!(text.contains(" rounds, right in 40 of 60 runs; "), "{text}");
     assert!(text.contains(" sooner than slow, the next") && !text.contains("recorded rounds"), "{text}");
@@ -273,7 +273,7 @@ fn a_fast_policy_that_is_mostly_wrong_is_called_so_without_a_rival() {
     let wrong = answers(60, |run| 5 + run % 3, |run| run % 5 == 0);
     let capped = answers(60, |_| 1000, |_| false).into_iter();
     let capped: Vec<_> = capped.map(|run| Identification { answered: false, ..run }).collect();
-    let text = Standing::of(
+    let text = Leaderboard::of(
         &paired(Measured::of_answers(Task::Identify, 1000, &[("wrong", wrong), ("never", capped)])).result,
     )
     .to_string();
@@ -287,7 +287,7 @@ fn a_fast_policy_that_is_mostly_wrong_is_called_so_without_a_rival() {
 #[test]
 fn ties_and_runs_without_an_answer_have_no_winner() {
     let said = |policies: &[(&str, Vec<Identification>)]| {
-        Standing::of(&paired(Measured::of_answers(Task::Identify, 1000, policies)).result).to_string()
+        Leaderboard::of(&paired(Measured::of_answers(Task::Identify, 1000, policies)).result).to_string()
     };
     let capped = |n| answers(n, |_| 1000, |_| false).into_iter();
     let capped = |n| capped(n).map(|run| Identification { answered: false, ..run }).collect::<Vec<_>>();
@@ -322,17 +322,17 @@ fn with_a_budget_the_share_of_wrong_answers_decides() {
     let good = answers(100, |_| 50, |run| run % 20 > 0);
     let bad = answers(100, |_| 50, |run| run % 2 > 0);
     let measured = paired(Measured::of_answers(Task::Budget, 50, &[("bad", bad), ("good", good)]));
-    let standing = Standing::of_runs(&measured).unwrap();
-    let text = standing.to_string();
+    let leaderboard = Leaderboard::of_runs(&measured).unwrap();
+    let text = leaderboard.to_string();
     assert!(text.starts_with("Best: good, wrong in 5.0 ± 2.2 % of the runs after 50 rounds; "), "{text}");
     assert!(text.contains("45.0 ± 5.0 percentage points less often than bad, the next"), "{text}");
-    assert!(standing.places.iter().all(|place| place.median.is_none()));
+    assert!(leaderboard.places.iter().all(|place| place.median.is_none()));
 }
 
 #[test]
 fn a_standing_as_json_has_its_numbers() {
     let flat = |value: f64| (0..20).map(|_| vec![value]).collect::<Vec<_>>();
-    let json = serde_json::to_value(standing(&[9], &[("a", flat(3.0)), ("b", flat(5.0))])).unwrap();
+    let json = serde_json::to_value(leaderboard(&[9], &[("a", flat(3.0)), ("b", flat(5.0))])).unwrap();
     assert_eq!((json["value"].as_str(), json["pairs"][0]["since"].as_u64()), (Some("regret"), Some(9)));
     assert_eq!(json["places"][1]["mean"].as_f64(), Some(5.0));
     assert!(json["pairs"][0].get("z").is_none());
@@ -343,18 +343,18 @@ fn a_comparison_says_how_much_comes_from_the_users() {
     let (a, b) = (runs(40, 100.0, 5.0), runs(40, 160.0, 9.0));
     let mut measured =
         paired(Measured::synthetic(&[10, 1000], &[("a", curves(&a, 0.5)), ("b", curves(&b, 0.5))]));
-    let alone = Standing::of_runs(&measured).unwrap();
+    let alone = Leaderboard::of_runs(&measured).unwrap();
     measured.result.runs_per_draw = Some(4);
     let Difference::Curves { share_of_users, .. } = &mut measured.result.paired[0].difference else {
         panic!()
     };
     *share_of_users = Some(Estimate { mean: 0.7312, se: 0.0345 });
-    let standing = Standing::of_runs(&measured).unwrap();
+    let leaderboard = Leaderboard::of_runs(&measured).unwrap();
     let said = "Of the variance of the difference between a and b over runs, 73.1 ± 3.5 % comes from the users that were drawn, the \
                 rest from chance in their clicks and in the policies.";
-    assert_eq!(standing.sentences()[1], said);
+    assert_eq!(leaderboard.sentences()[1], said);
     assert!(alone.sentences().iter().all(|sentence| !sentence.contains("users")));
     // Ten draws are ten independent differences, so chance explains as much more easily.
-    assert_eq!((standing.runs, standing.fewest_runs, alone.fewest_runs), (40, 40, 10));
-    assert!(standing.pair("a", "b").unwrap().p > alone.pair("a", "b").unwrap().p);
+    assert_eq!((leaderboard.runs, leaderboard.fewest_runs, alone.fewest_runs), (40, 40, 10));
+    assert!(leaderboard.pair("a", "b").unwrap().p > alone.pair("a", "b").unwrap().p);
 }

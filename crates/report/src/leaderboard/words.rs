@@ -1,24 +1,23 @@
-//! A standing in sentences. There are few of them, however many policies there are.
+//! A leaderboard in sentences. There are few of them, however many policies there are.
 
-use super::{Pair, Place, Standing, estimate};
+use super::{Leaderboard, Pair, Place, estimate};
 use experiment::number::{self, counted};
 use experiment::result::{EndValue, Quantity};
 use num_traits::ToPrimitive as _;
 use std::fmt::{self, Write as _};
 
-/// The number of policies that a sentence names.
 const NAMED: usize = 3;
 /// The number of further pairs that are not told apart and get a sentence each.
 const PAIRS: usize = 2;
 
-impl fmt::Display for Standing {
+impl fmt::Display for Leaderboard {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.sentences().iter().try_for_each(|sentence| writeln!(formatter, "{sentence}"))
     }
 }
 
-impl Standing {
-    /// The standing in a few paragraphs. Empty without policies.
+impl Leaderboard {
+    /// The leaderboard in a few paragraphs. Empty without policies.
     pub fn sentences(&self) -> Vec<String> {
         let competing: Vec<&Place> = self.competing().collect();
         match (competing.as_slice(), self.places.as_slice()) {
@@ -83,7 +82,8 @@ impl Standing {
         if let Some(caveat) = learns_nothing(leader) {
             sentences.push(format!("No policy is ahead of {}, {caveat}.", leader.label));
         }
-        // The stopping time of a run that was cut off is a least one, and so is the difference. Its error is not known.
+        // The stopping time of a run that was cut off is a least one, and so is the difference. Its
+        // error is not known.
         let cut_off = leader.stopped == Some(1.0) && next.stopped.is_some_and(|stopped| stopped < 1.0);
         let (difference, evidence) = if cut_off {
             let least = number::significant(pair.difference, 4);
@@ -339,7 +339,6 @@ impl Standing {
         if self.unit.is_empty() { format!("{difference} percentage points") } else { difference }
     }
 
-    /// A difference that is not significant.
     fn how_close(&self, pair: &Pair) -> String {
         if pair.difference == 0.0 && pair.se == Some(0.0) {
             return "equal in every run".to_owned();
@@ -369,12 +368,13 @@ impl Standing {
 }
 
 /// The value of a policy, without its unit.
-fn estimate_in(standing: &Standing, place: &Place) -> String {
-    let factor = standing.factor();
+fn estimate_in(leaderboard: &Leaderboard, place: &Place) -> String {
+    let factor = leaderboard.factor();
     estimate(factor * place.mean, place.se.map(|se| factor * se))
 }
 
-/// How much of the spread of a difference comes from the users; `None` if every run has users of its own.
+/// How much of the spread of a difference comes from the users; `None` if every run has users of
+/// its own.
 fn of_users(pair: &Pair) -> Option<String> {
     let share = pair.share_of_users?;
     let percent = number::with_error(100.0 * share.mean, 100.0 * share.se);

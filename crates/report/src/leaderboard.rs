@@ -1,28 +1,34 @@
-//! The standing: which policy is best at the end of an experiment, by how much, how surely, and since when.
+//! The leaderboard: which policy is best at the end of an experiment, by how much, how surely, and
+//! since when.
 //!
-//! Policies are ordered by the mean over the runs of the value of their task: regret, stopping time, or the share of wrong answers. Every
-//! two of them are compared on the difference run by run, which `result.json` has, by the test that claims use: two-sided, with Student's
-//! t distribution, and the sign test if every run has the same difference. p-values are corrected for the number of comparisons
-//! (Bonferroni). On several instances, the mean of a block of runs that takes each of them once is one observation. Two policies are told apart if the corrected p-value is at most [`LEVEL`], and there are as many runs as a claim needs.
+//! Policies are ordered by the mean over the runs of the value of their task: regret, stopping
+//! time, or the share of wrong answers. Every two of them are compared on the difference run by
+//! run, which `result.json` has, by the test that claims use: two-sided, with Student's t
+//! distribution, and the sign test if every run has the same difference. p-values are corrected for
+//! the number of comparisons (Bonferroni). On several instances, the mean of a block of runs that
+//! takes each of them once is one observation. Two policies are told apart if the corrected p-value
+//! is at most [`LEVEL`], and there are as many runs as a claim needs.
 //!
-//! A policy is ahead of another *since* the first recorded round from which on they are told apart at every recorded round to the end.
-//! Each of these tests is made at the same corrected level; the number of rounds is not corrected for, as in claims.
+//! A policy is ahead of another *since* the first recorded round from which on they are told apart
+//! at every recorded round to the end. Each of these tests is made at the same corrected level; the
+//! number of rounds is not corrected for, as in claims.
 //!
-//! The policy `oracle` knows the users. It has a place, and takes part in no comparison. `uniform` and `logged` learn nothing, but they
-//! compete: a policy that is not ahead of them has learned nothing useful.
+//! The policy `oracle` knows the users. It has a place, and takes part in no comparison. `uniform`
+//! and `logged` learn nothing, but they compete: a policy that is not ahead of them has learned
+//! nothing useful.
 
 mod words;
 
-use crate::claims::fewest_runs;
+use crate::claims::{fewest_runs, observations_needed};
 use crate::family::{Family, statistic};
 use crate::figure::PolicyStyles;
-use crate::student;
 use experiment::result::{Difference, EndValue, Estimate, PolicyResult, ResultFile};
 use experiment::{JournalError, Measured, number};
 use num_traits::ToPrimitive as _;
 use serde::{Serialize, Serializer};
 
-/// The largest probability with which any two policies are told apart that are equal: the level of claims.
+/// The largest probability with which any two policies are told apart that are equal: the level of
+/// claims.
 pub const LEVEL: f64 = crate::family::LEVEL;
 
 /// A median is worth a column if it differs from the mean by more than this share of the mean.
@@ -31,9 +37,9 @@ const PARTED: f64 = 0.2;
 /// The number of standard errors by which a test with four chances in five exceeds its limit.
 const FOUR_IN_FIVE: f64 = 0.841_621_233_572_914_2;
 
-/// The standing of the policies of an experiment. `Display` gives it in sentences, one a line.
+/// The leaderboard of the policies of an experiment. `Display` gives it in sentences, one a line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Standing {
+pub struct Leaderboard {
     /// The value by which policies are ordered; less is better.
     #[serde(serialize_with = "name_of_value")]
     pub value: EndValue,
@@ -55,7 +61,7 @@ pub struct Standing {
     pub pairs: Vec<Pair>,
 }
 
-/// The place of a policy in a standing.
+/// The place of a policy in a leaderboard.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Place {
     /// Label of the policy.
@@ -92,7 +98,8 @@ pub struct Pair {
     /// Standard error of the difference, run by run; absent for a single run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub se: Option<f64>,
-    /// Difference divided by standard error; absent for a single run, and if the difference is the same in every run.
+    /// Difference divided by standard error; absent for a single run, and if the difference is the
+    /// same in every run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub z: Option<f64>,
     /// Two-sided p-value, corrected for the number of comparisons; absent for a single run.
@@ -100,22 +107,26 @@ pub struct Pair {
     pub p: Option<f64>,
     /// Whether they are told apart.
     pub told_apart: bool,
-    /// The first recorded round from which on `better` is ahead at every recorded round; absent without curves.
+    /// The first recorded round from which on `better` is ahead at every recorded round; absent
+    /// without curves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
-    /// About how many runs would tell a difference of this size, with four chances in five; absent if they are told apart.
+    /// About how many runs would tell a difference of this size, with four chances in five; absent
+    /// if they are told apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs_needed: Option<u64>,
-    /// Whether `better` has the right answer surely less often; absent unless runs stop with an answer.
+    /// Whether `better` has the right answer surely less often; absent unless runs stop with an
+    /// answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub less_often_right: Option<bool>,
-    /// The share of the variance of the difference over runs that comes from the users that were drawn; absent unless runs share them.
+    /// The share of the variance of the difference over runs that comes from the users that were
+    /// drawn; absent unless runs share them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share_of_users: Option<Estimate>,
 }
 
-impl Standing {
-    /// The standing of a result, without medians.
+impl Leaderboard {
+    /// The leaderboard of a result, without medians.
     pub fn of(result: &ResultFile) -> Self {
         let value = result.outcome();
         let mut places: Vec<Place> =
@@ -148,26 +159,26 @@ impl Standing {
         }
     }
 
-    /// The standing of an outcome, with the medians of its runs.
+    /// The leaderboard of an outcome, with the medians of its runs.
     ///
     /// # Errors
     ///
     /// The runs cannot be read.
     pub fn of_runs(measured: &Measured) -> Result<Self, JournalError> {
-        let mut standing = Self::of(&measured.result);
-        if standing.unit.is_empty() {
-            return Ok(standing);
+        let mut leaderboard = Self::of(&measured.result);
+        if leaderboard.unit.is_empty() {
+            return Ok(leaderboard);
         }
-        for place in &mut standing.places {
+        for place in &mut leaderboard.places {
             let Some(policy) = measured.policy(&place.label) else { continue };
-            let mut values = measured.values(policy, standing.value)?;
+            let mut values = measured.values(policy, leaderboard.value)?;
             values.sort_by(f64::total_cmp);
             place.median = (!values.is_empty()).then(|| sim::quantile(&values, 0.5));
         }
-        Ok(standing)
+        Ok(leaderboard)
     }
 
-    /// The standing with other names for the policies: those of figures.
+    /// The leaderboard with other names for the policies: those of figures.
     pub(crate) fn named(mut self, styles: &PolicyStyles) -> Self {
         let rename = |label: &mut String| *label = styles.name(label).to_owned();
         self.places.iter_mut().for_each(|place| rename(&mut place.label));
@@ -178,7 +189,8 @@ impl Standing {
         self
     }
 
-    /// Whether medians are worth showing: one of them differs from its mean by more than a fifth of the mean.
+    /// Whether medians are worth showing: one of them differs from its mean by more than a fifth of
+    /// the mean.
     pub fn has_parted_medians(&self) -> bool {
         let parted = |place: &Place| {
             place.median.is_some_and(|median| (median - place.mean).abs() > PARTED * place.mean.abs())
@@ -201,8 +213,8 @@ impl Standing {
         self.pairs.iter().find(|pair| pair.better == better && pair.worse == worse)
     }
 
-    /// The first recorded round from which on the leader is ahead of every other policy; `None` if it is not at the end, and without
-    /// curves.
+    /// The first recorded round from which on the leader is ahead of every other policy; `None` if
+    /// it is not at the end, and without curves.
     pub fn since(&self) -> Option<u64> {
         let leader = self.leader()?;
         let of_leader = self.pairs.iter().filter(|pair| pair.better == leader.label);
@@ -226,9 +238,9 @@ impl Place {
     }
 }
 
-/// The test of a difference.
 struct Test {
-    /// Independent observations: the runs, unless several of them meet the same users, or users of several instances.
+    /// Independent observations: the runs, unless several of them meet the same users, or users of
+    /// several instances.
     observations: u64,
     runs_of_each: u64,
     family: Family,
@@ -290,26 +302,18 @@ impl Test {
         })
     }
 
-    /// About how many runs would tell a difference of this size apart, with four chances in five, rounded up to two digits. `None` if no
-    /// number below a billion would, or the spread is unknown.
+    /// About how many runs would tell a difference of this size apart, with four chances in five,
+    /// rounded up to two digits. `None` if no number below a billion would, or the spread is
+    /// unknown.
     fn runs_needed(&self, difference: f64, se: f64) -> Option<u64> {
-        let fewest = fewest_runs(LEVEL);
         if self.observations < 2 || difference <= 0.0 || se.is_nan() {
             return None;
         }
         let one_sided = LEVEL / 2.0 / self.family.comparisons as f64;
-        let (observations, each) = (self.observations as f64, self.runs_of_each as f64);
-        let mut needed = self.observations.max(fewest) as f64;
-        // The limit of the t test depends on the runs, but hardly.
-        for _ in 0..5 {
-            let freedom = needed.to_u64()?.max(fewest) - 1;
-            let z = student::critical(one_sided, freedom) + FOUR_IN_FIVE;
-            needed = observations * (z * se / difference) * (z * se / difference);
-            if needed.is_nan() || needed > 1e9 {
-                return None;
-            }
-        }
-        rounded_up(each * needed.max(fewest as f64).max(observations + 1.0))
+        let (fewest, statistic) = (fewest_runs(LEVEL), difference / se);
+        let needed = observations_needed(one_sided, fewest, FOUR_IN_FIVE, statistic, self.observations)?;
+        let needed = Some(needed).filter(|needed| *needed <= 1e9)?.max(self.observations as f64 + 1.0);
+        rounded_up(self.runs_of_each as f64 * needed)
     }
 }
 
