@@ -147,7 +147,7 @@ pub(crate) fn to_value(key: &str, given: &Bound<'_, PyAny>) -> PyResult<Value> {
         // Other exceptions are those of the object's `__float__`.
         if error.is_instance_of::<PyTypeError>(given.py()) { wrong() } else { error }
     })?;
-    // JSON has no NaN: as a text it gets the catalogue's message, too.
+    // JSON has no NaN; as a text it gets the catalogue's message.
     Ok(serde_json::Number::from_f64(number).map_or_else(|| Value::String(number.to_string()), Value::Number))
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitStatus;
 
-/// Lets this program end after the command: Ctrl-C goes to the command, too, which then says what
+/// Lets this program end after the command, which Ctrl-C reaches as well, and which then prints what
 /// it keeps.
 pub(crate) fn wait_for_the_command_on_ctrl_c() {
     #[cfg(unix)]

@@ -8,45 +8,7 @@
 //! stated otherwise, a result is the constant before `ln T` in the limit of a long horizon, in
 //! clicks.
 //!
-//! | function | result | source |
-//! |---|---|---|
-//! | [`pbm_lower_bound`] | lower bound for uniformly efficient policies in the PBM | PBM paper, Theorem 6, (6) |
-//! | [`pbm_lower_bound_terms`] | the terms of that bound, one per item, with the cheapest position to explore it | (6) |
-//! | [`pbm_relaxed_lower_bound`] | a simpler, smaller lower bound: exploration at the most examined position | section 3.3, corrected |
-//! | [`pbm_last_position_cost`] | regret of exploring at the least examined position only; *not* a lower bound | section 3.3, as printed |
-//! | [`pbm_pie_upper_bound`] | upper bound for PBM-PIE, leading constant | Theorem 11 |
-//! | [`pbm_ucb_upper_bound`] | upper bound for PBM-UCB, leading constant | Theorem 9 |
-//! | [`pbm_ucb_examination_factor`] | the factor of that bound that depends on examination alone, `C(kappa)` | Theorem 9 |
-//! | [`smallest_permutation_gap`] | `Delta` of that bound: the smallest gap of a wrong order of the best items | Theorem 9 |
-//! | [`multiple_play_lower_bound`] | lower bound if every position is observed | (3) |
-//! | [`semi_bandit_lower_bound`] | lower bound for the random semi-bandit | RSF paper, Theorem 4 |
-//! | [`cascade_lower_bound`] | lower bound for the cascade model | Kveton et al. 2015, Theorem 4, generalised |
-//! | [`weighted_cascade_lower_bound`] | lower bound for the cascade model with weights by position | Combes et al. 2015, generalised |
-//! | [`dcm_lower_bound`] | lower bound for satisfaction in the dependent click model | Katariya et al. 2016, Theorem 3, generalised |
-//! | [`rank_one_hardness`] | gaps, `mu`, `p_max` and `gamma` of a rank-one instance | `Rank1ElimKL` paper, (1) to (5) |
-//! | [`rank_one_lower_bound`] | lower bound for rank-one bandits | Trinh et al. 2020, Proposition 1 |
-//! | [`rank_one_upper_bound`] | upper bound for `Rank1ElimKL` after `n` rounds, in clicks | `Rank1ElimKL` paper, Theorem 1, as printed |
-//! | [`rank_one_upper_bound_corrected`] | that bound with the constant that the proof gives | `Rank1ElimKL` paper, Lemma 4 |
-//! | [`cascade_bai_lower_bound`] | lower bound on the rounds to identify the best items of a cascade | `CascadeBAI` paper, Theorem 4.8 |
-//! | [`cascade_bai_lower_bound_unrounded`] | that bound before the proof rounds down | `CascadeBAI` paper, section 5.3 |
-//! | [`cascade_bai_gaps`], [`cascade_bai_observations`] | gaps, and the number of observations that they require (`T-bar`) | section 4.1 |
-//! | [`cascade_bai_observations_corrected`] | `T-bar` with the constants that the proof requires | Lemma 5.8 |
-//! | [`cascade_bai_upper_terms`] | terms of the upper bound on the rounds of `CascadeBAI` | Theorem 4.1 |
-//! | [`cascade_bai_tolerant_upper_terms`] | terms of the upper bound for a large tolerance | Proposition C.1 |
-//! | [`cascade_bai_n1_bound`] | bound on the first term of Theorem 4.1 from two weights | Proposition 4.2 |
-//! | [`cascade_bai_two_level_upper_bound`] | upper bound on the rounds of `CascadeBAI` for two distinct weights | Proposition 4.6, D.4 |
-//! | [`cascade_bai_two_level_lower_bound`] | lower bound for any policy on such instances | Corollary 4.9 |
-//! | [`cascade_bai_two_level_rates`] | growth rates of both bounds | Corollary 4.10 |
-//! | [`expected_observations`] | mean number of observed items of a list | section 5.1 |
-//! | [`cascade_fewest_observations`], [`cascade_most_observations`] | the extremes of this mean (`mu_k`, `mu~_k`) | Theorem 5.1 |
-//! | [`cascade_observations_deviation`] | sub-Gaussian parameter of the number of observed items (`v_k`) | Lemma 5.5 |
-//! | [`cascade_characteristic_time`] | lower bound on the rounds of any policy, per nat (`T*`) | this project, after Kaufmann et al. 2016 |
-//! | [`cascade_optimal_mixture`] | the mixture of lists that attains it | this project |
-//! | [`dueling_lower_bound`] | lower bound for dueling bandits | Komiyama et al. 2015, Theorem 2 |
-//! | [`copeland_lower_bound`] | lower bound without a Condorcet winner, in Copeland regret | Komiyama et al. 2016, Theorem 2 |
-//! | [`rucb_settled_after`], [`rucb_duels`], [`rucb_log_coefficient`] | `C(delta)`, `D_ij`, the factor of `ln t` | RUCB paper, Theorem 2 |
-//! | [`rucb_high_probability_bound`] | upper bound for RUCB with probability `1 - delta` | Theorem 2 |
-//! | [`rucb_expected_bound`] | upper bound on the mean regret of RUCB | Theorem 3 |
+//! The front page of the crate lists them with their sources.
 //!
 //! # What the functions do with odd input
 //!

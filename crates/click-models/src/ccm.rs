@@ -38,7 +38,7 @@ use confidence::Probability;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
-/// Users who go on depending on what they clicked on. The reward is the number of clicks.
+/// Users who continue depending on what they clicked on. The reward is the number of clicks.
 ///
 /// Saved as its parameters and checked again when it is loaded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -116,7 +116,7 @@ impl ClickChain {
     }
 }
 
-/// Probability to go on after a click on an item with this attraction.
+/// Probability of continuing after a click on an item with this attraction.
 fn after_click(continuation: [Probability; 3], attraction: f64) -> f64 {
     continuation[1].get() * (1.0 - attraction) + continuation[2].get() * attraction
 }

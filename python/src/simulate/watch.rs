@@ -10,7 +10,7 @@ use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is told of progress.
+/// How progress is reported.
 #[derive(Debug)]
 enum Told {
     Nothing,
