@@ -1,8 +1,8 @@
-//! Counting from several threads: each gathers lines in batches by query, and counts a batch at once.
+//! Counting from several threads: each gathers lines by query, and counts them in batches.
 //!
-//! A hash of the query selects one of many tables. One lock serves hundreds of lines, and the table in
-//! use fits into the processor's cache; look-ups in one large table would cost several times as much as
-//! reading the log. Sums do not depend on the order of batches.
+//! A hash of the query selects one of many tables. One lock serves hundreds of lines, and the table
+//! in use fits into the processor's cache; look-ups in one large table would cost several times as
+//! much as reading the log. Sums do not depend on the order of batches.
 
 use crate::counts::Counts;
 use crate::error::{Error, ErrorKind};

@@ -1,7 +1,7 @@
 //! Clicks and impressions of every (query, item, position): the data of a position-based model.
 //!
-//! Queries are sorted by identifier, cells by (item, position). So the same log gives the same counts,
-//! byte by byte, for any number of threads. Positions count from 0.
+//! Queries are sorted by identifier, cells by (item, position). So the same log gives the same
+//! counts, byte by byte, for any number of threads. Positions count from 0.
 
 use crate::fields::MAX_COUNT;
 use crate::names::{self, Id, Names, Renaming};
@@ -186,9 +186,9 @@ pub struct Filter {
     pub min_total_impressions: u64,
     /// Keeps a query if it has at least this number of kept items.
     pub min_items: usize,
-    /// Number of positions, from the top; cells below are dropped. `None`: all positions with impressions.
+    /// Number of positions, from the top; `None`: all positions with impressions.
     pub n_positions: Option<usize>,
-    /// Keeps at most this number of queries, those with the most kept impressions; ties go to the first.
+    /// Keeps at most this number of queries, by kept impressions; ties go to the first.
     pub top_queries: Option<usize>,
 }
 
@@ -346,8 +346,8 @@ impl Counts {
     }
 
     /// Writes all cells as CSV that [`Format::counts`](crate::Format::counts) reads: a header, then
-    /// `query,item,position,clicks,impressions`, positions from 1. Names are written as in the log, even if
-    /// a spreadsheet or a terminal would interpret them.
+    /// `query,item,position,clicks,impressions`, positions from 1. Names are written as in the log,
+    /// even if a spreadsheet or a terminal would interpret them.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Numbers in columns, parsed eight bytes at a time. A number has digits only, except for a negative zero.
+//! Numbers in columns, parsed eight bytes at a time: digits, or a negative zero.
 
 use crate::fault::Fault;
 
@@ -36,7 +36,7 @@ pub(crate) fn digits(text: &[u8]) -> Option<u64> {
     Some(number)
 }
 
-/// The number of `len` digits, from 1 to 8. The first is in the lowest byte; bytes after them are ignored.
+/// The number of the `len` lowest bytes, 1 to 8 digits, the first in the lowest byte.
 #[inline]
 fn of_up_to_8(text: u64, len: usize) -> Option<u64> {
     // Digits with zeros in front; bytes after the number are shifted out.
@@ -57,7 +57,7 @@ const HIGH_BITS: u64 = 0x80 * ONES;
 #[inline]
 pub(crate) fn high_bits_of(bytes: u64, byte: u8) -> u64 {
     const LOW_BITS: u64 = 0x7f * ONES;
-    // The byte is a zero now. The addition leaves only the high bit of a zero byte clear; nothing is carried.
+    // The byte is a zero now; the addition leaves only the high bit of a zero byte clear.
     let zeros = bytes ^ (u64::from(byte) * ONES);
     !(((zeros & LOW_BITS) + LOW_BITS) | zeros | LOW_BITS)
 }
@@ -113,8 +113,8 @@ fn other_than_digits(text: &[u8]) -> Result<u64, Fault> {
     }
 }
 
-/// A number in a table. A fraction of zeros may follow (`3.0`; a German spreadsheet writes `3,0`), but not
-/// three zeros, since `3.000` may mean three thousand.
+/// A number in a table. A fraction of zeros may follow (`3.0`; a German spreadsheet writes `3,0`),
+/// but not three zeros, since `3.000` may mean three thousand.
 #[inline]
 pub(crate) fn table_number(text: &[u8]) -> Result<u64, Fault> {
     number(text).or_else(|fault| with_fraction(text).unwrap_or(Err(fault)))

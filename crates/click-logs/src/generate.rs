@@ -20,14 +20,14 @@ pub struct Traffic<M> {
     pub users: M,
 }
 
-/// Writes `lines` lines of a KDD Cup 2012 log ([`Format::Kdd2012`](crate::Format::Kdd2012)). The query is
-/// drawn by weight; the length of the list, the position and the ad are uniform. Half of the lines have
-/// one session, a quarter two, and so on.
+/// Writes `lines` lines of a KDD Cup 2012 log ([`Format::Kdd2012`](crate::Format::Kdd2012)). The
+/// query is drawn by weight; the length of the list, the position and the ad are uniform. Half of
+/// the lines have one session, a quarter two, and so on.
 ///
 /// # Errors
 ///
-/// Errors of `out`; [`io::ErrorKind::InvalidInput`] if there is no query, a weight is not a positive
-/// number, or `items` does not have one number for each item of `users`.
+/// Errors of `out`; [`io::ErrorKind::InvalidInput`] if there is no query, a weight is not a
+/// positive number, or `items` does not have one number for each item of `users`.
 ///
 /// # Examples
 ///
@@ -77,12 +77,12 @@ pub fn kdd2012(
     Ok(())
 }
 
-/// Writes `sessions` sessions of a Yandex log ([`Format::Yandex`](crate::Format::Yandex)). Each has one
-/// query, drawn by weight, ten items in random order, and a line for every click. The region is 1.
+/// Writes `sessions` sessions of a Yandex log ([`Format::Yandex`](crate::Format::Yandex)). Each has
+/// one query, drawn by weight, and ten items in random order. The region is 1.
 ///
 /// # Errors
 ///
-/// As [`kdd2012`]; [`io::ErrorKind::InvalidInput`] if the users do not take lists of ten of the items.
+/// As [`kdd2012`]; the users do not take lists of ten of the items.
 pub fn yandex<M>(traffic: &[Traffic<M>], sessions: u64, seed: u64, out: &mut dyn Write) -> io::Result<()>
 where
     M: ClickModel,

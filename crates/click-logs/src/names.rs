@@ -1,9 +1,9 @@
 //! Names of queries and items in a log, and their identifiers.
 //!
-//! A name that is a decimal number below 2^63, without sign and leading zeros, is its own identifier. Any
-//! other name is text. While a log is read, threads number new texts from 2^63 on; afterwards, texts are
-//! numbered in their order. So identifiers sort as names do, numbers first, by size, then texts, byte by
-//! byte, and do not depend on threads.
+//! A name that is a decimal number below 2^63, without sign and leading zeros, is its own
+//! identifier. Any other name is text. While a log is read, threads number new texts from 2^63 on;
+//! afterwards, texts are numbered in their order. So identifiers sort as names do, numbers first,
+//! by size, then texts, byte by byte, and do not depend on threads.
 
 use crate::fault::Fault;
 use crate::fields::digits;
@@ -76,7 +76,7 @@ pub(crate) fn plain_number(text: &[u8]) -> Option<u64> {
     digits(text).filter(|&number| number < TEXT)
 }
 
-/// A hash of texts with a random key: no log can be constructed whose names collide. No result depends on it.
+/// A hash of texts with a random key, so that nobody can write a log whose names collide.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextHash {
     key: u64,
@@ -172,7 +172,7 @@ impl Interner {
     }
 }
 
-/// Renaming from the number of a text during reading, in one of several lists, to its number in order.
+/// Renaming from the number of a text in one of several lists to its number in order.
 #[derive(Debug)]
 pub(crate) struct Renaming(Vec<Vec<u64>>);
 
@@ -209,7 +209,7 @@ pub(crate) fn merge(a: &Names, b: &Names) -> (Names, [Renaming; 2]) {
     (Names { texts: places.into_keys().map(Into::into).collect() }, renamings)
 }
 
-/// The place of an entry, which is added if `index` finds none by its hash, and whether it was added.
+/// The place of an entry, and whether it was added since `index` found none.
 ///
 /// # Panics
 ///
@@ -230,7 +230,7 @@ pub(crate) fn find_or_add<T>(
             let place = u32::try_from(entries.len()).ok().filter(|&place| place != u32::MAX);
             let place = place.expect("fewer than 2^32 - 1 entries, 100 GB");
             vacant.insert(place);
-            // By an eighth, not by half: memory limits large logs, and copies cost less than look-ups.
+            // By an eighth: memory limits large logs, and copies cost less than look-ups.
             if entries.len() == entries.capacity() {
                 entries.reserve_exact(entries.len() / 8 + 64);
             }
@@ -240,7 +240,7 @@ pub(crate) fn find_or_add<T>(
     }
 }
 
-/// Locks, even if another thread panicked while holding the lock: none panics in the middle of a change.
+/// Locks, even after a panic of another thread: none panics in the middle of a change.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -254,7 +254,7 @@ pub(crate) fn unlocked<T>(mutex: Mutex<T>) -> T {
 const MIX_A: u64 = 0x243f_6a88_85a3_08d3;
 pub(crate) const MIX_B: u64 = 0xb504_f333_f9de_6485;
 
-/// Folds the two halves of the product: every bit of the result depends on every bit of both numbers.
+/// Folds the halves of the product: every bit of the result depends on all bits of both.
 #[inline]
 pub(crate) fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ MIX_A) * u128::from(b ^ MIX_B.rotate_left(32));

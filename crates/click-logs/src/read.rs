@@ -1,8 +1,8 @@
 //! Reading logs: files in order, in blocks of whole lines, on all cores.
 //!
-//! A thread reads and decompresses a block and then parses it; one thread reads at a time. So memory
-//! does not grow with the file. Counts, reports, and which error comes first do not depend on the
-//! number of threads. The README describes what lines and files may look like.
+//! A thread reads and decompresses a block and then parses it; one thread reads at a time. So
+//! memory does not grow with the file. Counts, reports, and which error comes first do not depend
+//! on the number of threads. The README describes what lines and files may look like.
 
 pub mod formats;
 mod line;
@@ -82,9 +82,9 @@ impl Reader {
         }
     }
 
-    /// Skips faulty lines and counts them by reason. Fails if more than the share `max_share` of all
-    /// lines was skipped, or of their impressions or clicks, as far as these can be read. Damaged
-    /// compression, an empty log, a wrong header and unreadable files remain errors.
+    /// Skips faulty lines and counts them by reason. Fails if more than the share `max_share` of
+    /// all lines was skipped, or of their impressions or clicks, as far as these can be read.
+    /// Damaged compression, an empty log, a wrong header and unreadable files remain errors.
     ///
     /// # Errors
     ///
@@ -97,22 +97,22 @@ impl Reader {
         Ok(Self { max_skipped: Some(max_share), ..self })
     }
 
-    /// Counts as many clicks as impressions if a line has more clicks, instead of reporting a fault. The
-    /// report has the number of such lines and clicks.
+    /// Counts as many clicks as impressions if a line has more clicks, instead of reporting a
+    /// fault. The report has the number of such lines and clicks.
     #[must_use]
     pub fn clip_clicks(self) -> Self {
         Self { meaning: Meaning { clip_clicks: true, ..self.meaning }, ..self }
     }
 
-    /// Lets the positions of a table ([`Format::Delimited`] or Parquet) count from 0. Other formats define
-    /// their first position.
+    /// Lets the positions of a table ([`Format::Delimited`] or Parquet) count from 0. Other formats
+    /// define their first position.
     #[must_use]
     pub fn positions_from_zero(self) -> Self {
         Self { meaning: Meaning { first_position: 0, ..self.meaning }, ..self }
     }
 
-    /// Leaves out positions beyond the first `n_positions` instead of reporting a fault if they are beyond
-    /// the longest list, 64.
+    /// Leaves out positions beyond the first `n_positions` instead of reporting a fault if they are
+    /// beyond the longest list, 64.
     #[must_use]
     pub fn positions(self, n_positions: usize) -> Self {
         Self { meaning: Meaning { n_positions: n_positions as u64, ..self.meaning }, ..self }
@@ -136,8 +136,8 @@ impl Reader {
         Self { keep_sessions: true, ..self }
     }
 
-    /// Holds out one of `one_in` sessions (impressions, if lines are no sessions) at random, by its place
-    /// in the log and `seed`.
+    /// Holds out one of `one_in` sessions (impressions, if lines are no sessions) at random, by its
+    /// place in the log and `seed`.
     ///
     /// # Errors
     ///
@@ -154,8 +154,8 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// The first error in the order of files and lines: an unreadable file, a fault of a line (strict
-    /// reader), or too many skipped lines (lenient reader).
+    /// The first error in the order of files and lines: an unreadable file, a fault of a line
+    /// (strict reader), or too many skipped lines (lenient reader).
     pub fn read_files<P: AsRef<Path>>(&self, files: &[P]) -> Result<Log, Error> {
         let inputs = files.iter().map(|path| Input::file(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
         self.read_inputs(inputs)
@@ -198,7 +198,7 @@ impl Reader {
         self.finish(progress, collector, &names, &unlocked(source).report)
     }
 
-    /// Calls `step` on each of at most `most` threads until it returns false or a thread failed, and sums up.
+    /// Calls `step` on at most `most` threads until it returns false or one failed, and sums up.
     fn on_threads<S: Default>(
         &self,
         collector: &Collector,

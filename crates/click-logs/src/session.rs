@@ -1,7 +1,6 @@
 //! Sessions: lists in the order shown, with their clicks; equal sessions are counted together.
 //!
-//! A cascade model needs the first click of a session, a dependent click model the last one; counts of
-//! cells have neither.
+//! Cascade models need the first click of a session, dependent click models the last one.
 
 use crate::counts::{Positions, in_step};
 use crate::names::{Id, Names};
@@ -127,7 +126,7 @@ impl Sessions {
         Some(QuerySessions { sessions: self, entry: self.queries[place] })
     }
 
-    /// Whether there are no sessions: the log or the format has none, or the reader does not keep them.
+    /// Whether there are no sessions: the format has none, or the reader does not keep them.
     pub fn is_empty(&self) -> bool {
         self.queries.is_empty()
     }

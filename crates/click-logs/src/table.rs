@@ -1,7 +1,7 @@
-//! Tables that grow while a log is read: cells and sessions, of which equal ones are counted together.
+//! Tables that grow while a log is read: cells and sessions, equal ones counted together.
 //!
-//! Entries are in vectors, and a hash table finds their index; everything is sorted at the end. A cell
-//! takes 24 bytes, and about 9 in the hash table.
+//! Entries are in vectors, and a hash table finds their index; everything is sorted at the end. A
+//! cell takes 24 bytes, and about 9 in the hash table.
 
 use crate::fields::MAX_COUNT;
 use crate::names::{Id, Renaming, TextHash, find_or_add};
@@ -30,7 +30,7 @@ impl Count40 {
         u64::from_le_bytes([a, b, c, d, e, 0, 0, 0])
     }
 
-    /// Adds, and saturates at the largest count. Whether a sum saturates does not depend on the order.
+    /// Adds, and saturates at the largest count, in whatever order.
     #[inline]
     pub(crate) fn add(&mut self, more: u64) {
         *self = self.get().saturating_add(more).into();
@@ -132,12 +132,12 @@ impl Table {
         self.add_cell(cell);
     }
 
-    /// Adds cells. Their places are looked up first: these look-ups do not depend on each other, so the
-    /// processor waits for the memory of many of them at once.
+    /// Adds cells. Their places are looked up first: these look-ups do not depend on each other, so
+    /// the processor waits for the memory of many of them at once.
     pub(crate) fn add_all(&mut self, cells: &[PackedCell], places: &mut Vec<u32>) {
         let (hash, index) = (self.hash, &self.index);
         places.clear();
-        // The first cell with seven equal bits of the hash, nearly always the right one: its memory is not read.
+        // The first cell with seven equal bits of the hash, unread: nearly always the right one.
         let likely = |cell: &PackedCell| index.find(cell.hash(hash), |_| true).copied().unwrap_or(NEW);
         places.extend(cells.iter().map(likely));
         for (cell, &place) in cells.iter().zip(&*places) {

@@ -1,12 +1,12 @@
 //! `parameters.json`: the fits of a log, which `fit` writes and experiments read.
 //!
-//! Queries and items have the names of the log; positions count from 1 as in logs. Unknown values are
-//! left out or `null`. In a fit without priors, the attraction of an item without impressions is
-//! [`f64::NAN`] here and `null` in the file. The upper end of an unbounded interval is infinite here
-//! and `null` in the file.
+//! Queries and items have the names of the log; positions count from 1 as in logs. Unknown values
+//! are left out or `null`. In a fit without priors, the attraction of an item without impressions
+//! is [`f64::NAN`] here and `null` in the file. The upper end of an unbounded interval is infinite
+//! here and `null` in the file.
 //!
-//! A file of version 2 names a table with the parameters of queries. It is refused: what it has itself
-//! is of no use without the table, which other programs read.
+//! A file of version 2 names a table with the parameters of queries. It is refused: what it has
+//! itself is of no use without the table, which other programs read.
 //!
 //! # Examples
 //!
@@ -366,7 +366,8 @@ impl Parameters {
     ///
     /// # Errors
     ///
-    /// The file cannot be read or is no regular file, and the errors of [`from_json`](Self::from_json).
+    /// The file cannot be read or is no regular file, and the errors of
+    /// [`from_json`](Self::from_json).
     pub fn read(path: &Path) -> Result<Self, Error> {
         let (name, mut json) = (path.display().to_string(), Vec::new());
         open_regular(path)

@@ -1,9 +1,9 @@
 //! Users as uncertain as a log leaves them: `users = { posterior = "parameters.json" }`.
 //!
-//! The file is what `fit` writes. Every parameter has an estimate and a standard error. A replication
-//! draws its users from Beta distributions with these means and standard deviations, all independent.
-//! Policies know the users with the means. A parameter without a standard error, such as the
-//! examination of the first position, is known.
+//! The file is what `fit` writes. Every parameter has an estimate and a standard error. A
+//! replication draws its users from Beta distributions with these means and standard deviations,
+//! all independent. Policies know the users with the means. A parameter without a standard error,
+//! such as the examination of the first position, is known.
 //!
 //! | key | meaning |
 //! |---|---|
@@ -71,8 +71,8 @@ impl Uncertain {
         Self { mean: (self.mean * factor).clamp(0.0, 1.0), deviation: self.deviation * factor }
     }
 
-    /// Draws from the Beta distribution with this mean and standard deviation. A standard deviation that no Beta distribution on two
-    /// half observations has is cut down to theirs.
+    /// Draws from the Beta distribution with this mean and standard deviation. A standard deviation
+    /// that no Beta distribution on two half observations has is cut down to theirs.
     pub(crate) fn draw(self, rng: &mut SimRng) -> f64 {
         let variance = self.deviation * self.deviation;
         let spread = self.mean * (1.0 - self.mean);
@@ -135,8 +135,8 @@ fn check(fit: &ModelRecord) -> Result<(), String> {
     }
 }
 
-/// The queries with the attraction of every item, which has the prior mean of its exposure; a typical
-/// one where the log says nothing.
+/// The queries with the attraction of every item, which has the prior mean of its exposure; a
+/// typical one where the log says nothing.
 fn with_attraction(queries: Vec<QueryRecord>, prior: f64) -> Vec<Query> {
     let items = |query: &QueryRecord| -> Vec<exposure::Item> {
         let typical = if query.typical.is_nan() { 0.0 } else { query.typical };
@@ -255,7 +255,8 @@ impl PosteriorFile {
         self.runs_per_draw
     }
 
-    /// Sets the number of runs in a row that meet the same users. From 2 on, comparisons say how much of their spread comes from the users.
+    /// Sets the number of runs in a row that meet the same users. From 2 on, comparisons say how
+    /// much of their spread comes from the users.
     #[must_use]
     pub fn with_runs_per_draw(self, runs: u64) -> Self {
         Self { runs_per_draw: runs.clamp(*RUNS_PER_DRAW.start(), *RUNS_PER_DRAW.end()), ..self }
@@ -299,7 +300,8 @@ impl PosteriorFile {
         self.positions.or(query.record.n_positions).unwrap_or_else(of_parameters).min(query.n_items())
     }
 
-    /// The parameters of positions: the query's own, or those of all queries at the positions that it has.
+    /// The parameters of positions: the query's own, or those of all queries at the positions that
+    /// it has.
     pub(crate) fn of_positions<'a>(&'a self, query: &'a Query) -> impl Iterator<Item = &'a EstimateRecord> {
         let QueryRecord { positions: own, shown, .. } = &query.record;
         let all = if own.is_empty() { &self.site.positions } else { own };
@@ -322,8 +324,8 @@ impl PosteriorFile {
         query.record.items.iter().map(own).collect()
     }
 
-    /// The `n` probabilities of going on: the query's own, or those of all queries; 1 where the log says
-    /// nothing.
+    /// The `n` probabilities of going on: the query's own, or those of all queries; 1 where the log
+    /// says nothing.
     pub(crate) fn continuation(&self, query: &Query, n: usize) -> Vec<Uncertain> {
         let own = &query.record.continuation;
         let known = if own.is_empty() { &self.site.continuation } else { own };

@@ -1,4 +1,5 @@
-//! Any bytes as a log of each format with fixed columns, plain or (by their first bytes) compressed. The first byte selects the format.
+//! Any bytes as a log of each format with fixed columns, plain or (by their first bytes)
+//! compressed. The first byte selects the format.
 //!
 //! `cargo +nightly fuzz run formats -- -max_total_time=60`
 #![no_main]

@@ -1,5 +1,5 @@
-//! Any bytes as a Parquet table. The reader catches panics of the library that decodes it, but libFuzzer's hook sees them too, so it
-//! is removed first.
+//! Any bytes as a Parquet table. The reader catches panics of the library that decodes it, but
+//! libFuzzer's hook sees them too, so it is removed first.
 //!
 //! `cargo +nightly fuzz run parquet -- -max_total_time=60 -rss_limit_mb=4096`
 #![no_main]

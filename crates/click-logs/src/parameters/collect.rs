@@ -17,9 +17,9 @@ use crate::read_report::{ReadReport, Skipped};
 use serde::{Serialize, Serializer};
 use std::io::Write;
 
-/// Writes [`Parameters`], with the parameters of the queries for which `keep` is true. One query at a
-/// time is in memory. `report` is the report of reading the log, `n_queries` its number of queries, and
-/// `counts` are the counts fitted.
+/// Writes [`Parameters`], with the parameters of the queries for which `keep` is true. One query at
+/// a time is in memory. `report` is the report of reading the log, `n_queries` its number of
+/// queries, and `counts` are the counts fitted.
 ///
 /// # Errors
 ///

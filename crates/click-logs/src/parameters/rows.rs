@@ -11,8 +11,8 @@ pub struct ParameterRow {
     pub model: Model,
     /// The query; `None` if all queries share the parameter.
     pub query: Option<Id>,
-    /// `attraction`, `satisfaction`, `examination`, `leave`, `continuation`, or in the click chain model
-    /// `continuation-1` to `-3`.
+    /// `attraction`, `satisfaction`, `examination`, `leave`, `continuation`, or in the click chain
+    /// model `continuation-1` to `-3`.
     pub kind: &'static str,
     /// The item, of attraction and satisfaction.
     pub item: Option<Id>,
@@ -22,8 +22,8 @@ pub struct ParameterRow {
     pub last_click: Option<usize>,
     /// The estimate, with eight significant digits.
     pub estimate: Estimate,
-    /// Clicks and impressions of the item or the position. The user browsing model has none by position,
-    /// since they are not split by the position of the last click.
+    /// Clicks and impressions of the item or the position. The user browsing model has none by
+    /// position, since they are not split by the position of the last click.
     pub counts: Option<(u64, u64)>,
 }
 

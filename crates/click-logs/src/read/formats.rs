@@ -1,8 +1,8 @@
 //! The formats of logs: one row and one file each.
 //!
-//! A new format needs its file beside this one, a variant of [`Format`] and a row below. Names on the
-//! command line and in experiments, the command's help and messages, and the README's table come from
-//! the rows (`cargo run -p click-logs --example formats` writes the table).
+//! A new format needs its file beside this one, a variant of [`Format`] and a row below. Names on
+//! the command line and in experiments, the command's help and messages, and the README's table
+//! come from the rows (`cargo run -p click-logs --example formats` writes the table).
 //!
 //! # Examples
 //!
@@ -225,8 +225,8 @@ impl FormatRow {
         matches!(self.format, Making::Columns(_))
     }
 
-    /// Constructs the format. [`Columns::parse`] reads `columns`, which only formats whose columns the
-    /// user names have.
+    /// Constructs the format. [`Columns::parse`] reads `columns`, which only formats whose columns
+    /// the user names have.
     ///
     /// # Errors
     ///

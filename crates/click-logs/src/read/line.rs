@@ -59,8 +59,8 @@ pub(crate) trait LineFormat: Sync {
     /// Reads the header; it is empty if the format has none.
     fn layout(&self, header: &[u8]) -> Result<Self::Layout, String>;
 
-    /// Whether the first line has any name that belongs into a header. If not, an error must not show it:
-    /// it may be data, and identify a user.
+    /// Whether the first line has any name that belongs into a header. If not, an error must not
+    /// show it: it may be data, and identify a user.
     fn is_header(&self, _line: &[u8]) -> bool {
         false
     }
@@ -79,7 +79,7 @@ pub(crate) trait LineFormat: Sync {
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault>;
 
-    /// Called instead of [`line`](Self::line) for a line with quotation marks if columns may be quoted.
+    /// Called instead of [`line`](Self::line) for a line with quotation marks ([`Cuts::quotes`]).
     fn quoted(
         &self,
         _layout: &Self::Layout,
@@ -99,7 +99,7 @@ pub(crate) trait LineFormat: Sync {
         OpenLists::default()
     }
 
-    /// The end of a block that starts with `bytes`, after a group of lines; 0 if the end comes later.
+    /// The end of a block that starts with `bytes`, after a group of lines; 0 if it is later.
     fn cut(&self, _layout: &Self::Layout, bytes: &[u8]) -> usize {
         after_last_line(bytes)
     }

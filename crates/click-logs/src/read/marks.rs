@@ -1,7 +1,7 @@
 //! Cuts a block into lines, and lines into columns.
 //!
 //! Line ends, delimiters and quotation marks of 64 bytes are found at once, whatever lines they
-//! belong to: columns are short, so a search for the end of each would cost more than all other work.
+//! belong to: columns are short, so a search for each end would cost more than all else.
 
 use crate::fault::Fault;
 use crate::fields::{high_bits_of, in_lowest_bits, number_in};
@@ -151,12 +151,12 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The longest start of a line up to the mark that ends a quoted column. Without a limit, one mark too many
-/// would make the rest of a file one column.
+/// The longest start of a line up to the mark that ends a quoted column. Without a limit, one mark
+/// too many would make the rest of a file one column.
 const MAX_QUOTED: usize = 1 << 16;
 
-/// The end of the line that starts with `bytes`, after its LF, where quoted columns may have line ends. A
-/// line with quotation marks in wrong places ends at the next LF. `None` if a column is not closed.
+/// The end of the line that starts with `bytes`, after its LF, where quoted columns may have line
+/// ends. A line with misplaced quotation marks ends at the next LF. `None`: a column is not closed.
 fn record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
     let in_reach = &bytes[..bytes.len().min(MAX_QUOTED)];
     let mut at = 0;
@@ -214,7 +214,7 @@ fn line(bytes: &[u8]) -> &[u8] {
     &bytes[..memchr::memchr(b'\n', bytes).unwrap_or(bytes.len())]
 }
 
-/// Line ends, delimiters and quotation marks among the first 64 bytes, the first byte in the lowest bit.
+/// Line ends, delimiters and quotation marks of 64 bytes, the first in the lowest bit.
 #[inline]
 fn marks(bytes: &[u8], cuts: Cuts) -> u64 {
     if let Some(chunk) = bytes.first_chunk() {
@@ -304,7 +304,7 @@ mod tests {
         all
     }
 
-    /// Delimiters with another meaning, and bytes that differ from marks by their lowest or highest bit.
+    /// Delimiters with another meaning, and bytes that differ from marks by one bit.
     #[test]
     fn any_bytes_are_cut_as_byte_by_byte() {
         #[expect(clippy::needless_pass_by_value, reason = "quickcheck hands values over")]

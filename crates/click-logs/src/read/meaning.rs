@@ -24,8 +24,8 @@ impl Meaning {
         Self { first_position: 1, ..self }
     }
 
-    /// The position counted from 0, if a list of this length has it. `None` if it is beyond the longest
-    /// list, and is not wanted.
+    /// The position counted from 0, if a list of this length has it. `None` if it is beyond the
+    /// longest list, and is not wanted.
     #[inline]
     pub(crate) fn position(self, position: u64, depth: u64) -> Result<Option<u8>, Fault> {
         let Some(from_zero) = position.checked_sub(self.first_position) else {

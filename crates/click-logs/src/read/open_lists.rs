@@ -1,11 +1,12 @@
 //! Lists whose lines name their session: lines of a list are gathered wherever they stand.
 //!
-//! A warehouse exports rows in any order, in several files. So the lists of a log are open until its last
-//! line is read, in one table for all threads and files. A session of n lines takes about 80 + 8 n bytes in
-//! it, if its lines stand together. Names of sessions are kept as 128 bits of hash.
+//! A warehouse exports rows in any order, in several files. So the lists of a log are open until
+//! its last line is read, in one table for all threads and files. A session of n lines takes about
+//! 80 + 8 n bytes in it, if its lines stand together. Names of sessions are kept as 128 bits of
+//! hash.
 //!
-//! A list shows every position from the first on once; lines that do not fit are faults. A session that
-//! starts from the first position again, elsewhere in the log, has shown another list.
+//! A list shows every position from the first on once; lines that do not fit are faults. A session
+//! that starts from the first position again, elsewhere in the log, has shown another list.
 
 use super::line::Lost;
 use super::meaning::Meaning;

@@ -234,7 +234,7 @@ impl<'a, F: LineFormat> Source<'a, F> {
         if self.lenient { Ok(()) } else { Err(Error::of(ErrorKind::Empty, name, "no line to read")) }
     }
 
-    /// Opens a file, removes a byte order mark and reads the header. `None` if a lenient reader finds none.
+    /// Opens a file, removes a byte order mark and reads the header, if there is one.
     fn open(&mut self, input: Input<'a>) -> Result<Option<Open<'a, F::Layout>>, Error> {
         self.report.files += 1;
         let Input { name, stream, watch, stop } = input;
@@ -300,8 +300,9 @@ impl<'a, F: LineFormat> Source<'a, F> {
 }
 
 impl Bytes<'_> {
-    /// Reads the bytes left over and about `block_bytes` from the stream, or more until `cut` finds the end
-    /// of a block. Returns how much there is, and how much of it is the block; all at the end of the file.
+    /// Reads the bytes left over and about `block_bytes` from the stream, or more until `cut` finds
+    /// the end of a block. Returns how much there is, and how much of it is the block; all at the
+    /// end of the file.
     fn fill(
         &mut self,
         buffer: &mut Vec<u8>,

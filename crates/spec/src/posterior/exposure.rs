@@ -1,7 +1,8 @@
 //! The prior of items that a log seldom shows: rankers show better items more often.
 //!
-//! The fit takes the attractions of a query's items to be alike before the log is read. But items that are seldom shown are mostly worse than
-//! those that are often shown; otherwise the ranker would have shown them. Taken for typical, the best of many unknown items would look better than
+//! The fit takes the attractions of a query's items to be alike before the log is read. But items
+//! that are seldom shown are mostly worse than those that are often shown; otherwise the ranker
+//! would have shown them. Taken for typical, the best of many unknown items would look better than
 //! what is shown. So the prior mean of an item is the fit's times a power of how often it was
 //! shown:
 //!
@@ -93,7 +94,8 @@ pub(super) fn with_exposure(queries: &[Vec<Item>], prior: f64) -> Vec<Vec<Uncert
     all.iter().zip(&levels).map(of_query).collect()
 }
 
-/// The level of each query, and the power of exposure, by weighted least squares on rates with an exponential mean (Gauss and Newton).
+/// The level of each query, and the power of exposure, by weighted least squares on rates with an
+/// exponential mean (Gauss and Newton).
 fn trend(all: &[Vec<Own>], prior: f64) -> (Vec<f64>, f64) {
     let level = |items: &Vec<Own>| {
         let usual = |own: &Own| own.n * libm::exp(own.usual);

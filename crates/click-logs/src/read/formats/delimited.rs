@@ -1,11 +1,12 @@
 //! Any table with a header and one (query, item, position) a line; the user names the columns.
 //!
-//! A quoted column may contain the delimiter, line ends, and a quotation mark written twice. Other columns
-//! than the named ones are not read. Positions count from 1, or from 0 if the reader is set so.
+//! A quoted column may contain the delimiter, line ends, and a quotation mark written twice. Other
+//! columns than the named ones are not read. Positions count from 1 or, if the reader is set so,
+//! from 0.
 //!
-//! If a column names sessions, the lines with the same session and query are one list, wherever they
-//! stand. If a line of a list is skipped, the list ends above it; such lists are counted. Names of
-//! sessions are neither kept nor shown.
+//! If a column names sessions, the lines with the same session and query are one list, wherever
+//! they stand. If a line of a list is skipped, the list ends above it; such lists are counted.
+//! Names of sessions are neither kept nor shown.
 
 use super::Format;
 use crate::collect::Batches;
@@ -43,13 +44,13 @@ pub struct Columns {
 pub(crate) const ONE_QUERY: &[u8] = b"all";
 
 impl Columns {
-    /// Reads `query=..,item=..,position=..,click=..,impressions=..,session=..`; `query`, `impressions` and
-    /// `session` may be missing.
+    /// Reads `query=..,item=..,position=..,click=..,impressions=..,session=..`; `query`,
+    /// `impressions` and `session` may be missing.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Settings`] for an unknown, repeated or missing key, a key without a column, one column
-    /// for two keys, or both `impressions` and `session`.
+    /// [`ErrorKind::Settings`] for an unknown, repeated or missing key, a key without a column, one
+    /// column for two keys, or both `impressions` and `session`.
     ///
     /// # Examples
     ///
@@ -155,8 +156,8 @@ fn wrong(message: String) -> Error {
 }
 
 impl Format {
-    /// Any table with a header, whose columns are named as for [`Columns::parse`]. With `session=..`, the
-    /// order of clicks is known; all lists are in memory until the log is read.
+    /// Any table with a header, whose columns are named as for [`Columns::parse`]. With
+    /// `session=..`, the order of clicks is known; all lists are in memory until the log is read.
     ///
     /// # Errors
     ///
@@ -170,11 +171,11 @@ impl Format {
         Self::Delimited(Columns::counts())
     }
 
-    /// The same table in files that are all Parquet, by their first bytes or names, or all delimited.
+    /// The same table in files, all Parquet, by their first bytes or names, or all delimited.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Settings`] for files of both kinds, and for Parquet without the feature `parquet`.
+    /// [`ErrorKind::Settings`] for files of both kinds, and as [`parquet_of`](Self::parquet_of).
     pub fn counts_of<P: AsRef<Path>>(files: &[P]) -> Result<Self, Error> {
         match files.iter().filter(|path| is_parquet(path.as_ref())).count() {
             0 => Ok(Self::counts()),

@@ -1,7 +1,7 @@
 //! Tables in memory, by columns: rows are read by several threads, without a copy of the columns.
 //!
-//! Results are those of the same rows in a Parquet file, for any number of threads and any division into
-//! batches; a frame has no bytes and is no file, so [`ReadReport`] has 0 of both.
+//! Results are those of the same rows in a Parquet file, for any number of threads and any division
+//! into batches; a frame has no bytes and is no file, so [`ReadReport`] has 0 of both.
 
 use super::delimited::{ROLES, places};
 use super::rows::{Rows, TableOfRows, Value};
@@ -117,14 +117,14 @@ impl<'a> Frame<'a> {
 }
 
 impl Reader {
-    /// Reads a table in memory, whose columns the reader's format names; errors call the table `name`, and
-    /// count its rows from 1. Ends with [`ErrorKind::Read`] once `stop` is true, which another thread may
-    /// set.
+    /// Reads a table in memory, whose columns the reader's format names; errors call the table
+    /// `name`, and count its rows from 1. Ends with [`ErrorKind::Read`] once `stop` is true, which
+    /// another thread may set.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Settings`] if the format has fixed columns; [`ErrorKind::Header`] if a column is missing
-    /// or there twice; [`ErrorKind::Empty`]; the errors of rows, as of lines.
+    /// [`ErrorKind::Settings`] if the format has fixed columns; [`ErrorKind::Header`] if a column
+    /// is missing or there twice; [`ErrorKind::Empty`]; the errors of rows, as of lines.
     pub fn read_frame(&self, name: &str, frame: &Frame<'_>, stop: Option<&AtomicBool>) -> Result<Log, Error> {
         let Some(columns) = self.format.columns() else {
             let message = format!("format `{}` is no table of named columns", self.format.name());

@@ -1,11 +1,11 @@
 //! KDD Cup 2012 track 2, `training.txt`: impressions and clicks of an ad at a position.
 //!
-//! Twelve tab-separated columns without header, [`COLUMNS`]. A line represents all sessions with the same
-//! user, ad, query, depth and position, so `Click` may exceed 1, but not `Impression`. `Depth` is the
-//! length of the list, `Position` the 1-based position on it.
+//! Twelve tab-separated columns without header, [`COLUMNS`]. A line represents all sessions with
+//! the same user, ad, query, depth and position, so `Click` may exceed 1, but not `Impression`.
+//! `Depth` is the length of the list, `Position` the 1-based position on it.
 //!
-//! The user's column is never shown. If a line has another number of columns, any of them may be the
-//! user's: errors then show only the text before the last column and before the twelfth.
+//! The user's column is never shown. If a line has another number of columns, any of them may be
+//! the user's: errors then show only the text before the last column and before the twelfth.
 
 use crate::collect::Batches;
 use crate::fault::Fault;

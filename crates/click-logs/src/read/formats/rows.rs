@@ -1,5 +1,5 @@
-//! Rows of tables that are stored by columns, in Parquet or in memory: from [`Value`]s to impressions and
-//! lists.
+//! Rows of tables that are stored by columns, in Parquet or in memory: from [`Value`]s to
+//! impressions and lists.
 
 use super::delimited::{
     CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, Places, QUERY, ROLES, SESSION,
@@ -17,7 +17,7 @@ use crate::table::Shown;
 use hashbrown::HashTable;
 use num_traits::ToPrimitive as _;
 
-/// A value of a column. A floating-point number that is whole is a whole number: some programs write sums so.
+/// A value of a column. A whole floating-point number is a whole number, as in some sums.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {

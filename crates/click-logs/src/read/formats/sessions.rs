@@ -1,9 +1,9 @@
 //! One session a line: the list shown, and its clicks.
 //!
-//! Tab-separated, with a header. The required columns and then the others are [`COLUMNS`], in any order.
-//! `urls` has 1 to 64 URLs separated by commas, and `clicked_mask` a 0 or 1 for each. The name of a query
-//! with a region is `query/region`, so either all files have regions or none: `a/1` of a file without may
-//! be another query.
+//! Tab-separated, with a header. The required columns and then the others are [`COLUMNS`], in any
+//! order. `urls` has 1 to 64 URLs separated by commas, and `clicked_mask` a 0 or 1 for each. The
+//! name of a query with a region is `query/region`, so either all files have regions or none: `a/1`
+//! of a file without may be another query.
 
 use super::yandex::query_of_region;
 use crate::collect::Batches;

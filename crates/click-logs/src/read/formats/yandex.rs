@@ -1,5 +1,5 @@
-//! Yandex Relevance Prediction (2011) and Personalized Web Search (2013): queries with ten results, and
-//! clicks, in the order of their sessions.
+//! Yandex Relevance Prediction (2011) and Personalized Web Search (2013): queries with ten results,
+//! and clicks, in the order of their sessions.
 //!
 //! Tab-separated, no header. The columns are
 //!
@@ -8,16 +8,16 @@
 //! | 2011 | `SessionID TimePassed Q QueryID RegionID URL x 10` | `SessionID TimePassed C URL` |
 //! | 2013 | `SessionID TimePassed Q SERPID QueryID Terms URL,Domain x 10` | `SessionID TimePassed C SERPID URL` |
 //!
-//! Lines of a session are consecutive. A click of 2011 belongs to the last list of its session that shows
-//! the URL, one of 2013 to the list of its number (`SERPID`), and to its topmost position there; a second
-//! click on the same position adds nothing. Clicks on URLs that no such list shows (a second page, a list
-//! that was not logged) are counted as clicks outside. The name of a query is `QueryID/RegionID`, in 2013
-//! `QueryID`. Terms and domains are not read.
+//! Lines of a session are consecutive. A click of 2011 belongs to the last list of its session that
+//! shows the URL, one of 2013 to the list of its number (`SERPID`), and to its topmost position
+//! there; a second click on the same position adds nothing. Clicks on URLs that no such list shows
+//! (a second page, a list that was not logged) are counted as clicks outside. The name of a query
+//! is `QueryID/RegionID`, in 2013 `QueryID`. Terms and domains are not read.
 //!
-//! In 2013 a line `SessionID M Day USERID` begins a session; it is skipped. A line of kind `T` instead of
-//! `Q` is a test query, whose clicks were withheld: its list is not counted.
+//! In 2013 a line `SessionID M Day USERID` begins a session; it is skipped. A line of kind `T`
+//! instead of `Q` is a test query, whose clicks were withheld: its list is not counted.
 //!
-//! If a faulty line of a query is skipped, the clicks after it belong to earlier lists or are outside.
+//! If a faulty line of a query is skipped, clicks after it belong to earlier lists or none.
 
 use crate::collect::Batches;
 use crate::fault::Fault;
@@ -191,8 +191,8 @@ fn session_of(line: &[u8]) -> &[u8] {
     memchr::memchr(b'\t', line).map_or(line, |end| &line[..end])
 }
 
-/// The identifier of `query/region`; `name` is a buffer. A slash in the region is written `%2F`, a percent
-/// sign `%25`, so two queries never share a name.
+/// The identifier of `query/region`; `name` is a buffer. A slash in the region is written `%2F`, a
+/// percent sign `%25`, so two queries never share a name.
 pub(super) fn query_of_region(
     query: &[u8],
     region: &[u8],

@@ -1,7 +1,7 @@
-//! Whole numbers, texts, truth values, decimals (as the same text in CSV), and floating-point numbers that
-//! are whole; no nested columns. Only the named columns are read, a few thousand rows at a time.
-//! Compression may be Snappy, gzip, LZ4 or Zstandard. A stream is read completely first, since the
-//! description of a file is at its end.
+//! Whole numbers, texts, truth values, decimals (as the same text in CSV), and floating-point
+//! numbers that are whole; no nested columns. Only the named columns are read, a few thousand rows
+//! at a time. Compression may be Snappy, gzip, LZ4 or Zstandard. A stream is read completely first,
+//! since the description of a file is at its end.
 //!
 //! The library that decodes the pages may panic on damaged pages. The panic becomes an error.
 
@@ -262,7 +262,7 @@ impl FileOfRows<'_> {
             .unwrap_or_else(|_| Err(Error::of(ErrorKind::Parquet, &self.name, "damaged Parquet")))
     }
 
-    /// The share of the file's bytes that belongs to its first rows: the library reads pages by itself.
+    /// The share of its first rows in the file's bytes: the library reads pages by itself.
     fn share(&self, rows: u64) -> u64 {
         let share = u128::from(self.bytes) * u128::from(rows) / u128::from(self.n_rows().max(1));
         u64::try_from(share).unwrap_or(self.bytes).min(self.bytes)
