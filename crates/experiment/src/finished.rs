@@ -3,11 +3,13 @@
 use crate::journal::{JOURNAL, Journal, JournalError};
 use crate::manifest::Manifest;
 use crate::output::{MANIFEST, RESULT, SPEC};
-use crate::part::{PartError, PartFile};
-use crate::result::{PolicySummary, ReadError, ResultFile};
+use crate::part::PartFile;
+use crate::path_error::PathError;
+use crate::result::{PolicySummary, ResultFile};
 use crate::runs::{Layout, Runs};
 use documents::names::title_fault;
-use documents::{is_link, sha256_of_file, toml_reader};
+use documents::toml_reader::{Error, read_file};
+use documents::{is_link, sha256_of_file};
 use spec::Experiment;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,65 +30,15 @@ const OTHER_DIRECTORIES: [(&str, &str); 4] = [
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FinishedError {
-    /// There is no directory of this name.
-    #[error("{}: is not a directory: expected one that `simulate` has written", .0.display())]
-    NotADirectory(PathBuf),
-    /// The directory was written by another command.
-    #[error("{}: holds {found}", dir.display())]
-    Other {
-        /// The directory.
-        dir: PathBuf,
-        /// What it holds.
-        found: &'static str,
-    },
-    /// The directory has one part of the runs.
-    #[error("{}: holds shard {shard} of {name:?}: join the shards with `click-bandits merge` first", dir.display())]
-    Part {
-        /// The directory.
-        dir: PathBuf,
-        /// The shard.
-        shard: String,
-        /// The name of its experiment.
-        name: String,
-    },
-    /// The description of a part cannot be read.
+    /// The directory, or a file in it, is not that of a finished result.
     #[error(transparent)]
-    BadPart(#[from] PartError),
-    /// The experiment has not been played to its end.
-    #[error("{}: is not finished: `simulate` with the same experiment and --out goes on", .0.display())]
-    Unfinished(PathBuf),
-    /// The directory has nothing of this program.
-    #[error("{}: has no {RESULT}: expected a directory that `simulate` has written", .0.display())]
-    NoResult(PathBuf),
-    /// The result cannot be read.
+    Path(#[from] PathError),
+    /// The result or the experiment cannot be read.
     #[error(transparent)]
-    Result(#[from] ReadError),
-    /// A file beside the result is missing or cannot be read.
-    #[error("{}: {fault}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        fault: String,
-    },
-    /// The experiment cannot be read.
-    #[error(transparent)]
-    Spec(#[from] toml_reader::Error),
+    Document(#[from] Error),
     /// The journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The journal lacks runs of a policy.
-    #[error("{}: has {found} of the {all} runs of {label:?}, so its runs cannot be shown", journal.display())]
-    Runs {
-        /// The journal.
-        journal: PathBuf,
-        /// The policy.
-        label: String,
-        /// Runs that are there.
-        found: u64,
-        /// Runs of the result.
-        all: u64,
-    },
 }
 
 /// A directory with a finished result.
@@ -123,32 +75,32 @@ impl Finished {
     /// ```
     pub fn open(dir: &Path) -> Result<Self, FinishedError> {
         if !dir.is_dir() {
-            return Err(FinishedError::NotADirectory(dir.to_owned()));
+            let fault = "is not a directory: expected one that `simulate` has written";
+            return Err(PathError::new(dir, fault).into());
         }
         let (result_path, manifest_path) = (dir.join(RESULT), dir.join(MANIFEST));
         if !result_path.exists() {
-            return Err(without_result(dir));
+            return Err(without_result(dir).into());
         }
         let files = [RESULT, MANIFEST, SPEC].map(|name| dir.join(name));
         if let Some(path) = files.into_iter().find(|path| is_link(path)) {
-            let fault = "is a link, which this program does not write".to_owned();
-            return Err(FinishedError::File { path, fault });
+            return Err(PathError::new(path, "is a link, which this program does not write").into());
         }
         let mut result = ResultFile::read(&result_path)?;
         for (index, policy) in result.policies.iter().enumerate() {
             if let Some(fault) = title_fault(&policy.label) {
-                let field = format!("policies[{index}].label");
-                return Err(ReadError::Contradiction { path: result_path, field, fault }.into());
+                let fault = format!("policies[{index}].label: {fault}");
+                return Err(PathError::new(result_path, fault).into());
             }
         }
-        let bytes = toml_reader::read_file(&manifest_path, "a manifest.json")?;
-        let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| FinishedError::File {
-            path: manifest_path.clone(),
-            fault: format!("is not the manifest of a result, or of another version: {error}"),
+        let bytes = read_file(&manifest_path, "a manifest.json")?;
+        let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| {
+            let fault = format!("is not the manifest of a result, or of another version: {error}");
+            PathError::new(&manifest_path, fault)
         })?;
         if manifest.schema != Manifest::SCHEMA {
             let fault = format!("schema: {} found: expected {}", manifest.schema, Manifest::SCHEMA);
-            return Err(FinishedError::File { path: manifest_path, fault });
+            return Err(PathError::new(manifest_path, fault).into());
         }
         let mut finished = Self { dir: dir.to_owned(), manifest, result: result.clone() };
         finished.check_file(RESULT)?;
@@ -200,11 +152,10 @@ impl Finished {
         let result = &self.result;
         let instances = self.experiment()?.instances_of_runs();
         let journal = self.dir.join(JOURNAL);
-        let missing = |label: &str, found: u64| FinishedError::Runs {
-            journal: journal.clone(),
-            label: label.to_owned(),
-            found,
-            all: result.runs,
+        let missing = |label: &str, found: u64| {
+            let all = result.runs;
+            let fault = format!("has {found} of the {all} runs of {label:?}, so its runs cannot be shown");
+            PathError::new(&journal, fault)
         };
         let mut sequences = Vec::new();
         for policy in &result.policies {
@@ -216,7 +167,7 @@ impl Finished {
             let sequence = Journal::read(&self.dir, base, &policy.label, layout, result.runs)?;
             let sequence = sequence.ok_or_else(|| missing(&policy.label, 0))?;
             if sequence.n_missing() > 0 || instances.len() as u64 != result.runs {
-                return Err(missing(&policy.label, sequence.n_recorded()));
+                return Err(missing(&policy.label, sequence.n_recorded()).into());
             }
             sequences.push((layout, sequence));
         }
@@ -226,33 +177,38 @@ impl Finished {
     }
 
     /// Checks that a file is the one that the manifest lists.
-    fn check_file(&self, name: &str) -> Result<(), FinishedError> {
+    fn check_file(&self, name: &str) -> Result<(), PathError> {
         let path = self.dir.join(name);
         let fault = match (self.manifest.files.get(name), sha256_of_file(&path)) {
             (_, Err(error)) => format!("cannot be read: {error}"),
             (Some(listed), Ok(found)) if *listed == found => return Ok(()),
             (Some(_), Ok(_)) => format!(
                 "is not the file that {MANIFEST} lists: it was changed, or the program was killed while it wrote; `simulate` with the \
-                 same experiment and --out writes it again"
+                 same experiment and directory writes it again"
             ),
             (None, Ok(_)) => format!("is not listed in {MANIFEST}, so it is not a file of this result"),
         };
-        Err(FinishedError::File { path, fault })
+        Err(PathError::new(path, fault))
     }
 }
 
 /// What a directory without a result is.
-fn without_result(dir: &Path) -> FinishedError {
+fn without_result(dir: &Path) -> PathError {
     let found = OTHER_DIRECTORIES.iter().find(|(name, _)| dir.join(name).exists());
     if let Some((_, found)) = found {
-        return FinishedError::Other { dir: dir.to_owned(), found };
+        return PathError::new(dir, format!("holds {found}"));
     }
-    match PartFile::read(dir) {
-        Ok(Some(part)) => FinishedError::Part { dir: dir.to_owned(), shard: part.shard, name: part.name },
-        Err(error) => FinishedError::BadPart(error),
-        Ok(None) if fs::metadata(dir.join(JOURNAL)).is_ok() => FinishedError::Unfinished(dir.to_owned()),
-        Ok(None) => FinishedError::NoResult(dir.to_owned()),
-    }
+    let fault = match PartFile::read(dir) {
+        Ok(Some(PartFile { shard, name, .. })) => {
+            format!("holds shard {shard} of {name:?}: join the shards with `click-bandits merge` first")
+        }
+        Err(error) => return error,
+        Ok(None) if fs::metadata(dir.join(JOURNAL)).is_ok() => {
+            "is not finished: `simulate` with the same experiment and directory goes on".to_owned()
+        }
+        Ok(None) => format!("has no {RESULT}: expected a directory that `simulate` has written"),
+    };
+    PathError::new(dir, fault)
 }
 
 #[cfg(test)]

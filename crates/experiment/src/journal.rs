@@ -21,6 +21,7 @@ pub(crate) use file::{FileHead, JournalFile, Place};
 pub(crate) use recorder::Recorder;
 pub(crate) use sync::Syncer;
 
+use crate::path_error::PathError;
 use crate::runs::{Layout, Sequence};
 use crate::shard::Shard;
 use documents::number::counted;
@@ -182,7 +183,14 @@ fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>, fresh: bool) -> Re
     let has_runs = has_records || !states_beside(path)?.is_empty();
     let own_path = runs_path(&dir.join(JOURNAL), &sha256(found.policy.as_bytes()));
     if own_path != path {
-        return Err(JournalError::Misnamed { path: path.to_owned(), label: found.label, own_path });
+        let (label, own_path) = (found.label, own_path.display());
+        return Err(JournalError::new(
+            path,
+            format!(
+                "has runs of {label:?}, whose file is {own_path}: a file was renamed or copied there; \
+                 restore it"
+            ),
+        ));
     }
     let policies = belongs.canonical.policies();
     let is_same = found.base == belongs.canonical.base();
@@ -190,23 +198,40 @@ fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>, fresh: bool) -> Re
     match same_label {
         Some(policy) if !fresh && policy.json == found.policy && found.program == belongs.program => Ok(true),
         _ if !has_runs || (fresh && is_same) => Ok(false),
-        _ if !is_same => Err(JournalError::AnotherExperiment {
-            dir: dir.to_owned(),
-            journal: dir.join(JOURNAL),
-            name: found.experiment,
-        }),
-        Some(policy) if policy.json == found.policy => Err(JournalError::AnotherProgram {
-            path: path.to_owned(),
-            found: found.program,
-            this: belongs.program.clone(),
-        }),
-        Some(policy) => Err(JournalError::OtherParameters {
-            dir: dir.to_owned(),
-            label: found.label,
-            before: found.policy,
-            now: policy.json.clone(),
-        }),
-        None => Err(JournalError::RemovedPolicy { dir: dir.to_owned(), label: found.label }),
+        _ if !is_same => {
+            let (name, journal) = (found.experiment, dir.join(JOURNAL));
+            Err(JournalError::new(
+                dir,
+                format!(
+                    "has runs of another experiment ({name:?}): give another directory, or move {} away first",
+                    journal.display()
+                ),
+            ))
+        }
+        Some(policy) if policy.json == found.policy => Err(JournalError::new(
+            path,
+            format!(
+                "was played by {}, this program is {}: play everything again with --fresh, or go on with \
+                 that program",
+                found.program, belongs.program
+            ),
+        )),
+        Some(policy) => Err(JournalError::new(
+            dir,
+            format!(
+                "has runs of {:?} with other parameters ({}, now {}): give it another label, or play \
+                 everything again with --fresh",
+                found.label, found.policy, policy.json
+            ),
+        )),
+        None => Err(JournalError::new(
+            dir,
+            format!(
+                "has runs of {:?}, which the experiment no longer has: keep the policy, or play everything \
+                 again with --fresh",
+                found.label
+            ),
+        )),
     }
 }
 
@@ -241,16 +266,21 @@ fn open_sequence(
         sequence.add(place, content)
     })?;
     if let (Some(run), Some(shard)) = (outside, shard) {
-        let (path, shard) = (path.to_owned(), shard.to_string());
-        return Err(JournalError::OtherShard { path, run: run + 1, shard });
+        let run = run + 1;
+        let fault = format!("run {run} is not one of shard {shard}: give another directory");
+        return Err(JournalError::new(path, fault));
     }
     if let Some(run) = outside {
-        return Err(JournalError::FewerRuns {
-            path: path.to_owned(),
-            label: head.label.clone(),
-            found: run + 1,
-            asked: runs.end,
-        });
+        return Err(JournalError::new(
+            path,
+            format!(
+                "has runs up to number {} of {:?}, the experiment has {} in all: ask for as many runs as \
+                 before, or play everything again with --fresh",
+                run + 1,
+                head.label,
+                runs.end
+            ),
+        ));
     }
     if opened.cut_off > 0 {
         let bytes = counted(opened.cut_off, "byte");
@@ -268,9 +298,7 @@ pub(crate) fn lock(journal: &Path) -> Result<Option<File>, JournalError> {
     let dir = open().map_err(JournalError::system(journal, "cannot be opened"))?;
     match dir.try_lock() {
         Ok(()) => Ok(Some(dir)),
-        Err(TryLockError::WouldBlock) => {
-            Err(JournalError::InUse(journal.parent().unwrap_or(journal).to_owned()))
-        }
+        Err(TryLockError::WouldBlock) => Err(PathError::in_use(journal.parent().unwrap_or(journal)).into()),
         Err(TryLockError::Error(_)) => Ok(None),
     }
 }
@@ -280,7 +308,7 @@ pub(crate) fn lock(journal: &Path) -> Result<Option<File>, JournalError> {
 fn files(folder: &Path, end: &str) -> Result<Vec<PathBuf>, JournalError> {
     let system = || JournalError::system(folder, "cannot be read");
     if is_link(folder) {
-        return Err(JournalError::Link(folder.to_owned()));
+        return Err(JournalError::link(folder));
     }
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -292,7 +320,7 @@ fn files(folder: &Path, end: &str) -> Result<Vec<PathBuf>, JournalError> {
         let path = entry.map_err(system())?.path();
         if path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(end)) {
             if is_link(&path) {
-                return Err(JournalError::Link(path));
+                return Err(JournalError::link(&path));
             }
             paths.push(path);
         }

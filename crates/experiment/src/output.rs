@@ -18,6 +18,7 @@
 use crate::interrupt;
 use crate::journal::JOURNAL;
 use crate::manifest::Owner;
+use crate::path_error::PathError;
 use documents::{TemporaryFile, read_own, remove_left_overs, try_to_create_in};
 use spec::Canonical;
 use std::fs::{self, File, TryLockError};
@@ -37,62 +38,6 @@ const USUAL: [&str; 3] = [RESULT, "curves.csv", "timing.json"];
 /// Files that an experiment writes only on request.
 const OPTIONAL: &[&str] = &[RUNS];
 
-/// Why an output directory cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OutputError {
-    /// The name belongs to a file.
-    #[error("{}: is not a directory: give --out a directory, or a name that is not taken", .0.display())]
-    NotADirectory(PathBuf),
-    /// The directory belongs to another experiment.
-    #[error(
-        "{dir}: belongs to another experiment ({name}): give another --out, or move {files} away first",
-        dir = dir.display(),
-        files = files.iter().map(|file| dir.join(file).display().to_string()).collect::<Vec<_>>().join(" and ")
-    )]
-    AnotherExperiment {
-        /// The directory.
-        dir: PathBuf,
-        /// The name of the other experiment; if it is the same name, also what differs.
-        name: String,
-        /// Files to move away to free the directory.
-        files: Vec<String>,
-    },
-    /// The directory has a result or a manifest, but its owner is unknown.
-    #[error(
-        "{dir}: has {found}, so its experiment is unknown: give another --out, or move {files} away first",
-        dir = dir.display(),
-        files = files.iter().map(|file| dir.join(file).display().to_string()).collect::<Vec<_>>().join(" and ")
-    )]
-    UnknownOwner {
-        /// The directory.
-        dir: PathBuf,
-        /// The files that were found.
-        found: String,
-        /// Files to move away to free the directory.
-        files: Vec<&'static str>,
-    },
-    /// A directory has the name of a file to be written.
-    #[error("{}: is a directory where a file will be: give another --out, or move the directory", .0.display())]
-    DirectoryInTheWay(PathBuf),
-    /// Another run is writing to the directory.
-    #[error("{}: another run writes here: wait until it is done, or give another --out", .0.display())]
-    InUse(PathBuf),
-    /// A file that this program did not write would be replaced.
-    #[error("{}: is in the way and not a result of this program: give another --out, or move the file", .0.display())]
-    InTheWay(PathBuf),
-    /// The operating system refused.
-    #[error("{}: {action}: {error}", path.display())]
-    System {
-        /// File or directory.
-        path: PathBuf,
-        /// What failed.
-        action: &'static str,
-        /// The system's error.
-        error: io::Error,
-    },
-}
-
 /// A directory that this experiment may write to.
 #[derive(Debug)]
 pub struct OutputDir {
@@ -111,12 +56,7 @@ impl OutputDir {
     /// # Errors
     ///
     /// The directory belongs to another experiment, or cannot be written.
-    pub fn claim(
-        dir: &Path,
-        canonical: &Canonical,
-        name: &str,
-        figures: &[&str],
-    ) -> Result<Self, OutputError> {
+    pub fn claim(dir: &Path, canonical: &Canonical, name: &str, figures: &[&str]) -> Result<Self, PathError> {
         Self::claim_with_optional(dir, canonical, name, figures, &[])
     }
 
@@ -132,7 +72,7 @@ impl OutputDir {
         name: &str,
         figures: &[&str],
         optional: &[&'static str],
-    ) -> Result<Self, OutputError> {
+    ) -> Result<Self, PathError> {
         // The empty path names no directory, but files in the current one.
         let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
         let claimed = Self {
@@ -162,7 +102,7 @@ impl OutputDir {
     /// # Errors
     ///
     /// Another experiment took the directory in the meantime, or a file cannot be written. Temporary files are removed.
-    pub fn write_all(&self, manifest: &[u8], files: &[(&str, &[u8])]) -> Result<(), OutputError> {
+    pub fn write_all(&self, manifest: &[u8], files: &[(&str, &[u8])]) -> Result<(), PathError> {
         self.write_with(manifest, files, Vec::new())
     }
 
@@ -172,7 +112,7 @@ impl OutputDir {
         manifest: &[u8],
         files: &[(&str, &[u8])],
         large: Vec<(&str, TemporaryFile)>,
-    ) -> Result<(), OutputError> {
+    ) -> Result<(), PathError> {
         let created = CreatedDirs::create(&self.dir)?;
         let lock = File::open(&self.dir).ok();
         // A file system without locks cannot keep two runs apart.
@@ -189,7 +129,8 @@ impl OutputDir {
         let mut parts = Vec::new();
         for &(name, content) in std::iter::once(&(MANIFEST, manifest)).chain(ordered) {
             let path = self.dir.join(name);
-            let part = TemporaryFile::write(&path, content).map_err(system(&path, "cannot be written"))?;
+            let part = TemporaryFile::write(&path, content)
+                .map_err(PathError::system(&path, "cannot be written"))?;
             parts.push((path, part));
         }
         created.keep();
@@ -203,7 +144,7 @@ impl OutputDir {
             let _ = fs::remove_file(self.dir.join(name));
         }
         for (path, part) in parts {
-            part.rename().map_err(system(&path, "cannot be put in place"))?;
+            part.rename().map_err(PathError::system(&path, "cannot be put in place"))?;
         }
         // The renames reach the disk when the directory does.
         if let Some(dir) = lock {
@@ -220,12 +161,12 @@ impl OutputDir {
     /// # Errors
     ///
     /// Another run holds the lock, or the directory cannot be created.
-    pub fn lock(&self) -> Result<Option<File>, OutputError> {
-        fs::create_dir_all(&self.dir).map_err(system(&self.dir, "cannot be created"))?;
+    pub fn lock(&self) -> Result<Option<File>, PathError> {
+        fs::create_dir_all(&self.dir).map_err(PathError::system(&self.dir, "cannot be created"))?;
         let Ok(dir) = File::open(&self.dir) else { return Ok(None) };
         match dir.try_lock() {
             Ok(()) => Ok(Some(dir)),
-            Err(TryLockError::WouldBlock) => Err(OutputError::InUse(self.dir.clone())),
+            Err(TryLockError::WouldBlock) => Err(PathError::in_use(&self.dir)),
             Err(TryLockError::Error(_)) => Ok(None),
         }
     }
@@ -235,44 +176,45 @@ impl OutputDir {
     /// # Errors
     ///
     /// The file cannot be written.
-    pub fn write_progress(&self, name: &str, content: &[u8], kept_so_far: String) -> Result<(), OutputError> {
+    pub fn write_progress(&self, name: &str, content: &[u8], kept_so_far: String) -> Result<(), PathError> {
         let mut kept = interrupt::hold();
         let path = self.dir.join(name);
-        let part = TemporaryFile::write(&path, content).map_err(system(&path, "cannot be written"))?;
-        part.rename().map_err(system(&path, "cannot be put in place"))?;
+        let part =
+            TemporaryFile::write(&path, content).map_err(PathError::system(&path, "cannot be written"))?;
+        part.rename().map_err(PathError::system(&path, "cannot be put in place"))?;
         kept.begun(kept_so_far);
         Ok(())
     }
 
     /// Refuses a directory of another experiment, and one in which the manifest and `names` would replace a directory or
     /// a file that this program did not write.
-    fn check_owner(&self, names: &[&str]) -> Result<(), OutputError> {
+    fn check_owner(&self, names: &[&str]) -> Result<(), PathError> {
         let dir = &self.dir;
         match fs::metadata(dir) {
             Ok(metadata) if metadata.is_dir() => {}
-            Ok(_) => return Err(OutputError::NotADirectory(dir.clone())),
+            Ok(_) => return Err(not_a_directory(dir)),
             // A link to nowhere has the name, too.
             Err(_) if fs::symlink_metadata(dir).is_ok() => {
-                return Err(OutputError::NotADirectory(dir.clone()));
+                return Err(not_a_directory(dir));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                return Err(OutputError::NotADirectory(existing_ancestor(dir)));
+                return Err(not_a_directory(existing_ancestor(dir)));
             }
-            Err(error) => return Err(system(dir, "cannot be looked at")(error)),
+            Err(error) => return Err(PathError::system(dir, "cannot be looked at")(error)),
         }
         let mut targets = names.iter().copied().chain([MANIFEST]).map(|name| dir.join(name));
         // A link to a directory may be replaced, as a file may.
         if let Some(path) =
             targets.find(|path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()))
         {
-            return Err(OutputError::DirectoryInTheWay(path));
+            let fault = "is a directory where a file will be: give another directory, or move this one";
+            return Err(PathError::new(path, fault));
         }
         let has_result = exists(&dir.join(RESULT));
-        let unknown = |found: String, files: &[&'static str]| OutputError::UnknownOwner {
-            dir: dir.clone(),
-            found,
-            files: files.to_vec(),
+        let unknown = |found: String, files: &[&str]| {
+            let remedy = or_move(dir, &files.iter().map(|&file| file.to_owned()).collect::<Vec<_>>());
+            PathError::new(dir, format!("has {found}, so its experiment is unknown: {remedy}"))
         };
         let manifest = match read_own(&dir.join(MANIFEST)) {
             Ok(manifest) => manifest,
@@ -281,9 +223,9 @@ impl OutputDir {
                     return Err(unknown(format!("a {RESULT}, but no {MANIFEST}"), &[RESULT]));
                 }
                 let taken = names.iter().map(|name| dir.join(name)).find(|path| exists(path));
-                return taken.map_or(Ok(()), |path| Err(OutputError::InTheWay(path)));
+                return taken.map_or(Ok(()), |path| Err(in_the_way(path)));
             }
-            Err(error) => return Err(system(&dir.join(MANIFEST), "cannot be read")(error)),
+            Err(error) => return Err(PathError::system(&dir.join(MANIFEST), "cannot be read")(error)),
         };
         let owner = Owner::read(&manifest).ok_or_else(|| {
             if has_result {
@@ -301,7 +243,7 @@ impl OutputDir {
                     && !owner.files.iter().any(|file| file == name)
             };
             let foreign = self.optional.iter().copied().find(is_foreign);
-            return foreign.map_or(Ok(()), |name| Err(OutputError::InTheWay(dir.join(name))));
+            return foreign.map_or(Ok(()), |name| Err(in_the_way(dir.join(name))));
         }
         let name = if owner.name == self.name {
             format!("{:?}, too, but with other settings or other data", owner.name)
@@ -312,13 +254,14 @@ impl OutputDir {
         files.extend(has_result.then(|| RESULT.to_owned()));
         files.extend(owner.files.into_iter().filter(|name| name != RESULT && exists(&dir.join(name))));
         files.extend(exists(&dir.join(JOURNAL)).then(|| JOURNAL.to_owned()));
-        Err(OutputError::AnotherExperiment { dir: dir.clone(), name, files })
+        let remedy = or_move(dir, &files);
+        Err(PathError::new(dir, format!("belongs to another experiment ({name}): {remedy}")))
     }
 
     /// Creates a file without a name in the directory, or in its innermost ancestor that exists.
-    fn try_to_create(&self) -> Result<(), OutputError> {
+    fn try_to_create(&self) -> Result<(), PathError> {
         let place = existing_ancestor(&self.dir);
-        try_to_create_in(&place).map_err(system(&place, "cannot be written"))
+        try_to_create_in(&place).map_err(PathError::system(&place, "cannot be written"))
     }
 }
 
@@ -330,10 +273,10 @@ struct CreatedDirs {
 }
 
 impl CreatedDirs {
-    fn create(dir: &Path) -> Result<Self, OutputError> {
+    fn create(dir: &Path) -> Result<Self, PathError> {
         let missing = dir.ancestors().take_while(|ancestor| is_missing(ancestor));
         let created = Self { dirs: missing.map(Path::to_owned).collect() };
-        fs::create_dir_all(dir).map_err(system(dir, "cannot be created"))?;
+        fs::create_dir_all(dir).map_err(PathError::system(dir, "cannot be created"))?;
         Ok(created)
     }
 
@@ -369,9 +312,19 @@ fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-fn system(path: &Path, action: &'static str) -> impl Fn(io::Error) -> OutputError {
-    let path = path.to_owned();
-    move |error| OutputError::System { path: path.clone(), action, error }
+/// The remedy for a directory whose owner is another experiment, or unknown.
+fn or_move(dir: &Path, files: &[String]) -> String {
+    let files: Vec<String> = files.iter().map(|file| dir.join(file).display().to_string()).collect();
+    format!("give another directory, or move {} away first", files.join(" and "))
+}
+
+fn not_a_directory(path: impl Into<PathBuf>) -> PathError {
+    PathError::new(path, "is not a directory: give a directory, or a name that is not taken")
+}
+
+fn in_the_way(path: impl Into<PathBuf>) -> PathError {
+    let fault = "is in the way and not a result of this program: give another directory, or move the file";
+    PathError::new(path, fault)
 }
 
 #[cfg(test)]
@@ -399,7 +352,7 @@ mod tests {
         found
     }
 
-    fn claim(dir: &Path) -> Result<OutputDir, OutputError> {
+    fn claim(dir: &Path) -> Result<OutputDir, PathError> {
         let mine = Canonical::of_json("mine".to_owned());
         OutputDir::claim(dir, &mine, "me", &["regret.svg"])
     }
@@ -438,14 +391,14 @@ mod tests {
         let other = manifest("theirs");
         let expected = |files: &str| {
             format!(
-                "DIR: belongs to another experiment (\"other\"): give another --out, or move {files} away first"
+                "DIR: belongs to another experiment (\"other\"): give another directory, or move {files} away first"
             )
         };
         let both = "DIR/manifest.json and DIR/result.json";
         assert_eq!(refusal(&[(MANIFEST, &other), (RESULT, b"{}")]), expected(both));
         assert_eq!(refusal(&[(MANIFEST, &other)]), expected("DIR/manifest.json"));
         let expected = |found: &str, files: &str| {
-            let remedy = format!("give another --out, or move {files} away first");
+            let remedy = format!("give another directory, or move {files} away first");
             format!("DIR: has {found}, so its experiment is unknown: {remedy}")
         };
         assert_eq!(
@@ -460,7 +413,8 @@ mod tests {
             assert_eq!(refusal(&[(MANIFEST, broken)]), expected(found, "DIR/manifest.json"));
         }
         for name in ["curves.csv", "regret.svg"] {
-            let end = "is in the way and not a result of this program: give another --out, or move the file";
+            let end =
+                "is in the way and not a result of this program: give another directory, or move the file";
             assert_eq!(refusal(&[(name, b"mine")]), format!("DIR/{name}: {end}"));
         }
     }
@@ -478,7 +432,7 @@ mod tests {
             fs::create_dir(dir.join(name)).unwrap();
             let before = contents(dir);
             let message = format!(
-                "{}: is a directory where a file will be: give another --out, or move the directory",
+                "{}: is a directory where a file will be: give another directory, or move this one",
                 dir.join(name).display()
             );
             assert_eq!(claim(dir).unwrap_err().to_string(), message);
@@ -519,7 +473,7 @@ mod tests {
         let output = claim(&dir).unwrap();
         // A file below a directory that does not exist cannot be written.
         let failed = output.write_all(&manifest("mine"), &[(RESULT, b"{}"), ("no/such", b"")]);
-        assert!(matches!(failed, Err(OutputError::System { .. })));
+        assert!(failed.unwrap_err().to_string().contains("cannot be written: "));
         assert_eq!(fs::read_dir(top.path()).unwrap().count(), 0);
     }
 
@@ -530,7 +484,7 @@ mod tests {
         fs::write(top.path().join(MANIFEST), manifest("theirs")).unwrap();
         let before = contents(top.path());
         let failed = output.write_all(&manifest("mine"), &[(RESULT, b"{}")]);
-        assert!(matches!(failed, Err(OutputError::AnotherExperiment { .. })));
+        assert!(failed.unwrap_err().to_string().contains("belongs to another experiment"));
         assert_eq!(contents(top.path()), before);
     }
 

@@ -4,6 +4,7 @@
 
 use crate::journal::{FileHead, JOURNAL, JournalError, JournalFile, runs_path};
 use crate::output::{MANIFEST, RESULT, SPEC};
+use crate::path_error::PathError;
 use crate::run_error::RunError;
 use crate::runs::{Layout, Sequence};
 use documents::{is_link, read_own, sha256};
@@ -40,106 +41,9 @@ pub(crate) struct PartFile {
     pub(crate) policies: BTreeMap<String, String>,
 }
 
-/// Why parts cannot be played or joined.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PartError {
-    /// A directory has a whole result.
-    #[error("{}: has a whole result, and so cannot hold shard {shard}: give another --out", dir.display())]
-    Whole {
-        /// The directory.
-        dir: PathBuf,
-        /// The shard.
-        shard: String,
-    },
-    /// A directory has another part.
-    #[error("{}: holds another part ({found}): give another --out", dir.display())]
-    OtherPart {
-        /// The directory.
-        dir: PathBuf,
-        /// What it holds.
-        found: String,
-    },
-    /// A directory has a part where a whole experiment is to be run.
-    #[error("{}: holds shard {shard} of {name:?}: join it with `click-bandits merge`, or give another --out", dir.display())]
-    NotWhole {
-        /// The directory.
-        dir: PathBuf,
-        /// The shard.
-        shard: String,
-        /// The name of its experiment.
-        name: String,
-    },
-    /// A file that this program did not write would be replaced.
-    #[error("{}: is in the way and not of a part: give another --out, or move the file", .0.display())]
-    InTheWay(PathBuf),
-    /// The result would be written to the directory of a part.
-    #[error("{}: is one of the parts: give another --out", .0.display())]
-    IntoAPart(PathBuf),
-    /// A directory is not a part.
-    #[error("{}: is not a part of an experiment: {fault}", dir.display())]
-    NotAPart {
-        /// The directory.
-        dir: PathBuf,
-        /// What is wrong.
-        fault: String,
-    },
-    /// Two parts belong to different experiments.
-    #[error("{}: is a part of another experiment than {}: {difference}", dir.display(), first.display())]
-    Foreign {
-        /// The part.
-        dir: PathBuf,
-        /// The first part.
-        first: PathBuf,
-        /// What differs.
-        difference: String,
-    },
-    /// Two parts have the same runs.
-    #[error("{} (shard {shard}) and {} (shard {other_shard}) both have run {run}: leave one of them out", dir.display(), other.display())]
-    Overlap {
-        /// A part.
-        dir: PathBuf,
-        /// Its shard.
-        shard: String,
-        /// The other part.
-        other: PathBuf,
-        /// Its shard.
-        other_shard: String,
-        /// The first run that both have, counted from 1.
-        run: u64,
-    },
-    /// Runs are in no part.
-    #[error("runs {first} to {last} of {name:?} are in none of the parts")]
-    Missing {
-        /// The name of the experiment.
-        name: String,
-        /// The first of them, counted from 1.
-        first: u64,
-        /// The last of them, counted from 1.
-        last: u64,
-    },
-    /// A part is not finished.
-    #[error("{}: {missing} of {all} runs of {label:?} are missing: run shard {shard} again", dir.display())]
-    Unfinished {
-        /// The part.
-        dir: PathBuf,
-        /// The policy.
-        label: String,
-        /// The shard.
-        shard: String,
-        /// Missing runs.
-        missing: u64,
-        /// Runs of the part.
-        all: u64,
-    },
-    /// A part is still being played.
-    #[error("{}: another run writes here: wait until it is done", .0.display())]
-    InUse(PathBuf),
-}
-
 impl PartFile {
     /// The description of the part in `dir`; `None` if there is none.
-    pub(crate) fn read(dir: &Path) -> Result<Option<Self>, PartError> {
+    pub(crate) fn read(dir: &Path) -> Result<Option<Self>, PathError> {
         let bytes = match read_own(&dir.join(PART)) {
             Ok(bytes) => bytes,
             Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => {
@@ -174,14 +78,21 @@ impl PartFile {
 
     /// Checks that `dir` may hold this part, for which files of these names will be written. `fresh`: whether it may replace another part
     /// of the same experiment.
-    pub(crate) fn check(&self, dir: &Path, names: &[&str], fresh: bool) -> Result<(), PartError> {
+    pub(crate) fn check(&self, dir: &Path, names: &[&str], fresh: bool) -> Result<(), PathError> {
         if dir.join(RESULT).exists() || dir.join(MANIFEST).exists() {
-            return Err(PartError::Whole { dir: dir.to_owned(), shard: self.shard.clone() });
+            let shard = &self.shard;
+            let fault =
+                format!("has a whole result, and so cannot hold shard {shard}: give another directory");
+            return Err(PathError::new(dir, fault));
         }
         match Self::read(dir)? {
             None => {
                 match names.iter().map(|name| dir.join(name)).find(|path| path.symlink_metadata().is_ok()) {
-                    Some(path) => Err(PartError::InTheWay(path)),
+                    Some(path) => {
+                        let fault =
+                            "is in the way and not of a part: give another directory, or move the file";
+                        Err(PathError::new(path, fault))
+                    }
                     None => Ok(()),
                 }
             }
@@ -190,7 +101,7 @@ impl PartFile {
                 let found = self
                     .difference(&found)
                     .unwrap_or_else(|| format!("shard {} of {:?}", found.shard, found.name));
-                Err(PartError::OtherPart { dir: dir.to_owned(), found })
+                Err(PathError::new(dir, format!("holds another part ({found}): give another directory")))
             }
             _ => Ok(()),
         }
@@ -219,8 +130,8 @@ impl PartFile {
     }
 }
 
-fn not_a_part(dir: &Path, fault: String) -> PartError {
-    PartError::NotAPart { dir: dir.to_owned(), fault }
+fn not_a_part(dir: &Path, fault: String) -> PathError {
+    PathError::new(dir, format!("is not a part of an experiment: {fault}"))
 }
 
 /// Parts of one experiment that are disjoint, complete and finished.
@@ -235,14 +146,16 @@ impl Parts {
     /// # Errors
     ///
     /// A directory is not a part; parts of different experiments; runs that two parts have, or none.
-    pub fn read(dirs: &[PathBuf]) -> Result<Self, PartError> {
+    pub fn read(dirs: &[PathBuf]) -> Result<Self, PathError> {
         let mut parts: Vec<(PathBuf, PartFile)> = Vec::new();
         for dir in dirs {
             let file = PartFile::read(dir)?.ok_or_else(|| not_a_part(dir, format!("it has no {PART}")))?;
             if let Some((first, expected)) = parts.first()
                 && let Some(difference) = expected.difference(&file)
             {
-                return Err(PartError::Foreign { dir: dir.clone(), first: first.clone(), difference });
+                let first = first.display();
+                let fault = format!("is a part of another experiment than {first}: {difference}");
+                return Err(PathError::new(dir, fault));
             }
             if let Some(name) = [SPEC, JOURNAL].into_iter().find(|name| is_link(&dir.join(name))) {
                 return Err(not_a_part(dir, format!("{name} is a link")));
@@ -252,31 +165,34 @@ impl Parts {
         parts.sort_by_key(|(_, part)| (part.first, part.end));
         let mut next: Option<&(PathBuf, PartFile)> = None;
         let mut end = 0;
-        let missing = |part: &PartFile, first: u64, end: u64| PartError::Missing {
-            name: part.name.clone(),
-            first: first + 1,
-            last: end,
+        let missing = |(dir, part): &(PathBuf, PartFile), first: u64, end: u64| {
+            let (first, name) = (first + 1, &part.name);
+            let fault = format!("runs {first} to {end} of {name:?} are in none of the parts");
+            PathError::new(dir, fault)
         };
         for one in parts.iter().filter(|(_, part)| part.first < part.end) {
             let (dir, part) = one;
             if part.first < end
                 && let Some((other, other_part)) = next
             {
-                return Err(PartError::Overlap {
-                    dir: dir.clone(),
-                    shard: part.shard.clone(),
-                    other: other.clone(),
-                    other_shard: other_part.shard.clone(),
-                    run: part.first + 1,
-                });
+                return Err(PathError::new(
+                    dir,
+                    format!(
+                        "shard {} and shard {} in {} both have run {}: leave one of them out",
+                        part.shard,
+                        other_part.shard,
+                        other.display(),
+                        part.first + 1
+                    ),
+                ));
             }
             if part.first > end {
-                return Err(missing(part, end, part.first));
+                return Err(missing(one, end, part.first));
             }
             (end, next) = (part.end, Some(one));
         }
         match parts.first() {
-            Some((_, part)) if end < part.runs => Err(missing(part, end, part.runs)),
+            Some(one) if end < one.1.runs => Err(missing(one, end, one.1.runs)),
             _ => Ok(Self { parts }),
         }
     }
@@ -287,7 +203,7 @@ impl Parts {
     }
 
     /// Checks that they are parts of the experiment with this identity, and played by this program.
-    pub(crate) fn check(&self, identity: &str, program: &str) -> Result<(), PartError> {
+    pub(crate) fn check(&self, identity: &str, program: &str) -> Result<(), PathError> {
         for (dir, part) in &self.parts {
             if part.program != program {
                 let fault = format!("it was played by {}, this program is {program}", part.program);
@@ -304,10 +220,10 @@ impl Parts {
     }
 
     /// Refuses the directory of a part as the directory of the result.
-    pub(crate) fn refuse_as_result(&self, out: &Path) -> Result<(), PartError> {
+    pub(crate) fn refuse_as_result(&self, out: &Path) -> Result<(), PathError> {
         let same = |dir: &Path| Some(dir.canonicalize().ok()? == out.canonicalize().ok()?);
         match self.parts.iter().find(|(dir, _)| same(dir) == Some(true)) {
-            Some((dir, _)) => Err(PartError::IntoAPart(dir.clone())),
+            Some((dir, _)) => Err(PathError::new(dir, "is one of the parts: give another directory")),
             None => Ok(()),
         }
     }
@@ -321,10 +237,7 @@ impl Parts {
         mut each: impl FnMut(usize, &[u8]) -> Result<(), JournalError>,
     ) -> Result<(), RunError> {
         for (dir, part) in &self.parts {
-            let _lock = crate::journal::lock(&dir.join(JOURNAL)).map_err(|error| match error {
-                JournalError::InUse(dir) => RunError::Part(PartError::InUse(dir)),
-                error => RunError::Journal(error),
-            })?;
+            let _lock = crate::journal::lock(&dir.join(JOURNAL))?;
             for (policy, head) in heads.iter().enumerate() {
                 visit(dir, part, head, layout, |content| each(policy, content))?;
             }
@@ -363,13 +276,9 @@ fn visit(
         return Err(error.into());
     }
     if sequence.n_missing() > 0 {
-        return Err(RunError::Part(PartError::Unfinished {
-            dir: dir.to_owned(),
-            label: head.label.clone(),
-            shard: part.shard.clone(),
-            missing: sequence.n_missing(),
-            all: n_runs as u64,
-        }));
+        let (missing, label, shard) = (sequence.n_missing(), &head.label, &part.shard);
+        let fault = format!("{missing} of {n_runs} runs of {label:?} are missing: run shard {shard} again");
+        return Err(PathError::new(dir, fault).into());
     }
     Ok(())
 }

@@ -4,14 +4,14 @@
 //! are absent in the file.
 
 use crate::draws::{DrawsOfRuns, observations, whole_blocks};
-use documents::toml_reader::read_file;
-use documents::without_place;
+use documents::read_json;
+use documents::toml_reader::{Error, read_file};
 use serde::{Deserialize, Deserializer, Serialize};
 use sim::Identification;
 pub use spec::Bound;
 use spec::Task;
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Version of the layout of `result.json`.
 pub const SCHEMA: u32 = 1;
@@ -67,41 +67,6 @@ fn or_unknown<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Erro
 fn each_or_unknown<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
     let errors: Vec<Option<f64>> = Vec::deserialize(deserializer)?;
     Ok(errors.into_iter().map(|error| error.unwrap_or(f64::NAN)).collect())
-}
-
-/// Why a file is not a result.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReadError {
-    /// The file cannot be read.
-    #[error("{0}")]
-    File(#[from] crate::toml_reader::Error),
-    /// The content is not a [`ResultFile`].
-    #[error("{}:{}:{}: {}: expected a result.json", .path.display(), .error.line(), .error.column(), without_place(.error))]
-    NoResult {
-        /// The file.
-        path: PathBuf,
-        /// The error of the JSON reader.
-        error: serde_json::Error,
-    },
-    /// The version of the layout is unknown.
-    #[error("{}: schema: {found} found: expected {SCHEMA}", .path.display())]
-    Schema {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u64,
-    },
-    /// Parts of the file contradict each other.
-    #[error("{}: {field}: {fault}", .path.display())]
-    Contradiction {
-        /// The file.
-        path: PathBuf,
-        /// The field.
-        field: String,
-        /// What is wrong.
-        fault: String,
-    },
 }
 
 /// The result of one policy.
@@ -169,21 +134,20 @@ impl ResultFile {
     /// # Errors
     ///
     /// The file cannot be read, has another layout, or has lists of another length than its checkpoints.
-    pub fn read(path: &Path) -> Result<Self, ReadError> {
+    pub fn read(path: &Path) -> Result<Self, Error> {
         #[derive(Deserialize)]
         struct Head {
             schema: u64,
         }
-        let text = read_file(path, "a result.json")?;
-        let no_result = |error| ReadError::NoResult { path: path.to_owned(), error };
-        let Head { schema } = serde_json::from_slice(&text).map_err(no_result)?;
+        let (file, text) = (path.display().to_string(), read_file(path, "a result.json")?);
+        let Head { schema } = read_json(&file, &text, "a result.json")?;
         if schema != u64::from(SCHEMA) {
-            return Err(ReadError::Schema { path: path.to_owned(), found: schema });
+            return Err(Error::whole_file(&file, format!("schema: {schema} found: expected {SCHEMA}")));
         }
-        let result: Self = serde_json::from_slice(&text).map_err(no_result)?;
+        let result: Self = read_json(&file, &text, "a result.json")?;
         match result.contradiction() {
             None => Ok(result),
-            Some((field, fault)) => Err(ReadError::Contradiction { path: path.to_owned(), field, fault }),
+            Some((field, fault)) => Err(Error::whole_file(&file, format!("{field}: {fault}"))),
         }
     }
 

@@ -4,7 +4,8 @@ use crate::journal::{Belongs, JOURNAL, Journal, JournalError};
 use crate::manifest::{Manifest, Moment, Program};
 use crate::observer::{Observer, Silent};
 use crate::output::{MANIFEST, OutputDir, RUNS, SPEC};
-use crate::part::{PART, PartError, PartFile, Parts};
+use crate::part::{PART, PartFile, Parts};
+use crate::path_error::PathError;
 use crate::play::{PlayRequest, Played, play};
 use crate::run_error::RunError;
 use crate::runs::{Layout, Sequence};
@@ -391,7 +392,8 @@ impl<'a> ResultDir<'a> {
         names.extend(claim.keep_runs.then_some(RUNS));
         if let Some(part) = PartFile::read(dir)? {
             let (shard, name) = (part.shard, part.name);
-            return Err(PartError::NotWhole { dir: dir.to_owned(), shard, name }.into());
+            let remedy = "join it with `click-bandits merge`, or give another directory";
+            return Err(PathError::new(dir, format!("holds shard {shard} of {name:?}: {remedy}")).into());
         }
         let output = OutputDir::claim(dir, &canonical, runner.experiment.name(), &names)?;
         if let Some(parts) = claim.parts {

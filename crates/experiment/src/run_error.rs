@@ -1,8 +1,7 @@
 //! Errors of running an experiment.
 
 use crate::journal::JournalError;
-use crate::output::OutputError;
-use crate::part::PartError;
+use crate::path_error::PathError;
 use spec::models::EnterError;
 
 /// Why an experiment cannot be run, or its result cannot be written.
@@ -38,9 +37,6 @@ pub enum RunError {
     /// A contender of the caller cannot be played in parts.
     #[error("contender {0:?} of this program cannot be played in parts: only policies of the catalogue can")]
     OwnPart(String),
-    /// A part of an experiment cannot be used.
-    #[error(transparent)]
-    Part(#[from] PartError),
     /// The runs cannot be recorded or read.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -50,9 +46,9 @@ pub enum RunError {
     /// A table cannot be written.
     #[error("writing a table: {0}")]
     Table(#[from] csv::Error),
-    /// The directory cannot be used.
+    /// A directory, or a part of an experiment in it, cannot be used.
     #[error(transparent)]
-    Output(#[from] OutputError),
+    Path(#[from] PathError),
 }
 
 impl RunError {

@@ -8,6 +8,7 @@
 
 use super::error::JournalError;
 use super::frame;
+use crate::path_error::PathError;
 use documents::{TemporaryFile, names_and_identity, open_regular, sync_dir_of};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -124,7 +125,7 @@ impl JournalFile {
         let (names, identity) = names_and_identity(&found);
         let named = fs::symlink_metadata(&self.path).map(|named| names_and_identity(&named).1);
         if found.len() != self.written || named.ok() != Some(identity) {
-            return Err(JournalError::Changed(self.path.clone()));
+            return Err(JournalError::changed(&self.path));
         }
         if names > 1 {
             let mut file = &*self.file;
@@ -243,7 +244,7 @@ impl JournalFile {
             read.map_err(JournalError::system(&self.path, "cannot be read"))?;
             for place in places {
                 if !place.of(&content).is_some_and(|record| place.is_sound(record)) {
-                    return Err(JournalError::Changed(self.path.clone()));
+                    return Err(JournalError::changed(&self.path));
                 }
             }
             self.loaded = Some(content);
@@ -258,7 +259,7 @@ impl JournalFile {
         buffer: &'a mut Vec<u8>,
     ) -> Result<&'a [u8], JournalError> {
         self.flush()?;
-        let changed = || JournalError::Changed(self.path.clone());
+        let changed = || JournalError::changed(&self.path);
         if let Some(loaded) = &self.loaded {
             return place.of(loaded).ok_or_else(changed);
         }
@@ -282,7 +283,7 @@ fn lock_to_write(path: &Path) -> Result<File, JournalError> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             let dir = path.parent().and_then(Path::parent).unwrap_or(path);
-            Err(JournalError::InUse(dir.to_owned()))
+            Err(PathError::in_use(dir).into())
         }
         // The journal says that the file system has no locks.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
@@ -300,10 +301,17 @@ fn scan(
 ) -> Result<u64, JournalError> {
     let mut reader = BufReader::with_capacity(1 << 18, file);
     let system = || JournalError::system(path, "cannot be read");
-    let damaged = |offset, fault| JournalError::Damaged { path: path.to_owned(), offset, fault };
+    let damaged = |offset, fault: &str| JournalError::damaged(path, offset, fault);
     let (found, mut place) = read_head(path, &mut reader)?;
     if found != *head {
-        return Err(JournalError::Foreign { path: path.to_owned(), label: found.label });
+        let label = found.label;
+        return Err(JournalError::new(
+            path,
+            format!(
+                "has runs of {label:?} that were played by another program, or on other users, rounds or \
+                 seed: restore the file"
+            ),
+        ));
     }
     let mut bytes = Vec::new();
     while place < length {
@@ -313,13 +321,13 @@ fn scan(
             bytes.clear();
             reader.read_to_end(&mut bytes).map_err(system())?;
             if frame::is_within(&bytes, longest) {
-                return Err(damaged(place, "a record that is not whole stands before others".to_owned()));
+                return Err(damaged(place, "a record that is not whole stands before others"));
             }
             break;
         };
         let begin = place + frame::HEAD as u64;
         each(Place::new(begin, content, sum), content)
-            .map_err(|fault| damaged(place, format!("a run {fault}")))?;
+            .map_err(|fault| damaged(place, &format!("a run {fault}")))?;
         place = begin + content.len() as u64;
     }
     Ok(place)
@@ -327,8 +335,7 @@ fn scan(
 
 /// Reads the beginning of a file; returns it and its number of bytes.
 fn read_head(path: &Path, reader: &mut impl Read) -> Result<(FileHead, u64), JournalError> {
-    let damaged =
-        |fault: &str| JournalError::Damaged { path: path.to_owned(), offset: 0, fault: fault.to_owned() };
+    let damaged = |fault: &str| JournalError::damaged(path, 0, fault);
     let mut format = [0; FORMAT.len()];
     let mut bytes = Vec::new();
     let read = reader.read_exact(&mut format).and_then(|()| {

@@ -111,7 +111,7 @@ impl Recorder<'_> {
             return Err(error);
         }
         let record = played.map_err(|error| match files {
-            Some(files) if error != StateError::Stopped => files.fault(run, error.to_string()),
+            Some(files) if error != StateError::Stopped => files.fault(run, &error.to_string()),
             _ => JournalError::Run(error.to_string()),
         })?;
         keeper.report(true);

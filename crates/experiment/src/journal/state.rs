@@ -73,7 +73,7 @@ impl StateFiles {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(JournalError::system(&path, "cannot be read")(error)),
         };
-        let wrong = |fault: &str| JournalError::State { path: path.clone(), fault: fault.to_owned() };
+        let wrong = |fault: &str| self.fault(run, fault);
         let framed =
             bytes.strip_prefix(FORMAT).ok_or_else(|| wrong("not a state, or one of another version"))?;
         let content = frame::read(framed, usize::MAX)
@@ -95,8 +95,8 @@ impl StateFiles {
     }
 
     /// An error in the content of a state.
-    pub(crate) fn fault(&self, run: u64, fault: String) -> JournalError {
-        JournalError::State { path: self.path(run), fault }
+    pub(crate) fn fault(&self, run: u64, fault: &str) -> JournalError {
+        JournalError::new(self.path(run), format!("{fault}: move it away to begin this run again"))
     }
 
     /// Removes the state of a run, which is recorded.
