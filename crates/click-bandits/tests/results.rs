@@ -369,7 +369,7 @@ fn a_directory_without_a_finished_result_is_refused_with_its_kind() {
     fs::remove_file(dir.path().join("out/result.json")).expect("removed");
     let (_, message) = refused(dir.path(), &["export", "out"]);
     assert!(
-        message.contains("out: is not finished: `simulate` with the same experiment and --out goes on"),
+        message.contains("out: is not finished: `simulate` with the same experiment and directory goes on"),
         "{message}"
     );
 }

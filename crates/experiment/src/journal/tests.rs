@@ -340,14 +340,14 @@ fn parts_that_do_not_belong_together_are_refused_by_name() {
         message.replace(&top.path().display().to_string(), "TOP")
     };
     let of = |indices: &[usize]| indices.iter().map(|&index| dirs[index].clone()).collect::<Vec<_>>();
-    assert_eq!(refused(&of(&[0])), "runs 5 to 8 of \"small\" are in none of the parts");
-    assert_eq!(refused(&of(&[2, 1])), "runs 3 to 4 of \"small\" are in none of the parts");
-    assert_eq!(refused(&of(&[1])), "runs 1 to 4 of \"small\" are in none of the parts");
-    let twice = "TOP/1-2 (shard 1/2) and TOP/1-2 (shard 1/2) both have run 1: leave one of them out";
+    assert!(refused(&of(&[0])).ends_with(": runs 5 to 8 of \"small\" are in none of the parts"));
+    assert!(refused(&of(&[2, 1])).ends_with(": runs 3 to 4 of \"small\" are in none of the parts"));
+    assert!(refused(&of(&[1])).ends_with(": runs 1 to 4 of \"small\" are in none of the parts"));
+    let twice = "TOP/1-2: shard 1/2 and shard 1/2 in TOP/1-2 both have run 1: leave one of them out";
     assert_eq!(refused(&of(&[0, 1, 0])), twice);
-    let overlap = "TOP/2-2 (shard 2/2) and TOP/3-4 (shard 3/4) both have run 5: leave one of them out";
+    let overlap = "TOP/2-2: shard 2/2 and shard 3/4 in TOP/3-4 both have run 5: leave one of them out";
     assert!(
-        [overlap, "TOP/3-4 (shard 3/4) and TOP/2-2 (shard 2/2) both have run 5: leave one of them out"]
+        [overlap, "TOP/3-4: shard 3/4 and shard 2/2 in TOP/2-2 both have run 5: leave one of them out"]
             .contains(&refused(&of(&[0, 1, 3])).as_str())
     );
     assert!(
@@ -381,7 +381,7 @@ fn parts_that_do_not_belong_together_are_refused_by_name() {
     fs::write(&file, whole).unwrap();
     let _held = super::lock(&dirs[1].join(JOURNAL)).unwrap();
     let message = merge(&experiment, &of(&[0, 1]), &out).unwrap_err().to_string();
-    assert!(message.ends_with("/2-2: another run writes here: wait until it is done"), "{message}");
+    assert!(message.contains("/2-2: another run writes here: wait until it is done"), "{message}");
 }
 
 #[test]
