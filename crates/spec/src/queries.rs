@@ -9,18 +9,17 @@
 //! { "7": { "thetas": [0.05, 0.03], "kappas": [1.0, 0.5] } }
 //! ```
 //!
-//! Both forms accept both spellings of the two keys. If the text is not JSON, an error reads `FILE:LINE:COLUMN: what is wrong`; otherwise
-//! `FILE: PATH: what is wrong`, with a path such as `$[3].theta[0]`.
+//! Both forms accept both spellings of the two keys.
 
-mod json;
-
-use self::json::Json;
 use click_models::PositionBased;
 use confidence::Probability;
-use documents::names::{MAX_TITLE, has_invisible};
-use documents::toml_reader::{Error, Location, read_file};
+use documents::names::title_fault;
+use documents::toml_reader::{Error, read_file};
 use documents::{read_json, sha256};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::Path;
 
 /// Queries and their source.
@@ -38,14 +37,18 @@ pub struct Queries {
 }
 
 /// A query's parameters.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a query")]
 struct Query {
     name: String,
-    /// Its place in the file, for messages.
-    place: String,
+    #[serde(rename = "theta", alias = "thetas")]
     attraction: Vec<Probability>,
+    #[serde(rename = "kappa", alias = "kappas")]
     examination: Vec<Probability>,
 }
+
+/// The two forms of a file, for messages.
+const FORMS: &str = "[{\"name\": .., \"theta\": [..], \"kappa\": [..]}, ..] or {NAME: {\"theta\": [..], \"kappa\": [..]}, ..}";
 
 /// A query of a log: its fitted attractions, and what the log says of the fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,7 +77,18 @@ impl Queries {
 
     fn from_bytes(file: &str, bytes: &[u8]) -> Result<Self, Error> {
         let sha256 = sha256(bytes);
-        let list = Reader { file }.queries(&read_json(file, bytes, "JSON")?)?;
+        let Content(list) = read_json(file, bytes, FORMS)?;
+        let mut names = BTreeSet::new();
+        let fault = list.iter().find_map(|query| {
+            let is_new = names.insert(&query.name);
+            let twice = || "is already given: expected another name".to_owned();
+            let fault = fault_of(query).or_else(|| (!is_new).then(twice))?;
+            Some(format!("query {:?}: {fault}", query.name))
+        });
+        let none = || list.is_empty().then(|| format!("no queries: expected {FORMS}"));
+        if let Some(fault) = fault.or_else(none) {
+            return Err(Error::whole_file(file, fault));
+        }
         Ok(Self { file: file.to_owned(), sha256, list, ..Self::default() })
     }
 
@@ -90,7 +104,6 @@ impl Queries {
         for (query, users) in queries {
             all.list.push(Query {
                 name: query.name.clone(),
-                place: format!("query {}", query.name),
                 attraction: users.attraction().to_vec(),
                 examination: users.examination().to_vec(),
             });
@@ -132,141 +145,64 @@ impl Queries {
     ) -> Result<Vec<(String, M)>, Error> {
         let user = |query: &Query| {
             let model = build(query.attraction.clone(), query.examination.clone())
-                .map_err(|error| Reader { file: &self.file }.error(&query.place, &error.to_string()))?;
+                .map_err(|error| Error::whole_file(&self.file, format!("query {:?}: {error}", query.name)))?;
             Ok((query.name.clone(), model))
         };
         self.list.iter().map(user).collect()
     }
 }
 
-/// Reads queries from JSON. Errors name the file and the place.
-#[derive(Debug, Clone, Copy)]
-struct Reader<'a> {
-    file: &'a str,
+/// The queries of a file, in its order.
+struct Content(Vec<Query>);
+
+/// A query without its name.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a query without its name")]
+struct Parameters {
+    #[serde(alias = "thetas")]
+    theta: Vec<Probability>,
+    #[serde(alias = "kappas")]
+    kappa: Vec<Probability>,
 }
 
-/// The two forms of a file, for messages.
-const FORMS: &str = "[{\"name\": .., \"theta\": [..], \"kappa\": [..]}, ..] or {NAME: {\"theta\": [..], \"kappa\": [..]}, ..}";
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Forms)
+    }
+}
 
-impl Reader<'_> {
-    fn queries(self, json: &Json) -> Result<Vec<Query>, Error> {
-        let mut queries: Vec<Query> = Vec::new();
-        let mut names = BTreeSet::new();
-        let mut push = |query: Query| {
-            if !names.insert(query.name.clone()) {
-                let message = format!("query {:?} is already given: expected another name", query.name);
-                return Err(self.error(&query.place, &message));
-            }
+/// The two forms of a file.
+struct Forms;
+
+impl<'de> Visitor<'de> for Forms {
+    type Value = Content;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("queries")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Content, A::Error> {
+        let mut queries = Vec::new();
+        while let Some(query) = entries.next_element()? {
             queries.push(query);
-            Ok(())
-        };
-        match json {
-            Json::List(list) => {
-                for (index, entry) in list.iter().enumerate() {
-                    let path = format!("$[{index}]");
-                    push(self.query(path, entry, None)?)?;
-                }
-            }
-            Json::Map(map) => {
-                for (name, entry) in map {
-                    let path = format!("$[{name:?}]");
-                    push(self.query(path, entry, Some(name))?)?;
-                }
-            }
-            other => {
-                return Err(self.error("$", &format!("{} found: expected {FORMS}", other.describe())));
-            }
         }
-        if queries.is_empty() {
-            Err(self.error("$", &format!("no queries: expected {FORMS}")))
-        } else {
-            Ok(queries)
-        }
+        Ok(Content(queries))
     }
 
-    /// Reads a query. `name` is its key in a map; without one the query has a key `name`.
-    fn query(self, place: String, json: &Json, name: Option<&str>) -> Result<Query, Error> {
-        let path = place.as_str();
-        let Json::Map(entries) = json else {
-            return Err(self.error(path, &format!("{} found: expected a query, {FORMS}", json.describe())));
-        };
-        let known: &[&str] = match name {
-            Some(_) => &["theta", "thetas", "kappa", "kappas"],
-            None => &["name", "theta", "thetas", "kappa", "kappas"],
-        };
-        for (index, (key, _)) in entries.iter().enumerate() {
-            if !known.contains(&key.as_str()) {
-                return Err(self.error(path, &format!("unknown key {key:?}: known are {}", known.join(", "))));
-            }
-            let same = |other: &str| other.trim_end_matches('s') == key.trim_end_matches('s');
-            if entries[..index].iter().any(|(other, _)| same(other)) {
-                return Err(self.error(&format!("{path}.{key}"), "is already given: expected it once"));
-            }
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Content, A::Error> {
+        let mut queries = Vec::new();
+        while let Some((name, Parameters { theta, kappa })) = entries.next_entry()? {
+            queries.push(Query { name, attraction: theta, examination: kappa });
         }
-        let name = match name {
-            Some(name) => self.name(path, name)?,
-            None => match entries.iter().find(|(key, _)| key == "name") {
-                Some((_, Json::Text(name))) => self.name(&format!("{path}.name"), name)?,
-                Some((_, other)) => {
-                    let message = format!("{} found: expected a string", other.describe());
-                    return Err(self.error(&format!("{path}.name"), &message));
-                }
-                None => return Err(self.error(path, "no \"name\": expected what the query is called")),
-            },
-        };
-        let attraction = self.probabilities(path, entries, ["theta", "thetas"], "item")?;
-        let examination = self.probabilities(path, entries, ["kappa", "kappas"], "position")?;
-        Ok(Query { name, place, attraction, examination })
+        Ok(Content(queries))
     }
+}
 
-    /// Checks the name of a query, which tables will show.
-    fn name(self, path: &str, name: &str) -> Result<String, Error> {
-        let fault = if name.trim().is_empty() || name.trim() != name {
-            "the name is empty, or begins or ends with a space"
-        } else if has_invisible(name) {
-            "the name has a line break, a control character or one that cannot be seen"
-        } else if name.chars().count() > MAX_TITLE {
-            "the name is longer than 100 characters"
-        } else {
-            return Ok(name.to_owned());
-        };
-        Err(self.error(path, &format!("{fault}: expected one line of text")))
-    }
-
-    /// Reads the list under one of two keys.
-    fn probabilities(
-        self,
-        path: &str,
-        entries: &[(String, Json)],
-        keys: [&str; 2],
-        each: &str,
-    ) -> Result<Vec<Probability>, Error> {
-        let Some((key, list)) = entries.iter().find(|(key, _)| keys.contains(&key.as_str())) else {
-            let message = format!("no {:?}: expected a list of probabilities, one for each {each}", keys[0]);
-            return Err(self.error(path, &message));
-        };
-        let path = format!("{path}.{key}");
-        let Json::List(list) = list else {
-            let message = format!("{} found: expected a list of probabilities", list.describe());
-            return Err(self.error(&path, &message));
-        };
-        if list.is_empty() {
-            return Err(self.error(&path, &format!("no entries: expected a probability for each {each}")));
-        }
-        let entry = |(index, entry): (usize, &Json)| {
-            let value = if let Json::Number(number) = entry { *number } else { f64::NAN };
-            Probability::new(value).map_err(|_| {
-                let message =
-                    format!("{} is not a probability: expected a number from 0 to 1", entry.describe());
-                self.error(&format!("{path}[{index}]"), &message)
-            })
-        };
-        list.iter().enumerate().map(entry).collect()
-    }
-
-    fn error(self, path: &str, message: &str) -> Error {
-        Location::new(self.file, 0, 0, path).error(message)
-    }
+/// What is wrong with a query, which tables will show; `None` if nothing is.
+fn fault_of(query: &Query) -> Option<String> {
+    let is_empty = query.attraction.is_empty() || query.examination.is_empty();
+    let fault = || "no entries: expected a probability for each item and position".to_owned();
+    title_fault(&query.name).or_else(|| is_empty.then(fault))
 }
 
 #[cfg(test)]
