@@ -23,7 +23,7 @@ use std::ops::RangeInclusive;
 ///
 /// ```
 /// use click_models::PositionBased;
-/// use experiment::{Experiment, Instances};
+/// use spec::{Experiment, Instances};
 ///
 /// let users = PositionBased::from_values(&[0.45, 0.35, 0.25], &[0.9, 0.6])?;
 /// let experiment = Experiment::builder("pbm-small", Instances::of([users]))

@@ -13,7 +13,7 @@ use confidence::Probability;
 use contenders::Entrant;
 use documents::sha256;
 use policies::catalogue::PolicySpec;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use sim::Assignment;
 
 /// The canonical form and its hashes.
@@ -49,14 +49,14 @@ impl Canonical {
     ///
     /// Never: every value of an experiment can be written as JSON.
     pub fn of<'a>(experiment: &'a Experiment, own: impl Iterator<Item = &'a str>) -> Self {
-        let json = to_json(&Form { experiment, own: own.collect() });
+        let json = to_json(&Form::of(experiment, own));
         let policy = |entry: &Entrant| {
             let json = to_json(&Policy::of(entry));
             CanonicalPolicy { label: entry.label.clone(), sha256: sha256(json.as_bytes()), json }
         };
         Self {
             identity: sha256(json.as_bytes()),
-            base: sha256(to_json(&Base(experiment)).as_bytes()),
+            base: sha256(to_json(&Base::of(experiment)).as_bytes()),
             policies: experiment.policies.iter().map(policy).collect(),
             json,
         }
@@ -87,53 +87,61 @@ fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("an experiment has only finite numbers and text")
 }
 
-/// The number of runs that share a draw of users, if there are several.
-fn shared_draws(experiment: &Experiment) -> Option<u64> {
-    Some(experiment.runs_per_draw()).filter(|&runs| runs > 1)
-}
-
-/// How blocks of runs take several instances: in an order that is drawn. Before, each run drew its instance.
-fn order_of_instances(experiment: &Experiment) -> Option<&'static str> {
-    let is_drawn = experiment.assignment == Assignment::Drawn && experiment.instances.count() > 1;
-    is_drawn.then_some("drawn blocks")
-}
-
+/// Everything that the result of an experiment depends on.
+#[derive(Serialize)]
 struct Form<'a> {
-    experiment: &'a Experiment,
-    own: Vec<&'a str>,
+    name: &'a str,
+    task: Task,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    horizon: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_steps: Option<u64>,
+    runs: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs_per_instance: Option<u64>,
+    seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checkpoints: Option<&'a [u64]>,
+    model: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    posterior: Option<&'a str>,
+    #[serde(flatten)]
+    users: Users,
+    policies: Vec<Policy<'a>>,
 }
 
-impl Serialize for Form<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Fields<'a> {
-            name: &'a str,
-            task: Task,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            horizon: Option<u64>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            max_steps: Option<u64>,
-            runs: u64,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            runs_per_instance: Option<u64>,
-            seed: u64,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            checkpoints: Option<&'a [u64]>,
-            model: &'static str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            posterior: Option<&'a str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            runs_per_draw: Option<u64>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            order_of_instances: Option<&'static str>,
-            instances: Vec<CanonicalInstance>,
-            policies: Vec<Policy<'a>>,
-        }
+/// Everything that the runs of one policy depend on, except for the policy.
+#[derive(Serialize)]
+struct Base<'a> {
+    name: &'a str,
+    task: Task,
+    horizon: u64,
+    instances_in_turn: bool,
+    seed: u64,
+    checkpoints: &'a [u64],
+    model: &'static str,
+    posterior: Option<&'a str>,
+    #[serde(flatten)]
+    users: Users,
+}
 
-        let experiment = self.experiment;
+/// The users that runs meet.
+#[derive(Serialize)]
+struct Users {
+    /// The number of runs that share a draw of users, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs_per_draw: Option<u64>,
+    /// How blocks of runs take several instances: in an order that is drawn. Before, each run drew
+    /// its instance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order_of_instances: Option<&'static str>,
+    instances: Vec<CanonicalInstance>,
+}
+
+impl<'a> Form<'a> {
+    fn of(experiment: &'a Experiment, own: impl Iterator<Item = &'a str>) -> Self {
         let of_catalogue = experiment.policies.iter().map(Policy::of);
-        let own = self.own.iter().map(|label| Policy::Own { label, policy: OWN });
-        Fields {
+        Self {
             name: &experiment.name,
             task: experiment.task,
             horizon: experiment.fixed_horizon(),
@@ -144,39 +152,15 @@ impl Serialize for Form<'_> {
             checkpoints: (experiment.task == Task::Regret).then_some(experiment.checkpoints.as_slice()),
             model: experiment.instances.model().name,
             posterior: experiment.instances.posterior().map(|file| file.file().sha256.as_str()),
-            runs_per_draw: shared_draws(experiment),
-            order_of_instances: order_of_instances(experiment),
-            instances: experiment.instances.parameters().into_iter().map(CanonicalInstance).collect(),
-            policies: of_catalogue.chain(own).collect(),
+            users: Users::of(experiment),
+            policies: of_catalogue.chain(own.map(|label| Policy::Own { label, policy: OWN })).collect(),
         }
-        .serialize(serializer)
     }
 }
 
-/// Everything that the runs of one policy depend on, except for the policy.
-struct Base<'a>(&'a Experiment);
-
-impl Serialize for Base<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Fields<'a> {
-            name: &'a str,
-            task: Task,
-            horizon: u64,
-            instances_in_turn: bool,
-            seed: u64,
-            checkpoints: &'a [u64],
-            model: &'static str,
-            posterior: Option<&'a str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            runs_per_draw: Option<u64>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            order_of_instances: Option<&'static str>,
-            instances: Vec<CanonicalInstance>,
-        }
-
-        let experiment = self.0;
-        Fields {
+impl<'a> Base<'a> {
+    fn of(experiment: &'a Experiment) -> Self {
+        Self {
             name: &experiment.name,
             task: experiment.task,
             horizon: experiment.horizon,
@@ -185,11 +169,20 @@ impl Serialize for Base<'_> {
             checkpoints: &experiment.checkpoints,
             model: experiment.instances.model().name,
             posterior: experiment.instances.posterior().map(|file| file.file().sha256.as_str()),
-            runs_per_draw: shared_draws(experiment),
-            order_of_instances: order_of_instances(experiment),
-            instances: experiment.instances.parameters().into_iter().map(CanonicalInstance).collect(),
+            users: Users::of(experiment),
         }
-        .serialize(serializer)
+    }
+}
+
+impl Users {
+    fn of(experiment: &Experiment) -> Self {
+        let instances = &experiment.instances;
+        let is_drawn = experiment.assignment == Assignment::Drawn && instances.count() > 1;
+        Self {
+            runs_per_draw: Some(experiment.runs_per_draw()).filter(|&runs| runs > 1),
+            order_of_instances: is_drawn.then_some("drawn blocks"),
+            instances: instances.parameters().into_iter().map(CanonicalInstance).collect(),
+        }
     }
 }
 

@@ -83,29 +83,19 @@ use std::path::Path;
 pub const HORIZONS: RangeInclusive<u64> = 1..=1 << 53;
 /// The maximal number of rounds of all runs of a policy: sums over runs are exact up to this bound.
 const MAX_ROUNDS: u64 = 1 << 53;
+
 /// An experiment: users, policies, horizon and number of runs.
 #[derive(Debug, Clone)]
 pub struct Experiment {
-    /// Name, valid as a file name.
     pub(crate) name: String,
-    /// What a run measures and when it ends.
     pub(crate) task: Task,
-    /// Rounds of a run, at least 1. If policies stop by themselves, the maximal number (`max_steps` in files).
     pub(crate) horizon: u64,
-    /// Independent runs of each policy, at least 1.
     pub(crate) runs: u64,
-    /// Which instance a run plays on.
     pub(crate) assignment: Assignment,
-    /// Master seed.
     pub(crate) seed: u64,
-    /// 1-based rounds after which results are recorded, strictly increasing; the last one is the horizon. Empty if runs end with an
-    /// answer.
     pub(crate) checkpoints: Vec<u64>,
-    /// Users; every run plays on one instance. Empty while data are missing, and then the experiment cannot be run.
     pub(crate) instances: Instances,
-    /// Whether the users come from data given by the caller.
     pub(crate) takes_data: bool,
-    /// Policies in the order of the file, with unique labels.
     pub(crate) policies: Vec<Entrant>,
     /// The rule that gave the checkpoints; another horizon applies it again.
     pub(crate) schedule: Schedule,

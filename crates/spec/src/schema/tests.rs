@@ -167,7 +167,7 @@ const INSTANCE: &str =
 const SHARED_USERS: &str = concat!(
     "[users]\nmodel = \"pbm\"\nruns-per-draw = 3\nposterior = '",
     env!("CARGO_MANIFEST_DIR"),
-    "/src/spec/tests/parameters.json'\n"
+    "/src/experiment/tests/parameters.json'\n"
 );
 /// A policy that assumes a list on users of cells.
 const RANK_ONE_READ_AS: &str = "\"rank-one\"\nrows = [0.5]\ncolumns = [0.5]\n[[policies]]\npolicy = \"pbm-ucb\"\n\
