@@ -37,14 +37,13 @@ pub use suggest::closest;
 pub use values::FromToml;
 
 use crate::byte_order_mark::BYTE_ORDER_MARK;
-use serde::de::DeserializeOwned;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toml::de::{DeTable, DeValue};
 
 /// A file's name and text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -237,96 +236,6 @@ impl<'doc> Table<'doc> {
         collect(unknown.map(refuse))
     }
 
-    /// Reads a variant of the enum `T`. The key `tag` names the variant; the keys that were not asked for before are its fields.
-    /// `variants` has the names of all variants, each with those of its fields.
-    ///
-    /// # Errors
-    ///
-    /// An unknown name or field, or a value that `T` refuses. The message lists the known names, and names the one that was probably meant.
-    pub fn variant<T: DeserializeOwned>(
-        &self,
-        tag: &str,
-        kind: &str,
-        variants: &[(&str, &'static [&'static str])],
-    ) -> Result<T, Error> {
-        let others = self.asked.borrow().clone();
-        let name: Field<'doc> = self.required(tag)?;
-        let fields = choice(&name, variants, kind)?;
-        let variant: String = name.get()?;
-        self.know(fields);
-        let mut faults = Faults::default();
-        faults.keep(self.finish());
-
-        // The variant with these fields only, and with the field `replaced` as an empty string.
-        let tagged = |only: &[&str], replaced: Option<&str>| {
-            let mut values = DeTable::new();
-            for (key, value) in self.entries {
-                let name = &**key.get_ref();
-                if name != tag && !others.contains(name) && only.contains(&name) {
-                    let value = if replaced == Some(name) {
-                        Spanned::new(value.span(), DeValue::String("".into()))
-                    } else {
-                        value.clone()
-                    };
-                    values.insert(key.clone(), value);
-                }
-            }
-            let mut tagged = DeTable::new();
-            let values = Spanned::new(self.span.clone(), DeValue::Table(values));
-            tagged.insert(Spanned::new(name.value.span(), variant.clone().into()), values);
-            Spanned::new(self.span.clone(), DeValue::Table(tagged))
-        };
-        let read = |only: &[&str], replaced| T::deserialize(ValueDeserializer::from(tagged(only, replaced)));
-        let explain = |only: &[&str], error: &toml::de::Error| {
-            let key = error.span().and_then(|span| self.key_at(&span));
-            // Serde lists the expected names only for a string that is none of them. So a value of another type is read again as a string.
-            let field = key.and_then(|key| self.field(key)).filter(|field| !field.value.get_ref().is_str());
-            let names = key.and_then(|key| suggest::known_names(read(only, Some(key)).err()?.message()));
-            match field.zip(names) {
-                Some((field, names)) => field.wrong_type(&names),
-                None => self.of_serde(&name, error),
-            }
-        };
-        let value = match read(fields, None) {
-            Ok(value) => Some(value),
-            Err(error) => {
-                faults.add(explain(fields, &error));
-                // Serde stops at the first wrong value. The others are found one by one.
-                let first = error.span().and_then(|span| self.key_at(&span));
-                for &key in fields.iter().filter(|&&key| first.is_some() && first != Some(key)) {
-                    let wrong = read(&[key], None)
-                        .err()
-                        .filter(|error| error.span().is_some_and(|span| self.key_at(&span) == Some(key)));
-                    if let Some(error) = wrong {
-                        faults.add(explain(&[key], &error));
-                    }
-                }
-                None
-            }
-        };
-        faults.end()?;
-        value.ok_or_else(|| name.error(format!("the {kind} cannot be read")))
-    }
-
-    /// Turns a serde error into an error with a place: at the key that it concerns, otherwise at the tag.
-    fn of_serde(&self, tag: &Field<'doc>, error: &toml::de::Error) -> Error {
-        let message = suggest::plain_serde_message(error.message());
-        let Some(span) = error.span() else { return tag.error(message) };
-        match self.key_at(&span) {
-            Some(key) => self.source.location(&span, &self.path_of(key)).error(message),
-            None => tag.error(message),
-        }
-    }
-
-    /// The key whose entry contains a place.
-    fn key_at(&self, span: &Range<usize>) -> Option<&'doc str> {
-        let covers = |(key, value): &(&Spanned<_>, &Spanned<DeValue<'_>>)| {
-            key.span().start <= span.start && span.start < value.span().end.max(value.span().start + 1)
-        };
-        let (key, _) = self.entries.iter().filter(covers).max_by_key(|(key, _)| key.span().start)?;
-        Some(&**key.get_ref())
-    }
-
     /// An error about the table as a whole.
     pub fn error(&self, message: impl Into<String>) -> Error {
         self.location().error(message)
@@ -447,7 +356,8 @@ impl<'doc> Field<'doc> {
         Path::new(&self.source.file).parent().unwrap_or(Path::new(""))
     }
 
-    fn wrong_type(&self, expected: &str) -> Error {
+    /// An error about a value that is not what is expected.
+    pub fn wrong_type(&self, expected: &str) -> Error {
         self.error(format!("{} found: expected {expected}", self.describe()))
     }
 }

@@ -25,7 +25,8 @@ pub(super) fn result(
     let draws = sum_up.draws(runs);
     let last = checkpoints.len().saturating_sub(1);
     let end = |policy| Ok(draws.mean_and_error(&runs.column(policy, Quantity::Regret, last)?).mean);
-    let pairs = sum_up.pairs_of_curves(&(0..runs.n_policies()).map(end).collect::<Result<Vec<_>, JournalError>>()?);
+    let pairs =
+        sum_up.pairs_of_curves(&(0..runs.n_policies()).map(end).collect::<Result<Vec<_>, JournalError>>()?);
     let mut spreads = vec![Spreads::default(); runs.n_policies()];
     let mut differences = vec![(MeanSe::default(), None); pairs.len()];
     let column = (runs.n_policies() * runs.n_runs() * size_of::<f64>()).max(1);

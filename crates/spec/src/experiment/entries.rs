@@ -10,9 +10,10 @@ use confidence::Probability;
 use contenders::{Entrant, FittedPriors, LoggedLists};
 use documents::names::{read_title, unique};
 use documents::number::counted;
-use documents::toml_reader::{Error, Faults, Field, Location, Table, choice, collect};
+use documents::toml_reader::{Error, Faults, Field, Location, Table, choice, collect, one_of};
 use itertools::Itertools as _;
-use policies::catalogue::{Family, Limit, PolicySpec, Protocol, find, rows};
+use policies::catalogue::{Family, Kind, Limit, ParameterRow, PolicySpec, Protocol, Row, find, rows};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Reads the policies of an experiment. Without the users or the task, because they have errors, what depends on them is not checked.
@@ -42,8 +43,7 @@ fn read_policy(
     // Keys of one policy: of others they are unknown.
     let takes_prior = name.as_deref().and_then(find).is_some_and(|row| has_prior(&row.spec()));
     let priors = takes_prior.then(|| [table.field("prior"), table.field("prior_file")]);
-    let policies: Vec<_> = rows().iter().map(|row| (row.name, row.parameter_names)).collect();
-    let spec = faults.keep(table.variant::<PolicySpec>("policy", "policy", &policies));
+    let spec = faults.keep(read_spec(table));
     // Without a label the policy is named after itself, so an error about its name points at `policy`.
     let location = label.as_ref().or(policy.as_ref()).map(Field::location);
     let label = match &label {
@@ -93,6 +93,41 @@ fn read_policy(
     }
     faults.end()?;
     entry.ok_or_else(|| table.error("incomplete"))
+}
+
+/// Reads a policy with its parameters. Other keys that it may have were asked for before.
+fn read_spec(table: &Table<'_>) -> Result<PolicySpec, Error> {
+    let policy: Field<'_> = table.required("policy")?;
+    let known: Vec<(&str, &Row)> = rows().iter().map(|row| (row.name, row)).collect();
+    let row = choice(&policy, &known, "policy")?;
+    let (mut faults, mut parameters) = (Faults::default(), Map::new());
+    for parameter in row.parameters {
+        let Some(field) = table.field(parameter.name) else { continue };
+        if let Some(value) = faults.keep(read_parameter(row, parameter, &field)) {
+            parameters.insert(parameter.name.to_owned(), value);
+        }
+    }
+    faults.keep(table.finish());
+    faults.end()?;
+    PolicySpec::from_parameters(row.name, &parameters).map_err(|error| policy.error(error.to_string()))
+}
+
+/// Reads a parameter of a policy.
+fn read_parameter(row: &Row, parameter: &ParameterRow, field: &Field<'_>) -> Result<Value, Error> {
+    let value = match parameter.kind {
+        Kind::Number(_) => Value::from(field.get::<f64>()?),
+        Kind::Choice(names) if field.get::<String>().is_ok() => Value::from(one_of(field, names, "value")?),
+        Kind::Choice(names) => {
+            let names = names.iter().map(|name| format!("{name:?}"));
+            return Err(field.wrong_type(&names.collect::<Vec<_>>().join(" or ")));
+        }
+        _ => Value::from(field.get::<u64>()?),
+    };
+    let alone = Map::from_iter([(parameter.name.to_owned(), value.clone())]);
+    match PolicySpec::from_parameters(row.name, &alone) {
+        Ok(_) => Ok(value),
+        Err(_) => Err(field.wrong_type(&parameter.kind.to_string())),
+    }
 }
 
 /// Reads the file that the key `lists` names.

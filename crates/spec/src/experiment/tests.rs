@@ -154,7 +154,7 @@ fn rising_examination_and_positions_beyond_the_list_are_refused() {
     );
     assert_eq!(
         error("position = 2", "position = -1"),
-        "spec.toml:20:12: policies[1].position: -1 found: expected an integer of at least 0"
+        "spec.toml:20:12: policies[1].position: -1 is negative: expected an integer of at least 0"
     );
     assert_eq!(
         error("position = 2", "position = 18446744073709551616"),
@@ -163,7 +163,7 @@ fn rising_examination_and_positions_beyond_the_list_are_refused() {
     );
     assert_eq!(
         error("position = 2", "position = 340282366920938463463374607431768211456"),
-        "spec.toml:20:12: policies[1].position: the number has too many digits for an integer"
+        "spec.toml:20:12: policies[1].position: 340282366920938463463374607431768211456 is too large: expected an integer of at most 18446744073709551615"
     );
     let wide = |n: usize| format!("[{}]", vec!["0.5"; n].join(", "));
     let many =

@@ -180,8 +180,7 @@ fn fresh_removes_nothing_but_the_runs_of_the_same_experiment() {
     }
     let before = contents(dir.path());
     let message = fresh(&own, dir.path()).unwrap_err();
-    let expected =
-        "DIR: has runs of another experiment (\"small\"): give another directory, or move DIR/journal away first";
+    let expected = "DIR: has runs of another experiment (\"small\"): give another directory, or move DIR/journal away first";
     assert_eq!(message, expected);
     let shard = Runner::new(&own).run_part(
         dir.path(),
@@ -222,7 +221,9 @@ fn a_linked_journal_is_refused_and_stays() {
     let before = contents(elsewhere.path());
     std::os::unix::fs::symlink(elsewhere.path().join(JOURNAL), dir.path().join(JOURNAL)).unwrap();
     assert!(error(&own, dir.path()).starts_with("DIR/journal: is a link: give another directory"));
-    assert!(fresh(&own, dir.path()).unwrap_err().starts_with("DIR/journal: is a link: give another directory"));
+    assert!(
+        fresh(&own, dir.path()).unwrap_err().starts_with("DIR/journal: is a link: give another directory")
+    );
     fs::remove_file(dir.path().join(JOURNAL)).unwrap();
     fs::create_dir(dir.path().join(JOURNAL)).unwrap();
     let file = files_of_runs(elsewhere.path()).remove(0);

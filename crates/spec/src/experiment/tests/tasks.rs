@@ -80,7 +80,7 @@ fn keys_and_policies_of_another_task_are_refused() {
         (
             "epsilon = 0.1",
             "epsilon = -0.1",
-            "spec.toml:14:11: policies[0].epsilon: -0.1 is not allowed here: expected a finite number that is not negative",
+            "spec.toml:14:11: policies[0].epsilon: -0.1 found: expected a number at least 0",
         ),
         ("epsilon = 0.1", "delta = 1", "spec.toml:14:9: policies[0].delta: "),
         (
