@@ -223,7 +223,7 @@ impl OutputDir {
                     return Err(unknown(format!("a {RESULT}, but no {MANIFEST}"), &[RESULT]));
                 }
                 let taken = names.iter().map(|name| dir.join(name)).find(|path| exists(path));
-                return taken.map_or(Ok(()), |path| Err(in_the_way(path)));
+                return taken.map_or(Ok(()), |path| Err(PathError::in_the_way(path)));
             }
             Err(error) => return Err(PathError::system(&dir.join(MANIFEST), "cannot be read")(error)),
         };
@@ -243,7 +243,7 @@ impl OutputDir {
                     && !owner.files.iter().any(|file| file == name)
             };
             let foreign = self.optional.iter().copied().find(is_foreign);
-            return foreign.map_or(Ok(()), |name| Err(in_the_way(dir.join(name))));
+            return foreign.map_or(Ok(()), |name| Err(PathError::in_the_way(dir.join(name))));
         }
         let name = if owner.name == self.name {
             format!("{:?}, too, but with other settings or other data", owner.name)
@@ -320,11 +320,6 @@ fn or_move(dir: &Path, files: &[String]) -> String {
 
 fn not_a_directory(path: impl Into<PathBuf>) -> PathError {
     PathError::new(path, "is not a directory: give a directory, or a name that is not taken")
-}
-
-fn in_the_way(path: impl Into<PathBuf>) -> PathError {
-    let fault = "is in the way and not a result of this program: give another directory, or move the file";
-    PathError::new(path, fault)
 }
 
 #[cfg(test)]

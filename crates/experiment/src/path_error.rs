@@ -16,8 +16,15 @@ impl PathError {
         Self { path: path.into(), fault: fault.into() }
     }
 
+    /// A file that this program did not write would be replaced.
+    pub fn in_the_way(path: impl Into<PathBuf>) -> Self {
+        let fault =
+            "is in the way and not a result of this program: give another directory, or move the file";
+        Self::new(path, fault)
+    }
+
     /// Turns an error of the system into one of this path.
-    pub(crate) fn system(path: &Path, action: &'static str) -> impl Fn(io::Error) -> Self + use<> {
+    pub fn system(path: &Path, action: &'static str) -> impl Fn(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |error| Self::new(&path, format!("{action}: {error}"))
     }

@@ -3,11 +3,9 @@
 
 use crate::claims::Verdict;
 use crate::html::Html;
-use crate::report_dir::system;
 use crate::reproduction::Paper;
 use crate::reproduction_report::{Judged, Report};
-use experiment::output::OutputError;
-use experiment::{TemporaryFile, number};
+use experiment::{PathError, TemporaryFile, number};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -187,17 +185,18 @@ pub fn write(
     summaries: &[Summary],
     n_all: usize,
     quick: bool,
-) -> Result<(), OutputError> {
+) -> Result<(), PathError> {
     check(dir, name)?;
-    fs::create_dir_all(dir).map_err(system(dir, "cannot be created"))?;
+    fs::create_dir_all(dir).map_err(PathError::system(dir, "cannot be created"))?;
     let json = serde_json::to_vec_pretty(summaries);
-    let mut json = json.map_err(|error| system(dir, "the index cannot be written")(error.into()))?;
+    let mut json =
+        json.map_err(|error| PathError::system(dir, "the index cannot be written")(error.into()))?;
     json.push(b'\n');
     let files = [("json", json), ("html", page(summaries, n_all, quick).into_bytes())];
     for (end, content) in files {
         let path = dir.join(format!("{name}.{end}"));
         let written = TemporaryFile::write(&path, &content).and_then(TemporaryFile::rename);
-        written.map_err(system(&path, "cannot be written"))?;
+        written.map_err(PathError::system(&path, "cannot be written"))?;
     }
     Ok(())
 }
@@ -207,9 +206,9 @@ pub fn write(
 /// # Errors
 ///
 /// There is such a page.
-pub fn check(dir: &Path, name: &str) -> Result<(), OutputError> {
+pub fn check(dir: &Path, name: &str) -> Result<(), PathError> {
     let [page, json] = ["html", "json"].map(|end| dir.join(format!("{name}.{end}")));
-    if page.exists() && !json.exists() { Err(OutputError::InTheWay(page)) } else { Ok(()) }
+    if page.exists() && !json.exists() { Err(PathError::in_the_way(page)) } else { Ok(()) }
 }
 
 #[cfg(test)]

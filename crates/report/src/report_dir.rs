@@ -9,9 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use experiment::output::OutputError;
-use experiment::{TemporaryFile, interrupt, read_own, remove_left_overs, try_to_create_in};
-use std::io;
+use experiment::{PathError, TemporaryFile, interrupt, read_own, remove_left_overs, try_to_create_in};
 
 /// The page.
 pub const PAGE: &str = "index.html";
@@ -36,12 +34,7 @@ pub enum ReportDirError {
     },
     /// A file is in the way, or the operating system refused.
     #[error(transparent)]
-    Output(#[from] OutputError),
-}
-
-/// An error of the operating system about a file or a directory.
-pub(crate) fn system(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> OutputError {
-    move |error| OutputError::System { path: path.to_owned(), action, error }
+    Output(#[from] PathError),
 }
 
 /// The owner of a directory as `claims.json` names it: an experiment and its options. Reports with
@@ -104,17 +97,17 @@ pub fn check(dir: &Path, owner: &Owner, figures: &[String]) -> Result<(), Report
     // A link would be replaced as well, and this program writes none.
     let is_no_file = |file: &&PathBuf| found(file).is_some_and(|found| !found.is_file());
     if let Some(file) = std::iter::once(&claims).chain(&others).find(is_no_file) {
-        return Err(OutputError::InTheWay(file.clone()).into());
+        return Err(PathError::in_the_way(file.clone()).into());
     }
     if found(&claims).is_some() {
         check_owner(dir, owner)?;
     } else if let Some(file) = others.into_iter().find(|file| found(file).is_some()) {
         // Without a `claims.json` beside it, it is not a report of this program.
-        return Err(OutputError::InTheWay(file).into());
+        return Err(PathError::in_the_way(file).into());
     }
     if dir.is_dir() {
         // A long run should not end at a directory that cannot be written.
-        try_to_create_in(dir).map_err(system(dir, "cannot be written"))?;
+        try_to_create_in(dir).map_err(PathError::system(dir, "cannot be written"))?;
     }
     Ok(())
 }
@@ -127,7 +120,7 @@ pub fn data_of(dir: &Path) -> Option<String> {
 /// Refuses a directory with the `claims.json` of another report.
 fn check_owner(dir: &Path, owner: &Owner) -> Result<(), ReportDirError> {
     let claims = dir.join(CLAIMS);
-    let text = read_own(&claims).map_err(system(&claims, "cannot be read"))?;
+    let text = read_own(&claims).map_err(PathError::system(&claims, "cannot be read"))?;
     match serde_json::from_slice::<Owner>(&text) {
         Ok(found) if found == *owner => Ok(()),
         Ok(found) if found.schema == SCHEMA => Err(ReportDirError::AnotherReport {
@@ -135,7 +128,7 @@ fn check_owner(dir: &Path, owner: &Owner) -> Result<(), ReportDirError> {
             found: found.words(),
             wanted: owner.words(),
         }),
-        _ => Err(OutputError::InTheWay(claims).into()),
+        _ => Err(PathError::in_the_way(claims).into()),
     }
 }
 
@@ -146,9 +139,9 @@ fn check_owner(dir: &Path, owner: &Owner) -> Result<(), ReportDirError> {
 /// # Errors
 ///
 /// A file cannot be written. Temporary files are removed.
-pub fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str)]) -> Result<(), OutputError> {
+pub fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str)]) -> Result<(), PathError> {
     let files = std::iter::once((CLAIMS, claims)).chain(figures.iter().copied()).chain([(PAGE, page)]);
-    fs::create_dir_all(dir).map_err(system(dir, "cannot be created"))?;
+    fs::create_dir_all(dir).map_err(PathError::system(dir, "cannot be created"))?;
     // A file system without locks cannot keep two runs apart.
     let lock = File::open(dir).ok().filter(|dir| dir.lock().is_ok());
     let mut kept = interrupt::hold();
@@ -157,17 +150,17 @@ pub fn write(dir: &Path, claims: &str, page: &str, figures: &[(&str, &str)]) -> 
     for (name, content) in files {
         let path = dir.join(name);
         let folder = path.parent().unwrap_or(dir);
-        fs::create_dir_all(folder).map_err(system(folder, "cannot be created"))?;
+        fs::create_dir_all(folder).map_err(PathError::system(folder, "cannot be created"))?;
         if !cleaned.iter().any(|other| other == folder) {
             remove_left_overs(folder);
             cleaned.push(folder.to_owned());
         }
-        let part =
-            TemporaryFile::write(&path, content.as_bytes()).map_err(system(&path, "cannot be written"))?;
+        let part = TemporaryFile::write(&path, content.as_bytes())
+            .map_err(PathError::system(&path, "cannot be written"))?;
         parts.push((part, path));
     }
     for (part, path) in parts {
-        part.rename().map_err(system(&path, "cannot be put in place"))?;
+        part.rename().map_err(PathError::system(&path, "cannot be put in place"))?;
     }
     // The renames reach the disk when the directory does, if the system can open a directory.
     if let Some(opened) = lock {

@@ -8,9 +8,8 @@ use crate::report_dir::{self, Owner};
 use crate::reproduction::{Panel, Reproduction};
 use crate::series::{Series, Simulated};
 use experiment::manifest::Manifest;
-use experiment::output::OutputError;
 use experiment::timing::Timing;
-use experiment::{Measured, ResultFile, SPEC, number};
+use experiment::{Measured, PathError, ResultFile, SPEC, number};
 use serde::Serialize;
 use std::error::Error;
 use std::path::Path;
@@ -212,7 +211,7 @@ impl<'a> Report<'a> {
     /// # Errors
     ///
     /// A file cannot be written.
-    pub fn write(&self, dir: &Path, owner: &Owner) -> Result<(), OutputError> {
+    pub fn write(&self, dir: &Path, owner: &Owner) -> Result<(), PathError> {
         let panels = self.reproduction.panels.iter().zip(&self.panels);
         let drawn_here: Vec<(&str, &str)> = panels
             .filter(|(panel, _)| panel.has_variants())
