@@ -22,8 +22,7 @@ pub struct Axis {
     counts: bool,
 }
 
-/// Values closer to zero count as zero. Units are clicks and clicks per round; their rounding
-/// errors are far smaller.
+/// Values closer to zero count as zero: rounding errors of clicks are far smaller.
 const NOTHING: f64 = 1e-9;
 
 /// The least distance of labels on a logarithmic axis, in units of a picture.
@@ -99,9 +98,7 @@ impl Axis {
         self.scale
     }
 
-    /// The axis of these values on the other scale, which ends where this one does. `None` if they
-    /// look alike there, or if one of them is negative except for rounding. A logarithmic axis
-    /// leaves zeros out.
+    /// The axis of these values on the other scale; `None` if they look alike there.
     pub(crate) fn on_other_scale(&self, values: impl Iterator<Item = f64>) -> Option<Self> {
         let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -128,8 +125,7 @@ impl Axis {
         }
     }
 
-    /// The ticks, with as many labels as fit: `length` is that of the axis, and `size` that of a
-    /// label.
+    /// The ticks, with as many labels of this `size` as fit into the axis of this `length`.
     pub(crate) fn ticks_within(&self, length: f64, size: impl Fn(&str) -> f64) -> Vec<Tick> {
         let widest = |ticks: &[Tick]| ticks.iter().map(|tick| size(&tick.label)).fold(0.0, f64::max);
         let room = |size: f64| (length / size.max(1.0)).to_usize().unwrap_or(0).max(1);
@@ -172,8 +168,7 @@ impl Axis {
         ticks
     }
 
-    /// The distance of ticks: 1, 2 or 5 times a power of ten, chosen so that there are four to nine
-    /// ticks; fewer if counts are closer.
+    /// The distance of ticks: 1, 2 or 5 times a power of ten, for four to nine ticks.
     fn step(&self) -> f64 {
         let raw = (self.to - self.from) / 5.0;
         let power = libm::pow(10.0, libm::floor(libm::log10(raw)));

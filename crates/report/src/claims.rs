@@ -81,8 +81,7 @@ pub(crate) static KINDS: [&Kind; 10] = [
 
 /// A test of a claim: one kind, with its parameters.
 pub trait Test: Any + fmt::Debug + Send + Sync {
-    /// The number of one-sided tests that could contradict the claim; 1 for an exact comparison,
-    /// which has no level.
+    /// The number of one-sided tests that could contradict the claim; 1 for an exact comparison.
     fn tests(&self) -> usize;
 
     /// What the test is made of.
@@ -127,8 +126,7 @@ pub enum Sample {
 }
 
 impl Sample {
-    /// The observations without which nothing is decided, at a level, if each is of one run or of
-    /// several.
+    /// The observations, of one run or of several each, without which nothing is decided.
     fn fewest(self, level: f64, of_several: bool) -> u64 {
         match self {
             Self::Means => fewest_runs(level),

@@ -72,8 +72,7 @@ pub struct ComparedQuantity {
     pub p: Option<f64>,
     /// Whether it differs beyond chance.
     pub differs: bool,
-    /// The number of runs with the same values at every checkpoint; absent if runs were not
-    /// compared one by one.
+    /// Runs with the same values at every checkpoint; absent if only means were compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub equal_runs: Option<u64>,
 }

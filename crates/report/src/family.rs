@@ -5,8 +5,7 @@
 use crate::claims::{fewest_runs, tail};
 use experiment::number;
 
-/// The largest probability that any test of a family is significant if all means are zero: the
-/// level of claims.
+/// The largest probability that any test of a family is wrongly significant, as of claims.
 pub(crate) const LEVEL: f64 = 0.001;
 
 /// A family of tests.
@@ -21,15 +20,13 @@ impl Family {
         (2.0 * tail(z.abs(), freedom) * self.comparisons.max(1) as f64).min(1.0)
     }
 
-    /// Whether a statistic is significant. Few runs show nothing: their t statistic can be
-    /// arbitrarily large.
+    /// Whether a statistic is significant. Few runs can have an arbitrarily large one.
     pub(crate) fn is_significant(self, z: f64, freedom: u64) -> bool {
         freedom + 1 >= fewest_runs(LEVEL) && self.p(z, freedom) <= LEVEL
     }
 }
 
-/// A mean divided by its standard error; 0 for a mean of 0, and infinite if the error is nothing
-/// but rounding.
+/// A mean divided by its standard error; infinite if the error is nothing but rounding.
 pub(crate) fn statistic(mean: f64, se: f64) -> f64 {
     match mean {
         0.0 => 0.0,

@@ -201,11 +201,6 @@ mod tests {
     }
 
     #[test]
-    fn stacks_of_marks_are_cut() {
-        assert_eq!(escaped(&format!("z{}", "\u{301}".repeat(60))), format!("z{}", "\u{301}".repeat(4)));
-    }
-
-    #[test]
     fn text_between_backticks_becomes_code() {
         let prose = |text: &str| Html::new().prose(text).markup().to_owned();
         assert_eq!(prose("`a < b` and `c`: d"), "<code>a &lt; b</code> and <code>c</code>: d");

@@ -1,7 +1,7 @@
 //! The kinds of claims and of figures with their keys in files, as data. A kind's row is the source
 //! of its reader's name and checks, its schema, and its lines in the tables of the README.
 
-use crate::reading::{KindReader, Requirement};
+use crate::reading::{KindReader, Requirement, SCALES};
 use experiment::result::Quantity;
 use experiment::schema::{above, array, choice, described, entries, integer, object_of, probability, with};
 use experiment::spec::HORIZONS;
@@ -49,6 +49,7 @@ pub(crate) enum Values {
     Probability,
     InsideUnit,
     Decimals,
+    Scale,
     /// One of these words.
     Names(fn() -> Vec<&'static str>),
     /// Some of these words.
@@ -109,6 +110,7 @@ impl Values {
             Self::Probability => probability(),
             Self::InsideUnit => above(0, Some(1.0)),
             Self::Decimals => integer(&(0..=12)),
+            Self::Scale => one_of(SCALES.map(|(name, _)| name).to_vec()),
             Self::Names(names) => one_of(names()),
             Self::ListOf(names) => array(&one_of(names()), 1..=u64::MAX),
         }

@@ -98,8 +98,7 @@ pub struct Pair {
     /// Standard error of the difference, run by run; absent for a single run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub se: Option<f64>,
-    /// Difference divided by standard error; absent for a single run, and if the difference is the
-    /// same in every run.
+    /// `difference / se`; absent for a single run, and if it is the same in every run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub z: Option<f64>,
     /// Two-sided p-value, corrected for the number of comparisons; absent for a single run.
@@ -107,20 +106,16 @@ pub struct Pair {
     pub p: Option<f64>,
     /// Whether they are told apart.
     pub told_apart: bool,
-    /// The first recorded round from which on `better` is ahead at every recorded round; absent
-    /// without curves.
+    /// The first round from which on `better` stays ahead; absent without curves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
-    /// About how many runs would tell a difference of this size, with four chances in five; absent
-    /// if they are told apart.
+    /// About how many runs would tell such a difference in four of five cases, unless told apart.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs_needed: Option<u64>,
-    /// Whether `better` has the right answer surely less often; absent unless runs stop with an
-    /// answer.
+    /// Whether `better` is surely right less often; absent unless runs stop with an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub less_often_right: Option<bool>,
-    /// The share of the variance of the difference over runs that comes from the users that were
-    /// drawn; absent unless runs share them.
+    /// The share of its variance from the users drawn; absent unless runs share them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share_of_users: Option<Estimate>,
 }
@@ -239,8 +234,7 @@ impl Place {
 }
 
 struct Test {
-    /// Independent observations: the runs, unless several of them meet the same users, or users of
-    /// several instances.
+    /// The runs, or fewer if several of them share users or instances.
     observations: u64,
     runs_of_each: u64,
     family: Family,
@@ -302,9 +296,7 @@ impl Test {
         })
     }
 
-    /// About how many runs would tell a difference of this size apart, with four chances in five,
-    /// rounded up to two digits. `None` if no number below a billion would, or the spread is
-    /// unknown.
+    /// As [`Pair::runs_needed`], rounded up to two digits; at most a billion.
     fn runs_needed(&self, difference: f64, se: f64) -> Option<u64> {
         if self.observations < 2 || difference <= 0.0 || se.is_nan() {
             return None;

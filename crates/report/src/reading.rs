@@ -208,8 +208,7 @@ impl<'a, 'doc> KindReader<'a, 'doc> {
         Ok([lower, upper])
     }
 
-    /// Reads `t`, a checkpoint of every variant of these series. It may be absent, for the last
-    /// checkpoint, if all variants have the same horizon.
+    /// Reads `t`, a checkpoint of these series; by default the last, if they share it.
     pub(crate) fn round(&self, series: &[Series]) -> Result<Option<u64>, Error> {
         let panel = self.panel()?;
         let field = self.table.field("t");

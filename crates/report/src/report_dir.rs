@@ -37,8 +37,7 @@ pub enum ReportDirError {
     Output(#[from] PathError),
 }
 
-/// The owner of a directory as `claims.json` names it: an experiment and its options. Reports with
-/// the same owner may share a directory.
+/// The owner of a directory as `claims.json` names it: an experiment and its options.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     /// Version of the format.

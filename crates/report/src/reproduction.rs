@@ -152,8 +152,7 @@ pub struct Variant {
     pub extent: Extent,
 }
 
-/// A value at the end of the runs, as a paper prints it: a regret, a stopping time, or a share of
-/// wrong answers.
+/// A value at the end of the runs, as a paper prints it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrintedValue {
     /// The series that it belongs to.
@@ -320,8 +319,7 @@ impl Reproduction {
         let read = || {
             let file = |name| Source::read_in(directory, name, allowed);
             let (experiment, claims) = all((file("experiment.toml"), file("claims.toml")))?;
-            // A file that is not TOML has one error. The other file may be, and then has errors of
-            // its own.
+            // Both files may fail to be TOML.
             let (_, _) = all((experiment.parse(), claims.parse()))?;
             let read = |extent| Self::at(&experiment, &claims, Inputs::default(), extent);
             all((read(Extent::Full), read(Extent::Quick))).map(|(full, _)| full)
@@ -412,8 +410,7 @@ impl Reproduction {
         }
     }
 
-    /// Marks the known verdict of every claim as not testable: nothing is known of given data, so
-    /// no verdict can fail.
+    /// Marks every claim as one with no known verdict, so that no verdict can fail.
     fn nothing_is_known_of(&mut self, data: &str) {
         for claim in &mut self.claims {
             claim.known = Verdict::NotTestable;
@@ -421,8 +418,7 @@ impl Reproduction {
         }
     }
 
-    /// Keeps the panels that take preferences from a file. They use the given matrix, for which no
-    /// verdict is known.
+    /// Keeps the panels that take preferences from a file. They use the given matrix.
     fn judge_by(&mut self, document: &Document<'_>, matrix: &MatrixFile) -> Result<(), Error> {
         self.panels.retain(Panel::takes_a_matrix);
         if self.panels.is_empty() {

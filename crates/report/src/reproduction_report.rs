@@ -103,8 +103,7 @@ impl<'a> Report<'a> {
             let (name, title) = (variant.name.clone(), variant.title.clone());
             simulated.push(Simulated { name, title, size: variant.size, measured });
         }
-        // The runs of a panel need much memory, so they are judged and drawn before the next panel
-        // is run.
+        // Runs need much memory, so they are judged and drawn before the next panel is run.
         self.judge(Some(panel), &simulated);
         let mut pictures = if panel.has_variants() {
             figure::draw(&panel.figures, Shown::Variants(&simulated), &self.styles)
@@ -122,8 +121,7 @@ impl<'a> Report<'a> {
         self.panels.push(PanelReport { pictures, variants: variants.collect() });
     }
 
-    /// Judges the claims about a panel by the runs of its variants; without a panel, the claims
-    /// about no panel.
+    /// Judges the claims about a panel, or about none, by the runs of its variants.
     fn judge(&mut self, panel: Option<&Panel>, variants: &[Simulated]) {
         let styles = &self.styles;
         let reader_name = |series: &Series| {
@@ -200,8 +198,7 @@ impl<'a> Report<'a> {
         self.claims.iter().filter(|judged| open.contains(&judged.finding.verdict)).count()
     }
 
-    /// Whether it is a quick check of all claims that leaves more than a tenth of them open. A
-    /// quick check has to decide most claims.
+    /// Whether a quick check of all claims leaves more than a tenth of them open.
     fn leaves_too_much_open(&self) -> bool {
         self.is_whole && self.quick && 10 * self.open() > self.testable()
     }
@@ -273,8 +270,7 @@ fn with_sources(error: &dyn Error) -> String {
 }
 
 impl VariantReport {
-    /// The report on one simulation. Its files, with these figures, are in `folder`, a path
-    /// relative to the page.
+    /// The report on one simulation, whose files are in `folder`, relative to the page.
     pub(crate) fn new(
         folder: &str,
         figures: &[Figure],

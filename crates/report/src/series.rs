@@ -24,8 +24,7 @@ impl fmt::Display for Series {
     }
 }
 
-/// The runs of one variant of a panel. A panel without variants counts as one variant without a
-/// name.
+/// The runs of a variant; a panel without variants has one without a name.
 #[derive(Debug, Clone)]
 pub struct Simulated {
     /// Name of the variant.

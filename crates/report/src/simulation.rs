@@ -10,8 +10,7 @@ use crate::reproduction_report::{PanelReport, PanelRun, VariantReport};
 use experiment::{Claim, Experiment, JournalError, Measured, ResultDir, RunError, Runner};
 use std::path::Path;
 
-/// The files for people beside a result: figures, and for an experiment of its own `index.html`, a
-/// page that needs no other files.
+/// The figures beside a result, and the page of an experiment of its own.
 #[derive(Debug, Clone)]
 pub struct Drawing<'a> {
     figures: Vec<Figure>,

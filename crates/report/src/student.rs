@@ -16,8 +16,7 @@ pub(crate) const CONFIDENCE: &str = "95 %";
 /// The probability beyond either end of such an interval.
 const BEYOND_EITHER_END: f64 = 0.025;
 
-/// The number of standard errors that such an interval reaches to either side of a mean. `None`
-/// without a degree of freedom, since the error is unknown.
+/// The standard errors from a mean to either end of such an interval; `None` if unknown.
 pub(crate) fn reach(freedom: u64) -> Option<f64> {
     (freedom > 0).then(|| critical(BEYOND_EITHER_END, freedom))
 }

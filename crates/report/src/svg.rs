@@ -97,8 +97,7 @@ pub fn render(chart: &Chart) -> String {
     let axes = Axes::of(chart);
     let (wide, Heights { whole: height, .. }) = draw(chart, &axes, &WIDE);
     let (mut narrow, heights) = draw(chart, &axes, &NARROW);
-    // Programs without a style sheet for pages do not show it. It is drawn in the units of the wide
-    // drawing.
+    // Only pages with the style sheet show it, in the units of the wide drawing.
     narrow.set("display", "none");
     narrow.set("transform", &format!("scale({:.4})", WIDE.width / NARROW.width));
     let size = |height: f64| format!("{}/{}", canvas::length(NARROW.width), canvas::length(height));
@@ -145,8 +144,7 @@ fn draw(chart: &Chart, axes: &Axes, layout: &Layout) -> (Layer, Heights) {
     let above = if layout.words_above && !chart.is_empty() { words as f64 * layout.line + 4.0 } else { 0.0 };
     let top = heading.bottom + above;
 
-    // Many labels make the picture higher, up to the height of a screen. Even more labels are
-    // placed below the picture.
+    // Many labels make the picture higher; even more are placed below it.
     let beside = labels.height();
     let is_beside = top + beside + layout.frame / 3.0 <= layout.most_beside;
     let (legend, right) = if is_beside {

@@ -6,12 +6,10 @@
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// The most marks on a letter. No script in daily use needs more; a taller stack is drawn over the
-/// lines above and below.
+/// The most marks on a letter: a taller stack would cover the lines around it.
 const MOST_MARKS: usize = 4;
 
-/// Whether XML 1.0 allows the character. A browser does not show a picture with any other
-/// character.
+/// Whether XML 1.0 allows the character, without which no browser shows a picture.
 pub(crate) fn is_in_xml(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
 }
@@ -90,8 +88,7 @@ pub(crate) fn wrapped(label: &str, room: f64) -> Vec<String> {
     vec![first, second]
 }
 
-/// Breaks a text between words into lines of this width. A single longer word has a line of its
-/// own.
+/// Breaks a text between words into lines of this width; a longer word has its own.
 pub(crate) fn in_lines(text: &str, room: f64) -> Vec<String> {
     let fits = |line: &str, word: &str| breadth(line) + breadth(" ") + breadth(word) <= room;
     into_lines(drawable(text).split_whitespace(), fits)

@@ -91,8 +91,7 @@ impl Comparison {
     }
 }
 
-/// The verdict of several comparisons: *contradicted* if any is, *reproduced* if all are, otherwise
-/// *undecided*.
+/// *Contradicted* if any comparison is, *reproduced* if all are, otherwise *undecided*.
 pub(super) fn verdict_of(comparisons: &[Comparison]) -> Verdict {
     if comparisons.iter().any(|comparison| comparison.says == Verdict::Contradicted) {
         Verdict::Contradicted

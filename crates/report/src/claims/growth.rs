@@ -106,8 +106,7 @@ impl Test for Growth {
     }
 }
 
-/// The power of the sizes with which the means of samples grow, and its error. The samples are over
-/// the same runs.
+/// The power of the sizes with which the means of samples of the same runs grow, and its error.
 fn fit(sizes: &[f64], samples: &[Vec<f64>]) -> (f64, f64) {
     let m = samples.len() as f64;
     let centred = |values: &[f64]| -> Vec<f64> {

@@ -31,8 +31,7 @@ impl Levels {
 /// Cumulative sums of two policies that are equal differ by rounding: by less than this share.
 const ROUNDING: f64 = 1e-10;
 
-/// `a - b`, and 0 if it is rounding. Otherwise policies without noise, whose runs all have the same
-/// difference, could win by it.
+/// `a - b`, and 0 if it is rounding, by which policies without noise could win.
 pub(super) fn difference(a: f64, b: f64) -> f64 {
     let difference = a - b;
     if difference.abs() <= ROUNDING * a.abs().max(b.abs()) { 0.0 } else { difference }
@@ -59,8 +58,7 @@ impl Sign {
     }
 }
 
-/// The probability that a mean of zero has a statistic of at least this, for a standard error with
-/// this many degrees of freedom.
+/// The probability that a mean of zero has a statistic of at least this.
 pub(crate) fn tail(statistic: f64, freedom: u64) -> f64 {
     // Equal runs have no spread. Then the sign test applies: each run counts as a toss of a coin.
     if statistic == f64::INFINITY { coin(freedom + 1) } else { student::upper_tail(statistic, freedom) }

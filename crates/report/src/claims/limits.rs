@@ -80,8 +80,7 @@ pub(super) fn with_intervals(mut finding: Finding, intervals: Option<Vec<String>
     finding
 }
 
-/// The finding of these comparisons. Its summary describes the comparison that is nearest to a
-/// limit, or exceeds one most.
+/// The finding of these comparisons, summed up by the one that exceeds its limit most.
 pub(super) fn finding(quantity: &'static str, comparisons: Vec<Comparison>, allowed: &str) -> Finding {
     let verdict = verdict_of(&comparisons);
     let size = |one: &&Comparison| one.statistic.unwrap_or(one.difference);

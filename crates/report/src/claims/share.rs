@@ -217,8 +217,7 @@ fn at_least(hits: u64, count: u64, least: f64, levels: Levels) -> Verdict {
     decided(binomial_up_to(count - hits, count, 1.0 - least), binomial_up_to(hits, count, least), levels)
 }
 
-/// The verdict by the probabilities of two tails at the limit: in the stated direction, and in the
-/// opposite one.
+/// The verdict by the probabilities of the two tails at the limit.
 fn decided(stated: f64, opposite: f64, levels: Levels) -> Verdict {
     if stated <= levels.stated {
         Verdict::Reproduced

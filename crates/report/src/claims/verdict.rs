@@ -67,8 +67,7 @@ impl Agreement {
     pub fn of(found: Verdict, known: Verdict) -> Self {
         match (found, known) {
             _ if found == known => Self::Agrees,
-            // For data that are not public no verdict is known, so an undecided claim is as
-            // expected.
+            // For data that are not public no verdict is known.
             (Verdict::Undecided, Verdict::NotTestable) => Self::Agrees,
             (Verdict::Undecided | Verdict::Left, _) => Self::Undecided,
             (_, Verdict::Undecided | Verdict::NotTestable) => Self::New,

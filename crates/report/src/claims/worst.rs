@@ -124,8 +124,7 @@ struct Tails {
 
 impl Tails {
     fn of(below: &[f64], above: &[f64]) -> Self {
-        // A value that is no number is the largest of its sample, and exceeds nothing and is
-        // exceeded by nothing.
+        // A value that is no number exceeds nothing and is exceeded by nothing.
         let largest = |sample: &[f64]| sample.iter().copied().max_by(f64::total_cmp).unwrap_or(f64::NAN);
         let beyond = |sample: &[f64], limit: f64| {
             let no_number = sample.iter().any(|value| value.is_nan());

@@ -3,7 +3,7 @@
 use super::{Plot, PolicyStyles, Shown, runs_in_words, unit_of};
 use crate::axis::{Axis, Scale};
 use crate::keys::{Key, Values};
-use crate::reading::{KindReader, SCALES};
+use crate::reading::KindReader;
 use crate::series::{Simulated, reader_name};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve, CurveStyle};
@@ -31,8 +31,7 @@ pub struct Rounds {
 pub enum Band {
     /// No band.
     None,
-    /// The 95 % confidence interval of the mean by Student's t distribution; no band for a single
-    /// run.
+    /// The 95 % confidence interval of the mean by Student's t distribution.
     Confidence,
     /// From the first to the last decile of the runs; regret only.
     Deciles,
@@ -47,11 +46,8 @@ impl Default for Rounds {
 }
 
 /// The keys that all figures over rounds share, besides `band`.
-pub(super) const SCALE: Key = Key::optional(
-    "scale",
-    Values::Names(|| SCALES.map(|(name, _)| name).to_vec()),
-    "of the rounds, `\"log\"` by default, or `\"linear\"`",
-);
+pub(super) const SCALE: Key =
+    Key::optional("scale", Values::Scale, "of the rounds, `\"log\"` by default, or `\"linear\"`");
 pub(super) const FROM: Key =
     Key::optional("from", Values::Round, "the first round shown, at most the horizon (also of `quick`)");
 pub(super) const VARIANT: Key =
@@ -99,8 +95,7 @@ pub(super) trait OverRounds: Any + fmt::Debug + Send + Sync {
         Vec::new()
     }
 
-    /// The vertical axis and its label. `curves` are all curves; `policies` are those of policies,
-    /// without references.
+    /// The vertical axis and its label. `policies` are the curves without references.
     fn vertical(&self, curves: &mut [Curve], policies: &[Curve], unit: &str) -> (Axis, String);
 
     /// A description of the dashed curves, for the subtitle.
@@ -138,8 +133,7 @@ pub(super) struct OverlaidResult<'a> {
     pub(super) result: &'a ResultFile,
 }
 
-/// The results of a figure: those of all variants, or of the only one shown. In the latter case
-/// curves are named after policies alone.
+/// The results of all variants, or of the only one shown, without its title.
 pub(super) fn overlaid<'a>(rounds: &Rounds, variants: &'a [Simulated]) -> Vec<OverlaidResult<'a>> {
     let one = |variant: &'a Simulated| OverlaidResult {
         title: if rounds.variant.is_none() { &variant.title } else { "" },
@@ -258,8 +252,7 @@ fn references(figure: &impl OverRounds, variants: &[OverlaidResult<'_>], one_pol
         variants.iter().zip(&all).enumerate().take(if same { 1 } else { all.len() })
     {
         for (number, (label, t, value)) in bounds.iter().enumerate() {
-            // The name of the variant replaces that of the theorem, which is in the table of final
-            // values.
+            // The name of the variant replaces that of the theorem.
             let short = label.split(" (").next().unwrap_or(label);
             let (label, style) = match (same, one_policy) {
                 (true, _) => (label.clone(), CurveStyle::Reference(number)),

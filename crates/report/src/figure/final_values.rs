@@ -5,7 +5,7 @@ use super::end_values::{compared, finite, in_words};
 use super::{Band, Kind, Plot, PolicyStyles, Shown, runs_in_words};
 use crate::axis::{Axis, Scale};
 use crate::keys::{Key, QUANTITY, Values};
-use crate::reading::{KindReader, Requirement, SCALES, read_quantity};
+use crate::reading::{KindReader, Requirement, read_quantity};
 use crate::series::{Simulated, labels};
 use crate::student::{self, CONFIDENCE};
 use crate::svg::{self, Chart, Curve};
@@ -19,11 +19,7 @@ pub(super) static KIND: Kind = Kind {
     name: "final",
     says: "regret at the end, or a quantity of whole runs, from variant to variant, a line a policy, with 95 % confidence intervals; needs variants, or runs that end with an answer: then from policy to policy",
     keys: &[
-        Key::optional(
-            "scale",
-            Values::Names(|| SCALES.map(|(name, _)| name).to_vec()),
-            "of the values, `\"linear\"` by default, or `\"log\"`",
-        ),
+        Key::optional("scale", Values::Scale, "of the values, `\"linear\"` by default, or `\"log\"`"),
         Key::optional(
             "band",
             Values::Names(|| BANDS.map(|(name, _)| name).to_vec()),
@@ -39,12 +35,10 @@ pub(super) static KIND: Kind = Kind {
 const BANDS: [(&str, Band); 3] =
     [("none", Band::None), ("confidence", Band::Confidence), ("range", Band::Range)];
 
-/// The distance between the points of two policies of a variant, so that their bars do not hide
-/// each other.
+/// The distance between the points of two policies, so that their bars can be seen.
 const SHIFT: f64 = 0.05;
 
-/// Final values: regret at the end, stopping time or another value of whole runs. Compares
-/// variants, or the policies of a single experiment with runs that end with an answer.
+/// Values at the end of runs: of variants, or of the policies of one experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FinalValues {
     /// The value; the main value of the task if absent.

@@ -41,8 +41,7 @@ const KEY: f64 = 88.0;
 /// Values smaller than the largest by this factor have the first colour.
 const RANGE: f64 = 1000.0;
 
-/// The main value of the task as a share of one policy's: one row for each policy, one column for
-/// each variant.
+/// The main value of the task as a share of one policy's, by policy and variant.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HeatMap {
     /// Label of the reference policy.

@@ -3,8 +3,7 @@
 use crate::svg::CurveStyle;
 use std::collections::BTreeMap;
 
-/// The number of each policy, which decides its colour and marker, and its name for readers. They
-/// are the same in all figures of a report.
+/// The colour, marker and name of each policy, the same in all figures of a report.
 #[derive(Debug, Clone, Default)]
 pub struct PolicyStyles {
     /// Numbers by label.

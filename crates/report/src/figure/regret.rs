@@ -4,7 +4,7 @@ use super::curves::{FROM, OverRounds, SCALE, VARIANT, Value, highest};
 use super::{Band, Kind, Rounds};
 use crate::axis::{Axis, Scale};
 use crate::keys::{Key, Values};
-use crate::reading::{Requirement, SCALES};
+use crate::reading::Requirement;
 use crate::svg::Curve;
 use experiment::result::{Bound, Curves, ResultFile};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(super) static KIND: Kind = Kind {
         SCALE,
         Key::optional(
             "y-scale",
-            Values::Names(|| SCALES.map(|(name, _)| name).to_vec()),
+            Values::Scale,
             "by default `\"log\"` if more than half of the policies with regret end below a tenth of the largest, otherwise `\"linear\"`",
         ),
         FROM,
@@ -81,8 +81,7 @@ impl OverRounds for Regret {
         if self.y_scale.unwrap_or_else(|| distinguishing_scale(policies)) == Scale::Log {
             return (logarithmic(curves), format!("cumulative expected regret ({unit})"));
         }
-        // A bound far above every curve would flatten the curves, so it may leave the frame at the
-        // top.
+        // A bound far above every curve would flatten the curves, so it may leave the frame.
         let (top, bounds_end) = (highest(policies), highest(&curves[..curves.len() - policies.len()]));
         let top = if top > 0.0 { top.max(bounds_end.min(1.5 * top)) } else { top.max(bounds_end) };
         // Regret is negative only by rounding. A band that reaches below zero is cut there.
@@ -99,9 +98,7 @@ impl OverRounds for Regret {
     }
 }
 
-/// The scale on which regrets can be distinguished. It is logarithmic if more than half of the
-/// policies with regret end below a tenth of the largest, since their curves would overlap at the
-/// bottom of a linear axis.
+/// The scale on which most regrets are not at the bottom of the axis.
 fn distinguishing_scale(policies: &[Curve]) -> Scale {
     let ends = policies.iter().filter_map(|curve| Some(curve.points.last()?.1));
     let ends: Vec<f64> = ends.filter(|end| *end > NOTHING).collect();

@@ -82,8 +82,7 @@ impl Leaderboard {
         if let Some(caveat) = learns_nothing(leader) {
             sentences.push(format!("No policy is ahead of {}, {caveat}.", leader.label));
         }
-        // The stopping time of a run that was cut off is a least one, and so is the difference. Its
-        // error is not known.
+        // If runs were cut off, the difference is a least one, and its error is not known.
         let cut_off = leader.stopped == Some(1.0) && next.stopped.is_some_and(|stopped| stopped < 1.0);
         let (difference, evidence) = if cut_off {
             let least = number::significant(pair.difference, 4);
@@ -373,8 +372,7 @@ fn estimate_in(leaderboard: &Leaderboard, place: &Place) -> String {
     estimate(factor * place.mean, place.se.map(|se| factor * se))
 }
 
-/// How much of the spread of a difference comes from the users; `None` if every run has users of
-/// its own.
+/// How much of the spread of a difference comes from users that runs share.
 fn of_users(pair: &Pair) -> Option<String> {
     let share = pair.share_of_users?;
     let percent = number::with_error(100.0 * share.mean, 100.0 * share.se);

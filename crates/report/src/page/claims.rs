@@ -82,8 +82,7 @@ pub(super) fn write_claim(html: &mut Html, judged: &Judged<'_>) {
 fn write_comparisons(html: &mut Html, finding: &Finding) {
     let any = |has: fn(&Comparison) -> bool| finding.comparisons.iter().any(has);
     let statistics = any(|comparison| comparison.se.is_some());
-    // The summary already has up to three exact comparisons. It does not have those of an undecided
-    // claim.
+    // The summary has up to three exact comparisons, unless the claim is undecided.
     if !statistics && finding.verdict != Verdict::Undecided && finding.comparisons.len() <= 3 {
         return;
     }

@@ -103,8 +103,7 @@ fn summed_up(values: &[f64], decimals: Option<usize>) -> String {
     format!("{} numbers from {least} to {most}, on average {mean}", values.len())
 }
 
-/// Numbers with this number of decimals. Without one, the numbers are exact, and all have the
-/// decimals of the longest.
+/// Numbers with this number of decimals, or exactly, with those of the longest.
 fn aligned(values: &[f64], decimals: Option<usize>) -> String {
     let own = |value: &f64| format!("{value}").split_once('.').map_or(0, |(_, fraction)| fraction.len());
     let decimals = decimals.unwrap_or_else(|| values.iter().map(own).max().unwrap_or(0));
@@ -189,8 +188,7 @@ fn write_printed(html: &mut Html, printed: &Printed, in_log: usize) {
     html.table("", &heads, &rows);
 }
 
-/// A printed number: whole numbers in groups of digits, others with the three decimals that papers
-/// print.
+/// A printed number: whole, or with the three decimals that papers print.
 fn printed_figure(value: f64) -> String {
     number::fixed(value, if value.fract() == 0.0 { 0 } else { 3 })
 }

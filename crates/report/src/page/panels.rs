@@ -11,8 +11,7 @@ use experiment::number;
 use experiment::result::ResultFile;
 use sim::Assignment;
 
-/// The most claims beside the pictures. More of them would be longer than the pictures, so they are
-/// below.
+/// The most claims beside the pictures; further ones are below.
 const BESIDE: usize = 4;
 
 /// Writes a panel. Pictures and final values are at the left, statement and claims at the right.
@@ -124,8 +123,7 @@ pub(super) fn write_awaiting(html: &mut Html, report: &Report<'_>, panel: &Panel
     html.close("section");
 }
 
-/// Writes links to the files of a panel. Those of variants are in a folded list, one line for each
-/// variant.
+/// Writes links to the files of a panel; those of variants are in a folded list.
 fn write_files<'a>(html: &mut Html, panel: &Panel, found: &'a PanelReport) {
     if !panel.has_variants() {
         let files = found.variants.iter().flat_map(|variant| &variant.files);

@@ -194,8 +194,7 @@ fn write_variants(html: &mut Html, panel: &Panel, found: &PanelReport) {
 fn write_matrix(html: &mut Html, styles: &PolicyStyles, panel: &Panel, found: &PanelReport) {
     let value = compared(found);
     write_matrix_of(html, styles, panel, found, value);
-    // Further tables show the shares of runs without an answer and with a wrong one, if there are
-    // any.
+    // Further tables show runs without an answer and with a wrong one, if there are any.
     for quantity in [Quantity::Capped, Quantity::Wrong].map(EndValue::Answer) {
         let has_some = |variant: &VariantReport| {
             let labels = variant.result.policies.iter().map(|policy| policy.label.as_str());

@@ -90,8 +90,7 @@ fn optional_link(table: &Table<'_>) -> Result<Option<String>, Error> {
         .error(format!("{} is not a web address: expected one that begins with https://", field.describe())))
 }
 
-/// Reads names for readers of policies. Names are unique. At full extent every named policy is in
-/// some panel; a quick check may lack some.
+/// Reads the policies' names for readers, each once. A quick check may lack some policies.
 fn read_names(
     table: &Table<'_>,
     panels: &[Panel],
@@ -114,8 +113,7 @@ fn read_names(
     Ok(names)
 }
 
-/// Reads a printed table. Each row names one of the `known` instances. Without `known`, because a
-/// log replaces them, any name is accepted.
+/// Reads a printed table. Its rows name `known` instances, unless a log replaces them.
 fn read_printed(table: &Table<'_>, known: Option<&[InstanceTable]>) -> Result<Printed, Error> {
     let mut rows: Vec<PrintedRow> = Vec::new();
     let list: Field<'_> = table.required("rows")?;

@@ -117,8 +117,7 @@ fn read_name(table: &Table<'_>) -> Result<String, Error> {
     Ok(name)
 }
 
-/// Reads the paper of a panel: its index. Without papers, because they have errors, any name is
-/// accepted.
+/// Reads the index of a panel's paper; any name is accepted if the papers have errors.
 fn read_paper(table: &Table<'_>, papers: Option<&[Paper]>) -> Result<usize, Error> {
     let field: Field<'_> = table.required("paper")?;
     let Some(papers) = papers else { return Ok(0) };
@@ -250,8 +249,7 @@ fn read_size(table: &Table<'_>, others: &[Variant]) -> Result<Option<f64>, Error
     Ok(Some(size))
 }
 
-/// What a quick check changes in a panel, or in one of its variants. At full extent it changes
-/// nothing.
+/// The changes of a quick check in a panel or variant; none at full extent.
 struct Quick<'doc> {
     extent: Extent,
     /// The table `quick`, if there is one and the extent is quick.
@@ -285,8 +283,7 @@ impl<'doc> Quick<'doc> {
         Ok(all)
     }
 
-    /// Applies seeds, numbers of runs and lengths to an experiment. The tables `nearer` take
-    /// precedence over this one.
+    /// Applies the numbers to an experiment, after those of the tables `nearer`.
     fn apply(&self, nearer: &[&Table<'_>], experiment: &mut Experiment) -> Result<(), Error> {
         let mut all = Overrides::default();
         for table in nearer.iter().copied().chain(&self.table) {

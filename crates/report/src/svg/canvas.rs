@@ -13,8 +13,7 @@ use std::fmt::Write as _;
 /// A place: to the right, and down.
 pub(crate) type Place = (f64, f64);
 
-/// The longest distance from the picture. A number can be so large that a program which draws could
-/// not read it.
+/// The longest distance from the picture: some programs cannot read larger numbers.
 const FAR: f64 = 20_000.0;
 
 /// A length as it is written.
@@ -67,8 +66,7 @@ impl Font {
     }
 }
 
-/// A group of elements, drawn in the order in which they are added. Elements have the colour of the
-/// group, unless they have their own.
+/// A group of elements in the order of drawing, with its colour unless they have their own.
 #[derive(Debug)]
 pub(crate) struct Layer(Element);
 
@@ -240,8 +238,7 @@ fn colour(element: &mut Element, ink: Ink) {
     element.assign("color", ink.light());
 }
 
-/// The data of a path through places, piece by piece. Places that a line passes anyway are left
-/// out.
+/// The data of a path, piece by piece, without places that a line passes anyway.
 fn path(pieces: &[Vec<Place>], is_closed: bool) -> String {
     let mut d = String::new();
     for piece in pieces {

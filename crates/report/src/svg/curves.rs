@@ -80,8 +80,7 @@ pub(super) fn draw_curve(
     layer.add(group);
 }
 
-/// Places of markers along a curve: evenly spaced, and shifted from curve to curve so that they do
-/// not overlap.
+/// Places of markers along a curve, shifted from curve to curve.
 fn marker_places(points: &[Place], index: usize, curves: usize, frame: &Frame) -> Vec<Place> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
     if points.len() == 1 {

@@ -11,8 +11,7 @@ use crate::axis::{Axis, Scale, Tick};
 use itertools::Itertools as _;
 use num_traits::ToPrimitive as _;
 
-/// The attributes of the root: the quantities of both axes, and the names of the categories, one a
-/// line.
+/// The attributes of the root: the quantities of both axes, and the categories by line.
 pub(super) fn of_chart(chart: &Chart) -> Vec<(&'static str, String)> {
     let one_line = |name: &String| name.replace('\n', " ");
     let mut attributes =
@@ -60,8 +59,7 @@ fn describe_axis(
     }
 }
 
-/// Sets the attributes of a curve: its name, its points (`x:y`, with a band `x:y:low:high`), and
-/// the dots of a fit.
+/// Sets name, points (`x:y`, with a band `x:y:low:high`) and dots of a curve.
 pub(super) fn describe_curve(layer: &mut Layer, chart: &Chart, curve: &Curve) {
     // On another scale it may end in the frame.
     let label = curve.label.trim_end_matches(ABOVE);

@@ -116,8 +116,7 @@ pub(super) fn draw_legend_below(layer: &mut Layer, chart: &Chart, legend: &Legen
     }
 }
 
-/// Draws a piece of a curve, and its label at the right; and a line that leads from the curve to
-/// it.
+/// Draws a piece of a curve, its label, and the line that leads to it.
 fn draw_entry(
     layer: &mut Layer,
     chart: &Chart,

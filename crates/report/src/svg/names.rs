@@ -19,8 +19,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Lays out names above or below columns of this width. Upright names are cut after two lines,
-    /// or after one where columns are narrow.
+    /// Lays out names of columns of this width; upright ones are cut after one or two lines.
     pub(crate) fn of(names: &[String], column: f64, font: f64, line: f64) -> Self {
         let level: Vec<Vec<String>> = names.iter().map(|name| in_lines(name, column / font)).collect();
         let fits = |lines: &Vec<String>| {

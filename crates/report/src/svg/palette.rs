@@ -134,8 +134,7 @@ impl Ink {
         hexadecimal(self.rgb(Theme::Light))
     }
 
-    /// Its colour for a style sheet: the custom property, or the light colour where it is not
-    /// defined.
+    /// Its colour for a style sheet: the custom property, by default the light colour.
     pub(crate) fn css(self) -> String {
         format!("var(--plot-{}, {})", self.class(), self.light())
     }

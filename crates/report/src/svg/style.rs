@@ -7,13 +7,11 @@ use super::palette::{Ink, N_SERIES};
 pub enum CurveStyle {
     /// A policy: solid, with the colour and the marker of its number.
     Policy(usize),
-    /// A policy of one of several variants: solid, with the policy's colour and the variant's
-    /// marker.
+    /// A policy of a variant: solid, with the policy's colour and the variant's marker.
     Variant(usize, usize),
     /// A reference for all curves: dashed and dark, with the dash pattern of its number.
     Reference(usize),
-    /// A reference for one curve: dashed in the colour of that curve, with the dash pattern of its
-    /// own number.
+    /// A reference for one curve: dashed in its colour, with the pattern of the second number.
     ReferenceOf(usize, usize),
 }
 
@@ -61,8 +59,7 @@ impl CurveStyle {
 /// Lengths of dash and gap.
 const DASHES: [(f64, f64); 3] = [(8.0, 4.5), (2.0, 3.5), (14.0, 4.0)];
 
-/// Circle, square, triangle, diamond, triangle on its tip, cross. Together with eight colours they
-/// distinguish 24 policies.
+/// Circle, square, triangle, diamond, triangle on its tip, cross.
 pub(super) const MARKERS: [&str; 6] = [
     "M-3.8 0a3.8 3.8 0 1 0 7.6 0a3.8 3.8 0 1 0-7.6 0Z",
     "M-3.4-3.4H3.4V3.4H-3.4Z",
