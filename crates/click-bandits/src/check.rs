@@ -15,7 +15,6 @@ use report::reproduction::Reproduction;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The arguments of `check`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
     /// TOML file of the experiment, or a directory with experiment.toml and claims.toml
@@ -72,7 +71,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     })
 }
 
-/// Whether an error is in the file of the claims.
 fn is_of_claims(fault: &SpecError) -> bool {
     matches!(fault, SpecError::File(error) if Path::new(error.file()).ends_with("claims.toml"))
 }

@@ -19,7 +19,6 @@ const WIDTH: usize = 80;
 /// The number of policies that a sentence names.
 const NAMED: usize = 5;
 
-/// The arguments of `compare`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
     /// Directory of a finished experiment
@@ -55,7 +54,6 @@ fn compare(arguments: &Arguments) -> Result<bool> {
     Ok(compared.differing().next().is_some())
 }
 
-/// The comparison for readers.
 fn text(compared: &Compared, dirs: &[String; 2]) -> String {
     let mut text = String::new();
     let sides = dirs.iter().zip(["first:", "second:"]).zip(compared.runs.iter().zip(&compared.seeds));
@@ -120,7 +118,6 @@ fn table(compared: &Compared) -> String {
     text
 }
 
-/// How the results were compared.
 fn how(compared: &Compared) -> String {
     match (&compared.run_by_run, &compared.not_run_by_run) {
         (_, None) if compared.same_bytes => "result.json has the same bytes.".to_owned(),

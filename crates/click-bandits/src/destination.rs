@@ -7,12 +7,9 @@ use std::fs;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// A file to be written, or standard output.
 #[derive(Debug)]
 pub(crate) enum Destination {
-    /// Standard output.
     Standard,
-    /// A file.
     File(PathBuf),
 }
 

@@ -16,7 +16,6 @@ use anyhow::{Result, bail};
 use page::Page;
 use serde::Serialize;
 
-/// What is printed.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Form {
     /// Print one JSON document instead of text
@@ -29,13 +28,10 @@ pub(crate) struct Form {
 
 /// A member of a set, with everything that a user needs to know of it.
 pub(crate) trait Entry: Serialize {
-    /// Its name.
     fn name(&self) -> &str;
 
-    /// The page for readers.
     fn page(&self) -> Page;
 
-    /// The example, a file that a command reads.
     fn example(&self) -> Option<&str>;
 }
 
@@ -48,7 +44,6 @@ fn print<E: Entry>(all: &[E], name: Option<&str>, form: Form, list: fn(&[E]) -> 
     }
 }
 
-/// Shows one entry.
 fn show(entry: &impl Entry, form: Form) -> Result<()> {
     match (form.example, entry.example()) {
         (true, Some(example)) => put(example),

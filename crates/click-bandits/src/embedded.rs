@@ -8,12 +8,10 @@ use experiment::toml_reader::{EmbeddedFile, Error, Source, closest};
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
-/// An experiment that is part of the program.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Embedded {
     /// Its name, that of its folder.
     pub(crate) name: &'static str,
-    /// The files of its folder.
     pub(crate) files: &'static [EmbeddedFile],
 }
 
@@ -24,7 +22,6 @@ pub(crate) static EXPERIMENTS: &[Embedded] = include!(concat!(env!("OUT_DIR"), "
 pub(crate) const ALL: &str = "all";
 
 impl Embedded {
-    /// The experiment of this name.
     pub(crate) fn find(name: &str) -> Result<&'static Self> {
         if let Some(found) = EXPERIMENTS.iter().find(|experiment| experiment.name == name) {
             return Ok(found);
@@ -41,7 +38,6 @@ impl Embedded {
         bail!(Usage(format!("unknown experiment {name:?}: {nearest}known: {}{folder}", names.join(", "))))
     }
 
-    /// One of its files.
     pub(crate) fn source(&self, file: &str) -> Result<Source, Error> {
         let path = format!("{}/{file}", self.name);
         match self.text(file) {
@@ -57,12 +53,9 @@ impl Embedded {
     }
 }
 
-/// The place of an experiment's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A directory.
     Directory(PathBuf),
-    /// The program.
     Program(&'static Embedded),
 }
 

@@ -11,7 +11,6 @@ use anyhow::{Result, anyhow};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
-/// The arguments of `export`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
     /// Directory of a finished experiment, or of a reproduction: then of all its panels
@@ -30,7 +29,6 @@ pub(crate) struct Arguments {
     force: bool,
 }
 
-/// A table of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Table {
     /// A row for each policy, checkpoint and statistic: mean, standard error, range and deciles
@@ -45,7 +43,6 @@ enum Table {
     Paired,
 }
 
-/// A format of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Comma-separated values; a missing value is empty
@@ -54,7 +51,6 @@ enum Format {
     Json,
 }
 
-/// Writes the table.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let destination = Destination::of(arguments.out.as_deref(), arguments.force)?;
     let format = match arguments.format {

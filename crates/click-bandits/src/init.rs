@@ -15,7 +15,6 @@ use policies::catalogue::{Family, Row, find, rows};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// The arguments of `init`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
     /// Click model of the users
@@ -50,22 +49,15 @@ const RUNS: u64 = 20;
 /// The longest line of a comment.
 const LINE: usize = 78;
 
-/// A policy of an experiment.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Chosen {
-    /// Its row of the catalogue.
-    pub(crate) row: &'static Row,
-    /// Whether its parameters are written, with their defaults.
-    pub(crate) with_parameters: bool,
-}
-
 /// A small experiment on the example of a model.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spec<'a> {
     pub(crate) name: &'a str,
     pub(crate) model: &'static Model,
     pub(crate) task: Task,
-    pub(crate) policies: &'a [Chosen],
+    pub(crate) policy: Option<&'static Row>,
+    /// Whether the policy's parameters are written, with their defaults.
+    pub(crate) with_parameters: bool,
 }
 
 impl Spec<'_> {
@@ -83,9 +75,9 @@ impl Spec<'_> {
         for key in model.keys.iter().filter(|key| key.required) {
             let _ = writeln!(text, "{} = {}", key.name, key.example);
         }
-        for Chosen { row, with_parameters } in self.policies {
+        if let Some(row) = self.policy {
             let _ = writeln!(text, "\n[[policies]]\npolicy = {:?}", row.name);
-            if *with_parameters {
+            if self.with_parameters {
                 text.extend(row.spec().parameters().iter().map(|(key, value)| format!("{key} = {value}\n")));
             }
         }

@@ -12,7 +12,6 @@ use experiment::{Experiment, Parts, SPEC};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The arguments of `merge`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
     /// Directories of the parts, in any order

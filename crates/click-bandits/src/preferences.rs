@@ -22,7 +22,6 @@ use page::MatrixReport;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// The arguments of `preferences`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(group(clap::ArgGroup::new("source").required(true).args(["matrix", "letor", "synthetic"])))]
 pub(crate) struct Arguments {
@@ -101,7 +100,6 @@ fn claimed(out: &Path, canonical: &Value, more: &[&str]) -> Result<OutputDir> {
     Ok(OutputDir::claim(out, &form, name, &[&[REPORT, PAGE], more].concat())?)
 }
 
-/// Writes files with their manifest.
 fn write(
     output: &OutputDir,
     canonical: &Value,
@@ -114,7 +112,6 @@ fn write(
     Ok(output.write_all(&manifest.to_json(), files)?)
 }
 
-/// The name of a file without its folder.
 fn file_name(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -25,7 +25,6 @@ pub(crate) struct Progress {
     lines: Option<Lines>,
 }
 
-/// Lines in place of a bar.
 #[derive(Debug)]
 struct Lines {
     name: String,
@@ -173,7 +172,6 @@ fn announcement(plan: &Plan) -> Option<String> {
     Some(format!("{left}{continued}, {} of records on disk{restarting}", size(bytes)))
 }
 
-/// A number of bytes for readers.
 fn size(bytes: u64) -> String {
     match bytes {
         ..1_000 => format!("{bytes} bytes"),

@@ -20,7 +20,6 @@ pub(crate) fn check_log(directory: &Path, allowed: &[PathBuf]) -> Result<(), exp
     log::how_to_read(&Place::Directory(directory.to_owned()), allowed).map(|_| ())
 }
 
-/// The schema of `[log]`.
 #[cfg(feature = "logs")]
 pub(crate) use log::schema as schema_of_log;
 
@@ -65,7 +64,6 @@ pub(crate) struct CommandLine {
     reports: PathBuf,
 }
 
-/// The arguments of `reproduce`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
     /// Name of an experiment (`click-bandits experiments` lists them), `all`, or a directory with
@@ -122,19 +120,14 @@ pub(crate) struct Arguments {
 /// A panel, or a variant of one, to run.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
-    /// The experiment.
     pub(crate) experiment: &'a Experiment,
-    /// The directory for its files.
     pub(crate) directory: PathBuf,
-    /// The figures to draw.
     pub(crate) figures: &'a [Figure],
-    /// The styles of the policies.
     pub(crate) styles: &'a PolicyStyles,
     /// Parts from which to take the runs.
     pub(crate) parts: Option<&'a Parts>,
 }
 
-/// Runs the experiment of a paper, or a part of it.
 pub(crate) fn run(line: &CommandLine) -> Result<ExitCode> {
     let mut arguments = line.arguments.clone();
     let experiments = all::experiments(&arguments)?;
@@ -176,7 +169,6 @@ pub(crate) fn merge(arguments: &Arguments, first: &PartOfReproduction, dirs: &[P
     Ok(if summary.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs the simulations of a reproduction.
 fn simulated(arguments: &Arguments) -> impl FnMut(&Job<'_>) -> Result<PanelRun> {
     let options = options(arguments);
     move |job| {
@@ -191,7 +183,6 @@ fn options(arguments: &Arguments) -> Options<'static> {
     Options { threads: threads.map(usize::from), quiet, fresh, ..Options::default() }
 }
 
-/// Plays one shard of every simulation.
 fn play_parts(arguments: &Arguments, shard: Shard) -> Result<()> {
     let given = Given::read(arguments)?;
     let reproduction = read(arguments, given.queries.as_ref(), given.matrix.as_ref())?;
@@ -237,7 +228,6 @@ impl Given {
         Ok(Self { queries: given_queries(arguments)?, matrix: given_matrix(arguments)?.map(Arc::new) })
     }
 
-    /// The owner of the report.
     fn owner(&self, reproduction: &Reproduction, arguments: &Arguments) -> Owner {
         Owner {
             data: self.queries.as_ref().map(|queries| queries.sha256().to_owned()),
@@ -345,7 +335,6 @@ fn owner(reproduction: &Reproduction, arguments: &Arguments) -> Owner {
     }
 }
 
-/// The measured queries, if `--data` gives some.
 fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
     // Read first, so that an error in `[log]` is reported even without a log.
     #[cfg(feature = "logs")]
@@ -395,7 +384,6 @@ fn estimated_matrix(_: &Arguments, file: &Path) -> Result<MatrixFile> {
     );
 }
 
-/// The folder of an estimated matrix, in the directory of the report.
 #[cfg(feature = "logs")]
 const ESTIMATED: &str = "matrix";
 
@@ -409,7 +397,6 @@ fn experiments(reproduction: &Reproduction, arguments: &Arguments) -> Result<Vec
     reproduction.panels.iter().map(|panel| panel.variants.iter().map(as_run).collect()).collect()
 }
 
-/// The table of verdicts, printed at the end.
 fn verdicts(report: &Report<'_>, out: &Path) -> String {
     let heads = ["claim", "found", "known", "measured"].map(str::to_owned);
     let mut rows = vec![heads];

@@ -3,7 +3,6 @@
 use crate::terminal;
 use anyhow::Result;
 
-/// The arguments of `schema`.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Arguments {
     /// Which file
@@ -11,7 +10,6 @@ pub(crate) struct Arguments {
     file: File,
 }
 
-/// A kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum File {
     /// The experiment that `simulate` runs
@@ -22,7 +20,6 @@ enum File {
     Claims,
 }
 
-/// Prints a schema.
 pub(crate) fn run(arguments: Arguments) -> Result<()> {
     let schema = match arguments.file {
         File::Spec => experiment::schema::spec(),

@@ -12,26 +12,22 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The arguments of `completions`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct CompletionArguments {
     /// Shell that reads the completions
     shell: Shell,
 }
 
-/// The arguments of `man`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ManArguments {
     /// Directory for all pages [default: the program's page, on standard output]
     dir: Option<PathBuf>,
 }
 
-/// The name of the program.
 const PROGRAM: &str = "click-bandits";
 /// The first line of every page, a comment. Pages with it may be replaced.
 const WRITTEN_BY: &str = ".\\\" Written by `click-bandits man`";
 
-/// Prints the completions of a shell.
 pub(crate) fn completions(arguments: &CompletionArguments) -> Result<()> {
     let mut text = Vec::new();
     clap_complete::generate(arguments.shell, &mut program_with_help(), PROGRAM, &mut text);

@@ -11,13 +11,9 @@ use std::path::Path;
 /// Options of a run. Results do not depend on them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Options<'a> {
-    /// Number of threads; one per core if absent.
     pub(crate) threads: Option<usize>,
-    /// Whether to print no progress.
     pub(crate) quiet: bool,
-    /// Whether to write `runs.csv`.
     pub(crate) keep_runs: bool,
-    /// Whether to play everything again.
     pub(crate) fresh: bool,
     /// Parts from which to take the runs.
     pub(crate) parts: Option<&'a Parts>,

@@ -3,21 +3,14 @@
 
 use anyhow::Error;
 use experiment::{OverrideError, SpecError};
-use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 
-/// The exit status of an invalid command line.
 pub(crate) const STATUS: u8 = 2;
 
 /// An invalid command line that the parser has accepted.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
-
-impl Display for Usage {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
 
 /// Whether an error is one of the command line.
 pub(crate) fn is_at_fault(error: &Error) -> bool {
@@ -26,7 +19,6 @@ pub(crate) fn is_at_fault(error: &Error) -> bool {
         || matches!(error.downcast_ref(), Some(SpecError::Override(_)))
 }
 
-/// Parses an integer of the command line in a range.
 pub(crate) fn integer<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone {
@@ -37,7 +29,6 @@ pub(crate) fn integer<T: TryFrom<u64>>(
     }
 }
 
-/// Parses a number of threads.
 pub(crate) fn threads(text: &str) -> Result<u16, String> {
     integer(1..=1024)(text)
 }

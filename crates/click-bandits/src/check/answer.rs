@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::path::Path;
 
-/// The errors of a file, or what it runs.
 pub(super) struct Answer<'a> {
     pub(super) path: &'a Path,
     pub(super) faults: &'a [SpecError],
@@ -79,28 +78,18 @@ impl fmt::Display for Answer<'_> {
             return Ok(());
         }
         let is_one = self.experiments.len() == 1;
-        if is_one {
-            write!(f, "{}: no errors\n\n", self.path.display())?;
-        } else {
-            let n = counted(self.experiments.len() as u64, "simulation");
-            write!(f, "{}: no errors, {n}\n\n", self.path.display())?;
-        }
+        let n = counted(self.experiments.len() as u64, "simulation");
+        let n = if is_one { String::new() } else { format!(", {n}") };
+        writeln!(f, "{}: no errors{n}\n", self.path.display())?;
         for experiment in self.experiments {
             write!(f, "{}", Overview { experiment, is_short: !is_one })?;
         }
-        let doubts: Vec<(&str, String)> = self
-            .experiments
-            .iter()
-            .flat_map(|one| one.doubts().into_iter().map(|doubt| (one.name(), doubt)))
-            .collect();
-        if !doubts.is_empty() {
-            writeln!(f)?;
-        }
-        for (name, doubt) in doubts {
-            if is_one {
-                writeln!(f, "warning: {doubt}")?;
-            } else {
-                writeln!(f, "warning: {name}: {doubt}")?;
+        let mut separator = "\n";
+        for experiment in self.experiments {
+            let name = if is_one { String::new() } else { format!("{}: ", experiment.name()) };
+            for doubt in experiment.doubts() {
+                writeln!(f, "{separator}warning: {name}{doubt}")?;
+                separator = "";
             }
         }
         Ok(())

@@ -6,7 +6,6 @@ use experiment::number::{counted, grouped};
 use experiment::{Experiment, Task};
 use std::fmt;
 
-/// The most instances that are listed.
 const MOST_INSTANCES: usize = 10;
 
 pub(super) struct Overview<'a> {
@@ -61,7 +60,6 @@ impl fmt::Display for Overview<'_> {
     }
 }
 
-/// The number of runs and their length.
 fn extent(experiment: &Experiment) -> String {
     let each = match experiment.runs_per_instance() {
         Some(each) => format!(" ({} of each instance)", grouped(each)),

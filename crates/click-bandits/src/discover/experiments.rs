@@ -14,7 +14,6 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The arguments of `experiments`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
     /// Show everything about this experiment
@@ -30,7 +29,6 @@ pub(crate) struct Arguments {
     form: Form,
 }
 
-/// Everything about an experiment.
 #[derive(Debug, Serialize)]
 struct Shown {
     name: &'static str,
@@ -70,7 +68,6 @@ struct PanelShown {
     needs_data: bool,
 }
 
-/// Lists the experiments, shows one, or writes its files.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(name) = arguments.name {
         let embedded = Embedded::find(name)?;

@@ -10,7 +10,6 @@ use anyhow::Result;
 use files::{FILES, FileFormat};
 use serde::Serialize;
 
-/// The arguments of `formats`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
     /// Show everything about this format of logs, or this file
@@ -29,14 +28,12 @@ pub(super) fn names() -> Vec<&'static str> {
     log_formats().iter().map(|format| format.name).chain(FILES.iter().map(|file| file.name)).collect()
 }
 
-/// The formats of logs, and the files.
 #[derive(Debug, Serialize)]
 struct All {
     logs: Vec<LogFormat>,
     files: &'static [FileFormat],
 }
 
-/// Lists the formats, or shows one.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let all = All { logs: log_formats(), files: FILES };
     if let Some(format) = all.logs.iter().find(|format| Some(format.name) == arguments.name) {
@@ -69,7 +66,6 @@ fn listed(all: &All) -> Page {
     page
 }
 
-/// A format of logs.
 #[derive(Debug, Serialize)]
 struct LogFormat {
     name: &'static str,

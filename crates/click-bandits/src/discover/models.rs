@@ -4,14 +4,13 @@ use super::named::MODEL;
 use super::page::Page;
 use super::policies::playing;
 use super::{Entry, Form, print};
-use crate::init::{Chosen, Spec};
+use crate::init::Spec;
 use anyhow::Result;
 use experiment::models::{MODELS, Model, ModelKey};
 use experiment::{Experiment, Task};
 use policies::catalogue::{Protocol, find};
 use serde::Serialize;
 
-/// The arguments of `models`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
     /// Show everything about this click model
@@ -21,7 +20,6 @@ pub(crate) struct Arguments {
     form: Form,
 }
 
-/// Everything about a click model.
 #[derive(Debug, Serialize)]
 pub(crate) struct ClickModel {
     name: &'static str,
@@ -56,7 +54,6 @@ struct OfTask {
     policies: Vec<&'static str>,
 }
 
-/// Lists the click models, or shows one.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let all: Vec<ClickModel> = MODELS.into_iter().map(ClickModel::of).collect();
     print(&all, arguments.name, arguments.form, listed)
@@ -166,9 +163,8 @@ fn feedback(protocol: Protocol) -> &'static str {
 
 /// An experiment with the model's example and its first choice of a policy.
 fn example(model: &'static Model) -> String {
-    let row = model.first_choices.iter().copied().find_map(find);
-    let policies: Vec<Chosen> = row.into_iter().map(|row| Chosen { row, with_parameters: false }).collect();
-    Spec { name: model.name, model, task: Task::Regret, policies: &policies }.plain()
+    let policy = model.first_choices.iter().copied().find_map(find);
+    Spec { name: model.name, model, task: Task::Regret, policy, with_parameters: false }.plain()
 }
 
 impl Entry for ClickModel {

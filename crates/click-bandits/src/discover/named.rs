@@ -13,7 +13,6 @@ use std::ffi::OsStr;
 pub(crate) struct Named {
     /// What the names are names of.
     pub(crate) kind: &'static str,
-    /// All names.
     pub(crate) names: fn() -> Vec<&'static str>,
 }
 
@@ -43,18 +42,14 @@ fn page_of(message: &str) -> String {
     text
 }
 
-/// The names of the policies.
 pub(crate) const POLICY: Named =
     Named { kind: "policy", names: || policies::catalogue::rows().iter().map(|row| row.name).collect() };
 
-/// The names of the click models.
 pub(crate) const MODEL: Named = Named { kind: "model", names: || MODELS.map(|model| model.name).to_vec() };
 
-/// The names of the experiments.
 pub(crate) const EXPERIMENT: Named = Named {
     kind: "experiment",
     names: || crate::embedded::EXPERIMENTS.iter().map(|experiment| experiment.name).collect(),
 };
 
-/// The names of formats and files.
 pub(crate) const FORMAT: Named = Named { kind: "format", names: super::formats::names };

@@ -6,7 +6,6 @@ use std::fmt;
 /// The width of a terminal that everybody has.
 pub(crate) const WIDTH: usize = 80;
 
-/// The column at which facts begin.
 const FACTS: usize = 13;
 
 /// A text that grows by whole paragraphs.

@@ -3,7 +3,7 @@
 use super::named::POLICY;
 use super::page::{Page, plain};
 use super::{Entry, Form, print};
-use crate::init::{Chosen, Spec};
+use crate::init::Spec;
 use anyhow::Result;
 use experiment::Task;
 use experiment::models::{MODELS, Model};
@@ -11,7 +11,6 @@ use policies::catalogue::{self, Answers, Family, Limit, ParameterRow, Protocol, 
 use serde::Serialize;
 use serde_json::Value;
 
-/// The arguments of `policies`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Arguments {
     /// Show everything about this policy
@@ -45,7 +44,6 @@ const GROUPS: [(&[Family], &str, &str); 8] = [
     (&[Family::Logged, Family::Reference], "references", "To compare with"),
 ];
 
-/// Everything about a policy.
 #[derive(Debug, Serialize)]
 pub(crate) struct Policy {
     name: &'static str,
@@ -65,7 +63,6 @@ pub(crate) struct Policy {
     example: Option<String>,
 }
 
-/// A parameter of a policy.
 #[derive(Debug, Serialize)]
 struct Parameter {
     name: &'static str,
@@ -75,7 +72,6 @@ struct Parameter {
     meaning: String,
 }
 
-/// Lists the policies, or shows one.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let all: Vec<Policy> = rows().iter().map(Policy::of).collect();
     print(&all, arguments.name, arguments.form, listed)
@@ -146,7 +142,6 @@ impl Policy {
     }
 }
 
-/// The group of a policy.
 fn group_of(row: &Row) -> (&'static [Family], &'static str, &'static str) {
     let first = row.families.first();
     let group =
@@ -185,8 +180,7 @@ fn example(row: &'static Row) -> Option<String> {
     let able =
         |model: &&&Model| row.speaks(model.protocol) && (task == Task::Regret || model.names_best_items);
     let model = MODELS.iter().find(able)?;
-    let spec = Spec { name: row.name, model, task, policies: &[Chosen { row, with_parameters: true }] };
-    Some(spec.plain())
+    Some(Spec { name: row.name, model, task, policy: Some(row), with_parameters: true }.plain())
 }
 
 impl Entry for Policy {

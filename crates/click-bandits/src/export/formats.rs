@@ -6,7 +6,6 @@ use crate::panels::Panel;
 use anyhow::Result;
 use std::io::Write;
 
-/// The cell of a column in a row.
 fn cell<'a>(column: &str, row: &[(&str, Cell<'a>)]) -> Cell<'a> {
     row.iter().find(|(name, _)| *name == column).map_or(Cell::Missing, |(_, cell)| *cell)
 }

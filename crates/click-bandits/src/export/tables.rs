@@ -8,7 +8,6 @@ use experiment::{ResultFile, Runs};
 use itertools::Itertools as _;
 use serde::Serialize;
 
-/// A value in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(super) enum Cell<'a> {
@@ -22,10 +21,8 @@ pub(super) enum Cell<'a> {
 /// Takes a row: cells with their columns, in any order. Other columns are empty.
 pub(super) type Each<'a> = dyn FnMut(&[(&str, Cell<'_>)]) -> Result<()> + 'a;
 
-/// The columns of statistics over the runs.
 const STATISTICS: [&str; 6] = ["mean", "se", "min", "q10", "q90", "max"];
 
-/// The columns of a table.
 pub(super) fn columns(table: Table, panels: &[Panel]) -> Vec<&'static str> {
     let are_named = panels.iter().any(|panel| panel.name.is_some());
     let names: &[&str] = if are_named { &["panel", "variant"] } else { &[] };
@@ -81,7 +78,6 @@ pub(super) fn write(table: Table, panels: &[Panel], each: &mut Each<'_>) -> Resu
 /// Mean, standard error, minimum, first and last decile, and maximum, as far as known.
 type Statistics = [Option<f64>; 6];
 
-/// The statistics of a policy's curves at a checkpoint.
 fn of_curves(curves: &Curves, checkpoint: usize) -> Vec<(&'static str, Statistics)> {
     let (regret, clicks) = (&curves.regret, &curves.clicks);
     let all = [&regret.mean, &regret.se, &regret.min, &regret.q10, &regret.q90, &regret.max];
@@ -97,7 +93,6 @@ fn of_share(share: f64) -> Statistics {
     [Some(share), None, None, None, None, None]
 }
 
-/// The statistics of a policy at the end of its runs.
 fn at_the_end(policy: &PolicyResult) -> Vec<(&'static str, Statistics)> {
     match &policy.summary {
         PolicySummary::Curves(curves) => {

@@ -11,7 +11,6 @@ use click_logs::formats::{self, FormatRow};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// The arguments of `fit`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Click logs, read one after another; plain or compressed with gzip; - is standard input
@@ -95,7 +94,6 @@ pub(crate) struct Arguments {
     pub(crate) settings_from: SettingSource,
 }
 
-/// Reads a format by its name.
 fn format_parser() -> impl TypedValueParser<Value = &'static FormatRow> {
     let value = |row: &FormatRow| PossibleValue::new(row.name).help(row.holds);
     // The list of possible values admits only names of formats.
@@ -138,7 +136,6 @@ pub(crate) enum SettingSource {
     Experiment,
 }
 
-/// Reads a scope by its name.
 fn scope_parser() -> impl TypedValueParser<Value = Scope> {
     let values = [("query", "Every query has its own"), ("site", "All queries share the same")];
     PossibleValuesParser::new(values.map(|(name, help)| PossibleValue::new(name).help(help)))
@@ -178,7 +175,6 @@ impl Arguments {
         }
     }
 
-    /// The filter of queries and items.
     pub(crate) fn filter(&self) -> Filter {
         let size = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
         Filter {
@@ -190,7 +186,6 @@ impl Arguments {
         }
     }
 
-    /// The options of the fits.
     pub(crate) fn options(&self) -> Options {
         Options { prior_strength: self.prior, scope: self.scope, ..Options::default() }
     }
@@ -206,7 +201,6 @@ impl Arguments {
         names.join(", ")
     }
 
-    /// The format's name.
     pub(crate) fn format_name(&self) -> String {
         self.format.map_or("counts", |format| format.name).to_owned()
     }

@@ -80,7 +80,6 @@ impl Inputs {
         self.0.iter().map(input).collect()
     }
 
-    /// The number of bytes of all files.
     pub(super) fn bytes(&self) -> u64 {
         self.0.iter().map(|file| file.bytes).sum()
     }
@@ -171,7 +170,6 @@ fn is_standard_input(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// The name of a file in messages.
 fn name(path: &Path) -> String {
     if is_standard_input(path) { "standard input".to_owned() } else { path.display().to_string() }
 }

@@ -4,7 +4,7 @@ use super::arguments::Arguments;
 use super::{Outcome, PAGE, PARAMETERS_PARQUET, SPEC, answer};
 use crate::terminal::table;
 use ::answer::{FittedUsers, PARAMETERS};
-use click_logs::fit::{Difference, Fit, Model, identifiability};
+use click_logs::fit::{Comparison, Difference, Fit, Model, identifiability};
 use click_logs::parameters::{FEW, for_each_parameter};
 use click_logs::study::{Study, WholeLog};
 use click_logs::{ListSessions, QuerySessions};
@@ -82,10 +82,19 @@ impl fmt::Display for Overview<'_> {
     }
 }
 
-/// A difference, with its standard error in parentheses.
-fn with_error(difference: Difference) -> String {
-    let error = difference.standard_error.map_or("?".to_owned(), |error| fixed(error, 5));
-    format!("{} ({error})", fixed(difference.mean, 5))
+/// The scores of the models, the best first, with the difference from the best and its error.
+pub(super) fn rows_of(comparison: &Comparison) -> impl Iterator<Item = [String; 5]> {
+    comparison.scores().iter().enumerate().map(|(place, score)| {
+        let Difference { mean, standard_error, .. } = comparison.difference(0, place);
+        let error = standard_error.map_or("?".to_owned(), |error| fixed(error, 5));
+        [
+            score.model.name().to_owned(),
+            fixed(score.log_likelihood, 5),
+            if place > 0 { format!("{} ({error})", fixed(mean, 5)) } else { String::new() },
+            fixed(score.perplexity, 4),
+            fixed(score.conditional_perplexity, 4),
+        ]
+    })
 }
 
 /// A word for a shell, in quotation marks if necessary.
@@ -126,16 +135,7 @@ impl Overview<'_> {
         )?;
         let heads = ["model", "log-likelihood", "behind the best", "perplexity", "conditional perplexity"];
         let mut rows = vec![heads.map(str::to_owned)];
-        for (place, score) in comparison.scores().iter().enumerate() {
-            let behind = comparison.difference(0, place);
-            rows.push([
-                score.model.name().to_owned(),
-                fixed(score.log_likelihood, 5),
-                if place > 0 { with_error(behind) } else { String::new() },
-                fixed(score.perplexity, 4),
-                fixed(score.conditional_perplexity, 4),
-            ]);
-        }
+        rows.extend(rows_of(comparison));
         f.write_str(&table(&rows, 1..5))?;
         let errors = Difference::TOLD_APART_AT;
         match comparison.choice(|_| true) {

@@ -1,10 +1,11 @@
 //! `index.html`: the answer first, then the comparison of models and the figures.
 
 use super::arguments::Arguments;
+use super::overview::rows_of;
 use ::answer::Answer;
 use click_logs::fit::Comparison;
 use click_logs::study::WholeLog;
-use experiment::number::{counted, fixed};
+use experiment::number::counted;
 use report::html::Html;
 
 /// The page of a fit. `figures` are drawings, `table` names the file with the parameters.
@@ -32,20 +33,8 @@ pub(super) fn page(
     html.element("h2", "", "Models compared");
     match comparison {
         Some(comparison) => {
-            let row = |(place, score): (usize, &click_logs::fit::Score)| -> Vec<Html> {
-                let behind = comparison.difference(0, place);
-                let error = behind.standard_error.map_or("?".to_owned(), |error| fixed(error, 5));
-                let behind =
-                    if place == 0 { String::new() } else { format!("{} ± {error}", fixed(behind.mean, 5)) };
-                let cells = [
-                    score.model.name().to_owned(),
-                    fixed(score.log_likelihood, 5),
-                    behind,
-                    fixed(score.perplexity, 4),
-                ];
-                cells.iter().map(|cell| Html::of(cell)).collect()
-            };
-            let rows: Vec<Vec<Html>> = comparison.scores().iter().enumerate().map(row).collect();
+            let row = |row: [String; 5]| row[..4].iter().map(|cell| Html::of(cell)).collect();
+            let rows: Vec<Vec<Html>> = rows_of(comparison).map(row).collect();
             let heads = ["Model", "#Log-likelihood", "#Behind the best", "#Perplexity"];
             html.table("narrow", &heads, &rows);
             let impressions = comparison.scores().first().map_or(0, |score| score.impressions);

@@ -18,10 +18,10 @@ pub(super) struct ComparisonRecord {
     told_apart_at: f64,
     /// The choice among all models.
     #[serde(skip_serializing_if = "Option::is_none")]
-    choice: Option<ChoiceRecord>,
+    choice: Option<Choice>,
     /// The choice among models whose users can be simulated: the model of `spec.toml`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    users: Option<ChoiceRecord>,
+    users: Option<Choice>,
     /// All models, the best first; empty if nothing was held out.
     models: Vec<ScoreRecord>,
 }
@@ -30,16 +30,6 @@ pub(super) struct ComparisonRecord {
 struct ClustersRecord {
     by: &'static str,
     number: u64,
-}
-
-#[derive(Debug, Serialize)]
-struct ChoiceRecord {
-    /// The chosen model: the simplest of `alike`.
-    model: &'static str,
-    /// The model with the best predictions.
-    best: &'static str,
-    /// The models that are not told apart from the best, and the best itself; the simplest first.
-    alike: Vec<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -76,11 +66,8 @@ impl ComparisonRecord {
                 number: comparison.n_clusters(),
             }),
             told_apart_at: Difference::TOLD_APART_AT,
-            choice: comparison
-                .and_then(|comparison| comparison.choice(|_| true))
-                .as_ref()
-                .map(ChoiceRecord::new),
-            users: users.map(ChoiceRecord::new),
+            choice: comparison.and_then(|comparison| comparison.choice(|_| true)),
+            users: users.cloned(),
             models: models.collect(),
         }
     }
@@ -98,16 +85,6 @@ impl ScoreRecord {
             conditional_perplexity: score.conditional_perplexity,
             perplexity_by_rank: score.perplexity_by_rank.clone(),
             conditional_by_rank: score.conditional_by_rank.clone(),
-        }
-    }
-}
-
-impl ChoiceRecord {
-    fn new(choice: &Choice) -> Self {
-        Self {
-            model: choice.model.name(),
-            best: choice.best.name(),
-            alike: choice.alike.iter().map(|model| model.name()).collect(),
         }
     }
 }

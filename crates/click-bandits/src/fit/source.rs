@@ -104,7 +104,6 @@ impl<'a> Source<'a> {
         &self.left_out
     }
 
-    /// The number of threads that read.
     pub(super) fn threads(&self) -> usize {
         self.threads.get()
     }

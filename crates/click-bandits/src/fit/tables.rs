@@ -47,7 +47,6 @@ pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
     Ok(table.into_inner()?)
 }
 
-/// A number, or nothing.
 fn text(number: Option<impl ToString>) -> String {
     number.map(|number| number.to_string()).unwrap_or_default()
 }

@@ -70,7 +70,6 @@ impl EstimateArguments {
 const PAIRS_AT_ONCE: usize = 64;
 /// The progress of an estimation.
 const PROGRESS: &str = "progress.json";
-/// The estimated matrix.
 const MATRIX: &str = "preferences.csv";
 /// The comparisons that it was made from.
 const COUNTS: &str = "counts.csv";
@@ -144,12 +143,10 @@ impl Estimate {
         })
     }
 
-    /// The estimated matrix.
     pub(super) fn file(&self) -> &MatrixFile {
         &self.file
     }
 
-    /// The estimated matrix.
     pub(crate) fn into_file(self) -> MatrixFile {
         self.file
     }
@@ -211,13 +208,11 @@ fn resumed(estimation: &Estimation<'_>, out: &Path) -> Result<Progress> {
     Ok(progress)
 }
 
-/// The matrix as text.
 fn matrix(preferences: &Preferences) -> String {
     let row = |row: &Vec<f64>| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n";
     preferences.matrix().iter().map(row).collect()
 }
 
-/// The comparisons as text, with intervals that hold simultaneously.
 fn counts(preferences: &Preferences, features: &[usize]) -> Result<String> {
     let mut text = "first,second,won_by_first,won_by_second,ties,estimate,lower,upper\n".to_owned();
     for pair in pairs(preferences)? {

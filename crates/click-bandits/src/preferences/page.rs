@@ -18,7 +18,6 @@ use std::fmt;
 /// The maximal number of listed items.
 const SHOWN: usize = 8;
 
-/// The names of items.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Numbering {
@@ -169,7 +168,6 @@ impl MatrixReport {
         lines
     }
 
-    /// The winners in three senses.
     fn winners(&self) -> Vec<(&'static str, String)> {
         let others = self.n_items - 1;
         let Self { numbering, sampling, .. } = self;
@@ -196,7 +194,6 @@ impl MatrixReport {
         ]
     }
 
-    /// The other properties of the matrix.
     fn structure(&self) -> Vec<(&'static str, String)> {
         let four = |value: f64| number::significant(value, 4);
         let lottery = || {
@@ -249,7 +246,6 @@ impl MatrixReport {
         [share(&self.shares.condorcet), share(&self.shares.ordered)]
     }
 
-    /// The page, with a figure.
     pub(super) fn to_html(&self) -> String {
         let mut html = Html::new();
         html.element("h1", "", "A preference matrix").paragraph("lead", &self.source);

@@ -56,7 +56,6 @@ impl Pair {
     }
 }
 
-/// All pairs with intervals that hold simultaneously.
 pub(super) fn pairs(preferences: &Preferences) -> Result<Vec<Pair>> {
     let certainty = preferences.certainty(MISS)?;
     let n_rankers = preferences.n_rankers();
@@ -92,7 +91,6 @@ impl Sampling {
         self.condorcet_miss.and(self.leader).map(|leader| leader.item)
     }
 
-    /// A statement about the Condorcet winner.
     pub(super) fn condorcet(&self, numbering: &Numbering, n_others: usize) -> String {
         let (comparisons, others) =
             (number::counted(self.comparisons_per_pair, "comparison"), all_others(n_others));
@@ -113,17 +111,14 @@ impl Sampling {
         }
     }
 
-    /// The certainty of the Copeland winners, after their names in the estimate.
     pub(super) fn copeland(&self, numbering: &Numbering) -> String {
         certainty_of_winner(&self.copeland_winners, numbering, self.miss)
     }
 
-    /// The certainty of the Borda winners, after their names in the estimate.
     pub(super) fn borda(&self, numbering: &Numbering) -> String {
         certainty_of_winner(&self.borda_winners, numbering, self.miss)
     }
 
-    /// A statement about the error of all pairs.
     pub(super) fn error(&self) -> String {
         let widest = self.pairs.iter().map(|pair| pair.upper - pair.lower).fold(0.0, f64::max);
         format!(

@@ -17,9 +17,7 @@ use std::io::Read as _;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-/// Valid numbers of positions.
 const POSITIONS: RangeInclusive<u64> = 1..=64;
-/// Valid numbers of items and queries.
 const SIZES: RangeInclusive<u64> = 1..=u32::MAX as u64;
 
 /// How to read the log of an experiment; `None` if the experiment has no log.
@@ -54,7 +52,6 @@ fn read(table: &Table<'_>) -> Result<fit::Arguments, Error> {
     Ok(how)
 }
 
-/// The schema of `[log]`.
 pub(crate) fn schema() -> serde_json::Value {
     let formats = formats::rows().iter().filter(|row| !row.names_columns());
     let formats = choice_of(&formats.map(|row| (row.name, row.holds)).collect::<Vec<_>>());

@@ -17,9 +17,7 @@ use std::path::{Path, PathBuf};
 /// The content of `part.json` in the directory of a part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PartOfReproduction {
-    /// Name of the reproduction.
     reproduction: String,
-    /// The program that plays.
     program: String,
     shard: String,
     /// Whose report the parts become: options, and hashes of the data.
@@ -120,7 +118,6 @@ impl PartOfReproduction {
         }
     }
 
-    /// Writes the description to the directory of the part.
     pub(super) fn write(&self, out: &Path) -> Result<()> {
         let path = out.join(PART);
         let text = json(self)?;

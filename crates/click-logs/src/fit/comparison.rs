@@ -12,6 +12,7 @@ use super::compare::{Score, clusters, scored};
 use super::difference::Difference;
 use super::{Fit, FitError, Model};
 use crate::log::HeldOut;
+use serde::Serialize;
 
 /// From the simplest model on, by its parameters: one rate; a rate per position; a rate per item;
 /// attraction per item; then with three numbers for the site, a number per position (first the PBM,
@@ -43,7 +44,7 @@ pub struct Comparison {
 }
 
 /// The choice among some models.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Choice {
     /// The simplest of the models that are not told apart from the best.
     pub model: Model,

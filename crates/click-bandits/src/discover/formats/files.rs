@@ -4,20 +4,16 @@ use super::super::Entry;
 use super::super::page::Page;
 use serde::Serialize;
 
-/// A file that a command reads or writes.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct FileFormat {
     /// Name in the list: the file's own, or that of its kind.
     pub(crate) name: &'static str,
     /// Content, one sentence.
     pub(crate) sentence: &'static str,
-    /// Commands that read it.
     pub(crate) read_by: &'static [&'static str],
-    /// Commands that write it.
     pub(crate) written_by: &'static [&'static str],
     /// Columns of a table, or keys of a document, with their meanings.
     pub(crate) fields: &'static [(&'static str, &'static str)],
-    /// A small file of this kind.
     pub(crate) example: Option<&'static str>,
 }
 
@@ -53,7 +49,6 @@ impl FileFormat {
 /// The commands that write the files of an experiment's result.
 const OF_RESULTS: &[&str] = &["simulate", "merge", "reproduce"];
 
-/// Every kind of file.
 pub(crate) static FILES: &[FileFormat] = &[
     FileFormat::read(
         "experiment.toml",
