@@ -85,10 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// Fits, and writes if `may_write` agrees; it gets the SHA-256 of the parameters.
-fn fit_and_write<'a>(
-    arguments: &'a Arguments,
-    may_write: impl FnOnce(&str) -> Result<()>,
-) -> Result<Outcome<'a>> {
+fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<()>) -> Result<Outcome<'_>> {
     let started = Moment::now();
     Form::check(arguments.parameters)?;
     let source = Source::new(arguments)?;

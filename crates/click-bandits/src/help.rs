@@ -1,21 +1,21 @@
 //! The end of every command's `--help`: examples that run one after another in an empty directory,
 //! what is read and written, where to go next, and the exit status. A test runs the examples.
 
+/// The end of the help of a command, or of the program.
+pub(crate) fn end(command: &str) -> String {
+    let sections = || ENDS.split("\n## ").filter_map(|section| section.split_once('\n'));
+    let text = sections().find(|(name, _)| *name == command).map_or("", |(_, text)| text.trim_end());
+    if text.contains("Exit status") { text.to_owned() } else { format!("{text}\n\n{EXIT_STATUS}") }
+}
+
 /// The exit status of every command but `reproduce` and `compare`.
 const EXIT_STATUS: &str = "\
 Exit status: 0 success; 1 an error, which is printed on standard error;
 2 an invalid command line; 130 and 143 ended by Ctrl-C or SIGTERM.";
 
-/// The end of the help of a command, or of the program.
-pub(crate) fn end(command: &str) -> String {
-    let text = text(command);
-    if text.contains("Exit status") { text.to_owned() } else { format!("{text}\n\n{EXIT_STATUS}") }
-}
-
-fn text(command: &str) -> &'static str {
-    match command {
-        "click-bandits" => {
-            "\
+/// A section for each command.
+const ENDS: &str = "
+## click-bandits
 First steps, in an empty directory:
   $ click-bandits models
   $ click-bandits init pbm --out spec.toml
@@ -25,10 +25,9 @@ Find out what there is: `policies`, `models`, `formats` and `experiments` list
 names; with a name they show everything about it. `init` writes an experiment
 to start from. `COMMAND --help` has examples of a command.
 
-More: README.md and docs/README.md in the source of the program."
-        }
-        "simulate" => {
-            "\
+More: README.md and docs/README.md in the source of the program.
+
+## simulate
 Examples:
   $ click-bandits init pbm --out spec.toml
   $ click-bandits simulate spec.toml --out results
@@ -43,10 +42,9 @@ timing.json, manifest.json, spec.toml, figures (SVG) and journal, which
 `click-bandits formats NAME` describes. A file that the program has not written
 is never overwritten.
 
-Next: click-bandits policies, click-bandits models, docs/getting-started.md."
-        }
-        "check" => {
-            "\
+Next: click-bandits policies, click-bandits models, docs/getting-started.md.
+
+## check
 Examples:
   $ click-bandits init pbm --out spec.toml
   $ click-bandits check spec.toml
@@ -56,10 +54,9 @@ Reads: an experiment, `click-bandits formats spec.toml`; or a directory with
 experiment.toml and claims.toml.
 Writes: nothing.
 
-Next: click-bandits simulate spec.toml --out results."
-        }
-        "schema" => {
-            "\
+Next: click-bandits simulate spec.toml --out results.
+
+## schema
 Examples:
   $ click-bandits schema > spec.schema.json
   $ click-bandits schema claims > claims.schema.json
@@ -68,10 +65,9 @@ An editor with the schema completes keys and names, and marks what is wrong.
 For Even Better TOML and Taplo, the first line of spec.toml is
   #:schema ./spec.schema.json
 
-Next: click-bandits check finds the errors that a schema cannot know."
-        }
-        "merge" => {
-            "\
+Next: click-bandits check finds the errors that a schema cannot know.
+
+## merge
 Examples:
   $ click-bandits init pbm --out spec.toml
   $ click-bandits simulate spec.toml --out part-1 --shard 1/2
@@ -81,10 +77,9 @@ Examples:
 Reads: directories of simulate or reproduce with --shard.
 Writes to DIR: what one process would have written, the same bytes.
 
-Next: docs/at-scale.md runs shards with Slurm, Kubernetes and GNU parallel."
-        }
-        "export" => {
-            "\
+Next: docs/at-scale.md runs shards with Slurm, Kubernetes and GNU parallel.
+
+## export
 Examples:
   $ click-bandits init pbm --out spec.toml
   $ click-bandits simulate spec.toml --out results
@@ -95,10 +90,9 @@ Reads: a directory of simulate, or of a whole reproduction.
 Writes: one table. Values are those of result.json and the journal, without
 rounding.
 
-Next: click-bandits formats curves.csv has the meaning of the columns."
-        }
-        "compare" => {
-            "\
+Next: click-bandits formats curves.csv has the meaning of the columns.
+
+## compare
 Examples:
   $ click-bandits init pbm --out spec.toml
   $ click-bandits simulate spec.toml --out first
@@ -112,10 +106,9 @@ Writes: nothing.
 Exit status: 0 nothing differs beyond chance; 1 something does; 2 an error, or
 an invalid command line.
 
-Next: click-bandits export writes the numbers of both."
-        }
-        "preferences" => {
-            "\
+Next: click-bandits export writes the numbers of both.
+
+## preferences
 Examples:
   $ click-bandits formats preferences.csv --example > matrix.csv
   $ click-bandits preferences --matrix matrix.csv
@@ -127,10 +120,9 @@ Writes to DIR: report.json, index.html and manifest.json; and, if the matrix is
 estimated, preferences.csv, counts.csv and progress.json.
 
 Next: users for `simulate` from the matrix, `click-bandits models dueling`;
-docs/dueling.md."
-        }
-        "fit" => {
-            "\
+docs/dueling.md.
+
+## fit
 Examples:
   $ click-bandits formats counts.csv --example > counts.csv
   $ click-bandits fit --counts counts.csv --out from-counts
@@ -146,10 +138,9 @@ exceed 20 MB, the parameters are in parameters.parquet instead of parameters.csv
 and parameters.json has those of all queries together. To simulate users from
 the posterior distribution of such a fit, write it with --parameters json.
 
-Next: click-bandits simulate DIR/spec.toml --out results; docs/click-logs.md."
-        }
-        "reproduce" => {
-            "\
+Next: click-bandits simulate DIR/spec.toml --out results; docs/click-logs.md.
+
+## reproduce
 Examples:
   $ click-bandits experiments
   $ click-bandits reproduce cascade-synthetic --quick
@@ -167,10 +158,9 @@ Exit status: 0 every verdict is as known (with --quick nine tenths of them are
 decided); 1 a verdict is not as known, or an error; 2 an invalid command line;
 130 and 143 ended by Ctrl-C or SIGTERM.
 
-Next: click-bandits experiments NAME; docs/reproductions.md."
-        }
-        "policies" => {
-            "\
+Next: click-bandits experiments NAME; docs/reproductions.md.
+
+## policies
 Examples:
   $ click-bandits policies
   $ click-bandits policies pbm-pie
@@ -182,10 +172,9 @@ models_with_read_as, tasks, told, needs_horizon, late_clicks, limit, cost,
 guarantee, source, parameters (name, values, default, meaning) and example
 (null if it needs a file).
 
-Next: click-bandits models; docs/which-policy.md."
-        }
-        "models" => {
-            "\
+Next: click-bandits models; docs/which-policy.md.
+
+## models
 Examples:
   $ click-bandits models
   $ click-bandits models cascade
@@ -196,10 +185,9 @@ JSON: an array of models, or one: name, sentence, shows (list, cell or pair),
 regret_in, feedback, tasks, keys (name, values, required, in_place_of, meaning,
 example and, for a table, keys), policies (task, policies) and example.
 
-Next: click-bandits init NAME; docs/getting-started.md."
-        }
-        "formats" => {
-            "\
+Next: click-bandits init NAME; docs/getting-started.md.
+
+## formats
 Examples:
   $ click-bandits formats
   $ click-bandits formats sessions
@@ -209,10 +197,9 @@ JSON: logs (name, holds, description, line, query, sessions, names_columns,
 fits, command, example) and files (name, sentence, read_by, written_by, fields,
 example); with a name the one of them.
 
-Next: click-bandits fit --help; docs/click-logs.md."
-        }
-        "experiments" => {
-            "\
+Next: click-bandits fit --help; docs/click-logs.md.
+
+## experiments
 Examples:
   $ click-bandits experiments
   $ click-bandits experiments kdd2012
@@ -224,19 +211,17 @@ JSON: an array of experiments, or one: name, title, summary, papers (citation,
 link), models, panels (name, title, place, statement, models, task, variants,
 runs, rounds, policies, needs_data), n_claims, takes and command.
 
-Next: click-bandits reproduce NAME --quick; docs/reproductions.md."
-        }
-        "init" => {
-            "\
+Next: click-bandits reproduce NAME --quick; docs/reproductions.md.
+
+## init
 Examples:
   $ click-bandits init cascade
   $ click-bandits init cascade --out cascade.toml
   $ click-bandits simulate cascade.toml --out results
 
-Next: click-bandits models NAME; click-bandits policies."
-        }
-        "completions" => {
-            "\
+Next: click-bandits models NAME; click-bandits policies.
+
+## completions
 Examples:
   $ click-bandits completions bash > click-bandits.bash
   $ click-bandits completions zsh > _click-bandits
@@ -244,17 +229,13 @@ Examples:
 
 bash: put `source <(click-bandits completions bash)` into ~/.bashrc.
 zsh: put _click-bandits into a directory of $fpath, before `compinit`.
-fish: put click-bandits.fish into ~/.config/fish/completions."
-        }
-        "man" => {
-            "\
+fish: put click-bandits.fish into ~/.config/fish/completions.
+
+## man
 Examples:
   $ click-bandits man > click-bandits.1
   $ click-bandits man man1
 
 Read a page: man -l man1/click-bandits-simulate.1. For all users, the directory
-is /usr/local/share/man/man1."
-        }
-        _ => "",
-    }
-}
+is /usr/local/share/man/man1.
+";

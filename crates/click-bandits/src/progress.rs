@@ -79,11 +79,9 @@ fn status(done: u64, total: u64, unit: &str, elapsed: Duration) -> String {
         return text;
     }
     let decimals = if rate < 1.0 { 2 } else { usize::from(rate < 10.0) };
-    // A number of seconds that is too large for the type becomes its maximum.
-    format!(
-        "{text}, {rate:.decimals$} {unit}/s, {} left",
-        time((total.saturating_sub(done) as f64 / rate) as u64)
-    )
+    let left = Duration::try_from_secs_f64(total.saturating_sub(done) as f64 / rate);
+    let left = time(left.unwrap_or(Duration::MAX).as_secs());
+    format!("{text}, {rate:.decimals$} {unit}/s, {left} left")
 }
 
 /// A time in its two largest units.
