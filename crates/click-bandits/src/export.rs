@@ -58,9 +58,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         None => by_name(&destination)?,
     };
     let panels = panels::open(&arguments.dir)?;
+    let (table, is_runs) = (arguments.table, arguments.table == Table::Runs);
+    let columns = tables::columns(table, &panels)?;
+    let runs = panels.iter().filter(|_| is_runs).map(|panel| panel.finished.runs());
+    let runs = runs.collect::<Result<Vec<_>, _>>()?;
+    let rows = |each: &mut tables::Each<'_>| tables::write(table, &panels, &runs, each);
     destination.write(|output| match format {
-        Format::Csv => formats::csv(arguments.table, &panels, output),
-        Format::Json => formats::json(arguments.table, &panels, output),
+        Format::Csv => formats::csv(&columns, &rows, output),
+        Format::Json => formats::json(&columns, &rows, output),
     })
 }
 

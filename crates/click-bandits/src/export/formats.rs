@@ -1,21 +1,21 @@
 //! The formats of tables.
 
-use super::Table;
-use super::tables::{Cell, columns, write};
-use crate::panels::Panel;
+use super::tables::{Cell, Each};
 use anyhow::Result;
 use std::io::Write;
+
+/// Gives every row of a table.
+type Rows<'a> = dyn Fn(&mut Each<'_>) -> Result<()> + 'a;
 
 fn cell<'a>(column: &str, row: &[(&str, Cell<'a>)]) -> Cell<'a> {
     row.iter().find(|(name, _)| *name == column).map_or(Cell::Missing, |(_, cell)| *cell)
 }
 
 /// Writes CSV. Numbers are the shortest decimals that read back as the same number.
-pub(super) fn csv(table: Table, panels: &[Panel], output: &mut dyn Write) -> Result<()> {
-    let columns = columns(table, panels);
+pub(super) fn csv(columns: &[&str], rows: &Rows<'_>, output: &mut dyn Write) -> Result<()> {
     let mut writer = csv::Writer::from_writer(output);
-    writer.write_record(&columns)?;
-    write(table, panels, &mut |row| {
+    writer.write_record(columns)?;
+    rows(&mut |row| {
         let text = |column: &&str| match cell(column, row) {
             Cell::Text(text) => text.to_owned(),
             Cell::Count(count) => count.to_string(),
@@ -29,9 +29,9 @@ pub(super) fn csv(table: Table, panels: &[Panel], output: &mut dyn Write) -> Res
 }
 
 /// Writes a JSON array with one object a row, one row a line.
-pub(super) fn json(table: Table, panels: &[Panel], output: &mut dyn Write) -> Result<()> {
-    let (columns, mut begins) = (columns(table, panels), "[\n{");
-    write(table, panels, &mut |row| {
+pub(super) fn json(columns: &[&str], rows: &Rows<'_>, output: &mut dyn Write) -> Result<()> {
+    let mut begins = "[\n{";
+    rows(&mut |row| {
         output.write_all(begins.as_bytes())?;
         begins = ",\n{";
         for (index, column) in columns.iter().enumerate() {

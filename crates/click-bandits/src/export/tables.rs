@@ -23,7 +23,16 @@ pub(super) type Each<'a> = dyn FnMut(&[(&str, Cell<'_>)]) -> Result<()> + 'a;
 
 const STATISTICS: [&str; 6] = ["mean", "se", "min", "q10", "q90", "max"];
 
-pub(super) fn columns(table: Table, panels: &[Panel]) -> Vec<&'static str> {
+/// The columns of a table. Runs that end with an answer have no curves, which is an error.
+pub(super) fn columns(table: Table, panels: &[Panel]) -> Result<Vec<&'static str>> {
+    let has_curves =
+        |panel: &Panel| panel.finished.result().policies.iter().any(|one| one.curves().is_some());
+    if table == Table::Curves && !panels.iter().any(has_curves) {
+        bail!(
+            "{}: its runs end with an answer, so there are no curves: give --table final or --table runs",
+            panels[0].finished.dir().display()
+        );
+    }
     let are_named = panels.iter().any(|panel| panel.name.is_some());
     let names: &[&str] = if are_named { &["panel", "variant"] } else { &[] };
     let (head, statistics): (&[&str], &[&str]) = match table {
@@ -44,21 +53,11 @@ pub(super) fn columns(table: Table, panels: &[Panel]) -> Vec<&'static str> {
             &["steps", "observations", "correct", "stopped"][..n_columns]
         }
     });
-    names.iter().chain(head).chain(statistics).chain(of_runs).copied().unique().collect()
+    Ok(names.iter().chain(head).chain(statistics).chain(of_runs).copied().unique().collect())
 }
 
-/// Gives every row of a table to `each`.
-pub(super) fn write(table: Table, panels: &[Panel], each: &mut Each<'_>) -> Result<()> {
-    let has_curves =
-        |panel: &Panel| panel.finished.result().policies.iter().any(|one| one.curves().is_some());
-    if table == Table::Curves && !panels.iter().any(has_curves) {
-        bail!(
-            "{}: its runs end with an answer, so there are no curves: give --table final or --table runs",
-            panels[0].finished.dir().display()
-        );
-    }
-    let with_runs = panels.iter().filter(|_| table == Table::Runs);
-    let runs_of_panels = with_runs.map(|panel| panel.finished.runs()).collect::<Result<Vec<_>, _>>()?;
+/// Gives every row of a table to `each`. `all_runs` are those of each panel, for the table of runs.
+pub(super) fn write(table: Table, panels: &[Panel], all_runs: &[Runs], each: &mut Each<'_>) -> Result<()> {
     for (index, panel) in panels.iter().enumerate() {
         let [name, variant] = [&panel.name, &panel.variant].map(|text| text.as_deref());
         let [name, variant] = [name, variant].map(|text| text.map_or(Cell::Missing, Cell::Text));
@@ -69,7 +68,7 @@ pub(super) fn write(table: Table, panels: &[Panel], each: &mut Each<'_>) -> Resu
             Table::Curves => curves(result, &mut of_panel)?,
             Table::Final => final_values(result, &mut of_panel)?,
             Table::Paired => paired(result, &mut of_panel)?,
-            Table::Runs => runs(result, &runs_of_panels[index], &mut of_panel)?,
+            Table::Runs => runs(result, &all_runs[index], &mut of_panel)?,
         }
     }
     Ok(())
