@@ -84,7 +84,7 @@ pub trait Test: Any + fmt::Debug + Send + Sync {
     /// The number of one-sided tests that could contradict the claim; 1 for an exact comparison.
     fn tests(&self) -> usize;
 
-    /// What the test is made of.
+    /// The numbers that the test is made of.
     fn sample(&self) -> Sample {
         Sample::Means
     }
@@ -114,7 +114,7 @@ pub enum JudgeError {
     Journal(#[from] JournalError),
 }
 
-/// What a test is made of, which decides how many independent observations it needs.
+/// The numbers that a test is made of. They decide how many observations it needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sample {
     /// Means and their standard errors.

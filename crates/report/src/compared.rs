@@ -44,7 +44,7 @@ pub struct Compared {
     pub only: [Vec<String>; 2],
     /// Labels of policies that have other parameters in the second result.
     pub other_parameters: Vec<String>,
-    /// What differs in how the results were made.
+    /// Differences in how the results were made.
     pub origins: Vec<Origin>,
 }
 
@@ -80,7 +80,7 @@ pub struct ComparedQuantity {
 /// Something that differs in how two results were made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Origin {
-    /// What it is: `version`, `sources`, `commit`, `compiler`, `processor` or `system`.
+    /// Its name: `version`, `sources`, `commit`, `compiler`, `processor` or `system`.
     pub what: &'static str,
     /// Its values in the two results; `unknown` if a manifest does not say.
     pub values: [String; 2],
@@ -298,7 +298,7 @@ fn values(
     }
 }
 
-/// What differs between two canonical forms, other than runs, policies and seed.
+/// Differences between two canonical forms, other than runs, policies and seed.
 fn differences(a: &Value, b: &Value) -> Vec<String> {
     let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else {
         return vec!["a manifest names no experiment".to_owned()];
@@ -340,7 +340,7 @@ fn other_parameters(a: &Manifest, b: &Manifest) -> Vec<String> {
     labels.filter_map(|policy| policy["label"].as_str().map(str::to_owned)).collect()
 }
 
-/// What differs in how results were made.
+/// Differences in how results were made.
 fn origins(a: &Manifest, b: &Manifest) -> Vec<Origin> {
     let unknown = || "unknown".to_owned();
     let facts = |manifest: &Manifest| {

@@ -80,7 +80,7 @@ pub struct Picture {
     pub is_wide: bool,
 }
 
-/// What a figure shows.
+/// The data that a figure shows.
 #[derive(Debug, Clone, Copy)]
 pub enum Shown<'a> {
     /// One result.

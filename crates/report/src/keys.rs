@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(crate) struct Kind<T: ?Sized> {
     /// The value of the key `kind`.
     pub(crate) name: &'static str,
-    /// What has to hold, or what is shown; in Markdown.
+    /// The statement that has to hold, or the content of the figure; in Markdown.
     pub(crate) says: &'static str,
     pub(crate) keys: &'static [Key],
     /// Relations between the keys, as conditions of the schema.

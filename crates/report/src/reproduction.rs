@@ -33,7 +33,7 @@ pub enum Extent {
     Quick,
 }
 
-/// What a caller gives beside the files of an experiment.
+/// The input of a caller beside the files of an experiment.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Inputs<'a> {
     /// Measured queries for the panels that take data.

@@ -88,7 +88,7 @@ pub struct Within {
     pub limits: Limits,
 }
 
-/// What a regret is divided by.
+/// The divisor of a regret.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Divisor {
     /// That of a series, at another checkpoint if it is given.

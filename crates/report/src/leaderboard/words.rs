@@ -128,7 +128,7 @@ impl Leaderboard {
         self.competing().find(is_reliable)
     }
 
-    /// What the leader is, as the first words of the sentence.
+    /// A description of the leader, as the first words of the sentence.
     fn head(&self, leader: &Place) -> &'static str {
         match self.value {
             EndValue::Answer(Quantity::StoppingTime) if leader.correct.is_some_and(|share| share < 0.5) => {
@@ -225,7 +225,7 @@ impl Leaderboard {
         )
     }
 
-    /// What else has to be known about the leader, and about runs without an answer.
+    /// Further facts about the leader, and about runs without an answer.
     fn doubts(&self, leader: &Place, competing: &[&Place]) -> Option<String> {
         let share = |share: f64| number::significant(100.0 * share, 3);
         let mut doubts = Vec::new();
@@ -383,7 +383,7 @@ fn of_users(pair: &Pair) -> Option<String> {
     ))
 }
 
-/// What a policy is that learns nothing.
+/// A description of a policy that learns nothing.
 fn learns_nothing(place: &Place) -> Option<&'static str> {
     match place.policy.as_str() {
         "uniform" => Some("which learns nothing"),

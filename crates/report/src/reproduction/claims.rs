@@ -92,7 +92,7 @@ fn read_panel_name(
     Ok(of_quick.or(own))
 }
 
-/// What decides how a claim is judged.
+/// The tables and the panel that decide how a claim is judged.
 struct Parts<'a> {
     claim: &'a Table<'a>,
     panel: Option<&'a Panel>,

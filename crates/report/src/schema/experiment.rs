@@ -137,12 +137,12 @@ fn variant() -> Value {
     schema
 }
 
-/// What keys of a panel or a variant say of each other.
+/// Relations between the keys of a panel or a variant.
 fn conditions() -> Vec<Value> {
     Task::ALL.map(|task| with_task(task, false)).into_iter().chain([users_or_instances(false)]).collect()
 }
 
-/// What a quick check changes.
+/// The changes of a quick check.
 fn quick() -> Value {
     let rounds = integer(&HORIZONS);
     let mut keys = entries(Experiment::OVER.map(|key| (key, reference(key))));
@@ -162,7 +162,7 @@ fn quick() -> Value {
         ("left", described(&any_text(), "Why the panel is left to the full run.")),
     ];
     keys.extend(entries(own));
-    described(&object(keys, &[]), "What a quick check changes.")
+    described(&object(keys, &[]), "The changes of a quick check.")
 }
 
 fn table() -> Value {

@@ -1,4 +1,4 @@
-//! What the script of a page reads: frames, axes, points and bands, as `data-` attributes.
+//! Frames, axes, points and bands as `data-` attributes, for the script of a page.
 //!
 //! Places along an axis are exact if they are whole, such as rounds. Other numbers have four
 //! significant digits.

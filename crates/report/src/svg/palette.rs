@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// Red, green and blue, each from 0 to 255.
 pub(crate) type Rgb = [u8; 3];
 
-/// What is coloured. Everything is opaque except the bands around curves.
+/// Everything that is coloured. All is opaque except the bands around curves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ink {
     Text,
