@@ -1,4 +1,5 @@
-//! Records a hash of the sources that results depend on: a journal names it, and programs with other sources do not continue its runs.
+//! Records a hash of the sources that results depend on: a journal names it, and programs with
+//! other sources do not continue its runs.
 
 use std::env;
 use std::fs;
@@ -15,8 +16,8 @@ fn main() {
 const RESULTS: [&str; 8] =
     ["click-models", "confidence", "contenders", "documents", "experiment", "policies", "sim", "spec"];
 
-/// A hash of all sources that results depend on; `None` outside the workspace. Programs with different sources do not continue each other's
-/// runs.
+/// A hash of all sources that results depend on; `None` outside the workspace. Programs with
+/// different sources do not continue each other's runs.
 fn sources() -> Option<u64> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?);
     let mut files = Vec::new();

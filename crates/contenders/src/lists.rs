@@ -86,8 +86,8 @@ impl<'a, M> Enter<'a, M> {
     }
 }
 
-/// The visitors of a family for each model, given how `build` makes the policy from what is known of
-/// the users, and from the examination given in the experiment. Not generic: round loops are
+/// The visitors of a family for each model, given how `build` makes the policy from what is known
+/// of the users, and from the examination given in the experiment. Not generic: round loops are
 /// compiled here.
 macro_rules! enter {
     ($($Visitor:ident($Known:ty): $($model:ty),+ => |$given:ident, $known:ident, $build:ident| $policy:expr;)*) => {$($(

@@ -2,7 +2,7 @@
 
 use crate::toml_reader::{Error, Field, Location};
 
-/// The longest label or other text for readers, in characters. Tables and figures have room for that many.
+/// The longest label or other text for readers, in characters: tables and figures have room for it.
 pub const MAX_TITLE: usize = 100;
 /// The longest name of an experiment, in characters. Files are named after it.
 pub const MAX_NAME: usize = 100;
@@ -44,7 +44,7 @@ pub fn read_title(field: &Field<'_>) -> Result<String, Error> {
     title_fault(&title).map_or(Ok(title), |fault| Err(field.error(fault)))
 }
 
-/// What is wrong with a text as a label or name for readers; `None` if nothing is. Labels are one line that is not blank.
+/// What is wrong with a text as a label or name for readers, which is one line that is not blank.
 pub fn title_fault(title: &str) -> Option<String> {
     let fault = if title.is_empty() {
         "the text is empty"
@@ -60,8 +60,9 @@ pub fn title_fault(title: &str) -> Option<String> {
     Some(format!("{fault}: expected one line of text"))
 }
 
-/// Whether a text has a control character, a line break, a character without width, or one that changes the direction of the text.
-/// Joiners between letters of a script or between emoji are allowed, since their effect can be seen.
+/// Whether a text has a control character, a line break, a character without width, or one that
+/// changes the direction of the text. Joiners between letters of a script or between emoji are
+/// allowed, since their effect can be seen.
 pub fn has_invisible(text: &str) -> bool {
     let mut before = ' ';
     let mut rest = text.chars();

@@ -57,7 +57,8 @@ pub fn fixed(value: f64, decimals: usize) -> String {
 /// The most decimals that are shown. A smaller number is written with a power of ten.
 const MOST_DECIMALS: i32 = 12;
 
-/// A number with at least `digits` significant digits; digits before the point are always kept: `1,234`, `12.3`, `0.0123`.
+/// A number with at least `digits` significant digits; digits before the point are always kept:
+/// `1,234`, `12.3`, `0.0123`.
 pub fn significant(value: f64, digits: i32) -> String {
     let decimals = decimals_for(value, digits);
     if decimals > MOST_DECIMALS {
@@ -101,7 +102,7 @@ fn decimals_for(value: f64, digits: i32) -> i32 {
     // The decimal exponent of an f64 is within ±324.
     let exponent = libm::floor(libm::log10(value.abs())).to_i32().unwrap_or(0);
     let decimals = (digits - 1 - exponent).max(0);
-    // Rounding may carry: with three digits 99.96 is 100, which has one more digit before the point.
+    // Rounding may carry: with three digits 99.96 is 100, with one more digit before the point.
     let unit = libm::exp10(f64::from(decimals));
     let carried = libm::round(value.abs() * unit) >= libm::exp10(f64::from(exponent + 1)) * unit;
     decimals - i32::from(carried && decimals > 0)

@@ -1,10 +1,10 @@
-//! Files that are read to their end: neither a pipe, which may wait forever, nor a device, which may never end.
+//! Files that are read to their end: no pipe, which may wait, and no device, which may never end.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Opens a file that a user has named. Everything but a regular file is refused before it is opened.
+/// Opens a file that a user has named; all but regular files are refused before they are opened.
 ///
 /// # Errors
 ///

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 /// The end of temporary names, which begin with a point.
 const END: &str = ".click-bandits-part";
 
-/// A complete file that still has its temporary name. `Drop` removes it unless it was renamed. It is locked meanwhile: files without a lock
-/// are those of killed processes.
+/// A complete file that still has its temporary name. `Drop` removes it unless it was renamed. It
+/// is locked meanwhile: files without a lock are those of killed processes.
 #[derive(Debug)]
 pub struct TemporaryFile {
     temporary: PathBuf,
@@ -20,7 +20,7 @@ pub struct TemporaryFile {
 impl TemporaryFile {
     /// Writes `content` under a temporary name in the directory of `path`, and forces it to disk.
     ///
-    /// It never writes to an existing file of this name: a file of a killed run, or a link, is removed first.
+    /// A file of this name, such as that of a killed run, or a link, is removed first.
     ///
     /// # Errors
     ///
@@ -40,7 +40,7 @@ impl TemporaryFile {
     ) -> Result<Self, E> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let temporary = path.with_file_name(format!(".{name}.{}{END}", std::process::id()));
-        // This removes a link itself, not its target. If another link appears in between, the next line fails.
+        // This removes a link itself, not its target. If another link appears, the next line fails.
         let _ = fs::remove_file(&temporary);
         let file = File::create_new(&temporary)?;
         // Without locks, nothing is taken for left over.
@@ -86,13 +86,15 @@ pub fn remove_left_overs(dir: &Path) {
     }
 }
 
-/// Forces the directory of a file to disk, and so a name that the file was given. A system that cannot do so is left to itself.
+/// Forces the directory of a file to disk, and so a name that the file was given. A system that
+/// cannot do so is left to itself.
 pub fn sync_dir_of(path: &Path) {
     let dir = path.parent().map(File::open);
     let _ = dir.and_then(Result::ok).map(|dir| dir.sync_all());
 }
 
-/// Checks that a file can be created in a directory, by creating one without a name. Nothing is left behind, even if the program is killed.
+/// Checks that a file can be created in a directory, by creating one without a name. Nothing is
+/// left behind, even if the program is killed.
 ///
 /// # Errors
 ///
@@ -106,7 +108,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    /// The temporary name can be guessed, so there may be a link of that name. Its target must not change.
+    /// The temporary name can be guessed; the target of a link of that name must not change.
     #[test]
     fn a_planted_link_is_not_followed() {
         let dir = tempfile::tempdir().unwrap();

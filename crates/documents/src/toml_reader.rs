@@ -1,11 +1,12 @@
 //! Reads TOML files of any kind. Errors name the place: `FILE:LINE:COLUMN: FIELD: what is wrong`.
 //!
-//! A [`Source`] holds the text of a file, a [`Document`] the parsed text. A [`Table`] is a cursor over one table: the caller asks for the
-//! keys that it knows and ends with [`Table::finish`], which refuses all other keys. The type that the caller asks for decides which values
-//! are accepted ([`FromToml`]). A [`Field`] accepts any value and keeps its place for later checks.
+//! A [`Source`] holds the text of a file, a [`Document`] the parsed text. A [`Table`] is a cursor
+//! over one table: the caller asks for the keys that it knows and ends with [`Table::finish`],
+//! which refuses all other keys. The type that the caller asks for decides which values are
+//! accepted ([`FromToml`]). A [`Field`] accepts any value and keeps its place for later checks.
 //!
-//! A reader returns the first error. If it reads independent parts with [`Faults`], [`all`] or [`collect`], that error has the others
-//! with it ([`Error::all`]).
+//! A reader returns the first error. If it reads independent parts with [`Faults`], [`all`] or
+//! [`collect`], that error has the others with it ([`Error::all`]).
 //!
 //! ```text
 //! let source = Source::read("spec.toml".as_ref())?;
@@ -71,7 +72,7 @@ impl Source {
         Self::from_bytes(path.display().to_string(), read_file(path, EXPECTED)?)
     }
 
-    /// Reads a file of a folder, which may name files as [`Source::allowing`] allows it. A link leads to no other folder.
+    /// Reads a file of a folder, which may name files as [`Source::allowing`] allows it.
     ///
     /// # Errors
     ///
@@ -122,7 +123,8 @@ impl Source {
         Self { beside: Some(files), ..self }
     }
 
-    /// Allows it to name these files, and those in these folders and below. Without, it can name those in its own folder and below.
+    /// Allows it to name these files, and those in these folders and below. Without, it can name
+    /// those in its own folder and below.
     #[must_use]
     pub fn allowing(self, allowed: &[PathBuf]) -> Self {
         Self { allowed: allowed.to_vec(), ..self }
@@ -182,7 +184,7 @@ impl<'doc> Table<'doc> {
     ///
     /// # Errors
     ///
-    /// The key is missing, or its value is not a `T`. If the table has a similar unknown key, the error points at that key.
+    /// The key is missing (the error points at a similar unknown key), or its value is not a `T`.
     pub fn required<T: FromToml<'doc>>(&self, key: &str) -> Result<T, Error> {
         match self.optional(key)? {
             Some(value) => Ok(value),
@@ -223,7 +225,7 @@ impl<'doc> Table<'doc> {
     ///
     /// # Errors
     ///
-    /// The unknown keys. Each message lists the known keys, and names the one that was probably meant.
+    /// The unknown keys, with the known ones and the one that was probably meant.
     pub fn finish(&self) -> Result<(), Error> {
         let (asked, blamed) = (self.asked.borrow(), self.blamed.borrow());
         let known: Vec<&str> = asked.iter().map(String::as_str).collect();
@@ -246,7 +248,7 @@ impl<'doc> Table<'doc> {
         self.source.location(&self.span, &self.path)
     }
 
-    /// An error about a missing key. If the table has a similar key that was not asked for, the error points at that key.
+    /// An error about a missing key, at a similar key that was not asked for if there is one.
     pub fn missing(&self, key: &str, expected: &str) -> Error {
         let (asked, mut blamed) = (self.asked.borrow(), self.blamed.borrow_mut());
         let is_unknown = |present: &&str| !asked.contains(*present) && !blamed.contains(*present);

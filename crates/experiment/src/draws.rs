@@ -1,15 +1,18 @@
-//! Statistics over runs that are not independent: on several instances, or with the same users (`runs-per-draw`).
+//! Statistics over dependent runs: on several instances, or with the same users (`runs-per-draw`).
 //!
-//! The runs of a block take every instance once, and a draw of users may have several runs. An *observation* is the mean of the runs of
-//! one block: observations are independent and have one distribution, however rare an instance is, and runs are neither. Means and
-//! standard errors are over whole blocks, so every instance counts alike. Runs beyond the last whole block take part in quantiles only.
-//! With fewer runs than a block has, the mean is over these. A single observation has no standard error (NaN; null in files).
+//! The runs of a block take every instance once, and a draw of users may have several runs. An
+//! *observation* is the mean of the runs of one block: observations are independent and have one
+//! distribution, however rare an instance is, and runs are neither. Means and standard errors are
+//! over whole blocks, so every instance counts alike. Runs beyond the last whole block take part in
+//! quantiles only. With fewer runs than a block has, the mean is over these. A single observation
+//! has no standard error (NaN; null in files).
 //!
-//! The spread between runs with the same users against
-//! the spread between draws tells how much of it comes from the users. This is the analysis of variance with one random effect, within
-//! each instance: with `m` runs for each of `k` draws on `q` instances, `B` the mean square between the draws of an instance (`k - q`
-//! degrees of freedom) and `W` the mean square within draws (`k (m - 1)`), the variance that comes from the users is `(B - W) / m`, and
-//! its share `(B - W) / (B + (m - 1) W)`.
+//! The spread between runs with the same users against the spread between draws tells how much of
+//! it comes from the users. This is the analysis of variance with one random effect, within each
+//! instance: with `m` runs for each of `k` draws on `q` instances, `B` the mean square between the
+//! draws of an instance (`k - q` degrees of freedom) and `W` the mean square within draws (`k (m -
+//! 1)`), the variance that comes from the users is `(B - W) / m`, and its share `(B - W) / (B + (m
+//! - 1) W)`.
 
 use crate::result::{Estimate, ResultFile};
 use sim::{Summary, mean_and_error};
@@ -33,7 +36,8 @@ pub(crate) fn whole_blocks<T>(runs: &[T], size: usize) -> &[T] {
     &runs[..runs.len() - left]
 }
 
-/// The mean of a block. Differences that cancel leave 0, and not the rounding of sums over many rounds: it would be the same in every block.
+/// The mean of a block. Differences that cancel leave 0, and not the rounding of sums over many
+/// rounds: it would be the same in every block.
 fn mean_of_block(values: &[f64]) -> f64 {
     let mean = mean(values);
     let size = values.iter().map(|value| value.abs()).sum::<f64>() / values.len() as f64;
@@ -86,8 +90,9 @@ impl DrawsOfRuns {
         Some(Summary { mean, standard_error: se, ..summary })
     }
 
-    /// The share of the variance of these values of runs that comes from the users, and its standard error by the jackknife over draws.
-    /// `None` if every run has users of its own, there are too few draws, or the values do not vary.
+    /// The share of the variance of these values of runs that comes from the users, and its
+    /// standard error by the jackknife over draws. `None` if every run has users of its own, there
+    /// are too few draws, or the values do not vary.
     pub(crate) fn share_of_users(&self, sample: &[f64]) -> Option<Estimate> {
         let m = self.runs_per_draw as f64;
         if self.runs_per_draw < 2 {
@@ -174,7 +179,8 @@ mod tests {
         (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0
     }
 
-    /// Values on `q` instances in turn, with variance `share` between draws and `1 - share` within, and instances far apart.
+    /// Values on `q` instances in turn, with variance `share` between draws and `1 - share` within,
+    /// and instances far apart.
     fn sample(rng: &mut SimRng, draws: usize, m: usize, q: usize, share: f64) -> (DrawsOfRuns, Vec<f64>) {
         let mut values = Vec::new();
         for draw in 0..draws {
@@ -187,8 +193,8 @@ mod tests {
 
     #[test]
     fn shares_by_hand() {
-        // Two draws of an instance with two runs each do not suffice; twenty do. Means 0 and 2, deviations 1 within: between draws the
-        // mean square is 2 * 20 / 19, within 2.
+        // Two draws of an instance with two runs each do not suffice; twenty do. Means 0 and 2,
+        // deviations 1 within: between draws the mean square is 2 * 20 / 19, within 2.
         let values: Vec<f64> = (0..40).map(|run| [-1.0, 1.0, 1.0, 3.0][run % 4]).collect();
         let draws = DrawsOfRuns::of(2, 1, &[0; 40]);
         let (b, w) = (40.0 / 19.0, 2.0);
@@ -202,8 +208,9 @@ mod tests {
         assert!((estimate.se - (20.0_f64 / 19.0 / 20.0).sqrt()).abs() < 1e-15, "{estimate:?}");
     }
 
-    /// The share and its error over 400 samples of 120 draws: the mean within four standard errors, and the jackknife's error within a
-    /// fifth of the spread of the shares. On one instance and on three whose means differ by far more than the draws.
+    /// The share and its error over 400 samples of 120 draws: the mean within four standard errors,
+    /// and the jackknife's error within a fifth of the spread of the shares. On one instance and on
+    /// three whose means differ by far more than the draws.
     #[test]
     fn shares_of_known_users_are_found() {
         let mut rng = SimRng::seed_from_u64(1);
@@ -224,7 +231,8 @@ mod tests {
         }
     }
 
-    /// With the runs of a draw taken for independent, the error of the mean would be too small by a factor of 1.34.
+    /// With the runs of a draw taken for independent, the error of the mean would be too small by a
+    /// factor of 1.34.
     #[test]
     fn errors_are_those_of_draws() {
         let mut rng = SimRng::seed_from_u64(2);

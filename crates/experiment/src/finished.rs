@@ -1,4 +1,5 @@
-//! A directory with a finished result, read back: its result, its manifest, its experiment and its runs. Nothing in it changes.
+//! A directory with a finished result, read back: its result, its manifest, its experiment and its
+//! runs. Nothing in it changes.
 
 use crate::journal::{JOURNAL, Journal, JournalError};
 use crate::manifest::Manifest;
@@ -15,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Files by which the directories of other commands are recognised, and what such a directory holds.
+/// Files that identify the directories of other commands, and what such a directory holds.
 const OTHER_DIRECTORIES: [(&str, &str); 4] = [
     ("claims.json", "the report of a reproduction: name the directory of one of its panels"),
     (
@@ -50,11 +51,13 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Opens the directory of a finished experiment. Its files may be of another version of this program, as long as their layout is known.
+    /// Opens the directory of a finished experiment. Its files may be of another version of this
+    /// program, as long as their layout is known.
     ///
     /// # Errors
     ///
-    /// The directory is missing, unfinished, or another command's; its manifest or result is missing, of another layout or changed.
+    /// The directory is missing, unfinished, or another command's; its manifest or result is
+    /// missing, of another layout or changed.
     ///
     /// # Examples
     ///
@@ -127,12 +130,13 @@ impl Finished {
         &self.manifest
     }
 
-    /// SHA-256 of everything in the experiment but the number of runs and the policies; `None` in results of early versions.
+    /// SHA-256 of everything in the experiment but the number of runs and the policies; `None` in
+    /// results of early versions.
     pub fn base(&self) -> Option<&str> {
         self.manifest.base.as_deref()
     }
 
-    /// The experiment, from `spec.toml`. Contenders of the caller, which no file describes, are missing.
+    /// The experiment, from `spec.toml`, without contenders of the caller.
     ///
     /// # Errors
     ///
@@ -142,12 +146,13 @@ impl Finished {
         Ok(Experiment::read_file(&self.dir.join(SPEC))?)
     }
 
-    /// Every run of every policy, from the journal; policies in the order of the result. Values are read when they are asked for.
+    /// Every run of every policy, from the journal; policies in the order of the result. Values are
+    /// read when they are asked for.
     ///
     /// # Errors
     ///
-    /// The journal is missing, damaged, or lacks runs: those of the caller's contenders are in no journal. Errors of
-    /// [`Finished::experiment`].
+    /// The journal is missing, damaged, or lacks runs: those of the caller's contenders are in no
+    /// journal. Errors of [`Finished::experiment`].
     pub fn runs(&self) -> Result<Runs, FinishedError> {
         let result = &self.result;
         let instances = self.experiment()?.instances_of_runs();

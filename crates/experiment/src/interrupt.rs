@@ -1,7 +1,8 @@
 //! Which output is kept when a signal ends the program. For programs that handle signals.
 //!
-//! A signal handler calls [`hold`] before it reports and exits, so it waits until all files of a directory are in place. A signal concerns
-//! the whole process, so this state is global: the only global state of the workspace.
+//! A signal handler calls [`hold`] before it reports and exits, so it waits until all files of a
+//! directory are in place. A signal concerns the whole process, so this state is global: the only
+//! global state of the workspace.
 
 use documents::number::first_of;
 use std::fmt;
@@ -49,7 +50,8 @@ impl fmt::Display for KeptOutput {
     }
 }
 
-/// Locks the state. While the guard lives, a signal handler that calls this function waits, so files can be put in place undisturbed.
+/// Locks the state. While the guard lives, a signal handler that calls this function waits, so
+/// files can be put in place undisturbed.
 pub fn hold() -> MutexGuard<'static, KeptOutput> {
     // The state is only printed, so what a panicking thread left is good enough.
     KEPT.lock().unwrap_or_else(PoisonError::into_inner)

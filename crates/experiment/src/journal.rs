@@ -1,12 +1,13 @@
-//! The journal of an experiment: its finished runs, and states of unfinished ones, in the folder `journal` of its directory.
+//! The journal of an experiment: its finished runs, and states of unfinished ones, in the folder
+//! `journal` of its directory.
 //!
 //! ```text
 //! DIR/journal/1f0c59ab33d0e2c7.runs        the runs of one policy, named after the hash of the policy
 //! DIR/journal/1f0c59ab33d0e2c7-17.state    the state of an unfinished run
 //! ```
 //!
-//! A process that is started again with the same experiment plays only the runs that are missing. The journal stays when the experiment is
-//! finished, so that runs and policies can be added later.
+//! A process that is started again with the same experiment plays only the runs that are missing.
+//! The journal stays when the experiment is finished, so that runs and policies can be added later.
 
 mod error;
 mod file;
@@ -82,8 +83,8 @@ impl Journal {
         dir.join(JOURNAL).is_dir()
     }
 
-    /// Checks that the journal of `dir`, if there is one, belongs to an experiment, or with `fresh` to its base. Changes nothing. Returns
-    /// the files that stay and those that do not.
+    /// Checks that the journal of `dir`, if there is one, belongs to an experiment, or with `fresh`
+    /// to its base. Changes nothing. Returns the files that stay and those that do not.
     pub(crate) fn check(
         dir: &Path,
         belongs: &Belongs<'_>,
@@ -97,8 +98,9 @@ impl Journal {
         Ok(found)
     }
 
-    /// Locks the journal of `dir`, and reads the runs of every policy of the catalogue: those of `runs`. Creates what is missing; with
-    /// `fresh`, everything. `note` gets sentences for the user.
+    /// Locks the journal of `dir`, and reads the runs of every policy of the catalogue: those of
+    /// `runs`. Creates what is missing; with `fresh`, everything. `note` gets sentences for the
+    /// user.
     pub(crate) fn open(
         dir: &Path,
         belongs: &Belongs<'_>,
@@ -135,8 +137,9 @@ impl Journal {
         Ok((Self { _lock: lock, states }, sequences))
     }
 
-    /// The first `n_runs` runs of the policy with this label in the journal of `dir`, which stays as it is. `None` if there are none of an
-    /// experiment with this base. Runs of any program are read.
+    /// The first `n_runs` runs of the policy with this label in the journal of `dir`, which stays
+    /// as it is. `None` if there are none of an experiment with this base. Runs of any program are
+    /// read.
     pub(crate) fn read(
         dir: &Path,
         base: &str,
@@ -176,8 +179,9 @@ pub(crate) fn runs_path(journal: &Path, sha256: &str) -> PathBuf {
     journal.join(format!("{}{RUNS_END}", sha256.get(..KEY).unwrap_or(sha256)))
 }
 
-/// Whether a file with runs belongs to an experiment; not if it is of another policy, but has neither runs nor states. With `fresh` no file
-/// does, and those with runs of another base are errors still.
+/// Whether a file with runs belongs to an experiment; not if it is of another policy, but has
+/// neither runs nor states. With `fresh` no file does, and those with runs of another base are
+/// errors still.
 fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>, fresh: bool) -> Result<bool, JournalError> {
     let (found, has_records) = JournalFile::head(path)?;
     let has_runs = has_records || !states_beside(path)?.is_empty();
@@ -303,8 +307,8 @@ pub(crate) fn lock(journal: &Path) -> Result<Option<File>, JournalError> {
     }
 }
 
-/// The files of a folder with this end of their names, sorted. None if there is no folder. A link is refused: nothing outside of the
-/// directory is written or removed.
+/// The files of a folder with this end of their names, sorted. None if there is no folder. A link
+/// is refused: nothing outside of the directory is written or removed.
 fn files(folder: &Path, end: &str) -> Result<Vec<PathBuf>, JournalError> {
     let system = || JournalError::system(folder, "cannot be read");
     if is_link(folder) {

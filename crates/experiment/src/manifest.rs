@@ -1,7 +1,7 @@
-//! `manifest.json`: the experiment that the directory belongs to, and how, when and where its files were made.
+//! `manifest.json`: the experiment of a directory, and how, when and where its files were made.
 //!
-//! Everything that may differ between two runs of one experiment is here or in `timing.json`, never in `result.json`. Paths appear
-//! only as they were typed.
+//! Everything that may differ between two runs of one experiment is here or in `timing.json`, never
+//! in `result.json`. Paths appear only as they were typed.
 
 use documents::sha256;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,8 @@ pub struct Manifest {
     pub schema: u32,
     /// SHA-256 of the canonical form of the experiment.
     pub identity: String,
-    /// SHA-256 of everything in it but the number of runs and the policies. Experiments with the same base may share a directory.
+    /// SHA-256 of everything in it but the number of runs and the policies. Experiments with the
+    /// same base may share a directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// The program that wrote the files.
@@ -60,7 +61,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// The version of everything that results depend on. Programs that differ in it do not continue each other's runs.
+    /// The version of all that results depend on. Only programs of one version continue runs.
     pub fn results(&self) -> String {
         match &self.sources {
             Some(sources) => format!("version {} of sources {sources}", self.version),
@@ -99,7 +100,8 @@ impl Manifest {
     /// Version of the layout.
     pub(crate) const SCHEMA: u32 = 1;
 
-    /// The manifest of `files` (name and content), which `program` has just made; it began at `started`. The canonical form has a `name`.
+    /// The manifest of `files` (name and content), which `program` has just made; it began at
+    /// `started`. The canonical form has a `name`.
     pub fn of(
         canonical: &Canonical,
         started: Moment,
@@ -197,7 +199,7 @@ impl Host {
     }
 }
 
-/// The first result of `pick` over the lines of a file; `None` if the file cannot be read or no line gives one.
+/// The first result of `pick` over the lines of a file, if there is one.
 fn line_of(file: &str, pick: impl Fn(&str) -> Option<String>) -> Option<String> {
     let text = String::from_utf8_lossy(&std::fs::read(file).ok()?).into_owned();
     text.lines().find_map(pick).filter(|picked| !picked.is_empty())
@@ -245,8 +247,9 @@ impl Moment {
 }
 
 impl fmt::Display for Moment {
-    /// Reference: Howard Hinnant, *chrono-Compatible Low-Level Date Algorithms*, `civil_from_days`: years begin in March,
-    /// so that the leap day is the last of its year, and 400 years are 146,097 days.
+    /// Reference: Howard Hinnant, *chrono-Compatible Low-Level Date Algorithms*, `civil_from_days`:
+    /// years begin in March, so that the leap day is the last of its year, and 400 years are
+    /// 146,097 days.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, second) = (self.seconds / 86_400, self.seconds % 86_400);
         let days = days + 719_468;

@@ -8,7 +8,7 @@ use crate::timing::Timing;
 
 /// The outcome of an experiment: its result, and every run that the result sums up.
 ///
-/// Experiments with the same seed meet the same users in the same run, so they can be compared run by run.
+/// Experiments with the same seed meet the same users in each run, and can be compared run by run.
 #[derive(Debug, Clone)]
 pub struct Measured {
     /// The content of `result.json`.
@@ -29,7 +29,8 @@ impl Measured {
         self.result.policies.iter().position(|policy| policy.label == label)
     }
 
-    /// Cumulative regret of a policy in every run, by the indices of policy and checkpoint. Empty if runs end with an answer.
+    /// Cumulative regret of a policy in every run, by the indices of policy and checkpoint. Empty
+    /// if runs end with an answer.
     ///
     /// # Errors
     ///
@@ -38,7 +39,8 @@ impl Measured {
         self.runs.column(policy, Quantity::Regret, checkpoint)
     }
 
-    /// 1 for every run in which the policy would recommend the best item, 0 for every other run, by the indices of policy and checkpoint.
+    /// 1 for every run in which the policy would recommend the best item, 0 for every other run, by
+    /// the indices of policy and checkpoint.
     ///
     /// # Errors
     ///
@@ -47,7 +49,7 @@ impl Measured {
         self.runs.column(policy, Quantity::Accuracy, checkpoint)
     }
 
-    /// A value of a policy at the end of every run, by the policy's index. Empty if runs have no such value.
+    /// A value of a policy at the end of every run, by its index; empty if runs have no such value.
     ///
     /// # Errors
     ///

@@ -1,19 +1,23 @@
 //! The output directory: which experiment owns it, and how results are written.
 //!
-//! The `manifest.json` of a directory names the experiment that owns it, by the base of its canonical form. An experiment with another base
-//! is refused before anything is simulated. Files that this program did not write are left alone.
+//! The `manifest.json` of a directory names the experiment that owns it, by the base of its
+//! canonical form. An experiment with another base is refused before anything is simulated. Files
+//! that this program did not write are left alone.
 //!
-//! Results are written at the very end, all at once. Every file is first written under a temporary name in the same directory and
-//! forced to disk. Then the files are renamed, `manifest.json` first and `result.json` last. If the program is killed at any moment:
+//! Results are written at the very end, all at once. Every file is first written under a temporary
+//! name in the same directory and forced to disk. Then the files are renamed, `manifest.json` first
+//! and `result.json` last. If the program is killed at any moment:
 //!
 //! - no file is half-written;
 //! - a `result.json` is beside the manifest of its own experiment;
-//! - if that `result.json` is from an older run of the experiment, its SHA-256 differs from the one in the manifest.
+//! - if that `result.json` is from an older run of the experiment, its SHA-256 differs from the one
+//!   in the manifest.
 //!
-//! [`OutputDir::claim`] changes nothing and creates no directory. It checks what is there, and tries to create a file without a name
-//! where the directory will be, so that a long run does not end with a directory that cannot be written. [`OutputDir::write_all`]
-//! creates the directory, and removes it again if writing fails. Two runs that finish at the same time in one directory take turns
-//! (an advisory lock on the directory, if the file system has them).
+//! [`OutputDir::claim`] changes nothing and creates no directory. It checks what is there, and
+//! tries to create a file without a name where the directory will be, so that a long run does not
+//! end with a directory that cannot be written. [`OutputDir::write_all`] creates the directory, and
+//! removes it again if writing fails. Two runs that finish at the same time in one directory take
+//! turns (an advisory lock on the directory, if the file system has them).
 
 use crate::interrupt;
 use crate::journal::JOURNAL;
@@ -45,13 +49,13 @@ pub struct OutputDir {
     identity: String,
     base: String,
     name: String,
-    /// Files that it need not write. Those of an earlier run are removed if they are not written again.
+    /// Files that it need not write, and that are removed if they are not written again.
     optional: Vec<&'static str>,
 }
 
 impl OutputDir {
-    /// Checks that the experiment with this canonical form and name may write to `dir`, and changes nothing. `figures` are the files
-    /// that it will write besides the usual ones.
+    /// Checks that the experiment with this canonical form and name may write to `dir`, and changes
+    /// nothing. `figures` are the files that it will write besides the usual ones.
     ///
     /// # Errors
     ///
@@ -60,8 +64,9 @@ impl OutputDir {
         Self::claim_with_optional(dir, canonical, name, figures, &[])
     }
 
-    /// [`OutputDir::claim`] for results with files of which some may be absent: those of `figures` that are also in `optional`. An
-    /// optional file that an earlier run wrote, and this one does not, would not fit the new results, and is removed when they are written.
+    /// [`OutputDir::claim`] for results with files of which some may be absent: those of `figures`
+    /// that are also in `optional`. An optional file that an earlier run wrote, and this one does
+    /// not, would not fit the new results, and is removed when they are written.
     ///
     /// # Errors
     ///
@@ -97,16 +102,18 @@ impl OutputDir {
         name == MANIFEST || USUAL.contains(&name)
     }
 
-    /// Writes the manifest and the other files (name and content): all or none, unless the system fails between two renames.
+    /// Writes the manifest and the other files (name and content): all or none, unless the system
+    /// fails between two renames.
     ///
     /// # Errors
     ///
-    /// Another experiment took the directory in the meantime, or a file cannot be written. Temporary files are removed.
+    /// Another experiment took the directory in the meantime, or a file cannot be written.
+    /// Temporary files are removed.
     pub fn write_all(&self, manifest: &[u8], files: &[(&str, &[u8])]) -> Result<(), PathError> {
         self.write_with(manifest, files, Vec::new())
     }
 
-    /// [`OutputDir::write_all`] with further files that are already in the directory under temporary names.
+    /// [`OutputDir::write_all`] with further files that have temporary names in the directory.
     pub(crate) fn write_with(
         &self,
         manifest: &[u8],
@@ -154,7 +161,8 @@ impl OutputDir {
         Ok(())
     }
 
-    /// Creates the directory and locks it for this run. The caller drops the lock before it calls [`OutputDir::write_all`].
+    /// Creates the directory and locks it for this run. The caller drops the lock before it calls
+    /// [`OutputDir::write_all`].
     ///
     /// `None` if the file system has no locks; then nothing keeps two runs apart.
     ///
@@ -171,7 +179,8 @@ impl OutputDir {
         }
     }
 
-    /// Writes the progress of a run, from which the next run continues. If the program is interrupted, it prints `kept_so_far`.
+    /// Writes the progress of a run, from which the next run continues. If the program is
+    /// interrupted, it prints `kept_so_far`.
     ///
     /// # Errors
     ///
@@ -186,8 +195,8 @@ impl OutputDir {
         Ok(())
     }
 
-    /// Refuses a directory of another experiment, and one in which the manifest and `names` would replace a directory or
-    /// a file that this program did not write.
+    /// Refuses a directory of another experiment, and one in which the manifest and `names` would
+    /// replace a directory or a file that this program did not write.
     fn check_owner(&self, names: &[&str]) -> Result<(), PathError> {
         let dir = &self.dir;
         match fs::metadata(dir) {
@@ -265,7 +274,8 @@ impl OutputDir {
     }
 }
 
-/// Directories that were created for the results. `Drop` removes those that are empty, unless [`CreatedDirs::keep`] was called.
+/// Directories that were created for the results. `Drop` removes those that are empty, unless
+/// [`CreatedDirs::keep`] was called.
 #[derive(Debug)]
 struct CreatedDirs {
     /// Innermost first.

@@ -1,6 +1,8 @@
-//! Parts of an experiment: a contiguous range of its runs, played in a directory of its own, perhaps on another machine.
+//! Parts of an experiment: a contiguous range of its runs, played in a directory of its own,
+//! perhaps on another machine.
 //!
-//! A part has a journal, the experiment's file and `part.json`, and no result. `merge` joins parts that are disjoint and complete.
+//! A part has a journal, the experiment's file and `part.json`, and no result. `merge` joins parts
+//! that are disjoint and complete.
 
 use crate::journal::{FileHead, JOURNAL, JournalError, JournalFile, runs_path};
 use crate::output::{MANIFEST, RESULT, SPEC};
@@ -76,8 +78,8 @@ impl PartFile {
         text
     }
 
-    /// Checks that `dir` may hold this part, for which files of these names will be written. `fresh`: whether it may replace another part
-    /// of the same experiment.
+    /// Checks that `dir` may hold this part, for which files of these names will be written.
+    /// `fresh`: whether it may replace another part of the same experiment.
     pub(crate) fn check(&self, dir: &Path, names: &[&str], fresh: bool) -> Result<(), PathError> {
         if dir.join(RESULT).exists() || dir.join(MANIFEST).exists() {
             let shard = &self.shard;
@@ -145,7 +147,7 @@ impl Parts {
     ///
     /// # Errors
     ///
-    /// A directory is not a part; parts of different experiments; runs that two parts have, or none.
+    /// A directory is not a part; parts of different experiments; runs in two parts, or in none.
     pub fn read(dirs: &[PathBuf]) -> Result<Self, PathError> {
         let mut parts: Vec<(PathBuf, PartFile)> = Vec::new();
         for dir in dirs {
@@ -228,8 +230,9 @@ impl Parts {
         }
     }
 
-    /// Calls `each` for the record of every run, with the index of its policy among these heads, and checks that no run is missing. One
-    /// part is open and locked at a time, since there may be more of them than a process can have files.
+    /// Calls `each` for the record of every run, with the index of its policy among these heads,
+    /// and checks that no run is missing. One part is open and locked at a time, since there may be
+    /// more of them than a process can have files.
     pub(crate) fn visit(
         &self,
         heads: &[FileHead],

@@ -1,7 +1,8 @@
-//! `result.json`: the result of an experiment. Its bytes depend on the experiment only, not on the machine or the number of threads.
+//! `result.json`: the result of an experiment. Its bytes depend on the experiment only, not on the
+//! machine or the number of threads.
 //!
-//! The runs of a policy are summed up as curves if the task is regret, as answers if policies name the best items. Values that do not apply
-//! are absent in the file.
+//! The runs of a policy are summed up as curves if the task is regret, as answers if policies name
+//! the best items. Values that do not apply are absent in the file.
 
 use crate::draws::{DrawsOfRuns, observations, whole_blocks};
 use documents::read_json;
@@ -23,7 +24,7 @@ pub struct ResultFile {
     pub schema: u32,
     /// The experiment's name.
     pub name: String,
-    /// The unit of regret. It is not written to the file; a result that was read has the unit "reward".
+    /// The unit of regret, which is not in the file; a result that was read has the unit "reward".
     #[serde(skip, default = "unit_of_a_file")]
     pub unit: &'static str,
     /// The task of the experiment.
@@ -33,7 +34,7 @@ pub struct ResultFile {
     /// The number of runs in a row that meet the same users, if it is not 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs_per_draw: Option<u64>,
-    /// The number of instances, if it is not 1. Means are over blocks of runs that take each of them once.
+    /// The number of instances, if it is not 1. Means are over blocks that take each once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instances: Option<u64>,
     /// Rounds of a run, if all runs have the same number.
@@ -100,13 +101,13 @@ pub struct Curves {
     pub regret: Spread,
     /// Cumulative realised clicks over the runs.
     pub clicks: MeanSe,
-    /// Share of the runs that would recommend the best item; empty if the policy recommends nothing.
+    /// Share of the runs that would recommend the best item; empty without recommendations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accuracy: Vec<f64>,
 }
 
 impl PolicyResult {
-    /// Whether it is the policy `oracle`, which knows the users and does not compete with policies that learn.
+    /// Whether it is `oracle`, which knows the users and does not compete with policies that learn.
     pub fn knows_users(&self) -> bool {
         self.policy == "oracle"
     }
@@ -133,7 +134,8 @@ impl ResultFile {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, has another layout, or has lists of another length than its checkpoints.
+    /// The file cannot be read, has another layout, or has lists of another length than its
+    /// checkpoints.
     pub fn read(path: &Path) -> Result<Self, Error> {
         #[derive(Deserialize)]
         struct Head {
@@ -162,7 +164,8 @@ impl ResultFile {
         text
     }
 
-    /// The first contradiction (field and fault): a list of the wrong length, or values that do not belong to the task.
+    /// The first contradiction (field and fault): a list of the wrong length, or values that do not
+    /// belong to the task.
     fn contradiction(&self) -> Option<(String, String)> {
         let length = |field: String, found: usize, wanted: usize| {
             (found != wanted).then(|| (field, format!("{found} numbers for {wanted} checkpoints")))
@@ -226,7 +229,8 @@ impl ResultFile {
             .or_else(|| self.optimum.as_ref().and_then(of_optimum))
     }
 
-    /// The number of runs that make one independent observation: one for every instance, times those that meet the same users.
+    /// The number of runs that make one independent observation: one for every instance, times
+    /// those that meet the same users.
     pub fn runs_per_observation(&self) -> u64 {
         self.runs_per_draw.unwrap_or(1).max(1).saturating_mul(self.instances.unwrap_or(1).max(1))
     }
@@ -256,7 +260,8 @@ impl ResultFile {
         self.policies.iter().find(|policy| policy.label == label)
     }
 
-    /// The standard error of a share of runs, NaN of a single observation. If shares differ between instances, it is smaller than this.
+    /// The standard error of a share of runs, NaN of a single observation. If shares differ between
+    /// instances, it is smaller than this.
     pub fn error_of_share(&self, share: f64) -> f64 {
         let draws = self.observations() * self.instances.unwrap_or(1);
         match self.observations() {
@@ -265,8 +270,8 @@ impl ResultFile {
         }
     }
 
-    /// A value of a policy at the end of a run: mean over the runs and standard error, NaN if it is unknown. `None` if the policy has no
-    /// such value.
+    /// A value of a policy at the end of a run: mean over the runs and standard error, NaN if it is
+    /// unknown. `None` if the policy has no such value.
     pub fn at_the_end(&self, label: &str, value: EndValue) -> Option<(f64, f64)> {
         let policy = self.policy(label)?;
         let share = |share: f64| (share, self.error_of_share(share));
@@ -337,7 +342,8 @@ impl EndValue {
 /// The answers of a policy's runs, summed up.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Answers {
-    /// Rounds until the policy stopped; a run that did not stop counts with the maximal number. `None` if every run has the same number.
+    /// Rounds until the policy stopped; a run that did not stop counts with the maximal number.
+    /// `None` if every run has the same number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopping_time: Option<Extent>,
     /// Items observed in all rounds of a run.
@@ -442,7 +448,8 @@ pub enum Difference {
         t: Vec<u64>,
         /// Cumulative expected regret.
         regret: MeanSe,
-        /// The share of the variance over runs at the last checkpoint that comes from the users; `None` if every run has its own.
+        /// The share of the variance over runs at the last checkpoint that comes from the users;
+        /// `None` if every run has its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         share_of_users: Option<Estimate>,
     },
@@ -455,14 +462,14 @@ pub enum Difference {
         observations: Estimate,
         /// 1 for a right answer, 0 otherwise.
         correct: Estimate,
-        /// The share of the variance over runs of the stopping time, or of right answers, that comes from the users.
+        /// The share of the variance of the stopping time, or of right answers, from the users.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         share_of_users: Option<Estimate>,
     },
 }
 
 impl Difference {
-    /// The share of the variance over runs that comes from the users; `None` if every run has users of its own.
+    /// The share of the variance from the users; `None` if every run has users of its own.
     pub fn share_of_users(&self) -> Option<Estimate> {
         match self {
             Self::Curves { share_of_users, .. } | Self::Answers { share_of_users, .. } => *share_of_users,

@@ -67,10 +67,11 @@ impl<'a> Runner<'a> {
 
     /// Adds a contender of the caller to the policies of the experiment.
     ///
-    /// `M` is the type of the experiment's users. `T` is [`sim::Schedule`] for task `regret`, [`sim::UntilStopped`] for `identify` and
-    /// [`sim::WithBudget`] for `budget`.
+    /// `M` is the type of the experiment's users. `T` is [`sim::Schedule`] for task `regret`,
+    /// [`sim::UntilStopped`] for `identify` and [`sim::WithBudget`] for `budget`.
     ///
-    /// The label is part of the experiment's identity, the policy behind it is not. So use one label for one policy.
+    /// The label is part of the experiment's identity, the policy behind it is not. So use one
+    /// label for one policy.
     #[must_use]
     pub fn with_contender<M: ClickModel + 'static, T: Task + 'static>(
         mut self,
@@ -92,8 +93,9 @@ impl<'a> Runner<'a> {
         Self { observer, ..self }
     }
 
-    /// Stops all runs soon after another thread sets `stop`, with an error for which [`RunError::is_stopped`] is true. A directory then
-    /// has the finished runs and states of long ones, and can be continued.
+    /// Stops all runs soon after another thread sets `stop`, with an error for which
+    /// [`RunError::is_stopped`] is true. A directory then has the finished runs and states of long
+    /// ones, and can be continued.
     #[must_use]
     pub fn stop_when(self, stop: &'a AtomicBool) -> Self {
         Self { stop: Some(stop), ..self }
@@ -116,7 +118,7 @@ impl<'a> Runner<'a> {
         policies.chain(self.own.iter().map(|_| OWN))
     }
 
-    /// The canonical form of the experiment with its contenders: everything that the result depends on.
+    /// The canonical form of the experiment with its contenders: all that the result depends on.
     pub fn canonical(&self) -> Canonical {
         Canonical::of(self.experiment, self.own.iter().map(|own| own.label.as_str()))
     }
@@ -125,12 +127,12 @@ impl<'a> Runner<'a> {
     ///
     /// # Errors
     ///
-    /// A contender for another type of users; a label that is invalid or taken; runs that do not fit into memory; threads that cannot be
-    /// started.
+    /// A contender for another type of users; a label that is invalid or taken; runs that do not
+    /// fit into memory; threads that cannot be started.
     ///
     /// # Panics
     ///
-    /// A contender of the caller plays an action that the users do not have, or records another number of checkpoints.
+    /// A contender of the caller plays an invalid action, or records another number of checkpoints.
     pub fn run(&self) -> Result<Measured, RunError> {
         self.check()?;
         if let Some(fault) = self.experiment.too_large_in_memory(self.labels().count()) {
@@ -140,12 +142,13 @@ impl<'a> Runner<'a> {
         self.sum_up(played)
     }
 
-    /// Plays all runs and writes `result.json`, `curves.csv`, `timing.json`, `manifest.json` and `spec.toml` to `dir`, as
-    /// [`Runner::run_in`] does.
+    /// Plays all runs and writes `result.json`, `curves.csv`, `timing.json`, `manifest.json` and
+    /// `spec.toml` to `dir`, as [`Runner::run_in`] does.
     ///
     /// # Errors
     ///
-    /// The errors of [`Runner::run`]. Before the first run: the directory belongs to another experiment, or cannot be written.
+    /// The errors of [`Runner::run`]. Before the first run: the directory belongs to another
+    /// experiment, or cannot be written.
     pub fn run_into(&self, dir: &Path) -> Result<Measured, RunError> {
         let dir = ResultDir::claim(self, dir, Claim::default())?;
         let measured = self.run_in(&dir)?;
@@ -153,13 +156,15 @@ impl<'a> Runner<'a> {
         Ok(measured)
     }
 
-    /// Plays the runs that are missing in the journal of a directory, and records them there. A process that is killed can be started
-    /// again, and experiments with more runs or policies can go on where this one ended. Runs of the caller's contenders are played anew
-    /// every time, since a label does not say what a contender does.
+    /// Plays the runs that are missing in the journal of a directory, and records them there. A
+    /// process that is killed can be started again, and experiments with more runs or policies can
+    /// go on where this one ended. Runs of the caller's contenders are played anew every time,
+    /// since a label does not say what a contender does.
     ///
     /// # Errors
     ///
-    /// The errors of [`Runner::run`]; the journal belongs to something else, is damaged, or cannot be written.
+    /// The errors of [`Runner::run`]; the journal belongs to something else, is damaged, or cannot
+    /// be written.
     ///
     /// # Panics
     ///
@@ -179,11 +184,13 @@ impl<'a> Runner<'a> {
         self.sum_up(self.play(runs, sequences, Some(&journal))?)
     }
 
-    /// Plays the runs of one shard that are missing in `dir`, and records them there. Writes `part.json` and `spec.toml`, and no result.
+    /// Plays the runs of one shard that are missing in `dir`, and records them there. Writes
+    /// `part.json` and `spec.toml`, and no result.
     ///
     /// # Errors
     ///
-    /// The directory has something else; there are contenders of the caller, which cannot be divided; the errors of [`Runner::run_in`].
+    /// The directory has something else; there are contenders of the caller, which cannot be
+    /// divided; the errors of [`Runner::run_in`].
     ///
     /// # Panics
     ///
@@ -283,7 +290,7 @@ impl<'a> Runner<'a> {
         Ok(Journal::open(dir, &belongs, Layout::of(self.experiment), runs, shard, claim.fresh, &note)?)
     }
 
-    /// Plays the runs that are missing in these sequences; contenders without a sequence get one in memory.
+    /// Plays the missing runs of these sequences; contenders without a sequence get one in memory.
     fn play(
         &self,
         runs: Range<u64>,
@@ -363,8 +370,8 @@ impl<'a> ResultDir<'a> {
     ///
     /// # Errors
     ///
-    /// The directory belongs to another experiment, holds a part, or cannot be written; it has a result without its runs, or runs of
-    /// policies that the experiment does not have.
+    /// The directory belongs to another experiment, holds a part, or cannot be written; it has a
+    /// result without its runs, or runs of policies that the experiment does not have.
     pub fn claim(runner: &Runner<'_>, dir: &Path, claim: Claim<'a>) -> Result<Self, RunError> {
         for (index, name) in claim.extra.iter().enumerate() {
             let is_plain = Path::new(name).file_name().is_some_and(|file| file == name.as_str());
@@ -414,8 +421,8 @@ impl<'a> ResultDir<'a> {
         Ok(Self { output, canonical, spec, inputs, claim, started: Moment::now() })
     }
 
-    /// Writes the results and the extra files (name and content), all files or none. If the directory has them all already, and nothing was
-    /// played, its files stay as they are.
+    /// Writes the results and the extra files (name and content), all files or none. If the
+    /// directory has them all already, and nothing was played, its files stay as they are.
     ///
     /// # Errors
     ///
@@ -457,7 +464,7 @@ impl<'a> ResultDir<'a> {
         Ok(Written { manifest, is_new: true })
     }
 
-    /// The manifest of the directory, if it has these files and everything else that would be written.
+    /// The manifest of the directory, if it has these files and all others that would be written.
     fn unchanged(&self, files: &[(String, Vec<u8>)]) -> Option<Manifest> {
         let dir = self.output.path();
         let manifest: Manifest = serde_json::from_slice(&read_own(&dir.join(MANIFEST)).ok()?).ok()?;
@@ -517,7 +524,8 @@ mod tests {
         assert_eq!(both.result.policies[0], alone.result.policies[0]);
         let mine = &both.result.policies[1];
         assert_eq!((mine.label.as_str(), mine.policy.as_str()), ("mine", "own"));
-        // Expected clicks a round: 1 - .6 .8 = .52 with the shown list, 1 - .5 .6 = .7 with the best one.
+        // Expected clicks a round: 1 - .6 .8 = .52 with the shown list, 1 - .5 .6 = .7 with the
+        // best one.
         assert!((mine.curves().unwrap().regret.mean.last().unwrap() - 50.0 * 0.18).abs() < 1e-9);
         assert_eq!(both.result.paired.len(), 1);
         assert_ne!(runner.canonical().identity(), experiment.identity());
@@ -609,7 +617,7 @@ mod tests {
         assert!(kept.any(|entry| entry.unwrap().path().extension().is_some_and(|end| end == "state")));
     }
 
-    /// What a contender of the caller does is unknown, so its runs are not taken from an earlier process.
+    /// The runs of a contender of the caller are not taken from an earlier process.
     #[test]
     fn a_contender_of_the_caller_joins_a_finished_result_and_is_played_anew() {
         let (experiment, dir) = (experiment(), tempfile::tempdir().unwrap());

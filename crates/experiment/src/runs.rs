@@ -1,6 +1,7 @@
 //! Every run of every policy of an experiment, in memory or in the journal of its directory.
 //!
-//! The values of 100,000 runs do not fit into memory. So they are read by columns: one quantity at some checkpoints, in all runs.
+//! The values of 100,000 runs do not fit into memory. So they are read by columns: one quantity at
+//! some checkpoints, in all runs.
 
 pub(crate) mod record;
 mod sequence;
@@ -43,7 +44,7 @@ pub(crate) fn lock(sequence: &Mutex<Sequence>) -> MutexGuard<'_, Sequence> {
 }
 
 impl Runs {
-    /// The runs in these sequences, one for each policy. `instances` has the index of the instance of every run.
+    /// The runs in these sequences, one for each policy; `instances` has the instance of every run.
     pub(crate) fn new(
         layout: Layout,
         instances: Vec<usize>,
@@ -120,7 +121,8 @@ impl Runs {
         self.of_policies.get(policy).map(lock)
     }
 
-    /// A quantity of a policy at these checkpoints: for every checkpoint, its value in every run. Empty if there is no such quantity.
+    /// A quantity of a policy at these checkpoints: for every checkpoint, its value in every run.
+    /// Empty if there is no such quantity.
     ///
     /// # Errors
     ///

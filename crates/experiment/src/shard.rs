@@ -17,7 +17,7 @@ impl Shard {
         (1..=of).contains(&number).then_some(Self { number, of })
     }
 
-    /// The runs of the shard, counted from 0, in an experiment with this number of runs. They may be none.
+    /// The runs of the shard, counted from 0, in an experiment with this number of runs.
     pub fn runs(self, of_all: u64) -> Range<u64> {
         let bound = |number: u64| u128::from(of_all) * u128::from(number) / u128::from(self.of);
         // A share is no more than the whole.

@@ -3,14 +3,15 @@
 use crate::draws::DrawsOfRuns;
 use crate::result::Spread;
 
-/// Mean, standard error, range and quantiles of regret, clicks and accuracy over the runs of a policy, at every checkpoint.
+/// Mean, standard error, range and quantiles of regret, clicks and accuracy over the runs of a
+/// policy, at every checkpoint.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Spreads {
     /// Cumulative expected regret.
     pub regret: Spread,
     /// Cumulative realised clicks.
     pub clicks: Spread,
-    /// 1 if the recommended item would be best, 0 otherwise; `None` if the policy recommends nothing.
+    /// 1 if the recommended item would be best, 0 otherwise; `None` without recommendations.
     pub accuracy: Option<Spread>,
 }
 

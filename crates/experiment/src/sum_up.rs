@@ -44,8 +44,9 @@ impl SumUp<'_> {
         (0..n_policies).flat_map(|first| (first + 1..n_policies).map(move |second| (first, second))).collect()
     }
 
-    /// The pairs that are compared at every checkpoint: all of them, or of many policies those that sentences are about, with the best
-    /// policy, with a log's ranking, and of neighbours. `regrets` are the means at the end.
+    /// The pairs that are compared at every checkpoint: all of them, or of many policies those that
+    /// sentences are about, with the best policy, with a log's ranking, and of neighbours.
+    /// `regrets` are the means at the end.
     fn pairs_of_curves(&self, regrets: &[f64]) -> Vec<(usize, usize)> {
         let mut pairs = self.pairs();
         if self.names.len() > MOST_IN_FULL {

@@ -11,7 +11,8 @@ use sim::{Curve, Identification};
 use std::time::Duration;
 
 impl Measured {
-    /// The outcome of runs with these regrets (policy, run, checkpoint). A best list collects ten clicks a round.
+    /// The outcome of runs with these regrets (policy, run, checkpoint). A best list collects ten
+    /// clicks a round.
     #[doc(hidden)]
     pub fn synthetic(t: &[u64], policies: &[(&str, Vec<Vec<f64>>)]) -> Self {
         let n_runs = policies.first().map_or(1, |(_, runs)| runs.len());
@@ -53,7 +54,8 @@ impl Measured {
         Self { result, runs: Runs::of_curves(&records), spreads, timing, n_new_runs: n_runs as u64 }
     }
 
-    /// The outcome of runs that end with these answers (policy, run). `rounds` is the maximal number of rounds of a run.
+    /// The outcome of runs that end with these answers (policy, run). `rounds` is the maximal
+    /// number of rounds of a run.
     ///
     /// # Panics
     ///

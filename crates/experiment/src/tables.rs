@@ -55,7 +55,7 @@ pub(crate) fn curves(measured: &Measured) -> Result<Vec<u8>, RunError> {
     table.into_inner().map_err(|error| csv::Error::from(error.into_error()).into())
 }
 
-/// `runs.csv`: one row for each run, policy and checkpoint. If runs end with an answer, one row for each run and policy.
+/// `runs.csv`: a row for each run, policy and checkpoint; for each run and policy with answers.
 ///
 /// # Errors
 ///
@@ -163,7 +163,7 @@ fn write_answers_of_runs(
     Ok(())
 }
 
-/// The shortest decimal that reads back as the same number; empty for a standard error that is unknown.
+/// The shortest decimal that reads back as the same number; empty for an unknown standard error.
 fn number(value: f64) -> String {
     if value.is_nan() { String::new() } else { value.to_string() }
 }

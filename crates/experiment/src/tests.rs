@@ -22,7 +22,8 @@ fn users_are_drawn_from_the_posterior_of_a_log_and_its_lists_are_played() {
     let experiment = read_beside(UNCERTAIN, PARAMETERS, LISTS).unwrap();
     let measured = Runner::new(&experiment).run().unwrap();
     let (regret, drawn) = (|policy| measured.regret(policy, 0).unwrap(), measured.runs.instances());
-    // The oracle knows the users that are drawn; today's list of two items is worse than theirs, by another amount in every run.
+    // The oracle knows the users that are drawn; today's list of two items is worse than theirs, by
+    // another amount in every run.
     assert!(regret(1).iter().all(|regret| *regret == 0.0));
     let mut regrets: Vec<f64> = (0..40)
         .filter(|&run| drawn[run] == 0)
@@ -58,7 +59,8 @@ fn runs_share_their_users() {
     let pair = |result: &ResultFile| {
         result.paired.iter().find(|pair| (pair.a.as_str(), pair.b.as_str()) == ("oracle", "logged")).cloned()
     };
-    // Both lose the same in all runs of a draw, so everything comes from the users: but two instances leave eight degrees of freedom.
+    // Both lose the same in all runs of a draw, so everything comes from the users: but two
+    // instances leave eight degrees of freedom.
     assert_eq!(pair(result).unwrap().difference.share_of_users(), None);
     assert_eq!(pair(&of_each.result).unwrap().difference.share_of_users(), None);
     let more = shared.replace("= 30", "= 60");
@@ -82,8 +84,10 @@ const WARM: &str = "name = \"x\"\ntask = \"regret\"\nhorizon = 300\nruns = 600\n
 #[test]
 fn a_policy_begins_with_the_fit_of_a_log() {
     let experiment = read_beside(WARM, PARAMETERS, LISTS).unwrap();
-    // The log is right about the best two of four items, so less is lost. Without an effect a gain of 5 standard errors has a probability of 3e-7. A
-    // first 60 runs gained 2.4 with a standard error of .6, so 600 are expected to gain 12 of them: less than 5 has a probability below 1e-11.
+    // The log is right about the best two of four items, so less is lost. Without an effect a gain
+    // of 5 standard errors has a probability of 3e-7. A first 60 runs gained 2.4 with a standard
+    // error of .6, so 600 are expected to gain 12 of them: less than 5 has a probability below
+    // 1e-11.
     let measured = Runner::new(&experiment).run().unwrap();
     let [cold, warm] = [0, 1].map(|policy| measured.regret(policy, 0).unwrap());
     let gains: Vec<f64> = cold.iter().zip(warm).map(|(cold, warm)| cold - warm).collect();
@@ -92,7 +96,8 @@ fn a_policy_begins_with_the_fit_of_a_log() {
     let variance = gains.iter().map(|gain| (gain - mean) * (gain - mean)).sum::<f64>() / (n - 1.0);
     assert!(mean > 5.0 * (variance / n).sqrt(), "{mean} {}", (variance / n).sqrt());
 
-    // Users of the fit itself, and users of another model whose clicks are read as those of position-based ones.
+    // Users of the fit itself, and users of another model whose clicks are read as those of
+    // position-based ones.
     let of_file =
         UNCERTAIN.replace("\"pbm-ts\"", "\"pbm-gibbs\"\nprior = \"fitted\"\nprior_file = \"p.json\"");
     Runner::new(&read_beside(&of_file, PARAMETERS, LISTS).unwrap()).run().unwrap();

@@ -1,8 +1,9 @@
 //! `timing.json`: the time that each policy took.
 //!
-//! The CPU seconds of a policy are added up over the threads that played it. So rounds per CPU-second do not depend on the number of
-//! threads, as long as each has a core. The wall seconds of a policy are added up over threads too. Only the wall seconds of the total are
-//! the time that a user waits.
+//! The CPU seconds of a policy are added up over the threads that played it. So rounds per
+//! CPU-second do not depend on the number of threads, as long as each has a core. The wall seconds
+//! of a policy are added up over threads too. Only the wall seconds of the total are the time that
+//! a user waits.
 
 use crate::unix::CpuInstant;
 use serde::{Deserialize, Serialize};
@@ -47,7 +48,8 @@ pub struct Speed {
 }
 
 impl Timing {
-    /// The timing of policies (label, time, rounds) that ran on `threads` threads. `wall` is the time that the user waited.
+    /// The timing of policies (label, time, rounds) that ran on `threads` threads. `wall` is the
+    /// time that the user waited.
     pub fn new(threads: usize, wall: Duration, policies: &[(&str, Elapsed, u64)]) -> Self {
         let cpu = policies.iter().map(|(_, elapsed, _)| elapsed.cpu).sum();
         let rounds = policies.iter().map(|(_, _, rounds)| rounds).sum();
@@ -120,7 +122,7 @@ impl Sum for Elapsed {
     }
 }
 
-/// Measures the time since its start on one thread. It is not `Send`, since CPU time is measured per thread.
+/// Measures the time since its start on one thread; not `Send`, since CPU time is per thread.
 #[derive(Debug)]
 pub struct Stopwatch {
     cpu: CpuInstant,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A bound on the cumulative regret at every checkpoint; without checkpoints, on the mean stopping time.
+/// A bound on the regret at every checkpoint; without checkpoints, on the mean stopping time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bound {
     /// The name of the bound.
@@ -15,7 +15,8 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The name for readers. A lower bound on regret is called asymptotic: after finitely many rounds regret may be below it.
+    /// The name for readers. A lower bound on regret is called asymptotic: after finitely many
+    /// rounds regret may be below it.
     pub fn reader_name(&self) -> String {
         let is_of_regret = !self.t.is_empty();
         let asymptotic =

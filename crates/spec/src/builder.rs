@@ -50,7 +50,8 @@ pub struct Builder {
 }
 
 impl Experiment {
-    /// Begins an experiment on these users. `name` consists of letters, digits, `-`, `_` and `.`, since files are named after it.
+    /// Begins an experiment on these users. `name` consists of letters, digits, `-`, `_` and `.`,
+    /// since files are named after it.
     pub fn builder(name: impl Into<String>, instances: Instances) -> Builder {
         let experiment = Self {
             name: name.into(),
@@ -85,7 +86,8 @@ impl Builder {
         self
     }
 
-    /// Sets the number of runs of each policy. Each block of as many runs as there are instances takes every one once, in a drawn order.
+    /// Sets the number of runs of each policy. Each block of as many runs as there are instances
+    /// takes every one once, in a drawn order.
     #[must_use]
     pub fn runs(mut self, runs: u64) -> Self {
         (self.experiment.runs, self.experiment.assignment) = (runs, Assignment::Drawn);
@@ -106,7 +108,8 @@ impl Builder {
         self
     }
 
-    /// Sets the rounds (1-based) after which results are recorded. Rounds beyond the horizon are left out; the horizon is added.
+    /// Sets the rounds (1-based) after which results are recorded. Rounds beyond the horizon are
+    /// left out; the horizon is added.
     #[must_use]
     pub fn checkpoints(mut self, rounds: impl Into<Vec<u64>>) -> Self {
         let rounds = rounds.into().into_iter().sorted_unstable().dedup();
@@ -114,7 +117,8 @@ impl Builder {
         self
     }
 
-    /// Adds a policy of the catalogue by its name and parameters, as in `"pbm-pie(level=log-horizon)"`.
+    /// Adds a policy of the catalogue by its name and parameters, as in
+    /// `"pbm-pie(level=log-horizon)"`.
     #[must_use]
     pub fn policy(self, policy: &str) -> Self {
         self.add(None, policy)
@@ -135,14 +139,16 @@ impl Builder {
         self
     }
 
-    /// Adds a policy of the catalogue with all its settings: label, examination that it assumes, model as which it reads clicks.
+    /// Adds a policy of the catalogue with all its settings: label, examination that it assumes,
+    /// model as which it reads clicks.
     #[must_use]
     pub fn entrant(mut self, entrant: Entrant) -> Self {
         self.policies.push(Ok(entrant));
         self
     }
 
-    /// Adds comments to the file that [`Experiment::to_toml`] writes: lines for the top, then lines for each instance, in order.
+    /// Adds comments to the file that [`Experiment::to_toml`] writes: lines for the top, then lines
+    /// for each instance, in order.
     #[must_use]
     pub fn comments(mut self, top: Vec<String>, of_instances: Vec<Vec<String>>) -> Self {
         self.experiment.comments = std::iter::once(top).chain(of_instances).collect();

@@ -1,10 +1,11 @@
 //! The canonical form of an experiment: everything that its result depends on, and nothing else.
 //!
-//! It is JSON with all defaults filled in and keys in a fixed order, so it does not depend on the layout of the experiment's file.
-//! Its SHA-256 is the experiment's identity.
+//! It is JSON with all defaults filled in and keys in a fixed order, so it does not depend on the
+//! layout of the experiment's file. Its SHA-256 is the experiment's identity.
 //!
-//! Two parts of it have a hash of their own. The *base* is everything but the number of runs and the policies: experiments with one base
-//! can share a directory, since their runs meet the same users. The *policies* are hashed one by one, each with its label.
+//! Two parts of it have a hash of their own. The *base* is everything but the number of runs and
+//! the policies: experiments with one base can share a directory, since their runs meet the same
+//! users. The *policies* are hashed one by one, each with its label.
 
 use crate::experiment::Experiment;
 use crate::models::{CanonicalInstance, Model, OWN};
@@ -43,7 +44,7 @@ impl Canonical {
         Self { base: identity.clone(), identity, policies: Vec::new(), json }
     }
 
-    /// The canonical form of an experiment with additional contenders of the caller, given by their labels `own`.
+    /// The canonical form of an experiment with contenders of the caller, by their labels `own`.
     ///
     /// # Panics
     ///
@@ -131,8 +132,7 @@ struct Users {
     /// The number of runs that share a draw of users, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     runs_per_draw: Option<u64>,
-    /// How blocks of runs take several instances: in an order that is drawn. Before, each run drew
-    /// its instance.
+    /// How blocks of runs take several instances. Before, each run drew its instance.
     #[serde(skip_serializing_if = "Option::is_none")]
     order_of_instances: Option<&'static str>,
     instances: Vec<CanonicalInstance>,

@@ -1,8 +1,10 @@
 //! An experiment: users, policies, horizon and number of runs.
 //!
-//! An experiment is data. It is read from a TOML file ([`Experiment::from_document`]) or from one panel of a file with several
-//! ([`Experiment::from_panel`]). The command line may change it ([`Overrides`]). Its identity distinguishes it from every other
-//! experiment ([`Experiment::identity`]). [`Experiment::to_toml`] writes a file that reads back as the same experiment.
+//! An experiment is data. It is read from a TOML file ([`Experiment::from_document`]) or from one
+//! panel of a file with several ([`Experiment::from_panel`]). The command line may change it
+//! ([`Overrides`]). Its identity distinguishes it from every other experiment
+//! ([`Experiment::identity`]). [`Experiment::to_toml`] writes a file that reads back as the same
+//! experiment.
 //!
 //! ```toml
 //! name = "pbm-synthetic"             # letters, digits, `-`, `_` and `.`: it names files
@@ -30,18 +32,21 @@
 //! | `identify` | until the policy stops and names the best items | `max_steps`: the round at which it is stopped without an answer |
 //! | `budget` | the whole horizon, then the policy names the best items | `horizon` |
 //!
-//! An answer has as many items as there are positions, on `cascade` instances. Keys of another task are refused.
+//! An answer, on `cascade` instances, has as many items as there are positions.
 //!
 //! [`crate::models`] lists the models and their keys.
 //!
-//! In the place of `[[instances]]`, `users = { posterior = "parameters.json", model = "pbm" }` draws the users of every run from the
-//! posterior distribution of a log's fit ([`PosteriorFile`]). `policy = "logged"` with `lists = "logged.csv"` plays the lists of a log
-//! ([`logged_lists`](crate::logged_lists())). `policy = "pbm-gibbs"` with `prior = "fitted"` and `prior_file = "parameters.json"` begins with what a
-//! log's fit says. These files are found from the folder of the experiment's file.
+//! In the place of `[[instances]]`, `users = { posterior = "parameters.json", model = "pbm" }`
+//! draws the users of every run from the posterior distribution of a log's fit ([`PosteriorFile`]).
+//! `policy = "logged"` with `lists = "logged.csv"` plays the lists of a log
+//! ([`logged_lists`](crate::logged_lists())). `policy = "pbm-gibbs"` with `prior = "fitted"` and
+//! `prior_file = "parameters.json"` begins with what a log's fit says. These files are found from
+//! the folder of the experiment's file.
 //!
-//! `read-as = "cascade"` lets a policy for one model play users of another: it names the model whose feedback the policy should assume.
-//! A policy that has to know examination probabilities then needs `kappa = [1.0, 0.6, 0.3]`. On users of its own model `kappa` may
-//! also be given, and may differ from the users' own.
+//! `read-as = "cascade"` lets a policy for one model play users of another: it names the model
+//! whose feedback the policy should assume. A policy that has to know examination probabilities
+//! then needs `kappa = [1.0, 0.6, 0.3]`. On users of its own model `kappa` may also be given, and
+//! may differ from the users' own.
 
 mod checkpoints;
 mod context;
@@ -79,7 +84,7 @@ use sim::{Assignment, Streams};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// Valid horizons. Rounds and clicks are also counted in floating point, which is exact up to this bound.
+/// Valid horizons: rounds and clicks are also counted in floating point, exact up to this bound.
 pub const HORIZONS: RangeInclusive<u64> = 1..=1 << 53;
 /// The maximal number of rounds of all runs of a policy: sums over runs are exact up to this bound.
 const MAX_ROUNDS: u64 = 1 << 53;
@@ -103,7 +108,7 @@ pub struct Experiment {
     pub(crate) comments: Vec<Vec<String>>,
 }
 
-/// What is wrong with an experiment's file, or with a value of the command line that replaces one of the file.
+/// What is wrong with an experiment's file, or with a value that replaces one of the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
@@ -143,8 +148,8 @@ impl Experiment {
         Self::read_alone(document, Overrides::default())
     }
 
-    /// Reads an experiment from a document; values of the command line replace those of the document. A replaced value may be missing
-    /// or invalid.
+    /// Reads an experiment from a document; values of the command line replace those of the
+    /// document. A replaced value may be missing or invalid.
     ///
     /// # Errors
     ///
@@ -160,7 +165,8 @@ impl Experiment {
     ///
     /// # Errors
     ///
-    /// The errors of the command line, then those of the document in its order. An error that only follows from another one is left out.
+    /// The errors of the command line, then those of the document in its order. An error that only
+    /// follows from another one is left out.
     pub fn check(document: &Document<'_>, overrides: Overrides) -> Result<Self, Vec<SpecError>> {
         let mut faults: Vec<SpecError> = overrides.faults().map(SpecError::Override).collect();
         let read = Self::read_alone(document, overrides);
@@ -184,9 +190,10 @@ impl Experiment {
 
     /// Reads the experiment of one panel of a file.
     ///
-    /// A key that `panel` does not have, other than `name`, is looked up in `shared` (the top of the file). A panel may give `model` for
-    /// all its instances, so panels of different models can share instances without a model. Its instances may be `data`. The keys
-    /// [`Self::OVER`] of the tables `over` take precedence over the panel's own keys, nearest table first.
+    /// A key that `panel` does not have, other than `name`, is looked up in `shared` (the top of
+    /// the file). A panel may give `model` for all its instances, so panels of different models can
+    /// share instances without a model. Its instances may be `data`. The keys [`Self::OVER`] of the
+    /// tables `over` take precedence over the panel's own keys, nearest table first.
     ///
     /// Other keys of the tables are left to the caller, who ends with `finish` on each table.
     ///
@@ -205,8 +212,9 @@ impl Experiment {
 
     /// Reads the experiment of one variant of a panel. Its name is `PANEL.VARIANT`.
     ///
-    /// A key that `variant` does not have, other than `name`, is looked up in `panel`, then in `shared` (the top of the file); `model` in
-    /// `variant` and `panel` only. The keys [`Self::OVER`] of the tables `over` take precedence over all others, nearest table first.
+    /// A key that `variant` does not have, other than `name`, is looked up in `panel`, then in
+    /// `shared` (the top of the file); `model` in `variant` and `panel` only. The keys
+    /// [`Self::OVER`] of the tables `over` take precedence over all others, nearest table first.
     ///
     /// Other keys of the tables are left to the caller, who ends with `finish` on each table.
     ///
@@ -258,7 +266,7 @@ impl Experiment {
         self.task
     }
 
-    /// Rounds of a run, at least 1. If policies stop by themselves, the maximal number (`max_steps` in files).
+    /// Rounds of a run; the maximal number (`max_steps` in files) if policies stop by themselves.
     pub fn horizon(&self) -> u64 {
         self.horizon
     }
@@ -278,13 +286,13 @@ impl Experiment {
         self.seed
     }
 
-    /// 1-based rounds after which results are recorded, strictly increasing; the last one is the horizon. Empty if runs end with an
-    /// answer.
+    /// 1-based rounds after which results are recorded, strictly increasing; the last one is the
+    /// horizon. Empty if runs end with an answer.
     pub fn checkpoints(&self) -> &[u64] {
         &self.checkpoints
     }
 
-    /// Users; every run plays on one instance. Empty while data are missing, and then the experiment cannot be run.
+    /// Users, one instance for every run; empty while data are missing, when it cannot be run.
     pub fn instances(&self) -> &Instances {
         &self.instances
     }
@@ -307,8 +315,9 @@ impl Experiment {
         }
     }
 
-    /// What the posterior distribution of its users says of a log's lists and of better ones, instance by instance. Empty if the users are
-    /// known, or no policy plays lists of a log. `n_draws` users are drawn for each instance.
+    /// What the posterior distribution of its users says of a log's lists and of better ones,
+    /// instance by instance. Empty if the users are known, or no policy plays lists of a log.
+    /// `n_draws` users are drawn for each instance.
     pub fn evidence(&self, n_draws: usize) -> Vec<Evidence> {
         let lists = self.policies.iter().find_map(|entry| entry.lists.as_deref());
         let of = |lists| self.instances.users().evidence(lists, n_draws, Streams::new(self.seed));
@@ -336,7 +345,8 @@ impl Experiment {
         (self.assignment == Assignment::InTurn).then(each)
     }
 
-    /// The number of runs in a row that meet the same users: 1 unless the users are drawn from a fit and `runs-per-draw` says otherwise.
+    /// The number of runs in a row that meet the same users: 1 unless the users are drawn from a
+    /// fit and `runs-per-draw` says otherwise.
     pub fn runs_per_draw(&self) -> u64 {
         self.instances.posterior().map_or(1, PosteriorFile::runs_per_draw)
     }
@@ -383,12 +393,14 @@ impl Experiment {
         self.size().too_large(false)
     }
 
-    /// Why the experiment is too large with this number of contenders, with its runs on disk; `None` if it is not.
+    /// Why the experiment is too large with this number of contenders, with its runs on disk;
+    /// `None` if it is not.
     pub fn too_large_with(&self, n_contenders: usize) -> Option<String> {
         Size { policies: n_contenders as u64, ..self.size() }.too_large(false)
     }
 
-    /// Why the experiment is too large with this number of contenders, with its runs in memory; `None` if it is not.
+    /// Why the experiment is too large with this number of contenders, with its runs in memory;
+    /// `None` if it is not.
     pub fn too_large_in_memory(&self, n_contenders: usize) -> Option<String> {
         Size { policies: n_contenders as u64, ..self.size() }.too_large(true)
     }

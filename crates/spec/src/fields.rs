@@ -1,4 +1,4 @@
-//! Reads the counts of an experiment: numbers of runs, instances, policies, rows, columns and items.
+//! Reads the counts of an experiment: runs, instances, policies, rows, columns and items.
 
 use documents::toml_reader::{Error, Field, Table, all};
 use sim::Assignment;
@@ -19,7 +19,7 @@ pub(crate) fn read_tables<'doc>(field: &Field<'doc>) -> Result<Vec<Table<'doc>>,
     if tables.is_empty() { Err(field.error(format!("none given: expected {TABLES}"))) } else { Ok(tables) }
 }
 
-/// The largest size that may stand for a list: about the longest list that fits into the largest file that is read.
+/// The largest size that may stand for a list: about the longest list that fits into a file.
 pub(crate) const LONGEST_LIST: u64 = 1 << 24;
 
 /// Reads a number of rows, columns or items that are not listed one by one.
@@ -28,7 +28,7 @@ pub(crate) fn read_size(table: &Table<'_>, key: &str) -> Result<usize, Error> {
     Ok(usize::try_from(size).unwrap_or(usize::MAX))
 }
 
-/// The order in which blocks of runs take the instances: drawn for a plain number, in turn for `{ per-instance = n }`.
+/// The order of the instances in blocks of runs: drawn, or in turn for `{ per-instance = n }`.
 pub(crate) fn assignment_of(runs: &Field<'_>) -> Assignment {
     if runs.is_table() { Assignment::InTurn } else { Assignment::Drawn }
 }

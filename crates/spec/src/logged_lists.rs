@@ -14,7 +14,7 @@
 //! | `lists` | how often the log shows the list |
 //! | `items` | the items of the instance from the first position on, by their index, separated by spaces; as many as there are positions |
 //!
-//! Further columns are not read. Every instance has at least one list. An error has the line in the file.
+//! Further columns are not read. Every instance has at least one list.
 
 use crate::models::Instances;
 use click_models::{ItemId, ListShape, Ranking};

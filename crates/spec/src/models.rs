@@ -1,10 +1,10 @@
 //! The click models of an experiment's users: one row and one file for each model.
 //!
-//! The keys of a model in a TOML file are data of its row, [`Model::keys`]: name, accepted values, meaning, an example.
-//! `click-bandits models NAME` prints them.
+//! The keys of a model in a TOML file are data of its row, [`Model::keys`]: name, accepted values,
+//! meaning, an example. `click-bandits models NAME` prints them.
 //!
-//! The file of a model has everything particular to it: how its parameters are read and written, what readers call them, the unit of
-//! regret, lower bounds, and which contenders it has.
+//! The file of a model has everything particular to it: how its parameters are read and written,
+//! what readers call them, the unit of regret, lower bounds, and which contenders it has.
 
 mod calibration;
 mod cascade;
@@ -202,7 +202,7 @@ impl Instances {
         }
     }
 
-    /// The file with the distribution from which each run draws its users; `None` if the users are known.
+    /// The distribution from which each run draws its users; `None` if the users are known.
     pub fn posterior(&self) -> Option<&PosteriorFile> {
         self.0.posterior()
     }
@@ -238,7 +238,8 @@ impl Instances {
         self.0.parameters()
     }
 
-    /// The parameters for readers, attractions first: one table for each instance, or for each matrix of dueling users.
+    /// The parameters for readers, attractions first: one table for each instance, or for each
+    /// matrix of dueling users.
     pub fn tables(&self) -> Vec<InstanceTable> {
         self.0.tables()
     }
@@ -289,15 +290,16 @@ impl Instances {
         self.duels().is_some_and(Duels::are_random)
     }
 
-    /// The names of the list parameters that at least one instance has. While data are missing, all list parameters of the model.
+    /// The names of the list parameters that at least one instance has. While data are missing, all
+    /// list parameters of the model.
     pub fn lists(&self) -> Vec<&'static str> {
         let tables = self.tables();
         let known = |key: &&str| tables.is_empty() || tables.iter().any(|table| table.list(key).is_some());
         self.model().keys.iter().filter(|key| key.is_list()).map(|key| key.name).filter(known).collect()
     }
 
-    /// The asymptotic lower bound on the regret of a consistent policy, mean over the instances: its name and the factor of `ln t`.
-    /// `None` if some instance has no bound.
+    /// The asymptotic lower bound on the regret of a consistent policy, mean over the instances:
+    /// its name and the factor of `ln t`. `None` if some instance has no bound.
     pub fn lower_bound(&self) -> Option<(&'static str, f64)> {
         self.0.lower_bound().filter(|(_, factor)| factor.is_finite())
     }
@@ -344,7 +346,7 @@ impl Clone for Instances {
     }
 }
 
-/// The users of an experiment, independent of the type of their model. [`Instances`] documents the methods.
+/// The users of an experiment without the type of their model; [`Instances`] has the methods.
 pub(crate) trait Users: fmt::Debug + Send + Sync {
     fn model(&self) -> &'static Model;
 
@@ -363,7 +365,8 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
 
     fn unit(&self) -> &'static str;
 
-    /// The name of the lower bound and the mean of its factor of `ln t` over the instances; infinite if an instance has no bound.
+    /// The name of the lower bound and the mean of its factor of `ln t` over the instances;
+    /// infinite if an instance has no bound.
     fn lower_bound(&self) -> Option<(&'static str, f64)>;
 
     /// Proven upper bounds on the regret of the experiment's policies, at these rounds.
@@ -439,7 +442,7 @@ pub(crate) fn read_instances(
     Err(faults.into_error().unwrap_or_else(|| field.error("cannot be read")))
 }
 
-/// The model of the instance in a table. `first` is the model of the instances before it, with its place.
+/// The model of the instance in a table; `first` is that of the instances before, with its place.
 fn model_of(
     table: &Table<'_>,
     common: Option<&'static Model>,

@@ -300,8 +300,7 @@ impl PosteriorFile {
         self.positions.or(query.record.n_positions).unwrap_or_else(of_parameters).min(query.n_items())
     }
 
-    /// The parameters of positions: the query's own, or those of all queries at the positions that
-    /// it has.
+    /// The parameters of positions: the query's own, or those of all queries at its positions.
     pub(crate) fn of_positions<'a>(&'a self, query: &'a Query) -> impl Iterator<Item = &'a EstimateRecord> {
         let QueryRecord { positions: own, shown, .. } = &query.record;
         let all = if own.is_empty() { &self.site.positions } else { own };
@@ -324,8 +323,7 @@ impl PosteriorFile {
         query.record.items.iter().map(own).collect()
     }
 
-    /// The `n` probabilities of going on: the query's own, or those of all queries; 1 where the log
-    /// says nothing.
+    /// The `n` probabilities of going on: the query's own, or those of all queries, or 1.
     pub(crate) fn continuation(&self, query: &Query, n: usize) -> Vec<Uncertain> {
         let own = &query.record.continuation;
         let known = if own.is_empty() { &self.site.continuation } else { own };

@@ -1,8 +1,10 @@
-//! Measured queries, read from a JSON file or fitted to a log. Panels with `instances = "data"` run on them. If the experiment says how to
-//! read its log, panels that share instances run on them too.
+//! Measured queries, read from a JSON file or fitted to a log. Panels with `instances = "data"` run
+//! on them. If the experiment says how to read its log, panels that share instances run on them
+//! too.
 //!
-//! A query has a list of attractions (one for each item) and a list of examination probabilities (one for each position). A JSON file holds
-//! a list of named queries, or a map from names to queries:
+//! A query has a list of attractions (one for each item) and a list of examination probabilities
+//! (one for each position). A JSON file holds a list of named queries, or a map from names to
+//! queries:
 //!
 //! ```json
 //! [{ "name": "7", "theta": [0.05, 0.03], "kappa": [1.0, 0.5] }]
@@ -27,12 +29,12 @@ use std::path::Path;
 pub struct Queries {
     /// The path of the file as it was given.
     file: String,
-    /// SHA-256 in hexadecimal: of a JSON file's content, or of the parameters that were fitted to a log.
+    /// SHA-256 in hexadecimal, of a JSON file or of the parameters fitted to a log.
     sha256: String,
     list: Vec<Query>,
     /// One entry for each query of a log; empty without a log.
     fitted: Vec<FittedQuery>,
-    /// The strength of the prior of the fit to the log, in pseudo-impressions; `None` if the log decides it.
+    /// The strength of the fit's prior, in pseudo-impressions; `None` if the log decides it.
     prior: Option<f64>,
 }
 
@@ -59,8 +61,9 @@ pub struct FittedQuery {
     pub theta: Vec<f64>,
     /// Number of impressions of these items in the fit.
     pub records: u64,
-    /// The first singular value of the matrix of click-through rates (item by position), as a share of the sum of all singular values.
-    /// The matrix has the items that were shown at every position. `None` without such items, or without a click at the first position.
+    /// The first singular value of the matrix of click-through rates (item by position), as a share
+    /// of the sum of all singular values. The matrix has the items that were shown at every
+    /// position. `None` without such items, or without a click at the first position.
     pub first_singular_value: Option<f64>,
 }
 
@@ -92,8 +95,9 @@ impl Queries {
         Ok(Self { file: file.to_owned(), sha256, list, ..Self::default() })
     }
 
-    /// Queries fitted to a log, each with its users. `prior` is the strength of the prior in pseudo-impressions; `None` if the log
-    /// decided it. `sha256` is the hash of the fitted parameters.
+    /// Queries fitted to a log, each with its users. `prior` is the strength of the prior in
+    /// pseudo-impressions; `None` if the log decided it. `sha256` is the hash of the fitted
+    /// parameters.
     pub fn fitted(
         log: &Path,
         sha256: String,
@@ -112,7 +116,7 @@ impl Queries {
         all
     }
 
-    /// SHA-256 in hexadecimal: of a JSON file's content, or of the parameters that were fitted to a log.
+    /// SHA-256 in hexadecimal, of a JSON file or of the parameters fitted to a log.
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
@@ -122,7 +126,7 @@ impl Queries {
         &self.fitted
     }
 
-    /// The strength of the prior of the fit to the log, in pseudo-impressions; `None` if the log decided it.
+    /// The strength of the fit's prior, in pseudo-impressions; `None` if the log decided it.
     pub fn prior(&self) -> Option<f64> {
         self.prior
     }

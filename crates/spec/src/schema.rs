@@ -1,9 +1,11 @@
-//! JSON Schema of an experiment's file, for editors: they complete names, show what a key means, and mark what is wrong while it is typed.
+//! JSON Schema of an experiment's file, for editors: they complete names, show what a key means,
+//! and mark what is wrong while it is typed.
 //!
-//! The schema is made from the tables that the reader uses: the policies of the catalogue with their parameters, the models with their keys,
-//! and the tasks. It refuses what can be seen from one value, or from the keys that are there. Relations between values are left to the
-//! reader ([`Experiment::check`](crate::Experiment::check)): lists of equal length, unique labels, files that exist, a policy that cannot
-//! read the clicks of these users.
+//! The schema is made from the tables that the reader uses: the policies of the catalogue with
+//! their parameters, the models with their keys, and the tasks. It refuses what can be seen from
+//! one value, or from the keys that are there. Relations between values are left to the reader
+//! ([`Experiment::check`](crate::Experiment::check)): lists of equal length, unique labels, files
+//! that exist, a policy that cannot read the clicks of these users.
 
 mod instance;
 mod policy;
@@ -156,7 +158,7 @@ pub fn definitions() -> Map<String, Value> {
     entries(definitions)
 }
 
-/// What a task says of the other keys. `is_whole`: whether the keys that it needs are in the same table.
+/// The keys that a task allows. `is_whole`: whether those that it needs are in the same table.
 pub fn with_task(task: Task, is_whole: bool) -> Value {
     let able = rows().iter().filter(|row| task.is_for(&row.spec())).map(|row| row.name);
     let mut properties = Map::new();

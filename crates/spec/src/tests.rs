@@ -41,7 +41,8 @@ fn exactly_the_policies_that_name_best_items_can_be_entered_for_tasks_that_ask_f
     }
 }
 
-/// The bounds on stopping times of an experiment with these weights and one policy for each `delta`: label and value.
+/// The bounds on stopping times of an experiment with these weights and one policy for each
+/// `delta`: label and value.
 fn bounds_of_stopping(attraction: &[f64], deltas: &[f64]) -> Vec<(String, f64)> {
     let mut text = format!(
         "name = \"x\"\ntask = \"identify\"\nmax_steps = 10\nruns = 1\nseed = 1\n[[instances]]\nmodel = \"cascade\"\n\
@@ -111,8 +112,8 @@ fn every_policy_can_be_entered_on_exactly_the_models_that_it_plays() {
     };
     let pairs = MODELS.iter().flat_map(|model| rows().iter().filter(|row| plays(row, model)));
     assert_eq!(entered(""), pairs.count());
-    // Policies for any list need no `read-as`, so it is refused; all others can read the feedback of
-    // another model of lists.
+    // Policies for any list need no `read-as`, so it is refused; all others can read the feedback
+    // of another model of lists.
     let others = MODELS.iter().filter(|model| model.protocol.has_lists()).count() - 1;
     let pairs = |family| others * rows().iter().filter(|row| row.families.contains(&family)).count();
     assert_eq!(entered("read-as = \"pbm\"\nkappa = [0.5, 0.4, 0.3]"), pairs(Family::PositionBased));

@@ -3,7 +3,8 @@
 use itertools::Itertools as _;
 use std::fmt::{self, Write as _};
 
-/// An error in a file, displayed as `FILE:LINE:COLUMN: FIELD: what is wrong`. Errors found with it are not displayed ([`Error::all`]).
+/// An error in a file, displayed as `FILE:LINE:COLUMN: FIELD: what is wrong`. Errors found with it
+/// are not displayed ([`Error::all`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     location: Location,
@@ -46,8 +47,8 @@ impl Error {
         1 + self.also.len()
     }
 
-    /// This error and those found with it, in the order of the file, each once. Errors of several files are in the order in which they
-    /// were found, file by file.
+    /// This error and those found with it, in the order of the file, each once. Errors of several
+    /// files are in the order in which they were found, file by file.
     pub fn all(mut self) -> Vec<Self> {
         let mut all = std::mem::take(&mut self.also);
         all.insert(0, self);
@@ -82,7 +83,7 @@ impl Error {
         (self.location.line > 0).then_some(self.location.column)
     }
 
-    /// The path of the key at fault, such as `instances[0].theta[2]`; empty if the error is not about a key.
+    /// The path of the key at fault, such as `instances[0].theta[2]`; empty without a key.
     pub fn field(&self) -> &str {
         &self.location.field
     }

@@ -2,7 +2,7 @@
 
 use super::Error;
 
-/// Errors of independent parts. The first one found is the one that a reader without interest in the others reports.
+/// Errors of independent parts. A reader without interest in the others reports the first.
 #[derive(Debug, Default)]
 pub struct Faults(Option<Error>);
 

@@ -53,8 +53,9 @@ fn unreadable(error: &std::io::Error) -> String {
 }
 
 impl Field<'_> {
-    /// Reads a file whose name is relative to the folder of this file, and which is in that folder, below it, or allowed
-    /// ([`Source::allowing`](super::Source::allowing)), wherever links lead. `expected` says what it should be, for messages.
+    /// Reads a file whose name is relative to the folder of this file, and which is in that folder,
+    /// below it, or allowed ([`Source::allowing`](super::Source::allowing)), wherever links lead.
+    /// `expected` says what it should be, for messages.
     ///
     /// # Errors
     ///
@@ -75,8 +76,8 @@ impl Field<'_> {
     }
 }
 
-/// Opens a file that is in a folder, below it, or in an allowed one, wherever links lead. It is looked for again afterwards: a link may have
-/// taken its place meanwhile.
+/// Opens a file that is in a folder, below it, or in an allowed one, wherever links lead. It is
+/// looked for again afterwards: a link may have taken its place meanwhile.
 pub(super) fn open_in(
     folder: &Path,
     path: &Path,

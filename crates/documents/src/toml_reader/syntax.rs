@@ -80,7 +80,8 @@ fn enclosing_table(table: &DeTable<'_>, path: &str, offset: usize) -> String {
     best.0
 }
 
-/// Replaces `best` by `table` or a table inside it, if `table` is open at `offset` and does not begin before `best`.
+/// Replaces `best` by `table` or a table inside it, if `table` is open at `offset` and does not
+/// begin before `best`.
 fn consider(
     best: &mut (String, usize),
     table: &DeTable<'_>,

@@ -1,8 +1,8 @@
-//! Takes any bytes as the records of a journal: the experiment is continued, or there is an error; there is no panic, and the result is
-//! that of an undisturbed process.
+//! Takes any bytes as the records of a journal: the experiment is continued, or there is an error;
+//! there is no panic, and the result is that of an undisturbed process.
 //!
-//! `ASAN_OPTIONS=detect_leaks=0 cargo +nightly fuzz run journal -- -max_total_time=600`: threads of an experiment may end after it, which
-//! would count as a leak.
+//! `ASAN_OPTIONS=detect_leaks=0 cargo +nightly fuzz run journal -- -max_total_time=600`: threads of
+//! an experiment may end after it, which would count as a leak.
 #![no_main]
 
 use click_models::PositionBased;

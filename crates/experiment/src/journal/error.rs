@@ -47,8 +47,7 @@ impl JournalError {
         )
     }
 
-    /// Something else has written to a file that is being used, has cut it, or has put another one
-    /// in its place.
+    /// Something else has written to a file that is being used, has cut it, or has replaced it.
     pub(crate) fn changed(path: &Path) -> Self {
         Self::new(
             path,

@@ -1,10 +1,12 @@
 //! The runs of one policy in a file that only grows.
 //!
-//! The file begins with a line that names the format, and a frame with the policy and the experiment it belongs to. Every other frame is
-//! the record of a run. The file gets its name when its beginning is on disk, so only its end can be unfinished.
+//! The file begins with a line that names the format, and a frame with the policy and the
+//! experiment it belongs to. Every other frame is the record of a run. The file gets its name when
+//! its beginning is on disk, so only its end can be unfinished.
 //!
-//! Nothing is taken for granted while a file is open. Every record is compared with its checksum when it is read, and the file's length
-//! and name before it is written. A file with a second name, such as that of a backup, is copied first, so that the backup stays.
+//! Nothing is taken for granted while a file is open. Every record is compared with its checksum
+//! when it is read, and the file's length and name before it is written. A file with a second name,
+//! such as that of a backup, is copied first, so that the backup stays.
 
 use super::error::JournalError;
 use super::frame;
@@ -119,7 +121,8 @@ impl JournalFile {
         Ok(own)
     }
 
-    /// Checks that the file is as this process has written it. If it got a second name, that one keeps it, and the first one gets a copy.
+    /// Checks that the file is as this process has written it. If it got a second name, that one
+    /// keeps it, and the first one gets a copy.
     fn check_own(&mut self) -> Result<(), JournalError> {
         let found = self.file.metadata().map_err(JournalError::system(&self.path, "cannot be read"))?;
         let (names, identity) = names_and_identity(&found);
@@ -149,8 +152,8 @@ impl JournalFile {
         Ok(())
     }
 
-    /// Opens a file that has to begin with `head`, and calls `each` for every record: with its place and its content. A record
-    /// has at most `longest` bytes. An unfinished end is cut off.
+    /// Opens a file that has to begin with `head`, and calls `each` for every record: with its
+    /// place and its content. A record has at most `longest` bytes. An unfinished end is cut off.
     pub(crate) fn open(
         path: &Path,
         head: &FileHead,
@@ -167,7 +170,7 @@ impl JournalFile {
         Ok(Opened { file, cut_off })
     }
 
-    /// [`JournalFile::open`] for reading alone: the file stays as it is, and an unfinished end is left out.
+    /// [`JournalFile::open`] for reading alone: an unfinished end is left out, not cut off.
     pub(crate) fn open_to_read(
         path: &Path,
         head: &FileHead,
@@ -275,7 +278,8 @@ impl JournalFile {
     }
 }
 
-/// Opens a file for writing, and locks it. Files in directories of two names are locked, too, which the lock of a directory misses.
+/// Opens a file for writing, and locks it. Files in directories of two names are locked, too, which
+/// the lock of a directory misses.
 fn lock_to_write(path: &Path) -> Result<File, JournalError> {
     let system = || JournalError::system(path, "cannot be opened");
     open_regular(path).map_err(system())?;
@@ -354,7 +358,8 @@ fn read_head(path: &Path, reader: &mut impl Read) -> Result<(FileHead, u64), Jou
     Ok((head, (FORMAT.len() + frame::HEAD + content.len()) as u64))
 }
 
-/// Reads the next frame, which has at most `left` bytes with its head; `None` if no whole, undamaged frame is there.
+/// Reads the next frame, which has at most `left` bytes with its head; `None` if no whole,
+/// undamaged frame is there.
 fn read_frame<'a>(
     reader: &mut impl Read,
     longest: usize,

@@ -1,8 +1,9 @@
 //! Frames: pieces of an append-only file, each with its length and a checksum.
 //!
-//! A frame is the length of its content (4 bytes), a checksum (4 bytes), both in little-endian order, and the content. The checksum is the
-//! CRC-32 of length and content. A process that is killed while it appends leaves an unfinished frame at the end, or, after a power
-//! failure, zeros or old bytes. A bad frame with a good one behind it is no unfinished end but damage.
+//! A frame is the length of its content (4 bytes), a checksum (4 bytes), both in little-endian
+//! order, and the content. The checksum is the CRC-32 of length and content. A process that is
+//! killed while it appends leaves an unfinished frame at the end, or, after a power failure, zeros
+//! or old bytes. A bad frame with a good one behind it is no unfinished end but damage.
 
 /// Bytes before the content.
 pub(super) const HEAD: usize = 8;
@@ -16,7 +17,8 @@ pub(super) fn write(content: &[u8], out: &mut Vec<u8>) -> u32 {
     sum
 }
 
-/// Checksum and content of the frame at the beginning of `bytes`; `None` if no whole, undamaged frame of at most `longest` bytes is there.
+/// Checksum and content of the frame at the beginning of `bytes`; `None` if no whole, undamaged
+/// frame of at most `longest` bytes is there.
 pub(super) fn read(bytes: &[u8], longest: usize) -> Option<(u32, &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<4>()?;
     let (sum, rest) = rest.split_first_chunk::<4>()?;

@@ -13,7 +13,8 @@ const BETWEEN_WRITES: Duration = Duration::from_secs(1);
 /// Writes between two times that files are forced to disk.
 const WRITES: u32 = 10;
 
-/// A thread that writes gathered records every second and forces them to disk every ten seconds. It ends when this is dropped.
+/// A thread that writes gathered records every second and forces them to disk every ten seconds. It
+/// ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Syncer {
     sequences: Arc<Vec<Mutex<Sequence>>>,
@@ -84,7 +85,8 @@ impl Drop for Syncer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ToDisk {
     No,
-    /// If something was written to it since the last time. Another thread may be forcing it to disk at this moment.
+    /// If something was written to it since the last time. Another thread may be forcing it to disk
+    /// at this moment.
     IfWritten,
     /// In any case.
     Yes,

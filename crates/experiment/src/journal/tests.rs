@@ -1,4 +1,5 @@
-//! Whatever happens to a process or its files, the result is that of one undisturbed process, or there is an error that names the file.
+//! Whatever happens to a process or its files, the result is that of one undisturbed process, or
+//! there is an error that names the file.
 
 mod attacked;
 
@@ -112,7 +113,8 @@ fn runs_and_policies_that_are_added_give_the_bytes_of_doing_it_at_once() {
     assert_eq!(bytes(dir.path()), at_once(&both));
 }
 
-/// A killed process leaves the beginning of what it would have written. No place to cut changes the result.
+/// A killed process leaves the beginning of what it would have written. No place to cut changes the
+/// result.
 #[test]
 fn a_journal_that_ends_anywhere_is_continued() {
     for experiment in every_kind(2) {
@@ -468,7 +470,8 @@ fn an_error_of_a_journal_is_an_error_of_the_run() {
     assert_eq!(fs::read(dir.path().join(JOURNAL)).unwrap(), b"mine");
 }
 
-/// Files of all seeds, users and programs have the same names, so a copy to a wrong place is found by what is in them.
+/// Files of all seeds, users and programs have the same names, so a copy to a wrong place is found
+/// by what is in them.
 #[test]
 fn a_file_of_other_runs_is_refused_wherever_it_is() {
     let experiment = experiment(4, &POLICIES);

@@ -1,11 +1,12 @@
 //! The bytes of one run of one policy, in memory and in journals.
 //!
-//! A record is three integers of variable length (LEB128): the number of the run, its CPU time and its wall time in nanoseconds. Its values
-//! follow, numbers in little-endian order:
+//! A record is three integers of variable length (LEB128): the number of the run, its CPU time and
+//! its wall time in nanoseconds. Its values follow, numbers in little-endian order:
 //!
-//! - a curve: the regret at every checkpoint, the clicks at every checkpoint, and, if the policy recommends an item, a byte for every
-//!   checkpoint;
-//! - an answer: steps and observations as integers, and a byte with the flags answered (1) and correct (2).
+//! - a curve: the regret at every checkpoint, the clicks at every checkpoint, and, if the policy
+//!   recommends an item, a byte for every checkpoint;
+//! - an answer: steps and observations as integers, and a byte with the flags answered (1) and
+//!   correct (2).
 
 use crate::timing::Elapsed;
 use contenders::Record;
@@ -153,7 +154,7 @@ impl Head {
         }
     }
 
-    /// Reads a head; returns it and its number of bytes. `None` if the bytes do not begin with a head.
+    /// Reads a head; returns it and its number of bytes, or `None` if the bytes begin otherwise.
     pub(crate) fn read(bytes: &[u8]) -> Option<(Self, usize)> {
         let mut rest = bytes;
         let mut next = || read_integer(&mut rest);

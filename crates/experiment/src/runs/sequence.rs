@@ -104,7 +104,8 @@ impl Sequence {
     ///
     /// # Panics
     ///
-    /// The record does not have the layout, or is recorded already: a contender of the caller recorded another number of checkpoints.
+    /// The record does not have the layout, or is recorded already: a contender of the caller
+    /// recorded another number of checkpoints.
     pub(crate) fn append(&mut self, content: &[u8]) -> Result<(), JournalError> {
         let place = match &mut self.storage {
             Storage::Memory(bytes) => {
@@ -141,7 +142,8 @@ impl Sequence {
         Ok(())
     }
 
-    /// Calls `each` with the bytes `part` of the values of every recorded run, in the order of the runs. Without a part, with all values.
+    /// Calls `each` with the bytes `part` of the values of every recorded run, in the order of the
+    /// runs. Without a part, with all values.
     pub(crate) fn each(
         &mut self,
         part: Option<&Range<usize>>,

@@ -93,7 +93,8 @@ impl MeanSe {
     }
 }
 
-/// The lower bound of the model, or the mean `lower_bound` over drawn users, and proven upper bounds of the experiment's policies.
+/// The lower bound of the model, or the mean `lower_bound` over drawn users, and proven upper
+/// bounds of the experiment's policies.
 fn bounds(sum_up: &SumUp<'_>, lower_bound: Option<f64>) -> Vec<Bound> {
     let experiment = sum_up.experiment;
     let checkpoints = experiment.checkpoints();

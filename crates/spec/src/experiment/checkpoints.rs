@@ -12,7 +12,7 @@ const DEFAULT_COUNT: u64 = 200;
 /// A rule that gives the checkpoints for a horizon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Schedule {
-    /// At most `count` rounds from 1 to the horizon, evenly spread on a logarithmic scale, and additional rounds.
+    /// At most `count` rounds up to the horizon, evenly spread by their logarithm, and others.
     Log {
         /// The number of evenly spread rounds; rounds that coincide count once.
         count: u64,
@@ -30,7 +30,8 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// Reads `{ log = n }`, `{ log = n, also = [...] }` or a list. Listed rounds are distinct, in any order, from 1 to the horizon.
+    /// Reads `{ log = n }`, `{ log = n, also = [...] }` or a list. Listed rounds are distinct, in
+    /// any order, from 1 to the horizon.
     ///
     /// # Errors
     ///
@@ -51,7 +52,7 @@ impl Schedule {
         Ok(Self::List(read_rounds(field, horizon)?))
     }
 
-    /// The checkpoints of runs with `horizon` rounds: strictly increasing, the last one is the horizon.
+    /// The checkpoints of runs with `horizon` rounds: strictly increasing, up to the horizon.
     pub fn checkpoints(&self, horizon: u64) -> Vec<u64> {
         let mut rounds: Vec<u64> = match self {
             Self::Log { count, .. } => (0..*count).map(|index| log_spaced(index, *count, horizon)).collect(),

@@ -1,4 +1,4 @@
-//! The inputs of an experiment besides its file: data, a preference matrix, and values of the command line.
+//! The inputs of an experiment besides its file: data, a preference matrix, the command line.
 
 use super::Overrides;
 use crate::models::{Instances, MODELS, MatrixFile, Model};
@@ -32,7 +32,7 @@ pub enum DataInstances<'a> {
 }
 
 impl DataInstances<'_> {
-    /// The users of an experiment with `instances = "data"` in this field; `model` is their click model.
+    /// The users of an experiment with `instances = "data"` in this field; `model` is their model.
     pub(crate) fn instances(self, field: &Field<'_>, model: Option<&Model>) -> Result<Instances, Error> {
         let none = Queries::default();
         let queries = match self {

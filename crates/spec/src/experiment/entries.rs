@@ -16,7 +16,8 @@ use policies::catalogue::{Family, Kind, Limit, ParameterRow, PolicySpec, Protoco
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Reads the policies of an experiment. Without the users or the task, because they have errors, what depends on them is not checked.
+/// Reads the policies of an experiment. Without the users or the task, because they have errors,
+/// what depends on them is not checked.
 pub(super) fn read_policies(
     field: &Field<'_>,
     instances: Option<&Instances>,
@@ -44,7 +45,8 @@ fn read_policy(
     let takes_prior = name.as_deref().and_then(find).is_some_and(|row| has_prior(&row.spec()));
     let priors = takes_prior.then(|| [table.field("prior"), table.field("prior_file")]);
     let spec = faults.keep(read_spec(table));
-    // Without a label the policy is named after itself, so an error about its name points at `policy`.
+    // Without a label the policy is named after itself, so an error about its name points at
+    // `policy`.
     let location = label.as_ref().or(policy.as_ref()).map(Field::location);
     let label = match &label {
         Some(label) => faults.keep(read_title(label)),
@@ -142,7 +144,7 @@ fn read_lists(
     field.get::<String>()?;
     let Some(instances) = instances else { return Ok(None) };
     let lists = logged_lists::read(field, instances);
-    // An error inside the file has its place there. A file that cannot be read is an error of this field.
+    // An error inside the file has its place there; one of the whole file is at this field.
     lists
         .map(|lists| Some(Arc::new(lists)))
         .map_err(|error| if error.is_about_whole_file() { field.error(error.to_string()) } else { error })
@@ -318,7 +320,7 @@ pub(crate) fn assumes_examination(spec: &PolicySpec) -> bool {
     spec.row().families.contains(&Family::PositionBased)
 }
 
-/// Refuses examination probabilities that the policy does not use, or that do not have one entry for each position.
+/// Refuses examination that the policy does not use, or without one entry for each position.
 fn check_examination(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     let spec = &entry.spec;
     let needed = assumes_examination(spec);
@@ -421,7 +423,8 @@ fn check_told(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     let PolicySpec::BeatTheMean { gamma, .. } = entry.spec else {
         return Err(Fault::new("told", "only `beat-the-mean` needs `gamma`: leave it out"));
     };
-    // The file of an experiment with `told` has no `gamma`, so another value than the default would be lost.
+    // The file of an experiment with `told` has no `gamma`, so another value than the default would
+    // be lost.
     if let PolicySpec::BeatTheMean { gamma: usual, .. } = entry.spec.row().spec()
         && gamma != usual
     {

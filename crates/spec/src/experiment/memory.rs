@@ -1,16 +1,22 @@
-//! Estimates the memory of an experiment, so that one that is too large is refused before it begins.
+//! Estimates the memory of an experiment: one that is too large is refused before it begins.
 //!
-//! Runs are recorded in a journal on disk, or in memory if there is no directory. In both cases some things are in memory. With `c`
-//! checkpoints, in bytes:
+//! Runs are recorded in a journal on disk, or in memory if there is no directory. In both cases
+//! some things are in memory. With `c` checkpoints, in bytes:
 //!
-//! - for each run and policy: the place of its record, and its regret at one checkpoint while runs are summed up: `16 + 8`;
-//! - for each run: its instance, its best reward, and a sample of the runs, unsorted and sorted: `4 * 8`;
-//! - for each policy: 18 statistics and 10 columns of the result, as numbers and as text: `c * (28 * 8 + 28 * 2 * 24 + 6 * 128) + 2048`;
-//! - for each pair of policies: 3 columns of the result, as numbers and as text: `c * (3 * 8 + 3 * 2 * 24) + 1024`;
-//! - without a journal, for each run and policy: its record, counted twice because a buffer grows by doubling.
+//! - for each run and policy: the place of its record, and its regret at one checkpoint while runs
+//!   are summed up: `16 + 8`;
+//! - for each run: its instance, its best reward, and a sample of the runs, unsorted and sorted: `4
+//!   * 8`;
+//! - for each policy: 18 statistics and 10 columns of the result, as numbers and as text: `c * (28
+//!   * 8 + 28 * 2 * 24 + 6 * 128) + 2048`;
+//! - for each pair of policies: 3 columns of the result, as numbers and as text: `c * (3 * 8 + 3 *
+//!   2 * 24) + 1024`;
+//! - without a journal, for each run and policy: its record, counted twice because a buffer grows
+//!   by doubling.
 //!
-//! A run that ends with an answer counts as one checkpoint. A number takes 24 bytes as text. A text counts twice, because its buffer grows
-//! by doubling. The memory of a policy while it plays is not counted: it is needed once per thread, not once per run.
+//! A run that ends with an answer counts as one checkpoint. A number takes 24 bytes as text. A text
+//! counts twice, because its buffer grows by doubling. The memory of a policy while it plays is not
+//! counted: it is needed once per thread, not once per run.
 
 use documents::number::noun;
 
@@ -40,7 +46,7 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// Why this is too large; `None` if it is not. `in_memory`: whether runs are recorded in memory.
+    /// Why this is too large, if it is. `in_memory`: whether runs are recorded in memory.
     pub(super) fn too_large(self, in_memory: bool) -> Option<String> {
         let Self { runs, policies, checkpoints } = self;
         let (in_runs, in_summaries) = (self.of_runs(in_memory), self.of_summaries());

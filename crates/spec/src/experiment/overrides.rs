@@ -50,8 +50,9 @@ pub struct OverrideError {
 }
 
 impl Experiment {
-    /// Applies values of the command line. With another horizon, a logarithmic schedule of checkpoints is computed again and a list is cut
-    /// at the horizon, which remains the last checkpoint. With another seed, random subsets are redrawn.
+    /// Applies values of the command line. With another horizon, a logarithmic schedule of
+    /// checkpoints is computed again and a list is cut at the horizon, which remains the last
+    /// checkpoint. With another seed, random subsets are redrawn.
     ///
     /// # Errors
     ///

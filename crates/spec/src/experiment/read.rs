@@ -1,5 +1,6 @@
-//! Reads an experiment from its tables. Parts that do not depend on each other are read independently, so that all their errors are found.
-//! A part that depends on a faulty one is left out, since its errors might only follow from that one.
+//! Reads an experiment from its tables. Parts that do not depend on each other are read
+//! independently, so that all their errors are found. A part that depends on a faulty one is left
+//! out, since its errors might only follow from that one.
 
 use super::entries::read_policies;
 use super::scope::Scope;
@@ -36,14 +37,15 @@ impl Experiment {
         };
         let seed = faults.keep(seed);
         let schedule = match scope.optional("checkpoints") {
-            // A horizon of the command line cuts the list later, so no round of it is too late here.
+            // A horizon of the command line cuts the list later, so no round is too late here.
             Some(field) if task.is_none_or(|task| task == Task::Regret) => {
                 let last = horizon.filter(|_| overridden_length(scope, task).is_none());
                 faults.keep(Schedule::read(&field, last.unwrap_or(*HORIZONS.end())))
             }
             _ => Some(Schedule::default()),
         };
-        // Which subsets of items are drawn depends on the seed; whether they can be drawn does not, so that any seed serves to find errors.
+        // Which subsets of items are drawn depends on the seed; whether they can be drawn does not,
+        // so that any seed serves to find errors.
         let users = faults.keep(read_users(scope, seed.unwrap_or(0)));
         if let (Some(task), Some(task_field), Some((instances, _))) = (task, &task_field, &users) {
             faults.keep(check_task(task, task_field, instances));

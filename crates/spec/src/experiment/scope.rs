@@ -1,4 +1,4 @@
-//! The tables in which an experiment's keys are looked up: its own, its panel's, and the top of the file.
+//! The tables of an experiment's keys: its own, its panel's, and the top of the file.
 
 use super::{Experiment, SpecContext};
 use documents::toml_reader::{Error, Field, Table};
@@ -9,7 +9,7 @@ pub(super) struct Scope<'a, 'doc> {
     pub(super) over: &'a [&'a Table<'doc>],
     /// The experiment's own table.
     pub(super) own: &'a Table<'doc>,
-    /// Tables for keys that the own table does not have, nearest first; the last one is the top of the file.
+    /// Tables for keys that its own does not have, nearest first; the last is the top of the file.
     pub(super) shared: &'a [&'a Table<'doc>],
     /// The inputs besides the file.
     pub(super) given: SpecContext<'a>,
@@ -40,8 +40,8 @@ impl<'doc> Scope<'_, 'doc> {
         })
     }
 
-    /// A key of the experiment's own table or its panel. The top of a file with several experiments is left out, since its keys may be
-    /// meant for others.
+    /// A key of the experiment's own table or its panel. The top of a file with several experiments
+    /// is left out, since its keys may be meant for others.
     pub(super) fn nearby(&self, key: &str) -> Option<Field<'doc>> {
         let panels = self.shared.split_last().map_or(&[][..], |(_, panels)| panels);
         self.over(key)

@@ -379,8 +379,8 @@ fn faults_of_posterior_users_and_logged_lists_are_named() {
     assert!(found.contains("expected the parameters that `fit` writes"), "{found}");
 }
 
-/// The mean and the standard deviation of 20,000 draws: within six standard errors of the mean, and 10 % of the deviation, which has an
-/// error of about half a per cent.
+/// The mean and the standard deviation of 20,000 draws: within six standard errors of the mean, and
+/// 10 % of the deviation, which has an error of about half a per cent.
 #[test]
 fn draws_have_the_mean_and_the_deviation_of_the_estimate() {
     use crate::posterior::Uncertain;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 
 impl Experiment {
-    /// The experiment as a TOML file. Reading the file gives an experiment with the same canonical form.
+    /// The experiment as a TOML file, which reads back with the same canonical form.
     pub fn to_toml(&self) -> String {
         let mut text = String::new();
         let model = self.instances.model().name;
@@ -24,7 +24,8 @@ impl Experiment {
             write_comments(&mut text, comments.next());
             for (key, parameter) in values {
                 let _ = match parameter {
-                    // `Debug` writes the shortest digits that read back as the same number, always with a point or an exponent.
+                    // `Debug` writes the shortest digits that read back as the same number, always
+                    // with a point or an exponent.
                     Parameter::Numbers(numbers) => writeln!(text, "{key} = {numbers:?}"),
                     Parameter::Number(number) => writeln!(text, "{key} = {number:?}"),
                     Parameter::Count(count) => writeln!(text, "{key} = {count}"),
@@ -106,7 +107,7 @@ impl Experiment {
                     writeln!(text, "checkpoints = {{ log = {count}, also = {also:?} }}")
                 }
             }
-            // Reading adds the horizon, so it is left out where it would make the list longer than a file may have.
+            // Reading adds the horizon, so it is left out where the list would be too long.
             Schedule::List(_) if self.checkpoints.len() as u64 > *checkpoints::COUNTS.end() => {
                 let listed: Vec<u64> = self.schedule.listed(self.horizon).collect();
                 writeln!(text, "checkpoints = {listed:?}")

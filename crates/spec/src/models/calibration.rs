@@ -7,8 +7,8 @@ use documents::toml_reader::{Error, Field, Table, all};
 use serde::Serialize;
 use sim::Streams;
 
-/// A summary of rank-one users, and the seed of the draw. Files and pages show it instead of the users' parameters, so that these are not
-/// mistaken for measurements.
+/// A summary of rank-one users, and the seed of the draw. Files and pages show it instead of the
+/// users' parameters, so that these are not mistaken for measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Calibration {
     /// Number of rows.

@@ -91,12 +91,13 @@ impl Member for CascadeModel {
         if self.weights().is_some() { "reward" } else { "clicks" }
     }
 
-    /// Lower bounds on the mean stopping time, mean over the instances: two for every error probability `delta` of the experiment's
-    /// policies that read cascade feedback, by Theorem 4.8 and by the characteristic time, `T* d(1 - delta, delta)`.
+    /// Lower bounds on the mean stopping time, mean over the instances: two for every error
+    /// probability `delta` of the experiment's policies that read cascade feedback, by Theorem 4.8
+    /// and by the characteristic time, `T* d(1 - delta, delta)`.
     fn bounds_of_stopping(instances: &[Instance<Self>], policies: &[Entrant]) -> Vec<Bound> {
         let mut risks: Vec<f64> = Vec::new();
         for spec in policies.iter().map(|entry| &entry.spec) {
-            // The bound does not hold for a policy with a tolerance, nor for one that observes every item shown.
+            // It does not hold with a tolerance, nor for policies that observe every item shown.
             if let PolicySpec::CascadeBai { delta, .. }
             | PolicySpec::CascadeKl { delta, .. }
             | PolicySpec::KlLucb { delta, .. } = spec
@@ -119,7 +120,8 @@ impl Member for CascadeModel {
             )
         };
         let mut bounds: Vec<Bound> = risks.iter().map(of_theorem).collect();
-        // The bound by the characteristic time does not hold for larger error probabilities. The time itself does not depend on them.
+        // The bound by the characteristic time does not hold for larger error probabilities. The
+        // time itself does not depend on them.
         let small: Vec<f64> = risks.into_iter().filter(|&delta| delta < 0.5).collect();
         let in_time =
             instances.iter().all(|instance| n_different(&weights(&instance.model)) <= MOST_DIFFERENT);
@@ -207,8 +209,9 @@ enum Given {
 /// Valid numbers of items given by two values: up to about as many as a file could list one by one.
 const TWO_VALUED_ITEMS: RangeInclusive<u64> = 1..=1 << 24;
 
-/// Reads `two-values`, which saves a file from listing hundreds of equal numbers: the number of items, the attraction of the best items (as
-/// many as there are positions), and the attraction of all others.
+/// Reads `two-values`, which saves a file from listing hundreds of equal numbers: the number of
+/// items, the attraction of the best items (as many as there are positions), and the attraction of
+/// all others.
 fn read_two_values(field: &Field<'_>) -> Result<Given, Error> {
     let table: Table<'_> = field.get()?;
     let items = table.required::<Field<'_>>("items").and_then(|items| items.integer_in(&TWO_VALUED_ITEMS));

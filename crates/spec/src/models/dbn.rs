@@ -1,4 +1,4 @@
-//! `dbn`: users scan a list from the top, may be satisfied by a click and leave, and may lose patience.
+//! `dbn`: users scan a list from the top until a click satisfies them or they lose patience.
 
 use super::fields::{Part, at_field, choice_or_default, read_each, required_list, required_positions};
 use super::key::{ATTRACTION, KeyKind, ModelKey, OF_ITEMS, POSITIONS};

@@ -1,5 +1,5 @@
-//! `dueling`: users compare two items and prefer one. Instances come from a preference matrix of the spec or of a file: with all items,
-//! with selected items, or with many random subsets.
+//! `dueling`: users compare two items and prefer one. Instances come from a preference matrix of
+//! the spec or of a file: with all items, with selected items, or with many random subsets.
 //!
 //! ```toml
 //! [[instances]]
@@ -8,11 +8,13 @@
 //! arms = [0, 3, 5]                           # optional: only these items, renumbered from 0
 //! ```
 //!
-//! With `arms = { random = 16, subsets = 100 }` one table gives a hundred instances. Every subset is drawn uniformly from the subsets with
-//! a Condorcet winner, since regret as the papers define it needs one. The draw depends on the experiment's seed and the number of the
-//! subset. (The RUCB paper draws its subsets uniformly, and says that more than 97 % of them have a Condorcet winner.) Two subsets may be
-//! equal. They are a sample: each run on one of them is an observation of what happens on a random
-//! subset, whereas the runs on several tables are one observation together.
+//! With `arms = { random = 16, subsets = 100 }` one table gives a hundred instances. Every subset
+//! is drawn uniformly from the subsets with a Condorcet winner, since regret as the papers define
+//! it needs one. The draw depends on the experiment's seed and the number of the subset. (The RUCB
+//! paper draws its subsets uniformly, and says that more than 97 % of them have a Condorcet
+//! winner.) Two subsets may be equal. They are a sample: each run on one of them is an observation
+//! of what happens on a random subset, whereas the runs on several tables are one observation
+//! together.
 
 mod arms;
 mod duels;
@@ -164,9 +166,10 @@ impl Users for Duels {
         Users::lower_bound(self.list())
     }
 
-    /// Upper bounds on the regret of RUCB, for each `alpha` of the experiment: on the mean (Theorem 3), and with probability .95 (Theorem
-    /// 2). A bound that at the last checkpoint is not below the regret of always playing the worst pair is left out as trivial. With an
-    /// `alpha` near 1/2, as in the RUCB paper's experiments, both bounds are.
+    /// Upper bounds on the regret of RUCB, for each `alpha` of the experiment: on the mean (Theorem
+    /// 3), and with probability .95 (Theorem 2). A bound that at the last checkpoint is not below
+    /// the regret of always playing the worst pair is left out as trivial. With an `alpha` near
+    /// 1/2, as in the RUCB paper's experiments, both bounds are.
     fn bounds_of_policies(&self, policies: &[Entrant], checkpoints: &[u64]) -> Vec<Bound> {
         let mut bounds = Vec::new();
         let mut add = |label: String, value: &dyn Fn(u64) -> f64| {
@@ -275,7 +278,7 @@ fn read_matrix<'doc>(
             } else {
                 let name: String = field.get()?;
                 let content = field.read_beside(&name, MatrixFile::EXPECTED)?;
-                // An error inside the matrix file has its place there, unless it is about the whole file.
+                // An error inside the matrix file has its place there.
                 let file = MatrixFile::of(&field.folder().join(&name), &content);
                 Arc::new(file.map_err(|error| {
                     if error.is_about_whole_file() { field.error(error.to_string()) } else { error }

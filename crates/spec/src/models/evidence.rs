@@ -1,4 +1,5 @@
-//! The value of lists under a posterior distribution: today's lists, the best ones, and the best one that is surely better than today's.
+//! The value of lists under a posterior distribution: today's lists, the best ones, and the best
+//! one that is surely better than today's.
 
 use super::posterior::Posterior;
 use super::{Instance, Member};
@@ -7,17 +8,18 @@ use itertools::Itertools as _;
 use policies::Logged;
 use sim::SimRng;
 
-/// The probability with which the list that is found has to be better than today's lists. Several lists are looked at, so each of them has
-/// to be better with the probability `1 - (1 - SURE) / candidates` (Bonferroni).
+/// The probability with which the list that is found has to be better than today's lists. Several
+/// lists are looked at, so each of them has to be better with the probability `1 - (1 - SURE) /
+/// candidates` (Bonferroni).
 pub const SURE: f64 = 0.95;
 /// Draws whose best lists are looked at as candidates.
 const CANDIDATES: usize = 20;
 /// The most frequent lists of the log that are looked at as candidates.
 const FREQUENT: usize = 5;
-/// Candidates are also the best lists for users whose parameters are this many standard deviations below their means.
+/// Candidates are also the best lists for users this many standard deviations below the means.
 const PESSIMISM: [f64; 3] = [0.5, 1.0, 2.0];
 
-/// Expected clicks a list of the users of an instance, in each of a number of draws from their posterior distribution.
+/// Expected clicks per list on an instance, in each of a number of draws from the posterior.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
     /// The name of the instance.
@@ -32,12 +34,12 @@ pub struct Evidence {
     pub fitted: Vec<f64>,
     /// The best list for users with the mean parameters.
     pub fitted_list: Ranking,
-    /// The list with the most expected clicks among those that are better than today's lists with a probability of [`SURE`], and its
-    /// expected clicks. `None` if none was found.
+    /// The list with the most expected clicks among those that are better than today's lists with a
+    /// probability of [`SURE`], and its expected clicks. `None` if none was found.
     pub sure: Option<(Ranking, Vec<f64>)>,
 }
 
-/// The evidence on an instance, from this number of draws; `None` if its users are not drawn from a posterior.
+/// The evidence on an instance from this number of draws; `None` if its users are not drawn.
 pub(crate) type EvidenceOf<M> = fn(&Instance<M>, &Logged, usize, &mut SimRng) -> Option<Evidence>;
 
 /// The evidence on an instance; `None` if its users are not drawn from a posterior.

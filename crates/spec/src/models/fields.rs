@@ -53,7 +53,8 @@ pub(super) fn choice_or_default<T: Copy + Default>(
     table.field(key).map_or_else(|| Ok(T::default()), |field| choice(&field, known, key))
 }
 
-/// An error of a click model at its place: in the field of the items, of the positions, or in a list with one entry for each item.
+/// An error of a click model at its place: in the field of the items, of the positions, or in a
+/// list with one entry for each item.
 pub(super) fn at_field(
     error: &click_models::Error,
     items: &Field<'_>,
@@ -66,7 +67,7 @@ pub(super) fn at_field(
     }
 }
 
-/// An error of a click model at its place: in the field of the items, of the positions, or at one entry of the latter.
+/// An error of a click model at its place: the items, the positions, or one of the positions.
 pub(super) fn at_fault(error: &click_models::Error, items: &Field<'_>, positions: &Field<'_>) -> Error {
     use click_models::Error as Fault;
     let entry = match error {

@@ -13,7 +13,8 @@ pub struct Instance<M> {
     pub model: M,
     /// The summary that the users were drawn to match, if the file gives only that.
     pub(super) calibration: Option<Calibration>,
-    /// The distribution from which each run draws its users; `model` has the means. `None`: the users are those of `model`.
+    /// The distribution from which each run draws its users; `model` has the means. `None`: the
+    /// users are those of `model`.
     pub(super) posterior: Option<Arc<Posterior<M>>>,
 }
 

@@ -1,7 +1,7 @@
-//! The keys of a click model's instances in TOML, as data: for the program's help, starting points and a schema.
+//! The keys of a click model's instances as data, for help, starting points and a schema.
 //!
-//! The rows describe what the models' readers accept. A test reads each row's example, and compares the names with those that the reader
-//! asks for.
+//! The rows describe what the models' readers accept. A test reads each row's example, and compares
+//! the names with those that the reader asks for.
 
 use documents::number::grouped;
 use itertools::Itertools as _;
@@ -14,7 +14,7 @@ pub struct ModelKey {
     pub name: &'static str,
     /// Accepted values.
     pub kind: KeyKind,
-    /// Whether the instance needs it. A key that another one [replaces](Self::replaces) is needed only without the other.
+    /// Whether the instance needs it, unless another key [replaces](Self::replaces) it.
     pub required: bool,
     /// The keys whose place it takes; an instance has these or this one.
     pub replaces: &'static [&'static str],

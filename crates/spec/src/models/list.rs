@@ -34,7 +34,7 @@ pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
     /// The parameters of an instance by their names in files.
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)>;
 
-    /// The list parameters of an instance. Calibrated users have lists too, although `parameters` has only the summary.
+    /// The list parameters of an instance, which calibrated users have besides their summary.
     fn lists(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         Self::parameters(instance).into_iter().filter(|(_, value)| !value.numbers().is_empty()).collect()
     }
@@ -54,7 +54,8 @@ pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
         "clicks"
     }
 
-    /// The value of a log's lists and of better ones under the posterior distribution of the users; `None` if the model shows no lists.
+    /// The value of a log's lists and of better ones under the posterior distribution of the users;
+    /// `None` if the model shows no lists.
     const EVIDENCE: Option<EvidenceOf<Self>> = None;
 
     /// Bounds on the stopping time of the experiment's policies.

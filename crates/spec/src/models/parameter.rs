@@ -62,7 +62,8 @@ pub struct InstanceTable {
     pub n_items: usize,
     /// Names for readers and values of the parameters, attractions first.
     pub parameters: Vec<(&'static str, Parameter)>,
-    /// The list parameters by their names in files. Calibrated users have lists too, although their file has only the summary.
+    /// The list parameters by their names in files. Calibrated users have lists too, although their
+    /// file has only the summary.
     pub(super) lists: Vec<(&'static str, Parameter)>,
 }
 

@@ -27,7 +27,8 @@ pub(super) static MODEL: Model = Model {
     }),
 };
 
-/// Attraction and examination. The log's first position need not be the most examined one; then examination relative to it exceeds 1.
+/// Attraction and examination. The log's first position need not be the most examined one; then
+/// examination relative to it exceeds 1.
 fn attraction_and_examination(
     file: &PosteriorFile,
     query: &Query,

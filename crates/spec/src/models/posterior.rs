@@ -40,7 +40,8 @@ impl<M: Clone> Posterior<M> {
     }
 }
 
-/// The instances of a file: one for each query. `lists` gives the model's parameters of a query with lists of this length.
+/// The instances of a file: one for each query. `lists` gives the model's parameters of a query
+/// with lists of this length.
 pub(super) fn instances<M: Member>(
     file: &Arc<PosteriorFile>,
     lists: impl Fn(&PosteriorFile, &Query, usize) -> Vec<Vec<Uncertain>>,

@@ -105,7 +105,7 @@ impl Member for RankOneModel {
     }
 }
 
-/// Reads an instance: rows and columns as lists, as a needle in a haystack, or drawn to match a summary.
+/// Reads an instance: rows and columns as lists, as a needle, or drawn to match a summary.
 fn read(table: &Table<'_>) -> Result<Instance<RankOneModel>, Error> {
     let name = table.optional("name")?;
     let (needle, calibrated) = (table.field("needle"), table.field("calibrated"));
@@ -140,8 +140,9 @@ fn read_sides(table: &Table<'_>) -> Result<RankOneModel, Error> {
     })
 }
 
-/// Reads `needle`, which saves a file from listing hundreds of equal numbers: the numbers of rows and columns, the probability `base` of
-/// each, and the `gap` by which the first row and the first column exceed it.
+/// Reads `needle`, which saves a file from listing hundreds of equal numbers: the numbers of rows
+/// and columns, the probability `base` of each, and the `gap` by which the first row and the first
+/// column exceed it.
 fn read_needle(field: &Field<'_>) -> Result<RankOneModel, Error> {
     let table: Table<'_> = field.get()?;
     let (rows, columns, base, gap, ()) = all((

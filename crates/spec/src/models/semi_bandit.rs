@@ -1,4 +1,4 @@
-//! `semi-bandit`: users look at a random number of positions from the top; the feedback shows how many.
+//! `semi-bandit`: users look at a random number of positions, which the feedback shows.
 
 use super::fields::read_each;
 use super::pbm::{KEYS, THETA_KAPPA, read, theta_kappa};

@@ -36,8 +36,9 @@ pub(super) static MODEL: Model = Model {
     }),
 };
 
-/// Attraction, and examination row by row. Examination is relative to the first position; if it exceeds 1 somewhere, it is divided by its
-/// largest value, as far as the attraction of no item gets larger than 1.
+/// Attraction, and examination row by row. Examination is relative to the first position; if it
+/// exceeds 1 somewhere, it is divided by its largest value, as far as the attraction of no item
+/// gets larger than 1.
 fn attraction_and_examination(
     file: &PosteriorFile,
     query: &Query,

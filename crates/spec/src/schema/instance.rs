@@ -10,10 +10,10 @@ use itertools::Itertools as _;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The schema of an instance's table. The model decides which other keys it has. `needs_model`: whether the table has to name it; otherwise
-/// a panel may.
+/// The schema of an instance's table. The model decides which other keys it has. `needs_model`:
+/// whether the table has to name it; otherwise a panel may.
 pub fn instance(needs_model: bool) -> Value {
-    // Editors that do not look into conditions complete these keys. The conditions say what their values may be.
+    // Editors that ignore conditions complete these keys; the conditions give their values.
     let mut properties = common();
     for model in MODELS {
         for key in model.keys {
@@ -98,7 +98,7 @@ fn alternatives(keys: &[ModelKey]) -> Vec<Value> {
     let of_group = |group: &[&str]| {
         let replacing: Vec<&str> =
             keys.iter().filter(|key| key.replaces == group).map(|key| key.name).collect();
-        // From the last one to the first: with this key none of the others, without it the next one.
+        // From the last to the first: with this key none of the others, without it the next one.
         replacing.iter().rfold(json!({ "required": group }), |otherwise, key| {
             let fault = refuse(&format!("`{key}` is given already: expected one or the other"));
             let others = group.iter().chain(&replacing).filter(|other| *other != key);

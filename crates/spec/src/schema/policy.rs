@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 /// The schema of a policy's table. The policy's name decides which other keys it may have.
 pub fn policy() -> Value {
-    // Editors that do not look into conditions complete these keys. The conditions say what their values may be.
+    // Editors that ignore conditions complete these keys; the conditions give their values.
     let mut properties = common();
     for row in rows() {
         for parameter in row.parameters {
@@ -102,7 +102,7 @@ fn of_row(row: &Row) -> Value {
     json!({ "if": { "properties": { "policy": { "const": row.name } }, "required": ["policy"] }, "then": then })
 }
 
-/// The models whose feedback a policy can be told to assume. A policy that reads the clicks of any list needs none.
+/// The models whose feedback a policy can assume; one that reads clicks of any list needs none.
 fn readable_as(spec: &PolicySpec) -> Vec<&'static str> {
     if spec.speaks(Protocol::ClicksOnly) {
         return Vec::new();

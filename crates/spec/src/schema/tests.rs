@@ -1,5 +1,6 @@
-//! The schema and the reader agree: what the reader accepts, the schema accepts; what the reader refuses, the schema refuses, unless the
-//! list [`LEFT`] names it. The tests of the reader check this with each of their texts ([`agree`]).
+//! The schema and the reader agree: what the reader accepts, the schema accepts; what the reader
+//! refuses, the schema refuses, unless the list [`LEFT`] names it. The tests of the reader check
+//! this with each of their texts ([`agree`]).
 
 use super::*;
 use crate::Experiment;
@@ -193,7 +194,8 @@ fn reason(error: &Error) -> Option<Reason> {
     LEFT.iter().find(|left| message.contains(left.message)).map(|left| left.reason)
 }
 
-/// Checks that the schema says of a document what the reader says of it, or leaves it to the reader.
+/// Checks that the schema says of a document what the reader says of it, or leaves it to the
+/// reader.
 pub(crate) fn agree(document: &Document<'_>, read: &Result<Experiment, Error>) {
     let refused = refused(document);
     let Err(error) = read else {
@@ -231,8 +233,8 @@ fn the_schema_is_one() {
     jsonschema::draft202012::meta::validate(&spec()).unwrap();
 }
 
-/// Every policy on users of every model, as it is and as on users of every other model, with and without examination: whether the reader
-/// accepts it.
+/// Every policy on users of every model, as it is and as on users of every other model, with and
+/// without examination: whether the reader accepts it.
 #[test]
 fn no_policy_that_can_be_played_is_refused() {
     let mut accepted = 0;

@@ -35,8 +35,8 @@ pub fn text() -> Value {
     json!({ "type": "string", "minLength": 1 })
 }
 
-/// A name for readers: one line without characters that cannot be seen. Joiners between other letters than those of ASCII are allowed, since
-/// their effect can be seen.
+/// A name for readers: one line without characters that cannot be seen. Joiners between other
+/// letters than those of ASCII are allowed, since their effect can be seen.
 pub(super) fn title() -> Value {
     let unseen = "\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff";
     let joiner = "(?<=[^\\u0000-\\u007f])[\\u200c\\u200d](?=[^\\u0000-\\u007f])";
@@ -53,7 +53,7 @@ pub fn choice(names: &[(&str, &str)]) -> Value {
     let (names, meanings): (Vec<&str>, Vec<&str>) = names.iter().copied().unzip();
     let mut schema = json!({ "type": "string", "enum": names });
     if meanings.iter().any(|meaning| !meaning.is_empty()) {
-        // `enumDescriptions` is read by VS Code, `x-taplo` by the language server of the TOML extensions.
+        // VS Code reads `enumDescriptions`, the server of the TOML extensions `x-taplo`.
         with(
             &mut schema,
             &json!({ "enumDescriptions": meanings, "x-taplo": { "docs": { "enumValues": meanings } } }),

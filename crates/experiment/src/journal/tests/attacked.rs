@@ -1,4 +1,5 @@
-//! Files that something else changes while they are used, and directories that belong to somebody else.
+//! Files that something else changes while they are used, and directories that belong to somebody
+//! else.
 
 use super::{at_once, bytes, contents, error, experiment, files_of_runs, merge, play_parts, run_into};
 use crate::journal::file::{FileHead, JournalFile};
@@ -81,7 +82,8 @@ fn a_journal_that_changes_while_runs_are_played_gives_no_result() {
     assert_eq!(bytes(dir.path()), at_once(&large()));
 }
 
-/// Replaces the journal at the end of the first run, and waits in the second until the thread that writes finds that.
+/// Replaces the journal at the end of the first run, and waits in the second until the thread that
+/// writes finds that.
 #[derive(Debug)]
 struct ReplaceAndWait<'a>(&'a Path, AtomicU64);
 
@@ -111,7 +113,8 @@ fn a_change_that_stops_a_run_is_named() {
     assert!(message.contains(".runs: was changed by something else"), "{message}");
 }
 
-/// A directory that was copied by hard links is a backup, or one where the same experiment goes on at the same time.
+/// A directory that was copied by hard links is a backup, or one where the same experiment goes on
+/// at the same time.
 #[test]
 fn a_file_with_a_second_name_is_not_changed_by_the_first() {
     let expected = at_once(&large());
@@ -123,7 +126,8 @@ fn a_file_with_a_second_name_is_not_changed_by_the_first() {
     let (kept, whole) = (fs::read(&backup).unwrap(), fs::read(&file).unwrap());
     assert!(kept.len() < whole.len() && whole.starts_with(&kept));
 
-    // An unfinished end is cut off from the copy alone, and a file that is being written to under another name is not copied.
+    // An unfinished end is cut off from the copy alone, and a file that is being written to under
+    // another name is not copied.
     fs::write(&backup, &whole[..whole.len() - 1]).unwrap();
     fs::remove_file(&file).unwrap();
     fs::hard_link(&backup, &file).unwrap();
@@ -205,7 +209,8 @@ fn fresh_removes_nothing_but_the_runs_of_the_same_experiment() {
     assert_eq!(bytes(strangers.path()), at_once(&own));
     assert_eq!(fs::read(state).unwrap(), b"tired");
 
-    // The states of the runs that are replaced are replaced, too, by whatever program they were kept.
+    // The states of the runs that are replaced are replaced, too, by whatever program they were
+    // kept.
     let file = files_of_runs(strangers.path()).remove(0);
     let state = file.with_file_name(format!("{}-1.state", file.file_stem().unwrap().to_string_lossy()));
     fs::write(&state, "of another version").unwrap();

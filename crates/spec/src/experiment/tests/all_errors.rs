@@ -57,7 +57,8 @@ fn errors_of_independent_parts_are_found_together_in_the_order_of_the_file() {
 
 #[test]
 fn an_error_that_follows_from_another_one_is_left_out() {
-    // Without users nothing is said of the policies on them, and without a task nothing of its keys.
+    // Without users nothing is said of the policies on them, and without a task nothing of its
+    // keys.
     let faulty_users =
         GOOD.replace("model = \"pbm\"", "model = \"pmb\"").replace("\"pbm-ts\"", "\"cascade-ts\"");
     assert_errors(&faulty_users, &["10:9: instances[0].model: unknown model"]);

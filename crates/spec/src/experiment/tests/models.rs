@@ -336,7 +336,8 @@ fn two_values_are_the_same_instance_as_the_listed_attractions() {
 /// A text, its replacement, and the message.
 type Faults = &'static [(&'static str, &'static str, &'static str)];
 
-/// Users of the models that show clicks and nothing else: their tables, and a fault with its place and message in each parameter.
+/// Users of the models that show clicks and nothing else: their tables, and a fault with its place
+/// and message in each parameter.
 const CLICKS_ONLY: [(&str, Faults); 3] = [
     (
         "model = \"dbn\"\nattraction = [0.5, 0.4, 0.1]\nsatisfaction = [0.2, 0.6, 1.0]\ncontinuation = 0.9\npositions = 2\nreward = \"satisfaction\"\n",

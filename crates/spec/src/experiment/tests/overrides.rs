@@ -68,7 +68,8 @@ fn values_of_the_command_line_replace_those_of_the_file_which_are_not_read() {
     let at_once =
         overridden("seed = 1", "seed = 1", Overrides { horizon: Some(2000), seed: Some(5), ..runs });
     assert_eq!(at_once.unwrap().identity(), applied.identity());
-    // The error is about the value that counts: of the file if it is not overridden, otherwise of the command line.
+    // The error is about the value that counts: of the file if it is not overridden, otherwise of
+    // the command line.
     for (from, to, overrides, fault) in [
         ("runs = 1000", "runs = 0", horizon, "spec.toml:5:8: runs: 0 is too small: "),
         (

@@ -1,4 +1,4 @@
-//! The instances of dueling users: a matrix with all items, with selected items, or with random subsets.
+//! The instances of dueling users: a matrix with all items, selected items, or random subsets.
 
 use super::{Arms, MatrixFile};
 use crate::models::Instance;
