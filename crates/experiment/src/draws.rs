@@ -14,7 +14,7 @@
 //! 1)`), the variance that comes from the users is `(B - W) / m`, and its share `(B - W) / (B + (m
 //! - 1) W)`.
 
-use crate::result::{Estimate, ResultFile};
+use crate::result::{MeanAndError, ResultFile};
 use sim::{Summary, mean_and_error};
 use std::borrow::Cow;
 
@@ -78,22 +78,22 @@ impl DrawsOfRuns {
     }
 
     /// Mean over the observations, and its standard error.
-    pub(crate) fn mean_and_error(&self, sample: &[f64]) -> Estimate {
+    pub(crate) fn mean_and_error(&self, sample: &[f64]) -> MeanAndError {
         let (mean, se) = mean_and_error(&observations(sample, self.runs_per_observation));
-        Estimate { mean, se }
+        MeanAndError { mean, se }
     }
 
     /// Summary statistics of the runs; `None` without a run.
     pub(crate) fn summary(&self, sample: &[f64]) -> Option<Summary> {
         let summary = Summary::of(sample)?;
-        let Estimate { mean, se } = self.mean_and_error(sample);
+        let MeanAndError { mean, se } = self.mean_and_error(sample);
         Some(Summary { mean, standard_error: se, ..summary })
     }
 
     /// The share of the variance of these values of runs that comes from the users, and its
     /// standard error by the jackknife over draws. `None` if every run has users of its own, there
     /// are too few draws, or the values do not vary.
-    pub(crate) fn share_of_users(&self, sample: &[f64]) -> Option<Estimate> {
+    pub(crate) fn share_of_users(&self, sample: &[f64]) -> Option<MeanAndError> {
         let m = self.runs_per_draw as f64;
         if self.runs_per_draw < 2 {
             return None;
@@ -130,7 +130,7 @@ impl DrawsOfRuns {
         let (_, spread) = mean_and_error(&left_out);
         // `mean_and_error` divides by n (n - 1), the jackknife multiplies by (n - 1) / n.
         let se = spread * (left_out.len() as f64 - 1.0);
-        Some(Estimate { mean: value.clamp(0.0, 1.0), se })
+        Some(MeanAndError { mean: value.clamp(0.0, 1.0), se })
     }
 }
 
@@ -215,7 +215,7 @@ mod tests {
     fn shares_of_known_users_are_found() {
         let mut rng = SimRng::seed_from_u64(1);
         for (m, q, truth) in [(2, 1, 0.5), (2, 3, 0.3), (4, 3, 0.7)] {
-            let shares: Vec<Estimate> = (0..400)
+            let shares: Vec<MeanAndError> = (0..400)
                 .map(|_| {
                     let (draws, values) = sample(&mut rng, 120, m, q, truth);
                     draws.share_of_users(&values).unwrap()

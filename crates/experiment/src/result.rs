@@ -347,7 +347,7 @@ pub struct Answers {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopping_time: Option<Extent>,
     /// Items observed in all rounds of a run.
-    pub observations: Estimate,
+    pub observations: MeanAndError,
     /// Share of runs with the right answer.
     pub correct: f64,
     /// Share of runs that stopped; `None` if policies do not stop by themselves.
@@ -390,7 +390,7 @@ pub struct Extent {
 
 /// Mean over runs and its standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
+pub struct MeanAndError {
     /// Mean over the runs.
     pub mean: f64,
     /// Standard error of the mean; NaN, in files null, if there is a single observation.
@@ -451,26 +451,26 @@ pub enum Difference {
         /// The share of the variance over runs at the last checkpoint that comes from the users;
         /// `None` if every run has its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        share_of_users: Option<Estimate>,
+        share_of_users: Option<MeanAndError>,
     },
     /// Differences of answers.
     Answers {
         /// Rounds until the policy stopped; `None` if every run has the same number.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        stopping_time: Option<Estimate>,
+        stopping_time: Option<MeanAndError>,
         /// Items observed in all rounds of a run.
-        observations: Estimate,
+        observations: MeanAndError,
         /// 1 for a right answer, 0 otherwise.
-        correct: Estimate,
+        correct: MeanAndError,
         /// The share of the variance of the stopping time, or of right answers, from the users.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        share_of_users: Option<Estimate>,
+        share_of_users: Option<MeanAndError>,
     },
 }
 
 impl Difference {
     /// The share of the variance from the users; `None` if every run has users of its own.
-    pub fn share_of_users(&self) -> Option<Estimate> {
+    pub fn share_of_users(&self) -> Option<MeanAndError> {
         match self {
             Self::Curves { share_of_users, .. } | Self::Answers { share_of_users, .. } => *share_of_users,
         }

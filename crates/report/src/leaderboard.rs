@@ -22,7 +22,7 @@ mod words;
 use crate::claims::{fewest_runs, observations_needed};
 use crate::family::{Family, statistic};
 use crate::figure::PolicyStyles;
-use experiment::result::{Difference, EndValue, Estimate, PolicyResult, ResultFile};
+use experiment::result::{Difference, EndValue, MeanAndError, PolicyResult, ResultFile};
 use experiment::{JournalError, Measured, number};
 use num_traits::ToPrimitive as _;
 use serde::{Serialize, Serializer};
@@ -117,7 +117,7 @@ pub struct Pair {
     pub less_often_right: Option<bool>,
     /// The share of its variance from the users drawn; absent unless runs share them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub share_of_users: Option<Estimate>,
+    pub share_of_users: Option<MeanAndError>,
 }
 
 impl Leaderboard {
@@ -251,7 +251,7 @@ impl Test {
     }
 
     /// Whether a mean is surely above zero.
-    fn is_above(&self, Estimate { mean, se }: Estimate) -> bool {
+    fn is_above(&self, MeanAndError { mean, se }: MeanAndError) -> bool {
         mean > 0.0 && self.family.is_significant(statistic(mean, se), self.freedom())
     }
 
@@ -260,22 +260,25 @@ impl Test {
         let paired = result.paired.iter().find(|pair| is_of(&pair.a, &pair.b) || is_of(&pair.b, &pair.a))?;
         // The file has `a - b`.
         let sign = if is_of(&paired.b, &paired.a) { 1.0 } else { -1.0 };
-        let signed = |of: Estimate| Estimate { mean: sign * of.mean, se: of.se };
+        let signed = |of: MeanAndError| MeanAndError { mean: sign * of.mean, se: of.se };
         let (mut since, mut less_often_right) = (None, None);
         let end = match &paired.difference {
             Difference::Curves { t, regret, .. } => {
                 let rounds = t.iter().zip(regret.mean.iter().zip(&regret.se));
-                let ahead =
-                    |&(_, (&mean, &se)): &(&u64, (&f64, &f64))| self.is_above(signed(Estimate { mean, se }));
+                let ahead = |&(_, (&mean, &se)): &(&u64, (&f64, &f64))| {
+                    self.is_above(signed(MeanAndError { mean, se }))
+                };
                 since = rounds.rev().take_while(ahead).last().map(|(&t, _)| t);
-                signed(Estimate { mean: *regret.mean.last()?, se: *regret.se.last()? })
+                signed(MeanAndError { mean: *regret.mean.last()?, se: *regret.se.last()? })
             }
             Difference::Answers { stopping_time: Some(time), correct, .. } => {
                 less_often_right = Some(self.is_above(signed(*correct)));
                 signed(*time)
             }
             // A policy that is right more often is wrong less often.
-            Difference::Answers { correct, .. } => signed(Estimate { mean: -correct.mean, se: correct.se }),
+            Difference::Answers { correct, .. } => {
+                signed(MeanAndError { mean: -correct.mean, se: correct.se })
+            }
         };
         // Means that are equal but for rounding may have a difference with the other sign.
         let difference = end.mean.max(0.0);

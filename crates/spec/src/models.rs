@@ -71,7 +71,7 @@ pub struct Model {
     /// Whether a policy can be asked for its best items: tasks `identify` and `budget`.
     pub names_best_items: bool,
     /// Reads instances.
-    read: fn(&[Table<'_>], &Reading<'_>) -> Result<Instances, Error>,
+    read: fn(&[Table<'_>], &InstanceInputs<'_>) -> Result<Instances, Error>,
     /// Turns measured queries into its users, if that is possible.
     of_queries: Option<OfQueries>,
     /// Turns the fits of a log into its users, if that is possible.
@@ -99,7 +99,7 @@ pub static MODELS: [&Model; 9] = [
 
 /// What the reader of instances gets besides their tables.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reading<'a> {
+pub(crate) struct InstanceInputs<'a> {
     /// The seed for random parts of instances.
     pub(crate) seed: u64,
     /// A matrix that replaces every matrix from a file.
@@ -416,7 +416,7 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
 pub(crate) fn read_instances(
     field: &Field<'_>,
     common: Option<&'static Model>,
-    reading: &Reading<'_>,
+    reading: &InstanceInputs<'_>,
 ) -> Result<Instances, Error> {
     let tables = read_tables(field)?;
     let mut first: Option<(&'static Model, Location)> = None;

@@ -3,7 +3,7 @@
 use super::Table;
 use crate::panels::Panel;
 use anyhow::{Result, bail};
-use experiment::result::{Curves, Difference, Estimate, MeanSe, PolicyResult, PolicySummary};
+use experiment::result::{Curves, Difference, MeanAndError, MeanSe, PolicyResult, PolicySummary};
 use experiment::{ResultFile, Runs};
 use itertools::Itertools as _;
 use serde::Serialize;
@@ -103,7 +103,7 @@ fn at_the_end(policy: &PolicyResult) -> Vec<(&'static str, Statistics)> {
                 let all = [Some(time.mean), Some(time.se), Some(time.min), None, None, Some(time.max)];
                 statistics.push(("stopping_time", all));
             }
-            let Estimate { mean, se } = answers.observations;
+            let MeanAndError { mean, se } = answers.observations;
             statistics.push(("observations", [Some(mean), Some(se), None, None, None, None]));
             statistics.push(("correct", of_share(answers.correct)));
             statistics.extend(answers.stopped.map(|stopped| ("stopped", of_share(stopped))));

@@ -1,6 +1,6 @@
 //! The document of `simulate --json`: the standing, and the final values of every policy.
 
-use experiment::result::{Answers, EndValue, Estimate};
+use experiment::result::{Answers, EndValue, MeanAndError};
 use experiment::{ResultFile, Task};
 use report::Leaderboard;
 use serde::Serialize;
@@ -25,9 +25,9 @@ struct FinalValues<'a> {
     label: &'a str,
     policy: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    regret: Option<Estimate>,
+    regret: Option<MeanAndError>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    clicks: Option<Estimate>,
+    clicks: Option<MeanAndError>,
     #[serde(skip_serializing_if = "Option::is_none")]
     accuracy: Option<f64>,
     #[serde(flatten)]
@@ -46,7 +46,7 @@ impl<'a> Document<'a> {
             let policy = result.policy(label)?;
             let clicks = policy.curves().map(|curves| &curves.clicks);
             let clicks = clicks.and_then(|clicks| Some((*clicks.mean.last()?, *clicks.se.last()?)));
-            let estimate = |(mean, se)| Estimate { mean, se };
+            let estimate = |(mean, se)| MeanAndError { mean, se };
             Some(FinalValues {
                 label: &policy.label,
                 policy: &policy.policy,

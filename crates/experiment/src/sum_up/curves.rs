@@ -4,7 +4,7 @@ use super::SumUp;
 use crate::draws::DrawsOfRuns;
 use crate::journal::JournalError;
 use crate::result::{
-    Bound, Curves, Difference, Estimate, MeanSe, Optimum, PolicyResult, PolicySummary, ResultFile,
+    Bound, Curves, Difference, MeanAndError, MeanSe, Optimum, PolicyResult, PolicySummary, ResultFile,
 };
 use crate::runs::{Quantity, Runs};
 use crate::spreads::Spreads;
@@ -87,7 +87,7 @@ fn optimum(checkpoints: &[u64], optimal_clicks: &[f64], draws: &DrawsOfRuns) -> 
 impl MeanSe {
     /// Adds the next checkpoint, with the values of all runs.
     fn add(&mut self, sample: &[f64], draws: &DrawsOfRuns) {
-        let Estimate { mean, se } = draws.mean_and_error(sample);
+        let MeanAndError { mean, se } = draws.mean_and_error(sample);
         self.mean.push(mean);
         self.se.push(se);
     }

@@ -36,7 +36,7 @@ fn paired(mut measured: Measured) -> Measured {
                 let sample: Vec<f64> =
                     runs(first).iter().zip(runs(second)).map(|(a, b)| of(a) - of(&b)).collect();
                 let (mean, se) = mean_and_error(&sample);
-                Estimate { mean, se }
+                MeanAndError { mean, se }
             };
             let stops = measured.result.task == Task::Identify;
             Difference::Answers {
@@ -348,7 +348,7 @@ fn a_comparison_says_how_much_comes_from_the_users() {
     let Difference::Curves { share_of_users, .. } = &mut measured.result.paired[0].difference else {
         panic!()
     };
-    *share_of_users = Some(Estimate { mean: 0.7312, se: 0.0345 });
+    *share_of_users = Some(MeanAndError { mean: 0.7312, se: 0.0345 });
     let leaderboard = Leaderboard::of_runs(&measured).unwrap();
     let said = "Of the variance of the difference between a and b over runs, 73.1 ± 3.5 % comes from the users that were drawn, the \
                 rest from chance in their clicks and in the policies.";

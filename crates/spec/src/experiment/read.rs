@@ -6,7 +6,7 @@ use super::entries::read_policies;
 use super::scope::Scope;
 use super::{Experiment, HORIZONS, Overrides, Schedule, Task};
 use crate::fields::{TABLES, assignment_of, read_runs};
-use crate::models::{Instances, MODELS, Model, Reading, read_instances};
+use crate::models::{InstanceInputs, Instances, MODELS, Model, read_instances};
 use crate::posterior::PosteriorFile;
 use documents::names::read_name;
 use documents::toml_reader::{Error, Faults, Field, collect};
@@ -151,7 +151,7 @@ fn read_users(scope: &Scope<'_, '_>, seed: u64) -> Result<(Instances, bool), Err
     } else if takes_data {
         scope.given.queries.instances(&field, common)?
     } else {
-        read_instances(&field, common, &Reading { seed, matrix: scope.given.matrix })?
+        read_instances(&field, common, &InstanceInputs { seed, matrix: scope.given.matrix })?
     };
     Ok((instances, takes_data))
 }

@@ -1,7 +1,7 @@
 //! The rows of keys agree with the readers.
 
 use super::*;
-use crate::models::{MODELS, Model, Reading, read_instances};
+use crate::models::{InstanceInputs, MODELS, Model, read_instances};
 use documents::toml_reader::{Source, Table};
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ fn read(model: &Model, keys: &[(&str, &str)]) -> Result<(), String> {
     let source = Source::from_text(folder.path().join("x.toml").display().to_string(), text).unwrap();
     let document = source.parse().map_err(|error| error.to_string())?;
     let root: Table<'_> = document.root();
-    let reading = Reading { seed: 1, matrix: None };
+    let reading = InstanceInputs { seed: 1, matrix: None };
     let instances = read_instances(&root.field("instances").unwrap(), None, &reading);
     instances.map(|_| ()).map_err(|error| error.message().to_owned())
 }
