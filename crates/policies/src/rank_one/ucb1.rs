@@ -109,7 +109,7 @@ const NEVER: f64 = 1e9;
 /// A list with fewer members makes the next one longer; a list with more runs makes it shorter.
 const FEWEST_MEMBERS: usize = 64;
 const MOST_RUNS: usize = 32;
-/// With so many runs, searching a list takes longer than making a new one.
+/// With this many runs, searching a list takes longer than making a new one.
 const RUNS_KEPT: usize = 192;
 /// Range of the distance of the floor below the best index.
 const GAPS: [f64; 2] = [1e-9, 0.25];
