@@ -5,8 +5,8 @@ mod overview;
 
 use self::answer::Answer;
 use crate::terminal;
+use crate::usage::{AllowedArguments, OverrideArguments};
 use crate::usage::{STATUS, Usage};
-use crate::{AllowedArguments, OverrideArguments};
 use anyhow::Result;
 use experiment::number::counted;
 use experiment::toml_reader::{Error, Source};

@@ -30,12 +30,12 @@ mod terminal;
 mod usage;
 
 use crate::simulate::{Options, finished_part, play_part};
-use crate::usage::{Usage, integer, threads};
+use crate::usage::{AllowedArguments, OverrideArguments, Usage, threads};
 use anyhow::{Result, bail};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use experiment::toml_reader::{Source, with_short_numbers};
-use experiment::{Experiment, Overrides, Shard};
+use experiment::{Experiment, Shard};
 use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -164,45 +164,6 @@ struct Simulate {
     /// Print no progress and no overview
     #[arg(long)]
     quiet: bool,
-}
-
-/// Files that an experiment may name.
-#[derive(Debug, Clone, Default, Args)]
-struct AllowedArguments {
-    /// Also let the experiment name files in this directory and below (repeatable). Without, those
-    /// beside its file and below
-    #[arg(long, value_name = "DIR", value_parser = directory)]
-    allow: Vec<PathBuf>,
-}
-
-/// Parses the name of a directory that exists.
-fn directory(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    if path.is_dir() { Ok(path) } else { Err("there is no such directory".to_owned()) }
-}
-
-/// Values that replace those of an experiment's file.
-#[derive(Debug, Clone, Copy, Args)]
-struct OverrideArguments {
-    /// Replace the experiment's master seed
-    #[arg(long, value_name = "S", value_parser = integer::<u64>(0..=u64::MAX))]
-    seed: Option<u64>,
-    /// Replace the number of runs; those of each instance if the spec has `per-instance`
-    #[arg(long, value_name = "N", value_parser = integer::<u64>(0..=u64::MAX))]
-    runs: Option<u64>,
-    /// Replace the number of rounds
-    #[arg(long, value_name = "T", value_parser = integer::<u64>(0..=u64::MAX))]
-    horizon: Option<u64>,
-    /// Replace the number of rounds after which a policy that has not stopped is stopped
-    #[arg(long, value_name = "T", value_parser = integer::<u64>(0..=u64::MAX))]
-    max_steps: Option<u64>,
-}
-
-impl OverrideArguments {
-    fn overrides(self) -> Overrides {
-        let Self { seed, runs, horizon, max_steps } = self;
-        Overrides { seed, runs, horizon, max_steps, subsets: None }
-    }
 }
 
 /// Runs the command with the arguments of this process.

@@ -3,10 +3,10 @@
 //! All parts are checked first. Merging fills the journal of the new directory; the rest is what
 //! `simulate` and `reproduce` do when nothing is left to play.
 
-use crate::AllowedArguments;
 use crate::overview;
 use crate::reproduce::{self, PartOfReproduction};
 use crate::simulate::Options;
+use crate::usage::AllowedArguments;
 use anyhow::{Context as _, Result, bail};
 use experiment::{Experiment, Parts, SPEC};
 use std::path::PathBuf;

@@ -1,9 +1,11 @@
-//! What is wrong with a command line: numbers out of their range, and what only a command itself
-//! can see. The exit status of both is that of the errors that the parser finds.
+//! Arguments of several commands, and the errors of a command line that only a command can see. Their
+//! exit status is that of the errors that the parser finds.
 
 use anyhow::Error;
-use experiment::{OverrideError, SpecError};
+use clap::Args;
+use experiment::{OverrideError, Overrides, SpecError};
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 
 pub(crate) const STATUS: u8 = 2;
 
@@ -31,4 +33,43 @@ pub(crate) fn integer<T: TryFrom<u64>>(
 
 pub(crate) fn threads(text: &str) -> Result<u16, String> {
     integer(1..=1024)(text)
+}
+
+/// Files that an experiment may name.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct AllowedArguments {
+    /// Also let the experiment name files in this directory and below (repeatable). Without, those
+    /// beside its file and below
+    #[arg(long, value_name = "DIR", value_parser = directory)]
+    pub(crate) allow: Vec<PathBuf>,
+}
+
+/// Parses the name of a directory that exists.
+fn directory(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_dir() { Ok(path) } else { Err("there is no such directory".to_owned()) }
+}
+
+/// Values that replace those of an experiment's file.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct OverrideArguments {
+    /// Replace the experiment's master seed
+    #[arg(long, value_name = "S", value_parser = integer::<u64>(0..=u64::MAX))]
+    pub(crate) seed: Option<u64>,
+    /// Replace the number of runs; those of each instance if the spec has `per-instance`
+    #[arg(long, value_name = "N", value_parser = integer::<u64>(0..=u64::MAX))]
+    pub(crate) runs: Option<u64>,
+    /// Replace the number of rounds
+    #[arg(long, value_name = "T", value_parser = integer::<u64>(0..=u64::MAX))]
+    pub(crate) horizon: Option<u64>,
+    /// Replace the number of rounds after which a policy that has not stopped is stopped
+    #[arg(long, value_name = "T", value_parser = integer::<u64>(0..=u64::MAX))]
+    pub(crate) max_steps: Option<u64>,
+}
+
+impl OverrideArguments {
+    pub(crate) fn overrides(self) -> Overrides {
+        let Self { seed, runs, horizon, max_steps } = self;
+        Overrides { seed, runs, horizon, max_steps, subsets: None }
+    }
 }

@@ -2,10 +2,10 @@
 //! claims and data, which `merge` compares.
 
 use super::Arguments;
-use crate::AllowedArguments;
 use crate::embedded::{Place, bare_name};
 use crate::program::program;
 use crate::terminal::json;
+use crate::usage::AllowedArguments;
 use anyhow::{Context as _, Result, bail};
 use experiment::output::MANIFEST;
 use experiment::{PART, Shard, TemporaryFile, read_own, sha256};
