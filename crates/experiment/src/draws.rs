@@ -10,9 +10,9 @@
 //! The spread between runs with the same users against the spread between draws tells how much of
 //! it comes from the users. This is the analysis of variance with one random effect, within each
 //! instance: with `m` runs for each of `k` draws on `q` instances, `B` the mean square between the
-//! draws of an instance (`k - q` degrees of freedom) and `W` the mean square within draws (`k (m -
-//! 1)`), the variance that comes from the users is `(B - W) / m`, and its share `(B - W) / (B + (m
-//! - 1) W)`.
+//! draws of an instance (`k - q` degrees of freedom) and `W` the mean square within draws
+//! (`k (m - 1)`), the variance that comes from the users is `(B - W) / m`, and its share
+//! `(B - W) / (B + (m - 1) W)`.
 
 use crate::result::{MeanAndError, ResultFile};
 use sim::{Summary, mean_and_error};

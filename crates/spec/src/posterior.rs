@@ -116,8 +116,9 @@ fn uncertain(estimate: &EstimateRecord, otherwise: f64) -> Uncertain {
 /// Refuses numbers that no users have; the message names the query.
 fn check(fit: &ModelRecord) -> Result<(), String> {
     // A value that is not known is no number.
+    let is_at_most = |value: f64, largest: f64| value.is_nan() || value <= largest;
     let is_in = |estimate: &EstimateRecord, largest: f64| {
-        !(estimate.value > largest) && estimate.se.is_none_or(|error| error <= LARGEST)
+        is_at_most(estimate.value, largest) && estimate.se.is_none_or(|error| error <= LARGEST)
     };
     let are_sound =
         |positions: &[PositionRecord]| positions.iter().all(|position| is_in(&position.estimate, LARGEST));
@@ -127,7 +128,9 @@ fn check(fit: &ModelRecord) -> Result<(), String> {
     let is_sound = |query: &&QueryRecord| {
         let mut items =
             query.items.iter().flat_map(|item| item.satisfaction.iter().chain([&item.attraction]));
-        !(query.typical > 1.0) && items.all(|estimate| is_in(estimate, 1.0)) && are_sound(&query.positions)
+        is_at_most(query.typical, 1.0)
+            && items.all(|estimate| is_in(estimate, 1.0))
+            && are_sound(&query.positions)
     };
     match fit.queries.iter().find(|query| !is_sound(query)) {
         Some(query) => Err(format!("query {:?}: a number that `fit` does not write", query.query)),

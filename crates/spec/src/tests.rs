@@ -12,7 +12,11 @@ use std::fmt::Write as _;
 fn instances() -> impl Iterator<Item = (&'static Model, String)> {
     MODELS.into_iter().map(|model| {
         let required = model.keys.iter().filter(|key| key.required);
-        (model, required.map(|key| format!("{} = {}\n", key.name, key.example)).collect())
+        (
+            model,
+            required.map(|key| format!("{} = {}", key.name, key.example)).collect::<Vec<_>>().join("\n")
+                + "\n",
+        )
     })
 }
 

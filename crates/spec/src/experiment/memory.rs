@@ -5,12 +5,12 @@
 //!
 //! - for each run and policy: the place of its record, and its regret at one checkpoint while runs
 //!   are summed up: `16 + 8`;
-//! - for each run: its instance, its best reward, and a sample of the runs, unsorted and sorted: `4
-//!   * 8`;
-//! - for each policy: 18 statistics and 10 columns of the result, as numbers and as text: `c * (28
-//!   * 8 + 28 * 2 * 24 + 6 * 128) + 2048`;
-//! - for each pair of policies: 3 columns of the result, as numbers and as text: `c * (3 * 8 + 3 *
-//!   2 * 24) + 1024`;
+//! - for each run: its instance, its best reward, and a sample of the runs, unsorted and sorted:
+//!   `4 * 8`;
+//! - for each policy: 18 statistics and 10 columns of the result, as numbers and as text:
+//!   `c * (28 * 8 + 28 * 2 * 24 + 6 * 128) + 2048`;
+//! - for each pair of policies: 3 columns of the result, as numbers and as text:
+//!   `c * (3 * 8 + 3 * 2 * 24) + 1024`;
 //! - without a journal, for each run and policy: its record, counted twice because a buffer grows
 //!   by doubling.
 //!

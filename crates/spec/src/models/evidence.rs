@@ -9,8 +9,8 @@ use policies::Logged;
 use sim::SimRng;
 
 /// The probability with which the list that is found has to be better than today's lists. Several
-/// lists are looked at, so each of them has to be better with the probability `1 - (1 - SURE) /
-/// candidates` (Bonferroni).
+/// lists are looked at, so each of them has to be better with the probability
+/// `1 - (1 - SURE) / candidates` (Bonferroni).
 pub const SURE: f64 = 0.95;
 /// Draws whose best lists are looked at as candidates.
 const CANDIDATES: usize = 20;
