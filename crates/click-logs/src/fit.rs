@@ -131,6 +131,26 @@ pub enum FitError {
 /// [`FitError::NoImpressions`], [`FitError::NoSessions`], [`FitError::Option`].
 pub fn fit(model: Model, counts: &Counts, sessions: &Sessions, options: &Options) -> Result<Fit, FitError> {
     options.check()?;
+    fit_checked(model, counts, sessions, options)
+}
+
+/// [`fit`] without standard errors and intervals: predictions do not use them.
+pub(crate) fn fit_values(
+    model: Model,
+    counts: &Counts,
+    sessions: &Sessions,
+    options: &Options,
+) -> Result<Fit, FitError> {
+    options.check()?;
+    fit_checked(model, counts, sessions, &options.without_errors())
+}
+
+fn fit_checked(
+    model: Model,
+    counts: &Counts,
+    sessions: &Sessions,
+    options: &Options,
+) -> Result<Fit, FitError> {
     if model.needs_sessions() && sessions.is_empty() {
         return Err(FitError::NoSessions(model));
     }

@@ -29,7 +29,7 @@
 //! ```
 
 use crate::counts::{Cell, Counts, Filter};
-use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, fit, split};
+use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, fit, fit_values, split};
 use crate::log::{HeldOut, Log};
 use crate::names::Id;
 use crate::parameters;
@@ -241,7 +241,7 @@ fn compared(settings: &Settings, apart: &Apart) -> Result<Comparison, FitError> 
     let has_sessions = settings.models.iter().any(|model| model.needs_sessions());
     let baselines = BASELINES.iter().filter(|model| has_sessions || !model.needs_sessions());
     let models = settings.models.iter().chain(baselines);
-    let fits = models.map(|&model| fit(model, &apart.counts, &apart.sessions, &settings.options));
+    let fits = models.map(|&model| fit_values(model, &apart.counts, &apart.sessions, &settings.options));
     Comparison::new(&apart.held_out, fits)
 }
 

@@ -244,7 +244,8 @@ impl<'a> Fitting<'a> {
     fn maximise(&self, problem: &Problem, mut at: Vec<f64>) -> Found {
         let options = self.scanned.options;
         let convergence = squarem::maximise(problem, &mut at, &options.em, options.trace);
-        let variances = problem.variances(&at);
+        let has_errors = options.has_errors();
+        let variances = if has_errors { problem.variances(&at) } else { vec![f64::INFINITY; at.len()] };
         Found { strength: options.given_strength(), at, variances, convergence }
     }
 }

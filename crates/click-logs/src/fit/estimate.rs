@@ -52,7 +52,8 @@ impl Estimate {
     /// A probability, from the variance of its logarithm: of as many independent trials as have it.
     pub(crate) fn probability(value: f64, variance_of_ln: Option<f64>, z: f64) -> Self {
         let inside = value > 0.0 && value < 1.0;
-        match variance_of_ln.filter(|variance| inside && variance.is_finite() && *variance >= 0.0) {
+        let is_known = |variance: &f64| variance.is_finite() && *variance >= 0.0 && z > 0.0;
+        match variance_of_ln.filter(|variance| inside && is_known(variance)) {
             None => Self::bare(value),
             Some(variance) => {
                 let trials = (1.0 - value) / (value * variance);
@@ -98,7 +99,8 @@ impl Estimate {
 
     /// A positive ratio, from the variance of its logarithm.
     pub(crate) fn ratio(value: f64, variance_of_ln: Option<f64>, z: f64) -> Self {
-        match variance_of_ln.filter(|variance| value > 0.0 && variance.is_finite() && *variance >= 0.0) {
+        let is_known = |variance: &f64| variance.is_finite() && *variance >= 0.0 && z > 0.0;
+        match variance_of_ln.filter(|variance| value > 0.0 && is_known(variance)) {
             None => Self::bare(value),
             Some(variance) => {
                 let relative = sqrt(variance);

@@ -88,6 +88,16 @@ impl Options {
         self.prior_strength != Some(0.0)
     }
 
+    /// These options for a fit without standard errors and intervals, at level 0.
+    pub(super) fn without_errors(&self) -> Self {
+        Self { level: 0.0, ..*self }
+    }
+
+    /// Whether the fit has standard errors and intervals.
+    pub(super) fn has_errors(&self) -> bool {
+        self.level > 0.0
+    }
+
     /// EM between two priors of attraction, which need other parameters no better than 1e-4.
     pub(super) fn em_of_priors(&self) -> EmOptions {
         EmOptions { tolerance: self.em.tolerance.max(1e-4), ..self.em }

@@ -145,7 +145,8 @@ impl<'a> Fitting<'a> {
         let credibility = self.credibility();
         let (found, item_prior, mut convergence) =
             credibility.fit(self.options.prior_strength, None, self.options.trace);
-        let covariances = credibility.covariances(&found, &item_prior);
+        let has_errors = self.options.has_errors();
+        let covariances = has_errors.then(|| credibility.covariances(&found, &item_prior)).flatten();
         let n = self.columns.len();
         let examination = found.examination();
         let of_column = |column: usize| {

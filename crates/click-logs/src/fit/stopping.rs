@@ -175,6 +175,14 @@ impl<'a> Fitting<'a> {
         (at, convergence)
     }
 
+    /// Variances of all parameters; infinite in a fit without errors.
+    fn variances(&self, problem: &Problem, at: &[f64], leave_by_item: bool) -> Vec<f64> {
+        if !self.0.options.has_errors() {
+            return vec![f64::INFINITY; at.len()];
+        }
+        problem.variances(at, leave_by_item)
+    }
+
     /// One probability of leaving for all clicks of all queries: the prior mean of later fits.
     fn leave_of_all(&self) -> f64 {
         let problem = self.problem(0..self.0.queries.len(), Leaving::One, &[0.5]);
@@ -228,7 +236,7 @@ impl<'a> Fitting<'a> {
         let queries = in_order((0..self.0.queries.len()).collect(), |query| {
             let problem = self.problem(query..query + 1, Leaving::Item, &[typical_satisfaction]);
             let (at, convergence) = self.maximise(&problem);
-            let variances = problem.variances(&at, true);
+            let variances = self.variances(&problem, &at, true);
             let mut fit = self.0.query(query, &at, &variances, z);
             let n_items = fit.items.len();
             let satisfaction = self.leaving(&problem, &at, &variances, 0..n_items);
@@ -247,7 +255,7 @@ impl<'a> Fitting<'a> {
         let (at, convergence) = self.maximise(&problem);
         let n_rows = problem.clicks.len();
         let of_site = &at[n_rows..];
-        let variances = problem.variances(&at, false);
+        let variances = self.variances(&problem, &at, false);
         let positions = self.leaving(&problem, &at, &variances, 0..problem.left.len());
         let of_site_query = |query: usize| {
             let first = self.0.rows.queries[query].start;
@@ -260,7 +268,7 @@ impl<'a> Fitting<'a> {
                     let means: Vec<f64> = of_site.iter().map(|leave| leave.clamp(0.01, 0.99)).collect();
                     let problem = self.problem(query..query + 1, Leaving::Position, &means);
                     let (at, convergence) = self.maximise(&problem);
-                    let variances = problem.variances(&at, false);
+                    let variances = self.variances(&problem, &at, false);
                     let mut fit = self.0.query(query, &at, &variances, z);
                     let longest =
                         self.0.queries[query].lists().map(|list| list.items().len()).max().unwrap_or(0);
