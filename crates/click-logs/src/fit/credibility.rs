@@ -57,7 +57,8 @@ use super::squarem::Convergence;
 use crate::names::Id;
 use confidence::math::ln;
 use libm::exp;
-use maximum::VARIANCES;
+use maximum::{TOLERANCE, VARIANCES};
+use std::borrow::Cow;
 
 /// EM is used for more columns: Newton's method costs the cube of their number.
 pub(super) const MANY_COLUMNS: usize = 256;
@@ -68,6 +69,9 @@ const TURNS: usize = 20;
 /// Number of alternations for lifts when examination is known.
 const TURNS_OF_LIFTS: usize = 3;
 const TOLERANCE_OF_TURNS: f64 = 1e-6;
+/// After a smaller change, strength and weight of the prior are only checked at the end, and a Newton step of this size
+/// ends a turn: the next turn mends its error.
+const NEAR: f64 = 0.01;
 /// Smaller examination is replaced by this, so that it has a logarithm.
 const SMALLEST_EXAMINATION: f64 = 1e-6;
 
@@ -84,14 +88,8 @@ pub(super) struct Count {
 /// A source of counts.
 pub(super) trait Source: Sync {
     fn n_queries(&self) -> usize;
-    /// Writes the counts of a query, sorted by item, then column.
-    fn counts(&self, query: usize, out: &mut Vec<Count>);
-    /// The counts of a query.
-    fn of_query(&self, query: usize) -> Vec<Count> {
-        let mut counts = Vec::new();
-        self.counts(query, &mut counts);
-        counts
-    }
+    /// The counts of a query, sorted by item, then column.
+    fn counts(&self, query: usize) -> Cow<'_, [Count]>;
 }
 
 /// The items of a query's counts.
@@ -102,9 +100,9 @@ pub(super) fn items(counts: &[Count]) -> impl Iterator<Item = &[Count]> {
 /// The share of each count in the item's impressions; equal shares if there are no impressions.
 fn shares(of_item: &[Count]) -> impl Iterator<Item = f64> {
     let impressions: f64 = of_item.iter().map(|count| count.impressions).sum();
-    let share = move |count: &Count| {
-        if impressions > 0.0 { count.impressions / impressions } else { 1.0 / of_item.len() as f64 }
-    };
+    let (inverse, equal) =
+        if impressions > 0.0 { (1.0 / impressions, 0.0) } else { (0.0, 1.0 / of_item.len() as f64) };
+    let share = move |count: &Count| count.impressions * inverse + equal;
     of_item.iter().map(share)
 }
 
@@ -124,7 +122,7 @@ pub(super) fn merged(mut counts: Vec<Count>) -> Vec<Count> {
 
 /// Number of items of all queries.
 pub(super) fn n_items(source: &impl Source) -> usize {
-    (0..source.n_queries()).map(|query| items(&source.of_query(query)).count()).sum()
+    (0..source.n_queries()).map(|query| items(&source.counts(query)).count()).sum()
 }
 
 /// Examination of columns and lifts of positions, in logarithms.
@@ -217,22 +215,32 @@ impl<S: Source> Credibility<'_, S> {
         let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
         let (mut found, before) = before.map_or_else(|| (self.start(), None), |of| (of.0, Some(of.1)));
         let mut item_prior = ItemPrior::new(&self.seen(&found, stride), strength, before.as_ref());
-        let mut convergence = self.maximise(&mut found, &item_prior, trace);
+        let mut convergence = self.maximise(&mut found, &item_prior, TOLERANCE, trace);
+        let mut is_near = false;
         for _ in 1..TURNS {
             let before = found.clone();
-            item_prior = ItemPrior::new(&self.seen(&found, stride), strength, Some(&item_prior));
-            let next = self.maximise(&mut found, &item_prior, trace);
+            let seen = self.seen(&found, stride);
+            item_prior = if is_near {
+                item_prior.updated(&seen, strength)
+            } else {
+                ItemPrior::new(&seen, strength, Some(&item_prior))
+            };
+            let enough = if is_near { NEAR } else { TOLERANCE };
+            let next = self.maximise(&mut found, &item_prior, enough, trace);
             convergence = convergence.then(next);
-            if found.change(&before) <= TOLERANCE_OF_TURNS {
+            let change = found.change(&before);
+            let ends = change <= TOLERANCE_OF_TURNS;
+            if ends && (!is_near || item_prior.is_most_probable(&self.seen(&found, stride), strength)) {
                 break;
             }
+            is_near = change <= NEAR && !ends;
         }
         if let Some(within) = self.within(&found) {
-            convergence = convergence.then(within.maximise(&mut found, &item_prior, trace));
+            convergence = convergence.then(within.maximise(&mut found, &item_prior, TOLERANCE, trace));
             let lifts = Self { examines: false, ..*self };
             for _ in 0..TURNS_OF_LIFTS {
                 item_prior = ItemPrior::new(&self.seen(&found, stride), strength, Some(&item_prior));
-                lifts.maximise(&mut found, &item_prior, false);
+                lifts.maximise(&mut found, &item_prior, TOLERANCE, false);
             }
         }
         let by_position = self.attraction_by_position(&found, &item_prior);
@@ -248,9 +256,8 @@ impl<S: Source> Credibility<'_, S> {
             return vec![item_prior.mean; sums.len()];
         }
         let examination = found.examination();
-        let mut counts = Vec::new();
         for query in 0..self.source.n_queries() {
-            self.source.counts(query, &mut counts);
+            let counts = self.source.counts(query);
             for of_item in items(&counts) {
                 let clicks: f64 = of_item.iter().map(|count| count.clicks as f64).sum();
                 let (exposure, lift) = self.placed(of_item, &examination, found);
@@ -292,10 +299,9 @@ impl<S: Source> Credibility<'_, S> {
     /// Clicks and exposure of all items.
     fn seen(&self, found: &PositionEffects, stride: usize) -> ObservedItems {
         let examination = found.examination();
-        let mut counts = Vec::new();
         let mut seen = ObservedItems::new(stride);
         for query in 0..self.source.n_queries() {
-            self.source.counts(query, &mut counts);
+            let counts = self.source.counts(query);
             let of_query = items(&counts).map(|of_item| {
                 let clicks = of_item.iter().map(|count| count.clicks as f64).sum();
                 let (exposure, lift) = self.placed(of_item, &examination, found);
@@ -308,11 +314,6 @@ impl<S: Source> Credibility<'_, S> {
             seen.push_query(of_query, trials);
         }
         seen
-    }
-
-    /// Index of a column's parameter.
-    fn column(&self, column: usize) -> Option<usize> {
-        self.examines.then_some(column)
     }
 
     /// Index of a position's parameter. The scale is fixed by examination, or otherwise by the lift of the first position.

@@ -148,6 +148,20 @@ impl ItemPrior {
             Some(_) => Chosen::default(),
             None => before.map_or(Chosen::default(), |before| before.chosen).climb(seen),
         };
+        Self::with(seen, strength, chosen)
+    }
+
+    /// With the strength and weight of this prior.
+    pub(super) fn updated(&self, seen: &ObservedItems, strength: Option<f64>) -> Self {
+        Self::with(seen, strength, self.chosen)
+    }
+
+    /// Whether no neighbouring strength or weight is more probable.
+    pub(super) fn is_most_probable(&self, seen: &ObservedItems, strength: Option<f64>) -> bool {
+        strength.is_some() || self.chosen.climb(seen) == self.chosen
+    }
+
+    fn with(seen: &ObservedItems, strength: Option<f64>, chosen: Chosen) -> Self {
         let sums =
             Sums::new(seen, 1, strength.unwrap_or(chosen.strength()), chosen.weight(), strength.is_none());
         let means = sums.queries.iter().map(|&of_query| sums.mean(of_query).max(EDGE)).collect();

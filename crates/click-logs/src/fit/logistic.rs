@@ -144,9 +144,8 @@ impl Regression {
         let source = Impressions::browsing(sessions);
         let mut of_items = Vec::new();
         let (mut cells, mut queries, mut ids) = (Vec::new(), Vec::new(), Vec::new());
-        let mut counts = Vec::new();
         for query in 0..source.n_queries() {
-            source.counts(query, &mut counts);
+            let counts = source.counts(query);
             let first = of_items.len();
             for of_item in items(&counts) {
                 let start = cells.len();

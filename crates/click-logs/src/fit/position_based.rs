@@ -31,12 +31,13 @@ use super::options::{Method, Options, Scope};
 use super::rank_one::{Cells, RankOne};
 use super::squarem::Convergence;
 use super::{Attractions, ByPosition, Fit, ItemFit, QueryFit, Site};
-use crate::counts::{Counts, Positions, QueryCounts};
+use crate::counts::{Cell, Counts, Positions, QueryCounts};
 use crate::names::Id;
 use crate::session::{QuerySessions, Sessions};
 use confidence::math::ln;
 use libm::{lgamma, log1p};
 use num_traits::ToPrimitive as _;
+use std::borrow::Cow;
 use std::iter::repeat;
 use std::ops::Range;
 
@@ -121,7 +122,7 @@ impl<'a> Fitting<'a> {
         let ranks = places.iter().map(|&place| shown.rank(place)).collect();
         let n_columns = places.len();
         let mut columns = vec![(0.0, 0.0); n_columns];
-        (0..source.n_queries()).for_each(|query| add_totals(&source.of_query(query), &mut columns));
+        (0..source.n_queries()).for_each(|query| add_totals(&source.counts(query), &mut columns));
         let method = if n_columns > MANY_COLUMNS { Method::Em } else { options.method };
         Self { source, options, method, z: normal_quantile(options.level), shown, places, ranks, columns }
     }
@@ -218,7 +219,7 @@ impl<'a> Fitting<'a> {
     /// The attraction of a query's items with this examination, of which `first` is the scale.
     fn attractions(&self, query: usize, site: &OfSite, examination: &[f64], first: f64) -> Vec<(f64, f64)> {
         let strength = site.item_prior.strength;
-        let counts = self.source.of_query(query);
+        let counts = self.source.counts(query);
         let of_item = |of_item: &[Count]| {
             let mean = bounded(self.mean(query, of_item, site) * first);
             let skips = of_item
@@ -239,7 +240,7 @@ impl<'a> Fitting<'a> {
 
     /// The log-likelihood of the clicks of a query, given the site's examination.
     fn log_likelihood(&self, query: usize, site: &OfSite) -> f64 {
-        let counts = self.source.of_query(query);
+        let counts = self.source.counts(query);
         let items = self.attractions_of_site(query, site).into_iter().zip(items(&counts));
         let cells =
             items.flat_map(|((attraction, _), cells)| cells.iter().map(move |cell| (attraction, cell)));
@@ -254,7 +255,7 @@ impl<'a> Fitting<'a> {
     /// The fit of a query with the site's examination.
     fn of_site(&self, query: usize, site: &OfSite) -> QueryFit {
         let n = self.columns.len();
-        let counts = self.source.of_query(query);
+        let counts = self.source.counts(query);
         let (mut rows, mut variances) = (Vec::new(), Vec::new());
         for ((value, variance), of_item) in
             self.attractions_of_site(query, site).into_iter().zip(items(&counts))
@@ -294,7 +295,7 @@ impl<'a> Fitting<'a> {
         let first = own.first().map(|&first| site.examination[first]).filter(|g| *g > 0.0).unwrap_or(1.0);
         let mean = bounded(site.item_prior.typical(query) * first);
         let examination: Vec<f64> = own.iter().map(|&column| site.examination[column] / first).collect();
-        let counts = self.source.of_query(query);
+        let counts = self.source.counts(query);
         let mut columns = vec![(0.0, 0.0); self.columns.len()];
         add_totals(&counts, &mut columns);
         let is_fitted = |&of: &usize| of == 0 || columns[own[of]].1 > 0.0 || !self.options.has_priors();
@@ -391,7 +392,7 @@ impl<'a> Fitting<'a> {
     /// The items of a query, which are the rows from `row` on. `first` is the examination of the
     /// first position, relative to which they are.
     fn query(&self, query: usize, found: &RankOne, row: &mut usize, site: &OfSite, first: f64) -> QueryFit {
-        let counts = self.source.of_query(query);
+        let counts = self.source.counts(query);
         let has_priors = self.options.has_priors();
         let mut fits = Vec::with_capacity(items(&counts).count());
         for item in items(&counts) {
@@ -416,7 +417,7 @@ impl<'a> Fitting<'a> {
     /// The pseudo-clicks that draw a query to the site's examination: so that the other queries have this number, although the site's
     /// examination contains the query's own clicks.
     fn without_own(&self, query: usize, pseudo_clicks: f64) -> f64 {
-        let counts = self.source.of_query(query);
+        let counts = self.source.counts(query);
         let first = self.own_columns(query)[0];
         let own: u64 = counts.iter().filter(|count| count.column == first).map(|count| count.clicks).sum();
         let others = self.columns[first].0 - own as f64;
@@ -433,7 +434,7 @@ impl<'a> Fitting<'a> {
         let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
         let mut evidence = [0.0; EXAMINATIONS.len()];
         for query in (0..self.source.n_queries()).step_by(stride) {
-            let counts = self.source.of_query(query);
+            let counts = self.source.counts(query);
             // Clicks, and their expected number with the site's examination.
             let mut columns = vec![(0.0, 0.0); self.columns.len()];
             for (item, (attraction, _)) in items(&counts).zip(self.attractions_of_site(query, site)) {
@@ -469,7 +470,7 @@ impl<'a> Fitting<'a> {
         let mut places = vec![0; self.columns.len()];
         columns.iter().enumerate().for_each(|(place, &column)| places[column] = place);
         for query in queries {
-            for (mut item, mean) in items(&self.source.of_query(query)).zip(means.by_ref()) {
+            for (mut item, mean) in items(&self.source.counts(query)).zip(means.by_ref()) {
                 if strength > 0.0 {
                     let mut at_first = (strength * mean, strength);
                     if let [first, rest @ ..] = item
@@ -554,16 +555,18 @@ impl Source for Impressions<'_> {
         }
     }
 
-    fn counts(&self, query: usize, out: &mut Vec<Count>) {
-        out.clear();
+    fn counts(&self, query: usize) -> Cow<'_, [Count]> {
         match self {
-            Self::Positions(queries, all) => out.extend(queries[query].cells().map(|cell| Count {
-                item: cell.item,
-                column: all.rank(cell.position),
-                clicks: cell.clicks,
-                impressions: cell.impressions as f64,
-            })),
-            Self::Browsing(queries) => out.extend_from_slice(&queries[query].2),
+            Self::Positions(queries, all) => {
+                let count = |cell: Cell| Count {
+                    item: cell.item,
+                    column: all.rank(cell.position),
+                    clicks: cell.clicks,
+                    impressions: cell.impressions as f64,
+                };
+                queries[query].cells().map(count).collect()
+            }
+            Self::Browsing(queries) => Cow::Borrowed(&queries[query].2),
         }
     }
 }

@@ -26,6 +26,7 @@ use super::{Attractions, ItemFit, QueryFit, Site};
 use crate::names::Id;
 use crate::session::{QuerySessions, Sessions};
 use click_models::Clicks;
+use std::borrow::Cow;
 
 /// Largest number of alternations between the prior of attraction and the other parameters, and the change at which they stop.
 pub(super) const TURNS: usize = 10;
@@ -71,9 +72,8 @@ impl Source for Examined {
         self.0.len()
     }
 
-    fn counts(&self, query: usize, out: &mut Vec<Count>) {
-        out.clear();
-        out.extend_from_slice(&self.0[query]);
+    fn counts(&self, query: usize) -> Cow<'_, [Count]> {
+        Cow::Borrowed(&self.0[query])
     }
 }
 

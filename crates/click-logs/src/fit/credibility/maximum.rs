@@ -11,8 +11,9 @@ use libm::exp;
 /// Largest number of Newton steps, and of EM steps.
 const STEPS: usize = 60;
 const EM_STEPS: usize = 1000;
-/// Stops when a step changes no logarithm by more.
-const TOLERANCE: f64 = 1e-10;
+/// Size of a last step: a Newton step leaves an error of about its square.
+pub(super) const TOLERANCE: f64 = 1e-5;
+const EM_TOLERANCE: f64 = 1e-10;
 /// Candidates for the variance of the walk, per unit of the logarithm of rank. The first one means random order.
 pub(super) const VARIANCES: [f64; 12] = [1e-4, 1e-3, 4e-3, 0.016, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0];
 /// Logarithm of the prior odds of random order if clicks hardly determine the lifts: ten to one against each other variance.
@@ -25,31 +26,38 @@ const ANYWHERE: f64 = 1e-3;
 const DOUBT: f64 = 0.5;
 
 impl<S: Source> Credibility<'_, S> {
-    /// Finds the maximum from a point near it, and scales the first column's examination to 1.
+    /// Finds the maximum from a point near it, and scales the first column's examination to 1. Ends with a step that changes
+    /// no logarithm by more than `tolerance`.
     pub(in super::super) fn maximise(
         &self,
         found: &mut PositionEffects,
         item_prior: &ItemPrior,
+        tolerance: f64,
         trace: bool,
     ) -> Convergence {
         if self.examines {
             found.scale = 0.0;
         }
-        let before = found.clone();
         let mut kept = Vec::new();
         let many = self.has_many_columns();
         let matrices = usize::from(!many);
-        let mut sums = self.sums(found, &before, item_prior, matrices);
-        let limit = if many { EM_STEPS } else { STEPS };
+        let mut sums = self.sums(found, None, item_prior, matrices);
+        let lifts = std::mem::take(&mut sums.lifts);
+        let (limit, tolerance) = if many { (EM_STEPS, EM_TOLERANCE) } else { (STEPS, tolerance) };
         let mut last = Progress { iterations: 0, log_likelihood: sums.value, change: 0.0 };
         let mut converged = self.n_parameters() == 0;
         while !converged && last.iterations < limit {
             let Some(step) = self.step(found, &sums, item_prior) else { break };
+            let longest = step.iter().map(|step| step.abs()).fold(0.0, f64::max);
             let mut length = 1.0;
             let next = loop {
                 let mut next = found.clone();
                 self.go(&mut next, &step, length);
-                let of_next = self.sums(&next, &before, item_prior, matrices);
+                if longest <= tolerance {
+                    // The derivatives at the end are those before the step.
+                    break (next, sums);
+                }
+                let of_next = self.sums(&next, Some(&lifts), item_prior, matrices);
                 // Smaller differences are rounding errors.
                 if of_next.value >= sums.value - 1e-13 * sums.value.abs() || length < 1e-6 {
                     break (next, of_next);
@@ -57,10 +65,10 @@ impl<S: Source> Credibility<'_, S> {
                 length /= 2.0;
             };
             (*found, sums) = next;
-            let change = length * step.iter().map(|step| step.abs()).fold(0.0, f64::max);
+            let change = length * longest;
             last = Progress { iterations: last.iterations + 1, log_likelihood: sums.value, change };
             kept.push(last);
-            converged = change <= TOLERANCE;
+            converged = change <= tolerance;
         }
         if self.examines {
             let first = found.examination.first().copied().unwrap_or(0.0);
@@ -207,7 +215,7 @@ impl<S: Source> Credibility<'_, S> {
             return None;
         }
         let n = self.n_parameters();
-        let mut sums = self.sums(found, found, item_prior, 2);
+        let mut sums = self.sums(found, None, item_prior, 2);
         // Unbiased estimates from few clicks may not form a positive definite matrix. The variance of Poisson clicks does, and is an
         // upper bound.
         if !self.trusts_means && Cholesky::new(n, sums.variance.clone()).is_none() {
@@ -245,7 +253,7 @@ impl<S: Source> Credibility<'_, S> {
             return covariances;
         }
         let (of_ranked_lists, mut other) = (self.of_ranked_lists(), found.clone());
-        of_ranked_lists.maximise(&mut other, item_prior, false);
+        of_ranked_lists.maximise(&mut other, item_prior, TOLERANCE, false);
         if let Some(of_other) = of_ranked_lists.covariances(&other, item_prior) {
             let columns = self.columns.len();
             let apart = |column: usize| other.examination[column] - found.examination[column];

@@ -24,6 +24,8 @@ pub(super) struct Sums {
     pub(super) information: Vec<f64>,
     /// The variance of the gradient.
     pub(super) variance: Vec<f64>,
+    /// The lift of every item, by task.
+    pub(super) lifts: Vec<Vec<f64>>,
 }
 
 impl Sums {
@@ -34,6 +36,7 @@ impl Sums {
             gradient: vec![0.0; n],
             information: matrix(matrices > 0),
             variance: matrix(matrices > 1),
+            lifts: Vec::new(),
         }
     }
 
@@ -47,43 +50,54 @@ impl Sums {
         }
     }
 
-    fn add(&mut self, other: &Self) {
+    fn add(&mut self, other: Self) {
         self.value += other.value;
         let pairs = [
-            (&mut self.gradient, &other.gradient),
-            (&mut self.information, &other.information),
-            (&mut self.variance, &other.variance),
+            (&mut self.gradient, other.gradient),
+            (&mut self.information, other.information),
+            (&mut self.variance, other.variance),
         ];
         for (sum, of) in pairs {
             sum.iter_mut().zip(of).for_each(|(sum, of)| *sum += of);
         }
+        self.lifts.extend(other.lifts);
     }
 }
 
 impl<S: Source> Credibility<'_, S> {
-    /// Sums over all items at a point; shapes are taken from `before`. `matrices`: 0 for the gradient alone, 1 also for the information,
-    /// 2 also for the variance of the gradient, with means of queries eliminated.
+    /// Sums over all items at a point, with the shapes of `lifts_before`, or of the point itself. `matrices`: 0 for
+    /// the gradient alone, 1 also for the information, 2 also for the variance of the gradient, with means of queries
+    /// eliminated.
     pub(super) fn sums(
         &self,
         at: &PositionEffects,
-        before: &PositionEffects,
+        lifts_before: Option<&[Vec<f64>]>,
         item_prior: &ItemPrior,
         matrices: usize,
     ) -> Sums {
         let examination = at.examination();
+        let column = |(&position, &examination): (&usize, &f64)| Column {
+            examination,
+            lift: at.lift[position],
+            of_lift: self.position(position),
+        };
+        let columns: Vec<Column> = self.positions.iter().zip(&examination).map(column).collect();
         let n = self.n_parameters();
         let task = |queries: Range<usize>| {
             let mut sums = Sums::new(n, matrices);
             let mut of_query = OfQuery { cross: vec![0.0; n], of_clicks: vec![0.0; n], ..OfQuery::default() };
-            let mut counts = Vec::new();
             let mut row = Row::default();
+            let mut lifts = Vec::new();
+            let before = lifts_before.map(|before| &before[queries.start / QUERIES_OF_A_TASK]);
             for query in queries {
-                self.source.counts(query, &mut counts);
+                let counts = self.source.counts(query);
                 let mean = item_prior.means[query];
                 of_query.start(item_prior.weight * mean);
                 for item in items(&counts) {
-                    self.row(item, &examination, at, &mut row);
-                    let shape = item_prior.strength * mean * self.lift_before(item, &row, at, before);
+                    row.set(item, &columns, self.examines);
+                    let lift_before = before.map_or(row.lift, |before| before[lifts.len()]);
+                    let shape = item_prior.strength * mean * lift_before;
+                    lifts.push(row.lift);
                     let prior = Prior {
                         mean: mean * row.lift,
                         strength: item_prior.strength,
@@ -99,6 +113,7 @@ impl<S: Source> Credibility<'_, S> {
             if matrices > 0 {
                 sums.fill_upper_triangle();
             }
+            sums.lifts.push(lifts);
             sums
         };
         let starts = (0..self.source.n_queries()).step_by(QUERIES_OF_A_TASK);
@@ -106,26 +121,10 @@ impl<S: Source> Credibility<'_, S> {
             starts.map(|start| start..self.source.n_queries().min(start + QUERIES_OF_A_TASK)).collect();
         let mut all = Sums::new(n, matrices);
         for sums in in_order(tasks, task) {
-            all.add(&sums);
+            all.add(sums);
         }
         self.add_priors(&mut all, at, &examination, item_prior, matrices);
         all
-    }
-
-    fn row(&self, of_item: &[Count], examination: &[f64], found: &PositionEffects, row: &mut Row) {
-        row.cells.clear();
-        row.placed.clear();
-        row.clicks = of_item.iter().map(|count| count.clicks as f64).sum();
-        row.ln_lift = 0.0;
-        for (count, share) in of_item.iter().zip(shares(of_item)) {
-            let (n, g) = (count.impressions, examination[count.column]);
-            row.cells.push((self.column(count.column).unwrap_or(usize::MAX), n * g, g));
-            let position = self.positions[count.column];
-            row.ln_lift += share * found.lift[position];
-            row.placed.push((self.position(position).unwrap_or(usize::MAX), share));
-        }
-        row.exposure = row.cells.iter().map(|cell| cell.1).sum();
-        row.lift = exp(row.ln_lift);
     }
 
     /// The exposure and the lift of an item.
@@ -139,10 +138,6 @@ impl<S: Source> Credibility<'_, S> {
         let lift = shares(of_item).zip(of_item);
         let lift = lift.map(|(share, count)| share * found.lift[self.positions[count.column]]);
         (exposure.sum(), exp(lift.sum()))
-    }
-
-    fn lift_before(&self, item: &[Count], row: &Row, at: &PositionEffects, before: &PositionEffects) -> f64 {
-        if at.lift == before.lift { row.lift } else { self.placed(item, &at.examination, before).1 }
     }
 
     pub(super) fn add_priors(
@@ -191,6 +186,15 @@ impl<S: Source> Credibility<'_, S> {
     }
 }
 
+/// A column at a point.
+struct Column {
+    examination: f64,
+    /// The logarithm.
+    lift: f64,
+    /// The parameter of the lift.
+    of_lift: Option<usize>,
+}
+
 /// Terms of one item.
 #[derive(Debug, Default)]
 struct Row {
@@ -198,51 +202,72 @@ struct Row {
     exposure: f64,
     lift: f64,
     ln_lift: f64,
-    /// Per cell: parameter, `n g`, and examination `g`.
+    /// Per cell, if examination is estimated: its parameter, `n g`, and examination `g`.
     cells: Vec<(usize, f64, f64)>,
-    /// Per cell: parameter of the position, and share of impressions.
+    /// Per position with a parameter: the parameter, and the share of impressions; sorted.
     placed: Vec<(usize, f64)>,
 }
 
 impl Row {
+    fn set(&mut self, of_item: &[Count], columns: &[Column], examines: bool) {
+        self.cells.clear();
+        self.placed.clear();
+        (self.clicks, self.exposure, self.ln_lift) = (0.0, 0.0, 0.0);
+        for (count, share) in of_item.iter().zip(shares(of_item)) {
+            let Column { examination, lift, of_lift } = columns[count.column];
+            let exposure = count.impressions * examination;
+            self.clicks += count.clicks as f64;
+            self.exposure += exposure;
+            self.ln_lift += share * lift;
+            if examines {
+                self.cells.push((count.column, exposure, examination));
+            }
+            let Some(of) = of_lift else { continue };
+            // Columns of a position are next to each other.
+            match self.placed.last_mut().filter(|last| last.0 == of) {
+                Some(last) => last.1 += share,
+                None => self.placed.push((of, share)),
+            }
+        }
+        self.lift = exp(self.ln_lift);
+    }
+
     /// Adds the terms of the item. Of the information on pairs of positions it adds the lower triangle.
     fn add(&self, prior: Prior, sums: &mut Sums, matrices: usize, of_query: &mut OfQuery) {
         let n = sums.gradient.len();
         let (mean, shape) = (prior.mean, prior.effective_shape());
         let total = shape + mean * self.exposure;
-        let (share, weight) = (mean * self.exposure / total, self.clicks + shape);
-        let known = |of: &usize| *of != usize::MAX;
+        let by_total = mean / total;
+        let (share, weight) = (self.exposure * by_total, self.clicks + shape);
         // Clicks of columns are added once for all items.
         sums.value += self.clicks * self.ln_lift - weight * ln(total / shape);
         let by_mean = self.clicks - weight * share;
-        let expected = weight * mean / total;
-        for &(of, exposure, _) in self.cells.iter().filter(|cell| known(&cell.0)) {
+        let expected = weight * by_total;
+        for &(of, exposure, _) in &self.cells {
             sums.gradient[of] -= expected * exposure;
         }
-        for &(of, part) in self.placed.iter().filter(|placed| known(&placed.0)) {
+        for &(of, part) in &self.placed {
             sums.gradient[of] += part * by_mean;
         }
         if matrices == 0 {
             return;
         }
         let spread = weight * share * (1.0 - share);
-        for &(a, of_a, _) in self.cells.iter().filter(|cell| known(&cell.0)) {
+        for &(a, of_a, _) in &self.cells {
             sums.information[a * n + a] += expected * of_a;
-            let share_of_a = of_a * mean / total;
+            let share_of_a = of_a * by_total;
             for &(b, of_b, _) in &self.cells {
-                sums.information[a * n + b] -= weight * share_of_a * of_b * mean / total;
+                sums.information[a * n + b] -= expected * share_of_a * of_b;
             }
-            for &(b, part) in self.placed.iter().filter(|placed| known(&placed.0)) {
+            for &(b, part) in &self.placed {
                 let cross = weight * share_of_a * (1.0 - share) * part;
                 sums.information[a * n + b] += cross;
                 sums.information[b * n + a] += cross;
             }
         }
-        for &(a, of_a) in self.placed.iter().filter(|placed| known(&placed.0)) {
-            let (row, of_row) = (&mut sums.information[a * n..(a + 1) * n], spread * of_a);
-            // The lower triangle, since cells are sorted by column.
-            for &(b, of_b) in self.placed.iter().filter(|placed| known(&placed.0)).take_while(|of| of.0 <= a)
-            {
+        for (place, &(a, of_a)) in self.placed.iter().enumerate() {
+            let (row, of_row) = (&mut sums.information[a * n..=a * n + a], spread * of_a);
+            for &(b, of_b) in &self.placed[..=place] {
                 row[b] += of_row * of_b;
             }
         }
@@ -265,7 +290,6 @@ impl Row {
             .iter()
             .map(|cell| (cell.0, -cell.1 * mean / total))
             .chain(self.placed.iter().map(|placed| (placed.0, placed.1 * (1.0 - share))))
-            .filter(|part| part.0 != usize::MAX)
             .collect();
         let variances: Vec<(usize, f64)> = self
             .cells
@@ -274,7 +298,7 @@ impl Row {
             .map(|(of, variance)| (of, if prior.is_trusted { variance.max(0.0) } else { variance }))
             .collect();
         let all: f64 = variances.iter().map(|cell| cell.1).sum();
-        for &(a, of_a) in variances.iter().filter(|cell| cell.0 != usize::MAX) {
+        for &(a, of_a) in &variances {
             sums.variance[a * n + a] += of_a;
             for &(b, of_b) in &common {
                 sums.variance[a * n + b] += of_a * of_b;
@@ -290,7 +314,6 @@ impl Row {
             .iter()
             .map(|cell| (cell.0, cell.1))
             .chain(self.placed.iter().map(|placed| (placed.0, placed.1 * self.exposure)))
-            .filter(|part| part.0 != usize::MAX)
             .collect();
         for (&(a, of_a), &(_, attracted_a)) in common.iter().zip(&by_attraction) {
             for (&(b, of_b), &(_, attracted_b)) in common.iter().zip(&by_attraction) {
@@ -303,10 +326,10 @@ impl Row {
         // Second derivatives by the mean of the query.
         let curvature = weight * share * (1.0 - share);
         of_query.curvature += curvature;
-        for &(of, exposure, _) in self.cells.iter().filter(|cell| cell.0 != usize::MAX) {
+        for &(of, exposure, _) in &self.cells {
             of_query.cross[of] += weight * exposure * mean / total * (1.0 - share);
         }
-        for &(of, part) in self.placed.iter().filter(|placed| placed.0 != usize::MAX) {
+        for &(of, part) in &self.placed {
             of_query.cross[of] += curvature * part;
         }
     }

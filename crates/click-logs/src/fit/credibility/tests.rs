@@ -13,8 +13,8 @@ impl Source for Queries {
         self.0.len()
     }
 
-    fn counts(&self, query: usize, out: &mut Vec<Count>) {
-        out.clone_from(&self.0[query]);
+    fn counts(&self, query: usize) -> Cow<'_, [Count]> {
+        Cow::Borrowed(&self.0[query])
     }
 }
 
@@ -66,7 +66,8 @@ fn derivatives_are_finite_differences_and_newton_climbs() {
                 step[of] += by;
             }
             credibility.go(&mut at, &step, 1.0);
-            credibility.sums(&at, &found, &item_prior, 1)
+            let before = credibility.sums(&found, None, &item_prior, 0);
+            credibility.sums(&at, Some(&before.lifts), &item_prior, 1)
         };
         let n = credibility.n_parameters();
         assert_eq!(n, if examines { 7 } else { 4 });
@@ -82,7 +83,7 @@ fn derivatives_are_finite_differences_and_newton_climbs() {
             }
         }
         let mut at = found.clone();
-        let convergence = credibility.maximise(&mut at, &item_prior, true);
+        let convergence = credibility.maximise(&mut at, &item_prior, super::maximum::TOLERANCE, true);
         assert!(convergence.converged && convergence.trace.len() < 20, "{convergence:?}");
         assert!(
             convergence.trace.windows(2).all(|two| two[1].log_likelihood >= two[0].log_likelihood - 1e-9)
@@ -127,7 +128,7 @@ fn clicks_on_sparse_items_vary_as_much_as_is_estimated() {
     let source = Queries((0..4000).map(|_| (0..10).flat_map(&mut of_item).collect()).collect());
     let within = Credibility { lifts: false, trusts_means: false, ..problem(&source, &columns) };
     let found = PositionEffects::known(&examination, POSITIONS.len());
-    let sums = within.sums(&found, &found, &within.item_prior(&found, Some(5.0)), 2);
+    let sums = within.sums(&found, None, &within.item_prior(&found, Some(5.0)), 2);
     for (column, truth) in truth.iter().enumerate() {
         let ratio = (sums.variance[column * POSITIONS.len() + column] - PSEUDO_CLICKS) / truth;
         assert!((ratio - 1.0).abs() < 0.1, "{column} {ratio}");
@@ -224,7 +225,7 @@ fn many_columns_have_the_same_maximum() {
         };
         let mut found = credibility.start();
         let item_prior = credibility.item_prior(&found, Some(3.0));
-        let convergence = credibility.maximise(&mut found, &item_prior, false);
+        let convergence = credibility.maximise(&mut found, &item_prior, super::maximum::TOLERANCE, false);
         assert!(convergence.converged, "{convergence:?}");
         found.examination[..4].to_vec()
     };
