@@ -11,8 +11,9 @@
 //! do. Items have a normal prior around the mean of their query, and means of queries one around
 //! the mean of the site: `alpha_i ~ N(mu_q, tau^2)`, `mu_q ~ N(mu, omega^2)`. The variances are
 //! estimated in turns with the maximum of the penalised likelihood, which Newton's method finds.
-//! Given `beta`, a step of the items and of the means of queries is in closed form; that of `beta`
-//! itself comes from conjugate gradients, which need no matrix.
+//! Given `beta`, a step of the items and of the means of queries is in closed form. With them
+//! eliminated, the step of `beta` comes from a factorised matrix, or from conjugate gradients, which
+//! need none.
 //!
 //! Reference: Breslow, Clayton, *Approximate inference in generalized linear mixed models*, JASA
 //! 88, 1993, section 2 (penalised quasi-likelihood). Deviations: variances are those of the fixed
@@ -28,15 +29,15 @@
 //! | attraction | the probability of a click at the first position, `1 / (1 + exp(-alpha))` |
 //! | examination | odds ratio to the first position, `exp(beta)` |
 //!
-//! Numerics: a Newton step is halved until it does not lower the penalised likelihood; rounding
+//! Numerics: a long Newton step is halved until it does not lower the penalised likelihood; rounding
 //! errors are allowed. Errors are those given the means of the queries; lists of more than 22
-//! positions have more than [`MANY_COLUMNS`] places, and no errors. Complexity: a step is linear in
-//! the cells, times the steps of conjugate gradients; errors take O(k^2) for an item shown in `k`
-//! places, and O(places^3).
+//! positions have more than [`MANY_COLUMNS`] places, and no errors. Complexity: a step takes O(k^2)
+//! for an item shown in `k` places, O(places^2) for a query, and O(places^3). With many places it is
+//! linear in the cells, times the steps of conjugate gradients.
 
-use super::credibility::{Count, MANY_COLUMNS, Source, items};
+use super::credibility::{Count, MANY_COLUMNS, Source, items as by_item};
 use super::estimate::{Estimate, normal_quantile};
-use super::in_order::in_order;
+use super::in_order::{in_order, sum_in_order};
 use super::linear::Cholesky;
 use super::options::Options;
 use super::position_based::Impressions;
@@ -76,12 +77,8 @@ pub(super) fn fit(sessions: &Sessions, options: &Options) -> Fit {
     regression.estimates(&at, &slopes, convergence, normal_quantile(options.level))
 }
 
-/// Clicks and skips of an item in a place.
-struct Cell {
-    place: usize,
-    clicks: f64,
-    skips: f64,
-}
+/// Clicks and impressions of an item in a place.
+type Cell = (f64, f64);
 
 /// The log, and the precisions of priors.
 struct Regression {
@@ -89,6 +86,8 @@ struct Regression {
     /// Item, and its cells.
     items: Vec<(Id, Range<usize>)>,
     cells: Vec<Cell>,
+    /// The place of each cell.
+    places: Vec<usize>,
     /// The items of each query.
     queries: Vec<Range<usize>>,
     n_places: usize,
@@ -106,16 +105,24 @@ struct Point {
     places: Vec<f64>,
 }
 
-/// The penalised log-likelihood at a point, and its derivatives.
-struct Slopes {
-    value: f64,
+/// Derivatives of the log-likelihood at a point.
+struct Derivatives {
     /// The information of each cell.
     weights: Vec<f64>,
+    /// Gradient and information of each item.
+    items: Vec<[f64; 2]>,
+    /// Gradient of places.
+    places: Vec<f64>,
+}
+
+/// Derivatives of the penalised log-likelihood at a point.
+struct Slopes {
+    of_clicks: Derivatives,
     /// Gradient and information of each item, given the rest.
     items: Vec<[f64; 2]>,
     /// The same of the mean of each query, with its items eliminated.
     queries: Vec<[f64; 2]>,
-    /// Gradient of places, and their own information with items eliminated.
+    /// Gradient of places with queries and items eliminated, and their own information with items eliminated.
     places: Vec<f64>,
     diagonal: Vec<f64>,
 }
@@ -125,14 +132,9 @@ fn probability(log_odds: f64) -> f64 {
     1.0 / (1.0 + exp(-log_odds))
 }
 
-/// The log-odds of a share, with half a click and half a skip more.
-fn log_odds(clicks: f64, skips: f64) -> f64 {
-    ln((clicks + 0.5) / (skips + 0.5))
-}
-
-/// Clicks and skips.
-fn sums(cells: &[Cell]) -> (f64, f64) {
-    cells.iter().fold((0.0, 0.0), |sum, cell| (sum.0 + cell.clicks, sum.1 + cell.skips))
+/// Clicks and impressions.
+fn sums(cells: &[Cell]) -> Cell {
+    cells.iter().fold((0.0, 0.0), |sum, cell| (sum.0 + cell.0, sum.1 + cell.1))
 }
 
 fn bounded(precision: f64) -> f64 {
@@ -142,35 +144,37 @@ fn bounded(precision: f64) -> f64 {
 impl Regression {
     fn new(sessions: &Sessions) -> Self {
         let source = Impressions::browsing(sessions);
-        let mut of_items = Vec::new();
-        let (mut cells, mut queries, mut ids) = (Vec::new(), Vec::new(), Vec::new());
+        let mut items = Vec::new();
+        let (mut cells, mut places) = (Vec::new(), Vec::new());
+        let (mut queries, mut ids) = (Vec::new(), Vec::new());
         for query in 0..source.n_queries() {
             let counts = source.counts(query);
-            let first = of_items.len();
-            for of_item in items(&counts) {
+            let first = items.len();
+            for of_item in by_item(&counts) {
                 let start = cells.len();
-                cells.extend(of_item.iter().map(|count: &Count| {
-                    let clicks = count.clicks as f64;
-                    Cell { place: count.column, clicks, skips: count.impressions - clicks }
-                }));
-                of_items.push((of_item[0].item, start..cells.len()));
+                cells.extend(of_item.iter().map(|count: &Count| (count.clicks as f64, count.impressions)));
+                places.extend(of_item.iter().map(|count| count.column));
+                items.push((of_item[0].item, start..cells.len()));
             }
-            queries.push(first..of_items.len());
+            queries.push(first..items.len());
             ids.push((source.id(query), source.positions(query)));
         }
-        let n_places = cells.iter().map(|cell| cell.place + 1).max().unwrap_or(1);
-        Self { ids, items: of_items, cells, queries, n_places, of_items: 1.0, of_queries: 1.0, mean: 0.0 }
+        let n_places = places.iter().max().map_or(1, |last| last + 1);
+        Self { ids, items, cells, places, queries, n_places, of_items: 1.0, of_queries: 1.0, mean: 0.0 }
     }
 
-    fn cells(&self, item: usize) -> &[Cell] {
-        &self.cells[self.items[item].1.clone()]
+    /// The place of each cell of an item, with its entry of a slice of all cells.
+    fn cells<'a, T>(&'a self, item: usize, all: &'a [T]) -> impl Iterator<Item = (usize, &'a T)> + Clone {
+        let cells = self.items[item].1.clone();
+        self.places[cells.clone()].iter().copied().zip(&all[cells])
     }
 
     fn start(&self) -> Point {
-        let (clicks, skips) = sums(&self.cells);
+        let (clicks, impressions) = sums(&self.cells);
+        let log_odds = ln((clicks + 0.5) / (impressions - clicks + 0.5));
         Point {
-            items: vec![log_odds(clicks, skips); self.items.len()],
-            queries: vec![log_odds(clicks, skips); self.queries.len()],
+            items: vec![log_odds; self.items.len()],
+            queries: vec![log_odds; self.queries.len()],
             places: vec![0.0; self.n_places],
         }
     }
@@ -178,6 +182,7 @@ impl Regression {
     /// Finds the maximum in turns with the variances of priors.
     fn in_turns(&mut self, options: &Options) -> (Point, Slopes, Convergence) {
         let mut at = self.start();
+        let mut of_clicks = self.derivatives(&at);
         let mut convergence = Convergence::closed_form(0.0);
         for _ in 0..TURNS {
             self.mean = at.queries.iter().sum::<f64>() / at.queries.len() as f64;
@@ -185,18 +190,21 @@ impl Regression {
                 let mean = probability(self.mean);
                 self.of_items = bounded(strength * mean * (1.0 - mean));
             }
-            let (slopes, of_turn) = self.maximise(&mut at, ROUGH_TOLERANCE, options.trace);
+            let (slopes, of_turn) = self.maximise(&mut at, of_clicks, ROUGH_TOLERANCE, options.trace);
             convergence = convergence.then(of_turn);
             let before = [self.of_items, self.of_queries];
             let after = self.precisions(&at, &slopes, options);
+            of_clicks = slopes.of_clicks;
             let stays = |(after, before): (&f64, &f64)| (after / before - 1.0).abs() < TOLERANCE_OF_TURNS;
             if after.iter().zip(&before).all(stays) {
                 break;
             }
             [self.of_items, self.of_queries] = after;
         }
-        let (slopes, last) = self.maximise(&mut at, TOLERANCE, options.trace);
-        (at, slopes, convergence.then(last))
+        let (slopes, last) = self.maximise(&mut at, of_clicks, TOLERANCE, options.trace);
+        convergence = convergence.then(last);
+        convergence.last.log_likelihood = self.value(&at);
+        (at, slopes, convergence)
     }
 
     /// The effective numbers of items and queries, divided by the squared distances to the prior means.
@@ -231,66 +239,87 @@ impl Regression {
         starts.map(|start| start..self.queries.len().min(start + QUERIES_OF_A_TASK)).collect()
     }
 
-    /// The penalised log-likelihood and its derivatives.
-    fn slopes(&self, at: &Point) -> Slopes {
-        let n = self.n_places;
-        let of_task = |queries: Range<usize>| {
-            let (places, diagonal) = (vec![0.0; n], vec![0.0; n]);
-            let mut sum = Slopes {
-                value: 0.0,
-                weights: Vec::new(),
-                items: Vec::new(),
-                queries: Vec::new(),
-                places,
-                diagonal,
-            };
-            for query in queries {
-                let away = self.mean - at.queries[query];
-                sum.value -= 0.5 * self.of_queries * away * away;
-                let mut mean = [self.of_queries * away, self.of_queries];
-                for item in self.queries[query].clone() {
-                    let distance = at.queries[query] - at.items[item];
-                    let pull = self.of_items * distance;
-                    sum.value -= 0.5 * pull * distance;
-                    let (mut slope, mut curvature) = (pull, self.of_items);
-                    let first = sum.weights.len();
-                    for cell in self.cells(item) {
-                        let x = at.items[item] + at.places[cell.place];
-                        let e = exp(-x.abs());
-                        let p = if x > 0.0 { 1.0 } else { e } / (1.0 + e);
-                        let impressions = cell.clicks + cell.skips;
-                        let (of_cell, weight) = (cell.clicks - impressions * p, impressions * p * (1.0 - p));
-                        sum.value += cell.clicks * x - impressions * (x.max(0.0) + ln(1.0 + e));
-                        slope += of_cell;
-                        curvature += weight;
-                        sum.places[cell.place] += of_cell;
-                        sum.weights.push(weight);
-                    }
-                    for (cell, weight) in self.cells(item).iter().zip(&sum.weights[first..]) {
-                        sum.diagonal[cell.place] += weight - weight * weight / curvature;
-                    }
-                    mean[0] += self.of_items * slope / curvature - pull;
-                    mean[1] += self.of_items - self.of_items * self.of_items / curvature;
-                    sum.items.push([slope, curvature]);
+    /// The penalised log-likelihood.
+    fn value(&self, at: &Point) -> f64 {
+        let of_query = |query: usize| {
+            let away = self.mean - at.queries[query];
+            let mut value = -0.5 * self.of_queries * away * away;
+            for item in self.queries[query].clone() {
+                let distance = at.queries[query] - at.items[item];
+                value -= 0.5 * self.of_items * distance * distance;
+                for (place, (clicks, impressions)) in self.cells(item, &self.cells) {
+                    let x = at.items[item] + at.places[place];
+                    value += clicks * x - impressions * (x.max(0.0) + ln(1.0 + exp(-x.abs())));
                 }
-                sum.queries.push(mean);
+            }
+            value
+        };
+        let squares = at.places.iter().map(|beta| beta * beta).sum::<f64>();
+        sum_in_order(self.queries.len(), of_query) - 0.5 * PRECISION_OF_PLACES * squares
+    }
+
+    /// The derivatives of the log-likelihood.
+    fn derivatives(&self, at: &Point) -> Derivatives {
+        let of_task = |queries: Range<usize>| {
+            let items = self.queries[queries.start].start..self.queries[queries.end - 1].end;
+            let n_cells = self.items[items.clone()].iter().map(|item| item.1.len()).sum();
+            let (weights, of_items) = (Vec::with_capacity(n_cells), Vec::with_capacity(items.len()));
+            let mut sum = Derivatives { weights, items: of_items, places: vec![0.0; self.n_places] };
+            for item in items {
+                let (mut slope, mut curvature) = (0.0, 0.0);
+                for (place, (clicks, impressions)) in self.cells(item, &self.cells) {
+                    let p = probability(at.items[item] + at.places[place]);
+                    let (of_cell, weight) = (clicks - impressions * p, impressions * p * (1.0 - p));
+                    slope += of_cell;
+                    curvature += weight;
+                    sum.places[place] += of_cell;
+                    sum.weights.push(weight);
+                }
+                sum.items.push([slope, curvature]);
             }
             sum
         };
-        let mut all = of_task(0..0);
+        let mut all =
+            Derivatives { weights: Vec::new(), items: Vec::new(), places: vec![0.0; self.n_places] };
         for part in in_order(self.tasks(), of_task) {
-            all.value += part.value;
             all.weights.extend(part.weights);
             all.items.extend(part.items);
-            all.queries.extend(part.queries);
             all.places.iter_mut().zip(part.places).for_each(|(sum, of)| *sum += of);
-            all.diagonal.iter_mut().zip(part.diagonal).for_each(|(sum, of)| *sum += of);
         }
-        for ((&beta, slope), diagonal) in at.places.iter().zip(&mut all.places).zip(&mut all.diagonal) {
-            all.value -= 0.5 * PRECISION_OF_PLACES * beta * beta;
-            *slope -= PRECISION_OF_PLACES * beta;
-            *diagonal += PRECISION_OF_PLACES;
+        all
+    }
+
+    /// With the priors.
+    fn slopes(&self, at: &Point, of_clicks: Derivatives) -> Slopes {
+        let prior = |beta: &f64, slope: &f64| slope - PRECISION_OF_PLACES * beta;
+        let places = at.places.iter().zip(&of_clicks.places).map(|(beta, slope)| prior(beta, slope));
+        let (places, diagonal) = (places.collect(), vec![PRECISION_OF_PLACES; self.n_places]);
+        let (items, queries) = (Vec::with_capacity(self.items.len()), Vec::with_capacity(self.queries.len()));
+        let mut all = Slopes { of_clicks, items, queries, places, diagonal };
+        for (&query, of_query) in at.queries.iter().zip(&self.queries) {
+            let mut mean = [self.of_queries * (self.mean - query), self.of_queries];
+            for item in of_query.clone() {
+                let pull = self.of_items * (query - at.items[item]);
+                let [slope, curvature] = all.of_clicks.items[item];
+                let (slope, curvature) = (slope + pull, curvature + self.of_items);
+                for (place, weight) in self.cells(item, &all.of_clicks.weights) {
+                    all.diagonal[place] += weight - weight * weight / curvature;
+                }
+                mean[0] += self.of_items * slope / curvature - pull;
+                mean[1] += self.of_items - self.of_items * self.of_items / curvature;
+                all.items.push([slope, curvature]);
+            }
+            all.queries.push(mean);
+            for item in of_query.clone() {
+                let [slope, curvature] = all.items[item];
+                let step = (slope + self.of_items * mean[0] / mean[1]) / curvature;
+                for (place, weight) in self.cells(item, &all.of_clicks.weights) {
+                    all.places[place] -= weight * step;
+                }
+            }
         }
+        // The first place has no parameter.
+        all.places[0] = 0.0;
         all
     }
 
@@ -301,12 +330,11 @@ impl Regression {
         let of_task = |queries: Range<usize>| {
             let mut sum = Point { items: Vec::new(), queries: Vec::new(), places: vec![0.0; places.len()] };
             for query in queries {
-                let weighted =
-                    |item: usize| self.cells(item).iter().zip(&slopes.weights[self.items[item].1.clone()]);
+                let weighted = |item: usize| self.cells(item, &slopes.of_clicks.weights);
                 let first = sum.items.len();
                 let mut of_items = 0.0;
                 for item in self.queries[query].clone() {
-                    let moved: f64 = weighted(item).map(|(cell, weight)| weight * places[cell.place]).sum();
+                    let moved: f64 = weighted(item).map(|(place, weight)| weight * places[place]).sum();
                     of_items += self.of_items * moved / slopes.items[item][1];
                     sum.items.push(moved);
                 }
@@ -315,8 +343,8 @@ impl Regression {
                 for (item, step) in self.queries[query].clone().zip(&mut sum.items[first..]) {
                     let [slope, curvature] = slopes.items[item];
                     *step = (own * slope - *step + self.of_items * of_mean) / curvature;
-                    for (cell, weight) in weighted(item) {
-                        sum.places[cell.place] += weight * (places[cell.place] + *step);
+                    for (place, weight) in weighted(item) {
+                        sum.places[place] += weight * (places[place] + *step);
                     }
                 }
                 sum.queries.push(of_mean);
@@ -341,9 +369,11 @@ impl Regression {
         let scaled =
             |rest: &[f64]| -> Vec<f64> { rest.iter().zip(&slopes.diagonal).map(|(of, d)| of / d).collect() };
         let mut step = vec![0.0; self.n_places];
-        let start = self.respond(slopes, &step, true);
-        let mut rest: Vec<f64> = slopes.places.iter().zip(start.places).map(|(of, less)| of - less).collect();
-        rest[0] = 0.0;
+        let mut rest = slopes.places.clone();
+        if let Some(information) = self.of_places(slopes) {
+            information.solve(&mut rest[1..]);
+            return Point { places: rest.clone(), ..self.respond(slopes, &rest, true) };
+        }
         let mut direction = scaled(&rest);
         let mut size = dot(&rest, &direction);
         let enough = RESIDUAL * size;
@@ -372,24 +402,23 @@ impl Regression {
             let (mut matrix, mut cross) = (vec![0.0; n * n], vec![0.0; n]);
             for query in queries {
                 for item in self.queries[query].clone() {
-                    let curvature = slopes.items[item][1];
-                    let weights = &slopes.weights[self.items[item].1.clone()];
-                    for (a, (cell, weight)) in self.cells(item).iter().zip(weights).enumerate() {
-                        cross[cell.place] += weight * self.of_items / curvature;
-                        matrix[cell.place * n + cell.place] += weight;
-                        for (other, of) in self.cells(item)[..=a].iter().zip(weights) {
-                            matrix[cell.place * n + other.place] -= weight * of / curvature;
+                    let inverse = 1.0 / slopes.items[item][1];
+                    let weighted = self.cells(item, &slopes.of_clicks.weights);
+                    for (a, (place, weight)) in weighted.clone().enumerate() {
+                        let row = &mut matrix[place * n..=place * n + place];
+                        row[place] += weight;
+                        cross[place] += weight * self.of_items * inverse;
+                        for (other, of) in weighted.clone().take(a + 1) {
+                            row[other] -= weight * of * inverse;
                         }
                     }
                 }
-                let touched = cross.iter_mut().enumerate().filter(|(_, of)| **of > 0.0);
-                let touched: Vec<(usize, f64)> =
-                    touched.map(|(place, of)| (place, std::mem::take(of))).collect();
-                for (a, &(place, of)) in touched.iter().enumerate() {
-                    for (other, of_other) in &touched[..=a] {
-                        matrix[place * n + other] -= of * of_other / slopes.queries[query][1];
-                    }
+                for place in (0..n).filter(|&place| cross[place] > 0.0) {
+                    let share = cross[place] / slopes.queries[query][1];
+                    let row = &mut matrix[place * n..=place * n + place];
+                    row.iter_mut().zip(&cross).for_each(|(sum, of)| *sum -= share * of);
                 }
+                cross.fill(0.0);
             }
             matrix
         };
@@ -404,27 +433,44 @@ impl Regression {
         Cholesky::new(n - 1, information)
     }
 
-    /// Newton's method; the derivatives are those at the end.
-    fn maximise(&self, at: &mut Point, tolerance: f64, trace: bool) -> (Slopes, Convergence) {
-        let mut here = self.slopes(at);
-        let mut convergence = Convergence::closed_form(here.value);
+    /// Newton's method; the derivatives are those at the end. The log-likelihood is only in a trace.
+    ///
+    /// A step that moves no log-odds by more than 1 climbs, and is not checked. After the share `t` of the step, the
+    /// curvature has grown at most by the factor `exp(t)`. It takes back at most `e - 2 < 1` of what the gradient promises.
+    fn maximise(
+        &self,
+        at: &mut Point,
+        of_clicks: Derivatives,
+        tolerance: f64,
+        trace: bool,
+    ) -> (Slopes, Convergence) {
+        let mut here = self.slopes(at, of_clicks);
+        let mut last_value = None;
+        let mut convergence = Convergence::closed_form(0.0);
         convergence.converged = false;
         while !convergence.converged && convergence.last.iterations < STEPS {
             let step = self.step(&here);
             let largest = step.all().map(f64::abs).fold(0.0, f64::max);
             let mut length = (LONGEST_STEP / largest).min(1.0);
-            loop {
-                let next = at.moved(&step, length);
-                let there = self.slopes(&next);
-                // Smaller differences are rounding errors.
-                if there.value >= here.value - 1e-13 * here.value.abs() || length < 1e-6 {
-                    (*at, here) = (next, there);
-                    break;
+            if largest <= 0.5 {
+                (*at, last_value) = (at.moved(&step, length), None);
+            } else {
+                let value = last_value.unwrap_or_else(|| self.value(at));
+                loop {
+                    let next = at.moved(&step, length);
+                    let of_next = self.value(&next);
+                    // Smaller differences are rounding errors.
+                    if of_next >= value - 1e-13 * value.abs() || length < 1e-6 {
+                        (*at, last_value) = (next, Some(of_next));
+                        break;
+                    }
+                    length /= 2.0;
                 }
-                length /= 2.0;
             }
+            here = self.slopes(at, self.derivatives(at));
             let iterations = convergence.last.iterations + 1;
-            convergence.last = Progress { iterations, log_likelihood: here.value, change: length * largest };
+            let log_likelihood = last_value.or_else(|| trace.then(|| self.value(at))).unwrap_or_default();
+            convergence.last = Progress { iterations, log_likelihood, change: length * largest };
             convergence.converged = convergence.last.change <= tolerance;
             if trace {
                 convergence.trace.push(convergence.last);
@@ -438,16 +484,16 @@ impl Regression {
         // The mean of a probability with normal log-odds is about that of smaller log-odds.
         let typical = |mean: f64, variance: f64| probability(mean / sqrt(1.0 + PI / 8.0 * variance));
         let of_item = 1.0 / self.of_items;
-        let information = self.of_places(slopes);
+        let information = if z > 0.0 { self.of_places(slopes) } else { None };
         let of_row = |item: usize| {
-            let (id, cells) = (self.items[item].0, self.cells(item));
+            let (id, cells) = self.items[item].clone();
             let p = probability(at.items[item]);
-            let (clicks, skips) = sums(cells);
+            let (clicks, impressions) = sums(&self.cells[cells]);
             let variance = information.as_ref().map(|information| {
                 let curvature = slopes.items[item][1];
                 let mut of_places = vec![0.0; n];
-                for (cell, weight) in cells.iter().zip(&slopes.weights[self.items[item].1.clone()]) {
-                    of_places[cell.place] += weight / curvature;
+                for (place, weight) in self.cells(item, &slopes.of_clicks.weights) {
+                    of_places[place] += weight / curvature;
                 }
                 1.0 / curvature + information.form(&mut of_places[1..])
             });
@@ -456,7 +502,7 @@ impl Regression {
                 attraction: Estimate::probability(p, variance.map(|of| of * (1.0 - p) * (1.0 - p)), z),
                 prior: None,
                 clicks: clicks.to_u64().unwrap_or(0),
-                impressions: (clicks + skips).to_u64().unwrap_or(0),
+                impressions: impressions.to_u64().unwrap_or(0),
             }
         };
         let of_query = |query: usize| QueryFit {
@@ -521,7 +567,7 @@ mod tests {
     /// Moves one parameter at a time by a step, which is halved once no move helps.
     fn climb(regression: &Regression, at: &mut Point) {
         let first_place = at.items.len() + at.queries.len();
-        let mut value = regression.slopes(at).value;
+        let mut value = regression.value(at);
         let mut step = 1.0;
         while step > 1e-6 {
             let mut helps = false;
@@ -530,7 +576,7 @@ mod tests {
                     let mut next = at.clone();
                     let mut all = next.items.iter_mut().chain(&mut next.queries).chain(&mut next.places);
                     *all.nth(of).unwrap() += move_by;
-                    let reached = regression.slopes(&next).value;
+                    let reached = regression.value(&next);
                     // Smaller differences are rounding errors.
                     if reached > value + 1e-12 {
                         (*at, value, helps) = (next, reached, true);
@@ -550,10 +596,11 @@ mod tests {
             [regression.of_items, regression.of_queries] = precisions;
             regression.mean = -0.5;
             let (mut newton, mut climbed) = (regression.start(), regression.start());
-            let (_, convergence) = regression.maximise(&mut newton, TOLERANCE, false);
+            let of_clicks = regression.derivatives(&newton);
+            let (_, convergence) = regression.maximise(&mut newton, of_clicks, TOLERANCE, true);
             climb(&regression, &mut climbed);
             assert!(convergence.converged && convergence.last.iterations < 12, "{convergence:?}");
-            assert!(convergence.last.log_likelihood >= regression.slopes(&climbed).value - 1e-10);
+            assert!(convergence.last.log_likelihood >= regression.value(&climbed) - 1e-10);
             for (ours, theirs) in newton.all().zip(climbed.all()) {
                 assert!((ours - theirs).abs() < 1e-4, "{ours}, expected {theirs}");
             }
