@@ -14,7 +14,7 @@ use self::source::Source;
 use crate::interrupt::{check_signals, watched};
 use crate::message::{did_you_mean, value_error};
 use click_logs::fit::{Model, Options, Scope};
-use click_logs::study::{ALL, Chosen, Settings, Step, StudyError, study};
+use click_logs::study::{ALL, ModelsToFit, Settings, Step, StudyError, study};
 use click_logs::{Error, ErrorKind, Fault, Filter, Format, Reader};
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
@@ -123,7 +123,7 @@ pub(crate) fn fit(
     if no_sessions.is_none() {
         reader = reader.keep_sessions();
     }
-    let chosen = Chosen::new(named, no_sessions.is_none()).map_err(|model| {
+    let chosen = ModelsToFit::new(named, no_sessions.is_none()).map_err(|model| {
         let why = no_sessions.unwrap_or_default();
         let name = model.name();
         value_error(format!(

@@ -1,4 +1,5 @@
-//! Fits click models to counts and sessions: estimates with intervals, identifiability, and comparison of models.
+//! Fits click models to counts and sessions: estimates with intervals, identifiability, and
+//! comparison of models.
 //!
 //! | model | a click at position `l` has probability | fitted from |
 //! |---|---|---|
@@ -12,21 +13,23 @@
 //! | [`Model::CtrLogistic`] | odds: `odds of the item * odds ratio[l, position of the last click above]`; a yardstick, which cannot be simulated | sessions |
 //! | [`Model::CtrGlobal`], [`Model::CtrRank`], [`Model::CtrDocument`] | the click-through rate of all, of the position, of (query, item) | counts |
 //!
-//! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015; Guo, Liu, Wang, *Efficient multiple-click
-//! models in web search*, WSDM 2009 (DCM); Dupret, Piwowarski, *A user browsing model to predict search engine click data*,
-//! SIGIR 2008 (UBM); Chapelle, Zhang, *A dynamic Bayesian network click model*, WWW 2009 (DBN, simplified DBN); Guo et al., *Click chain
-//! model in web search*, WWW 2009 (CCM). Deviations: every probability of an item has a Beta prior, whose strength is estimated from the
-//! log unless [`Options::prior_strength`] sets it; the exit after the last click is hidden unless [`Options::exit`] says otherwise.
+//! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015; Guo, Liu, Wang,
+//! *Efficient multiple-click models in web search*, WSDM 2009 (DCM); Dupret, Piwowarski, *A user
+//! browsing model to predict search engine click data*, SIGIR 2008 (UBM); Chapelle, Zhang, *A
+//! dynamic Bayesian network click model*, WWW 2009 (DBN, simplified DBN); Guo et al., *Click chain
+//! model in web search*, WWW 2009 (CCM). Deviations: every probability of an item has a Beta prior,
+//! whose strength is estimated from the log unless [`Options::prior_strength`] sets it; the exit
+//! after the last click is hidden unless [`Options::exit`] says otherwise.
 //!
 //! | here | meaning |
 //! |---|---|
 //! | `attraction` | one per item and query; relative to a first position that is always examined |
-//! | `positions` | of a query or of the site. PBM: examination, 1 at the first position; DCM: probability of leaving after a click; UBM: see [`Fit::browsing`] |
+//! | `positions` | of a query or of the site. PBM: examination, 1 at the first position; DCM: probability of leaving after a click; UBM: see [`Model::places`] |
 //! | `typical` | attraction of an unseen item of the query |
 //! | `lift` | ratio of the typical attraction at a position to that at the first: rankers put better items where they are seen |
 //!
-//! Numerics: results have the same bits on every machine, and do not depend on the order of the log. Complexity: see the modules of the
-//! estimators; every step is linear in the counts.
+//! Numerics: results have the same bits on every machine, and do not depend on the order of the
+//! log. Complexity: see the modules of the estimators; every step is linear in the counts.
 //!
 //! # Examples
 //!

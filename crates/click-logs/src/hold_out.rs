@@ -1,14 +1,15 @@
-//! The part of a log that is held out from fits: one session, or one impression, in `one_in`, each drawn independently.
+//! The part of a log that is held out from fits: one session, or one impression, in `one_in`, each
+//! drawn independently.
 //!
-//! Each draw has its own stream of random bits, keyed by the seed and by the object drawn: the place of a line or session in the log, or
-//! names and position of a cell. So draws depend neither on threads nor on the rest of the log.
+//! Each draw has its own stream of random bits, keyed by the seed and by the place of a line or
+//! session in the log, or by names and position of a cell. So draws depend neither on threads nor
+//! on the rest of the log.
 //!
-//! From the impressions of a line or cell a binomial number is held out, separately for clicks and skips. Each impression has a uniform
-//! number, read bit by bit until it differs from `1 / one_in`. Of the impressions whose numbers have not differed so far, the number with
-//! a 0 as next bit is a number of zeros among fair bits.
-//!
-//! Many bits are not read: their number of zeros is drawn by rejection from a hat with the inverse
-//! distribution function in closed form.
+//! From a line or cell a binomial number of clicks is held out, and one of skips. Each impression
+//! has a uniform number, read bit by bit until it differs from `1 / one_in`. Of the impressions
+//! that have not differed so far, those with a 0 as next bit are a number of zeros among fair bits.
+//! The number among many bits is drawn by rejection from a hat with the inverse distribution
+//! function in closed form.
 //!
 //! Reference: Steele, Lea, Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014
 //! (`SplitMix64`); Hörmann, *The generation of binomial random variates*, Journal of Statistical
@@ -85,7 +86,8 @@ impl Draws {
     fn binomial(&mut self, trials: u64) -> u64 {
         let mut below = 0;
         let mut equal = trials;
-        // The remainder of 1 / one_in after the digits read, in units of 1 / one_in at the last digit.
+        // The remainder of 1 / one_in after the digits read, in units of 1 / one_in at the last
+        // digit.
         let mut remainder = 1;
         while equal > 0 && remainder > 0 {
             let zeros = self.zeros(equal);
@@ -169,7 +171,8 @@ fn absorb(key: u64, bytes: &[u8]) -> u64 {
     })
 }
 
-/// Checks that reject correct draws with probability below 1e-6 each: sums of thousands of events, within six standard deviations.
+/// Checks that reject correct draws with probability below 1e-6 each: sums of thousands of events,
+/// within six standard deviations.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,7 +182,8 @@ mod tests {
     const SHARES: [u64; 4] = [2, 4, 10, 20];
     const LINES: [u64; 10] = [1, 7, 12, 18, 32, 33, 64, 75, 100, 257];
 
-    /// An earlier, wrong version of this library: a folded product, with the seed in one factor and the place in the other.
+    /// An earlier, wrong version of this library: a folded product, with the seed in one factor and
+    /// the place in the other.
     fn folded(one_in: u64, seed: u64, place: u64) -> bool {
         mix(place, seed ^ MIX_B).is_multiple_of(one_in)
     }
@@ -198,7 +202,8 @@ mod tests {
         f64::from(words.map(u64::count_ones).sum::<u32>())
     }
 
-    /// Deviations from independent draws, in standard deviations: of the number taken, and of the pairs taken `lag` lines apart.
+    /// Deviations from independent draws, in standard deviations: of the number taken, and of the
+    /// pairs taken `lag` lines apart.
     fn deviations(draws: &[u64], one_in: u64, lag: usize) -> [f64; 2] {
         let (n, p) = (N as f64, 1.0 / one_in as f64);
         let alone = (count(draws.iter().copied()) - n * p) / (n * p * (1.0 - p)).sqrt();
@@ -225,7 +230,8 @@ mod tests {
             for len in LINES {
                 let found = largest(takes, one_in, len);
                 assert!(found < 6.0, "one in {one_in}, lines of {len} bytes: {found}");
-                // The covariance of neighbours is a tenth: 12 standard deviations and more at one in 20.
+                // The covariance of neighbours is a tenth: 12 standard deviations and more at one
+                // in 20.
                 let found = largest(folded, one_in, len);
                 assert!(len == 1 || found > 6.0, "one in {one_in}, lines of {len} bytes: {found}");
             }
@@ -251,7 +257,8 @@ mod tests {
         }
     }
 
-    /// Deviation of the variance of the number held out of 100 impressions from the binomial variance, in standard deviations.
+    /// Deviation of the variance of the number held out of 100 impressions from the binomial
+    /// variance, in standard deviations.
     fn excess(one_in: u64, held_out: impl Fn(u64) -> u64) -> f64 {
         let (cells, p) = (20_000, 1.0 / one_in as f64);
         let squares: f64 = (0..cells).map(|cell| (held_out(cell) as f64 - 100.0 * p).powi(2)).sum();
@@ -324,7 +331,8 @@ mod tests {
         assert!(deviations(1.03) > 6.0, "{}", deviations(1.03));
     }
 
-    /// Every number from 0 to 5 is as frequent as the binomial distribution requires; odd shares and long lines are right on average.
+    /// Every number from 0 to 5 is as frequent as the binomial distribution requires; odd shares
+    /// and long lines are right on average.
     #[test]
     fn numbers_held_out_are_binomial() {
         let draws = 200_000;

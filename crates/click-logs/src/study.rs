@@ -1,7 +1,9 @@
-//! A study of a log: fits of models to the whole log, their comparison on a part that is held out, and the choice of users to simulate.
+//! A study of a log: fits of models to the whole log, their comparison on a part that is held out,
+//! and the choice of users to simulate.
 //!
-//! The log is read once, and a part is held out while it is read. The models are fitted to the whole log. On the part they are compared,
-//! fitted to the rest, together with simple [`BASELINES`]. Counts, one line for each cell, are split after they were read. The caller reads,
+//! The log is read once, and a part is held out while it is read. The models are fitted to the
+//! whole log. On the part they are compared, fitted to the rest, together with simple
+//! [`BASELINES`]. Counts, one line for each cell, are split after they were read. The caller reads,
 //! so that logs can be files or tables in memory.
 //!
 //! # Examples
@@ -42,33 +44,34 @@ use std::io::Write;
 pub const ALL: [Model; 7] =
     [Model::Pbm, Model::Cascade, Model::Dcm, Model::Ubm, Model::Sdbn, Model::Dbn, Model::Ccm];
 
-/// Models without users that are compared with every fitted model: the yardstick of models that need sessions, and simple ones.
+/// Models without users that are compared with every fitted model: the yardstick of models that
+/// need sessions, and simple ones.
 pub const BASELINES: [Model; 4] = [Model::CtrLogistic, Model::CtrDocument, Model::CtrRank, Model::CtrGlobal];
 
 /// The models to fit to a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ModelsToFit {
     /// At least one, each once, in the order in which they were named.
     pub models: Vec<Model>,
     /// Models of [`ALL`] that the log does not support.
     pub left_out: Vec<Model>,
 }
 
-impl Chosen {
-    /// The named models; `None` among the names is for [`ALL`]. `whole_sessions`: whether the log has whole sessions with their lists in
-    /// order.
+impl ModelsToFit {
+    /// The named models; `None` among the names is for [`ALL`]. `whole_sessions`: whether the log
+    /// has whole sessions with their lists in order.
     ///
     /// # Errors
     ///
     /// A named model that needs whole sessions, if the log has none.
     pub fn new(named: impl IntoIterator<Item = Option<Model>>, whole_sessions: bool) -> Result<Self, Model> {
-        let mut chosen = Self { models: Vec::new(), left_out: Vec::new() };
+        let mut to_fit = Self { models: Vec::new(), left_out: Vec::new() };
         for name in named {
             for model in name.map_or(ALL.to_vec(), |model| vec![model]) {
                 let supported = whole_sessions || !model.needs_sessions();
                 let list = match (supported, name) {
-                    (true, _) => &mut chosen.models,
-                    (false, None) => &mut chosen.left_out,
+                    (true, _) => &mut to_fit.models,
+                    (false, None) => &mut to_fit.left_out,
                     (false, Some(_)) => return Err(model),
                 };
                 if !list.contains(&model) {
@@ -76,7 +79,7 @@ impl Chosen {
                 }
             }
         }
-        Ok(chosen)
+        Ok(to_fit)
     }
 }
 
@@ -133,10 +136,12 @@ pub struct Study {
     pub fits: Vec<Fit>,
     /// `None` if nothing was held out, since the log is too short.
     pub comparison: Option<Comparison>,
-    /// The choice among the models whose users can be simulated; `None` without a comparison or such a model.
+    /// The choice among the models whose users can be simulated; `None` without a comparison or
+    /// such a model.
     pub users: Option<Choice>,
-    /// The number of queries without users of user browsing ([`Fit::queries_without_users`]); 0 if it is not fitted. The
-    /// search for the best list of such a query takes about a second, so it is made once.
+    /// The number of queries without users of user browsing ([`Fit::queries_without_users`]); 0 if
+    /// it is not fitted. The search for the best list of such a query takes about a second, so it
+    /// is made once.
     pub without_user_browsing: usize,
 }
 
@@ -201,8 +206,8 @@ struct Apart {
 }
 
 /// Studies a log. `read` is called once. For `(one_in, seed)` it reads the log with a part held out
-/// ([`Reader::hold_out`](crate::Reader::hold_out)), for `None` without. `before` is called before every step, and ends the study with an
-/// error.
+/// ([`Reader::hold_out`](crate::Reader::hold_out)), for `None` without. `before` is called before
+/// every step, and ends the study with an error.
 ///
 /// # Errors
 ///
@@ -271,8 +276,8 @@ impl WholeLog {
         Ok((whole, apart))
     }
 
-    /// What passes of the two parts. Sessions are held out whole, including items that do not pass the filter; then all models are fitted to
-    /// all items of the queries that pass.
+    /// What passes of the two parts. Sessions are held out whole, including items that do not pass
+    /// the filter; then all models are fitted to all items of the queries that pass.
     fn apart(&self, counts: &Counts, sessions: &Sessions, held_out: &HeldOut) -> Apart {
         if self.sessions.is_empty() {
             let passing = |counts: &Counts| passing(counts, &self.counts);
@@ -292,8 +297,9 @@ impl WholeLog {
 }
 
 impl Study {
-    /// Whether every query has [`users`](Fit::users) of a fit of this study. Click-through rates have none; user browsing has them if the search
-    /// for the best list of each query ends soon enough.
+    /// Whether every query has [`users`](Fit::users) of a fit of this study. Click-through rates
+    /// have none; user browsing has them if the search for the best list of each query ends soon
+    /// enough.
     pub fn has_users(&self, fit: &Fit) -> bool {
         match fit {
             Fit::Ubm { .. } => self.without_user_browsing == 0,
@@ -305,7 +311,8 @@ impl Study {
         }
     }
 
-    /// The fit whose users are simulated: of the chosen model; without a choice the first with users.
+    /// The fit whose users are simulated: of the chosen model; without a choice the first with
+    /// users.
     pub fn simulated(&self) -> Option<&Fit> {
         let mut with_users = self.fits.iter().filter(|fit| self.has_users(fit));
         match &self.users {

@@ -569,7 +569,6 @@ fn positions_with_few_comparisons_are_reported() {
     let few = |lists, noise| {
         let log = read(&sparse_log(8000 / lists, lists, noise, &mut rng(22)));
         let report = &identifiability(&log.counts, Scope::Site, 20)[0];
-        assert_eq!(report.to_string().contains("random order"), !report.few_comparisons.is_empty());
         report.few_comparisons.len()
     };
     assert_eq!([few(1, None), few(1, Some(0.1)), few(8, None), few(8, Some(0.3))], [9, 9, 0, 0]);
@@ -740,7 +739,6 @@ fn reports_list_what_a_log_does_not_identify() {
     );
     assert_eq!(report.few_clicks, [(1, 17), (2, 5)]);
     assert!(!report.is_identified());
-    assert!(report.to_string().starts_with("2 parts"), "{report}");
     // Another query connects them for the site.
     let joined = counts("p,e,2,3,10\np,e,3,1,10\nq,a,1,30,100\nq,a,2,10,100\nq,b,3,5,100\n");
     let report = &identifiability(&joined, Scope::Site, 1)[0];
@@ -765,7 +763,6 @@ fn skips_connect_in_one_direction() {
         let log = counts(log);
         let report = &identifiability(&log, Scope::Query, 1)[0];
         assert_eq!((report.components.len(), report.is_identified()), (1, identified));
-        assert_eq!(report.to_string().contains("one direction"), !identified);
         // The likelihood moves the item of the third position to the largest product that is a probability.
         let pbm = fit(Model::Pbm, &log, &Sessions::default(), &options).unwrap();
         let attraction =

@@ -7,7 +7,7 @@ use crate::usage::Usage;
 use anyhow::{Result, anyhow, bail};
 use click_logs::fit::{Model, Options};
 use click_logs::formats::{self, FormatRow, SessionsOf};
-use click_logs::study::{Chosen, Settings, Step, Study, StudyError, study};
+use click_logs::study::{ModelsToFit, Settings, Step, Study, StudyError, study};
 use click_logs::{ErrorKind, Fault, Format, Log, Reader};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,8 +40,8 @@ impl<'a> Source<'a> {
             Some(_) => None,
         };
         let named = arguments.model.iter().copied();
-        let chosen = Chosen::new(named, no_sessions.is_none());
-        let Chosen { models, left_out } = chosen.map_err(|model| {
+        let to_fit = ModelsToFit::new(named, no_sessions.is_none());
+        let ModelsToFit { models, left_out } = to_fit.map_err(|model| {
             let why = no_sessions.clone().unwrap_or_default();
             anyhow!(Usage(format!(
                 "--model {model}: it needs whole sessions with their lists in order, and {why}; or fit pbm"

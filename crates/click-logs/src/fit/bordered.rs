@@ -1,10 +1,12 @@
-//! Variances from an information matrix of blocks, which are coupled by a few shared parameters only.
+//! Variances from an information matrix of blocks, which are coupled by a few shared parameters
+//! only.
 //!
-//! With blocks `A` (one per query), borders `B` and the shared part `S`, the shared parameters have the covariance
-//! `V = (S - sum of B A^-1 B')^-1`, and the parameters of a block have `A^-1 + A^-1 B' V B A^-1`.
+//! With blocks `A` (one per query), borders `B` and the shared part `S`, the shared parameters have
+//! the covariance `V = (S - sum of B A^-1 B')^-1`, and the parameters of a block have `A^-1 + A^-1
+//! B' V B A^-1`.
 //!
-//! Reference: inversion of a partitioned matrix (Schur complement). Deviations: none. Numerics: [`super::linear`]. Complexity: O(n^3)
-//! for a block of `n` parameters.
+//! Reference: inversion of a partitioned matrix (Schur complement). Deviations: none. Numerics:
+//! [`super::linear`]. Complexity: O(n^3) for a block of `n` parameters.
 
 use super::in_order::{in_order, in_order_each, tasks_of};
 use super::linear::Cholesky;
@@ -14,7 +16,8 @@ use std::ops::Range;
 const SIZE_OF_A_TASK: usize = 1 << 16;
 const BLOCKS_OF_A_TASK: usize = 1 << 8;
 
-/// The information on the `n` parameters of a block, `n` by `n`, and its mixed derivatives with the shared ones, a row for each of these.
+/// The information on the `n` parameters of a block, `n` by `n`, and its mixed derivatives with the
+/// shared ones, a row for each of these.
 pub(super) struct Block {
     pub(super) n: usize,
     pub(super) matrix: Vec<f64>,
@@ -53,7 +56,8 @@ pub(super) struct Solved {
 }
 
 impl Solved {
-    /// Factorises a block, and appends what its elimination adds to the shared part. `None` if the block is singular.
+    /// Factorises a block, and appends what its elimination adds to the shared part. `None` if the
+    /// block is singular.
     pub(super) fn new(block: Block, n_shared: usize, shared: &mut SharedTerms) -> Option<Self> {
         let Block { n, matrix, border } = block;
         let factor = Cholesky::new(n, matrix)?;
@@ -76,16 +80,41 @@ impl Solved {
 /// An information matrix that grows block by block.
 pub(super) struct Bordered {
     n_shared: usize,
-    /// The information on the shared parameters, `n_shared` by `n_shared`; what is pushed is eliminated from it.
+    /// The information on the shared parameters, `n_shared` by `n_shared`; what is pushed is
+    /// eliminated from it.
     pub(super) shared: Vec<f64>,
     blocks: Vec<Option<Solved>>,
 }
 
-/// Variances of shared parameters, and of each block. Infinite without information; `None` for a block that is singular, and for all
-/// blocks if the shared parameters are singular.
+/// Variances of shared parameters, and of each block. Infinite without information; `None` for a
+/// block that is singular, and for all blocks if the shared parameters are singular.
 pub(super) struct Variances {
     pub(super) shared: Vec<f64>,
     pub(super) blocks: Vec<Option<Vec<f64>>>,
+}
+
+impl Variances {
+    /// Those of the parameters at a point: one for each row of each block, perhaps a second one for
+    /// each row, and the shared ones. Infinite at 0 and 1.
+    pub(super) fn by_parameter<'a>(
+        self,
+        at: &[f64],
+        rows: impl DoubleEndedIterator<Item = &'a Range<usize>> + Clone,
+    ) -> Vec<f64> {
+        let n_rows = rows.clone().next_back().map_or(0, |last| last.end);
+        let mut variances = vec![f64::INFINITY; at.len() - self.shared.len()];
+        for (rows, block) in rows.zip(self.blocks) {
+            let Some(block) = block else { continue };
+            let (first, second) = block.split_at(rows.len());
+            variances[rows.clone()].copy_from_slice(first);
+            let of_second = variances.iter_mut().skip(n_rows + rows.start);
+            of_second.zip(second).for_each(|(to, variance)| *to = *variance);
+        }
+        variances.extend(self.shared);
+        let edges = variances.iter_mut().zip(at).filter(|(_, p)| !(**p > 0.0 && **p < 1.0));
+        edges.for_each(|(variance, _)| *variance = f64::INFINITY);
+        variances
+    }
 }
 
 impl Bordered {
@@ -93,8 +122,8 @@ impl Bordered {
         Self { n_shared, shared: vec![0.0; n_shared * n_shared], blocks: Vec::new() }
     }
 
-    /// Adds blocks that are made on all cores from the elements, of which `size_of` tells how long it takes. `None` is a block that was not
-    /// computed, or is singular.
+    /// Adds blocks that are made on all cores from the elements, of which `size_of` tells how long
+    /// it takes. `None` is a block that was not computed, or is singular.
     pub(super) fn push_all<T: Sync>(
         &mut self,
         of: &[T],

@@ -1,22 +1,27 @@
-//! Users who scan from the top and may stop after any position: dynamic Bayesian network (DBN) and click chain model (CCM).
+//! Users who scan from the top and may stop after any position: dynamic Bayesian network (DBN) and
+//! click chain model (CCM).
 //!
-//! An examined position that shows item `u` is clicked with probability `a_u`. The next position is then examined with a probability that
-//! depends on whether there was a click:
+//! An examined position that shows item `u` is clicked with probability `a_u`. The next position is
+//! then examined with a probability that depends on whether there was a click:
 //!
 //! | | after no click | after a click |
 //! |---|---|---|
 //! | DBN | `c` | `c (1 - s_u)`: the user leaves if satisfied |
 //! | CCM | `c_1` | `c_2 (1 - a_u) + c_3 a_u` |
 //!
-//! Everything down to the last click was examined. Whether the user went on below it, or below the first position without a click, is
-//! hidden ([`tails`]). In the EM step of the DBN it is hidden, too, whether the last click satisfied; for attraction in that of the CCM, which of the two
-//! probabilities held after a click: the second one with the item's attraction as its probability.
+//! Everything down to the last click was examined. The number of positions examined below it, or
+//! below the first position without a click, is hidden ([`tails`]). The EM step also treats as
+//! hidden, in the DBN, whether the last click satisfied; in the CCM, for attraction, which of the
+//! two probabilities held after a click: the second one with the item's attraction as its
+//! probability.
 //!
-//! Reference: Chapelle, Zhang, *A dynamic Bayesian network click model for web search ranking*, WWW 2009, section 4 and appendix (DBN);
-//! Guo, Liu, Kannan, Minka, Taylor, Wang, Faloutsos, *Click chain model in web search*, WWW 2009; both after Chuklin, Markov, de Rijke,
-//! *Click models for web search*, 2015, sections 3.6 and 3.8. Deviations: maximum likelihood with priors for both, where the papers have
-//! a fixed `c` (DBN) and a posterior (CCM). The prior mean of attraction is the query's at the positions where the item was shown
-//! ([`super::credibility`]), that of satisfaction is the site's. That of continuation is 1/2 or, if queries have their own, the site's.
+//! Reference: Chapelle, Zhang, *A dynamic Bayesian network click model for web search ranking*, WWW
+//! 2009, section 4 and appendix (DBN); Guo, Liu, Kannan, Minka, Taylor, Wang, Faloutsos, *Click
+//! chain model in web search*, WWW 2009; both after Chuklin, Markov, de Rijke, *Click models for
+//! web search*, 2015, sections 3.6 and 3.8. Deviations: maximum likelihood with priors, where the
+//! papers have a fixed `c` (DBN) and a posterior (CCM). The prior mean of attraction is the query's
+//! at the positions where the item was shown ([`super::credibility`]), that of satisfaction is the
+//! site's. That of continuation is 1/2 or, if queries have their own, the site's.
 //!
 //! | here | meaning |
 //! |---|---|
@@ -24,12 +29,12 @@
 //! | `satisfaction` | `s` (DBN), one per item and query |
 //! | `continuation` | `c` (DBN), or `c_1, c_2, c_3` (CCM), for the site or by query |
 //!
-//! Numerics: a click at the end of its list has no information about going on. The observed
+//! Numerics: a click at the end of its list has no information about continuation. The observed
 //! information is exact. It couples the items of a query, and is bordered by continuation; it is
 //! not computed for more than 800 items of a query. The interval of continuation in the DBN also
-//! holds that of a fit whose satisfaction may be negative. Without priors, a parameter without data
-//! keeps its starting value, without an interval. Complexity: an EM step is linear in the different
-//! lists; errors take O(items^3) per query, and O(length^3) per list.
+//! contains that of a fit whose satisfaction may be negative. Without priors, a parameter without
+//! data keeps its starting value, without an interval. Complexity: an EM step is linear in the
+//! different lists; errors take O(items^3) per query, and O(length^3) per list.
 
 mod information;
 mod problem;
@@ -50,10 +55,12 @@ use tails::{Tails, examined_below};
 
 /// Positions of the longest list.
 const LONGEST: usize = ListShape::MAX_POSITIONS;
-/// Prior of the site's continuation: its mean, and its pseudo-counts at most. More would move probabilities near 0 or 1.
+/// Prior of the site's continuation: its mean, and its pseudo-counts at most. More would move
+/// probabilities near 0 or 1.
 const CONTINUATION_MEAN: f64 = 0.5;
 const CONTINUATION_STRENGTH: f64 = 1.0;
-/// Smallest prior mean, and its smallest distance from 1: a prior at the edge has its maximum there.
+/// Smallest prior mean, and its smallest distance from 1: a prior at the edge has its maximum
+/// there.
 const SMALLEST_MEAN: f64 = 0.1;
 
 struct Fitting<'a> {
@@ -61,7 +68,8 @@ struct Fitting<'a> {
     scanned: Scanned<'a>,
 }
 
-/// Number of parameters of satisfaction, and prior means. Continuation without a mean has the prior of the site.
+/// Number of parameters of satisfaction, and prior means. Continuation without a mean has the prior
+/// of the site.
 #[derive(Debug, Clone)]
 struct Prior {
     n_satisfactions: usize,
@@ -111,7 +119,8 @@ impl<'a> Fitting<'a> {
         Self { kind, scanned: Scanned::new(sessions, options, Certain::LastClickOrTop) }
     }
 
-    /// Finds the prior of attraction in alternation with the other parameters, with one satisfaction for all items. Returns parameters.
+    /// Finds the prior of attraction in alternation with the other parameters, with one
+    /// satisfaction for all items. Returns parameters.
     fn with_prior_of_items(&mut self) -> Vec<f64> {
         let options = self.scanned.options;
         let prior = Prior { n_satisfactions: usize::from(self.kind == Kind::Dbn), ..Prior::default() };

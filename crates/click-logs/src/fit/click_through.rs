@@ -2,8 +2,9 @@
 //!
 //! The rate of all impressions, of a position, or of an item of a query.
 //!
-//! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 3. Deviations: a rate has a Beta prior with the
-//! strength of all priors. Its mean is the overall rate; for items it is the rate of the query. The overall rate is
+//! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 3.
+//! Deviations: a rate has a Beta prior with the strength of all priors. Its mean is the overall
+//! rate; for items it is the rate of the query. The overall rate is
 //! `(clicks + 1/2) / (impressions + 1)`.
 //!
 //! | here | meaning |

@@ -1,12 +1,14 @@
 //! Scores of models on held-out sessions or impressions.
 //!
-//! Let `p` be the probability that a model gives to the observed outcome of an impression (a click or none), given the clicks above it.
-//! The *log-likelihood* is the mean of `ln p` over impressions. *Perplexity* at a rank is `exp(-mean ln p)` over the impressions at this
-//! rank, with `p` given the list alone. *Conditional perplexity* is the same with `p` given the clicks above. A perfect prediction has
-//! perplexity 1, a coin toss 2. The perplexity of all ranks is the unweighted mean over ranks.
+//! Let `p` be the probability that a model gives to the observed outcome of an impression (a click
+//! or none), given the clicks above it. The *log-likelihood* is the mean of `ln p` over
+//! impressions. *Perplexity* at a rank is `exp(-mean ln p)` over the impressions at this rank, with
+//! `p` given the list alone. *Conditional perplexity* is the same with `p` given the clicks above.
+//! A perfect prediction has perplexity 1, a coin toss 2. The perplexity of all ranks is the
+//! unweighted mean over ranks.
 //!
-//! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 5. Deviations: the log-likelihood is
-//! for each impression, where the book has it for each session.
+//! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 5.
+//! Deviations: the log-likelihood is for each impression, where the book has it for each session.
 //!
 //! | here | meaning |
 //! |---|---|
@@ -58,12 +60,12 @@ impl Sums {
         if self.0.len() <= position {
             self.0.resize(position + 1, Rank::default());
         }
-        let of = |p: f64| times as f64 * ln(if clicked { p } else { 1.0 - p });
+        let log_probability = |p: f64| times as f64 * ln(if clicked { p } else { 1.0 - p });
         let rank = &mut self.0[position];
         rank.impressions += times;
-        let log_likelihood = of(conditional);
+        let log_likelihood = log_probability(conditional);
         rank.conditional += log_likelihood;
-        rank.marginal += of(marginal);
+        rank.marginal += log_probability(marginal);
         log_likelihood
     }
 
@@ -97,13 +99,14 @@ impl Sums {
 ///
 /// # Errors
 ///
-/// [`FitError::NothingHeldOut`]; [`FitError::NoSessions`] if the model needs sessions and there are none.
+/// [`FitError::NothingHeldOut`]; [`FitError::NoSessions`] if the model needs sessions and there are
+/// none.
 pub fn compare(fit: &Fit, held_out: &HeldOut) -> Result<Score, FitError> {
     Ok(scored(fit, held_out)?.0)
 }
 
-/// The score, and the log-likelihood of every cluster in the order of [`clusters`], given the clicks above: of one session of the
-/// cluster, or of a whole cell.
+/// The score, and the log-likelihood of every cluster in the order of [`clusters`], given the
+/// clicks above: of one session of the cluster, or of a whole cell.
 pub(super) fn scored(fit: &Fit, held_out: &HeldOut) -> Result<(Score, Vec<f64>), FitError> {
     let mut sums = Sums::default();
     let mut by_cluster = Vec::new();
@@ -123,11 +126,11 @@ pub(super) fn scored(fit: &Fit, held_out: &HeldOut) -> Result<(Score, Vec<f64>),
             for list in query.lists() {
                 for pattern in list.patterns() {
                     fit.predict(query.id(), list.items(), pattern.clicks, &mut prediction);
-                    let at = |position: usize| {
+                    let add = |position: usize| {
                         let p = [prediction.conditional[position], prediction.marginal[position]];
                         sums.add(position, pattern.clicks.get(position), pattern.sessions, p)
                     };
-                    let of_all: f64 = (0..list.items().len()).map(at).sum();
+                    let of_all: f64 = (0..list.items().len()).map(add).sum();
                     by_cluster.push(of_all / pattern.sessions as f64);
                 }
             }
@@ -136,7 +139,8 @@ pub(super) fn scored(fit: &Fit, held_out: &HeldOut) -> Result<(Score, Vec<f64>),
     Ok((sums.score(fit.model())?, by_cluster))
 }
 
-/// The clusters of the held-out data: the impressions of a session, or of a cell if there are no sessions.
+/// The clusters of the held-out data: the impressions of a session, or of a cell if there are no
+/// sessions.
 pub(super) fn clusters(held_out: &HeldOut) -> Vec<Cluster> {
     if held_out.sessions.is_empty() {
         let cells = held_out.counts.queries().flat_map(|query| query.cells());

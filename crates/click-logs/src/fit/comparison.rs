@@ -1,12 +1,13 @@
-//! Comparison of models: the best one, the models that predict as well within the error, and the choice among them.
+//! Comparison of models: the best one, the models that predict as well within the error, and the
+//! choice among them.
 //!
 //! Two models are *told apart* if their log-likelihoods differ by more than two standard errors of the difference
 //! ([`Difference::is_told_apart`]). The choice is the simplest of the models that are not told apart from the best one, in the order of
 //! `SIMPLEST_FIRST`. So the choice does not depend on a margin that another hold-out seed would reverse.
 //!
-//! Reference: the one-standard-error rule of Breiman, Friedman, Olshen, Stone, *Classification and Regression Trees*, 1984, section 3.4.3.
-//! Deviations: two standard errors, of the paired difference. Complexity: that of the predictions, and O(clusters) for each pair of
-//! models.
+//! Reference: the one-standard-error rule of Breiman, Friedman, Olshen, Stone, *Classification and
+//! Regression Trees*, 1984, section 3.4.3. Deviations: two standard errors, of the paired
+//! difference. Complexity: that of the predictions, and O(clusters) for each pair of models.
 
 use super::compare::{Score, clusters, scored};
 use super::difference::Difference;
@@ -59,7 +60,8 @@ impl Comparison {
     ///
     /// # Errors
     ///
-    /// Errors of the fits; [`FitError::NothingHeldOut`]; [`FitError::NoSessions`] if a model needs sessions and there are none.
+    /// Errors of the fits; [`FitError::NothingHeldOut`]; [`FitError::NoSessions`] if a model needs
+    /// sessions and there are none.
     pub fn new(
         held_out: &HeldOut,
         fits: impl IntoIterator<Item = Result<Fit, FitError>>,
@@ -84,7 +86,8 @@ impl Comparison {
         &self.scores
     }
 
-    /// How much better the model at index `a` of [`scores`](Self::scores) predicted than the model at index `b`.
+    /// How much better the model at index `a` of [`scores`](Self::scores) predicted than the model
+    /// at index `b`.
     ///
     /// # Panics
     ///
@@ -93,7 +96,8 @@ impl Comparison {
         self.differences[first][second]
     }
 
-    /// Whether standard errors are clustered by session; otherwise by cell, a (query, item, position).
+    /// Whether standard errors are clustered by session; otherwise by cell, a (query, item,
+    /// position).
     pub fn is_by_session(&self) -> bool {
         self.by_session
     }

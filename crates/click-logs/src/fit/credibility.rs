@@ -1,33 +1,38 @@
-//! Estimates examination, and how attraction depends on rank, with the attraction of single items integrated out.
+//! Estimates examination, and how attraction depends on rank, with the attraction of single items
+//! integrated out.
 //!
-//! Clicks on item `i` at column `l` have mean `n a g`: `n` impressions, `a` attraction, `g` examination. Attraction is a random variable
-//! with mean `mu` and variance `mu^2 / r`. With a Gamma distribution of `a` and Poisson clicks the log-likelihood is
+//! Clicks on item `i` at column `l` have mean `n a g`: `n` impressions, `a` attraction, `g`
+//! examination. Attraction is random with mean `mu` and variance `mu^2 / r`. For a Gamma
+//! distribution of `a` and Poisson clicks, the log-likelihood is
 //!
 //! ```text
 //! sum of c ln g + C ln mu - (C + r) ln(r + mu sum of n g),          C the clicks of the item,
 //! ```
 //!
-//! concave in `ln g` and `ln mu`. Its derivative by `ln g` is `sum of c - n g a'`, where `a'` is the credibility estimate of attraction: a
-//! weighted mean of the item's own click-through rate and of `mu`. The mean of the derivative is 0 under any distribution of clicks and
-//! attraction with these means. That is not so for the joint maximum over attraction and examination: every item adds a parameter, and a
-//! sparse log has as many parameters as clicks.
+//! concave in `ln g` and `ln mu`. Its derivative by `ln g` is `sum of c - n g a'`, with the
+//! credibility estimate `a'` of attraction, a weighted mean of the item's click-through rate and of
+//! `mu`. The mean of the derivative is 0 for any distribution of clicks and attraction with these
+//! means. The joint maximum over attraction and examination lacks this property: a sparse log has
+//! as many items as clicks, and each item is a parameter.
 //!
-//! Rankers put better items where they are seen. So the mean is `mu = m lift`: `m` is the mean of the query, and `ln lift` is the mean of
-//! `d` over the positions where the item was shown, with a mean of 0 over all impressions. Items
-//! shown at several positions then determine examination, and all other items determine `d`. `d`
-//! is a random walk over the logarithm of rank, and its variance maximises the probability of the
-//! clicks. In random lists the variance is almost 0, and all items contribute to the estimate of
-//! examination. If few items were shown at several positions, clicks hardly determine `d`; random
-//! order then has prior odds of ten.
+//! Rankers put better items where they are seen. So `mu = m lift`, with the mean `m` of the query.
+//! `ln lift` is the mean of `d` over the positions where the item was shown, and 0 on average.
+//! Items shown at several positions then determine examination, and all other items determine `d`.
+//! `d` is a random walk over the logarithm of rank, and its variance maximises the probability of
+//! the clicks. In random lists the variance is almost 0, and all items contribute to examination.
+//! If few items were shown at several positions, clicks hardly determine `d`; random order then has
+//! prior odds of ten.
 //!
-//! If lists are in order of quality with much noise, mean positions differ little from item to
-//! item, and `d` is steep. For an item that is always first, `mu` would then exceed 1. So no mean
-//! of a query is bounded, only that of an item, and an unseen item is like the items shown at its
-//! position ([`ItemPrior::lift`]), not like an item that is always there.
+//! In lists in order of quality with much noise, mean positions differ little from item to item,
+//! and `d` is steep: for an item that is always first, `mu` could exceed 1. So the mean of a query
+//! is not bounded, but that of an item is, and an unseen item is like the items shown at its
+//! position ([`ItemPrior::lift`]).
 //!
-//! Reference: Ohlsson, *Combining generalized linear models and credibility models in practice*, Scandinavian Actuarial Journal 2008
-//! (a multiplicative model with credibility); Bühlmann, Straub 1970 (credibility); Mundlak, *On the pooling of time series and cross
-//! section data*, Econometrica 1978 (means of random effects that depend on the covariates). Deviations: the random walk.
+//! Reference: Ohlsson, *Combining generalized linear models and credibility models in practice*,
+//! Scandinavian Actuarial Journal 2008 (a multiplicative model with credibility); Bühlmann, Straub
+//! 1970 (credibility); Mundlak, *On the pooling of time series and cross section data*,
+//! Econometrica 1978 (means of random effects that depend on the covariates). Deviations: the
+//! random walk.
 //!
 //! | here | meaning |
 //! |---|---|
@@ -37,17 +42,18 @@
 //! | `shape` | `r = strength mean`, for a Beta variable seen from far away from 1 |
 //! | `share` | `mu exposure / (r + mu exposure)`, the weight of the item's own clicks |
 //!
-//! Errors: a sandwich estimate. Its clicks have binomial variance, its attraction the variance of a Beta variable. Means of queries are
-//! eliminated, the variance of the walk is not. If random order is chosen where clicks determine the lifts, the variance is the mean of
-//! two: that of this estimate, and that of the estimate for ranked lists plus the squared difference of the two. If items are compared with
-//! themselves only, the mean of the gradient is 0 for any attraction, and the prior has no part in it. The variance of the gradient is then
-//! that of the clicks given attraction, `n g a (1 - g a)` in a cell, with unbiased estimates of `a` and of `a^2`. Moments of the posterior
-//! would be wrong here: with almost no prior, an item with one click in two impressions has a mean square like an item with two clicks, so
-//! the variance of clicks would be almost 0.
+//! Errors: a sandwich estimate, with binomial clicks and Beta attraction. Means of queries are
+//! eliminated, the variance of the walk is not. If random order is chosen where clicks determine
+//! the lifts, the variance is the mean of two: that of this estimate, and that of the estimate for
+//! ranked lists plus the squared difference of the two. If items are compared with themselves only,
+//! the mean of the gradient is 0 for any attraction, so its variance is that of the clicks given
+//! attraction, `n g a (1 - g a)` in a cell, with unbiased estimates of `a` and `a^2`. Moments of
+//! the posterior would be wrong: with almost no prior, an item with one click in two impressions
+//! has a mean square like an item with two clicks, so the variance of clicks would be almost 0.
 //!
-//! Numerics: Newton's method on a concave function, with steps halved if the function falls. Complexity: a step costs O(cells of the item
-//! squared) for every item and O((columns + positions)^3) for all. With more than [`MANY_COLUMNS`] columns the module uses EM steps and
-//! no lift.
+//! Numerics: Newton's method on a concave function, with steps halved if the function falls.
+//! Complexity: a step costs O(cells of the item squared) for every item and
+//! O((columns + positions)^3) for all. More than [`MANY_COLUMNS`] columns get EM steps and no lift.
 
 mod maximum;
 mod sums;
@@ -57,20 +63,21 @@ use super::squarem::Convergence;
 use crate::names::Id;
 use confidence::math::ln;
 use libm::exp;
-use maximum::{TOLERANCE, VARIANCES};
+use maximum::VARIANCES;
 use std::borrow::Cow;
 
 /// EM is used for more columns: Newton's method costs the cube of their number.
 pub(super) const MANY_COLUMNS: usize = 256;
-/// Clicks of a prior that draws the examination of a column to that of all columns, so that it is positive without clicks.
+/// Clicks of a prior that draws the examination of a column to that of all columns, so that it is
+/// positive without clicks.
 const PSEUDO_CLICKS: f64 = 0.5;
-/// Largest number of alternations between examination and the prior of attraction, and the change at which they stop.
+/// Largest number of alternations between examination and the prior of attraction, and the change
+/// at which they stop.
 const TURNS: usize = 20;
 /// Number of alternations for lifts when examination is known.
 const TURNS_OF_LIFTS: usize = 3;
 const TOLERANCE_OF_TURNS: f64 = 1e-6;
-/// After a smaller change, strength and weight of the prior are only checked at the end, and a Newton step of this size
-/// ends a turn: the next turn mends its error.
+/// After a smaller change, strength and weight of the prior are only checked at the end.
 const NEAR: f64 = 0.01;
 /// Smaller examination is replaced by this, so that it has a logarithm.
 const SMALLEST_EXAMINATION: f64 = 1e-6;
@@ -199,13 +206,14 @@ impl<S: Source> Credibility<'_, S> {
         (all.0 + 0.5) / (all.1 + 1.0)
     }
 
-    /// Exposure of an item in the prior of a column: [`PSEUDO_CLICKS`] at the mean examination of all columns.
+    /// Exposure of an item in the prior of a column: [`PSEUDO_CLICKS`] at the mean examination of
+    /// all columns.
     fn pseudo_exposure(&self, found: &PositionEffects, mean: f64) -> f64 {
         PSEUDO_CLICKS * exp(found.scale) * mean / self.rate()
     }
 
-    /// Estimates examination and lifts together with the prior of attraction, in alternation, starting
-    /// from earlier ones.
+    /// Estimates examination and lifts together with the prior of attraction, in alternation,
+    /// starting from earlier ones.
     pub(super) fn fit(
         &self,
         strength: Option<f64>,
@@ -215,7 +223,7 @@ impl<S: Source> Credibility<'_, S> {
         let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
         let (mut found, before) = before.map_or_else(|| (self.start(), None), |of| (of.0, Some(of.1)));
         let mut item_prior = ItemPrior::new(&self.seen(&found, stride), strength, before.as_ref());
-        let mut convergence = self.maximise(&mut found, &item_prior, TOLERANCE, trace);
+        let mut convergence = self.maximise(&mut found, &item_prior, trace);
         let mut is_near = false;
         for _ in 1..TURNS {
             let before = found.clone();
@@ -225,22 +233,21 @@ impl<S: Source> Credibility<'_, S> {
             } else {
                 ItemPrior::new(&seen, strength, Some(&item_prior))
             };
-            let enough = if is_near { NEAR } else { TOLERANCE };
-            let next = self.maximise(&mut found, &item_prior, enough, trace);
+            let next = self.maximise(&mut found, &item_prior, trace);
             convergence = convergence.then(next);
             let change = found.change(&before);
             let ends = change <= TOLERANCE_OF_TURNS;
             if ends && (!is_near || item_prior.is_most_probable(&self.seen(&found, stride), strength)) {
                 break;
             }
-            is_near = change <= NEAR && !ends;
+            is_near = !self.examines && change <= NEAR && !ends;
         }
         if let Some(within) = self.within(&found) {
-            convergence = convergence.then(within.maximise(&mut found, &item_prior, TOLERANCE, trace));
+            convergence = convergence.then(within.maximise(&mut found, &item_prior, trace));
             let lifts = Self { examines: false, ..*self };
             for _ in 0..TURNS_OF_LIFTS {
                 item_prior = ItemPrior::new(&self.seen(&found, stride), strength, Some(&item_prior));
-                lifts.maximise(&mut found, &item_prior, TOLERANCE, false);
+                lifts.maximise(&mut found, &item_prior, false);
             }
         }
         let by_position = self.attraction_by_position(&found, &item_prior);
@@ -279,8 +286,8 @@ impl<S: Source> Credibility<'_, S> {
         sums.into_iter().map(mean).collect()
     }
 
-    /// The problem for ranked lists, which estimates examination by comparing items with themselves. Means by position do not contain
-    /// everything that a ranker knows.
+    /// The problem for ranked lists, which estimates examination by comparing items with
+    /// themselves. Means by position do not contain everything that a ranker knows.
     fn within(&self, found: &PositionEffects) -> Option<Self> {
         (self.examines && self.has_lift() && found.variance > VARIANCES[0]).then(|| self.of_ranked_lists())
     }
@@ -316,7 +323,8 @@ impl<S: Source> Credibility<'_, S> {
         seen
     }
 
-    /// Index of a position's parameter. The scale is fixed by examination, or otherwise by the lift of the first position.
+    /// Index of a position's parameter. The scale is fixed by examination, or otherwise by the lift
+    /// of the first position.
     fn position(&self, position: usize) -> Option<usize> {
         match (self.has_lift(), self.examines) {
             (false, _) => None,
@@ -340,10 +348,12 @@ impl<S: Source> Credibility<'_, S> {
     }
 }
 
-/// The posterior mean of an item's attraction with known examination, and the variance of the logarithm at the posterior mode of the
-/// log-odds. `cells` are skips and examination; clicks and skips of the prior are included, with examination 1. The mode would be too
-/// low: examination below 1 makes the posterior skew. Numerics: the next term of Laplace's approximation, which vanishes for a Beta
-/// posterior. It divides the third derivative by the square of the second, and multiplies the odds, which keeps the mean below 1.
+/// The posterior mean of an item's attraction with known examination, and the variance of the
+/// logarithm at the posterior mode of the log-odds. `cells` are skips and examination; clicks and
+/// skips of the prior are included, with examination 1. The mode would be too low: examination
+/// below 1 makes the posterior skew. Numerics: the next term of Laplace's approximation, which
+/// vanishes for a Beta posterior. It divides the third derivative by the square of the second, and
+/// multiplies the odds, which keeps the mean below 1.
 pub(super) fn attraction(clicks: f64, cells: &[(f64, f64)]) -> (f64, f64) {
     let skipped = || cells.iter().filter(|cell| cell.0 > 0.0 && cell.1 > 0.0);
     let mut low = 0.0;

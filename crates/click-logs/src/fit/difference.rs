@@ -1,13 +1,15 @@
 //! Difference in prediction between two models, and its standard error.
 //!
-//! Both models predict the same impressions, so difficulties common to both cancel. Impressions of a session are dependent, and so are
-//! errors of a fit in a cell. The independent unit is the *cluster*: a session, or a cell if there are no sessions. With `d` the
-//! difference of the log-likelihoods of a cluster, `m` its impressions and `R = sum d / sum m`, the standard error of `R` for `G`
-//! clusters is `sqrt(G / (G - 1) sum (d - R m)^2) / sum m`. It treats the held-out clusters as a sample, and the two fits as given: how
-//! much fits to another part of the log would differ is not in it.
+//! Both models predict the same impressions, so difficulties common to both cancel. Impressions of
+//! a session are dependent, and so are errors of a fit in a cell. The independent unit is the
+//! *cluster*: a session, or a cell if there are no sessions. With `d` the difference of the
+//! log-likelihoods of a cluster, `m` its impressions and `R = sum d / sum m`, the standard error of
+//! `R` for `G` clusters is `sqrt(G / (G - 1) sum (d - R m)^2) / sum m`. It treats the held-out
+//! clusters as a sample, and the two fits as given: how much fits to another part of the log would
+//! differ is not in it.
 //!
-//! Reference: Cochran, *Sampling Techniques*, 3rd edition, 1977, section 6.4 (the variance of a ratio). Deviations: none. Numerics: two
-//! passes. Complexity: O(clusters that differ).
+//! Reference: Cochran, *Sampling Techniques*, 3rd edition, 1977, section 6.4 (the variance of a
+//! ratio). Deviations: none. Numerics: two passes. Complexity: O(clusters that differ).
 
 /// Equal clusters.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +23,8 @@ pub(super) struct Cluster {
 /// Difference in prediction between two models on held-out data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
-    /// Difference of the log-likelihoods per impression, in nats; positive if the first model is better.
+    /// Difference of the log-likelihoods per impression, in nats; positive if the first model is
+    /// better.
     pub mean: f64,
     /// The standard error; `None` with a single session or cell.
     pub standard_error: Option<f64>,

@@ -1,8 +1,8 @@
 //! A number with its standard error and interval.
 //!
-//! Standard errors come from the observed information at the maximum, with the prior. Intervals hold
-//! the values whose log-likelihood is at most `z^2 / 2` below the maximum. Three shapes of it are
-//! used, of which each has the observed information at the estimate:
+//! Standard errors come from the observed information at the maximum, with the prior. Intervals
+//! hold the values whose log-likelihood is at most `z^2 / 2` below the maximum. Three shapes of it
+//! are used, of which each has the observed information at the estimate:
 //!
 //! | parameter | shape of the log-likelihood | interval |
 //! |---|---|---|
@@ -11,19 +11,19 @@
 //! | examination, a ratio that may exceed 1 | a parabola in the logarithm | Wald |
 //!
 //! Wald intervals of probabilities near 0 or 1 miss the truth: neither shape is a parabola in the
-//! log-odds there. There is no interval where the log says nothing: of a probability of hidden events
-//! without any, and of examination with fewer than two clicks at either position
+//! log-odds there. There is no interval where the log says nothing: of a probability of hidden
+//! events without any, and of examination with fewer than two clicks at either position
 //! ([`super::position_based`]).
 //!
 //! | here | meaning |
 //! |---|---|
 //! | `relative` | standard error of the logarithm |
 //!
-//! Numerics: the normal quantile by Newton's method on `erfc`, to a few units in the last place; ends
-//! for hidden events by bisection, to 1e-9. Complexity: constant.
+//! Numerics: the normal quantile by Newton's method on `erfc`, to a few units in the last place;
+//! ends for hidden events by bisection, to 1e-9. Complexity: constant.
 
-use confidence::math::ln;
-use confidence::math::sqrt;
+use super::in_order::sum_in_order;
+use confidence::math::{ln, sqrt};
 use confidence::{kl_ucb_lower, kl_ucb_upper};
 
 /// Halvings of the range of an end of an interval.
@@ -36,8 +36,8 @@ const ROUNDING: f64 = 1e-9;
 pub struct Estimate {
     /// The estimate.
     pub value: f64,
-    /// Its standard error; 0 for a fixed value. `None` if the information is singular: at 0 and at 1, and if nothing fixes the
-    /// scale.
+    /// Its standard error; 0 for a fixed value. `None` if the information is singular: at 0 and at
+    /// 1, and if nothing fixes the scale.
     pub standard_error: Option<f64>,
     /// Ends of the interval.
     pub interval: Option<(f64, f64)>,
@@ -67,9 +67,10 @@ impl Estimate {
         }
     }
 
-    /// A probability that hidden events tell of, from its variance. `known` are the prior and certain
-    /// events, `[successes, failures]`; the log-likelihood of hidden events is a parabola, whose
-    /// maximum may lie outside of 0 and 1. No interval if there is nothing but a prior of `strength`.
+    /// A probability that hidden events tell of, from its variance. `known` are the prior and
+    /// certain events, `[successes, failures]`; the log-likelihood of hidden events is a parabola,
+    /// whose maximum may lie outside of 0 and 1. No interval if there is nothing but a prior of
+    /// `strength`.
     pub(crate) fn hidden(value: f64, variance: f64, known: [f64; 2], strength: f64, z: f64) -> Self {
         let [successes, failures] = known;
         let of_known = curvature(successes, failures, value);
@@ -132,7 +133,8 @@ impl Estimate {
 
 /// Number of standard errors from the estimate to each end of an interval of this level.
 pub(crate) fn normal_quantile(level: f64) -> f64 {
-    // erfc(z / sqrt 2) = 1 - level is convex and falls for z > 0, so Newton's method from the left never overshoots.
+    // erfc(z / sqrt 2) = 1 - level is convex and falls for z > 0, so Newton's method from the left
+    // never overshoots.
     let tail = 1.0 - level;
     let mut z = 0.0_f64;
     for _ in 0..200 {
@@ -158,6 +160,12 @@ pub(super) fn curvature(successes: f64, failures: f64, p: f64) -> f64 {
 pub(crate) fn binomial_log_likelihood(successes: f64, failures: f64, probability: f64) -> f64 {
     let term = |count: f64, p: f64| if count > 0.0 { count * ln(p) } else { 0.0 };
     term(successes, probability) + term(failures, 1.0 - probability)
+}
+
+/// The log-likelihood of successes and failures of each parameter.
+pub(super) fn binomial_log_likelihoods(successes: &[f64], failures: &[f64], parameters: &[f64]) -> f64 {
+    let term = |place| binomial_log_likelihood(successes[place], failures[place], parameters[place]);
+    sum_in_order(parameters.len(), term)
 }
 
 #[cfg(test)]

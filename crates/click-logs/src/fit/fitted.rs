@@ -1,9 +1,9 @@
 //! Fitted models: a sum type with one variant per model.
 //!
-//! Every model has [`Attractions`]; other parameters are in its variant. The methods of [`Fit`] serve code that treats all models alike.
+//! Every model has [`Attractions`]; other parameters are in its variant. The methods of [`Fit`]
+//! serve code that treats all models alike.
 
 use super::options::Scope;
-use super::position_based::browsing_column;
 use super::squarem::Convergence;
 use super::{Estimate, Model};
 use crate::counts::Positions;
@@ -60,22 +60,24 @@ pub enum Fit {
         satisfaction: Vec<Vec<Estimate>>,
         /// Probability of leaving satisfied after a click on an unseen item.
         typical_satisfaction: f64,
-        /// Probability that a user who has not left satisfied examines the next position: one number.
+        /// Probability that a user who has not left satisfied examines the next position: one
+        /// number.
         continuation: Continuation,
     },
     /// Click chain.
     Ccm {
         /// Given examination.
         attractions: Attractions,
-        /// Probability of examining the next position, three numbers: after no click, after a click on an item that attracts nobody, and
-        /// after one on an item that attracts everybody.
+        /// Probability of examining the next position, three numbers: after no click, after a click
+        /// on an item that attracts nobody, and after one on an item that attracts everybody.
         continuation: Continuation,
     },
     /// Logistic regression.
     CtrLogistic {
         /// Probability of a click at the first position.
         attractions: Attractions,
-        /// Odds ratio to the first position, by position and last click, in the order of [`Model::places`]; of the site.
+        /// Odds ratio to the first position, by position and last click, in the order of
+        /// [`Model::places`]; of the site.
         odds: ByPosition,
     },
     /// One click-through rate for all.
@@ -111,7 +113,8 @@ pub struct Attractions {
 pub struct ByPosition {
     /// For all queries together; NaN at positions without impressions.
     pub site: Vec<Estimate>,
-    /// For every query down to its last position, if queries have their own; NaN at positions where the log does not show the query.
+    /// For every query down to its last position, if queries have their own; NaN at positions where
+    /// the log does not show the query.
     pub queries: Option<Vec<Vec<Estimate>>>,
 }
 
@@ -159,8 +162,8 @@ pub struct ItemFit {
 pub struct Site {
     /// Attraction of an unseen item in an unseen query, at the first position.
     pub typical: f64,
-    /// Ratio of the typical attraction at each position to that at the first: an unseen item has the attraction `typical` times this.
-    /// Empty for click-through rates.
+    /// Ratio of the typical attraction at each position to that at the first: an unseen item has
+    /// the attraction `typical` times this. Empty for click-through rates.
     pub lift: Vec<f64>,
     /// Pseudo-impressions in the prior of every item's attraction.
     pub prior_strength: f64,
@@ -230,9 +233,9 @@ impl Fit {
         if own.is_some() { Scope::Query } else { Scope::Site }
     }
 
-    /// Parameters of positions for all queries together: examination of the PBM and the UBM ([`Model::places`] has the positions),
-    /// probabilities of leaving of the DCM, odds ratios of the logistic regression, click-through rates. Empty for models without such
-    /// parameters.
+    /// Parameters of positions for all queries together: examination of the PBM and the UBM
+    /// ([`Model::places`] has the positions), probabilities of leaving of the DCM, odds ratios of
+    /// the logistic regression, click-through rates. Empty for models without such parameters.
     pub fn site_positions(&self) -> &[Estimate] {
         match self {
             Self::Pbm { examination: positions, .. }
@@ -261,7 +264,8 @@ impl Fit {
         if own.is_empty() { self.site_positions() } else { own }
     }
 
-    /// DBN and simplified DBN: the probability of leaving satisfied after a click, one per item of the query. Empty for other models.
+    /// DBN and simplified DBN: the probability of leaving satisfied after a click, one per item of
+    /// the query. Empty for other models.
     pub fn satisfaction(&self, query: Id) -> &[Estimate] {
         match (self, self.place(query)) {
             (Self::Sdbn { satisfaction, .. } | Self::Dbn { satisfaction, .. }, Some(place)) => {
@@ -271,8 +275,8 @@ impl Fit {
         }
     }
 
-    /// The probability of examining the next position for all queries together: one number for the DBN, three for the click chain model.
-    /// Empty for other models.
+    /// The probability of examining the next position for all queries together: one number for the
+    /// DBN, three for the click chain model. Empty for other models.
     pub fn site_continuation(&self) -> &[Estimate] {
         match self {
             Self::Dbn { continuation, .. } | Self::Ccm { continuation, .. } => &continuation.site,
@@ -297,14 +301,8 @@ impl Fit {
         if own.is_empty() { self.site_continuation() } else { own }
     }
 
-    /// User browsing: examination of a position after a last click at a position above, or after no click; for all queries together.
-    pub fn browsing(&self, position: usize, last_click: Option<usize>) -> Option<&Estimate> {
-        let Self::Ubm { examination, .. } = self else { return None };
-        examination.site.get(browsing_column(position, last_click)?)
-    }
-
-    /// The parameters of positions that have a row, with the position and that of the last click above: all but those of positions that
-    /// the log does not show.
+    /// The parameters of positions that have a row, with the position and that of the last click
+    /// above: all but those of positions that the log does not show.
     pub fn rows<'a>(
         &self,
         estimates: &'a [Estimate],

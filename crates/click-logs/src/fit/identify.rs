@@ -1,16 +1,20 @@
 //! Identifiability: which parameters of a position-based model a log does not determine.
 //!
-//! Items and positions are the two sides of a graph; an impression is an edge. Within a connected part attraction and examination are
-//! determined up to one factor. Between parts the log compares nothing. So examination relative to the first position is determined only
-//! for the positions of its part, and attraction only for its items; the rest depends on the prior. Items without a click, and items
-//! clicked at every impression, have no maximum of the likelihood inside (0, 1), and depend on the prior, too.
+//! Items and positions are the two sides of a graph; an impression is an edge. Within a connected
+//! part attraction and examination are determined up to one factor. Between parts the log compares
+//! nothing. So examination relative to the first position is determined only for the positions of
+//! its part, and attraction only for its items; the rest depends on the prior. Items without a
+//! click, and items clicked at every impression, have no maximum of the likelihood inside (0, 1),
+//! and depend on the prior, too.
 //!
-//! A cell without a click connects less than a cell with clicks: it only bounds the product from above. Consider the parts connected by
-//! clicked cells. An item of one part that was skipped at a position of another bounds the examination of the other part, on the scale of
-//! the first. Unless every part is bounded by every other, directly or through others, the likelihood grows as the scales move apart,
-//! until a parameter is 0 or 1.
+//! A cell without a click connects less than a cell with clicks: it only bounds the product from
+//! above. Consider the parts connected by clicked cells. An item of one part that was skipped at a
+//! position of another bounds the examination of the other part, on the scale of the first. Unless
+//! every part is bounded by every other, directly or through others, the likelihood grows as the
+//! scales move apart, until a parameter is 0 or 1.
 //!
-//! Reference, deviations: none. Numerics: integers. Complexity: linear in the cells, and cubic in the positions.
+//! Reference, deviations: none. Numerics: integers. Complexity: linear in the cells, and cubic in
+//! the positions.
 
 use super::Scope;
 use super::connected_columns::ConnectedColumns;
@@ -18,7 +22,6 @@ use super::linear::Cholesky;
 use crate::counts::{Cell, Counts};
 use crate::names::Id;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 /// Clicks that compare positions without comparisons, so that a matrix is not singular.
 const NEXT_TO_NOTHING: f64 = 1e-6;
@@ -49,12 +52,14 @@ pub struct Identifiability {
     pub few_impressions: Vec<(Id, Id, u64)>,
     /// Positions with few clicks, and their number; examination is estimated from them.
     pub few_clicks: Vec<(usize, u64)>,
-    /// Positions that few clicks compare with the first, and their number. An item shown at several positions compares them in any order
-    /// of lists. The number of clicks is the reciprocal of the variance of the logarithm of examination, given these clicks. Without
-    /// them, examination is determined only if lists are in random order: otherwise better items at a position look like more
-    /// examination.
+    /// Positions that few clicks compare with the first, and their number. An item shown at several
+    /// positions compares them in any order of lists. The number of clicks is the reciprocal of the
+    /// variance of the logarithm of examination, given these clicks. Without them, examination is
+    /// determined only if lists are in random order: otherwise better items at a position look like
+    /// more examination.
     pub few_comparisons: Vec<(usize, f64)>,
-    /// Whether the log bounds the ratio of the examinations of any two positions from both sides. `false` if a position has no click.
+    /// Whether the log bounds the ratio of the examinations of any two positions from both sides.
+    /// `false` if a position has no click.
     pub scales_are_bounded: bool,
     /// The limit of "few".
     pub few: u64,
@@ -70,8 +75,9 @@ impl Identifiability {
     }
 }
 
-/// Identifiability of a position-based model from counts: a report for every query, or one for all queries that share examination. The
-/// report lists items with fewer impressions than `few`, and positions with fewer clicks.
+/// Identifiability of a position-based model from counts: a report for every query, or one for all
+/// queries that share examination. The report lists items with fewer impressions than `few`, and
+/// positions with fewer clicks.
 ///
 /// # Examples
 ///
@@ -145,14 +151,16 @@ struct Open {
     parts: ConnectedColumns,
     /// Positions connected by clicks.
     clicked: ConnectedColumns,
-    /// Pairs of positions: an item was clicked at the first, and shown but never clicked at the second.
+    /// Pairs of positions: an item was clicked at the first, and shown but never clicked at the
+    /// second.
     skipped: BTreeSet<(usize, usize)>,
     /// Clicks and impressions by position.
     positions: Vec<(u64, u64)>,
     /// Query, item, and a position where it was shown.
     items: Vec<(Id, Id, usize)>,
     counts: Vec<(u64, u64)>,
-    /// Information of clicks on the same items about logarithms of examination; one row per position.
+    /// Information of clicks on the same items about logarithms of examination; one row per
+    /// position.
     compared: Vec<f64>,
 }
 
@@ -170,8 +178,8 @@ impl Open {
         }
     }
 
-    /// Adds the comparisons of an item. Its clicks are distributed over positions in proportion to impressions and examination, for any
-    /// attraction.
+    /// Adds the comparisons of an item. Its clicks are distributed over positions in proportion to
+    /// impressions and examination, for any attraction.
     fn compare(&mut self, item: &[Cell], rates: &[f64]) {
         let n = self.positions.len();
         let clicks: u64 = item.iter().map(|cell| cell.clicks).sum();
@@ -203,7 +211,8 @@ impl Open {
         rest.iter().enumerate().map(|(place, &position)| (position, clicks(place))).collect()
     }
 
-    /// Whether every part connected by clicks leads to every other, along items that were skipped there.
+    /// Whether every part connected by clicks leads to every other, along items that were skipped
+    /// there.
     fn scales_are_bounded(&mut self) -> bool {
         let shown: Vec<usize> = (0..self.positions.len()).filter(|&l| self.positions[l].1 > 0).collect();
         if shown.iter().any(|&l| self.positions[l].0 == 0) {
@@ -273,54 +282,5 @@ impl Open {
                 .collect(),
             few,
         }
-    }
-}
-
-impl fmt::Display for Identifiability {
-    /// Prints a few lines; positions count from 1.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |positions: &[usize]| {
-            positions.iter().map(|position| (position + 1).to_string()).collect::<Vec<_>>().join(", ")
-        };
-        match self.components.as_slice() {
-            [all] => writeln!(f, "items and positions {} are connected: one scale", list(&all.positions))?,
-            parts => {
-                writeln!(
-                    f,
-                    "{} parts that no item connects; between them only the prior compares:",
-                    parts.len()
-                )?;
-                for part in parts {
-                    let positions = list(&part.positions);
-                    writeln!(
-                        f,
-                        "  positions {positions}: {} items, {} impressions",
-                        part.items, part.impressions
-                    )?;
-                }
-            }
-        }
-        if self.components.len() == 1 && !self.scales_are_bounded {
-            writeln!(
-                f,
-                "skips in one direction only compare some positions: the prior bounds their examination"
-            )?;
-        }
-        if !self.few_comparisons.is_empty() {
-            let positions: Vec<usize> = self.few_comparisons.iter().map(|of| of.0).collect();
-            writeln!(
-                f,
-                "positions {}: fewer than {} clicks compare their examination with the first one's, which the log tells only if its \
-                 lists are in random order",
-                list(&positions),
-                self.few
-            )?;
-        }
-        writeln!(f, "items never clicked: {}", self.never_clicked.len())?;
-        writeln!(f, "items clicked whenever shown: {}", self.always_clicked.len())?;
-        writeln!(f, "items with fewer than {} impressions: {}", self.few, self.few_impressions.len())?;
-        let positions: Vec<usize> = self.few_clicks.iter().map(|of| of.0).collect();
-        let positions = if positions.is_empty() { "none".into() } else { list(&positions) };
-        write!(f, "positions with fewer than {} clicks: {positions}", self.few)
     }
 }

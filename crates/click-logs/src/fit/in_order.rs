@@ -1,7 +1,8 @@
 //! Parallel work with results that do not depend on the number of cores.
 //!
-//! How work is divided into tasks depends on the data alone, and results are used in the order of the tasks. A sum of floating-point numbers
-//! has the bits of one thread if the terms are computed in parallel and added in their order.
+//! How work is divided into tasks depends on the data alone, and results are used in the order of
+//! the tasks. A sum of floating-point numbers has the bits of one thread if the terms are computed
+//! in parallel and added in their order.
 
 use crate::names::lock;
 use std::num::NonZeroUsize;
@@ -28,7 +29,8 @@ pub(super) fn in_order<T: Send, R: Send>(tasks: Vec<T>, work: impl Fn(T) -> R + 
     on_threads(threads, tasks, work)
 }
 
-/// Runs tasks on all cores, and hands their results over in the order of the tasks. A few results are kept, whatever the number of tasks.
+/// Runs tasks on all cores, and hands their results over in the order of the tasks. A few results
+/// are kept, whatever the number of tasks.
 pub(super) fn in_order_each<T: Send, R: Send>(
     tasks: Vec<T>,
     work: impl Fn(T) -> R + Sync,
@@ -46,7 +48,8 @@ fn each_on_threads<T: Send, R: Send>(
 ) {
     let mut tasks = tasks.into_iter();
     while tasks.len() > 0 {
-        // Two for each thread, so that a long task keeps no other thread waiting for all of its time.
+        // Two for each thread, so that a long task keeps no other thread waiting for all of its
+        // time.
         let some = tasks.by_ref().take(2 * threads).collect();
         on_threads(threads, some, &work).into_iter().for_each(&mut each);
     }
@@ -106,7 +109,8 @@ fn on_threads<T: Send, R: Send>(threads: usize, tasks: Vec<T>, work: impl Fn(T) 
     results.into_iter().map(|place| result(place).expect("every task is performed")).collect()
 }
 
-/// Performs the tasks `0..n_tasks`, each once. This is not generic in the task: threads would be compiled again for every kind of work.
+/// Performs the tasks `0..n_tasks`, each once. This is not generic in the task: threads would be
+/// compiled again for every kind of work.
 fn perform(threads: usize, n_tasks: usize, task: &(dyn Fn(usize) + Sync)) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -134,8 +138,8 @@ mod tests {
         assert!(squares.into_iter().eq((0..1000).map(|number| number * number)));
     }
 
-    /// A sum of terms of all magnitudes has the bits of one loop, for any number of threads. Added up as the threads deliver it, or task by
-    /// task, it has other bits.
+    /// A sum of terms of all magnitudes has the bits of one loop, for any number of threads. Added
+    /// up as the threads deliver it, or task by task, it has other bits.
     #[test]
     fn sums_have_the_bits_of_one_loop() {
         let term = |number: usize| libm::sin(number as f64) * libm::pow(10.0, (number % 9) as f64);

@@ -1,18 +1,21 @@
 //! The prior of items: the mean attraction of a query, and the strength of the prior.
 //!
-//! The attraction of an item has the prior Beta(`strength mean`, `strength (1 - mean)`). `mean` is the mean of its query times the item's
-//! lift ([`super::credibility`]). The mean of a query is shrunk to the site's mean by a pseudo-sample of `weight` impressions. With a
-//! fixed strength the mean is that of all impressions, and the weight is 10. Otherwise the mean is that of items: an item with exposure
-//! `x` has the weight `x strength / (strength + x)`, so that one item with a million impressions does not dominate. Strength and weight
-//! then maximise the probability of the log: clicks of an item are beta-binomial, with a mean from the other items of its query. Their
-//! own priors are log-normal around 5 and 10; a few dozen items overrule them.
+//! The attraction of an item has the prior Beta(`strength mean`, `strength (1 - mean)`). `mean` is
+//! the mean of its query times the item's lift ([`super::credibility`]). The mean of a query is
+//! shrunk to the site's by a pseudo-sample of `weight` impressions. With a fixed strength the mean
+//! is that of all impressions, and the weight is 10. Otherwise an item with exposure `x` has the
+//! weight `x strength / (strength + x)` in the mean, so that one item with a million impressions
+//! does not dominate, and strength and weight maximise the probability of the log: clicks of an
+//! item are beta-binomial, with a mean from the other items of its query. Their own priors are
+//! log-normal around 5 and 10; a few dozen items overrule them.
 //!
-//! Not every impression is examined, and a skip is evidence on attraction only if the item was examined. So an item with `c` clicks has a
-//! beta-binomial number of clicks in `c + e` trials. The number of examined skips `e` has a Poisson-binomial distribution with the
-//! examination probabilities. Two values of `e` with the mean, variance and skewness of this distribution represent it (Gauss
-//! quadrature). For a single impression this is exact: it has no information about differences between items.
+//! A skip is evidence on attraction only if the item was examined. So an item with `c` clicks has a
+//! beta-binomial number of clicks in `c + e` trials, where the number `e` of examined skips is
+//! Poisson-binomial with the examination probabilities. Two values with its mean, variance and
+//! skewness represent it (Gauss quadrature); for a single impression this is exact.
 //!
-//! Reference: ours; empirical Bayes with one item left out, so that no item contributes to its own prior. Deviations: none.
+//! Reference: ours; empirical Bayes with one item left out, so that no item contributes to its own
+//! prior. Deviations: none.
 //!
 //! | here | meaning |
 //! |---|---|
@@ -20,8 +23,9 @@
 //! | `lift` | ratio of the mean attraction of items shown at the item's positions to the query's mean |
 //! | `share` | weight of an impression of an item in the mean |
 //!
-//! Numerics: beta-binomial probabilities with numbers that may not be whole, by log-gammas. Complexity: linear in the items. Strength and
-//! weight are chosen on at most [`SAMPLE`] items, of whole queries, by moving from value to neighbouring value.
+//! Numerics: beta-binomial probabilities of real numbers, by log-gammas. Complexity: linear in the
+//! items. Strength and weight are chosen on at most [`SAMPLE`] items, of whole queries, by moving
+//! from value to neighbouring value.
 
 use confidence::math::{ln, sqrt};
 use libm::{exp, lgamma};
@@ -31,7 +35,8 @@ use std::ops::Range;
 pub(super) const STRENGTH: f64 = 5.0;
 /// Default weight of the site's mean in the mean of a query, in examined impressions.
 const WEIGHT: f64 = 10.0;
-/// Prior standard deviation of the logarithms of strength and weight: a factor of two, since a few items have little information.
+/// Prior standard deviation of the logarithms of strength and weight: a factor of two, since a few
+/// items have little information.
 const SPREAD: f64 = std::f64::consts::LN_2;
 /// The candidates for strength and weight.
 const STRENGTHS: [f64; 13] =
@@ -73,9 +78,9 @@ impl Trials {
         }
         let half_skewness = 0.5 * third / (variance * sqrt(variance));
         let root = sqrt(1.0 + half_skewness * half_skewness);
-        let at = |z: f64| (mean + sqrt(variance) * z).max(0.0);
+        let number = |z: f64| (mean + sqrt(variance) * z).max(0.0);
         Self {
-            numbers: [at(half_skewness - root), at(half_skewness + root)],
+            numbers: [number(half_skewness - root), number(half_skewness + root)],
             first: 0.5 * (1.0 + half_skewness / root),
         }
     }
@@ -138,32 +143,32 @@ pub(super) struct ItemPrior {
     pub(super) mean: f64,
     /// Mean attraction of the items at each position, divided by that of the site.
     by_position: Vec<f64>,
-    chosen: Chosen,
+    place: GridPlace,
 }
 
 impl ItemPrior {
     /// With this strength; `None`: estimated, starting from an earlier prior.
     pub(super) fn new(seen: &ObservedItems, strength: Option<f64>, before: Option<&Self>) -> Self {
-        let chosen = match strength {
-            Some(_) => Chosen::default(),
-            None => before.map_or(Chosen::default(), |before| before.chosen).climb(seen),
+        let place = match strength {
+            Some(_) => GridPlace::default(),
+            None => before.map_or(GridPlace::default(), |before| before.place).climb(seen),
         };
-        Self::with(seen, strength, chosen)
+        Self::with(seen, strength, place)
     }
 
     /// With the strength and weight of this prior.
     pub(super) fn updated(&self, seen: &ObservedItems, strength: Option<f64>) -> Self {
-        Self::with(seen, strength, self.chosen)
+        Self::with(seen, strength, self.place)
     }
 
     /// Whether no neighbouring strength or weight is more probable.
     pub(super) fn is_most_probable(&self, seen: &ObservedItems, strength: Option<f64>) -> bool {
-        strength.is_some() || self.chosen.climb(seen) == self.chosen
+        strength.is_some() || self.place.climb(seen) == self.place
     }
 
-    fn with(seen: &ObservedItems, strength: Option<f64>, chosen: Chosen) -> Self {
+    fn with(seen: &ObservedItems, strength: Option<f64>, place: GridPlace) -> Self {
         let sums =
-            Sums::new(seen, 1, strength.unwrap_or(chosen.strength()), chosen.weight(), strength.is_none());
+            Sums::new(seen, 1, strength.unwrap_or(place.strength()), place.weight(), strength.is_none());
         let means = sums.queries.iter().map(|&of_query| sums.mean(of_query).max(EDGE)).collect();
         Self {
             strength: sums.strength,
@@ -171,7 +176,7 @@ impl ItemPrior {
             means,
             mean: sums.site,
             by_position: Vec::new(),
-            chosen,
+            place,
         }
     }
 
@@ -206,21 +211,21 @@ impl ItemPrior {
     }
 }
 
-/// The chosen strength and weight, as indices into the candidates.
+/// A strength and a weight, as indices into the candidates.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Chosen {
+struct GridPlace {
     strength: usize,
     weight: usize,
 }
 
-impl Default for Chosen {
+impl Default for GridPlace {
     fn default() -> Self {
         let place = |values: &[f64], value| values.iter().position(|of| *of == value).unwrap_or(0);
         Self { strength: place(&STRENGTHS, STRENGTH), weight: place(&WEIGHTS, WEIGHT) }
     }
 }
 
-impl Chosen {
+impl GridPlace {
     fn strength(self) -> f64 {
         STRENGTHS[self.strength]
     }
@@ -231,9 +236,9 @@ impl Chosen {
 
     /// Moves to the most probable neighbour, until no neighbour is more probable.
     fn climb(self, seen: &ObservedItems) -> Self {
-        let evidence = |chosen: Self| {
-            let sums = Sums::new(seen, seen.stride, chosen.strength(), chosen.weight(), true);
-            sums.evidence(seen) + chosen.before_any_log()
+        let evidence = |place: Self| {
+            let sums = Sums::new(seen, seen.stride, place.strength(), place.weight(), true);
+            sums.evidence(seen) + place.before_any_log()
         };
         let mut best = (self, evidence(self));
         loop {
@@ -306,7 +311,8 @@ impl Sums {
         (clicks.max(0.0) + self.weight * self.site) / (exposure.max(0.0) + self.weight)
     }
 
-    /// The log-probability of the clicks, where each item's mean comes from the other items of its query.
+    /// The log-probability of the clicks, where each item's mean comes from the other items of its
+    /// query.
     fn evidence(&self, seen: &ObservedItems) -> f64 {
         let strength = self.strength;
         let of_nothing = lgamma(strength);

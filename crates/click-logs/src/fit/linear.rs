@@ -1,7 +1,7 @@
 //! Symmetric positive definite systems of the size of a list, by Cholesky's factorisation.
 //!
-//! Numerics: backward stable without pivoting. A pivot below 1e-12 of its diagonal element counts as zero; there is no factor then.
-//! Complexity: O(n^3) to factorise, O(n^2) to solve.
+//! Numerics: backward stable without pivoting. A pivot below 1e-12 of its diagonal element counts
+//! as zero; there is no factor then. Complexity: O(n^3) to factorise, O(n^2) to solve.
 
 use confidence::math::{ln, sqrt};
 
@@ -13,7 +13,8 @@ pub(crate) struct Cholesky {
 }
 
 impl Cholesky {
-    /// Factorises a matrix of `n * n` numbers; reads its lower triangle. `None` if it is not positive definite.
+    /// Factorises a matrix of `n * n` numbers; reads its lower triangle. `None` if it is not
+    /// positive definite.
     pub(crate) fn new(n: usize, mut matrix: Vec<f64>) -> Option<Self> {
         for column in 0..n {
             for row in column..n {

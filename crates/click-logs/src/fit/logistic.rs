@@ -1,7 +1,9 @@
-//! `ctr-logistic`: a logistic regression of a click on the item, the position and the position of the last click. A yardstick: it says how much of
-//! the clicks these three predict, and nothing about how users behave, so it cannot be simulated.
+//! `ctr-logistic`: a logistic regression of a click on the item, the position and the position of
+//! the last click. A yardstick: it says how much of the clicks these three predict, and nothing
+//! about how users behave, so it cannot be simulated.
 //!
-//! An impression of item `i` at position `l` with the last click at `m` (or none) is clicked with the log-odds
+//! An impression of item `i` at position `l` with the last click at `m` (or none) is clicked with
+//! the log-odds
 //!
 //! ```text
 //! alpha_i + beta_{l m},        beta = 0 at the first position.
@@ -12,14 +14,14 @@
 //! the mean of the site: `alpha_i ~ N(mu_q, tau^2)`, `mu_q ~ N(mu, omega^2)`. The variances are
 //! estimated in turns with the maximum of the penalised likelihood, which Newton's method finds.
 //! Given `beta`, a step of the items and of the means of queries is in closed form. With them
-//! eliminated, the step of `beta` comes from a factorised matrix, or from conjugate gradients, which
-//! need none.
+//! eliminated, the step of `beta` comes from a factorised matrix, or from conjugate gradients,
+//! which need none.
 //!
 //! Reference: Breslow, Clayton, *Approximate inference in generalized linear mixed models*, JASA
 //! 88, 1993, section 2 (penalised quasi-likelihood). Deviations: variances are those of the fixed
 //! point of EM, squares divided by the effective number of items; `beta` is a parameter of the site
-//! for every [`Scope`](super::Scope). With a given prior strength `s`, `tau^2` is that of a log-odds
-//! with `s` pseudo-impressions, `1 / (s p (1 - p))` with the site's mean `p`.
+//! for every [`Scope`](super::Scope). With a given prior strength `s`, `tau^2` is that of a
+//! log-odds with `s` pseudo-impressions, `1 / (s p (1 - p))` with the site's mean `p`.
 //!
 //! | here | meaning |
 //! |---|---|
@@ -29,11 +31,11 @@
 //! | attraction | the probability of a click at the first position, `1 / (1 + exp(-alpha))` |
 //! | examination | odds ratio to the first position, `exp(beta)` |
 //!
-//! Numerics: a long Newton step is halved until it does not lower the penalised likelihood; rounding
-//! errors are allowed. Errors are those given the means of the queries; lists of more than 22
-//! positions have more than [`MANY_COLUMNS`] places, and no errors. Complexity: a step takes O(k^2)
-//! for an item shown in `k` places, O(places^2) for a query, and O(places^3). With many places it is
-//! linear in the cells, times the steps of conjugate gradients.
+//! Numerics: a long Newton step is halved until it does not lower the penalised likelihood;
+//! rounding errors are allowed. Errors are those given the means of the queries; lists of more than
+//! 22 positions have more than [`MANY_COLUMNS`] places, and no errors. Complexity: a step takes
+//! O(k^2) for an item shown in `k` places, O(places^2) for a query, and O(places^3). With many
+//! places it is linear in the cells, times the steps of conjugate gradients.
 
 use super::credibility::{Count, MANY_COLUMNS, Source, items as by_item};
 use super::estimate::{Estimate, normal_quantile};
@@ -59,16 +61,19 @@ const TOLERANCE: f64 = 1e-9;
 const ROUGH_TOLERANCE: f64 = 0.1;
 /// Conjugate gradients end when the squared residual has fallen by this factor.
 const RESIDUAL: f64 = 1e-8;
-/// Alternations between parameters and variances at most, and the relative change of the variances at which they end.
+/// Alternations between parameters and variances at most, and the relative change of the variances
+/// at which they end.
 const TURNS: usize = 20;
 const TOLERANCE_OF_TURNS: f64 = 1e-3;
 /// Number of queries of one task for a thread.
 const QUERIES_OF_A_TASK: usize = 1 << 12;
 /// The longest Newton step: the quadratic approximation is not valid for longer ones.
 const LONGEST_STEP: f64 = 3.0;
-/// Precision of the prior of each place, around 0. The log-odds of deep positions are a few units below those of the first.
+/// Precision of the prior of each place, around 0. The log-odds of deep positions are a few units
+/// below those of the first.
 const PRECISION_OF_PLACES: f64 = 0.1;
-/// Precisions of items and queries are at least this, so that there is a maximum without a click, and at most the other.
+/// Precisions of items and queries are at least this, so that there is a maximum without a click,
+/// and at most the other.
 const PRECISIONS: [f64; 2] = [1e-4, 1e4];
 
 pub(super) fn fit(sessions: &Sessions, options: &Options) -> Fit {
@@ -122,7 +127,8 @@ struct Slopes {
     items: Vec<[f64; 2]>,
     /// The same of the mean of each query, with its items eliminated.
     queries: Vec<[f64; 2]>,
-    /// Gradient of places with queries and items eliminated, and their own information with items eliminated.
+    /// Gradient of places with queries and items eliminated, and their own information with items
+    /// eliminated.
     places: Vec<f64>,
     diagonal: Vec<f64>,
 }
@@ -207,7 +213,8 @@ impl Regression {
         (at, slopes, convergence)
     }
 
-    /// The effective numbers of items and queries, divided by the squared distances to the prior means.
+    /// The effective numbers of items and queries, divided by the squared distances to the prior
+    /// means.
     fn precisions(&self, at: &Point, slopes: &Slopes, options: &Options) -> [f64; 2] {
         let precision = |before: f64, parts: &mut dyn Iterator<Item = (f64, f64)>| {
             let (mut squares, mut effective, mut variances, mut n) = (0.0, 0.0, 0.0, 0.0);
@@ -433,10 +440,12 @@ impl Regression {
         Cholesky::new(n - 1, information)
     }
 
-    /// Newton's method; the derivatives are those at the end. The log-likelihood is only in a trace.
+    /// Newton's method; the derivatives are those at the end. The log-likelihood is only in a
+    /// trace.
     ///
-    /// A step that moves no log-odds by more than 1 climbs, and is not checked. After the share `t` of the step, the
-    /// curvature has grown at most by the factor `exp(t)`. It takes back at most `e - 2 < 1` of what the gradient promises.
+    /// A step that moves no log-odds by more than 1 climbs, and is not checked. After the share `t`
+    /// of the step, the curvature has grown at most by the factor `exp(t)`. It takes back at most
+    /// `e - 2 < 1` of what the gradient promises.
     fn maximise(
         &self,
         at: &mut Point,

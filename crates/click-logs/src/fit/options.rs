@@ -5,15 +5,16 @@ use super::item_prior::STRENGTH;
 use super::FitError;
 pub use documents::parameters::Scope;
 
-/// Default strength of the prior of leaving and satisfaction, in pseudo-clicks. The log hardly shows
-/// whether a user left, so more would move probabilities near 0.
+/// Default strength of the prior of leaving and satisfaction, in pseudo-clicks. The log hardly
+/// shows whether a user left, so more would move probabilities near 0.
 const STRENGTH_OF_HIDDEN: f64 = 1.0;
 
 /// The method that maximises the likelihood of a position-based model without priors, or query by query. The maximum is the same.
 /// Examination of all queries with priors is always estimated by Newton's method.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Method {
-    /// Newton's method in the logarithms of the parameters, in which the likelihood is concave; EM if the maximum is on the edge.
+    /// Newton's method in the logarithms of the parameters, in which the likelihood is concave; EM
+    /// if the maximum is on the edge.
     #[default]
     Direct,
     /// Expectation-maximisation.
@@ -37,22 +38,25 @@ impl Default for EmOptions {
     }
 }
 
-/// The end of a session in a dependent click model or a simplified DBN. Logs do not show when users leave.
+/// The end of a session in a dependent click model or a simplified DBN. Logs do not show when users
+/// leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Exit {
-    /// Hidden: the user may have read on below the last click, without clicking. Maximum likelihood, by EM.
+    /// Hidden: the user may have read on below the last click, without clicking. Maximum
+    /// likelihood, by EM.
     #[default]
     Hidden,
-    /// At the last click. In closed form. Overestimates leaving, and the attraction of items that stand low: positions below the last
-    /// click do not count even if they were examined.
+    /// At the last click. In closed form. Overestimates leaving, and the attraction of items that
+    /// stand low: positions below the last click do not count even if they were examined.
     LastClick,
 }
 
 /// Options of a fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// Strength of the Beta prior of every probability of an item, in pseudo-impressions; its mean is the query's. 0 means no prior,
-    /// maximum likelihood. `None`, the default: estimated from the log.
+    /// Strength of the Beta prior of every probability of an item, in pseudo-impressions; its mean
+    /// is the query's. 0 means no prior, maximum likelihood. `None`, the default: estimated from
+    /// the log.
     pub prior_strength: Option<f64>,
     /// Which queries share the parameters of positions.
     pub scope: Scope,

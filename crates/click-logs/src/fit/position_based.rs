@@ -1,25 +1,30 @@
-//! The position-based model (PBM) and the user browsing model (UBM): priors, and which queries are fitted together.
+//! The position-based model (PBM) and the user browsing model (UBM): priors, and which queries are
+//! fitted together.
 //!
-//! Both are products of attraction and examination ([`super::rank_one`]). In the UBM an impression belongs to the cell of its position
-//! `l` and of the position `m` of the last click above (or none), since its examination depends on both.
+//! Both are products of attraction and examination ([`super::rank_one`]). In the UBM an impression
+//! belongs to the cell of its position `l` and of the position `m` of the last click above (or
+//! none).
 //!
-//! Priors are pseudo-impressions. Every item gets additional impressions at the first position, clicked at the query's mean rate
-//! ([`super::item_prior`]): a Beta prior on its attraction if the first position is examined. The *typical item* gets impressions at
-//! every position, clicked at the site's rates; their number gives a certain number of clicks at the first position. So examination is
-//! shrunk to the site's if there are few clicks, and positions without a click in a query do not get examination 0. The site's
-//! examination, and the mean rates, are estimated with the attraction of items integrated out ([`super::credibility`]). By default the
-//! number of pseudo-clicks of a query maximises the probability of the queries' clicks at their positions. The site's examination contains
-//! the query's own clicks, so the number is divided by the share of the clicks of other queries.
+//! Priors are pseudo-impressions. Every item gets additional impressions at the first position,
+//! clicked at the query's mean rate ([`super::item_prior`]): a Beta prior on its attraction if the
+//! first position is examined. The *typical item* gets impressions at every position, clicked at
+//! the site's rates, and as many as give a certain number of clicks at the first position. They
+//! shrink the examination of a query to the site's, so that no position without a click has
+//! examination 0. The site's examination, and the mean rates, are estimated with the attraction of
+//! items integrated out ([`super::credibility`]). By default the number of pseudo-clicks of a query
+//! maximises the probability of the queries' clicks at their positions. It is divided by the share
+//! of the clicks of other queries, since the site's examination contains the query's own clicks.
 //!
-//! Reference: see [`super`]. Deviations: the priors are ours. Examination below the first position may exceed 1.
+//! Reference: see [`super`]. Deviations: the priors are ours. Examination below the first position
+//! may exceed 1.
 //!
 //! | here | meaning |
 //! |---|---|
 //! | `means` | rate at which pseudo-impressions of a query's items are clicked |
 //! | `rates` | rate at which pseudo-impressions of the typical item are clicked, by column |
 //!
-//! Numerics and complexity: without priors those of [`super::rank_one`], with priors those of [`super::credibility`]. Every query with
-//! its own examination adds those of [`super::rank_one`].
+//! Numerics and complexity: without priors, or with an examination for every query, those of
+//! [`super::rank_one`]; with priors those of [`super::credibility`].
 
 use super::credibility::{
     Count, Credibility, MANY_COLUMNS, PositionEffects, Source, attraction, items, merged, n_items,
@@ -46,8 +51,8 @@ const EXAMINATIONS: [f64; 8] = [10.0, 20.0, 40.0, 80.0, 160.0, 400.0, 1000.0, 10
 /// Largest rate of pseudo-impressions: below 1, so that the prior has a density everywhere.
 const LARGEST_RATE: f64 = 0.99;
 const SMALLEST_RATE: f64 = 1e-6;
-/// Lower bound of the typical item's click-through rate at the first position, which bounds its impressions. A log without clicks at the
-/// first position is still determined by its impressions.
+/// Lower bound of the typical item's click-through rate at the first position, which bounds its
+/// impressions. A log without clicks at the first position is still determined by its impressions.
 const SMALLEST_TYPICAL: f64 = 1e-3;
 /// Clicks at each of two positions, with fewer of which their ratio has no interval: it would span
 /// orders of magnitude.
@@ -70,7 +75,8 @@ pub(super) fn ubm(sessions: &Sessions, options: &Options) -> Fit {
     Fit::Ubm { attractions, examination }
 }
 
-/// Pseudo-impressions of an item and of the typical item at every position; and its click-through rates by column.
+/// Pseudo-impressions of an item and of the typical item at every position; and its click-through
+/// rates by column.
 #[derive(Debug, Clone)]
 struct Prior {
     items: f64,
@@ -157,7 +163,8 @@ impl<'a> Fitting<'a> {
         let positions = self.placed((0..n).map(|column| (column, of_column(column))));
         let site = OfSite { examination, covariances, found, item_prior };
         let all: Vec<usize> = (0..self.source.n_queries()).collect();
-        // What was maximised has attraction integrated out, and is no likelihood that other models have.
+        // What was maximised has attraction integrated out, and is no likelihood that other models
+        // have.
         let of_query = in_order(all.clone(), |query| self.log_likelihood(query, &site));
         convergence.last.log_likelihood = of_query.iter().sum();
         let (queries, own) = match scope {
@@ -288,8 +295,8 @@ impl<'a> Fitting<'a> {
         (0..self.places.len()).filter(|&column| positions.contains(self.places[column])).collect()
     }
 
-    /// The fit of a query with its own examination, relative to its own first position, and shrunk to the site's by this number of clicks
-    /// there.
+    /// The fit of a query with its own examination, relative to its own first position, and shrunk
+    /// to the site's by this number of clicks there.
     fn alone(&self, query: usize, site: &OfSite, pseudo_clicks: f64) -> (QueryFit, Vec<Estimate>) {
         let own = self.own_columns(query);
         let first = own.first().map(|&first| site.examination[first]).filter(|g| *g > 0.0).unwrap_or(1.0);
@@ -310,7 +317,8 @@ impl<'a> Fitting<'a> {
         let fitted_columns: Vec<usize> = fitted().map(|of| own[of]).collect();
         let mut found = self.maximise(query..query + 1, &fitted_columns, means, prior.as_ref());
         if let Some(Prior { shown, .. }) = prior {
-            // Only the typical item, the last row, is in columns that were never shown; its clicks there have their rate.
+            // Only the typical item, the last row, is in columns that were never shown; its clicks
+            // there have their rate.
             let typical = found.rows.len() - 1;
             for (of, rate) in (0..own.len()).filter(|of| !is_fitted(of)).map(|of| (of, rate(of))) {
                 found.columns.insert(of, rate / found.rows[typical]);
@@ -361,7 +369,8 @@ impl<'a> Fitting<'a> {
         self.placed(columns.iter().enumerate().map(estimate))
     }
 
-    /// The estimates of columns as those of positions; NaN at positions that are not shown. The columns of user browsing have no gaps.
+    /// The estimates of columns as those of positions; NaN at positions that are not shown. The
+    /// columns of user browsing have no gaps.
     fn placed(&self, estimates: impl Iterator<Item = (usize, Estimate)>) -> Vec<Estimate> {
         let is_browsing = matches!(self.source, Impressions::Browsing(_));
         let mut placed = Vec::with_capacity(self.places.len());
@@ -414,8 +423,8 @@ impl<'a> Fitting<'a> {
         QueryFit { id, items: fits, positions, typical, convergence: None }
     }
 
-    /// The pseudo-clicks that draw a query to the site's examination: so that the other queries have this number, although the site's
-    /// examination contains the query's own clicks.
+    /// The pseudo-clicks that draw a query to the site's examination: so that the other queries
+    /// have this number, although the site's examination contains the query's own clicks.
     fn without_own(&self, query: usize, pseudo_clicks: f64) -> f64 {
         let counts = self.source.counts(query);
         let first = self.own_columns(query)[0];
@@ -428,8 +437,9 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    /// The pseudo-clicks that maximise the probability of the queries' clicks at their positions. A query's examination is that of the other
-    /// queries times a Gamma variable of mean 1, so its clicks are negative binomial.
+    /// The pseudo-clicks that maximise the probability of the queries' clicks at their positions. A
+    /// query's examination is that of the other queries times a Gamma variable of mean 1, so its
+    /// clicks are negative binomial.
     fn examination(&self, site: &OfSite) -> f64 {
         let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
         let mut evidence = [0.0; EXAMINATIONS.len()];
@@ -445,7 +455,8 @@ impl<'a> Fitting<'a> {
             }
             let columns = columns.iter().zip(&self.columns).zip(&site.examination).skip(1);
             for ((&(clicks, expected), &(all, _)), &g) in columns {
-                // With the examination of the other queries. The site's contains the query's own clicks, and would agree too well.
+                // With the examination of the other queries. The site's contains the query's own
+                // clicks, and would agree too well.
                 let others = all - clicks;
                 let expected = expected * others / (all - expected);
                 for (sum, pseudo_clicks) in evidence.iter_mut().zip(EXAMINATIONS).filter(|_| expected > 0.0) {
@@ -457,7 +468,8 @@ impl<'a> Fitting<'a> {
         most_probable(EXAMINATIONS.into_iter().zip(evidence))
     }
 
-    /// Fits queries, which have these columns, together with the priors; `means` has a mean for each item.
+    /// Fits queries, which have these columns, together with the priors; `means` has a mean for
+    /// each item.
     fn maximise(
         &self,
         queries: Range<usize>,
@@ -497,8 +509,8 @@ impl<'a> Fitting<'a> {
     }
 }
 
-/// The log-probability of `clicks`, without terms that depend on the clicks alone. Clicks are Poisson with a mean of `expected` times a
-/// Gamma variable of this shape and of mean 1.
+/// The log-probability of `clicks`, without terms that depend on the clicks alone. Clicks are
+/// Poisson with a mean of `expected` times a Gamma variable of this shape and of mean 1.
 fn negative_binomial(clicks: f64, expected: f64, shape: f64) -> f64 {
     let of_clicks = if clicks > 0.0 { clicks * ln(expected / (shape + expected)) } else { 0.0 };
     lgamma(clicks + shape) - lgamma(shape) - shape * log1p(expected / shape) + of_clicks

@@ -1,22 +1,24 @@
 //! Predicts clicks on lists, seen in the fit or not.
 //!
-//! Every impression has two probabilities: a *conditional* one, given the clicks above it, and a *marginal* one, given the list alone. The
-//! conditional probabilities of a list multiply to the probability of its clicks. Both are the same in the PBM and for click-through
-//! rates.
+//! Every impression has two probabilities: a *conditional* one, given the clicks above it, and a
+//! *marginal* one, given the list alone. The conditional probabilities of a list multiply to the
+//! probability of its clicks. Both are the same in the PBM and for click-through rates.
 //!
-//! Unseen items are predicted as the typical item of their query at their position, unseen queries as the typical query of the site, and
-//! positions below the last one, and gaps, as the last one above. The cascade model excludes clicks below the first one; the prediction uses the rate of
-//! such clicks in the fitted sessions. All probabilities are kept between 1e-6 and 1 - 1e-6, which matters only without priors.
+//! Unseen items are predicted as the typical item of their query at their position, unseen queries
+//! as the typical query of the site, and positions below the last one, and gaps, as the last one
+//! above. The cascade model excludes clicks below the first one; the prediction uses the rate of
+//! such clicks in the fitted sessions. All probabilities are kept between 1e-6 and 1 - 1e-6, which
+//! matters only without priors.
 //!
-//! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 3. Deviations: clicks below the cascade's first
-//! click.
+//! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 3.
+//! Deviations: clicks below the cascade's first click.
 //!
 //! | here | meaning |
 //! |---|---|
 //! | `there` | probability that the user has not left, given the clicks above; for marginals without them |
 //!
-//! Numerics: sums and products of probabilities. Complexity: O(length of the list), O(length^2) for the marginals of the UBM and the
-//! logistic regression; a binary search for every item.
+//! Numerics: sums and products of probabilities. Complexity: O(length of the list), O(length^2) for
+//! the marginals of the UBM and the logistic regression; a binary search for every item.
 
 use super::position_based::browsing_column;
 use super::{Estimate, Fit, QueryFit};
@@ -52,7 +54,8 @@ fn at(estimates: &[Estimate], position: usize) -> f64 {
 }
 
 impl Fit {
-    /// Attraction of an item, and its index in the query; the typical attraction at the position if the item is unseen.
+    /// Attraction of an item, and its index in the query; the typical attraction at the position if
+    /// the item is unseen.
     fn attraction(&self, query: Option<&QueryFit>, item: Id, position: usize) -> (f64, Option<usize>) {
         let place = query.and_then(|query| {
             let place = query.items.binary_search_by_key(&item, |known| known.item).ok()?;
@@ -66,7 +69,8 @@ impl Fit {
         })
     }
 
-    /// The probability of a click on an item at a position, for models in which it does not depend on the rest of the list.
+    /// The probability of a click on an item at a position, for models in which it does not depend
+    /// on the rest of the list.
     pub fn click_probability(&self, query: Id, item: Id, position: usize) -> Option<f64> {
         let known = self.query(query);
         let of_site = |position: usize| {
@@ -80,7 +84,8 @@ impl Fit {
                     || of_site(position),
                     |query| {
                         let own = self.own_positions(query.id).get(position);
-                        // Where the log does not show the query, as for others, relative to its first position.
+                        // Where the log does not show the query, as for others, relative to its
+                        // first position.
                         let first = query.positions.iter().next().map(of_site).filter(|first| *first > 0.0);
                         let of_others = || of_site(position) / first.unwrap_or(1.0);
                         own.map(|own| own.value).filter(|own| !own.is_nan()).unwrap_or_else(of_others)
@@ -96,8 +101,8 @@ impl Fit {
         .map(inside)
     }
 
-    /// Probabilities of clicks on a list. `clicks` are the observed clicks; every conditional probability depends on those above its
-    /// position.
+    /// Probabilities of clicks on a list. `clicks` are the observed clicks; every conditional
+    /// probability depends on those above its position.
     pub fn predict(&self, query: Id, items: &[Id], clicks: Clicks, out: &mut Prediction) {
         out.conditional.clear();
         out.marginal.clear();
@@ -155,7 +160,8 @@ impl Fit {
             }
             Self::Ubm { .. } | Self::CtrLogistic { .. } => {
                 let place = |position: usize, last_click: Option<usize>| {
-                    // Positions below all fitted ones: as at the last position, with the last click at the same distance.
+                    // Positions below all fitted ones: as at the last position, with the last click
+                    // at the same distance.
                     let longest = (0..=64).take_while(|l| l * (l + 1) / 2 < positions.len()).count();
                     let beyond = (position + 1).saturating_sub(longest);
                     let last_click = last_click.and_then(|click| click.checked_sub(beyond));

@@ -1,16 +1,20 @@
-//! Clicks with a probability that is a product: the attraction of a row times the examination of a column.
+//! Clicks with a probability that is a product: the attraction of a row times the examination of a
+//! column.
 //!
-//! A cell with `n` impressions has Binomial(`n`, `a g`) clicks. The position-based model has items as rows and positions as columns; the
-//! user browsing model has pairs (position, last click) as columns. Priors are additional rows and counts.
+//! A cell with `n` impressions has Binomial(`n`, `a g`) clicks. The position-based model has items
+//! as rows and positions as columns; the user browsing model has pairs (position, last click) as
+//! columns. Priors are additional rows and counts.
 //!
-//! There are two ways to the maximum. *EM*: after a skip `P(attractive) = a (1 - g) / (1 - a g)` and
-//! `P(examined) = g (1 - a) / (1 - a g)`, after a click both are 1; each parameter becomes the mean of its posterior. *Newton's method*:
-//! in `x = ln a`, `y = ln g` the log-likelihood `c (x + y) + (n - c) ln(1 - exp(x + y))` is jointly concave in all parameters, so a local
-//! maximum is the global one. Rows are eliminated from the equations, which leaves one equation per column.
+//! There are two ways to the maximum. *EM*: after a skip `P(attractive) = a (1 - g) / (1 - a g)`
+//! and `P(examined) = g (1 - a) / (1 - a g)`, after a click both are 1; each parameter becomes the
+//! mean of its posterior. *Newton's method*: in `x = ln a`, `y = ln g` the log-likelihood `c (x +
+//! y) + (n - c) ln(1 - exp(x + y))` is jointly concave in all parameters, so a local maximum is the
+//! global one. Rows are eliminated from the equations, which leaves one equation per column.
 //!
-//! Reference: EM, Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 4; Newton's method is ours. Deviations: EM
-//! leaves the examination of the first position free and scales at the end. The likelihood depends on products only, and EM climbs faster
-//! in the larger family.
+//! Reference: EM, Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 4;
+//! Newton's method is ours. Deviations: EM leaves the examination of the first position free and
+//! scales at the end. The likelihood depends on products only, and EM climbs faster in the larger
+//! family.
 //!
 //! | here | meaning |
 //! |---|---|
@@ -19,11 +23,13 @@
 //! | `h` | minus the second derivative of a cell's log-likelihood by `x + y`: `skips a g / (1 - a g)^2` |
 //! | `pins` | columns that set the scale: the first column of each connected part |
 //!
-//! Numerics: Newton's method stops when its decrement, the gain that one more step promises, is below 1e-12 nats; it still takes that
-//! step. If the maximum is on the edge (without priors, an item that was clicked at every impression), Newton's method gives up and EM
-//! takes over. Complexity: an EM step costs one division per cell, on all cores for many cells. A Newton step costs O(`m`^2) for a row
-//! with `m` cells, and O(columns^3) for all. Rows with equal counts are treated as one row. Variances cost the cube of the number of
-//! rows or of columns, the smaller one; there are none if it exceeds [`MANY`].
+//! Numerics: Newton's method stops when its decrement, the gain that one more step promises, is
+//! below 1e-12 nats; it still takes that step. If the maximum is on the edge (without priors, an
+//! item that was clicked at every impression), Newton's method gives up and EM takes over.
+//! Complexity: an EM step costs one division per cell, on all cores for many cells. A Newton step
+//! costs O(`m`^2) for a row with `m` cells, and O(columns^3) for all. Rows with equal counts are
+//! treated as one row. Variances cost the cube of the number of rows or of columns, the smaller
+//! one; there are none if it exceeds [`MANY`].
 
 mod cells;
 mod em;
@@ -45,8 +51,8 @@ pub(crate) struct RankOne {
     pub(crate) rows: Vec<f64>,
     /// 1 for the first column of each connected part.
     pub(crate) columns: Vec<f64>,
-    /// Variances of the logarithms of the parameters, rows then columns; 0 for those that set the scale. `None` if the information matrix
-    /// is singular.
+    /// Variances of the logarithms of the parameters, rows then columns; 0 for those that set the
+    /// scale. `None` if the information matrix is singular.
     pub(crate) variances: Option<[Vec<f64>; 2]>,
     pub(crate) convergence: Convergence,
 }
@@ -60,8 +66,8 @@ impl Problem<'_> {
         self.cells.rows.len()
     }
 
-    /// Starting point: rates of rows, and rates of columns relative to slightly more than the largest. All are inside (0, 1), except for
-    /// 0 without clicks.
+    /// Starting point: rates of rows, and rates of columns relative to slightly more than the
+    /// largest. All are inside (0, 1), except for 0 without clicks.
     pub(crate) fn start(&self) -> Vec<f64> {
         let rate =
             |of: &Total| if of.clicks > 0.0 { (of.clicks + 0.5) / (of.impressions + 1.0) } else { 0.0 };
@@ -99,7 +105,8 @@ impl Problem<'_> {
         RankOne { rows: at, columns, variances, convergence }
     }
 
-    /// For every column the first one of its connected part; rows and columns without clicks connect nothing.
+    /// For every column the first one of its connected part; rows and columns without clicks
+    /// connect nothing.
     fn pins(&self) -> Vec<usize> {
         let mut parts = ConnectedColumns::new(self.cells.column_totals.len());
         for (row, &clicks) in self.cells.rows.iter().enumerate() {

@@ -1,10 +1,13 @@
-//! What sessions show of users who scan from the top: certain examinations, and the prior of attraction.
+//! What sessions show of users who scan from the top: certain examinations, and the prior of
+//! attraction.
 //!
-//! Down to some position of a session every impression was certainly examined ([`Certain`]). Below, examination is hidden, and has a
-//! probability under the model. The prior of attraction comes from all impressions, weighted by this probability: certain impressions
-//! alone would contain all clicks and lack skips. The weights depend on the model, so callers find both in alternation.
+//! Every impression down to some position of a session was certainly examined ([`Certain`]). Below,
+//! examination has a probability under the model. The prior of attraction comes from all
+//! impressions, weighted by this probability: certain impressions alone would contain all clicks
+//! and lack skips. The weights depend on the model, so callers find both in alternation.
 //!
-//! Reference: see [`super::stopping`] and [`super::chain`]. Deviations: priors are ours ([`super::credibility`]).
+//! Reference: see [`super::stopping`] and [`super::chain`]. Deviations: priors are ours
+//! ([`super::credibility`]).
 //!
 //! | here | meaning |
 //! |---|---|
@@ -12,8 +15,8 @@
 //! | `certain` | clicks and certainly examined impressions of every row |
 //! | `means` | the prior mean of attraction of every row |
 //!
-//! Numerics: sums in the order of the sessions. Complexity: linear in the impressions of different sessions, and
-//! O(items times positions) for every query.
+//! Numerics: sums in the order of the sessions. Complexity: linear in the impressions of different
+//! sessions, and O(items times positions) for every query.
 
 use super::credibility::{Count, Credibility, PositionEffects, Source, items};
 use super::estimate::Estimate;
@@ -28,7 +31,8 @@ use crate::session::{QuerySessions, Sessions};
 use click_models::Clicks;
 use std::borrow::Cow;
 
-/// Largest number of alternations between the prior of attraction and the other parameters, and the change at which they stop.
+/// Largest number of alternations between the prior of attraction and the other parameters, and the
+/// change at which they stop.
 pub(super) const TURNS: usize = 10;
 pub(super) const TOLERANCE_OF_TURNS: f64 = 0.01;
 
@@ -134,8 +138,9 @@ impl<'a> Scanned<'a> {
         self.certain = certain;
     }
 
-    /// Finds the prior of attraction. `below` gets the rows of a list, the last certain click, and the probability of examination of every
-    /// position, which is 1 where it is certain and 0 elsewhere; it writes the probabilities of the other positions.
+    /// Finds the prior of attraction. `below` gets the rows of a list, the last certain click, and
+    /// the probability of examination of every position, which is 1 where it is certain and 0
+    /// elsewhere; it writes the probabilities of the other positions.
     pub(super) fn find_item_prior(&mut self, below: impl Fn(&[usize], Option<usize>, &mut [f64]) + Sync) {
         let all = in_order((0..self.queries.len()).collect(), |query| self.examined(query, &below));
         let mut columns = vec![(0.0, 0.0); self.n_positions];

@@ -1,8 +1,9 @@
 //! Splits counts: one impression in `one_in` is held out.
 //!
-//! It is better to hold out while reading a log ([`Reader::hold_out`](crate::Reader::hold_out)), since sessions then stay whole. A line
-//! of a file of counts has many impressions; here every impression, click or skip, is drawn independently. The same counts and the same
-//! seed give the same parts, whatever else the file contains.
+//! It is better to hold out while reading a log ([`Reader::hold_out`](crate::Reader::hold_out)),
+//! since sessions then stay whole. A line of a file of counts has many impressions; here every
+//! impression, click or skip, is drawn independently. The same counts and the same seed give the
+//! same parts, whatever else the file contains.
 //!
 //! Reference, deviations: none. Numerics: integers. Complexity: O(impressions / 64).
 

@@ -1,24 +1,27 @@
 //! Expectation-maximisation (EM), and its acceleration by squared extrapolation (SQUAREM).
 //!
-//! Two EM steps `x1 = M(x0)`, `x2 = M(x1)` give `r = x1 - x0` and `v = (x2 - x1) - r`. With `alpha = -|r| / |v|`, at most -1,
+//! Two EM steps `x1 = M(x0)`, `x2 = M(x1)` give `r = x1 - x0` and `v = (x2 - x1) - r`. With `alpha
+//! = -|r| / |v|`, at most -1,
 //!
 //! ```text
 //! x' = x0 - 2 alpha r + alpha^2 v,      then one EM step from x'.
 //! ```
 //!
-//! If the result has a lower likelihood than `x0`, the cycle ends at `x2`, the result of EM alone. So no cycle lowers the likelihood.
+//! If the result has a lower likelihood than `x0`, the cycle ends at `x2`, the result of EM alone.
+//! So no cycle lowers the likelihood.
 //!
-//! Reference: Varadhan, Roland, *Simple and globally convergent methods for accelerating the convergence of any EM algorithm*,
-//! Scandinavian Journal of Statistics 35, 2008, scheme S3 with the EM step that stabilises it. Deviations: a coordinate that the
-//! extrapolation would move out of (0, 1) keeps the value of the second EM step; the likelihood itself decides whether it fell.
+//! Reference: Varadhan, Roland, *Simple and globally convergent methods for accelerating the
+//! convergence of any EM algorithm*, Scandinavian Journal of Statistics 35, 2008, scheme S3 with
+//! the EM step that stabilises it. Deviations: a coordinate that the extrapolation would move out
+//! of (0, 1) keeps the value of the second EM step; the likelihood itself decides whether it fell.
 //!
 //! | here | paper |
 //! |---|---|
 //! | `change` | largest coordinate of `abs(M(x) - x)` |
 //! | `iterations` | evaluations of `M` |
 //!
-//! Numerics: parameters are probabilities on their own scale. Complexity: a cycle has three EM steps, one of which also evaluates the
-//! likelihood, and one more step if it falls back.
+//! Numerics: parameters are probabilities on their own scale. Complexity: a cycle has three EM
+//! steps, one of which also evaluates the likelihood, and one more step if it falls back.
 
 use super::in_order::in_order;
 use super::options::EmOptions;
@@ -42,7 +45,8 @@ pub(crate) trait Em {
 pub struct Progress {
     /// EM steps or Newton steps so far.
     pub iterations: usize,
-    /// Log-likelihood with the log-prior, in nats, up to a constant that depends on the counts only.
+    /// Log-likelihood with the log-prior, in nats, up to a constant that depends on the counts
+    /// only.
     pub log_likelihood: f64,
     /// EM: the largest change of a parameter in one step. Newton: the largest relative change.
     pub change: f64,

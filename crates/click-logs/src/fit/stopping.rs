@@ -1,22 +1,25 @@
-//! Users who scan from the top and may leave after a click: cascade, dependent click model (DCM), simplified dynamic Bayesian
-//! network (SDBN).
+//! Users who scan from the top and may leave after a click: cascade, dependent click model (DCM),
+//! simplified dynamic Bayesian network (SDBN).
 //!
-//! A session shows for every item down to its last click whether it attracted. What the user did below is hidden: left, or read the tail
-//! of the list without a click. With `v` the probability of leaving, the tail has the likelihood
+//! A session shows for every item down to its last click whether it attracted. Below, the user
+//! left, or read the tail of the list without a click. With the probability `v` of leaving, the
+//! tail has the likelihood
 //!
 //! ```text
 //! v + (1 - v) product over the tail of (1 - attraction),
 //! ```
 //!
-//! and in the EM step the user has left with the probability `v` divided by this. The DCM has `v` by position, the SDBN by item. A
-//! cascade user always leaves after the first click, so nothing is hidden: attraction = clicks / impressions at or above the first click.
-//! With [`Exit::LastClick`] every user has left, and the DCM and the SDBN are in closed form, too.
+//! and in the EM step the user has left with the probability `v` divided by this. The DCM has `v`
+//! by position, the SDBN by item. A cascade user always leaves after the first click, so nothing is
+//! hidden: attraction = clicks / impressions at or above the first click. With [`Exit::LastClick`]
+//! every user has left, and DCM and SDBN are in closed form.
 //!
-//! Reference: Guo, Liu, Wang, WSDM 2009 (DCM); Chapelle, Zhang, WWW 2009 (SDBN, appendix); Kveton et al., *Cascading bandits*, ICML 2015.
-//! Deviations: maximum likelihood is the default, and the closed forms of the papers are the option. Priors are ours. The prior mean of
-//! attraction is the query's at the positions where the item was shown ([`super::credibility`]). The prior mean of leaving by item is the
-//! site's. That of leaving by position comes from a model with one parameter for all positions or, if queries have their own parameters,
-//! from the same position of the site.
+//! Reference: Guo, Liu, Wang, WSDM 2009 (DCM); Chapelle, Zhang, WWW 2009 (SDBN, appendix); Kveton
+//! et al., *Cascading bandits*, ICML 2015. Deviations: maximum likelihood is the default, and the
+//! closed forms of the papers are the option. Priors are ours. The prior mean of attraction is the
+//! query's at the positions where the item was shown ([`super::credibility`]), that of leaving by
+//! item is the site's. That of leaving by position comes from a model with one parameter for all
+//! positions or, if queries have their own parameters, from the same position of the site.
 //!
 //! | here | meaning |
 //! |---|---|
@@ -24,9 +27,10 @@
 //! | `left`, `stayed` | clicks after which the user certainly left, or stayed |
 //! | `Tail` | the positions below a last click |
 //!
-//! Numerics: a click at the end of its list has no tail, and no information about leaving. The observed information is exact. It couples
-//! the items of a query, so it is inverted query by query, bordered by the parameters that queries share. It is not computed for more
-//! than 800 items of a query. Complexity: an EM step is linear in the tails of the lists; errors take O(items^3) per query.
+//! Numerics: a click at the end of its list has no tail, and no information about leaving. The
+//! observed information is exact. It couples the items of a query, so it is inverted query by
+//! query, bordered by shared parameters, for at most 800 items of a query. Complexity: an EM step
+//! is linear in the tails of the lists; errors take O(items^3) per query.
 
 pub(super) mod information;
 mod problem;
@@ -41,8 +45,8 @@ use crate::session::{QuerySessions, Sessions};
 use problem::{Problem, Tail};
 use std::ops::Range;
 
-/// Smallest prior mean of leaving, and its smallest distance from 1: a prior at the edge has its maximum there, and a position without
-/// data would have a certain value.
+/// Smallest prior mean of leaving, and its smallest distance from 1: a prior at the edge has its
+/// maximum there, and a position without data would have a certain value.
 const SMALLEST_LEAVE_MEAN: f64 = 0.1;
 /// What the probability of leaving depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +79,8 @@ impl<'a> Fitting<'a> {
         fitting
     }
 
-    /// Finds the prior with impressions below the last click, weighted by their probability of being examined.
+    /// Finds the prior with impressions below the last click, weighted by their probability of
+    /// being examined.
     fn find_item_prior_of_hidden(&mut self) {
         let mut before = 1.0;
         for _ in 0..TURNS {

@@ -1,11 +1,14 @@
-//! How close the click-through rates of a query are to a product: its matrix, item by position, and the best matrix of rank one.
+//! How close the click-through rates of a query are to a product: its matrix, item by position, and
+//! the best matrix of rank one.
 //!
-//! With singular values `s_1 >= s_2 >= ..` and vectors `u`, `v` of the first, the best matrix of rank one is `s_1 u v'`.
-//! Scaled so that the first position has examination 1, `examination[l] = v_l / v_1` and `attraction[k] = s_1 u_k v_1`.
+//! With singular values `s_1 >= s_2 >= ..` and vectors `u`, `v` of the first, the best matrix of
+//! rank one is `s_1 u v'`. Scaled so that the first position has examination 1, `examination[l] =
+//! v_l / v_1` and `attraction[k] = s_1 u_k v_1`.
 //!
-//! Reference: Lagree, Vernade, Cappe, *Multiple-play bandits in the position-based model*, NIPS 2016, section 5.2, which
-//! calls the first singular value highly dominating. Deviations: items that were not shown at every position are left out, since an empty
-//! cell has no rate. All cells have the same weight, however many impressions they have, so maximum likelihood is the better
+//! Reference: Lagree, Vernade, Cappe, *Multiple-play bandits in the position-based model*, NIPS
+//! 2016, section 5.2, which calls the first singular value highly dominating. Deviations: items
+//! that were not shown at every position are left out, since an empty cell has no rate. All cells
+//! have the same weight, however many impressions they have, so maximum likelihood is the better
 //! estimate.
 //!
 //! | here | meaning |
@@ -13,8 +16,8 @@
 //! | `singular_values` | of the matrix of click-through rates, in decreasing order |
 //! | `share` | `s_1 / (s_1 + s_2 + ..)` |
 //!
-//! Numerics: one-sided Jacobi rotations, which find small singular values to full relative accuracy. Complexity: O(items
-//! positions^2) a sweep, a handful of sweeps.
+//! Numerics: one-sided Jacobi rotations, which find small singular values to full relative
+//! accuracy. Complexity: O(items positions^2) a sweep, a handful of sweeps.
 
 use crate::counts::QueryCounts;
 use crate::names::Id;
@@ -46,8 +49,8 @@ impl RankOneSvd {
     }
 }
 
-/// The best matrix of rank one of a query's click-through rates. `None` if no item was shown at every position, or no such item was
-/// clicked at the first one.
+/// The best matrix of rank one of a query's click-through rates. `None` if no item was shown at
+/// every position, or no such item was clicked at the first one.
 pub fn rank_one_svd(query: &QueryCounts<'_>) -> Option<RankOneSvd> {
     let n_positions = query.n_positions();
     let cells: Vec<_> = query.cells().collect();

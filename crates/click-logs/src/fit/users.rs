@@ -1,7 +1,9 @@
-//! Users of a fitted model for simulations: every parameter is a probability, with defaults for unknown parameters.
+//! Users of a fitted model for simulations: every parameter is a probability, with defaults for
+//! unknown parameters.
 //!
-//! Users have the positions of the log, in its order. The first one need not be the most examined one; examination relative to it then
-//! exceeds 1, and is scaled for users of a position-based model so that the most examined position is always examined.
+//! Users have the positions of the log, in its order. The first one need not be the most examined
+//! one; examination relative to it then exceeds 1, and is scaled for users of a position-based
+//! model so that the most examined position is always examined.
 
 use super::{Fit, QueryFit};
 use crate::counts::Counts;
@@ -23,9 +25,11 @@ pub enum Users {
     },
     /// Users of a cascade; items are in the order of the fit.
     Cascade(CascadeModel),
-    /// Users of a dependent click model with satisfaction as the reward; items are in the order of the fit.
+    /// Users of a dependent click model with satisfaction as the reward; items are in the order of
+    /// the fit.
     DependentClick(DependentClick),
-    /// Users of a dynamic Bayesian network, also of a simplified one, with clicks as the reward; items are in the order of the fit.
+    /// Users of a dynamic Bayesian network, also of a simplified one, with clicks as the reward;
+    /// items are in the order of the fit.
     DynamicBayesian(DynamicBayesian),
     /// Users of a click chain model; items are in the order of the fit.
     ClickChain(ClickChain),
@@ -34,12 +38,14 @@ pub enum Users {
 }
 
 impl Fit {
-    /// Users of a query who see the first `n_positions` of its positions. There are at most as many positions as the query has, and as items,
-    /// since a list shows an item at most once. `None` for click-through rates, if there is no position, and for a user browsing
-    /// model with more lists than [`UserBrowsing`] takes.
+    /// Users of a query who see the first `n_positions` of its positions. There are at most as many
+    /// positions as the query has, and as items, since a list shows an item at most once. `None`
+    /// for click-through rates, if there is no position, and for a user browsing model with more
+    /// lists than [`UserBrowsing`] takes.
     ///
-    /// An item without data is the query's typical one. A position without data is never examined by users of a position-based or user
-    /// browsing model; users of a dependent click model leave after a click at it as at any other position.
+    /// An item without data is the query's typical one. A position without data is never examined
+    /// by users of a position-based or user browsing model; users of a dependent click model leave
+    /// after a click at it as at any other position.
     ///
     /// # Examples
     ///
@@ -127,7 +133,8 @@ impl Fit {
         users.map(Users::DynamicBayesian).ok()
     }
 
-    /// Examination is divided by its largest value if that exceeds 1, as far as the attraction of no item gets larger than 1.
+    /// Examination is divided by its largest value if that exceeds 1, as far as the attraction of
+    /// no item gets larger than 1.
     fn user_browsing(&self, query: &QueryFit, n_positions: usize) -> Option<Users> {
         let positions = self.positions(query);
         let known = (1..=ListShape::MAX_POSITIONS).take_while(|l| l * (l + 1) / 2 <= positions.len()).count();

@@ -1,13 +1,15 @@
 //! Variances of the parameters from the observed information.
 //!
-//! The likelihood of a tail is `T = 1 - q + q B`: `q` depends on the click above it, `B` on the items below and on continuation after no
-//! click ([`super::tails`]). With `R_i` the probability of examining position `i` and skipping everything above it in the tail,
+//! The likelihood of a tail is `T = 1 - q + q B`: `q` depends on the click above it, `B` on the
+//! items below and on continuation after no click ([`super::tails`]). With `R_i` the probability of
+//! examining position `i` and skipping everything above it in the tail,
 //!
 //! ```text
 //! dB/da_i = -R_i g_i,      d2B/da_i da_j = R_j g_j / (1 - a_i)  for i above j.
 //! ```
 //!
-//! Numerics: parameters at 0 or 1 are moved inside by 1e-9, so that every quotient is finite. Complexity: O(length^2) for a tail.
+//! Numerics: parameters at 0 or 1 are moved inside by 1e-9, so that every quotient is finite.
+//! Complexity: O(length^2) for a tail.
 
 use super::super::bordered::{Block, Bordered, SharedTerms};
 use super::super::estimate::curvature;
@@ -19,7 +21,8 @@ use std::ops::Range;
 /// Distance from 0 and 1.
 const EDGE: f64 = 1e-9;
 
-/// Probability of going on after a click, and its derivatives: by the row's own parameter, by continuation, and by both.
+/// Probability of going on after a click, and its derivatives: by the row's own parameter, by
+/// continuation, and by both.
 struct GoingOn {
     q: f64,
     own: f64,
@@ -30,8 +33,8 @@ struct GoingOn {
 /// The first position of a tail: everybody examines it.
 const EXAMINED: GoingOn = GoingOn { q: 1.0, own: 0.0, shared: [0.0; 3], mixed: [0.0; 3] };
 
-/// A function's value, gradient, and second derivatives, by local parameters. Local parameters: the one of the click above, the
-/// attraction of positions, continuation.
+/// A function's value, gradient, and second derivatives, by local parameters. Local parameters: the
+/// one of the click above, the attraction of positions, continuation.
 struct Local {
     n: usize,
     value: f64,
@@ -123,8 +126,8 @@ impl Local {
         self
     }
 
-    /// Adds minus the second derivatives of `times` its logarithm. Local parameters have these places in the block and, after it, in the
-    /// shared part.
+    /// Adds minus the second derivatives of `times` its logarithm. Local parameters have these
+    /// places in the block and, after it, in the shared part.
     fn add_to(
         &self,
         times: f64,
@@ -165,23 +168,7 @@ impl Problem {
             (rows.len() <= LARGEST_BLOCK).then(|| self.block(&split, rows.clone(), lists.clone(), shared))
         };
         bordered.push_all(&self.queries, size_of_block, block);
-        let found = bordered.variances();
-        let first_satisfaction = self.clicks.len();
-        let mut variances = vec![f64::INFINITY; at.len() - n_shared];
-        for ([rows, _], of_block) in self.queries.iter().zip(found.blocks) {
-            let Some(of_block) = of_block else { continue };
-            let (attraction, satisfaction) = of_block.split_at(rows.len());
-            variances[rows.clone()].copy_from_slice(attraction);
-            let of_satisfaction = variances.iter_mut().skip(first_satisfaction + rows.start);
-            of_satisfaction.zip(satisfaction).for_each(|(to, of)| *to = *of);
-        }
-        variances.extend(found.shared);
-        for (variance, &p) in variances.iter_mut().zip(at) {
-            if !(p > 0.0 && p < 1.0) {
-                *variance = f64::INFINITY;
-            }
-        }
-        variances
+        bordered.variances().by_parameter(at, self.queries.iter().map(|[rows, _]| rows))
     }
 
     /// Continuation of the DBN if satisfaction might be negative, and its variance: a Newton step,

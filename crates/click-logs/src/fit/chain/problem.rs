@@ -1,6 +1,6 @@
 //! The likelihood of the sessions, from certain events and from tails; and its EM steps.
 
-use super::super::estimate::binomial_log_likelihood;
+use super::super::estimate::{binomial_log_likelihood, binomial_log_likelihoods};
 use super::super::in_order::sum_in_order;
 use super::super::scanned::Certain;
 use super::super::squarem::Em;
@@ -24,7 +24,8 @@ impl Kind {
     }
 }
 
-/// Parameters: attraction of rows; satisfaction (DBN), of rows or one for all; continuation, after no click first.
+/// Parameters: attraction of rows; satisfaction (DBN), of rows or one for all; continuation, after
+/// no click first.
 #[derive(Debug, Clone)]
 pub(super) struct Problem {
     pub(super) kind: Kind,
@@ -61,7 +62,8 @@ impl Problem {
         Split { attraction, satisfaction, continuation }
     }
 
-    /// Certain successes and failures of a parameter of satisfaction or continuation, with its prior.
+    /// Certain successes and failures of a parameter of satisfaction or continuation, with its
+    /// prior.
     pub(super) fn known(&self, of: usize) -> [f64; 2] {
         let of = of - self.clicks.len();
         match of.checked_sub(self.satisfied.len()) {
@@ -111,7 +113,8 @@ impl Problem {
         at.attraction.iter().enumerate().map(of_row).collect()
     }
 
-    /// Going on and stopping after a click in the DBN: writes satisfaction, returns numbers of unsatisfied users who went on and stopped.
+    /// Going on and stopping after a click in the DBN: writes satisfaction, returns numbers of
+    /// unsatisfied users who went on and stopped.
     fn satisfy(&self, at: &Split<'_>, went_on: &[f64], satisfaction: &mut [f64]) -> [f64; 2] {
         let stop = 1.0 - at.continuation[0];
         let mut satisfied = self.satisfied.clone();
@@ -133,11 +136,12 @@ impl Problem {
         all
     }
 
-    /// Going on after a click in the click chain: returns the two probabilities, and adds clicks on items that attracted and that did not,
-    /// a second time, to the counts of rows.
+    /// Going on after a click in the click chain: returns the two probabilities, and adds clicks on
+    /// items that attracted and that did not, a second time, to the counts of rows.
     ///
-    /// The probabilities maximise the expected likelihood of going on, given attraction. If the kind of each click was hidden for them,
-    /// too, they would take thousands of steps where items are alike.
+    /// The probabilities maximise the expected likelihood of going on, given attraction. If the
+    /// kind of each click was hidden for them, too, they would take thousands of steps where items
+    /// are alike.
     fn chain(&self, at: &Split<'_>, went_on: &[f64], rows: &mut [[f64; 2]]) -> [f64; 2] {
         let users: Vec<AfterClick> = (0..rows.len())
             .map(|row| AfterClick {
@@ -176,18 +180,19 @@ struct AfterClick {
 /// Newton steps at most, and the change at which they end.
 const NEWTON_STEPS: usize = 30;
 const NEWTON_TOLERANCE: f64 = 1e-12;
-/// Curvature added in every direction, as a share of the whole. Where all items are alike, clicks tell
-/// one mean of the two probabilities, and this picks the nearest pair that has it.
+/// Curvature added in every direction, as a share of the whole. Where all items are alike, clicks
+/// tell one mean of the two probabilities, and this picks the nearest pair that has it.
 const RIDGE: f64 = 1e-9;
 
-/// The probabilities `b, g` of going on, `q = b (1 - a) + g a`, that maximise the likelihood of users after a click with pseudo-counts of
-/// going on and of stopping. It is concave. A step goes to the maximum of its quadratic approximation in the square [0, 1]^2, bounds
-/// included, so it leads uphill inside the square; it is halved until it does not lower the likelihood.
+/// The probabilities `b, g` of going on, `q = b (1 - a) + g a`, that maximise the likelihood of
+/// users after a click with pseudo-counts of going on and of stopping. It is concave. A step goes
+/// to the maximum of its quadratic approximation in the square [0, 1]^2, bounds included, so it
+/// leads uphill inside the square; it is halved until it does not lower the likelihood.
 ///
-/// A short step is not checked, which saves most logarithms: if `b`, `1 - b`, `g` and `1 - g` change by at most a tenth, so do all `q` and
-/// `1 - q`,
-/// which are means of them. Second derivatives along the step then grow by at most `1 / .9^2 < 2`, and a Newton step climbs if they less
-/// than double.
+/// A short step is not checked, which saves most logarithms: if `b`, `1 - b`, `g` and `1 - g`
+/// change by at most a tenth, so do all `q` and `1 - q`, which are means of them. Second
+/// derivatives along the step then grow by at most `1 / .9^2 < 2`, and a Newton step climbs if they
+/// less than double.
 fn two_continuations(users: &[AfterClick], prior: [[f64; 2]; 2], start: [f64; 2]) -> [f64; 2] {
     let value = |at: [f64; 2]| -> f64 {
         let of_users: f64 = users
@@ -245,8 +250,8 @@ fn two_continuations(users: &[AfterClick], prior: [[f64; 2]; 2], start: [f64; 2]
     at
 }
 
-/// The step from `at` to the maximum of a concave quadratic function in the square [0, 1]^2: its own maximum, if that is inside, and
-/// otherwise the highest point of the four edges.
+/// The step from `at` to the maximum of a concave quadratic function in the square [0, 1]^2: its
+/// own maximum, if that is inside, and otherwise the highest point of the four edges.
 fn highest_in_square(at: [f64; 2], gradient: [f64; 2], [xx, xy, yy]: [f64; 3]) -> [f64; 2] {
     let determinant = xx * yy - xy * xy;
     let free = [
@@ -329,14 +334,10 @@ impl Problem {
 
     /// The log-likelihood of what was certainly examined, with the log-prior.
     fn certain_log_likelihood(&self, at: &Split<'_>, after_click: &[f64]) -> f64 {
-        let binomial = |successes: &[f64], failures: &[f64], parameters: &[f64]| -> f64 {
-            let of = |of: usize| binomial_log_likelihood(successes[of], failures[of], parameters[of]);
-            sum_in_order(parameters.len(), of)
-        };
         let went_on = |row: usize| binomial_log_likelihood(self.went_on[row], 0.0, after_click[row]);
         let prior = self.prior.iter().zip(at.continuation);
-        binomial(&self.clicks, &self.skips, at.attraction)
-            + binomial(&self.satisfied, &self.unsatisfied, at.satisfaction)
+        binomial_log_likelihoods(&self.clicks, &self.skips, at.attraction)
+            + binomial_log_likelihoods(&self.satisfied, &self.unsatisfied, at.satisfaction)
             + binomial_log_likelihood(self.skips_above, 0.0, at.continuation[0])
             + sum_in_order(after_click.len(), went_on)
             + prior.map(|(&[on, stopped], &c)| binomial_log_likelihood(on, stopped, c)).sum::<f64>()

@@ -1,15 +1,17 @@
 //! The hidden part of sessions: whether the positions below the last click were examined.
 //!
-//! A tail begins below a last click, or at the first position without one. With `B_k` the probability of no click from position `k` on, if
-//! `k` is examined,
+//! A tail begins below a last click, or at the first position without one. With `B_k` the
+//! probability of no click from position `k` on, if `k` is examined,
 //!
 //! ```text
 //! g_k = (1 - after_skip) + after_skip B_{k+1},    g_last = 1,    B_k = (1 - a_k) g_k.
 //! ```
 //!
-//! A tail that begins at `k` below a click after which the user goes on with probability `q` has the likelihood `1 - q + q B_k`, and the
-//! user has gone on with probability `q B_k` divided by this. From there on, an examined position is followed by another one with
-//! probability `after_skip B_{k+1} / g_k`, wherever the tail began. So one pass over a list serves all its sessions.
+//! A tail that begins at `k` below a click after which the user goes on with probability `q` has
+//! the likelihood `1 - q + q B_k`, and the user has gone on with probability `q B_k` divided by
+//! this. From there on, an examined position is followed by another one with probability
+//! `after_skip B_{k+1} / g_k`, wherever the tail began. So one pass over a list serves all its
+//! sessions.
 //!
 //! Reference: forward-backward recursions of a hidden Markov chain, specialised. Deviations: none.
 //!
@@ -19,15 +21,17 @@
 //! | `after_click` | the same after a click, one per row |
 //! | `sessions` | number of sessions whose tail begins at a position, one per position of a list |
 //!
-//! Numerics: sums and products of probabilities. Likelihoods of single sessions are multiplied before their logarithm is taken. Complexity:
-//! O(length) for a list, from its first last click down.
+//! Numerics: sums and products of probabilities. Likelihoods of single sessions are multiplied
+//! before their logarithm is taken. Complexity: O(length) for a list, from its first last click
+//! down.
 
 use super::super::in_order::{cut, in_order_each, tasks_of};
 use super::LONGEST;
 use confidence::math::ln;
 use std::ops::Range;
 
-/// The tails of all lists. A list begins with the first click that is a last one, or at the top if a session has no click.
+/// The tails of all lists. A list begins with the first click that is a last one, or at the top if
+/// a session has no click.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tails {
     /// The end of each list in the next two.
@@ -43,7 +47,8 @@ pub(super) struct Expected {
     pub(super) examined: Vec<f64>,
     /// Last clicks after which the user went on, one per row.
     pub(super) went_on: Vec<f64>,
-    /// Examined impressions in tails after which the user went on, and after which the user stopped.
+    /// Examined impressions in tails after which the user went on, and after which the user
+    /// stopped.
     pub(super) after_skip: [f64; 2],
 }
 
@@ -79,8 +84,8 @@ struct OfRows<'a> {
     went_on: &'a mut [f64],
 }
 
-/// Hidden events of some lists whose sums are of all queries: the factors of the likelihood, and numbers of users who went on and stopped
-/// after no click.
+/// Hidden events of some lists whose sums are of all queries: the factors of the likelihood, and
+/// numbers of users who went on and stopped after no click.
 #[derive(Debug, Default)]
 struct OfAll {
     factors: Vec<Factor>,
@@ -117,7 +122,8 @@ impl LogProduct {
     }
 }
 
-/// `B` and `g` of a list, by position. Reused for all lists, since clearing it takes longer than a short list.
+/// `B` and `g` of a list, by position. Reused for all lists, since clearing it takes longer than a
+/// short list.
 pub(super) struct NoClick {
     pub(super) from: [f64; LONGEST + 1],
     pub(super) after: [f64; LONGEST + 1],
@@ -179,7 +185,8 @@ impl Tails {
         self.ends.push(self.rows.len());
     }
 
-    /// Expected hidden events and, if it is wanted, the log-likelihood; 0 otherwise. `queries` are ranges of rows and of lists.
+    /// Expected hidden events and, if it is wanted, the log-likelihood; 0 otherwise. `queries` are
+    /// ranges of rows and of lists.
     pub(super) fn expect<const LIKELIHOOD: bool>(
         &self,
         queries: &[[Range<usize>; 2]],
@@ -220,7 +227,8 @@ impl Tails {
         (expected, log_likelihood.ln())
     }
 
-    /// Expected hidden events of some lists: adds to those of the rows from `first_row` on, and returns those of all queries.
+    /// Expected hidden events of some lists: adds to those of the rows from `first_row` on, and
+    /// returns those of all queries.
     fn expect_lists<const LIKELIHOOD: bool>(
         &self,
         lists: Range<usize>,
@@ -286,7 +294,8 @@ impl Tails {
     }
 }
 
-/// Writes the probability that each position of a list was examined, given that its last click (or none) is the last one.
+/// Writes the probability that each position of a list was examined, given that its last click (or
+/// none) is the last one.
 pub(super) fn examined_below(
     rows: &[usize],
     last: Option<usize>,

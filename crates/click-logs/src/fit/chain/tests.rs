@@ -34,7 +34,8 @@ fn enumerated(problem: &Problem, fitting: &Fitting<'_>, at: &[f64]) -> f64 {
                             continue;
                         }
                         path *= if clicked { a } else { 1.0 - a };
-                        // Hidden causes of going on: satisfaction, or which of the two probabilities holds.
+                        // Hidden causes of going on: satisfaction, or which of the two
+                        // probabilities holds.
                         let causes: Vec<(f64, f64)> = match (problem.kind, clicked) {
                             (_, false) => vec![(1.0, split.continuation[0])],
                             (Kind::Dbn, true) => {
@@ -150,7 +151,8 @@ fn variances_are_those_of_finite_differences() {
     }
 }
 
-/// Clicks at the last position only, and everywhere: nothing was hidden, so nothing is known about stopping after the last position.
+/// Clicks at the last position only, and everywhere: nothing was hidden, so nothing is known about
+/// stopping after the last position.
 #[test]
 fn continuation_without_data_has_no_interval() {
     let sessions = test_sessions::of_lists([true, false].map(|click| (1, vec![1], vec![click])));
@@ -164,7 +166,8 @@ fn continuation_without_data_has_no_interval() {
     }
 }
 
-/// Users of a click chain whose list of four, of four items, ends with a click on a good one: the third probability is 0 or near it.
+/// Users of a click chain whose list of four, of four items, ends with a click on a good one: the
+/// third probability is 0 or near it.
 fn leaving(seed: u64, attraction: [f64; 4], continuation: [f64; 3], n: usize) -> Sessions {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     test_sessions::of_lists((0..n).map(|_| {
@@ -184,9 +187,9 @@ fn leaving(seed: u64, attraction: [f64; 4], continuation: [f64; 3], n: usize) ->
     }))
 }
 
-/// One step length for both probabilities stopped beside the maximum: it lost 3.1 and .09 nats in the
-/// two logs of `click_chains_are_fitted_on_the_bounds`. Where items are alike, the matrix of the two
-/// probabilities is singular.
+/// One step length for both probabilities stopped beside the maximum: it lost 3.1 and .09 nats in
+/// the two logs of `click_chains_are_fitted_on_the_bounds`. Where items are alike, the matrix of
+/// the two probabilities is singular.
 #[test]
 fn the_maximum_is_found_on_the_bounds_and_where_items_are_alike() {
     let options = Options { prior_strength: Some(0.0), ..Options::default() };

@@ -1,4 +1,5 @@
-//! The maximum of the likelihood, by Newton's method or by EM for many columns; the variance of the walk; covariances of examination.
+//! The maximum of the likelihood, by Newton's method or by EM for many columns; the variance of the
+//! walk; covariances of examination.
 
 use super::super::item_prior::ItemPrior;
 use super::super::linear::Cholesky;
@@ -11,28 +12,31 @@ use libm::exp;
 /// Largest number of Newton steps, and of EM steps.
 const STEPS: usize = 60;
 const EM_STEPS: usize = 1000;
-/// Size of a last step: a Newton step leaves an error of about its square.
-pub(super) const TOLERANCE: f64 = 1e-5;
-const EM_TOLERANCE: f64 = 1e-10;
-/// Candidates for the variance of the walk, per unit of the logarithm of rank. The first one means random order.
+/// Stops with a step that changes no logarithm by more. A Newton step leaves an error of about its
+/// square, unless examination is estimated from few clicks.
+const TOLERANCE: f64 = 1e-5;
+const TOLERANCE_OF_EXAMINATION: f64 = 1e-10;
+/// Candidates for the variance of the walk, per unit of the logarithm of rank. The first one means
+/// random order.
 pub(super) const VARIANCES: [f64; 12] = [1e-4, 1e-3, 4e-3, 0.016, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0];
-/// Logarithm of the prior odds of random order if clicks hardly determine the lifts: ten to one against each other variance.
+/// Logarithm of the prior odds of random order if clicks hardly determine the lifts: ten to one
+/// against each other variance.
 const ODDS_OF_RANDOM_ORDER: f64 = std::f64::consts::LN_10;
-/// Clicks hardly determine a lift if its logarithm has a larger variance than this, which is that of the logarithm of 20 clicks.
+/// Clicks hardly determine a lift if its logarithm has a larger variance than this, which is that
+/// of the logarithm of 20 clicks.
 const HARDLY_DETERMINED: f64 = 0.05;
 /// Precision of an unknown starting value.
 const ANYWHERE: f64 = 1e-3;
-/// The probability that lists are ranked although random order was chosen. Clicks never tell random order from the smallest lifts.
+/// The probability that lists are ranked although random order was chosen. Clicks never tell random
+/// order from the smallest lifts.
 const DOUBT: f64 = 0.5;
 
 impl<S: Source> Credibility<'_, S> {
-    /// Finds the maximum from a point near it, and scales the first column's examination to 1. Ends with a step that changes
-    /// no logarithm by more than `tolerance`.
+    /// Finds the maximum from a point near it, and scales the first column's examination to 1.
     pub(in super::super) fn maximise(
         &self,
         found: &mut PositionEffects,
         item_prior: &ItemPrior,
-        tolerance: f64,
         trace: bool,
     ) -> Convergence {
         if self.examines {
@@ -43,7 +47,8 @@ impl<S: Source> Credibility<'_, S> {
         let matrices = usize::from(!many);
         let mut sums = self.sums(found, None, item_prior, matrices);
         let lifts = std::mem::take(&mut sums.lifts);
-        let (limit, tolerance) = if many { (EM_STEPS, EM_TOLERANCE) } else { (STEPS, tolerance) };
+        let limit = if many { EM_STEPS } else { STEPS };
+        let tolerance = if self.examines { TOLERANCE_OF_EXAMINATION } else { TOLERANCE };
         let mut last = Progress { iterations: 0, log_likelihood: sums.value, change: 0.0 };
         let mut converged = self.n_parameters() == 0;
         while !converged && last.iterations < limit {
@@ -131,8 +136,8 @@ impl<S: Source> Credibility<'_, S> {
         }
     }
 
-    /// Chooses the variance of the walk that maximises the probability of the clicks, with examination eliminated, by a quadratic
-    /// approximation in the lifts.
+    /// Chooses the variance of the walk that maximises the probability of the clicks, with
+    /// examination eliminated, by a quadratic approximation in the lifts.
     pub(super) fn choose_variance(&self, found: &mut PositionEffects, sums: &Sums) {
         let n = self.n_parameters();
         let columns = if self.examines { self.columns.len() } else { 0 };
@@ -183,8 +188,9 @@ impl<S: Source> Credibility<'_, S> {
             prior.half_ln_determinant() - posterior.half_ln_determinant()
                 + 0.5 * posterior.form(&mut gradient.clone())
         };
-        // If clicks determine the lifts, the more probable order wins. Odds would then take a weak ranking for random order: its lifts
-        // would count as examination, and the intervals of examination would miss the truth.
+        // If clicks determine the lifts, the more probable order wins. Odds would then take a weak
+        // ranking for random order: its lifts would count as examination, and the intervals of
+        // examination would miss the truth.
         let are_determined = || {
             let variances = Cholesky::new(m, information.clone()).map(|factor| factor.inverse_diagonal());
             variances.is_some_and(|variances| variances.iter().all(|variance| *variance <= HARDLY_DETERMINED))
@@ -201,7 +207,8 @@ impl<S: Source> Credibility<'_, S> {
         found.variance = best.0;
     }
 
-    /// Covariances of the logarithms of examination; 0 for the first column. `None` if the information matrix is singular.
+    /// Covariances of the logarithms of examination; 0 for the first column. `None` if the
+    /// information matrix is singular.
     pub(in super::super) fn covariances(
         &self,
         found: &PositionEffects,
@@ -216,8 +223,8 @@ impl<S: Source> Credibility<'_, S> {
         }
         let n = self.n_parameters();
         let mut sums = self.sums(found, None, item_prior, 2);
-        // Unbiased estimates from few clicks may not form a positive definite matrix. The variance of Poisson clicks does, and is an
-        // upper bound.
+        // Unbiased estimates from few clicks may not form a positive definite matrix. The variance
+        // of Poisson clicks does, and is an upper bound.
         if !self.trusts_means && Cholesky::new(n, sums.variance.clone()).is_none() {
             sums.variance.clone_from(&sums.information);
         }
@@ -241,8 +248,9 @@ impl<S: Source> Credibility<'_, S> {
         Some(self.with_doubt(found, item_prior, covariances))
     }
 
-    /// Covariances if the lists may be ranked after all: the mean of these covariances and of those of the estimate for ranked lists, plus
-    /// the products of the differences of the two estimates. Intervals would otherwise ignore that the clicks chose between the two.
+    /// Covariances if the lists may be ranked after all: the mean of these covariances and of those
+    /// of the estimate for ranked lists, plus the products of the differences of the two estimates.
+    /// Intervals would otherwise ignore that the clicks chose between the two.
     fn with_doubt(
         &self,
         found: &PositionEffects,
@@ -253,7 +261,7 @@ impl<S: Source> Credibility<'_, S> {
             return covariances;
         }
         let (of_ranked_lists, mut other) = (self.of_ranked_lists(), found.clone());
-        of_ranked_lists.maximise(&mut other, item_prior, TOLERANCE, false);
+        of_ranked_lists.maximise(&mut other, item_prior, false);
         if let Some(of_other) = of_ranked_lists.covariances(&other, item_prior) {
             let columns = self.columns.len();
             let apart = |column: usize| other.examination[column] - found.examination[column];

@@ -65,9 +65,9 @@ impl Sums {
 }
 
 impl<S: Source> Credibility<'_, S> {
-    /// Sums over all items at a point, with the shapes of `lifts_before`, or of the point itself. `matrices`: 0 for
-    /// the gradient alone, 1 also for the information, 2 also for the variance of the gradient, with means of queries
-    /// eliminated.
+    /// Sums over all items at a point, with the shapes of `lifts_before`, or of the point itself.
+    /// `matrices`: 0 for the gradient alone, 1 also for the information, 2 also for the variance of
+    /// the gradient, with means of queries eliminated.
     pub(super) fn sums(
         &self,
         at: &PositionEffects,
@@ -86,7 +86,7 @@ impl<S: Source> Credibility<'_, S> {
         let task = |queries: Range<usize>| {
             let mut sums = Sums::new(n, matrices);
             let mut of_query = OfQuery { cross: vec![0.0; n], of_clicks: vec![0.0; n], ..OfQuery::default() };
-            let mut row = Row::default();
+            let mut terms = ItemTerms::default();
             let mut lifts = Vec::new();
             let before = lifts_before.map(|before| &before[queries.start / QUERIES_OF_A_TASK]);
             for query in queries {
@@ -94,17 +94,17 @@ impl<S: Source> Credibility<'_, S> {
                 let mean = item_prior.means[query];
                 of_query.start(item_prior.weight * mean);
                 for item in items(&counts) {
-                    row.set(item, &columns, self.examines);
-                    let lift_before = before.map_or(row.lift, |before| before[lifts.len()]);
+                    terms.set(item, &columns, self.examines);
+                    let lift_before = before.map_or(terms.lift, |before| before[lifts.len()]);
                     let shape = item_prior.strength * mean * lift_before;
-                    lifts.push(row.lift);
+                    lifts.push(terms.lift);
                     let prior = Prior {
-                        mean: mean * row.lift,
+                        mean: mean * terms.lift,
                         strength: item_prior.strength,
                         shape,
                         is_trusted: self.trusts_means,
                     };
-                    row.add(prior, &mut sums, matrices, &mut of_query);
+                    terms.add(prior, &mut sums, matrices, &mut of_query);
                 }
                 if matrices > 1 {
                     of_query.eliminate(&mut sums);
@@ -197,7 +197,7 @@ struct Column {
 
 /// Terms of one item.
 #[derive(Debug, Default)]
-struct Row {
+struct ItemTerms {
     clicks: f64,
     exposure: f64,
     lift: f64,
@@ -208,7 +208,7 @@ struct Row {
     placed: Vec<(usize, f64)>,
 }
 
-impl Row {
+impl ItemTerms {
     fn set(&mut self, of_item: &[Count], columns: &[Column], examines: bool) {
         self.cells.clear();
         self.placed.clear();
@@ -232,7 +232,8 @@ impl Row {
         self.lift = exp(self.ln_lift);
     }
 
-    /// Adds the terms of the item. Of the information on pairs of positions it adds the lower triangle.
+    /// Adds the terms of the item. Of the information on pairs of positions it adds the lower
+    /// triangle.
     fn add(&self, prior: Prior, sums: &mut Sums, matrices: usize, of_query: &mut OfQuery) {
         let n = sums.gradient.len();
         let (mean, shape) = (prior.mean, prior.effective_shape());
@@ -276,8 +277,8 @@ impl Row {
         }
     }
 
-    /// Adds the variance of the gradient, which is linear in clicks and attraction. Clicks have a binomial distribution, attraction has a
-    /// Beta distribution.
+    /// Adds the variance of the gradient, which is linear in clicks and attraction. Clicks have a
+    /// binomial distribution, attraction has a Beta distribution.
     fn add_variance(&self, prior: Prior, sums: &mut Sums, of_query: &mut OfQuery) {
         let n = sums.gradient.len();
         let (mean, shape) = (prior.mean, prior.effective_shape());
@@ -351,18 +352,20 @@ impl Prior {
         if self.is_trusted { self.shape } else { NEXT_TO_NOTHING * self.shape }
     }
 
-    /// Attraction and its square in the variance of clicks: moments of the posterior or, if means are not trusted, unbiased estimates
-    /// from the item's clicks alone. A sum of `C` independent clicks has `E[C (C - 1)] = a^2 (exposure^2 - sum of n g^2)`.
-    fn moments(&self, row: &Row) -> (f64, f64) {
+    /// Attraction and its square in the variance of clicks: moments of the posterior or, if means
+    /// are not trusted, unbiased estimates from the item's clicks alone. A sum of `C` independent
+    /// clicks has `E[C (C - 1)] = a^2 (exposure^2 - sum of n g^2)`.
+    fn moments(&self, item: &ItemTerms) -> (f64, f64) {
         if self.is_trusted {
-            let weight = row.clicks + self.shape;
-            let attraction = weight * self.mean / (self.shape + self.mean * row.exposure);
+            let weight = item.clicks + self.shape;
+            let attraction = weight * self.mean / (self.shape + self.mean * item.exposure);
             return (attraction, (attraction * attraction * (1.0 + 1.0 / weight)).min(attraction));
         }
-        let all = row.exposure * row.exposure;
-        let of_pairs = all - row.cells.iter().map(|cell| cell.1 * cell.2).sum::<f64>();
-        let square = if of_pairs > ROUNDING * all { row.clicks * (row.clicks - 1.0) / of_pairs } else { 0.0 };
-        (row.clicks / row.exposure.max(f64::MIN_POSITIVE), square)
+        let all = item.exposure * item.exposure;
+        let of_pairs = all - item.cells.iter().map(|cell| cell.1 * cell.2).sum::<f64>();
+        let square =
+            if of_pairs > ROUNDING * all { item.clicks * (item.clicks - 1.0) / of_pairs } else { 0.0 };
+        (item.clicks / item.exposure.max(f64::MIN_POSITIVE), square)
     }
 }
 

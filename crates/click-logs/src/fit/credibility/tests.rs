@@ -83,7 +83,7 @@ fn derivatives_are_finite_differences_and_newton_climbs() {
             }
         }
         let mut at = found.clone();
-        let convergence = credibility.maximise(&mut at, &item_prior, super::maximum::TOLERANCE, true);
+        let convergence = credibility.maximise(&mut at, &item_prior, true);
         assert!(convergence.converged && convergence.trace.len() < 20, "{convergence:?}");
         assert!(
             convergence.trace.windows(2).all(|two| two[1].log_likelihood >= two[0].log_likelihood - 1e-9)
@@ -91,10 +91,11 @@ fn derivatives_are_finite_differences_and_newton_climbs() {
     }
 }
 
-/// Items that were seen once at each of two positions and are compared with themselves only: the estimated variance of the gradient
-/// against that of clicks with known attraction. With 4,000 queries of ten items the ratio has a standard deviation of at most .018, so a
-/// deviation of .1 has probability below 1e-7. The square of attraction under an almost flat prior is detected: it gives ratios of .50 to
-/// .77.
+/// Items that were seen once at each of two positions and are compared with themselves only: the
+/// estimated variance of the gradient against that of clicks with known attraction. With 4,000
+/// queries of ten items the ratio has a standard deviation of at most .018, so a deviation of .1
+/// has probability below 1e-7. The square of attraction under an almost flat prior is detected: it
+/// gives ratios of .50 to .77.
 #[test]
 fn clicks_on_sparse_items_vary_as_much_as_is_estimated() {
     let examination = [1.0, 0.6, 0.35, 0.2];
@@ -114,7 +115,8 @@ fn clicks_on_sparse_items_vary_as_much_as_is_estimated() {
             columns[column].1 += 1.0;
             Count { item: Id(item), column, clicks, impressions: 1.0 }
         });
-        // A click at the first moves the gradient of both by the share of the second, and vice versa.
+        // A click at the first moves the gradient of both by the share of the second, and vice
+        // versa.
         let [of_first, of_second] = pair.map(|column| {
             let p = attraction * examination[column];
             p * (1.0 - p)
@@ -135,7 +137,8 @@ fn clicks_on_sparse_items_vary_as_much_as_is_estimated() {
     }
 }
 
-/// Information of the clicks on each lift, and the lift. The evidence for a ranking is .8, 8.6 and 1.2 nats; odds of ten are 2.3.
+/// Information of the clicks on each lift, and the lift. The evidence for a ranking is .8, 8.6 and
+/// 1.2 nats; odds of ten are 2.3.
 #[test]
 fn a_weak_ranking_is_believed_where_clicks_determine_lifts() {
     let (source, columns) = queries(1);
@@ -158,7 +161,8 @@ fn a_weak_ranking_is_believed_where_clicks_determine_lifts() {
     }
 }
 
-/// Two lists a query of four out of six items, by attraction plus noise of the standard deviation `noise`.
+/// Two lists a query of four out of six items, by attraction plus noise of the standard deviation
+/// `noise`.
 fn ranked_lists(
     noise: f64,
     examination: &[f64; 4],
@@ -187,8 +191,9 @@ fn ranked_lists(
     (Queries(all), columns)
 }
 
-/// Two weakly ranked logs that are taken to be in random order, out of the first 14 seeds: estimated examination is too small at every
-/// position. Errors in standard errors, if random order is taken as known and if it is not.
+/// Two weakly ranked logs that are taken to be in random order, out of the first 14 seeds:
+/// estimated examination is too small at every position. Errors in standard errors, if random order
+/// is taken as known and if it is not.
 #[test]
 fn intervals_contain_that_random_order_is_in_doubt() {
     let examination = [1.0, 0.6, 0.35, 0.2];
@@ -225,7 +230,7 @@ fn many_columns_have_the_same_maximum() {
         };
         let mut found = credibility.start();
         let item_prior = credibility.item_prior(&found, Some(3.0));
-        let convergence = credibility.maximise(&mut found, &item_prior, super::maximum::TOLERANCE, false);
+        let convergence = credibility.maximise(&mut found, &item_prior, false);
         assert!(convergence.converged, "{convergence:?}");
         found.examination[..4].to_vec()
     };
@@ -234,7 +239,8 @@ fn many_columns_have_the_same_maximum() {
     }
 }
 
-/// Integrals over the log-odds. The posterior mode is off by more than 2 % in all but the last case.
+/// Integrals over the log-odds. The posterior mode is off by more than 2 % in all but the last
+/// case.
 #[test]
 fn attraction_is_the_posterior_mean() {
     // All impressions examined: clicks per impression.

@@ -9,8 +9,9 @@ use std::ops::Range;
 /// From this number of rows on it pays to make rows with the same columns contiguous.
 const MANY_ROWS: usize = 1 << 10;
 
-/// Counts, row by row. Clicks are stored as sums, since the likelihood depends on sums only. Rows with equal counts have the same
-/// maximum. Most rows of a log are rare items with equal counts, so such rows are stored once, with their number.
+/// Counts, row by row. Clicks are stored as sums, since the likelihood depends on sums only. Rows
+/// with equal counts have the same maximum. Most rows of a log are rare items with equal counts, so
+/// such rows are stored once, with their number.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cells {
     pub(super) starts: Vec<u32>,
@@ -43,7 +44,8 @@ impl Total {
         self.impressions += impressions;
     }
 
-    /// The EM update of a parameter; `sum` times the parameter is the expected number of skips attributed to it.
+    /// The EM update of a parameter; `sum` times the parameter is the expected number of skips
+    /// attributed to it.
     #[inline]
     pub(super) fn mean(self, parameter: f64, sum: f64) -> f64 {
         if self.impressions > 0.0 { (self.clicks + parameter * sum) / self.impressions } else { parameter }

@@ -194,7 +194,8 @@ impl Run<'_> {
                 Total { clicks: clicks[lane], impressions: impressions[lane] }.mean(a[lane], examined[lane])
             });
             if LIKELIHOOD {
-                // The attraction of a row without clicks may be 0; its logarithm is then multiplied by 0 clicks.
+                // The attraction of a row without clicks may be 0; its logarithm is then multiplied
+                // by 0 clicks.
                 let ln = ln_of_normals(a.map(|a| a.max(f64::MIN_POSITIVE)));
                 log_likelihood = each(|lane| {
                     log_likelihood[lane] + times[lane] * (of_rows[lane] + clicks[lane] * ln[lane])
@@ -211,7 +212,8 @@ fn each(of_lane: impl FnMut(usize) -> f64) -> [f64; LANES] {
     std::array::from_fn(of_lane)
 }
 
-/// The probability of a skip. The bound matters if `a` and `g` are both 1: then there are no skips, or the likelihood is 0.
+/// The probability of a skip. The bound matters if `a` and `g` are both 1: then there are no skips,
+/// or the likelihood is 0.
 #[inline]
 fn skip(a: f64, g: f64) -> f64 {
     (1.0 - a * g).max(f64::MIN_POSITIVE)

@@ -63,7 +63,8 @@ impl Problem<'_> {
             if last {
                 let (rows, columns) = at.split_at(n_rows);
                 let largest = |numbers: &[f64]| numbers.iter().copied().fold(0.0, f64::max);
-                // An item and a position that never occur together could have a product above 1. EM keeps to probabilities.
+                // An item and a position that never occur together could have a product above 1. EM
+                // keeps to probabilities.
                 if largest(rows) * largest(columns) > 1.0 {
                     return None;
                 }
@@ -123,7 +124,8 @@ impl Problem<'_> {
 }
 
 impl Problem<'_> {
-    /// [`Information::variances`] with columns eliminated in place of rows. Equal rows have parameters of their own.
+    /// [`Information::variances`] with columns eliminated in place of rows. Equal rows have
+    /// parameters of their own.
     pub(super) fn variances_by_rows(&self, at: &[f64], pins: &[usize]) -> Option<[Vec<f64>; 2]> {
         let (rows, columns) = at.split_at(self.n_rows());
         let n = self.cells.row_of.len();
@@ -165,7 +167,8 @@ impl Problem<'_> {
         Some([of_rows, of_columns])
     }
 
-    /// The share of some rows in the derivatives; the first rows have that of the clicks of columns, too. `None` if a row has no curvature.
+    /// The share of some rows in the derivatives; the first rows have that of the clicks of
+    /// columns, too. `None` if a row has no curvature.
     fn information_of_rows(&self, of: Range<usize>, rows: &[f64], columns: &[f64]) -> Option<Information> {
         let n = columns.len();
         let first = of.start;

@@ -226,7 +226,8 @@ fn what_is_not_connected_has_a_scale_of_its_own() {
 
 #[test]
 fn maxima_on_the_edge_are_reached_without_a_prior() {
-    // Clicked at every impression; never clicked; no click at the second position; not shown at the third.
+    // Clicked at every impression; never clicked; no click at the second position; not shown at the
+    // third.
     let mut cells = Cells::new(4);
     for row in [
         [(0, 50.0, 50.0), (3, 20.0, 50.0)],

@@ -8,7 +8,8 @@ use std::ops::Range;
 /// Largest number of items of a query whose information is inverted.
 pub(in super::super) const LARGEST_BLOCK: usize = 800;
 
-/// About how long it takes to invert the information of a query with these rows, and tails or lists.
+/// About how long it takes to invert the information of a query with these rows, and tails or
+/// lists.
 pub(in super::super) fn size_of_block([rows, lists]: &[Range<usize>; 2]) -> usize {
     let n_rows = rows.len().min(LARGEST_BLOCK);
     n_rows * n_rows + lists.len()
@@ -29,23 +30,7 @@ impl Problem {
                 .then(|| self.block(rows, tails, attraction, leave, leave_by_item, shared))
         };
         bordered.push_all(&self.queries, size_of_block, block);
-        let found = bordered.variances();
-        let first_leave = attraction.len();
-        let mut variances = vec![f64::INFINITY; at.len()];
-        variances[first_leave..first_leave + n_shared].copy_from_slice(&found.shared);
-        for ([rows, _], of_block) in self.queries.iter().zip(found.blocks) {
-            let Some(of_block) = of_block else { continue };
-            let (of_rows, of_leaving) = of_block.split_at(rows.len());
-            variances[rows.clone()].copy_from_slice(of_rows);
-            let by_item = variances.iter_mut().skip(first_leave + rows.start);
-            by_item.zip(of_leaving).for_each(|(to, of)| *to = *of);
-        }
-        for (variance, &p) in variances.iter_mut().zip(at) {
-            if !(p > 0.0 && p < 1.0) {
-                *variance = f64::INFINITY;
-            }
-        }
-        variances
+        bordered.variances().by_parameter(at, self.queries.iter().map(|[rows, _]| rows))
     }
 
     fn block(

@@ -1,6 +1,7 @@
-//! The likelihood of the sessions, from certain examinations and from the tails below last clicks; and its EM steps.
+//! The likelihood of the sessions, from certain examinations and from the tails below last clicks;
+//! and its EM steps.
 
-use super::super::estimate::binomial_log_likelihood;
+use super::super::estimate::binomial_log_likelihoods;
 use super::super::in_order::{cut, in_order_each, sum_in_order, tasks_of};
 use super::super::squarem::Em;
 use confidence::math::ln;
@@ -92,17 +93,13 @@ impl Em for Problem {
 
     fn log_likelihood(&self, at: &[f64]) -> f64 {
         let (attraction, leave) = self.split(at);
-        let certain = |successes: &[f64], failures: &[f64], parameters: &[f64]| -> f64 {
-            let of = |of: usize| binomial_log_likelihood(successes[of], failures[of], parameters[of]);
-            sum_in_order(parameters.len(), of)
-        };
         let hidden = |tail: usize| {
             let tail = &self.tails[tail];
             let v = leave[tail.leave];
             tail.sessions * ln(v + (1.0 - v) * self.in_vain(tail, attraction))
         };
-        certain(&self.clicks, &self.skips, attraction)
-            + certain(&self.left, &self.stayed, leave)
+        binomial_log_likelihoods(&self.clicks, &self.skips, attraction)
+            + binomial_log_likelihoods(&self.left, &self.stayed, leave)
             + sum_in_order(self.tails.len(), hidden)
     }
 }

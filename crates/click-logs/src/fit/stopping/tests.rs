@@ -70,7 +70,8 @@ fn estimates_of_small_logs_are_the_hand_computed_maxima() {
     let options = Options { prior_strength: Some(0.0), exit: Exit::LastClick, ..Options::default() };
     let attraction =
         |fit: &Fit| -> Vec<f64> { fit.queries()[0].items.iter().map(|i| i.attraction.value).collect() };
-    // Item 1: clicked 3 of 4; item 2: 1 of 3 (shown twice above or at a last click, once without); item 3: once, without.
+    // Item 1: clicked 3 of 4; item 2: 1 of 3 (shown twice above or at a last click, once without);
+    // item 3: once, without.
     let dcm = fit(Model::Dcm, &sessions, &options);
     assert_eq!(attraction(&dcm), [0.75, 1.0 / 3.0, 0.0]);
     // Two clicks at the first position, one of them the last; two at the second, both.
@@ -86,7 +87,8 @@ fn estimates_of_small_logs_are_the_hand_computed_maxima() {
     // Below first clicks: 5 impressions, 1 click.
     let Fit::Cascade { below_first_click, .. } = cascade else { panic!("{cascade:?}") };
     assert_eq!(below_first_click, 1.5 / 6.0);
-    // Two items, one click, hidden exit: v + (1 - v)(1 - b) with b = 1/2 from the session without a click above it.
+    // Two items, one click, hidden exit: v + (1 - v)(1 - b) with b = 1/2 from the session without a
+    // click above it.
     let sessions = of_query([
         ([1, 2], [true, false]),
         ([1, 2], [true, false]),

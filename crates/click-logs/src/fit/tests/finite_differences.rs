@@ -6,8 +6,8 @@ use super::squarem::Em;
 /// Distance of the points.
 const STEP: f64 = 1e-4;
 
-/// The variances at a maximum: the diagonal of the inverse of the negative second derivatives of the log-likelihood. Asserts that the first
-/// derivatives are 0.
+/// The variances at a maximum: the diagonal of the inverse of the negative second derivatives of
+/// the log-likelihood. Asserts that the first derivatives are 0.
 pub(super) fn variances(problem: &impl Em, maximum: &[f64]) -> Vec<f64> {
     let n = maximum.len();
     let moved = |steps: &[(usize, f64)]| {

@@ -7,7 +7,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::num::NonZeroUsize;
 
-/// A query, the items of a list from the top down, and the clicks by position. Queries and items are named by their numbers.
+/// A query, the items of a list from the top down, and the clicks by position. Queries and items
+/// are named by their numbers.
 pub(super) type List = (u64, Vec<u64>, Vec<bool>);
 
 /// A session for each list.
@@ -27,7 +28,8 @@ pub(super) fn of_lists(lists: impl IntoIterator<Item = List>) -> Sessions {
     log.expect("few impressions").sessions
 }
 
-/// Sessions of two queries. A list has four of five items, in random order; clicks are random, from no model.
+/// Sessions of two queries. A list has four of five items, in random order; clicks are random, from
+/// no model.
 pub(super) fn random(seed: u64, n: usize) -> Sessions {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let lists = (0..n).map(|_| {
