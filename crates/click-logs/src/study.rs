@@ -1,10 +1,13 @@
 //! A study of a log: fits of models to the whole log, their comparison on a part that is held out,
 //! and the choice of users to simulate.
 //!
-//! The log is read once, and a part is held out while it is read. The models are fitted to the
-//! whole log. On the part they are compared, fitted to the rest, together with simple
-//! [`BASELINES`]. Counts, one line for each cell, are split after they were read. The caller reads,
-//! so that logs can be files or tables in memory.
+//! The log is read once, and a part is held out while it is read. Counts, one line for each cell,
+//! are split after they are read.
+//!
+//! The models are fitted to the whole log. For the comparison they are fitted again, to the log
+//! without the held-out part, and compared on that part together with simple [`BASELINES`].
+//!
+//! The caller reads the log, so it can be files or a table in memory.
 //!
 //! # Examples
 //!

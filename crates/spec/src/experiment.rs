@@ -191,9 +191,9 @@ impl Experiment {
     /// Reads the experiment of one panel of a file.
     ///
     /// A key that `panel` does not have, other than `name`, is looked up in `shared` (the top of
-    /// the file). A panel may give `model` for all its instances, so panels of different models can
-    /// share instances without a model. Its instances may be `data`. The keys [`Self::OVER`] of the
-    /// tables `over` take precedence over the panel's own keys, nearest table first.
+    /// the file). A panel may specify `model` for all its instances, so panels of different models
+    /// can share instances without a model. Its instances may be `data`. The keys [`Self::OVER`] of
+    /// the tables `over` take precedence over the panel's own keys, nearest table first.
     ///
     /// Other keys of the tables are left to the caller, who ends with `finish` on each table.
     ///

@@ -19,10 +19,10 @@ pub(crate) struct Arguments {
     /// Format of the logs
     #[arg(long, value_parser = format_parser(), required_unless_present = "counts", conflicts_with = "counts")]
     pub(crate) format: Option<&'static FormatRow>,
-    /// Names of the columns, for formats that need them: query=..,item=..,position=..,click=.. and,
-    /// if a line has more than one impression, impressions=... Or session=.., for models that need
-    /// sessions: the lines of a session are one list, wherever they stand; all sessions are in
-    /// memory until the log is read. `query` may be left out
+    /// Names of the columns, for formats that need them: query=..,item=..,position=..,click=..;
+    /// query may be left out. Add impressions=.. if a line has more than one impression, or
+    /// session=.. for models that need sessions. The lines of a session are one list, wherever they
+    /// stand; all sessions are in memory until the log is read
     #[arg(long, value_name = "KEY=COLUMN,..", conflicts_with = "counts")]
     pub(crate) columns: Option<String>,
     /// Fit to counts instead of logs: CSV or Parquet tables with the columns query, item, position,

@@ -72,9 +72,9 @@ impl Model {
         Self::ALL.into_iter().find(|model| model.name() == name)
     }
 
-    /// The position, and the position of the last click above, of each of `count` parameters of
-    /// positions in their order. Only the user browsing model and the logistic regression have
-    /// parameters for each last click; `None` means no click above, and other models.
+    /// For each of `count` parameters of positions, in their order: the position, and the position
+    /// of the last click above. The latter is `None` if there is no click above, and for all models
+    /// but the user browsing model and the logistic regression.
     pub fn places(self, count: usize) -> impl Iterator<Item = (usize, Option<usize>)> {
         let clicks_above = move |position: usize| if self.has_last_clicks() { position } else { 0 };
         (0..count)

@@ -19,35 +19,51 @@ use serde::{Deserialize, Serialize};
 /// divergence of the share of i's wins against j from 1/2, `N_ij` the number of their duels, and
 /// `r_ij = (L_i + L_j - 2 L) / (2 (K - 1))` the regret of comparing them, all by the duels so far.
 ///
-/// A pass begins with every pair that `N_ij < alpha sqrt(ln t)` or `|share - 1/2| < beta / ln ln t`
-/// holds for, once. Then it plays its list of pairs. After each of them the next pass is given more
-/// pairs: if some winner's evidence suffices, the comparison of that winner with itself; otherwise,
-/// for the winner w of least cost, the comparison of w with itself and the pairs that have fewer
-/// duels than `e_ij ln t / d_ij`. A pair that is still to come in this pass, or is listed already,
-/// is not listed again. The first list is every pair.
+/// The policy plays in passes. A pass begins with the pairs for which `N_ij < alpha sqrt(ln t)` or
+/// `|share - 1/2| < beta / ln ln t`, where the share is that of one item's wins; each of them is
+/// compared once. The pass then plays its list of pairs. The list of the first pass contains every
+/// pair of different items.
 ///
-/// The *evidence* of a winner w suffices if, for every other item i and every l from
-/// `max(0, L - 1)` to the second smallest number of superiors, whatever duels have to be other than
-/// they seem for i to have at most l superiors and w at least l + 1 have `sum N d >= ln t`: those
-/// with `l + 1 - L` inferiors of w, and those with `L_i - l` superiors of i other than w, or with
-/// one less if i is among these inferiors of w.
+/// After each comparison from its list, a pass adds pairs to the list of the next pass:
 ///
-/// The *plan* of a winner w: `e_wj = 1` for all its inferiors, and for every other item i of n
-/// superiors other than w, and `k = n - (L_i - L + 1)` not negative: sort these superiors j by
-/// `r_ij / d_ij` and give each of the first h of them `e = 1 / (h - k)`, for the h of least cost.
-/// Its cost is the sum of `e r / d`.
+/// - If the *evidence* of some winner suffices, it adds the comparison of that winner with itself.
+/// - Otherwise it adds, for the winner w whose *plan* costs least, the comparison of w with itself
+///   and the pairs with fewer duels than `e_ij ln t / d_ij`.
+///
+/// A pair is not added if it is still to come in this pass, or is already on the list.
+///
+/// The *evidence* of a winner w suffices if it rules out every case in which another item i has at
+/// most l superiors and w at least l + 1. The number l runs from `max(0, L - 1)` to the second
+/// smallest number of superiors, which is L if there are several winners. For given i and l, some
+/// pairs would have to be the other way round than their duels show:
+///
+/// - w and `l + 1 - L` of its inferiors;
+/// - i and `L_i - l` of its superiors other than w, or one fewer if i is among those inferiors of
+///   w.
+///
+/// The case is ruled out if `sum N d >= ln t` over these pairs, whichever inferiors and superiors
+/// are chosen.
+///
+/// The *plan* of a winner w gives a number `e_ij` to every pair, 0 unless one of two rules applies:
+///
+/// - `e_wj = 1` for every inferior j of w.
+/// - For every other item i, let n be the number of its superiors other than w, and
+///   `k = n - (L_i - L + 1)`. If k is not negative, sort these superiors j by `r_ij / d_ij`,
+///   smallest first. The first h of them get `e_ij = 1 / (h - k)`, for the `h > k` of least cost.
+///
+/// The cost of a plan is the sum of `e r / d` over all pairs.
 ///
 /// Reference: Komiyama, Honda, Nakagawa, *Copeland dueling bandit problem: regret lower bound,
 /// optimal algorithm, and computationally efficient algorithm*, ICML 2016, Algorithm 1 with
 /// equations (3) to (5); `alpha = 3` and `beta = 0.01` are of its experiments. Its regret is at
 /// most `C ln T` for the cost C of the cheapest plan (Theorem 5), which with two or more winners is
-/// the lower bound (Theorem 6). Deviations: the paper lists `(w, w)` only if w meets itself is
-/// among the pairs of different items, which it never is; here it is listed. Readings: the order of
-/// a pass is by the items' numbers; `e` is clipped at 1 in the test of the evidence (which changes
-/// nothing); in rounds 1 and 2, where `ln ln t` is not positive, every pair is compared; a share of
-/// 1/2 makes neither a superior nor an inferior. Of several winners with sufficient evidence, or of
-/// equal cost, one is drawn. The paper recommends nothing; here the recommendation is the winner
-/// that would be compared with itself next. A pair without feedback counts as a draw.
+/// the lower bound (Theorem 6). Deviations: in the paper, `(w, w)` is listed only if it is
+/// among the pairs of different items, which it never is; here it is always listed. Readings: the
+/// order of a pass is by the items' numbers; `e` is clipped at 1 in the test of the evidence (which
+/// changes nothing); in rounds 1 and 2, where `ln ln t` is not positive, every pair is compared; a
+/// share of 1/2 makes neither a superior nor an inferior. If several winners have sufficient
+/// evidence, or equal cost, one is drawn. The paper recommends nothing; here the recommendation is
+/// the winner that would be compared with itself next. A pair without feedback counts as a draw.
 ///
 /// | here | paper | shape | unit |
 /// |---|---|---|---|

@@ -21,11 +21,13 @@ use std::num::NonZeroU32;
 /// ```
 ///
 /// the *leader* is the list with the largest sum of `m_ik`. Sort the positions by `m` of the
-/// leader's items, largest first. Its neighbours exchange the items of two positions in a row of
-/// this order, or replace the item at the last of them by one outside the list. A list that leads
-/// for the 1st, (gamma + 1)th, (2 gamma + 1)th, .. time is shown. Otherwise the neighbour with the
-/// largest sum of `b_ik` is shown, or the leader if no sum exceeds its own. `gamma` is the number
-/// of items by default: the leader has K - 1 neighbours, and OSUB asks for the degree of the graph
+/// leader's items, largest first. A *neighbour* of the leader exchanges the items of two
+/// consecutive positions in this order, or replaces the item at the last position of this order by
+/// an item outside the list. A leader thus has K - 1 neighbours.
+///
+/// A list that leads for the 1st, (gamma + 1)th, (2 gamma + 1)th, .. time is shown. Otherwise the
+/// policy shows the neighbour with the largest sum of `b_ik`, or the leader if no sum exceeds its
+/// own. `gamma` is the number K of items by default, because OSUB asks for the degree of the graph
 /// plus 1.
 ///
 /// Reference: Gauthier, Gaudel, Fromont, *Parametric graph for unimodal ranking bandit*, ICML 2021.

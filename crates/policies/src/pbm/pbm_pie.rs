@@ -32,10 +32,12 @@ pub enum PbmPiePosition {
 /// shown; otherwise a uniformly drawn candidate takes the last leader's place. The first K rounds
 /// show every item at every position.
 ///
-/// With [`PbmPiePosition::LeastCost`] the candidate is inserted where this costs least per nat of
-/// information (`least_cost`), and the leaders below move down. Then only examined positions count:
-/// there are as many leaders as examined positions, the next items fill the other positions and are
-/// also candidates, and an inserted item leaves its place to those that move down.
+/// With [`PbmPiePosition::LeastCost`] the candidate is inserted at the position where it costs
+/// least per nat of information (`least_cost`), and the leaders below move down.
+///
+/// In this mode only examined positions count, and there are as many leaders as examined positions.
+/// The items that rank next fill the other positions, and are also candidates. If one of them is
+/// inserted, its old place is filled by the items that move down.
 ///
 /// Reference: Lagree, Vernade, Cappe 2016, Algorithm 1 and Theorem 11; the position of least cost
 /// is ours, after Theorem 6 (`docs/pbm-least-cost.md`). Deviations: the default level is

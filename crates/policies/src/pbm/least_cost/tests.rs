@@ -64,7 +64,8 @@ quickcheck! {
     }
 }
 
-/// The four instances of the experiment `pbm-beyond`: at the last position in the first, higher up in the others.
+/// The four instances of the experiment `pbm-beyond`: at the last position in the first, higher up
+/// in the others.
 #[test]
 fn known_instances() {
     assert_eq!(ranks(&[0.45, 0.35, 0.25, 0.15, 0.05], &[0.9, 0.6, 0.3]), [2, 2]);
