@@ -2,8 +2,8 @@
 
 use std::process::ExitStatus;
 
-/// Lets this program end after the command, which Ctrl-C reaches as well, and which then prints what
-/// it keeps.
+/// Lets this program end after the command, which Ctrl-C reaches as well, and which then prints
+/// what it keeps.
 pub(crate) fn wait_for_the_command_on_ctrl_c() {
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, std::sync::Arc::default());

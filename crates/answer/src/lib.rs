@@ -195,8 +195,8 @@ pub struct Decision {
 
 impl Decision {
     /// Simulates the decision between today's ranking and policies; `None` if the log has no whole
-    /// lists of the fitted queries, or no fitted model can be simulated. `parameters` is the content
-    /// of [`PARAMETERS`]; without it, [`DECISION_PARAMETERS`] is made.
+    /// lists of the fitted queries, or no fitted model can be simulated. `parameters` is the
+    /// content of [`PARAMETERS`]; without it, [`DECISION_PARAMETERS`] is made.
     ///
     /// # Errors
     ///
@@ -234,7 +234,8 @@ impl Decision {
             for (pooled, other) in evidence.iter_mut().zip(&other) {
                 pooled.today.extend(&other.today);
                 pooled.best.extend(&other.best);
-                // The other model's list may differ, but it must also have one that is surely better.
+                // The other model's list may differ, but it must also have one that is surely
+                // better.
                 pooled.sure = pooled.sure.take().filter(|_| other.sure.is_some());
             }
         }

@@ -42,8 +42,8 @@ impl Lists {
 }
 
 impl LoggedQueries {
-    /// The `n_queries` queries with the most lists; `None` if no query has a list, or none was asked
-    /// for.
+    /// The `n_queries` queries with the most lists; `None` if no query has a list, or none was
+    /// asked for.
     pub(crate) fn new(fit: &Fit, whole: &WholeLog, n_queries: usize) -> Option<Self> {
         let lists_of_log = whole.sessions.queries().map(|query| query.n_sessions()).sum();
         let mut found: Vec<(&QueryFit, Lists)> =

@@ -201,8 +201,8 @@ fn instances<M: UserModel>(
     users.into_iter().filter_map(instance).collect::<Vec<_>>().into()
 }
 
-/// Comments on an instance: the names of its items in the log, and its positions if they are not the
-/// log's first ones.
+/// Comments on an instance: the names of its items in the log, and its positions if they are not
+/// the log's first ones.
 fn comments_on(query: &QueryFit, users: &Users, whole: &WholeLog) -> Vec<String> {
     let names = whole.counts.names();
     let mut items = query.items.iter().map(|item| quoted(&names.name(item.item)));

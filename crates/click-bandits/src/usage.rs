@@ -1,5 +1,5 @@
-//! Arguments of several commands, and the errors of a command line that only a command can see. Their
-//! exit status is that of the errors that the parser finds.
+//! Arguments of several commands, and the errors of a command line that only a command can see.
+//! Their exit status is that of the errors that the parser finds.
 
 use anyhow::Error;
 use clap::Args;

@@ -1,7 +1,7 @@
 //! An invalid spec gives one message that names file, line and field, and no file is written.
 //!
-//! The tests run the program with the errors of `data/bad_spec/faults.txt`, which the tests of the reader use too, and with files that are
-//! not specs at all.
+//! The tests run the program with the errors of `data/bad_spec/faults.txt`, which the tests of the
+//! reader use too, and with files that are not specs at all.
 
 use std::fs;
 use std::path::{Path, PathBuf};

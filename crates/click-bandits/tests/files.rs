@@ -132,7 +132,8 @@ verdict = "reproduced"
 evidence = "e"
 "#;
 
-/// The data of a part are where its description says only if that is below the working directory, or named.
+/// The data of a part are where its description says only if that is below the working directory,
+/// or named.
 #[test]
 fn a_part_of_a_reproduction_names_no_file_outside_of_the_working_directory() {
     let bench = bench();

@@ -61,8 +61,8 @@ fn pbm_log(dir: &Path, lines: u64) -> PathBuf {
     path
 }
 
-/// A log of dependent-click users with one query. A list has ten of the items. With twelve items, the search for the best list of
-/// user browsing takes most of a fit of all models.
+/// A log of dependent-click users with one query. A list has ten of the items. With twelve items,
+/// the search for the best list of user browsing takes most of a fit of all models.
 fn dcm_log(dir: &Path, items: u8, sessions: u64) -> PathBuf {
     let probabilities = |values: Vec<f64>| -> Vec<Probability> {
         values.into_iter().map(|value| Probability::new(value).unwrap()).collect()
@@ -84,7 +84,8 @@ fn table(path: &Path) -> Vec<BTreeMap<String, String>> {
     table.deserialize().collect::<Result<_, _>>().unwrap()
 }
 
-/// The contents of all files, by name, without the manifest: it records when and how they were made.
+/// The contents of all files, by name, without the manifest: it records when and how they were
+/// made.
 fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
     let names = fs::read_dir(dir).unwrap().map(|entry| name(entry.unwrap()));

@@ -1,4 +1,5 @@
-//! On Ctrl-C and SIGTERM, one line says which files are kept, no file is half-written, and the signal ends the program.
+//! On Ctrl-C and SIGTERM, one line says which files are kept, no file is half-written, and the
+//! signal ends the program.
 
 use interleaving::{Synthetic, letor};
 use std::fs::{self, File};
@@ -19,7 +20,8 @@ fn start(arguments: &[&str], dir: &Path) -> Child {
         .expect("the program starts")
 }
 
-/// Sends a signal. Returns the number of the signal that ended the program, and the last line of its standard error.
+/// Sends a signal. Returns the number of the signal that ended the program, and the last line of
+/// its standard error.
 fn interrupt(mut child: Child, signal: &str) -> (Option<i32>, String) {
     let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill starts");
     assert!(sent.success());

@@ -1,4 +1,5 @@
-//! A process that is killed at any moment and started again loses nothing, repeats little, and ends with the bytes of an undisturbed one.
+//! A process that is killed at any moment and started again loses nothing, repeats little, and ends
+//! with the bytes of an undisturbed one.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
@@ -8,7 +9,8 @@ use std::sync::LazyLock;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Experiments of every kind of run: regret, stages of rank-one eliminations, duels, answers, and answers after a budget.
+/// Experiments of every kind of run: regret, stages of rank-one eliminations, duels, answers, and
+/// answers after a budget.
 const SPECS: [&str; 4] = [
     r#"
 name = "regret"
@@ -68,7 +70,8 @@ fn run(dir: &Path, arguments: &[&str]) {
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Starts a command until it ends by itself, and kills it after other times than before. Returns the number of kills.
+/// Starts a command until it ends by itself, and kills it after other times than before. Returns
+/// the number of kills.
 fn run_with_kills(dir: &Path, arguments: &[&str], first: Duration) -> u32 {
     let (mut kills, mut after) = (0, first);
     loop {

@@ -1,4 +1,5 @@
-//! `preferences`: estimates do not depend on threads or interruptions, reports name a winner only if it is clear, and files are kept safe.
+//! `preferences`: estimates do not depend on threads or interruptions, reports name a winner only
+//! if it is clear, and files are kept safe.
 
 use interleaving::{Estimation, RankedCollection, Settings, Synthetic, letor};
 use std::path::Path;
@@ -77,7 +78,8 @@ fn an_estimate_does_not_depend_on_threads_or_interruptions() {
     );
 }
 
-/// Writes a collection with some features. `change` edits the words of each line: label, query, and one word for each feature.
+/// Writes a collection with some features. `change` edits the words of each line: label, query, and
+/// one word for each feature.
 fn changed_collection(
     path: &Path,
     n_features: usize,
@@ -106,9 +108,11 @@ fn reports(dir: &Path, collection: &Path) -> (serde_json::Value, String, String)
     (serde_json::from_str(&json).expect("JSON"), String::from_utf8(output.stdout).expect("text"), page)
 }
 
-/// If all documents have the same label, no feature is named the winner. In three of four collections without equal tallies, one of three
-/// features still beats both others in the estimate (28 of 40 other collections), so that at least one of 20 collections has such a leader,
-/// except with probability 1e-6, even if only half had one. A program that names it is noticed with the same probability.
+/// If all documents have the same label, no feature is named the winner. In three of four
+/// collections without equal tallies, one of three features still beats both others in the estimate
+/// (28 of 40 other collections), so that at least one of 20 collections has such a leader, except
+/// with probability 1e-6, even if only half had one. A program that names it is noticed with the
+/// same probability.
 #[test]
 fn no_winner_is_named_among_equal_features() {
     let mut n_leaders = 0;
@@ -163,7 +167,8 @@ fn a_given_matrix_has_no_sampling_error() {
     assert!(text.contains("Sampling error                  none is known of"), "{text}");
 }
 
-/// If a file that it did not write is in the way, neither an estimate nor the report of a matrix writes any file.
+/// If a file that it did not write is in the way, neither an estimate nor the report of a matrix
+/// writes any file.
 #[test]
 fn files_of_others_are_not_overwritten() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -188,7 +193,8 @@ fn files_of_others_are_not_overwritten() {
     }
 }
 
-/// Of estimates that start at the same time in one directory, at least one succeeds. The others are refused or run after it.
+/// Of estimates that start at the same time in one directory, at least one succeeds. The others are
+/// refused or run after it.
 #[test]
 fn files_of_simultaneous_estimates_do_not_mix() {
     let dir = tempfile::tempdir().expect("a temporary directory");
@@ -294,8 +300,8 @@ fn errors_name_file_line_and_column() {
     assert!(text.starts_with("error: /a.txt:1:17: "), "{text}");
 }
 
-/// The default matrix of the experiment `rucb` is an estimate by this program. The test checks a few pairs only: all pairs would take eight
-/// million comparisons.
+/// The default matrix of the experiment `rucb` is an estimate by this program. The test checks a
+/// few pairs only: all pairs would take eight million comparisons.
 #[test]
 fn the_shipped_matrix_is_the_estimate_of_the_synthetic_collection() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments/rucb/synthetic.csv");

@@ -1,4 +1,5 @@
-//! `reproduce --data LOG`: from a log in its native format to the paper's queries, its table, its figures and a page.
+//! `reproduce --data LOG`: from a log in its native format to the paper's queries, its table, its
+//! figures and a page.
 
 use click_logs::generate::{Traffic, kdd2012, yandex};
 use click_models::PositionBased;
@@ -23,7 +24,8 @@ fn experiment(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../xtask/experiments").join(name)
 }
 
-/// The instances of the experiment `kdd2012`, which has one line for each parameter, with the records of the printed table.
+/// The instances of the experiment `kdd2012`, which has one line for each parameter, with the
+/// records of the printed table.
 fn published_queries() -> Vec<Query> {
     let text = fs::read_to_string(experiment("kdd2012").join("experiment.toml")).unwrap();
     let numbers = |line: &str| serde_json::from_str(line.split_once('=').unwrap().1).unwrap();
@@ -39,8 +41,9 @@ fn published_queries() -> Vec<Query> {
     all.map(|(((theta, kappa), records), number)| Query { number, theta, kappa, records }).collect()
 }
 
-/// Writes a log of these queries, each with as many impressions as it has records in the papers. The log also has traffic that does not
-/// pass the papers' filter: items with too few impressions, a query with too few items, and a query with too few impressions.
+/// Writes a log of these queries, each with as many impressions as it has records in the papers.
+/// The log also has traffic that does not pass the papers' filter: items with too few impressions,
+/// a query with too few items, and a query with too few impressions.
 fn kdd_log(queries: &[Query], file: &Path) {
     let traffic =
         |number: u64, items: std::ops::Range<u64>, impressions: u32, theta: &[f64], kappa: &[f64]| {
@@ -87,15 +90,16 @@ fn works(arguments: &[&str]) -> (TempDir, PathBuf) {
     (top, out)
 }
 
-/// The distance of an estimate from the truth in standard errors, and whether its interval covers the truth.
+/// The distance of an estimate from the truth in standard errors, and whether its interval covers
+/// the truth.
 fn distance(estimate: &Value, truth: f64) -> (f64, bool) {
     let number = |key: &str| estimate[key].as_f64().unwrap();
     let inside = number("lower") <= truth && truth <= number("upper");
     ((number("value") - truth) / number("se"), inside)
 }
 
-/// The distances of all estimates from the parameters of `queries` in standard errors, and the number of intervals that cover them.
-/// Attractions are multiplied by `scale`.
+/// The distances of all estimates from the parameters of `queries` in standard errors, and the
+/// number of intervals that cover them. Attractions are multiplied by `scale`.
 fn distances(parameters: &Value, queries: &[Query], scale: f64) -> (Vec<f64>, usize) {
     let fitted = parameters["models"][0]["queries"].as_array().unwrap();
     let mut all = Vec::new();
@@ -129,8 +133,9 @@ fn queries_fitted_to_a_log_of_the_published_queries_are_near_them() {
     // Eight queries pass the filter, with the items that were shown often enough.
     let parameters = json(&out.join("fitted/parameters.json"));
     assert_eq!(parameters["models"][0]["queries"].as_array().unwrap().len(), 8);
-    // 58 attractions and 16 examinations. A normal number is beyond 6 with probability 2e-9. If the estimates were independent, 16 or more
-    // of 74 would miss their 95 % interval with probability 6e-7.
+    // 58 attractions and 16 examinations. A normal number is beyond 6 with probability 2e-9. If the
+    // estimates were independent, 16 or more of 74 would miss their 95 % interval with probability
+    // 6e-7.
     let (z_scores, inside) = distances(&parameters, &queries, 1.0);
     assert_eq!(z_scores.len(), 74);
     assert!(z_scores.iter().all(|z| z.abs() < 6.0), "{z_scores:?}");
@@ -148,7 +153,8 @@ fn queries_fitted_to_a_log_of_the_published_queries_are_near_them() {
     let of = |name: &str| {
         claims["claims"].as_array().unwrap().iter().find(|claim| claim["name"] == name).unwrap().clone()
     };
-    // The rows of the printed table are compared with the queries of the log. All sizes agree, so that only maxima differ.
+    // The rows of the printed table are compared with the queries of the log. All sizes agree, so
+    // that only maxima differ.
     let table = of("table-1-sizes-and-maxima");
     assert_eq!(table["known"], "not-testable");
     let differing: Vec<&str> =
@@ -206,7 +212,8 @@ fn queries_fitted_to_a_log_of_web_search_become_rank_one_instances() {
     assert!(lists("rows = ").iter().all(|rows| rows.len() == 12), "{spec}");
     let examination = lists("columns = ");
     assert_eq!(examination.len(), 2);
-    // 100,000 impressions at each position of a query: the second one has a standard error of .01 at most.
+    // 100,000 impressions at each position of a query: the second one has a standard error of .01
+    // at most.
     assert!(examination.iter().all(|columns| (columns[1] - 0.5).abs() < 0.05), "{examination:?}");
 }
 
@@ -241,8 +248,8 @@ fn logs_that_an_experiment_cannot_use_are_refused() {
     assert!(!out.join("index.html").exists());
 }
 
-/// The lines of a query with five items. Each item has 1000 impressions at each of three positions, and `clicks` at the best position.
-/// `positions` are the best, the second and the third.
+/// The lines of a query with five items. Each item has 1000 impressions at each of three positions,
+/// and `clicks` at the best position. `positions` are the best, the second and the third.
 fn small_log(clicks: [u32; 5], positions: [u32; 3]) -> String {
     let line = |item: u32, clicks: u32, position: u32| {
         format!("{clicks}\t1000\t1\t{item}\t3\t3\t{position}\t4\t5\t6\t7\t8\n")

@@ -1,4 +1,5 @@
-//! What is said of a result, and what is made of a finished directory: standing, tables, and comparison.
+//! What is said of a result, and what is made of a finished directory: standing, tables, and
+//! comparison.
 
 use serde_json::Value;
 use std::fs;

@@ -1,4 +1,5 @@
-//! The bytes of `result.json` and `curves.csv` do not depend on threads, on the processor, or on the other policies of the experiment.
+//! The bytes of `result.json` and `curves.csv` do not depend on threads, on the processor, or on
+//! the other policies of the experiment.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -110,7 +111,8 @@ fn spec(dir: &Path, text: &str) -> PathBuf {
     path
 }
 
-/// An environment variable with which glibc computes logarithms and exponentials without fused multiply-add, as on an older processor.
+/// An environment variable with which glibc computes logarithms and exponentials without fused
+/// multiply-add, as on an older processor.
 const MASKED: (&str, &str) = ("GLIBC_TUNABLES", "glibc.cpu.hwcaps=-FMA,-FMA4,-AVX2,-AVX2_Usable,-FMA_Usable");
 
 #[test]
@@ -162,7 +164,8 @@ fn files_of_dueling_experiments_have_regret_clicks_and_accuracy() {
         assert_eq!((&oracle["accuracy"][index], &oracle["regret"]["max"][index]), (&1.0.into(), &0.0.into()));
     }
     let last = &uniform["regret"]["max"][18];
-    // In the worst instance the items cost 0, .1 and .2 a round: 300 in total on average, with a standard deviation below 4.
+    // In the worst instance the items cost 0, .1 and .2 a round: 300 in total on average, with a
+    // standard deviation below 4.
     assert!((280.0..320.0).contains(&last.as_f64().expect("a number")), "{last}");
     let curves = String::from_utf8(curves).expect("text");
     assert_eq!(curves.lines().count(), 1 + 9 * 3 * 19);
@@ -244,8 +247,8 @@ fn files_of_tasks_with_an_answer_have_stopping_time_observations_and_correctness
     assert!(runs.starts_with("run,instance,policy,steps,observations,correct\n"), "{runs}");
 }
 
-/// `MASKED` has an effect: the last bit of some logarithms of the platform changes, which is why results do not use them. Runs this test
-/// binary again, once with the variable and once without.
+/// `MASKED` has an effect: the last bit of some logarithms of the platform changes, which is why
+/// results do not use them. Runs this test binary again, once with the variable and once without.
 #[test]
 fn the_mask_changes_logarithms_of_the_platform() {
     let has_fma = fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| text.contains(" fma "));

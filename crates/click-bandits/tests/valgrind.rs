@@ -1,4 +1,5 @@
-//! The program runs under valgrind, where the clock has to work without a vDSO. Skipped if valgrind is not installed.
+//! The program runs under valgrind, where the clock has to work without a vDSO. Skipped if valgrind
+//! is not installed.
 
 use std::process::Command;
 

@@ -1,7 +1,7 @@
 //! Fits of logs of users of the DBN, the click chain and the user browsing model.
 //!
-//! Statistical tests have a fixed seed; a correct implementation fails a test with probability below 1e-6, and every test has a wrong
-//! implementation that it detects.
+//! Statistical tests have a fixed seed; a correct implementation fails a test with probability
+//! below 1e-6, and every test has a wrong implementation that it detects.
 
 use super::intervals::{covers, hits};
 use super::lists::{HEADER, push_session, ranked};
@@ -70,11 +70,13 @@ fn all_of(fit: &Fit) -> Vec<Estimate> {
     attraction.chain(rest).collect()
 }
 
-/// Number of logs. [`covers`] refuses 166 hits and fewer: at a single parameter, a coverage of 75% is detected with probability .997, and
-/// one of 80% with .88. Intervals that are too wide are not refused: 200 hits are possible at a coverage of 96%.
+/// Number of logs. [`covers`] refuses 166 hits and fewer: at a single parameter, a coverage of 75%
+/// is detected with probability .997, and one of 80% with .88. Intervals that are too wide are not
+/// refused: 200 hits are possible at a coverage of 96%.
 const LOGS: u64 = 200;
 
-/// The parameters are in their intervals in both scopes, and some are not in those of a wrong model.
+/// The parameters are in their intervals in both scopes, and some are not in those of a wrong
+/// model.
 fn check_intervals(
     model: Model,
     wrong: Model,
@@ -103,9 +105,9 @@ fn dynamic_bayesian_parameters_are_in_their_intervals() {
     check_intervals(Model::Dbn, Model::Sdbn, 3000, &truth, |n, rng| log_of(&[dbn_users(4)], 4, n, rng));
 }
 
-/// Satisfaction of two items in a hundred hardly differs from none. In 60 logs, coverage of 90% fails
-/// with probability below 1e-7 for each of 12 items: with 38 hits or fewer. Intervals of a third of the
-/// width are rejected.
+/// Satisfaction of two items in a hundred hardly differs from none. In 60 logs, coverage of 90%
+/// fails with probability below 1e-7 for each of 12 items: with 38 hits or fewer. Intervals of a
+/// third of the width are rejected.
 #[test]
 fn satisfaction_near_0_is_in_its_intervals() {
     const NEAR_0: [f64; 6] = [0.02, 0.005, 0.3, 0.02, 0.01, 0.002];
@@ -192,8 +194,9 @@ fn user_browsing_parameters_are_in_their_intervals() {
     assert!(!wrong.iter().all(|&hits| covers(hits, LOGS)), "{wrong:?}");
 }
 
-/// A log is predicted best by the model of its users, by more than three standard errors of the difference. The differences are
-/// 4.9 standard errors and more; the model of another log is not ahead.
+/// A log is predicted best by the model of its users, by more than three standard errors of the
+/// difference. The differences are 4.9 standard errors and more; the model of another log is not
+/// ahead.
 #[test]
 fn the_model_that_made_a_log_predicts_it_best() {
     let models = [Model::Pbm, Model::Dcm, Model::Ubm, Model::Sdbn, Model::Dbn, Model::Ccm];
@@ -218,7 +221,8 @@ fn the_model_that_made_a_log_predicts_it_best() {
     }
 }
 
-/// Queries whose users differ have their own continuation and examination; with one for the site the prediction is worse.
+/// Queries whose users differ have their own continuation and examination; with one for the site
+/// the prediction is worse.
 #[test]
 fn queries_have_their_own_continuation_and_examination() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(34);
@@ -254,7 +258,8 @@ fn values(probabilities: &[Probability]) -> Vec<f64> {
     probabilities.iter().map(|probability| probability.get()).collect()
 }
 
-/// Users of a fit are those of the log: every parameter within .05, and their expected clicks within 2 %.
+/// Users of a fit are those of the log: every parameter within .05, and their expected clicks
+/// within 2 %.
 #[test]
 fn fitted_users_are_those_of_the_log() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(35);
@@ -289,7 +294,8 @@ fn fitted_users_are_those_of_the_log() {
     clicks(ubm.expected_clicks(&list), ubm_users().expected_clicks(&list));
 }
 
-/// Logs whose maximum has the third probability at 0. The numbers are those of a general optimiser with many starts.
+/// Logs whose maximum has the third probability at 0. The numbers are those of a general optimiser
+/// with many starts.
 #[test]
 fn click_chains_are_fitted_on_the_bounds() {
     for (log, log_likelihood, continuation) in [
@@ -308,7 +314,8 @@ fn click_chains_are_fitted_on_the_bounds() {
     }
 }
 
-/// User browsing has 2,080 pairs of position and last click in lists of 64, most of which no session reaches.
+/// User browsing has 2,080 pairs of position and last click in lists of 64, most of which no
+/// session reaches.
 #[test]
 fn lists_of_64_positions_are_fitted_by_user_browsing() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(64);

@@ -1,7 +1,7 @@
 //! Hold-out, and comparisons on held-out data.
 //!
-//! Statistical tests have a fixed seed; a right implementation fails a check with probability below 1e-6, and every test has a
-//! wrong one that it catches.
+//! Statistical tests have a fixed seed; a right implementation fails a check with probability below
+//! 1e-6, and every test has a wrong one that it catches.
 
 use click_logs::fit::{Comparison, Difference, Fit, Model, Options, Prediction, fit};
 use click_logs::generate::{Traffic, yandex};
@@ -32,8 +32,8 @@ fn fitted(model: Model, log: &Log) -> Fit {
     fit(model, &log.counts, &log.sessions, &Options::default()).unwrap()
 }
 
-/// A line represents as many sessions as it has impressions, and these are held out one by one. Binomial numbers, within six standard
-/// deviations.
+/// A line represents as many sessions as it has impressions, and these are held out one by one.
+/// Binomial numbers, within six standard deviations.
 #[test]
 fn a_line_of_many_impressions_is_cut() {
     let log = "2000\t11820\t17\t901\t4\t2\t1\t55\t6\t7\t8\t9\n0\t1\t17\t902\t4\t2\t2\t55\t6\t7\t8\t9\n";
@@ -125,9 +125,9 @@ fn errors_are_those_of_sessions_or_cells() {
     assert_eq!(comparison.choice(|_| true).unwrap().model, Model::CtrGlobal);
 }
 
-/// Users who click on everything or on nothing. The variance of differences on 2000 held-out parts has a standard deviation of 3.2 %, and
-/// the correct standard error is within six of these. The standard error for independent impressions is not: ten impressions of a list
-/// are worth one.
+/// Users who click on everything or on nothing. The variance of differences on 2000 held-out parts
+/// has a standard deviation of 3.2 %, and the correct standard error is within six of these. The
+/// standard error for independent impressions is not: ten impressions of a list are worth one.
 #[test]
 fn differences_vary_as_their_standard_errors_say() {
     let models = [500, 300].map(|clicks| counts(&format!("a,a,1,{clicks},1000\n")));
@@ -176,9 +176,11 @@ fn compared(log: &[u8], seed: u64) -> Comparison {
     Comparison::new(log.held_out.as_ref().unwrap(), fits).unwrap()
 }
 
-/// Users leave after half of their clicks, on any item at any position. A dependent click model and a simplified DBN are both right, and
-/// chance decides which of them predicts better. The DBN is ahead by two standard errors on one part in forty; it is ahead on more than 7
-/// of 30 with probability below 1e-6, if the parts were independent. A rule that takes the best passes with probability .003.
+/// Users leave after half of their clicks, on any item at any position. A dependent click model and
+/// a simplified DBN are both right, and chance decides which of them predicts better. The DBN is
+/// ahead by two standard errors on one part in forty; it is ahead on more than 7 of 30 with
+/// probability below 1e-6, if the parts were independent. A rule that takes the best passes with
+/// probability .003.
 #[test]
 fn the_simplest_of_models_that_are_not_told_apart_is_chosen() {
     let attraction: Vec<f64> = (0..12).map(|item| 0.5 / f64::from(item + 1)).collect();

@@ -1,7 +1,8 @@
-//! The SQL statement of `docs/at-scale.md` counts the same as this crate, cell by cell, on other engines.
+//! The SQL statement of `docs/at-scale.md` counts the same as this crate, cell by cell, on other
+//! engines.
 //!
-//! Needs `python3` with `duckdb` or `pyspark` (and Java for the latter). Without them the tests print what they skip; if the variable
-//! `ENGINES` is `required`, they fail.
+//! Needs `python3` with `duckdb` or `pyspark` (and Java for the latter). Without them the tests
+//! print what they skip; if the variable `ENGINES` is `required`, they fail.
 
 use click_logs::generate::{Traffic, kdd2012};
 use click_logs::{Counts, Format, Reader};

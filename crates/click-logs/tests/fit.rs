@@ -1,7 +1,7 @@
 //! Fits of logs of known users.
 //!
-//! Statistical tests have a fixed seed; a correct implementation fails a test with probability below 1e-6, and every test has a wrong
-//! implementation that it detects.
+//! Statistical tests have a fixed seed; a correct implementation fails a test with probability
+//! below 1e-6, and every test has a wrong implementation that it detects.
 
 use super::intervals::{binomial_cdf, covers, hits};
 use super::lists::{HEADER, push_session, ranked};
@@ -64,7 +64,8 @@ fn cascade_users() -> CascadeModel {
     CascadeModel::from_values(&ATTRACTION, EXAMINATION.len()).unwrap()
 }
 
-/// Number of logs. [`covers`] refuses 347 hits and fewer: a coverage of 80% is detected at a parameter with probability .9998.
+/// Number of logs. [`covers`] refuses 347 hits and fewer: a coverage of 80% is detected at a
+/// parameter with probability .9998.
 const LOGS: u64 = 400;
 
 /// Which parameters have the required coverage.
@@ -150,7 +151,8 @@ fn dependent_click_parameters_are_in_their_intervals() {
     assert_eq!(covered(&wrong)[5..], [false; 2], "{wrong:?}");
 }
 
-/// The conditional probabilities of a list multiply to the probability of each click pattern, and the marginals are their sums.
+/// The conditional probabilities of a list multiply to the probability of each click pattern, and
+/// the marginals are their sums.
 #[test]
 fn probabilities_of_lists_add_up() {
     let log = read(&session_log(&[dcm_users(), dcm_users()], 500, &mut rng(4)));
@@ -200,7 +202,8 @@ fn held_out_scores(log: &str) -> Vec<(Model, f64)> {
     Model::ALL.into_iter().map(score).collect()
 }
 
-/// A log is predicted best by the model of its users. Differences of means over 15,000 impressions have a standard deviation below .002.
+/// A log is predicted best by the model of its users. Differences of means over 15,000 impressions
+/// have a standard deviation below .002.
 #[test]
 fn the_model_that_made_a_log_fits_it_best() {
     let check = |log: String, best: Model, alike: &[Model]| {
@@ -214,8 +217,9 @@ fn the_model_that_made_a_log_fits_it_best() {
             }
         }
     };
-    // The UBM contains the PBM and the cascade, and the logistic regression has its freedom; the SDBN contains the cascade, and has nearly
-    // the freedom of the DCM. DBN and CCM contain the cascade, and lists of three positions are too short to tell them from the others.
+    // The UBM contains the PBM and the cascade, and the logistic regression has its freedom; the
+    // SDBN contains the cascade, and has nearly the freedom of the DCM. DBN and CCM contain the
+    // cascade, and lists of three positions are too short to tell them from the others.
     check(
         session_log(&[pbm_users()], 25_000, &mut rng(5)),
         Model::Pbm,
@@ -227,7 +231,8 @@ fn the_model_that_made_a_log_fits_it_best() {
     check(session_log(&[dcm_users()], 25_000, &mut rng(7)), Model::Dcm, &alike);
 }
 
-/// Textbook EM: no prior, examination at most 1, 20,000 steps. Unseen items get the mean of the seen ones.
+/// Textbook EM: no prior, examination at most 1, 20,000 steps. Unseen items get the mean of the
+/// seen ones.
 fn notebook_em(counts: &Counts, held_out: &Counts) -> f64 {
     let (mut sum, mut n) = (0.0, 0.0);
     for query in counts.queries() {
@@ -263,9 +268,10 @@ fn notebook_em(counts: &Counts, held_out: &Counts) -> f64 {
     sum / n
 }
 
-/// Without priors the fit is that of the careful EM. With priors it predicts as well on average. On one log the difference is random,
-/// with a standard deviation of .012 for 300 sessions a query and .0001 for 3000; that of the mean of 100 logs is .0012 and .00001. The
-/// gain, .007 and .00008, is six of these and more.
+/// Without priors the fit is that of the careful EM. With priors it predicts as well on average. On
+/// one log the difference is random, with a standard deviation of .012 for 300 sessions a query and
+/// .0001 for 3000; that of the mean of 100 logs is .0012 and .00001. The gain, .007 and .00008, is
+/// six of these and more.
 #[test]
 fn as_good_on_unseen_impressions_as_a_careful_em() {
     let log = |seed, sessions| {
@@ -302,8 +308,8 @@ fn as_good_on_unseen_impressions_as_a_careful_em() {
 /// Clicks and impressions at the positions of each item, for the items of all queries.
 type Rows = Vec<(f64, Vec<(usize, f64, f64)>)>;
 
-/// EM with one examination for all queries, and an additional click and skip for every item and every position, as in libraries of click
-/// models. Unseen items get the mean of the seen ones.
+/// EM with one examination for all queries, and an additional click and skip for every item and
+/// every position, as in libraries of click models. Unseen items get the mean of the seen ones.
 fn smoothed_em(counts: &Counts, held_out: &Counts) -> f64 {
     let mut g = vec![0.5; counts.n_positions()];
     let mut rows: Rows = Vec::new();
@@ -347,7 +353,8 @@ fn smoothed_em(counts: &Counts, held_out: &Counts) -> f64 {
     sum / n
 }
 
-/// If every query has a few sessions, priors decide. Their best strength depends on the clicks and on the variation of items.
+/// If every query has a few sessions, priors decide. Their best strength depends on the clicks and
+/// on the variation of items.
 #[test]
 fn sparse_logs_are_predicted_as_well_as_by_a_smoothed_em() {
     let predicted = |seed, level: f64, alike: f64| {
@@ -382,8 +389,8 @@ fn sparse_logs_are_predicted_as_well_as_by_a_smoothed_em() {
     }
 }
 
-/// If better items stand higher, and all items of a query are shrunk to one mean, the difference is attributed to positions. Each log has
-/// 24,000 sessions; standard errors are below .01.
+/// If better items stand higher, and all items of a query are shrunk to one mean, the difference is
+/// attributed to positions. Each log has 24,000 sessions; standard errors are below .01.
 #[test]
 fn examination_of_sparse_logs_is_not_bent_by_priors() {
     for sessions in [8, 20, 50] {
@@ -408,8 +415,8 @@ fn examination_of_sparse_logs_is_not_bent_by_priors() {
 /// Ten positions; a log has a few lists a query.
 const SPARSE: [f64; 10] = [1.0, 0.67, 0.5, 0.35, 0.25, 0.19, 0.16, 0.11, 0.11, 0.09];
 
-/// Queries of 14 items with Beta(0.8, 4) attraction; lists of ten items, `lists` per query, in random order or by attraction plus normal
-/// noise.
+/// Queries of 14 items with Beta(0.8, 4) attraction; lists of ten items, `lists` per query, in
+/// random order or by attraction plus normal noise.
 fn sparse_log(queries: usize, lists: usize, noise: Option<f64>, rng: &mut impl Rng) -> String {
     let users = |attraction: &[f64]| PositionBased::from_values(attraction, &SPARSE).unwrap();
     sparse_log_of(users, queries, lists, noise, rng)
@@ -450,8 +457,9 @@ fn site(prior_strength: Option<f64>) -> Options {
     Options { prior_strength, scope: Scope::Site, ..Options::default() }
 }
 
-/// Mean examination of four logs of 8,000 lists is within .12 of the truth, six standard errors and more. One attraction for each item
-/// (maximum likelihood) fails in random order, and one mean for all items of a query fails for ranked lists; a single log shows each.
+/// Mean examination of four logs of 8,000 lists is within .12 of the truth, six standard errors and
+/// more. One attraction for each item (maximum likelihood) fails in random order, and one mean for
+/// all items of a query fails for ranked lists; a single log shows each.
 #[test]
 fn examination_is_estimated_from_a_few_lists_a_query() {
     let mut rng = rng(20);
@@ -476,10 +484,11 @@ fn examination_is_estimated_from_a_few_lists_a_query() {
     }
 }
 
-/// Coverage of 90% or more in 40 logs fails with probability below 1e-7 for each of 18 positions: with 23 hits or fewer. Intervals of 40%
-/// have at most 23 hits with probability .99 at a single position, intervals of 50% with .87, and one of nine is enough. Ranked logs have
-/// to be larger: in 200 other logs of 100 queries the coverage was .93 and more in random order, but .805 at the last position of ranked
-/// lists.
+/// Coverage of 90% or more in 40 logs fails with probability below 1e-7 for each of 18 positions:
+/// with 23 hits or fewer. Intervals of 40% have at most 23 hits with probability .99 at a single
+/// position, intervals of 50% with .87, and one of nine is enough. Ranked logs have to be larger:
+/// in 200 other logs of 100 queries the coverage was .93 and more in random order, but .805 at the
+/// last position of ranked lists.
 #[test]
 fn examination_of_sparse_logs_is_in_its_intervals() {
     const SPARSE_LOGS: u64 = 40;
@@ -530,9 +539,9 @@ fn examination_from_few_clicks_is_hardly_known() {
     assert!(low < 0.25 && high > 4.0, "{low} {high}");
 }
 
-/// Coverage of 90% or more fails with probability below 1e-7 for each of 8 expected numbers of clicks
-/// and 4 positions: with fewer than the hits of [`binomial_cdf`]. Intervals of a third of the width
-/// cover 49% and are rejected.
+/// Coverage of 90% or more fails with probability below 1e-7 for each of 8 expected numbers of
+/// clicks and 4 positions: with fewer than the hits of [`binomial_cdf`]. Intervals of a third of
+/// the width cover 49% and are rejected.
 #[test]
 fn examination_from_few_clicks_is_in_its_intervals() {
     const FIRST: [f64; 5] = [1.0, 0.7, 0.5, 0.35, 0.25];
@@ -563,7 +572,8 @@ fn examination_from_few_clicks_is_in_its_intervals() {
     }
 }
 
-/// If no item is seen at two positions, a better item at a position looks like more examination; the report lists the positions.
+/// If no item is seen at two positions, a better item at a position looks like more examination;
+/// the report lists the positions.
 #[test]
 fn positions_with_few_comparisons_are_reported() {
     let few = |lists, noise| {
@@ -574,13 +584,15 @@ fn positions_with_few_comparisons_are_reported() {
     assert_eq!([few(1, None), few(1, Some(0.1)), few(8, None), few(8, Some(0.3))], [9, 9, 0, 0]);
     // Always the same order, for any number of lists.
     assert_eq!(few(8, Some(0.0)), 9);
-    // Two items at both positions: 20 clicks each, half of them at either position, which is 2 * 20 / 4 clicks of comparison.
+    // Two items at both positions: 20 clicks each, half of them at either position, which is 2 * 20
+    // / 4 clicks of comparison.
     let log = counts("q,a,1,10,100\nq,a,2,10,100\nq,b,1,10,100\nq,b,2,10,100\n");
     let comparisons = &identifiability(&log, Scope::Query, 20)[0].few_comparisons;
     assert!(comparisons[0].0 == 1 && (comparisons[0].1 - 10.0).abs() < 1e-5, "{comparisons:?}");
 }
 
-/// The number of standard errors of the model that is the farthest behind the better of the two rates.
+/// The number of standard errors of the model that is the farthest behind the better of the two
+/// rates.
 fn behind(log: &str, models: &[Model], prior: Option<f64>) -> f64 {
     let reader = Reader::new(Format::Sessions).keep_sessions().hold_out(4, 1).unwrap();
     let log = reader.read("generated", log.as_bytes()).unwrap();
@@ -597,13 +609,16 @@ fn behind(log: &str, models: &[Model], prior: Option<f64>) -> f64 {
     of_models.into_iter().map(standardised).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Two lists a query, ranked; a quarter of the sessions are held out. No model is behind the better of the two rates by 4.75 standard
-/// errors, paired and clustered by session: for fits that predict as well as rates, this holds on the held-out sessions except with
-/// probability 1e-6. Fits also vary from log to log: of 30 other seeds, where users left after a click with probability .4, the worst was
-/// behind by 2.44, with a standard deviation of 1.3 to 1.5, so a fresh seed fails with a probability near 1e-3. If few users leave, a wrong
-/// prior is farther behind: with .15, one mean for all items of a query is behind by 8.0 standard errors on 2,000 queries (1.15 times the 7.0
-/// that 8 logs of 1,500 have on average, with a standard deviation of 1.35), so it is detected with probability .99. On 4 other logs of
-/// 2,000 queries it was behind by 5.8 to 8.9, and the right fit by at most 1.0.
+/// Two lists a query, ranked; a quarter of the sessions are held out. No model is behind the better
+/// of the two rates by 4.75 standard errors, paired and clustered by session: for fits that predict
+/// as well as rates, this holds on the held-out sessions except with probability 1e-6. Fits also
+/// vary from log to log: of 30 other seeds, where users left after a click with probability .4, the
+/// worst was behind by 2.44, with a standard deviation of 1.3 to 1.5, so a fresh seed fails with a
+/// probability near 1e-3. If few users leave, a wrong prior is farther behind: with .15, one mean
+/// for all items of a query is behind by 8.0 standard errors on 2,000 queries (1.15 times the 7.0
+/// that 8 logs of 1,500 have on average, with a standard deviation of 1.35), so it is detected with
+/// probability .99. On 4 other logs of 2,000 queries it was behind by 5.8 to 8.9, and the right fit
+/// by at most 1.0.
 #[test]
 fn no_model_of_a_sparse_log_falls_behind_rates() {
     let mut rng = rng(23);
@@ -615,7 +630,8 @@ fn no_model_of_a_sparse_log_falls_behind_rates() {
     assert!(pbm < 4.75 && dcm < 4.75 && wrong > 4.75, "{pbm} {dcm} {wrong}");
 }
 
-/// Users click at the first two positions and never below, so the log has no data on leaving after the third.
+/// Users click at the first two positions and never below, so the log has no data on leaving after
+/// the third.
 #[test]
 fn leaving_without_data_has_no_interval() {
     let log: String = (0..200).fold(String::from(HEADER), |log, session| {
@@ -706,7 +722,8 @@ fn tables_of_rank_one_have_one_singular_value() {
 
 #[test]
 fn a_prior_adds_clicks_at_the_rates_of_the_query_and_of_the_site() {
-    // All queries have 6.5 / 21 clicks an impression. The query has 10 of these in addition: (6 + 10 * 6.5 / 21) / 30.
+    // All queries have 6.5 / 21 clicks an impression. The query has 10 of these in addition: (6 +
+    // 10 * 6.5 / 21) / 30.
     let log = counts("q,a,1,6,10\nq,b,1,0,10\n");
     let options = Options { prior_strength: Some(5.0), ..Options::default() };
     let usual = (6.0 + 65.0 / 21.0) / 30.0;
@@ -763,7 +780,8 @@ fn skips_connect_in_one_direction() {
         let log = counts(log);
         let report = &identifiability(&log, Scope::Query, 1)[0];
         assert_eq!((report.components.len(), report.is_identified()), (1, identified));
-        // The likelihood moves the item of the third position to the largest product that is a probability.
+        // The likelihood moves the item of the third position to the largest product that is a
+        // probability.
         let pbm = fit(Model::Pbm, &log, &Sessions::default(), &options).unwrap();
         let attraction =
             pbm.queries()[0].items[2].attraction.value * pbm.positions(&pbm.queries()[0])[1].value;
@@ -836,7 +854,8 @@ fn odd_logs_have_fits() {
                 (None, Method::Direct),
                 (Some(5.0), Method::Em),
             ] {
-                // The method is that of position-based models: the others would be fitted twice without a prior.
+                // The method is that of position-based models: the others would be fitted twice
+                // without a prior.
                 if method == Method::Em && prior_strength == Some(0.0) && model != Model::Pbm {
                     continue;
                 }

@@ -18,9 +18,11 @@ fn position_based_log(lines: u64) -> Counts {
     Reader::new(Format::Kdd2012).read("generated", log.as_slice()).unwrap().counts
 }
 
-/// Whether the click rates of all cells of the first query are those of the model with this examination, each within 6 standard errors.
+/// Whether the click rates of all cells of the first query are those of the model with this
+/// examination, each within 6 standard errors.
 ///
-/// The cell with the fewest clicks expects 500; there Chernoff's bound for each side is 6e-8, and for nine cells 1e-6.
+/// The cell with the fewest clicks expects 500; there Chernoff's bound for each side is 6e-8, and
+/// for nine cells 1e-6.
 fn agrees(counts: &Counts, examination: [f64; 3]) -> bool {
     let query = counts.queries().next().unwrap();
     assert_eq!(query.cells().len(), 9);
@@ -39,7 +41,8 @@ fn kdd2012_clicks_are_those_of_the_model() {
     assert!(agrees(&counts, EXAMINATION));
     // An error of a tenth at one position is detected.
     assert!(!agrees(&counts, [1.0, 0.66, 0.3]));
-    // The first query is three quarters of the traffic; lines have 2 sessions on average, with variance 2.
+    // The first query is three quarters of the traffic; lines have 2 sessions on average, with
+    // variance 2.
     let share = counts.queries().next().unwrap().impressions() as f64 / counts.impressions() as f64;
     assert!((share - 0.75).abs() < 4.9 * (0.75 * 0.25 * 1.5 / 300_000_f64).sqrt(), "{share}");
 }
@@ -62,7 +65,8 @@ fn yandex_sessions_are_those_of_the_model() {
             }
         }
     }
-    // The first click is at position l with probability .8^l * .2: within 4.9 standard errors, wrong with probability 1e-6 each.
+    // The first click is at position l with probability .8^l * .2: within 4.9 standard errors,
+    // wrong with probability 1e-6 each.
     let mut above = 1.0;
     for clicks in clicked {
         let expected = 0.2 * above;

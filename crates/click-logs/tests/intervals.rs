@@ -13,8 +13,9 @@ pub(crate) fn binomial_cdf(n: u64, p: f64, at: u64) -> f64 {
     (0..=at).map(mass).sum()
 }
 
-/// Whether this number of hits of `n` intervals agrees with a coverage between .94 and .96, as expected of asymptotic intervals of 95%. A
-/// coverage in this range fails with probability below 1e-7, so ten parameters fail with probability below 1e-6.
+/// Whether this number of hits of `n` intervals agrees with a coverage between .94 and .96, as
+/// expected of asymptotic intervals of 95%. A coverage in this range fails with probability below
+/// 1e-7, so ten parameters fail with probability below 1e-6.
 pub(crate) fn covers(hits: u64, n: u64) -> bool {
     binomial_cdf(n, 0.94, hits) > 1e-7 && 1.0 - binomial_cdf(n, 0.96, hits.saturating_sub(1)) > 1e-7
 }

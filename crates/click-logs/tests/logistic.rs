@@ -1,7 +1,7 @@
 //! The logistic regression: logs of users whose log-odds add up, and of user browsing.
 //!
-//! Statistical tests have a fixed seed; a correct implementation fails a test with probability below 1e-6, and every test has a wrong
-//! implementation that it detects.
+//! Statistical tests have a fixed seed; a correct implementation fails a test with probability
+//! below 1e-6, and every test has a wrong implementation that it detects.
 
 use click_logs::fit::{Comparison, Difference, Estimate, Fit, Model, Options, fit};
 use click_logs::{Format, Log, Reader};
@@ -12,7 +12,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fmt::Write;
 
 const ITEMS: [f64; 5] = [0.9, 0.7, 0.5, 0.2, 0.05];
-/// By position, and the position of the last click above, first without one: odds ratios here, examination of user browsing there.
+/// By position, and the position of the last click above, first without one: odds ratios here,
+/// examination of user browsing there.
 const ODDS: [&[f64]; 3] = [&[1.0], &[0.5, 3.0], &[0.2, 0.8, 5.0]];
 const EXAMINATION: [&[f64]; 3] = [&[1.0], &[0.5, 0.9], &[0.2, 0.4, 0.8]];
 
@@ -75,7 +76,8 @@ fn ahead(log: &Log) -> Difference {
     comparison.difference(place(Model::CtrLogistic), place(Model::Ubm))
 }
 
-/// Ten estimates, each farther than 6 standard errors with probability 2e-9. The other users' parameters are farther.
+/// Ten estimates, each farther than 6 standard errors with probability 2e-9. The other users'
+/// parameters are farther.
 #[test]
 fn the_parameters_of_additive_log_odds_are_found() {
     let right = farthest(&fitted(Model::CtrLogistic, &read(&log_of(additive, 40_000, 1))));
@@ -84,7 +86,8 @@ fn the_parameters_of_additive_log_odds_are_found() {
     assert!(wrong > 12.0, "{wrong}");
 }
 
-/// Each model is ahead on its own users by more than 5 standard errors, so that the models are not the same.
+/// Each model is ahead on its own users by more than 5 standard errors, so that the models are not
+/// the same.
 #[test]
 fn the_regression_predicts_additive_log_odds_better_and_user_browsing_worse() {
     let own = ahead(&read(&log_of(additive, 40_000, 2)));

@@ -1,4 +1,5 @@
-//! Logs with other meanings of numbers: positions from 0, more clicks than impressions, lists with repeated items.
+//! Logs with other meanings of numbers: positions from 0, more clicks than impressions, lists with
+//! repeated items.
 
 use click_logs::{ErrorKind, Fault, Filter, Format, Reader};
 

@@ -94,7 +94,8 @@ fn files_have_regions_or_none_has() {
     }
 }
 
-/// Names with line ends, quotation marks and other characters, through CSV and back, in blocks of any size.
+/// Names with line ends, quotation marks and other characters, through CSV and back, in blocks of
+/// any size.
 #[test]
 fn counts_with_any_names_are_read_again() {
     let names = [
@@ -132,7 +133,8 @@ fn counts_with_any_names_are_read_again() {
     in_blocks(&Format::counts(), &csv(&counts), |log| assert_eq!(log.unwrap().counts, counts));
 }
 
-/// A quotation mark too many makes one line faulty, not the rest of the file; inches are no quotation marks.
+/// A quotation mark too many makes one line faulty, not the rest of the file; inches are no
+/// quotation marks.
 #[test]
 fn a_column_that_is_not_closed_is_one_fault() {
     let rest = "q,a,1,0\n".repeat(20_000);
@@ -294,7 +296,8 @@ ts,session,query,item,position,click,device,event,dwell
 1,s2,q,a,2,1,desktop,purchase,30
 ";
 
-/// The lines of a session are a list in any order, in blocks of any size, in several files, and in a frame.
+/// The lines of a session are a list in any order, in blocks of any size, in several files, and in
+/// a frame.
 #[test]
 fn lines_of_a_session_stand_anywhere() {
     let format = Format::delimited(OF_SESSIONS).unwrap();

@@ -1,4 +1,5 @@
-//! `parameters.json`: files are read and written again to the same bytes; other files are refused with the place of the fault.
+//! `parameters.json`: files are read and written again to the same bytes; other files are refused
+//! with the place of the fault.
 
 use click_logs::fit::{Estimate, Fit, Model, Options, Scope, fit};
 use click_logs::generate::{Traffic, yandex};
@@ -80,7 +81,8 @@ fn every_model_is_read_back() {
     }
 }
 
-/// A file has the estimates of the fits but for the ninth digit, and a line for each element of a list.
+/// A file has the estimates of the fits but for the ninth digit, and a line for each element of a
+/// list.
 #[test]
 fn eight_digits_are_written_query_by_query() {
     let read_log = |held_out: Option<(u64, u64)>| {
@@ -128,7 +130,8 @@ fn eight_digits_are_written_query_by_query() {
     .unwrap();
 }
 
-/// The attraction of an item that was never examined, in a fit without priors, is unknown; JSON has no such number.
+/// The attraction of an item that was never examined, in a fit without priors, is unknown; JSON has
+/// no such number.
 #[test]
 fn unknown_values_are_null_and_stay_unknown() {
     let lines = "query\turls\tclicked_mask\nq\ta,b\t10\nq\ta,b\t10\n";
@@ -143,7 +146,8 @@ fn unknown_values_are_null_and_stay_unknown() {
     assert!(has_all(&parameters, &json));
 }
 
-/// With a table, the file has what belongs to all queries together, and no list that is empty without saying why.
+/// With a table, the file has what belongs to all queries together, and no list that is empty
+/// without saying why.
 #[test]
 fn a_file_with_a_table_has_what_belongs_to_all_queries() {
     let log = log();
@@ -186,7 +190,8 @@ fn a_file_with_a_table_has_what_belongs_to_all_queries() {
     }
 }
 
-/// No list of `q` has a click at the top, so what follows such a click has the value of the other query, and no interval.
+/// No list of `q` has a click at the top, so what follows such a click has the value of the other
+/// query, and no interval.
 #[test]
 fn browsing_that_never_occurred_has_no_interval() {
     let sessions = |query: &str, mask: &str, n: usize| format!("{query}\ta,b,c\t{mask}\n").repeat(n);

@@ -98,14 +98,16 @@ fn the_table_has_every_parameter_with_its_name_unchanged() {
     assert_eq!(rows(&table), expected);
 }
 
-/// A group has at most 131,072 rows, and none is empty. It may end within a fit; the next group goes on there.
+/// A group has at most 131,072 rows, and none is empty. It may end within a fit; the next group
+/// goes on there.
 #[test]
 fn rows_are_in_groups() {
     const ROWS: usize = 131_072;
     let (log, fits) = fitted();
     let of_cascade = expected(&log, &fits[1..2]).len();
     assert!(fits[1].model() == Model::Cascade && ROWS.is_multiple_of(of_cascade));
-    // Rows that fill a group exactly, one fit more, and fits of all models, of which the group's end cuts one.
+    // Rows that fill a group exactly, one fit more, and fits of all models, of which the group's
+    // end cuts one.
     for (repeated, times) in
         [(&fits[1..2], ROWS / of_cascade), (&fits[1..2], ROWS / of_cascade + 1), (&fits[..], 1000)]
     {

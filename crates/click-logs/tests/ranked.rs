@@ -234,9 +234,9 @@ fn users_of_sparse_logs_click_as_much() {
     }
 }
 
-/// Over 20 logs in every cell of the grid, the log-likelihood is not behind that of plain EM by more
-/// than two standard errors, mean attraction is right within 5 %, and users' clicks within 3 %.
-/// `--nocapture` shows all cells; a minute of processor time.
+/// Over 20 logs in every cell of the grid, the log-likelihood is not behind that of plain EM by
+/// more than two standard errors, mean attraction is right within 5 %, and users' clicks within 3
+/// %. `--nocapture` shows all cells; a minute of processor time.
 #[test]
 #[ignore = "a measurement"]
 fn all_cells_of_ranked_logs() {

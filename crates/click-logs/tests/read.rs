@@ -171,7 +171,8 @@ fn tables_are_read_by_the_names_of_their_columns() {
     assert_eq!(csv(&counts), "q,\"a,\"\"b\"\"\",1,0,4\n");
 }
 
-/// Lines with the same session and query are a list, wherever they stand. A session that starts again has another list.
+/// Lines with the same session and query are a list, wherever they stand. A session that starts
+/// again has another list.
 #[test]
 fn lines_of_a_table_make_sessions() {
     let log = read(&table_of_sessions(), TABLE_OF_SESSIONS).unwrap();
@@ -447,7 +448,8 @@ fn yandex_refuses_faulty_lines() {
     );
 }
 
-/// A faulty line between two parts of a session ends it, for any fault: otherwise the end of a block would matter.
+/// A faulty line between two parts of a session ends it, for any fault: otherwise the end of a
+/// block would matter.
 #[test]
 fn a_faulty_line_ends_a_session() {
     let lines: Vec<&str> = YANDEX.split_inclusive('\n').collect();
@@ -547,8 +549,8 @@ fn line_ends_and_byte_order_marks_do_not_change_counts() {
     }
 }
 
-/// Quotation marks around all fields, truth values, numbers with a fraction of zeros; and a table saved by a German spreadsheet: a byte
-/// order mark, semicolons, decimal commas, CR LF.
+/// Quotation marks around all fields, truth values, numbers with a fraction of zeros; and a table
+/// saved by a German spreadsheet: a byte order mark, semicolons, decimal commas, CR LF.
 #[test]
 fn tables_are_read_as_other_programs_write_them() {
     let format = Format::delimited("query=query,item=item,position=rank,click=click").unwrap();
@@ -604,7 +606,8 @@ fn lists_that_a_fault_cuts_short_are_counted() {
     );
 }
 
-/// Other kinds of files are named, by strict and lenient readers, since none of their lines is valid.
+/// Other kinds of files are named, by strict and lenient readers, since none of their lines is
+/// valid.
 #[test]
 fn other_kinds_of_files_are_named() {
     for (bytes, what) in [
@@ -663,7 +666,8 @@ fn damaged_compression_is_never_skipped() {
     let mut flipped = whole.clone();
     let middle = flipped.len() / 2;
     flipped[middle] ^= 0x55;
-    // The changed byte may make a line faulty before the checksum is read; a lenient reader reaches the checksum.
+    // The changed byte may make a line faulty before the checksum is read; a lenient reader reaches
+    // the checksum.
     assert!(read(&Format::Kdd2012, &flipped).is_err());
     assert_eq!(*skip(&Format::Kdd2012, &flipped).unwrap_err().kind(), ErrorKind::Compression);
     for damaged in [&whole[..whole.len() / 2], &whole[..whole.len() - 3], &whole[..5]] {
@@ -767,8 +771,8 @@ fn threads_and_blocks_change_nothing() {
         assert!(expected.report.n_skipped() > 10, "{name}");
         let held_out = expected.held_out.clone().unwrap();
         let share = held_out.counts.impressions() as f64 / expected.report.impressions as f64;
-        // 1000 sessions have a standard error of .0126; a deviation of 4.9 standard errors has probability 1e-6. One in three would be
-        // detected.
+        // 1000 sessions have a standard error of .0126; a deviation of 4.9 standard errors has
+        // probability 1e-6. One in three would be detected.
         assert!((share - 0.2).abs() < 0.062, "{name}: {share}");
         assert_eq!(
             held_out.counts.impressions() + expected.counts.impressions(),
@@ -801,7 +805,8 @@ fn threads_and_blocks_change_nothing() {
 #[test]
 fn the_filter_selects_the_queries_of_the_papers() {
     let mut log = b"query,item,position,clicks,impressions\n".to_vec();
-    // Items 1 to 5 of query 1 have enough impressions at all positions, item 6 not at position 3; query 2 has too few such items.
+    // Items 1 to 5 of query 1 have enough impressions at all positions, item 6 not at position 3;
+    // query 2 has too few such items.
     for (query, item, third) in [
         (1, 1, 10),
         (1, 2, 11),
@@ -830,7 +835,8 @@ fn the_filter_selects_the_queries_of_the_papers() {
     assert_eq!(kept(&filter), [("1".into(), 5, 3, 206), ("2".into(), 2, 3, 258)]);
     assert_eq!(kept(&Filter { min_items: 3, ..filter }), [("1".into(), 5, 3, 206)]);
     assert_eq!(kept(&Filter { top_queries: Some(1), ..filter }), [("2".into(), 2, 3, 258)]);
-    // Without a number of positions the fourth one counts, too, and no item has enough impressions there.
+    // Without a number of positions the fourth one counts, too, and no item has enough impressions
+    // there.
     assert_eq!(kept(&Filter { n_positions: None, ..filter }), []);
     assert_eq!(counts.filtered(&Filter::default()), counts);
 }
@@ -889,7 +895,8 @@ fn any_bytes_get_an_answer() {
     fn random(bytes: Vec<u8>) -> bool {
         all().iter().all(|(_, format, _)| check(format, &bytes))
     }
-    /// Lines of a log with some changed bytes get further than random bytes, if the log has this format.
+    /// Lines of a log with some changed bytes get further than random bytes, if the log has this
+    /// format.
     fn changed(which: usize, changes: Vec<(usize, u8)>) -> bool {
         let all = all();
         let (_, format, log) = &all[which % all.len()];

@@ -187,8 +187,8 @@ fn faulty_values_and_columns_are_refused() {
     }
 }
 
-/// Row groups are read on several threads. Counts, what is held out, the report and the first fault are those of one thread, from a stream
-/// and from files.
+/// Row groups are read on several threads. Counts, what is held out, the report and the first fault
+/// are those of one thread, from a stream and from files.
 #[test]
 fn threads_and_row_groups_change_nothing() {
     let groups = |n: i64| -> Vec<Table> {
@@ -263,7 +263,8 @@ fn row_groups_do_not_cut_lists() {
 
 #[test]
 fn a_codec_that_is_not_read_is_named() {
-    // The codec of a column is one byte in the description at the end of the file: 2 for Snappy, 8 for Brotli.
+    // The codec of a column is one byte in the description at the end of the file: 2 for Snappy, 8
+    // for Brotli.
     let bytes = Table::new().write(Compression::SNAPPY);
     let with_other_codec = |place: usize| {
         let mut bytes = bytes.clone();
@@ -279,15 +280,16 @@ fn a_codec_that_is_not_read_is_named() {
     }
 }
 
-/// A damaged file gives an error, or numbers that the damage did not affect, and never a panic. The library panics at 13 of these changes;
-/// most are of the lowest bit.
+/// A damaged file gives an error, or numbers that the damage did not affect, and never a panic. The
+/// library panics at 13 of these changes; most are of the lowest bit.
 #[test]
 fn damaged_files_never_panic() {
     let whole = Table::new().write(Compression::UNCOMPRESSED);
     for end in 0..whole.len() {
         assert!(read(&whole[..end]).is_err());
     }
-    // The description at the end of a compressed file is that of the other one but for a few numbers.
+    // The description at the end of a compressed file is that of the other one but for a few
+    // numbers.
     let zstd = Compression::ZSTD(parquet::basic::ZstdLevel::default());
     let pages = |bytes: &[u8]| {
         let length: [u8; 4] = *bytes[..bytes.len() - 4].last_chunk().unwrap();
@@ -351,7 +353,8 @@ fn texts_are_read_as_those_of_csv() {
     assert_eq!(refused(["q", "a", "1", "yes"]), ErrorKind::Line(Fault::NotANumber));
 }
 
-/// A table of one column of decimals for items, positions and clicks each: 4, 8 and 16 bytes, and as many as needed.
+/// A table of one column of decimals for items, positions and clicks each: 4, 8 and 16 bytes, and
+/// as many as needed.
 fn decimals(types: [&str; 3], rows: &[[i128; 3]]) -> Vec<u8> {
     let names = ["i", "p", "c"];
     let columns = types.iter().zip(names).map(|(of, name)| format!("REQUIRED {}; ", of.replace('#', name)));

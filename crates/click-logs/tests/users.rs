@@ -89,7 +89,8 @@ fn rates_have_no_users_and_a_list_has_a_position() {
     }
 }
 
-/// Clicks of items `a` to `d` at three positions, and impressions. Attraction .6, .4, .2, .1; examination 1, .6, .3.
+/// Clicks of items `a` to `d` at three positions, and impressions. Attraction .6, .4, .2, .1;
+/// examination 1, .6, .3.
 const AT_THREE: [[(u64, u64); 3]; 4] = [
     [(458, 747), (305, 766), (135, 768)],
     [(282, 767), (169, 734), (78, 754)],
@@ -110,7 +111,8 @@ fn at_positions(queries: &[(&str, [usize; 3])]) -> Log {
     read(Format::counts(), &log)
 }
 
-/// A log need not show the first position, and may leave gaps. Only the names of positions differ then.
+/// A log need not show the first position, and may leave gaps. Only the names of positions differ
+/// then.
 #[test]
 fn positions_that_the_log_never_shows_are_no_positions() {
     for (scope, prior_strength) in [Scope::Query, Scope::Site]
@@ -158,7 +160,8 @@ fn positions_that_the_log_never_shows_are_no_positions() {
     }
 }
 
-/// A query without the first position of the log: examination relative to its own first one, and users with its positions only.
+/// A query without the first position of the log: examination relative to its own first one, and
+/// users with its positions only.
 #[test]
 fn queries_have_their_own_positions() {
     let log = at_positions(&[("q", [1, 2, 3]), ("r", [2, 3, 5]), ("s", [3, 5, 9])]);

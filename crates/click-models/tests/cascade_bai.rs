@@ -424,7 +424,7 @@ fn propositions_4_4_and_4_7_are_false_for_a_risk_near_one() {
 }
 
 // --- Lemma 5.6
-// --------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 /// The largest probability, over all policies that choose each list by the past, that `n` lists of
 /// `k` items have at most `limit` observations in all.

@@ -101,7 +101,7 @@ fn pbm_ucb() {
     assert_eq!(shown(on_positions(policy, &[[0, 3, 10], [1, 0, 2]]), 4), [0, 0, 0, 1]);
 }
 
-/// Item 1 has the index `2 (1 - t^(-1/2))`, which rises from 0, and item 0 the index 1/5 at level 0.
+/// Item 1 has the index `2 (1 - t^(-1/2))`, which rises from 0; item 0 has index 1/5 at level 0.
 #[test]
 fn pbm_kl_ucb() {
     let policy = PbmKlUcb::new(half_examined().known(), Rate::LOG);
@@ -185,8 +185,8 @@ fn pbm_ts() {
     assert!(leads(&shown(on_positions(policy, &[[0, 0, 1]]), 90_000)).abs_diff(40_000) < 1044);
 }
 
-/// Item 0 has mean 1/11 and deviation 0.029. At round 1 the score of item 1 is `Z ln 2`. It leads if
-/// `Z > 0.0909 / (0.6931 - 0.0239) = 0.136`, with probability 0.446.
+/// Item 0 has mean 1/11 and deviation 0.029. At round 1 the score of item 1 is `Z ln 2`. It leads
+/// if `Z > 0.0909 / (0.6931 - 0.0239) = 0.136`, with probability 0.446.
 #[test]
 fn ts_cascade() {
     let policy = on_prefixes(TsCascade::new(list_shape(2, 1)), &[[0, 9, 99]]);
@@ -260,8 +260,8 @@ fn rank1_elim_kl() {
     assert_eq!(policy.remaining_columns(), [1]);
 }
 
-/// Horizon 1000: `n_0 = ceil(2 ln 1000) = 14` and `r = sqrt(ln 1000 / 28) = 0.497`. Means of 0 and 1
-/// are told apart after 28 plays: `0 + r < 1 - r`.
+/// Horizon 1000: `n_0 = ceil(2 ln 1000) = 14` and `r = sqrt(ln 1000 / 28) = 0.497`. Means of 0 and
+/// 1 are told apart after 28 plays: `0 + r < 1 - r`.
 #[test]
 fn ucb1_elim() {
     let mut policy = Ucb1Elim::new(TableShape::new(1, 2).expect("valid"), 1000);
@@ -403,15 +403,15 @@ fn cascade_bai() {
 }
 
 /// The level is `ln((10 + 1) / 2) = ln 5.5`. After `n` observations of each,
-/// `J = B(n + 1/2, 1/2) / pi`, and the likeliest equal means are 1/2. Item 1 beats item 0 as soon as
-/// `J^2 4^n >= 5.5`, with `n = 3`: `(5/16)^2 64 = 6.25`.
+/// `J = B(n + 1/2, 1/2) / pi`, and the likeliest equal means are 1/2. Item 1 beats item 0 as soon
+/// as `J^2 4^n >= 5.5`, with `n = 3`: `(5/16)^2 64 = 6.25`.
 #[test]
 fn cascade_kl() {
     assert_eq!(steps(CascadeKl::new(list_shape(2, 1), Delta::new(0.1).expect("valid"))), 6);
 }
 
-/// After `n` observations of each, `upper_0 = 1 - exp(-beta / n)` and `lower_1 = exp(-beta / n)`, so
-/// `n` must exceed `beta / ln 2`. The level of rounds 39 to 43 is `x + ln x = 15.71` with
+/// After `n` observations of each, `upper_0 = 1 - exp(-beta / n)` and `lower_1 = exp(-beta / n)`,
+/// so `n` must exceed `beta / ln 2`. The level of rounds 39 to 43 is `x + ln x = 15.71` with
 /// `x = ln(8110 * 43^1.1) = 13.14`: more than 22 are needed. The level of rounds 44 to 49 is 15.87
 /// and needs more than 22.89: the policy stops with 23 of each.
 #[test]
@@ -419,8 +419,8 @@ fn kl_lucb() {
     assert_eq!(steps(KlLucb::new(list_shape(2, 1), Delta::new(0.1).expect("valid"))), 46);
 }
 
-/// Three items, six rounds: `C_1 / C_2 = 3/4`, so the decisions are after rounds 5 and 6. The gap of
-/// the best item is 1, and so is the gap of the worst: a tie, so both decisions reject an item.
+/// Three items, six rounds: `C_1 / C_2 = 3/4`, so the decisions are after rounds 5 and 6. The gap
+/// of the best item is 1, and so is the gap of the worst: a tie, so both decisions reject an item.
 #[test]
 fn successive_rejects() {
     let mut policy = SuccessiveRejects::new(list_shape(3, 1), 6);

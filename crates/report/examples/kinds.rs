@@ -1,4 +1,5 @@
-//! Writes the tables of claim kinds and figure kinds into the README of the experiments, between their markers.
+//! Writes the tables of claim kinds and figure kinds into the README of the experiments, between
+//! their markers.
 //!
 //! `cargo run -p report --example kinds`
 

@@ -1,4 +1,5 @@
-//! Compares a policy of your own with those of the catalogue: `cargo run --release -p report --example own_policy -- DIR`.
+//! Compares a policy of your own with those of the catalogue:
+//! `cargo run --release -p report --example own_policy -- DIR`.
 
 use click_models::{CascadeModel, ItemId, ListShape, ObservedPrefix, Ranking};
 use experiment::{Experiment, Instances, Runner};
@@ -6,7 +7,8 @@ use policies::{Decision, Select, Update};
 use rand::Rng;
 use sim::{Entry, Schedule};
 
-/// Shows every item equally often for some rounds, and from then on the items with the highest click-through rates.
+/// Shows every item equally often for some rounds, and from then on the items with the highest
+/// click-through rates.
 struct ExploreThenCommit {
     shape: ListShape,
     rounds_left: usize,

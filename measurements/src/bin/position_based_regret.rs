@@ -1,8 +1,9 @@
 //! Regret of a policy on position-based users: mean, standard error, and the worst runs.
 //!
-//! `cargo run --release -p measurements --bin position_based_regret -- POLICY RUNS ROUNDS THETA KAPPA [THETA KAPPA ..]`,
-//! for instance `pbm-gibbs 320 100000 .45,.35,.25,.15,.05 .9,.6,.3`. Policies that know examination
-//! are told the true one. Prints a line for each pair of attraction and examination.
+//! `cargo run --release -p measurements --bin position_based_regret -- POLICY RUNS ROUNDS THETA
+//! KAPPA [THETA KAPPA ..]`, for instance `pbm-gibbs 320 100000 .45,.35,.25,.15,.05 .9,.6,.3`.
+//! Policies that know examination are told the true one. Prints a line for each pair of attraction
+//! and examination.
 
 use click_models::{ClickModel, Pbm, PositionBased};
 use policies::{Decision, NamedPolicy, PolicySpec, Select, Update};

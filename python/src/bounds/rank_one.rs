@@ -26,8 +26,8 @@ bounds! {
     rank_one_upper_bound([rows: probabilities, columns: probabilities], horizon: Count as whole),
         otherwise "at least two different rows, and two different columns";
 
-    /// `rank_one_upper_bound` with the constant 320 that the proof of Lemma 4 gives, instead of 160. Also defined if all rows or all columns
-    /// are equal. Arguments as there.
+    /// `rank_one_upper_bound` with the constant 320 of the proof of Lemma 4 instead of 160.
+    /// Also defined if all rows or all columns are equal. Arguments as there.
     rank_one_upper_bound_corrected([rows: probabilities, columns: probabilities], horizon: Count as whole),
         otherwise "at least one row and one column";
 }

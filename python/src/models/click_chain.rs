@@ -6,7 +6,8 @@ use crate::sequence::numbers;
 use crate::task::size;
 
 users_of_lists! {
-    /// Users of the click chain model: they continue depending on whether they clicked, and on what.
+    /// Users of the click chain model: they continue depending on whether they clicked, and on
+    /// what.
     ///
     /// Args:
     ///     attraction: probability of a click on an examined item, shape (items,).

@@ -77,7 +77,8 @@ fn examples_of_formats_are_read_by_their_commands() {
         write(&dir.path().join("log"), example);
         let command =
             format["command"].as_str().expect("a command").replace("LOG", "log").replace("fitted", name);
-        // Two formats have sessions, so their fits play for an answer, which takes seconds. One of them is enough.
+        // Two formats have sessions, so their fits play for an answer, which takes seconds. One of
+        // them is enough.
         let shorter: &[&str] = if name == "yandex" { &["--answer", "0"] } else { &[] };
         let arguments: Vec<&str> =
             command.split(' ').skip(1).chain(shorter.iter().copied()).chain(["--quiet"]).collect();
@@ -173,7 +174,8 @@ fn the_examples_of_every_help_run_in_an_empty_directory() {
             // A quick check takes a minute; whether its verdicts are as known is tested elsewhere.
             let is_check = example.contains("--quick");
             let mut example = example.replace("--quick", "--quick --runs 1");
-            // A result of few rounds is played, extended, merged, exported, drawn and compared like another.
+            // A result of few rounds is played, extended, merged, exported, drawn and compared like
+            // another.
             if example.starts_with("click-bandits simulate ") {
                 example = example.replace(".toml ", ".toml --horizon 300 ");
             }

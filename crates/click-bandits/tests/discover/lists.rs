@@ -30,7 +30,8 @@ fn lists_have_every_member() {
 fn text_fits_into_eighty_columns_and_names_every_member() {
     let dir = empty();
     let fits = |text: &str, what: &str| {
-        // Examples are indented by four columns and are files: their lines are as long as they have to be.
+        // Examples are indented by four columns and are files: their lines are as long as they have
+        // to be.
         for line in text.lines().filter(|line| !line.starts_with("    ") && !line.contains("http")) {
             assert!(line.chars().count() <= 80, "{what}: {line}");
         }

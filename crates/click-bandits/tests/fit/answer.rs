@@ -6,8 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::tempdir;
 
-/// A log of position-based users without chance: the click rate of every item at every position is that of the model, as near as 1,000
-/// lists allow. Two lists: today's, shown nine times of ten, has the worst item on top.
+/// A log of position-based users without chance: the click rate of every item at every position is
+/// that of the model, as near as 1,000 lists allow. Two lists: today's, shown nine times of ten,
+/// has the worst item on top.
 pub(super) fn log(dir: &Path) -> PathBuf {
     let (attraction, examination) = ([0.1, 0.4, 0.3, 0.2], [1.0, 0.6, 0.3]);
     let mut lines = "query\tregion\turls\tclicked_mask\n".to_owned();
@@ -39,7 +40,8 @@ fn the_answer_says_what_todays_ranking_loses_and_can_be_played_again() {
     let answer: serde_json::Value =
         serde_json::from_slice(&fs::read(out.join("answer.json")).unwrap()).unwrap();
     let all = &answer["all"];
-    // Today's clicks are .1 + .6 * .4 + .3 * .3 = .43 in nine lists of ten, and more in the others; the best list gets .4 + .18 + .06.
+    // Today's clicks are .1 + .6 * .4 + .3 * .3 = .43 in nine lists of ten, and more in the others;
+    // the best list gets .4 + .18 + .06.
     let interval =
         |value: &serde_json::Value| ["lower", "mean", "upper"].map(|key| value[key].as_f64().unwrap());
     let [lower, mean, upper] = interval(&all["today"]);
@@ -90,7 +92,8 @@ fn without_lists_there_is_no_answer_and_the_reason_is_said() {
     assert!(printed.contains("this log has no whole lists in their order"), "{printed}");
 }
 
-/// The list of most clicks of a dependent click model is searched for among few positions only. The fit is written without an answer.
+/// The list of most clicks of a dependent click model is searched for among few positions only. The
+/// fit is written without an answer.
 #[test]
 fn long_lists_lose_the_answer_but_not_the_fit() {
     let dir = tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! The files that `fit` writes: the same for any number of threads, safe to open, written completely or not at all.
+//! The files that `fit` writes: the same for any number of threads, safe to open, written
+//! completely or not at all.
 
 use super::{contents, dcm_log, pbm_log, run, text, works};
 use std::fmt::Write as _;
@@ -12,7 +13,8 @@ use tempfile::tempdir;
 fn results_do_not_depend_on_the_number_of_threads() {
     const BLOCK: u64 = 1 << 18;
     let top = tempdir().unwrap();
-    // Threads read blocks of a log, and play for the answer, which has three files more. Both need not be large at once.
+    // Threads read blocks of a log, and play for the answer, which has three files more. Both need
+    // not be large at once.
     let few = top.path().join("few");
     fs::create_dir(&few).unwrap();
     for (log, format, more, blocks, n_files) in [
@@ -32,8 +34,8 @@ fn results_do_not_depend_on_the_number_of_threads() {
     }
 }
 
-/// Names in a log may be formulas or control sequences. `parameters.csv`, which people open, makes them harmless. `parameters.json` and
-/// `counts.csv`, which programs read, keep them unchanged.
+/// Names in a log may be formulas or control sequences. `parameters.csv`, which people open, makes
+/// them harmless. `parameters.json` and `counts.csv`, which programs read, keep them unchanged.
 #[test]
 fn names_are_escaped_in_files_for_people_and_unchanged_in_files_for_programs() {
     let top = tempdir().unwrap();
@@ -104,7 +106,8 @@ fn the_result_of_another_log_is_not_overwritten() {
     assert!(contents(&out) == before);
 }
 
-/// Runs `fit` in a shell that limits the size of files to `blocks`, after the shell command `before`.
+/// Runs `fit` in a shell that limits the size of files to `blocks`, after the shell command
+/// `before`.
 #[cfg(target_os = "linux")]
 fn with_small_files(blocks: u32, before: &str, arguments: &[&str]) -> Output {
     let script = format!("ulimit -c 0; ulimit -f {blocks}; {before}; exec \"$0\" fit \"$@\"");
@@ -112,8 +115,9 @@ fn with_small_files(blocks: u32, before: &str, arguments: &[&str]) -> Output {
     shell.args(["-c", &script, env!("CARGO_BIN_EXE_click-bandits")]).args(arguments).output().unwrap()
 }
 
-/// The limit acts as a full disk. If its signal is not trapped, it kills the process in the middle of a file. In both cases no file has the
-/// name of a result, or all earlier results remain, and the next run succeeds.
+/// The limit acts as a full disk. If its signal is not trapped, it kills the process in the middle
+/// of a file. In both cases no file has the name of a result, or all earlier results remain, and
+/// the next run succeeds.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_or_a_killed_process_leaves_no_half_written_result() {
@@ -144,7 +148,8 @@ fn a_full_disk_or_a_killed_process_leaves_no_half_written_result() {
         if killed.exists() {
             assert!(contents(&killed).keys().all(|name| name.starts_with('.')));
         }
-        // An earlier result remains. The run after the failed one succeeds and removes its leftovers.
+        // An earlier result remains. The run after the failed one succeeds and removes its
+        // leftovers.
         for before in ["trap '' XFSZ", ":"] {
             assert!(
                 !with_small_files(blocks, before, &[&arguments[..], &["--out", text(&whole)]].concat())
@@ -160,6 +165,7 @@ fn a_full_disk_or_a_killed_process_leaves_no_half_written_result() {
             assert!(contents(dir) == expected);
         }
     }
-    // Each limit fails at a file of another size, so some files were already written when the next one failed.
+    // Each limit fails at a file of another size, so some files were already written when the next
+    // one failed.
     assert!(n_failed >= 4);
 }

@@ -1,4 +1,5 @@
-//! The same data give the same parameters in every form: logs, tables, counts, Parquet, standard input.
+//! The same data give the same parameters in every form: logs, tables, counts, Parquet, standard
+//! input.
 
 use super::{contents, dcm_log, pbm_log, refused, run, table, text, works};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
@@ -35,7 +36,8 @@ fn the_counts_of_a_log_give_the_same_parameters_as_the_log() {
     assert_eq!(contents(&delimited)["parameters.csv"], contents(&first)["parameters.csv"]);
 }
 
-/// The lists and clicks of a Yandex log as a table with one line for each impression, and with a column of users.
+/// The lists and clicks of a Yandex log as a table with one line for each impression, and with a
+/// column of users.
 fn as_table(yandex: &str) -> String {
     let mut lists: Vec<(Vec<&str>, Vec<bool>)> = Vec::new();
     for line in yandex.lines() {
@@ -93,7 +95,8 @@ fn a_table_with_sessions_gives_the_same_parameters_as_a_log_of_sessions() {
     assert!(message.contains("session=.. in --columns"), "{message}");
 }
 
-/// One table has positions from 0 and more clicks than impressions; the other is the same table without either.
+/// One table has positions from 0 and more clicks than impressions; the other is the same table
+/// without either.
 #[test]
 fn positions_from_0_and_clicks_above_impressions_can_be_read() {
     let top = tempdir().unwrap();
@@ -165,8 +168,8 @@ fn counts_in_parquet_give_the_same_parameters_as_in_csv() {
     assert!(message.contains("files of one kind"), "{message}");
 }
 
-/// The library that decodes Parquet panics on some damaged files, mostly if a lowest bit is changed. The user should see one line and no
-/// backtrace.
+/// The library that decodes Parquet panics on some damaged files, mostly if a lowest bit is
+/// changed. The user should see one line and no backtrace.
 #[test]
 fn a_damaged_parquet_file_is_an_error_of_one_line() {
     let top = tempdir().unwrap();
@@ -176,7 +179,8 @@ fn a_damaged_parquet_file_is_an_error_of_one_line() {
     counts_parquet(&path, &[row]);
     let bytes = fs::read(&path).unwrap();
     let mut panics = 0;
-    // Tests of `click-logs` damage every byte in memory. Here every place is a process, so only some are damaged.
+    // Tests of `click-logs` damage every byte in memory. Here every place is a process, so only
+    // some are damaged.
     for place in (bytes.len() / 2..bytes.len()).step_by(7) {
         let mut damaged = bytes.clone();
         damaged[place] ^= 0x01;

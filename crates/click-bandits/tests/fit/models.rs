@@ -8,8 +8,9 @@ use std::fs;
 use std::path::Path;
 use tempfile::tempdir;
 
-/// If users examine everything, a position-based model and a dependent click model are both right, and chance decides which of them
-/// predicts better. The simpler model is chosen unless they are told apart. The overview and `comparison.json` both report the choice.
+/// If users examine everything, a position-based model and a dependent click model are both right,
+/// and chance decides which of them predicts better. The simpler model is chosen unless they are
+/// told apart. The overview and `comparison.json` both report the choice.
 #[test]
 fn the_simpler_of_two_models_that_are_not_told_apart_is_simulated() {
     let top = tempdir().unwrap();
@@ -45,7 +46,8 @@ fn the_simpler_of_two_models_that_are_not_told_apart_is_simulated() {
     assert!(simpler > 0);
 }
 
-/// Forty items that attract alike leave no list out of the search for the best one of user browsing, so these users are not simulated.
+/// Forty items that attract alike leave no list out of the search for the best one of user
+/// browsing, so these users are not simulated.
 #[test]
 fn user_browsing_whose_best_lists_are_not_found_is_named() {
     let top = tempdir().unwrap();
@@ -95,7 +97,8 @@ fn farthest(parameters: &Path, examination: [f64; 3]) -> f64 {
     distances.into_iter().fold(0.0, f64::max)
 }
 
-/// Each of twelve estimates is farther than 5.5 standard errors from the truth with probability 4e-8: one in two million logs fails.
+/// Each of twelve estimates is farther than 5.5 standard errors from the truth with probability
+/// 4e-8: one in two million logs fails.
 #[test]
 fn fitted_parameters_are_near_the_truth_and_the_spec_runs() {
     let top = tempdir().unwrap();
@@ -146,7 +149,8 @@ fn all_models_are_compared_and_the_best_is_simulated() {
     let place = |name: &str| models.iter().position(|model| *model == name).unwrap();
     assert!(["pbm", "cascade", "ctr-rank", "ctr-global"].iter().all(|other| place("dcm") < place(other)));
 
-    // The best model is first, so no difference from it is positive. The position-based model is far behind it.
+    // The best model is first, so no difference from it is positive. The position-based model is
+    // far behind it.
     let differences: BTreeMap<&str, [f64; 2]> = scores
         .iter()
         .filter(|row| row["rank"] == "all")
@@ -160,7 +164,8 @@ fn all_models_are_compared_and_the_best_is_simulated() {
     assert!(differences[models[0]] == [0.0, 0.0] && differences.values().all(|[mean, _]| *mean <= 0.0));
     assert!(differences["pbm"][0] < -5.0 * differences["pbm"][1] && differences["pbm"][1] > 0.0);
 
-    // The file also has the values assumed for unknown items, so that other programs can repeat the predictions of the comparison.
+    // The file also has the values assumed for unknown items, so that other programs can repeat the
+    // predictions of the comparison.
     let json: serde_json::Value =
         serde_json::from_slice(&fs::read(out.join("parameters.json")).unwrap()).unwrap();
     let site_of = |name: &str| {
@@ -194,7 +199,8 @@ fn all_models_are_compared_and_the_best_is_simulated() {
     }
 }
 
-/// The second position is examined most: users keep the order of the log, and attraction is relative to it.
+/// The second position is examined most: users keep the order of the log, and attraction is
+/// relative to it.
 #[test]
 fn a_position_that_is_examined_more_than_the_first_keeps_its_place() {
     let top = tempdir().unwrap();
@@ -220,7 +226,8 @@ fn a_position_that_is_examined_more_than_the_first_keeps_its_place() {
     );
 }
 
-/// A log of the positions 3, 5 and 7: its rows, its users, and users drawn from it have these and no other.
+/// A log of the positions 3, 5 and 7: its rows, its users, and users drawn from it have these and
+/// no other.
 #[test]
 fn positions_that_a_log_never_shows_are_in_no_file() {
     let top = tempdir().unwrap();

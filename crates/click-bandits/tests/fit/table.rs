@@ -1,4 +1,5 @@
-//! Parameters as Parquet: `--parameters parquet`, what the files of both forms have in common, and who reads them.
+//! Parameters as Parquet: `--parameters parquet`, what the files of both forms have in common, and
+//! who reads them.
 
 use super::{contents, dcm_log, pbm_log, run, text, works};
 use parquet::file::reader::{FileReader, SerializedFileReader};

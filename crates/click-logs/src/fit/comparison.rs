@@ -1,9 +1,10 @@
 //! Comparison of models: the best one, the models that predict as well within the error, and the
 //! choice among them.
 //!
-//! Two models are *told apart* if their log-likelihoods differ by more than two standard errors of the difference
-//! ([`Difference::is_told_apart`]). The choice is the simplest of the models that are not told apart from the best one, in the order of
-//! `SIMPLEST_FIRST`. So the choice does not depend on a margin that another hold-out seed would reverse.
+//! Two models are *told apart* if their log-likelihoods differ by more than two standard errors of
+//! the difference ([`Difference::is_told_apart`]). The choice is the simplest of the models that
+//! are not told apart from the best one, in the order of `SIMPLEST_FIRST`. So the choice does not
+//! depend on a margin that another hold-out seed would reverse.
 //!
 //! Reference: the one-standard-error rule of Breiman, Friedman, Olshen, Stone, *Classification and
 //! Regression Trees*, 1984, section 3.4.3. Deviations: two standard errors, of the paired

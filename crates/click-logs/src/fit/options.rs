@@ -9,8 +9,9 @@ pub use documents::parameters::Scope;
 /// shows whether a user left, so more would move probabilities near 0.
 const STRENGTH_OF_HIDDEN: f64 = 1.0;
 
-/// The method that maximises the likelihood of a position-based model without priors, or query by query. The maximum is the same.
-/// Examination of all queries with priors is always estimated by Newton's method.
+/// The method that maximises the likelihood of a position-based model without priors, or query by
+/// query. The maximum is the same. Examination of all queries with priors is always estimated by
+/// Newton's method.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Method {
     /// Newton's method in the logarithms of the parameters, in which the likelihood is concave; EM

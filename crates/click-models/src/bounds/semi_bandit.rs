@@ -8,9 +8,9 @@
 //! sum over k of (theta_last - theta_k) / d(theta_k, theta_last)
 //! ```
 //!
-//! Reference: Anantharam, Varaiya and Walrand 1987, as equation (3) of the PBM paper; Vahabi, Lagree, Vernade and Cappe,
-//! *Sequential ranking under random semi-bandit feedback*, 2016, Theorem 4. Deviations: attractions may be tied and
-//! may be 0 or 1.
+//! Reference: Anantharam, Varaiya and Walrand 1987, as equation (3) of the PBM paper; Vahabi,
+//! Lagree, Vernade and Cappe, *Sequential ranking under random semi-bandit feedback*, 2016,
+//! Theorem 4. Deviations: attractions may be tied and may be 0 or 1.
 //!
 //! | here | paper | shape | unit |
 //! |---|---|---|---|

@@ -1,4 +1,5 @@
-//! For any counts, examinations and level, indices are in their range around the arg min, and the inverted test agrees with them.
+//! For any counts, examinations and level, indices are in their range around the arg min, and the
+//! inverted test agrees with them.
 //!
 //! `cargo +nightly fuzz run multi_position -- -max_total_time=60`
 #![no_main]

@@ -1,5 +1,5 @@
-//! Calls every scalar function with any three bit patterns: no panic, no NaN from numbers, indices in their range, and inverted tests
-//! that agree with the index.
+//! Calls every scalar function with any three bit patterns: no panic, no NaN from numbers, indices
+//! in their range, and inverted tests that agree with the index.
 //!
 //! `cargo +nightly fuzz run scalar -- -max_total_time=60`
 #![no_main]

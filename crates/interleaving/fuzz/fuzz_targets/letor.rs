@@ -1,4 +1,5 @@
-//! Reads any bytes as a LETOR file: there is no panic, errors name a place, and written queries are read back unchanged.
+//! Reads any bytes as a LETOR file: there is no panic, errors name a place, and written queries are
+//! read back unchanged.
 //!
 //! `cargo +nightly fuzz run letor -- -max_total_time=60`
 #![no_main]

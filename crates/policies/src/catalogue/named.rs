@@ -67,8 +67,9 @@ impl<I: Catalogued> NamedPolicy<I> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`]: the policy plays another protocol, the horizon or examination probabilities that it needs are missing, the sizes need
-    /// too much memory, or the parameters are not valid for these sizes.
+    /// [`BuildError`]: the policy plays another protocol, the horizon or examination probabilities
+    /// that it needs are missing, the sizes need too much memory, or the parameters are not valid
+    /// for these sizes.
     pub fn build<'a>(
         spec: PolicySpec,
         known: impl Into<I::Known<'a>>,

@@ -58,8 +58,8 @@ visitors! {
     WithCells(TableShape) for [Policy<RankOne> + Member<Cell>];
     /// Visits policies of [`Family::Pairs`](super::Family::Pairs).
     WithPairs(PairKnown) for [Policy<Dueling> + Recommend<ItemId> + Member<Pair>];
-    /// Visits policies of [`Family::Stopping`](super::Family::Stopping) and `FullFeedback`. Items of
-    /// an answer are less attractive than the K-th best by at most `tolerance`.
+    /// Visits policies of [`Family::Stopping`](super::Family::Stopping) and `FullFeedback`. Items
+    /// of an answer are less attractive than the K-th best by at most `tolerance`.
     WithStopping(ListShape, tolerance: NonNegative) for [
         Policy<Cascade> + Policy<SemiBandit> + Recommend<Ranking> + Stop<Answer: AsRef<[ItemId]>> + Member<Ranking>
     ];

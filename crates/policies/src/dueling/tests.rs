@@ -152,7 +152,7 @@ const ROUNDS: usize = 30_000;
 const SAMPLED: usize = 15_000;
 
 // --- ECW-RMED
-// ------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 /// Sets of `size` of these items. A bit of the set is one for those that are in it.
 fn sets(items: &[usize], size: usize) -> impl Iterator<Item = u32> {
@@ -320,7 +320,7 @@ fn ecw_rmed_is_the_naive_one() {
 }
 
 // --- RMED1
-// --------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 fn naive_rmed1(model: &DuelingModel, slack: f64, rounds: usize) -> Vec<Pair> {
     let mut rng = generator(1);
@@ -389,7 +389,7 @@ fn rmed1_is_the_naive_one() {
 }
 
 // --- Thompson sampling
-// --------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 fn naive_double_ts(model: &DuelingModel, alpha: f64, rounds: usize) -> Vec<Pair> {
     let mut rng = generator(1);
@@ -650,7 +650,7 @@ fn near_ties_are_not_dear() {
 }
 
 // --- Eliminations
-// -------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 fn naive_savage(model: &DuelingModel, horizon: u64, rounds: usize) -> Vec<Pair> {
     let mut rng = generator(1);

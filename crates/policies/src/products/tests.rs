@@ -2,7 +2,8 @@ use super::*;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The same draws as a sweep over all cells, bit for bit, while rows fill up. A version that misses the last cell of a row makes others.
+/// The same draws as a sweep over all cells, bit for bit, while rows fill up. A version that misses
+/// the last cell of a row makes others.
 #[test]
 fn few_played_cells_are_summed_as_all() {
     for (n_rows, n_columns, rounds) in [(40, 64, 3_000), (7, 131, 2_000), (5, 3, 200)] {

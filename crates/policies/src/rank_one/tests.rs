@@ -111,7 +111,7 @@ fn log(number: u64) -> f64 {
 }
 
 // --- Indices
-// ------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 fn naive_ucb1(model: &RankOneModel, rounds: usize) -> Vec<Cell> {
     let mut rng = Generator::seed_from_u64(1);
@@ -191,7 +191,7 @@ fn an_index_without_its_logarithm_is_caught() {
 }
 
 // --- Samples
-// ------------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 fn naive_uts(model: &RankOneModel, every: u64, rounds: usize) -> Vec<Cell> {
     let mut rng = Generator::seed_from_u64(1);
@@ -277,7 +277,7 @@ fn rank1_gibbs_is_the_naive_one() {
 }
 
 // --- Eliminations
-// -------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 /// Algorithm 1, line by line, to round `rounds`. `kl` or Hoeffding's intervals.
 fn naive_elimination(model: &RankOneModel, horizon: u64, kl: bool, rounds: usize) -> Vec<Cell> {
@@ -460,7 +460,7 @@ fn a_leader_that_is_hardly_ever_played_is_saved_too() {
 }
 
 // --- Schedules
-// ----------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 /// Values with at least 60 digits: the sweeps of a fresh policy before its first stage ends, and so
 /// on.

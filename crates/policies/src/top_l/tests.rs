@@ -49,9 +49,9 @@ quickcheck! {
     }
 }
 
-/// Each of five equal items takes each of the five places equally often. A count over 100,000 rounds has mean 20,000
-/// and standard deviation 126.5; all 25 stay within 700 of the mean but for a probability of 1e-6. Ties that went
-/// to the lowest index would give 100,000.
+/// Each of five equal items takes each of the five places equally often. A count over 100,000
+/// rounds has mean 20,000 and standard deviation 126.5; all 25 stay within 700 of the mean but for
+/// a probability of 1e-6. Ties that went to the lowest index would give 100,000.
 #[test]
 fn ties_are_uniform() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);

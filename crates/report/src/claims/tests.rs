@@ -23,8 +23,9 @@ fn pattern(run: usize) -> [f64; 2] {
     [run, run / 2].map(|number| if number.is_multiple_of(2) { 1.0 } else { -1.0 })
 }
 
-/// Runs of three policies. Their regrets vary so much from run to run that only differences run by run distinguish them. The standard error
-/// of these differences is `se`. The means of `bad` minus `good` are `difference`, those of `even` minus `good` are 0, 1, 1, 1.
+/// Runs of three policies. Their regrets vary so much from run to run that only differences run by
+/// run distinguish them. The standard error of these differences is `se`. The means of `bad` minus
+/// `good` are `difference`, those of `even` minus `good` are 0, 1, 1, 1.
 fn runs(n: usize, difference: [f64; 4], se: f64) -> Measured {
     let size = se * ((n - 1) as f64).sqrt();
     let mut regrets = [Vec::new(), Vec::new(), Vec::new()];
@@ -362,11 +363,13 @@ fn slopes_are_the_same_within_a_margin_of_their_mean() {
     assert_eq!(verdict(same(&["a", "b"], 0.1), one), Verdict::Undecided);
 }
 
-/// At the margin, a claim of equal slopes is reproduced, and contradicted, with a probability of at most the level.
+/// At the margin, a claim of equal slopes is reproduced, and contradicted, with a probability of at
+/// most the level.
 ///
-/// 1,000 claims at level 0.05, each of 30 runs with normal noise. At most 50 are expected to be reproduced, with standard deviation 6.9;
-/// at most 86 with probability 1 - 1e-6. Power: 40 standard errors within the margin almost all are reproduced. A wrong test that compares
-/// the mean alone, without its error, reproduces about 500.
+/// 1,000 claims at level 0.05, each of 30 runs with normal noise. At most 50 are expected to be
+/// reproduced, with standard deviation 6.9; at most 86 with probability 1 - 1e-6. Power: 40
+/// standard errors within the margin almost all are reproduced. A wrong test that compares the mean
+/// alone, without its error, reproduces about 500.
 #[test]
 fn equal_slopes_are_rarely_reproduced_at_the_margin() {
     const CLAIMS: usize = 1000;
@@ -377,7 +380,8 @@ fn equal_slopes_are_rarely_reproduced_at_the_margin() {
         for _ in 0..CLAIMS {
             let a: Vec<f64> = (0..30).map(|_| 2.0 + 0.3 * normal()).collect();
             let measured = if paired {
-                // Both slopes have the same noise. The second is larger by the share `truth` of their mean.
+                // Both slopes have the same noise. The second is larger by the share `truth` of
+                // their mean.
                 let b = a.iter().map(|a| a * (2.0 + truth) / (2.0 - truth) + 0.1 * normal()).collect();
                 sloping(&[("a", b), ("b", a)])
             } else {

@@ -11,8 +11,8 @@ use experiment::Measured;
 use experiment::result::{Bound, Curves, MeanSe, Optimum, PolicyResult, PolicySummary, Spread};
 use std::collections::BTreeMap;
 
-/// The result of policies with regret `factor * t` at these rounds and deciles at half and twice that. A best list collects ten clicks a
-/// round.
+/// The result of policies with regret `factor * t` at these rounds and deciles at half and twice
+/// that. A best list collects ten clicks a round.
 fn result(policies: &[(&str, f64)], t: &[u64], bound: f64) -> ResultFile {
     let times = |factor: f64| t.iter().map(|&t| factor * t as f64).collect::<Vec<_>>();
     let policies = policies.iter().map(|&(label, factor)| PolicyResult {

@@ -3,7 +3,8 @@ use experiment::Task;
 use experiment::result::{MeanSe, Paired};
 use sim::{Identification, mean_and_error};
 
-/// Runs with this mean and a spread of about `spread`; the same users make all policies good or bad in the same run.
+/// Runs with this mean and a spread of about `spread`; the same users make all policies good or bad
+/// in the same run.
 fn runs(n: u64, mean: f64, spread: f64) -> Vec<f64> {
     (0..n).map(|run| mean + spread * ((run * 7 % 11) as f64 - 5.0) / 3.3).collect()
 }
@@ -80,7 +81,8 @@ fn the_leader_is_named_with_its_lead_and_since_when() {
     assert!(sentence.ends_with(since), "{sentence}");
 }
 
-/// The difference `b - a` at five checkpoints: ahead, behind, ahead again. Only the last stretch counts.
+/// The difference `b - a` at five checkpoints: ahead, behind, ahead again. Only the last stretch
+/// counts.
 #[test]
 fn curves_that_cross_twice_count_from_the_last_crossing() {
     let a: Vec<Vec<f64>> =

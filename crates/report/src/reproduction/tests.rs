@@ -310,7 +310,8 @@ fn errors_in_the_claims_name_their_place() {
 #[test]
 fn claims_refuse_runs_that_share_users() {
     let fitted = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec/src/experiment/tests/parameters.json");
-    // The drawn users replace the instances, and with them the printed table and the claim about it.
+    // The drawn users replace the instances, and with them the printed table and the claim about
+    // it.
     let (start, _) = EXPERIMENT.split_once("[printed]").unwrap();
     let (_, panels) = EXPERIMENT.split_once("[[panels]]").unwrap();
     let (order, _) = CLAIMS.split_once("[[claims]]\nname = \"sizes\"").unwrap();

@@ -11,9 +11,11 @@ static EXPERIMENT: LazyLock<Validator> =
     LazyLock::new(|| jsonschema::draft202012::new(&experiment()).unwrap());
 static CLAIMS: LazyLock<Validator> = LazyLock::new(|| jsonschema::draft202012::new(&claims()).unwrap());
 
-/// Parts of the messages of errors that are left to the readers, since they relate several tables, names or files.
+/// Parts of the messages of errors that are left to the readers, since they relate several tables,
+/// names or files.
 const LEFT: &[&str] = &[
-    // Names of panels, papers, variants, policies, instances, columns and bounds that other tables have.
+    // Names of panels, papers, variants, policies, instances, columns and bounds that other tables
+    // have.
     "unknown panel ",
     "unknown paper ",
     "unknown variant ",
@@ -63,8 +65,8 @@ const LEFT: &[&str] = &[
     "is in `lower` and in `upper`",
 ];
 
-/// As [`LEFT`], but the schema may refuse the file: a figure has other errors, which the reader does not reach; the task may be in the
-/// same table.
+/// As [`LEFT`], but the schema may refuse the file: a figure has other errors, which the reader
+/// does not reach; the task may be in the same table.
 const SOMETIMES: &[&str] = &[
     "compares variants, and the panel has none",
     "ends when the policy stops: expected `max_steps` in its place",
@@ -77,7 +79,8 @@ fn refused(schema: &Validator, document: &Document<'_>) -> Vec<String> {
     errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
-/// Checks that the schemas say of two files what the readers say of them, or leave it to the readers.
+/// Checks that the schemas say of two files what the readers say of them, or leave it to the
+/// readers.
 pub(crate) fn agree(experiment: &Source, claims: &Source, read: Result<(), &Error>) {
     let (Ok(experiment), Ok(claims)) = (experiment.parse(), claims.parse()) else { return };
     let mut refused_by_either = refused(&EXPERIMENT, &experiment);

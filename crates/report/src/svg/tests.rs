@@ -112,7 +112,8 @@ fn each_of_many_labels_has_a_place_of_its_own_in_the_picture() {
     }
 }
 
-/// A page of 375 pixels has 343 for a figure. The smallest letters that are read without effort are of 11 pixels.
+/// A page of 375 pixels has 343 for a figure. The smallest letters that are read without effort are
+/// of 11 pixels.
 #[test]
 fn letters_are_large_enough_on_a_telephone_and_in_a_column_of_a_page() {
     let mut long = chart(vec![curve("a", CurveStyle::Policy(0), vec![(1.0, 0.0), (1000.0, 9.0)])]);
@@ -286,8 +287,8 @@ fn a_style_sheet_has_the_colour_of_every_curve() {
     assert!(style().contains(&format!("--plot-{}:", Ink::Series(7).class())));
 }
 
-/// The script itself is tested in a browser by hand. What it relies on is here: it has no way to make markup of text, fetches nothing, and
-/// finds its parts in a picture.
+/// The script itself is tested in a browser by hand. What it relies on is here: it has no way to
+/// make markup of text, fetches nothing, and finds its parts in a picture.
 #[test]
 fn the_script_makes_no_markup_and_finds_its_parts_in_a_picture() {
     for forbidden in

@@ -1,4 +1,5 @@
-//! Takes any bytes, and states with changed bytes, as the state of an unfinished replication: there is a record or an error, and no panic.
+//! Takes any bytes, and states with changed bytes, as the state of an unfinished replication: there
+//! is a record or an error, and no panic.
 //!
 //! `cargo +nightly fuzz run state -- -max_total_time=600`
 #![no_main]

@@ -13,10 +13,9 @@
 //! with the fit's prior mean `t_i`, which depends on where the item was shown, a level `alpha_q`
 //! for each query and one `beta >= 0` for all. They are estimated from the items' click-through
 //! rates, which are reconstructed from the estimates of the fit: an estimate is
-//! `(clicks + s t_i) / (n + s)`, with `n` examined impressions, and the prior's strength `s`. Rates are weighted by the
-//! inverse of their variance, which is `m (1 - m) / n` and, between items, `m^2 / s`. The estimates
-//! are then
-//! `(clicks + s m_i) / (n + s)`.
+//! `(clicks + s t_i) / (n + s)`, with `n` examined impressions, and the prior's strength `s`. Rates
+//! are weighted by the inverse of their variance, which is `m (1 - m) / n` and, between items,
+//! `m^2 / s`. The estimates are then `(clicks + s m_i) / (n + s)`.
 
 use super::Uncertain;
 use confidence::math::ln;

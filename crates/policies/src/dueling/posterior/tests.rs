@@ -63,8 +63,8 @@ fn counted(wins: u64, losses: u64) -> DuelCounts {
     counts
 }
 
-/// Estimates stay within a hundredth of the margin of the sums, for any numbers of wins. In a recursion with the term of one toss
-/// less they do not.
+/// Estimates stay within a hundredth of the margin of the sums, for any numbers of wins. In a
+/// recursion with the term of one toss less they do not.
 #[test]
 fn estimates_are_sums() {
     for (seed, chance) in (0..).zip([0.0, 0.02, 0.3, 0.48, 0.499, 0.5, 0.501, 0.7, 1.0]) {
@@ -113,9 +113,9 @@ fn near_draws_are_settled_by_the_sum() {
     assert!(coins.toss(&counts, 0, 1, &mut Fixed(exact)), "further off than allowed is noticed");
 }
 
-/// Of 200,000 draws as many are returned as exceed 1/2, with the same distribution. For each of 9 posteriors the binomial deviation is
-/// within 5.5 standard deviations and Kolmogorov's distance within `sqrt(ln(2e8) / 2 n)`, except with probability 1e-6 for all
-/// together.
+/// Of 200,000 draws as many are returned as exceed 1/2, with the same distribution. For each of 9
+/// posteriors the binomial deviation is within 5.5 standard deviations and Kolmogorov's distance
+/// within `sqrt(ln(2e8) / 2 n)`, except with probability 1e-6 for all together.
 #[test]
 fn upsets_have_the_law_of_beta_draws_above_half() {
     const DRAWS: u32 = 200_000;

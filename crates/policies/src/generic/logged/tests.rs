@@ -6,8 +6,8 @@ fn list(items: [u32; 2]) -> Ranking {
     items.map(ItemId::new).into_iter().collect()
 }
 
-/// 40,000 draws of lists with frequencies 1/4 and 3/4: within six standard deviations (false alarm 2e-9). Equal frequencies would be off
-/// by 115 of them.
+/// 40,000 draws of lists with frequencies 1/4 and 3/4: within six standard deviations (false alarm
+/// 2e-9). Equal frequencies would be off by 115 of them.
 #[test]
 fn lists_are_shown_as_often_as_in_the_log() {
     let counted = vec![(list([0, 1]), 1), (list([1, 2]), 0), (list([2, 0]), 3)];

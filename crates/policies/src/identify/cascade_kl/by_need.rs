@@ -1,4 +1,5 @@
-//! [`ByNeed`]: the undecided items of `cascade-kl` in the order by need, without computing what has not changed.
+//! [`ByNeed`]: the undecided items of `cascade-kl` in the order by need, without computing what has
+//! not changed.
 //!
 //! The data of an item stand at its *place*, its index among the undecided items, in one array for
 //! each number: so the progress of all items is computed in vector registers. The numbers of an

@@ -8,7 +8,8 @@ use experiment::Task;
 use experiment::result::Quantity;
 use sim::Identification;
 
-/// Runs of these lengths. The last `wrong` runs have a wrong answer, the `capped` runs before them have none, all others a right one.
+/// Runs of these lengths. The last `wrong` runs have a wrong answer, the `capped` runs before them
+/// have none, all others a right one.
 fn runs(steps: &[u64], wrong: usize, capped: usize) -> Vec<Identification> {
     let from_the_end = |run: usize| steps.len() - 1 - run;
     let one = |(run, &steps): (usize, &u64)| Identification {
@@ -100,7 +101,8 @@ fn with_a_budget_policies_are_compared_by_the_share_of_wrong_answers() {
     assert!((finding.comparisons[0].difference + 76.0 / 400.0).abs() < 1e-12);
 }
 
-/// Variants of sizes 1 to 6 with ten runs each. The stopping time depends on the size and varies by a few rounds from run to run.
+/// Variants of sizes 1 to 6 with ten runs each. The stopping time depends on the size and varies by
+/// a few rounds from run to run.
 fn sized(time: impl Fn(u64) -> u64) -> Vec<Simulated> {
     let measure = |size: u64| {
         let steps: Vec<u64> = (0..10).map(|run| time(size) + (run * run + 3 * size) % 7).collect();
@@ -148,7 +150,8 @@ fn means_are_compared_with_printed_numbers() {
     };
     let finding = judged(1_000.0, Limits::Between(3.5, 4.5));
     assert_eq!((finding.verdict, finding.quantity), (Verdict::Reproduced, "mean by the printed one"));
-    // The steps are 4,000 - 3 + (0, 1, 4, 2, 2, 4, 1, 0, 1, 4): on average 3,998.9, so the ratio is 3.9989; 3.5 of them, the nearer limit, are 498.9 steps less.
+    // The steps are 4,000 - 3 + (0, 1, 4, 2, 2, 4, 1, 0, 1, 4): on average 3,998.9, so the ratio is
+    // 3.9989; 3.5 of them, the nearer limit, are 498.9 steps less.
     assert!((finding.comparisons[0].difference + 498.9).abs() < 1e-9, "{finding:?}");
     assert_eq!(judged(4_000.0, Limits::Between(0.9, 1.1)).verdict, Verdict::Reproduced);
     assert_eq!(judged(1_000.0, Limits::Between(0.9, 1.1)).verdict, Verdict::Contradicted);

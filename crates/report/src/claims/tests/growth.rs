@@ -37,8 +37,9 @@ fn power(exponent: f64, error: f64) -> Vec<Vec<f64>> {
     SIZES.into_iter().enumerate().map(one).collect()
 }
 
-/// Sizes 1, 2, 4 and regrets 1, 4, 8 are, in units of ln 2, the points (0, 0), (1, 2), (2, 3). The line has slope 3/2. Its residuals are
-/// -1/6, 1/3 and -1/6, with a sum of squares of 1/6, so the error of the slope is sqrt(1/6 / 1 / 2) = 0.289 with one degree of freedom.
+/// Sizes 1, 2, 4 and regrets 1, 4, 8 are, in units of ln 2, the points (0, 0), (1, 2), (2, 3). The
+/// line has slope 3/2. Its residuals are -1/6, 1/3 and -1/6, with a sum of squares of 1/6, so the
+/// error of the slope is sqrt(1/6 / 1 / 2) = 0.289 with one degree of freedom.
 #[test]
 fn the_exponent_is_the_slope_of_the_least_squares_line() {
     let samples = [1.0, 4.0, 8.0].map(|regret| vec![regret; 50]).to_vec();
@@ -81,8 +82,9 @@ fn an_exponent_is_judged_against_its_limits() {
     );
 }
 
-/// A regret that first doubles when the size doubles, and later grows eightfold, is not a power of the size. The runs have no spread, so a
-/// wrong test that uses the errors of the runs alone would reproduce the exponent of the line, 2.
+/// A regret that first doubles when the size doubles, and later grows eightfold, is not a power of
+/// the size. The runs have no spread, so a wrong test that uses the errors of the runs alone would
+/// reproduce the exponent of the line, 2.
 #[test]
 fn points_that_are_not_on_a_line_leave_the_exponent_undecided() {
     let bent = [0.0, 1.0, 3.0, 5.0, 8.0].map(|power| vec![libm::exp2(power); 1000]);
@@ -108,9 +110,10 @@ fn noise_that_all_sizes_share_does_not_count() {
 
 /// At a limit, a claim is reproduced, and contradicted, with a probability of at most the level.
 ///
-/// As for equal slopes: 4,000 claims at level 0.05, at most 266 with probability 1 - 1e-6. A wrong test that uses the estimate alone
-/// reproduces about half. For a true power the errors of the runs count twice, and there are only 3 degrees of freedom, so far fewer than
-/// the level are reproduced.
+/// As for equal slopes: 4,000 claims at level 0.05, at most 266 with probability 1 - 1e-6. A wrong
+/// test that uses the estimate alone reproduces about half. For a true power the errors of the runs
+/// count twice, and there are only 3 degrees of freedom, so far fewer than the level are
+/// reproduced.
 #[test]
 fn a_power_at_its_limit_is_rarely_reproduced() {
     const CLAIMS: usize = 4000;

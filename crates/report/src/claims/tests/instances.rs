@@ -9,8 +9,8 @@ use sim::{Entry, Schedule};
 
 const INSTANCES: usize = 20;
 
-/// Runs of `first` and `second`, which show one item always. It is `first` that is better on nineteen instances, by `often` a round, and
-/// `second` on the last one, by `rarely`.
+/// Runs of `first` and `second`, which show one item always. It is `first` that is better on
+/// nineteen instances, by `often` a round, and `second` on the last one, by `rarely`.
 fn played(seed: u64, runs: u64, [often, rarely]: [f64; 2]) -> Measured {
     let users = |at: usize| {
         let theta = if at + 1 < INSTANCES { [0.5, 0.5 - often] } else { [0.0, rarely] };
@@ -38,8 +38,9 @@ fn verdict(measured: &Measured) -> Verdict {
     judged(test, 0.001, &alone(measured.clone())).unwrap().verdict
 }
 
-/// By the nineteen instances alone `first` is surely better; by all twenty it is much worse. If runs draw their instances, .36 of the
-/// experiments of twenty runs miss the rare one, and say so: thirty experiments would be right with probability 2e-6.
+/// By the nineteen instances alone `first` is surely better; by all twenty it is much worse. If
+/// runs draw their instances, .36 of the experiments of twenty runs miss the rare one, and say so:
+/// thirty experiments would be right with probability 2e-6.
 #[test]
 fn a_rare_instance_is_never_missed() {
     for seed in 0..30 {
@@ -57,7 +58,8 @@ fn a_rare_instance_is_never_missed() {
             assert_eq!((pair.se.is_some(), pair.p.is_some()), (runs >= 40, runs >= 40));
         }
     }
-    // The same values, drawn with replacement: a test of the runs as they are is wrong in about a third of the experiments.
+    // The same values, drawn with replacement: a test of the runs as they are is wrong in about a
+    // third of the experiments.
     let (mut wrong, mut rng) = (0, sim::Streams::new(1).environment(0));
     for _ in 0..30 {
         let of_run =
@@ -68,7 +70,8 @@ fn a_rare_instance_is_never_missed() {
     assert!(wrong > 3, "{wrong}");
 }
 
-/// The two are equal on average over the instances, so the claim is false at its limit, and equal but for rounding in every block.
+/// The two are equal on average over the instances, so the claim is false at its limit, and equal
+/// but for rounding in every block.
 #[test]
 fn a_claim_at_its_limit_is_undecided() {
     for seed in 0..30 {

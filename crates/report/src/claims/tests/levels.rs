@@ -7,7 +7,8 @@ use crate::claims::share::{Share, ShareLimit};
 use crate::claims::time_ratio::TimeRatio;
 use crate::claims::within::Divisor;
 
-/// Policies `low0` to `low{m - 1}` with these mean regrets over 30 runs, and `high` with mean zero, all with normal noise. One checkpoint.
+/// Policies `low0` to `low{m - 1}` with these mean regrets over 30 runs, and `high` with mean zero,
+/// all with normal noise. One checkpoint.
 fn noisy(means: &[f64], normal: &mut impl FnMut() -> f64) -> Measured {
     let labels: Vec<String> = (0..means.len()).map(|number| format!("low{number}")).collect();
     let mut policies: Vec<(&str, Vec<Vec<f64>>)> = vec![("high", vec![vec![0.0]; 30])];
@@ -25,14 +26,17 @@ fn below_high(measured: Measured, policies: usize) -> Verdict {
 }
 
 const CLAIMS: u32 = 500;
-/// A number of `CLAIMS` claims, each with probability .05, is below with probability below 1e-6, and above with the same.
+/// A number of `CLAIMS` claims, each with probability .05, is below with probability below 1e-6,
+/// and above with the same.
 const AT_THE_LEVEL: std::ops::RangeInclusive<u32> = 6..=51;
 
-/// A claim that is only just true is contradicted with a probability of at most the level, whatever the number of comparisons.
+/// A claim that is only just true is contradicted with a probability of at most the level, whatever
+/// the number of comparisons.
 ///
-/// 500 claims at level 0.05 with 30 comparisons each, all exactly at the limit. At most 25 are expected to be contradicted, with standard
-/// deviation 4.9; at most 51 with probability 1 - 1e-6. Without a correction a claim is contradicted with probability 1 - .95^30 = .79: 395
-/// of 500, and 51 or fewer with probability below 1e-200.
+/// 500 claims at level 0.05 with 30 comparisons each, all exactly at the limit. At most 25 are
+/// expected to be contradicted, with standard deviation 4.9; at most 51 with probability 1 - 1e-6.
+/// Without a correction a claim is contradicted with probability 1 - .95^30 = .79: 395 of 500, and
+/// 51 or fewer with probability below 1e-200.
 #[test]
 fn a_true_claim_of_many_comparisons_is_rarely_contradicted() {
     let mut normal = normals();
@@ -45,9 +49,10 @@ fn a_true_claim_of_many_comparisons_is_rarely_contradicted() {
     assert!(AT_THE_LEVEL.contains(&contradicted), "{contradicted}");
 }
 
-/// A claim with a single false comparison is reproduced with a probability of at most the level, and this needs no correction: the other
-/// comparisons, which hold by far, do not make it less likely. The numbers are those of the test above. With a correction, .8 of 500 claims
-/// are expected to be reproduced, and 6 or more with probability 2e-4.
+/// A claim with a single false comparison is reproduced with a probability of at most the level,
+/// and this needs no correction: the other comparisons, which hold by far, do not make it less
+/// likely. The numbers are those of the test above. With a correction, .8 of 500 claims are
+/// expected to be reproduced, and 6 or more with probability 2e-4.
 #[test]
 fn a_claim_with_one_comparison_at_the_edge_is_reproduced_at_the_level() {
     let mut normal = normals();
@@ -108,7 +113,8 @@ fn the_threshold_of_a_contradiction_grows_with_the_number_of_comparisons() {
     );
 }
 
-/// Two runs that are close to each other may have any statistic, so no decision is made on fewer runs than the sign test needs.
+/// Two runs that are close to each other may have any statistic, so no decision is made on fewer
+/// runs than the sign test needs.
 #[test]
 fn few_runs_decide_nothing_however_large_the_statistic() {
     assert_eq!((fewest_runs(0.001), fewest_runs(0.05), fewest_runs(0.5)), (10, 5, 1));

@@ -7,7 +7,8 @@ fn ratio(series_of: &[&str], by: &[&str], limits: Limits) -> Within {
     Within { quotients: series(series_of).into_iter().zip(by).collect(), at: ComparedAt::Round(None), limits }
 }
 
-/// Two policies with runs that differ a hundredfold. In each run the first has about `factor` times the regret of the second.
+/// Two policies with runs that differ a hundredfold. In each run the first has about `factor` times
+/// the regret of the second.
 fn times(factor: f64, se: f64) -> Measured {
     let small: Vec<f64> = (0..200).map(|run| if run % 2 == 0 { 1.0 } else { 99.0 }).collect();
     let noise = around(0.0, 50.0 * se, 200);
@@ -55,8 +56,9 @@ fn the_summary_of_a_ratio_has_its_confidence_interval() {
         judged(ratio(&["large"], &["small"], Limits::Between(1.8, 2.2)), 0.001, &alone(times(2.1, 0.01)));
     let finding = finding.unwrap();
     assert_eq!(finding.comparisons[0].what, "large / small");
-    // 199 degrees of freedom: 1.972 standard errors. The mean of `large - 2.2 small` over the runs is -5. Its two parts, the noise and -0.1
-    // `small`, are fully correlated, so their errors 0.5 and 0.1 * 49 / sqrt(199) add up to 0.847.
+    // 199 degrees of freedom: 1.972 standard errors. The mean of `large - 2.2 small` over the runs
+    // is -5. Its two parts, the noise and -0.1 `small`, are fully correlated, so their errors 0.5
+    // and 0.1 * 49 / sqrt(199) add up to 0.847.
     assert_eq!(
         finding.summary,
         "Within 1.8 to 2.2: LARGE / SMALL is 2.100 ± 0.010, |z| = 5.9 from its edge. 95 % confidence: 2.080 to 2.120."
@@ -67,7 +69,8 @@ fn the_summary_of_a_ratio_has_its_confidence_interval() {
     assert_eq!(one.summary, "1 run decides nothing: at least 10 are needed.");
 }
 
-/// A claim is about the ratio of the means, not the mean of the ratios, which a few runs with little regret can raise.
+/// A claim is about the ratio of the means, not the mean of the ratios, which a few runs with
+/// little regret can raise.
 #[test]
 fn the_ratio_of_the_means_is_judged_not_the_mean_of_the_ratios() {
     let large = (0..200).map(|run| vec![if run % 2 == 0 { 10.0 } else { 190.0 }; 4]).collect();
@@ -118,8 +121,8 @@ fn each_series_is_divided_by_the_one_at_the_same_place() {
 
 /// At a limit, a claim is reproduced, and contradicted, with a probability of at most the level.
 ///
-/// As for equal slopes: 1,000 claims at level 0.05, at most 86 with probability 1 - 1e-6. A wrong test that compares the means alone
-/// reproduces about half.
+/// As for equal slopes: 1,000 claims at level 0.05, at most 86 with probability 1 - 1e-6. A wrong
+/// test that compares the means alone reproduces about half.
 #[test]
 fn a_ratio_at_its_limit_is_rarely_reproduced() {
     const CLAIMS: usize = 1000;

@@ -35,7 +35,8 @@ fn a_worst_run_is_judged_by_the_runs_above_it() {
     assert_eq!(with("narrow", "wide", 1.0, 1e9), Verdict::Undecided);
     // The claim the other way round is false.
     assert_eq!(with("wide", "narrow", 1.0, 80.0), Verdict::Contradicted);
-    // The factor multiplies `upper`: 1.5 × 80 is above all, with the 16 runs whose 1.5-fold is above 100.
+    // The factor multiplies `upper`: 1.5 × 80 is above all, with the 16 runs whose 1.5-fold is
+    // above 100.
     assert_eq!(with("wide", "narrow", 1.5, 80.0), Verdict::Reproduced);
     assert_eq!(with("narrow", "wide", 0.5, 80.0), Verdict::Contradicted);
     // Nine runs are too few, whatever they are.
@@ -79,11 +80,13 @@ fn every_worst_run_has_to_be_below_every_other() {
     assert!(error.to_string().contains("different numbers of runs, 100 and 7"), "{error}");
 }
 
-/// Of two policies with the same distribution, the claim is reproduced, and contradicted, with a probability of at most the level.
+/// Of two policies with the same distribution, the claim is reproduced, and contradicted, with a
+/// probability of at most the level.
 ///
-/// 4,000 claims at level 1/16, each of 40 runs whose users make both policies' regrets large or small together: two thirds of their
-/// variance is common. At most 250 are expected, with standard deviation 15.3; at most 323 with probability 1 - 1e-6. A wrong test that
-/// compares the worst runs alone grants about half.
+/// 4,000 claims at level 1/16, each of 40 runs whose users make both policies' regrets large or
+/// small together: two thirds of their variance is common. At most 250 are expected, with standard
+/// deviation 15.3; at most 323 with probability 1 - 1e-6. A wrong test that compares the worst runs
+/// alone grants about half.
 #[test]
 fn equal_tails_are_rarely_told_apart() {
     const CLAIMS: usize = 4000;

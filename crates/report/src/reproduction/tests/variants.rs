@@ -322,7 +322,8 @@ fn errors_in_claims_about_variants_name_their_place() {
     ]);
 }
 
-/// Checks messages: (replaced text in either file, replacement, beginning of the message after line and column).
+/// Checks messages: (replaced text in either file, replacement, beginning of the message after line
+/// and column).
 fn check_places(faults: &[(&str, &str, &str)]) {
     let (experiment, claims) = with_variants();
     let mut others = Vec::new();

@@ -23,7 +23,8 @@ fn sorted(keys: &[Key]) -> Vec<usize> {
     places
 }
 
-/// As sorting the keys. Sorting the words alone gives another order in more than a hundred of these cases.
+/// As sorting the keys. Sorting the words alone gives another order in more than a hundred of these
+/// cases.
 #[test]
 fn words_are_ordered_as_their_keys() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
