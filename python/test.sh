@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Tests the Python package as a user gets it: installed by pip into a fresh environment, away from its sources.
+# Tests the Python package as a user gets it: installed by pip into a fresh environment, away from its
+# sources.
 #
 #     python/test.sh [PYTHON]
 #
-# PYTHON is the interpreter, by default `python3`; CPython 3.9 or later. If CLICK_BANDITS names the command, built from the same sources, its
-# files are compared with those of the package.
+# PYTHON is the interpreter, by default `python3`; CPython 3.9 or later. If CLICK_BANDITS names the
+# command, built from the same sources, its files are compared with those of the package.
 set -euo pipefail
 
 package=$(cd "$(dirname "$0")" && pwd)
@@ -17,7 +18,7 @@ bin=$scratch/venv/bin
 install() { "$bin/pip" install --quiet --disable-pip-version-check "$@"; }
 "$bin/pip" wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$scratch" "$package"
 install "$scratch"/*.whl pytest mypy
-# Data frames and engines, for tests that skip what is not there: some have no wheel for this interpreter.
+# Data frames and engines, for tests that skip missing ones: some have no wheel for this interpreter.
 for other in pandas polars pyarrow duckdb ray; do
     install --only-binary :all: "$other" || echo "SKIPPED: $other cannot be installed here"
 done

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Runs every notebook of this folder from top to bottom in a fresh environment. An error in a cell is a failure. The notebooks stay as they are.
+# Runs every notebook of this folder from top to bottom in a fresh environment. An error in a cell is
+# a failure. The notebooks stay as they are.
 #
 #     python/notebooks/test.sh [PYTHON]
 #     PACKAGE=dist/click_bandits-0.1.0.whl python/notebooks/test.sh
 #
-# PYTHON is the interpreter, by default `python3`. PACKAGE is what pip installs, by default the package's sources beside this folder, which
-# compiles it; a wheel takes less than two minutes.
+# PYTHON is the interpreter, by default `python3`. PACKAGE is what pip installs, by default the
+# package's sources beside this folder, which compiles it; a wheel takes less than two minutes.
 set -euo pipefail
 
 notebooks=$(cd "$(dirname "$0")" && pwd)

@@ -108,7 +108,8 @@ def test_dueling():
     expected = 0.25 * (28 / 3) ** (1 / 3) * 3 / 2 + 16 * math.log(1000)
     close(bounds.rucb_expected_bound(TWO, [2.0, 1.0], 1000), [expected, math.inf])
     close(bounds.dueling_lower_bound(np.array(TWO)), 0.25 / (2 * kl(0.25, 0.5)))
-    # The Copeland regret of a duel of the winner with the other item is a half of the other's loss, 1.
+    # The Copeland regret of a duel of the winner with the other item is a half of the other's
+    # loss, 1.
     close(bounds.copeland_lower_bound(np.array(TWO)), 0.5 / kl(0.25, 0.5))
     with pytest.raises(ValueError, match="copeland_lower_bound: expected no two items that are as good as each other"):
         bounds.copeland_lower_bound([[0.5, 0.5], [0.5, 0.5]])

@@ -132,5 +132,6 @@ def test_an_item_compared_with_itself_wins_half_of_the_time():
         policy.update_batch(batch, users.respond(batch))
     state = json.loads(policy.save())["policy"]["state"]
     wins, duels = (state[key][0] + state[key][3] for key in ("wins", "duels"))
-    # About 5000 tosses: seven standard deviations. An item that always won against itself would have 1.
+    # About 5000 tosses: seven standard deviations. An item that always won against itself would
+    # have 1.
     assert duels > 2000 and abs(wins / duels - 0.5) < 3.5 / duels**0.5

@@ -54,8 +54,8 @@ def expected(section):
     return lines
 
 
-# Not the same games: lists shorter than the positions, which these users refuse, and pairs of an item with itself, for which the package
-# tosses a coin of its own.
+# Not the same games: lists shorter than the positions, which these users refuse, and pairs of an
+# item with itself, for which the package tosses a coin of its own.
 OTHERS = {"batrac(pulls=one)", "beat-the-mean(gamma=0.3)"}
 
 

@@ -276,7 +276,8 @@ def _on_context(context: Any, play: _Play, numbers: Sequence[int]) -> Iterator[_
         part: _Part = context.parallelize([number], 1).map(play).collect()[0]
         return part
 
-    # A job for each shard, so that parts are on disk as soon as they end. Threads of the driver wait for them.
+    # A job for each shard, so that parts are on disk as soon as they end. Threads of the driver
+    # wait for them.
     with ThreadPoolExecutor(max(1, min(len(numbers), 2 * context.defaultParallelism))) as waits:
         yield from _on_executor(waits, job, numbers)
 
