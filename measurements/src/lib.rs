@@ -1,3 +1,3 @@
-//! What the programs share.
+//! Code that the programs share.
 
 pub mod table_e1;

@@ -1,4 +1,4 @@
-"""What an installed distribution has, by its metadata and the names in its sources; a child process of `packages.py`.
+"""Contents of an installed distribution, by its metadata and the names in its sources; a child process of `packages.py`.
 
     python contents.py DISTRIBUTION
 

@@ -40,7 +40,7 @@ class Package:
     adapter: str | None = None
     """Its file in `adapters/`, without `.py`; none if no game is its task."""
     also: tuple[str, ...] = ()
-    """What has to be installed with it, so that it imports or the game runs."""
+    """Packages that have to be installed with it, so that it imports or the game runs."""
     python: str | None = None
     """The interpreter in which it is played, if it does not install in the one that runs this."""
 

@@ -57,8 +57,8 @@ fn rewards(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     vector(name, given, Domain::FiniteNonNegative)
 }
 
-/// The bound at each place, computed without the interpreter's lock; `expected` says where it is
-/// defined.
+/// The bound at each place, computed without the interpreter's lock; `expected` describes where it
+/// is defined.
 fn defined<'py, const N: usize>(
     py: Python<'py>,
     name: &str,

@@ -136,7 +136,7 @@ pub(crate) fn to_value(key: &str, given: &Bound<'_, PyAny>) -> PyResult<Value> {
     if given.is_instance_of::<PyInt>() || !given.is_instance_of::<PyFloat>() && given.hasattr("__index__")? {
         return match given.extract::<i64>() {
             Ok(number) => Ok(number.into()),
-            // No parameter is as large: the catalogue's message says what it expected.
+            // No parameter is as large: the catalogue's message names the expected value.
             Err(error) if error.is_instance_of::<PyOverflowError>(given.py()) => {
                 Ok(Value::String(given.to_string()))
             }

@@ -1,7 +1,7 @@
 //! `fit`: click models of a log, from files or from tables in memory.
 //!
 //! `source` finds the log's columns, `columns` reads Arrow and numpy arrays, and `fitted` is the
-//! result. What is fitted and compared is `click_logs::study`, which the command
+//! result. Fits and comparison are those of `click_logs::study`, which the command
 //! `click-bandits fit` also calls.
 
 mod columns;

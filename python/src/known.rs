@@ -1,4 +1,4 @@
-//! What a policy may know of simulated users.
+//! The knowledge that a policy may have of simulated users.
 
 use click_models::ClickModel;
 use pyo3::prelude::*;

@@ -40,7 +40,7 @@ pub(crate) trait Play: Send {
     /// Name and parameters.
     fn spec(&self) -> PolicySpec;
 
-    /// What the policy knows of its users.
+    /// The policy's knowledge of its users.
     fn told(&self) -> &Knowledge;
 
     /// The state as data.

@@ -153,7 +153,7 @@ impl Policy {
             }
             Some(order) => {
                 let places: Vec<i64> = sequence::numbers("order", order)?;
-                // Of a policy that may know the order or not, it is known now.
+                // For a policy that may know the order or not, this is decided by now.
                 let knows = |row: &ParameterRow| {
                     row.name == "order" && matches!(row.kind, Kind::Choice(names) if names.contains(&"known"))
                 };

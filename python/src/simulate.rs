@@ -27,7 +27,7 @@ fn program() -> Program {
     Program { name: "click_bandits (Python)".to_owned(), ..Program::library() }
 }
 
-/// What a run failed with, in the words of Python.
+/// The error of a run as a Python exception.
 fn failure(error: &(dyn std::error::Error + 'static)) -> PyErr {
     let mut text = error.to_string();
     for (option, argument) in
@@ -62,7 +62,7 @@ fn shard_of(given: &Bound<'_, PyAny>) -> PyResult<Shard> {
     shard.ok_or_else(|| value_error(format!("shard is {given}: expected \"I/N\" or (I, N) with 1 <= I <= N")))
 }
 
-/// What `simulate` gets besides the experiment.
+/// The arguments of `simulate` besides the experiment.
 struct Options {
     threads: Option<usize>,
     out: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! What a policy is built for: the protocol of its users, and what it knows of them.
+//! The task of a policy: the protocol of its users, and what it knows of them.
 
 use crate::arrays::room;
 use crate::message::{did_you_mean, type_error, value_error};
@@ -26,7 +26,7 @@ pub(crate) const ARGUMENTS: [&str; 9] =
 /// no machine has memory for would end the process.
 const MOST_NUMBERS: usize = 1 << 28;
 
-/// What the caller said of the users.
+/// The caller's statements about the users.
 #[derive(Default)]
 pub(crate) struct Given {
     pub(crate) items: Option<usize>,

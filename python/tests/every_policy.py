@@ -56,7 +56,7 @@ def policy_on(name: str, protocol: str, users: Any, seed: int = 7) -> Policy:
 
 
 def answer_of(users: Any, shown: Any) -> tuple[Any, ...]:
-    """What `update` takes after the decision."""
+    """The arguments of `update` after the decision."""
     response = users.respond(shown)
     return response if isinstance(response, tuple) else (response,)
 

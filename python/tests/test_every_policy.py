@@ -1,4 +1,4 @@
-"""What holds of every policy of the catalogue."""
+"""Properties of every policy of the catalogue."""
 
 import copy
 import pickle

@@ -393,7 +393,7 @@ def test_rows_are_skipped_and_counted():
 
 
 def test_the_lock_is_released():
-    """Another thread goes on counting while a log is read."""
+    """Another thread continues counting while a log is read."""
     log = log_of_lists(lists=100_000)
     counted, done = [0], threading.Event()
 

@@ -141,7 +141,7 @@ def test_the_command_writes_the_same_files(tmp_path):
     subprocess.run([*command, "--out", str(tmp_path / "command")], check=True)
     simulate(path, out=tmp_path / "python", keep_runs=True)
     assert comparable(tmp_path / "command") == comparable(tmp_path / "python")
-    # Each goes on where the other one ended.
+    # Each continues where the other one ended.
     subprocess.run([*command, "--runs", "9", "--out", str(tmp_path / "python")], check=True)
     assert simulate(path, runs=9, out=tmp_path / "command", keep_runs=True).new_runs == 6
     assert comparable(tmp_path / "command") == comparable(tmp_path / "python")
@@ -227,7 +227,7 @@ def test_exceptions_of_policies_end_the_experiment(tmp_path, factory, exception,
     with pytest.raises(exception, match=message):
         simulate(SPEC, policies={"mine": factory}, out=tmp_path / "out")
     assert "result.json" not in files(tmp_path / "out") if (tmp_path / "out").exists() else True
-    # What the compiled policies played is kept.
+    # The runs of the compiled policies are kept.
     result = simulate(SPEC, out=tmp_path / "out")
     assert result.to_json() == simulate(SPEC).to_json()
 

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use lexopt::Arg::{Long, Short, Value};
 
-/// What `cargo xtask --help` prints.
+/// The help of `cargo xtask`.
 const HELP: &str = "\
 Tasks of this project
 
@@ -34,7 +34,7 @@ Options:
   -h, --help   Print help; `cargo xtask <COMMAND> --help` prints that of a command
 ";
 
-/// What the command line asks for.
+/// The task on the command line.
 enum Task {
     Help(&'static str),
     /// The arguments for the program.

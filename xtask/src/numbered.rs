@@ -38,7 +38,7 @@ fn rows<'a>(page: &'a str, paper: &str) -> Vec<[&'a str; 4]> {
         .collect()
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }

@@ -11,7 +11,7 @@ use lexopt::{
     ValueExt as _,
 };
 
-/// What `cargo xtask performance --help` prints.
+/// The help of `cargo xtask performance`.
 pub(crate) const HELP: &str = "\
 Measure the policies beside their plain versions and beside the packages of others
 

@@ -1,4 +1,4 @@
-//! What a policy gains over today's lists in the course of a simulation, and when it passes them.
+//! The gain of a policy over today's lists in the course of a simulation, and when it passes them.
 
 use crate::{HORIZON, Interval};
 use experiment::{JournalError, Measured, Quantity};
@@ -12,7 +12,7 @@ pub(crate) struct Gains {
     of_queries: Vec<Vec<Vec<f64>>>,
 }
 
-/// What is gained, and when.
+/// The gain, and when the policy passes today's lists.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gained {
     /// Clicks after all lists.

@@ -72,7 +72,7 @@ impl Interval {
     }
 }
 
-/// What today's lists lose and what others gain, in expected clicks per 1,000 lists.
+/// The loss of today's lists and the gain of others, in expected clicks per 1,000 lists.
 #[derive(Debug, Clone, Serialize)]
 pub struct Finding {
     /// Share of these lists among all lists of the answer.

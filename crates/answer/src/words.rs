@@ -22,7 +22,7 @@ fn decimals(value: Interval) -> usize {
 }
 
 impl Answer {
-    /// What the answer is about.
+    /// The scope of the answer.
     pub fn scope(&self) -> String {
         let share = 100.0 * self.lists as f64 / self.lists_of_log.max(1) as f64;
         let queries = match self.queries.len() as u64 {
@@ -37,7 +37,7 @@ impl Answer {
         )
     }
 
-    /// What makes the answer doubtful, most important first.
+    /// Reasons to doubt the answer, most important first.
     fn warnings(&self) -> Vec<String> {
         let Finding { today, observed, .. } = &self.all;
         let mut warnings = Vec::new();

@@ -144,7 +144,7 @@ fn how(compared: &Compared) -> String {
     }
 }
 
-/// What is said of policies that are not in both results, or not the same.
+/// A sentence on policies that are not in both results, or not the same.
 fn policies(compared: &Compared) -> Option<String> {
     let mut sentences = Vec::new();
     for (labels, side) in compared.only.iter().zip(["first", "second"]) {

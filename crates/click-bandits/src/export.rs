@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub(crate) struct Arguments {
     /// Directory of a finished experiment, or of a reproduction: then of all its panels
     dir: PathBuf,
-    /// What to write
+    /// The table to write
     #[arg(long, value_enum, default_value_t = Table::Curves)]
     table: Table,
     /// Format [default: by the end of FILE's name; otherwise csv]

@@ -51,7 +51,7 @@ const FILES: [&str; 14] = [
     ANSWER,
     PAGE,
 ];
-/// Of these files the same fit writes some or others, by the form of the parameters.
+/// The form of the parameters decides which of these files a fit writes.
 const BY_FORM: [&str; 3] = [PARAMETERS_CSV, PARAMETERS_PARQUET, DECISION_PARAMETERS];
 const PARAMETERS_CSV: &str = "parameters.csv";
 const PARAMETERS_PARQUET: &str = "parameters.parquet";

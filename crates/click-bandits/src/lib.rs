@@ -52,14 +52,14 @@ struct Cli {
 enum Command {
     /// List the policies, or show one
     ///
-    /// A policy decides which list to show, and learns from the clicks. With a name: what it plays
-    /// and is told, its task, cost, guarantee and source, its parameters, and an experiment that
-    /// runs.
+    /// A policy decides which list to show, and learns from the clicks. With a name: the users that
+    /// it plays, what it knows of them, its task, cost, guarantee and source, its parameters, and
+    /// an experiment that runs.
     Policies(discover::policies::Arguments),
     /// List the click models, or show one
     ///
-    /// A click model says what users do. With a name: its keys in an experiment, the policies that
-    /// play it, and an experiment that runs.
+    /// A click model describes how users click. With a name: its keys in an experiment, the
+    /// policies that play it, and an experiment that runs.
     Models(discover::models::Arguments),
     /// List the formats of logs and other files, or show one
     ///
@@ -100,7 +100,8 @@ enum Command {
     Export(export::Arguments),
     /// Compare two results of one experiment
     ///
-    /// Say, from two versions or two machines: it says what differs beyond chance.
+    /// The results may come from two versions or two machines. The command lists the differences
+    /// that exceed chance.
     Compare(compare::Arguments),
     /// Report a preference matrix, or estimate one
     ///

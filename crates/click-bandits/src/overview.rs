@@ -84,7 +84,7 @@ impl fmt::Display for Overview<'_> {
     }
 }
 
-/// What the table has: after how many rounds, over how many runs.
+/// The content of the table: after how many rounds, over how many runs.
 fn heading(result: &ResultFile) -> String {
     let error = if result.observations() > 1 { " ± its standard error" } else { "" };
     let statistic = match result.runs {

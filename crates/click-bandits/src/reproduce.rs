@@ -217,7 +217,7 @@ fn folders<'a>(
     all.collect()
 }
 
-/// What the command line gives to an experiment.
+/// The settings of an experiment on the command line.
 struct Given {
     queries: Option<Queries>,
     matrix: Option<Arc<MatrixFile>>,

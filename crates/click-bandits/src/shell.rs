@@ -129,7 +129,7 @@ fn without_double_breaks(page: &str) -> String {
         lines[*number] != ".br" || !(is_space(number.checked_sub(1)) || is_space(number.checked_add(1)))
     };
     let mut text: Vec<&str> = (0..lines.len()).filter(has_effect).map(|number| lines[number]).collect();
-    // The last line has an end, too.
+    // The last line also ends with a line break.
     text.push("");
     text.join("\n")
 }

@@ -45,7 +45,7 @@ pub(crate) fn simulate(
     Ok(simulation)
 }
 
-/// Runs `experiment` in memory. Nothing is written, so nothing is left to go on from.
+/// Runs `experiment` in memory. Nothing is written, so the runs cannot be resumed.
 pub(crate) fn simulate_in_memory(experiment: &Experiment, options: Options<'_>) -> Result<Measured> {
     let progress = RunCounter::new(experiment.name(), options.quiet);
     let measured = runner(experiment, options).observer(&progress).run()?;
@@ -70,7 +70,7 @@ pub(crate) fn play_part(
     Ok(())
 }
 
-/// What is said when a part is finished.
+/// The message when a part is finished.
 pub(crate) fn finished_part(out: &Path, shard: Shard) -> String {
     format!(
         "shard {shard} is complete: {}\njoin all shards with `click-bandits merge DIR.. --out DIR`\n",

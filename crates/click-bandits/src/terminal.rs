@@ -12,7 +12,7 @@ use std::io::{self, ErrorKind, Write as _, stderr, stdout};
 use std::ops::Range;
 use unicode_width::UnicodeWidthStr as _;
 
-/// What is wrong if standard output does not take everything.
+/// The error if standard output does not take everything.
 pub(crate) const UNWRITTEN: &str = "standard output cannot be written";
 
 /// Writes to standard output. A pipe that its reader has closed is not an error.

@@ -105,7 +105,7 @@ fn a_directory_of_an_experiment_is_checked() {
     assert_eq!(output.status.code(), Some(1), "{found}");
     assert!(found.contains("seed: ") && found.contains(": colour: unknown key"), "{found}");
     assert!(text(&output.stderr).contains("claims are checked once"), "{}", text(&output.stderr));
-    // A claim has all its errors, too.
+    // All errors of a claim are also listed.
     let good = experiments.join("rank1-needle/experiment.toml");
     fs::copy(good, folder.path().join("experiment.toml")).expect("copied");
     let claims = fs::read_to_string(folder.path().join("claims.toml")).expect("the file is there");

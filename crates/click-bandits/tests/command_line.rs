@@ -63,7 +63,7 @@ fn invalid_command_lines_on_logs_have_status_2() {
     ] {
         refused(dir.path(), arguments, message);
     }
-    // What is missing is one of three, and no directory for a matrix that is only reported.
+    // One of three arguments is missing; a matrix that is only reported needs no directory.
     let missing = String::from_utf8_lossy(&run(dir.path(), "preferences").stderr).into_owned();
     assert!(missing.contains("<--matrix <FILE>|--letor <FILE>|--synthetic>"), "{missing}");
     assert!(!missing.contains("--out"), "{missing}");

@@ -55,7 +55,7 @@ fn succeed(dir: &Path, arguments: &[&str]) {
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What a refused command says, on both of its outputs.
+/// The text of a refused command, on both of its outputs.
 fn refusal(dir: &Path, arguments: &[&str]) -> String {
     let output = run(dir, arguments);
     assert!(!output.status.success(), "{arguments:?}");

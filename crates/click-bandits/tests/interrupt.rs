@@ -1,4 +1,4 @@
-//! On Ctrl-C and SIGTERM, one line says which files are kept, no file is half-written, and the
+//! On Ctrl-C and SIGTERM, one line lists the kept files, no file is half-written, and the
 //! signal ends the program.
 
 use interleaving::{Synthetic, letor};
@@ -47,7 +47,7 @@ fn an_interrupted_simulation_says_where_its_runs_are_kept() {
     spec(dir.path(), 100_000_000);
     for (signal, number, threads) in [("-INT", 2, "2"), ("-TERM", 15, "1")] {
         let mut child = start(&["simulate", "spec.toml", "--out", "out", "--threads", threads], dir.path());
-        // Before the first run, the program says how many there are.
+        // Before the first run, the program prints their number.
         let mut byte = [0];
         while byte != *b"\n" {
             child.stderr.as_mut().expect("a pipe").read_exact(&mut byte).expect("a line");

@@ -200,7 +200,7 @@ verdict = "reproduced"
 evidence = "e"
 "#;
 
-/// `claims.json` and the results of every panel. The page shows times, too.
+/// `claims.json` and the results of every panel. The page also shows times.
 fn assert_same_reports(dir: &Path, one: &str, other: &str) {
     for file in ["claims.json", "first/result.json", "second/result.json", "second/regret.svg"] {
         let read = |folder: &str| fs::read(dir.join(folder).join(file)).expect("a file of a report");

@@ -63,7 +63,7 @@ fn an_estimate_does_not_depend_on_threads_or_interruptions() {
     let before = read(&usual);
     let (output, _) = estimate("usual", &["--seed", "2"]);
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && message.contains("too, but with other settings"), "{message}");
+    assert!(!output.status.success() && message.contains("as well, but with other settings"), "{message}");
     assert!(before == read(&usual), "nothing was touched");
 
     // An interrupted estimation has left nothing but its progress.

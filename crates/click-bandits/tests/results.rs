@@ -1,5 +1,4 @@
-//! What is said of a result, and what is made of a finished directory: standing, tables, and
-//! comparison.
+//! Texts made from a result and from a finished directory: standing, tables, and comparison.
 
 use serde_json::Value;
 use std::fs;

@@ -7,8 +7,8 @@
 //! | [`Model::Cascade`] | `attraction[item]` down to the first click, none below | sessions |
 //! | [`Model::Dcm`] | `attraction[item]` until the user leaves; a user leaves after a click with `leave[l]` | sessions |
 //! | [`Model::Sdbn`] | `attraction[item]` until the user leaves; a user leaves after a click with `satisfaction[item]` | sessions |
-//! | [`Model::Dbn`] | as SDBN; a user who has not left goes on to the next position with `continuation` | sessions |
-//! | [`Model::Ccm`] | `attraction[item]` until the user stops; goes on with `continuation[0]` after no click, after a click with a mean of the other two, weighted by attraction | sessions |
+//! | [`Model::Dbn`] | as SDBN; a user who has not left continues to the next position with `continuation` | sessions |
+//! | [`Model::Ccm`] | `attraction[item]` until the user stops; continues with `continuation[0]` after no click, after a click with a mean of the other two, weighted by attraction | sessions |
 //! | [`Model::Ubm`] | `attraction[item] * examination[l, position of the last click above]` | sessions |
 //! | [`Model::CtrLogistic`] | odds: `odds of the item * odds ratio[l, position of the last click above]`; a yardstick, which cannot be simulated | sessions |
 //! | [`Model::CtrGlobal`], [`Model::CtrRank`], [`Model::CtrDocument`] | the click-through rate of all, of the position, of (query, item) | counts |
@@ -19,7 +19,7 @@
 //! dynamic Bayesian network click model*, WWW 2009 (DBN, simplified DBN); Guo et al., *Click chain
 //! model in web search*, WWW 2009 (CCM). Deviations: every probability of an item has a Beta prior,
 //! whose strength is estimated from the log unless [`Options::prior_strength`] sets it; the exit
-//! after the last click is hidden unless [`Options::exit`] says otherwise.
+//! after the last click is hidden unless [`Options::exit`] specifies otherwise.
 //!
 //! | here | meaning |
 //! |---|---|

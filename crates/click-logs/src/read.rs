@@ -98,7 +98,7 @@ impl Reader {
     }
 
     /// Counts as many clicks as impressions if a line has more clicks, instead of reporting a
-    /// fault. The report has the number of such lines and clicks.
+    /// fault. The report contains the number of such lines and clicks.
     #[must_use]
     pub fn clip_clicks(self) -> Self {
         Self { meaning: Meaning { clip_clicks: true, ..self.meaning }, ..self }

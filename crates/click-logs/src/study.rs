@@ -86,7 +86,7 @@ impl ModelsToFit {
     }
 }
 
-/// What is fitted, and how.
+/// Models to fit, and how.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The models to fit.
@@ -148,7 +148,7 @@ pub struct Study {
     pub without_user_browsing: usize,
 }
 
-/// What a study does next.
+/// The next step of a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Reads the log.
@@ -254,7 +254,7 @@ fn compared(settings: &Settings, apart: &Apart) -> Result<Comparison, FitError> 
 }
 
 impl WholeLog {
-    /// What passes the filter of the whole log, and of its two parts.
+    /// The impressions of the whole log, and of its two parts, that pass the filter.
     fn new<E>(log: Log, settings: &Settings) -> Result<(Self, Apart), StudyError<E>> {
         let (counts, sessions) = log.whole();
         let n_queries = counts.n_queries();
@@ -279,8 +279,9 @@ impl WholeLog {
         Ok((whole, apart))
     }
 
-    /// What passes of the two parts. Sessions are held out whole, including items that do not pass
-    /// the filter; then all models are fitted to all items of the queries that pass.
+    /// The impressions of the two parts that pass the filter. Sessions are held out whole,
+    /// including items that do not pass the filter; then all models are fitted to all items of the
+    /// queries that pass.
     fn apart(&self, counts: &Counts, sessions: &Sessions, held_out: &HeldOut) -> Apart {
         if self.sessions.is_empty() {
             let passing = |counts: &Counts| passing(counts, &self.counts);

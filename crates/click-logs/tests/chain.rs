@@ -201,7 +201,7 @@ fn user_browsing_parameters_are_in_their_intervals() {
 fn the_model_that_made_a_log_predicts_it_best() {
     let models = [Model::Pbm, Model::Dcm, Model::Ubm, Model::Sdbn, Model::Dbn, Model::Ccm];
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(33);
-    // After a click the users go on more often than without one.
+    // After a click the users continue more often than without one.
     let eager = ClickChain::from_values(&ATTRACTION, [0.6, 0.95, 0.8], 6).unwrap();
     let logs = [
         (Model::Dbn, log_of(&[dbn_users(6)], 6, 30_000, &mut rng)),

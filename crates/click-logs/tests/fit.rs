@@ -641,7 +641,7 @@ fn leaving_without_data_has_no_interval() {
     let dcm = fit(Model::Dcm, &log.counts, &log.sessions, &site(None)).unwrap();
     let third = dcm.site_positions()[2];
     assert!(third.value > 0.05 && third.interval.is_none(), "{third:?}");
-    // After the first click all users go on.
+    // After the first click all users continue.
     assert!(dcm.site_positions()[0].interval.unwrap().1 < 0.1);
 }
 

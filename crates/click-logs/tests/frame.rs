@@ -82,7 +82,7 @@ fn rows_are_those_of_a_file() {
     }
 }
 
-/// What is held out depends on the number of a row, not on its batch and thread.
+/// The held-out part depends on the number of a row, not on its batch and thread.
 #[test]
 fn the_held_out_part_does_not_depend_on_batches() {
     for columns in [COLUMNS, SESSIONS] {

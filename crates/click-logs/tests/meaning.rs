@@ -22,7 +22,7 @@ fn positions_may_count_from_zero() {
     let error = reader().positions_from_zero().read("log", beyond.as_bytes()).unwrap_err();
     assert_eq!(error.to_string(), "log:2: column 3 (position): a position below the last, 63, found `64`");
 
-    // The first position of a session is 0, too, and messages use the log's positions.
+    // The first position of a session is also 0, and messages use the log's positions.
     let sessions = Format::delimited("item=item,position=rank,click=click,session=page").unwrap();
     let sessions = Reader::new(sessions).keep_sessions().positions_from_zero();
     let log = sessions.read("log", &b"page,rank,item,click\nv,0,a,0\nv,1,b,1\n"[..]).unwrap();

@@ -1,4 +1,4 @@
-//! What exports, spreadsheets and tapes make of a log: every format reads it in the same way.
+//! Logs as exports, spreadsheets and tapes change them: every format reads it in the same way.
 
 use click_logs::{Counts, Error, ErrorKind, Fault, Format, Frame, Input, Log, ReadColumn, Reader, Value};
 use flate2::Compression;
@@ -223,7 +223,7 @@ fn zero_bytes_after_gzip_are_padding() {
     }
 }
 
-/// What is left out is not at fault, in every format.
+/// Positions that are left out are no faults, in every format.
 #[test]
 fn positions_that_are_not_wanted_may_be_beyond_the_longest_list() {
     let line = |position: usize| format!("s,q,i{position},{position},{}\n", position % 2);

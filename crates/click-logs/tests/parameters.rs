@@ -81,8 +81,8 @@ fn every_model_is_read_back() {
     }
 }
 
-/// A file has the estimates of the fits but for the ninth digit, and a line for each element of a
-/// list.
+/// A file contains the estimates of the fits but for the ninth digit, and a line for each element
+/// of a list.
 #[test]
 fn eight_digits_are_written_query_by_query() {
     let read_log = |held_out: Option<(u64, u64)>| {

@@ -99,7 +99,7 @@ fn the_table_has_every_parameter_with_its_name_unchanged() {
 }
 
 /// A group has at most 131,072 rows, and none is empty. It may end within a fit; the next group
-/// goes on there.
+/// continues there.
 #[test]
 fn rows_are_in_groups() {
     const ROWS: usize = 131_072;

@@ -155,7 +155,7 @@ fn fitted(model: Model, log: &Log, scope: Scope, prior_strength: Option<f64>) ->
     fit(model, &log.counts, &log.sessions, &options).unwrap()
 }
 
-/// What a fit gets right of a log: the gain over plain EM on another log, and the ratios of mean
+/// Measures of a fit's accuracy: the gain over plain EM on another log, and the ratios of mean
 /// attraction, users' clicks, typical attraction at the first and at the last position to the
 /// truth.
 fn measures(fit: &Fit, users: &[PositionBased], log: &Log, other: &Counts) -> [f64; 5] {

@@ -778,7 +778,7 @@ fn threads_and_blocks_change_nothing() {
             held_out.counts.impressions() + expected.counts.impressions(),
             expected.report.impressions
         );
-        // What is held out and the rest are the log as it is read without.
+        // The held-out part and the rest add up to the whole log.
         let plain = Reader::new(format.clone()).keep_sessions().lenient(0.1).unwrap();
         let plain = with(&plain, 1, 1 << 20).unwrap();
         let (counts, sessions) = expected.whole();
@@ -835,7 +835,7 @@ fn the_filter_selects_the_queries_of_the_papers() {
     assert_eq!(kept(&filter), [("1".into(), 5, 3, 206), ("2".into(), 2, 3, 258)]);
     assert_eq!(kept(&Filter { min_items: 3, ..filter }), [("1".into(), 5, 3, 206)]);
     assert_eq!(kept(&Filter { top_queries: Some(1), ..filter }), [("2".into(), 2, 3, 258)]);
-    // Without a number of positions the fourth one counts, too, and no item has enough impressions
+    // Without a number of positions the fourth one also counts, and no item has enough impressions
     // there.
     assert_eq!(kept(&Filter { n_positions: None, ..filter }), []);
     assert_eq!(counts.filtered(&Filter::default()), counts);

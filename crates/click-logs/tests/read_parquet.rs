@@ -240,7 +240,7 @@ fn threads_and_row_groups_change_nothing() {
     }
 }
 
-/// A list goes on in the next row group.
+/// A list continues in the next row group.
 #[test]
 fn row_groups_do_not_cut_lists() {
     let group = |first: i32| Table {

@@ -7,7 +7,7 @@
 //! prefix ends. The reward of a round is its number of clicks.
 //!
 //! Reference: Vahabi, Lagree, Vernade, Cappe, *Sequential ranking under random semi-bandit
-//! feedback*, 2016, section 2; the front page has the instance of its section 6.2. Deviations:
+//! feedback*, 2016, section 2; the front page contains the instance of its section 6.2. Deviations:
 //! `examination[0]` may be below 1 (the paper's `Lambda` is at least 1); ties and the values 0 and
 //! 1 are allowed.
 //!

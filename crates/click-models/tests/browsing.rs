@@ -120,7 +120,7 @@ fn wrong_users_are_noticed() {
     let wrong = laws_of_dbn(&list, &THETA, &SATISFACTION, 1.0);
     let users = DynamicBayesian::from_values(&THETA, &SATISFACTION, 1.0, 3, DbnReward::Clicks).unwrap();
     noticed(&|laws| alarms(&users, &list, laws), &right, &wrong, 0b100);
-    // Relevance that makes users go on.
+    // Relevance that makes users continue.
     let right = laws_of_ccm(&list, &THETA, CHAIN);
     let reversed = [CHAIN[0], CHAIN[2], CHAIN[1]];
     let wrong = laws_of_ccm(&list, &THETA, reversed);

@@ -159,7 +159,7 @@ impl Divergence for Gaussian {
     }
 }
 
-/// Poisson laws: counts without an upper bound.
+/// Poisson distributions: counts without an upper bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Poisson;
 

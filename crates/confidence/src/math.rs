@@ -260,10 +260,10 @@ pub fn ln_ratio(p: f64, q: f64, difference: f64) -> f64 {
 
 /// The unnormalised relative entropy `p ln(p / q) - p + q` of two finite non-negative numbers.
 ///
-/// It is the Kullback-Leibler divergence from a Poisson law with mean `p` to one with mean `q`, and
-/// the Bernoulli divergence is the sum of two of them. `difference` is `q - p`, handed in because
-/// the caller often knows it more accurately than the subtraction of two rounded numbers gives it.
-/// Zero if `p = q`, `q` if `p = 0`, `+inf` if `q = 0 < p`.
+/// It is the Kullback-Leibler divergence from a Poisson distribution with mean `p` to one with mean
+/// `q`, and the Bernoulli divergence is the sum of two of them. `difference` is `q - p`, handed in
+/// because the caller often knows it more accurately than the subtraction of two rounded numbers
+/// gives it. Zero if `p = q`, `q` if `p = 0`, `+inf` if `q = 0 < p`.
 ///
 /// Each part of the sum is accurate in relative terms: with `q' = q / 2^k` the power of two nearest
 /// to the ratio taken out,

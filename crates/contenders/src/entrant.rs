@@ -22,7 +22,7 @@ pub struct Entrant {
     pub told_gamma: bool,
     /// The lists of the log for each instance, for the policy `logged` only.
     pub lists: Option<Arc<LoggedLists>>,
-    /// What a log's fit says of each instance, for a policy that begins with it.
+    /// Priors of each instance from a log's fit, for a policy that begins with them.
     pub priors: Option<Arc<FittedPriors>>,
 }
 

@@ -7,7 +7,7 @@ use policies::{PbmGibbs, PbmGibbsOrder, PbmPrior, PrefixKnown, ReadAs};
 use sim::{Contender, Entry, Replication};
 use std::sync::Arc;
 
-/// What a log's fit says of every instance of an experiment.
+/// Priors from a log's fit for every instance of an experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedPriors {
     /// The file of the fit.

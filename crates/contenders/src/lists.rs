@@ -22,7 +22,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use sim::{Contender, Entry, oracle};
 use std::marker::PhantomData;
 
-/// What policies may know of the users of a model.
+/// The knowledge that policies may have of the users of a model.
 type Known<'a, M> = <M as ClickModel>::Known<'a>;
 
 /// A click model of lists, with the knowledge that it gives to policies.
@@ -30,7 +30,7 @@ pub(crate) trait ListModel: ClickModel<Interaction: ListProtocol> + 'static {
     /// Sizes, and the order of the positions for the best items if it is not from the top.
     fn prefix<'a>(known: &Known<'a, Self>) -> PrefixKnown<'a>;
 
-    /// What policies may know of the positions.
+    /// The knowledge that policies may have of the positions.
     fn positions<'a>(known: &Known<'a, Self>) -> PositionsKnown<'a> {
         Self::prefix(known).into()
     }

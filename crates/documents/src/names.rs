@@ -17,7 +17,7 @@ pub fn read_name(field: &Field<'_>) -> Result<String, Error> {
     name_fault(&name).map_or(Ok(name), |fault| Err(field.error(fault)))
 }
 
-/// What is wrong with a text as the name of an experiment; `None` if nothing is.
+/// The fault of a text as the name of an experiment; `None` without one.
 pub fn name_fault(name: &str) -> Option<String> {
     let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let fault = if name.is_empty() {
@@ -44,7 +44,7 @@ pub fn read_title(field: &Field<'_>) -> Result<String, Error> {
     title_fault(&title).map_or(Ok(title), |fault| Err(field.error(fault)))
 }
 
-/// What is wrong with a text as a label or name for readers, which is one line that is not blank.
+/// The fault of a text as a label or name for readers, which is one line that is not blank.
 pub fn title_fault(title: &str) -> Option<String> {
     let fault = if title.is_empty() {
         "the text is empty"

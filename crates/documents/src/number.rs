@@ -21,7 +21,7 @@ pub fn first_of(all: impl ExactSizeIterator<Item: Display>, most: usize) -> Stri
     if others > 0 { format!("{shown} and {others} more") } else { shown }
 }
 
-/// What is counted, in the plural unless it is one.
+/// The counted noun, in the plural unless the count is one.
 pub fn noun(count: u64, one: &str) -> String {
     match one.strip_suffix('y') {
         _ if count == 1 => one.to_owned(),

@@ -52,8 +52,8 @@ pub struct Parameters<M = Vec<ModelRecord>, I = Vec<IdentifiabilityRecord>, R = 
     pub level: f64,
     /// The models that were fitted.
     pub models: M,
-    /// What the counts cannot identify in a position-based model: one report per query, or one for
-    /// all.
+    /// Parameters of a position-based model that the counts cannot identify: one report per query,
+    /// or one for all.
     pub identifiability: I,
     /// How close the click-through rates of every query are to rank one.
     pub rank_one: R,
@@ -268,7 +268,7 @@ pub struct ConvergenceRecord {
     pub log_likelihood: f64,
 }
 
-/// What the counts cannot identify in a position-based model.
+/// Parameters of a position-based model that the counts cannot identify.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdentifiabilityRecord {

@@ -59,7 +59,7 @@ pub struct Source {
     allowed: Vec<PathBuf>,
 }
 
-/// What a file should be, for messages.
+/// The expected kind of file, for messages.
 const EXPECTED: &str = "a TOML file";
 
 impl Source {
@@ -364,7 +364,8 @@ impl<'doc> Field<'doc> {
     }
 }
 
-/// Reads a string that has to be one of `known`; `kind` says what the strings name, for messages.
+/// Reads a string that has to be one of `known`; `kind` names what the strings denote, for
+/// messages.
 ///
 /// # Errors
 ///
@@ -379,7 +380,7 @@ pub fn one_of(field: &Field<'_>, known: &[&str], kind: &str) -> Result<String, E
     Err(field.error(message))
 }
 
-/// Reads the name of one of the `known` values; `kind` says what they are, for messages.
+/// Reads the name of one of the `known` values; `kind` names them in messages.
 ///
 /// # Errors
 ///

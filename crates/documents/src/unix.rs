@@ -1,4 +1,4 @@
-//! What the standard library has for Unix alone: which file a name means, and what a device is.
+//! Functions that the standard library has for Unix alone: the file that a name means, and devices.
 
 use std::fs::Metadata;
 

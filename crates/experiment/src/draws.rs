@@ -54,12 +54,13 @@ pub(crate) fn observations(sample: &[f64], size: usize) -> Cow<'_, [f64]> {
 }
 
 impl DrawsOfRuns {
-    /// Of the runs of a result, on these instances. All runs of a draw have the same instance.
+    /// Draws of the runs of a result, on these instances. All runs of a draw have the same
+    /// instance.
     pub(crate) fn new(result: &ResultFile, instances_of_runs: &[usize]) -> Self {
         Self::of(result.runs_per_draw.unwrap_or(1), result.instances.unwrap_or(1), instances_of_runs)
     }
 
-    /// Of runs on `n_instances`.
+    /// Draws of runs on `n_instances`.
     pub(crate) fn of(runs_per_draw: u64, n_instances: u64, instances_of_runs: &[usize]) -> Self {
         let size = |runs: u64| usize::try_from(runs).unwrap_or(usize::MAX).max(1);
         let runs_per_draw = size(runs_per_draw);

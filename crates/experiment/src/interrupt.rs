@@ -21,7 +21,7 @@ pub struct KeptOutput {
 }
 
 impl KeptOutput {
-    /// Records that a directory has all its files.
+    /// Records that a directory contains all its files.
     pub fn complete(&mut self, dir: &Path) {
         self.complete.push(dir.to_owned());
         self.begun = None;

@@ -41,7 +41,7 @@ const RUNS_END: &str = ".runs";
 /// Digits of a hash in the name of a file.
 const KEY: usize = 16;
 
-/// What a journal belongs to.
+/// The program and experiment to which a journal belongs.
 #[derive(Debug)]
 pub(crate) struct Belongs<'a> {
     /// The program that plays.

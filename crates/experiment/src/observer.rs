@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-/// What is left to play when an experiment begins.
+/// The runs that are left to play when an experiment begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// For every policy, the runs that are missing.
@@ -11,7 +11,7 @@ pub struct Plan {
     pub recorded: Vec<u64>,
     /// Bytes that the missing runs will take on disk; `None` if they are kept in memory.
     pub bytes: Option<u64>,
-    /// Unfinished runs that go on from a state.
+    /// Unfinished runs that continue from a state.
     pub continued: u64,
     /// Labels of contenders whose unfinished runs cannot be kept: an interrupted run begins again.
     pub restarting: Vec<String>,
@@ -31,7 +31,7 @@ pub trait Observer: Debug + Sync {
     /// The experiment begins.
     fn begin(&self, _plan: &Plan) {}
 
-    /// A run went on or has ended.
+    /// A run advanced or ended.
     fn step(&self, step: &Step);
 
     /// A sentence for the user.

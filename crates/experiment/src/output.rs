@@ -202,7 +202,7 @@ impl OutputDir {
         match fs::metadata(dir) {
             Ok(metadata) if metadata.is_dir() => {}
             Ok(_) => return Err(not_a_directory(dir)),
-            // A link to nowhere has the name, too.
+            // A link to nowhere also takes the name.
             Err(_) if fs::symlink_metadata(dir).is_ok() => {
                 return Err(not_a_directory(dir));
             }
@@ -255,7 +255,7 @@ impl OutputDir {
             return foreign.map_or(Ok(()), |name| Err(PathError::in_the_way(dir.join(name))));
         }
         let name = if owner.name == self.name {
-            format!("{:?}, too, but with other settings or other data", owner.name)
+            format!("{:?} as well, but with other settings or other data", owner.name)
         } else {
             format!("{:?}", owner.name)
         };

@@ -87,7 +87,7 @@ impl<'a> Runner<'a> {
         Self { threads: Some(threads), ..self }
     }
 
-    /// Sets the observer, which is told of every run that ends.
+    /// Sets the observer, which is called at the end of every run.
     #[must_use]
     pub fn observer(self, observer: &'a dyn Observer) -> Self {
         Self { observer, ..self }
@@ -158,7 +158,7 @@ impl<'a> Runner<'a> {
 
     /// Plays the runs that are missing in the journal of a directory, and records them there. A
     /// process that is killed can be started again, and experiments with more runs or policies can
-    /// go on where this one ended. Runs of the caller's contenders are played anew every time,
+    /// continue where this one ended. Runs of the caller's contenders are played anew every time,
     /// since a label does not say what a contender does.
     ///
     /// # Errors

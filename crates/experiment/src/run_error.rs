@@ -16,7 +16,7 @@ pub enum RunError {
     NotALabel {
         /// The label.
         label: String,
-        /// What is wrong.
+        /// The fault.
         fault: String,
     },
     /// Two contenders have the same label.

@@ -17,7 +17,7 @@ pub struct SummaryRow<'a> {
     pub policy: &'a str,
     /// The round; the last one that a run may have if runs end with an answer.
     pub t: u64,
-    /// What it is a statistic of, such as `regret`.
+    /// The quantity that it measures, such as `regret`.
     pub statistic: &'static str,
     /// Mean, standard error and quantiles over the runs.
     pub summary: Summary,

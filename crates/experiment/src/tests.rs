@@ -48,7 +48,7 @@ fn runs_share_their_users() {
     let experiment = read_beside(&shared, PARAMETERS, LISTS).unwrap();
     let measured = Runner::new(&experiment).run().unwrap();
     let of_each = Runner::new(&alone).run().unwrap();
-    // What the log's lists lose depends on the users alone if all lists of a query are the same.
+    // The loss of the log's lists depends on the users alone if all lists of a query are the same.
     let (together, each) = (measured.regret(2, 0).unwrap(), of_each.regret(2, 0).unwrap());
     for run in 0..30 {
         assert_eq!(measured.runs.instances()[run], of_each.runs.instances()[run / 3]);

@@ -206,10 +206,10 @@ fn semi_bandit_instances() -> Vec<RandomSemiBandit> {
     .into()
 }
 
-/// How late feedback is, and for how many rounds. The first four instances are played for long, and
-/// late, too. In the others there is soon nothing left to learn, so they are played for a while. In
-/// all there are 150,000 rounds of the ten position-based instances, and 135,000 of the seven
-/// others.
+/// How late feedback is, and for how many rounds. The first four instances are played for long,
+/// also with late feedback. In the others there is soon nothing left to learn, so they are played
+/// for a while. In all there are 150,000 rounds of the ten position-based instances, and 135,000 of
+/// the seven others.
 fn delays_and_rounds(number: usize) -> &'static [(usize, u64)] {
     match number {
         0..4 => &[(0, ROUNDS), (17, ROUNDS / 2)],
@@ -242,7 +242,7 @@ fn dependent_click_instances() -> Vec<DependentClick> {
     .into()
 }
 
-/// What is drawn in the order of positions, so that a list can be compared with one of items.
+/// Items are placed by examination, ties in the order of positions.
 #[test]
 fn lists_are_placed_by_examination() {
     assert_eq!(placed(&[7, 8, 9], &[0.3, 0.9, 0.6]), [9, 7, 8]);

@@ -227,7 +227,7 @@ fn foreign_snapshots_are_refused_by_name() {
     );
 }
 
-/// What is known is known: a policy that does not know examination keeps the order of the positions
+/// A policy that does not know examination keeps the order of the positions
 /// at most.
 #[test]
 fn unknown_examination_stays_unknown() {

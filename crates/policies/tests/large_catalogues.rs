@@ -7,8 +7,8 @@
 //! (Student's t, 58 degrees of freedom or more). Power: a regret that is off by 7.4 standard
 //! errors, which is between 2 and 5 % of it with many items and between 13 and 19 % with 24 (the
 //! test prints it), is seen with a probability of .99. A policy whose items count every display
-//! twice is rejected. What thousands of displays do to the distribution of a round is tested at
-//! fixed counts, in `sampling::thinning`.
+//! twice is rejected. The effect of thousands of displays on the distribution of a round is tested
+//! at fixed counts, in `sampling::thinning`.
 
 use crate::support::generator;
 use click_models::{

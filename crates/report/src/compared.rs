@@ -307,7 +307,7 @@ fn differences(a: &Value, b: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     for key in keys.filter(|key| !["runs", "policies", "seed"].contains(&key.as_str())) {
         let (a, b) = (a.get(key), b.get(key));
-        // Of runs of each instance, only matters whether there are such.
+        // For runs of each instance, it only matters whether there are any.
         if a == b || (key == "runs_per_instance" && a.is_some() == b.is_some()) {
             continue;
         }

@@ -66,8 +66,8 @@ mod tests {
         )
         .unwrap();
         let Shares { condorcet, ordered } = shares(&matrix);
-        // Of the four triples only the cycle has no winner and no order. The set of all four items
-        // has a winner and no order.
+        // Among the four triples, only the cycle has no winner and no order. The set of all four
+        // items has a winner and no order.
         for (share, expected) in condorcet.iter().zip([1.0, 1.0, 0.75, 1.0]) {
             assert!((share - expected).abs() < 1e-15, "{condorcet:?}");
         }

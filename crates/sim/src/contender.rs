@@ -80,7 +80,7 @@ pub struct Replication<'a, M> {
 }
 
 impl<'a, M> Replication<'a, M> {
-    /// The replication of this number with these users, of whom policies are told the truth.
+    /// The replication of this number with these users, which policies know.
     pub fn new(users: &'a M, streams: Streams, number: u64) -> Self {
         Self { number, instance: 0, users, told: users, streams }
     }

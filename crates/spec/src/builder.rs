@@ -44,7 +44,7 @@ use std::ops::RangeInclusive;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Builder {
-    /// What was set so far. Its runs are those of each instance if instances take turns.
+    /// The settings so far. Its runs are those of each instance if instances take turns.
     experiment: Experiment,
     policies: Vec<Result<Entrant, PolicyError>>,
 }

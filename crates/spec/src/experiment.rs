@@ -108,7 +108,7 @@ pub struct Experiment {
     pub(crate) comments: Vec<Vec<String>>,
 }
 
-/// What is wrong with an experiment's file, or with a value that replaces one of the file.
+/// An error in an experiment's file, or in a value that replaces one of the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
@@ -261,7 +261,7 @@ impl Experiment {
         &self.name
     }
 
-    /// What a run measures and when it ends.
+    /// The quantity that a run measures, and when the run ends.
     pub fn task(&self) -> Task {
         self.task
     }
@@ -315,9 +315,9 @@ impl Experiment {
         }
     }
 
-    /// What the posterior distribution of its users says of a log's lists and of better ones,
-    /// instance by instance. Empty if the users are known, or no policy plays lists of a log.
-    /// `n_draws` users are drawn for each instance.
+    /// The values of a log's lists and of better ones under the posterior distribution of its
+    /// users, instance by instance. Empty if the users are known, or no policy plays lists of a
+    /// log. `n_draws` users are drawn for each instance.
     pub fn evidence(&self, n_draws: usize) -> Vec<Evidence> {
         let lists = self.policies.iter().find_map(|entry| entry.lists.as_deref());
         let of = |lists| self.instances.users().evidence(lists, n_draws, Streams::new(self.seed));
@@ -346,7 +346,7 @@ impl Experiment {
     }
 
     /// The number of runs in a row that meet the same users: 1 unless the users are drawn from a
-    /// fit and `runs-per-draw` says otherwise.
+    /// fit and `runs-per-draw` specifies another number.
     pub fn runs_per_draw(&self) -> u64 {
         self.instances.posterior().map_or(1, PosteriorFile::runs_per_draw)
     }

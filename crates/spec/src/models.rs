@@ -97,7 +97,7 @@ pub static MODELS: [&Model; 9] = [
     &dueling::MODEL,
 ];
 
-/// What the reader of instances gets besides their tables.
+/// The inputs of the reader of instances besides their tables.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InstanceInputs<'a> {
     /// The seed for random parts of instances.

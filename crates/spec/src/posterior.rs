@@ -326,7 +326,7 @@ impl PosteriorFile {
         query.record.items.iter().map(own).collect()
     }
 
-    /// The `n` probabilities of going on: the query's own, or those of all queries, or 1.
+    /// The `n` probabilities of continuation: the query's own, or those of all queries, or 1.
     pub(crate) fn continuation(&self, query: &Query, n: usize) -> Vec<Uncertain> {
         let own = &query.record.continuation;
         let known = if own.is_empty() { &self.site.continuation } else { own };

@@ -1,6 +1,6 @@
 //! Measured queries, read from a JSON file or fitted to a log. Panels with `instances = "data"` run
-//! on them. If the experiment says how to read its log, panels that share instances run on them
-//! too.
+//! on them. If the experiment specifies how to read its log, panels that share instances also
+//! run on them.
 //!
 //! A query has a list of attractions (one for each item) and a list of examination probabilities
 //! (one for each position). A JSON file holds a list of named queries, or a map from names to
@@ -62,7 +62,7 @@ pub struct FittedQuery {
     /// Number of impressions of these items in the fit.
     pub records: u64,
     /// The first singular value of the matrix of click-through rates (item by position), as a share
-    /// of the sum of all singular values. The matrix has the items that were shown at every
+    /// of the sum of all singular values. The matrix contains the items that were shown at every
     /// position. `None` without such items, or without a click at the first position.
     pub first_singular_value: Option<f64>,
 }

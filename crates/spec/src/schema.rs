@@ -50,7 +50,7 @@ pub fn spec() -> Value {
     schema
 }
 
-/// What `instances` is.
+/// The meaning of `instances`.
 const INSTANCES: &str = "The users: one table [[instances]] for each instance. Each block of n runs takes every one of n once, in a drawn order, the same for every policy.";
 
 /// The keys of an experiment, besides `instances`. They refer to [`definitions`].
@@ -216,7 +216,7 @@ fn with_unique(mut schema: Value) -> Value {
 }
 
 impl Task {
-    /// What a run of the task is, for readers.
+    /// The meaning of a run of the task, for readers.
     fn meaning(self) -> &'static str {
         match self {
             Self::Regret => "The whole horizon. Regret and clicks are recorded at checkpoints.",

@@ -4,7 +4,7 @@ use documents::toml_reader::{Error, Field, choice};
 use policies::catalogue::PolicySpec;
 use serde::{Deserialize, Serialize};
 
-/// What a run measures and when it ends.
+/// The quantity that a run measures, and when the run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Task {

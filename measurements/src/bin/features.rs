@@ -1,4 +1,4 @@
-//! What a logistic regression of clicks gains from each feature: held-out log-likelihood of an
+//! The gain of a logistic regression of clicks from each feature: held-out log-likelihood of an
 //! impression, mean over hold-outs of one session in five.
 //!
 //! ```text

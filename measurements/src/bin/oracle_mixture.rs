@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The argument is the number of runs; linear weights have half. L = 64, K = 16. All columns stop
-//! by the test of `cascade-kl`. The first is `cascade-kl`. The oracle is told the weights and
+//! by the test of `cascade-kl`. The first is `cascade-kl`. The oracle knows the weights and
 //! tracks the mixture of `cascade_optimal_mixture`: every round has the sequence of weights that is
 //! furthest behind its share. The place of a weight gets the least observed of its undecided items,
 //! or of all if it has none. "By need", it gets the item of least progress from the true boundary.

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p measurements --bin position_based_regret -- POLICY RUNS ROUNDS THETA
 //! KAPPA [THETA KAPPA ..]`, for instance `pbm-gibbs 320 100000 .45,.35,.25,.15,.05 .9,.6,.3`.
-//! Policies that know examination are told the true one. Prints a line for each pair of attraction
+//! Policies that know examination know the true one. Prints a line for each pair of attraction
 //! and examination.
 
 use click_models::{ClickModel, Pbm, PositionBased};

@@ -64,11 +64,11 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// What is promised: a name, draws, and the truth.
+/// A promise: a name, draws, and the truth.
 type Promise = (&'static str, Vec<f64>, f64);
 
-/// What is promised for a log (name, draws, truth); the promise of point estimates, and what their
-/// list gains.
+/// The promises for a log (name, draws, truth); the promise of point estimates, and the gain of
+/// their list.
 fn one_log(rng: &mut SimRng) -> Outcome<(Vec<Promise>, f64, f64)> {
     let theta: Vec<f64> = (0..ITEMS).map(|_| draw_beta(1.5, 6.0, rng)).collect();
     let users = PositionBased::from_values(&theta, &EXAMINATION)?;

@@ -29,7 +29,7 @@ LEARNED = (1500, 500)
 
 
 def seeded(row: Row, seed: int) -> Any:
-    """A fresh policy. The global generators are seeded, too, for packages that draw from them."""
+    """A fresh policy. The global generators are also seeded, for packages that draw from them."""
     random.seed(seed)
     np.random.seed(seed)
     return row.make(seed)
@@ -56,7 +56,7 @@ def speed(row: Row) -> dict[str, Any]:
 
 
 def saved(row: Row) -> str:
-    """Whether a pickled copy goes on as the policy does: `yes`, `no`, or the name of the error."""
+    """Whether a pickled copy continues as the policy does: `yes`, `no`, or the name of the error."""
     policy = seeded(row, 1)
     played(row, policy, TRACE)
     try:
@@ -77,7 +77,7 @@ def trace(row: Row, seed: int = 1) -> list[Any]:
 
 
 def check(row: Row) -> dict[str, Any]:
-    """What speed alone does not tell."""
+    """Facts that speed alone does not show."""
     policy = seeded(row, 1)
     before, judged = LEARNED
     played(row, policy, before)
@@ -86,7 +86,7 @@ def check(row: Row) -> dict[str, Any]:
 
 
 def main() -> None:
-    answers, sys.stdout = sys.stdout, sys.stderr  # packages print, too
+    answers, sys.stdout = sys.stdout, sys.stderr  # packages also print
     rows: list[Row] = importlib.import_module(sys.argv[1]).ROWS
     print(json.dumps([{"task": row.task, "policy": row.policy, "how": row.how} for row in rows]), file=answers, flush=True)
     for line in sys.stdin:

@@ -122,7 +122,7 @@ class _Shard:
 
 
 def _is_complete(out: Path, files: _Files) -> bool:
-    """Whether a directory has the result of this experiment, so that nothing is left to play."""
+    """Whether a directory contains the result of this experiment, so that nothing is left to play."""
     spec = out / _SPEC
     return (out / "result.json").exists() and spec.exists() and spec.read_bytes() == files[_SPEC]
 
@@ -174,7 +174,7 @@ def _claim(parts: Path, files: _Files, fresh: bool) -> None:
 
 
 def _checked(answer: Any, left: Set[int]) -> _Part:
-    """What an engine returned, if it is a part that was asked for."""
+    """The answer of an engine, if it is a part that was asked for."""
     if not (isinstance(answer, tuple) and len(answer) == 2):
         raise TypeError(f"the engine returned {type(answer).__name__}, expected a shard's number and files")
     number, part = answer
@@ -265,7 +265,7 @@ def _call(play: _Play, number: int) -> _Part:
 
 
 def _on_spark(play: _Play, numbers: Sequence[int], threads: int) -> Iterator[_Part]:
-    """Tasks of the active Spark session. Its `spark.task.maxFailures` says how often a task starts again."""
+    """Tasks of the active Spark session. Its `spark.task.maxFailures` limits how often a task starts again."""
     sessions: Any = import_module("pyspark.sql").SparkSession
     session = sessions.getActiveSession() or sessions.builder.getOrCreate()
     return _on_context(session.sparkContext, play, numbers)

@@ -20,14 +20,14 @@ type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 const BETWEEN_SIGNALS: usize = 1 << 24;
 
 elementwise! {
-    /// What n d(mean, q) is compared with in `beta_mixture_interval`, in nats: ln(1 / miss) - ln
+    /// The threshold of n d(mean, q) in `beta_mixture_interval`, in nats: ln(1 / miss) - ln
     /// B(1 + ones, 1 + zeros) + ones ln(ones / n) + zeros ln(zeros / n), with n = ones + zeros and
     /// B the beta function. Grows like ln(n) / 2. Arguments as there.
     beta_mixture_level(ones: Count, zeros: Count, miss: ErrorProbability) = |ones, zeros, miss| {
         BetaMixture::with_counts(miss, whole(ones), whole(zeros)).map_or(f64::NAN, |sequence| sequence.level())
     };
 
-    /// What n d(mean, q) is compared with in `kl_mixture_interval`, in nats: 3 ln(1 + ln n) +
+    /// The threshold of n d(mean, q) in `kl_mixture_interval`, in nats: 3 ln(1 + ln n) +
     /// `mixture_threshold`(ln(1 / miss)). n: numbers of observations, whole numbers, 0 counts as 1;
     /// miss: probabilities, above 0 and below 1; shapes broadcast.
     kl_mixture_level(n: Count, miss: ErrorProbability) =
@@ -117,7 +117,7 @@ impl Series {
         Ok(Self { x: x.spread(n)?, shape })
     }
 
-    /// What is known after each observation, of every series by itself. `work` is the cost of one
+    /// The state after each observation, for every series by itself. `work` is the cost of one
     /// observation.
     fn along<S: Clone + Sync, T: Send>(
         &self,

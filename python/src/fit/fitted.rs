@@ -115,7 +115,7 @@ impl Fitted {
         })
     }
 
-    /// What was read, skipped and fitted, as a dict.
+    /// Numbers of read, skipped and fitted data, as a dict.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let WholeLog { report, n_queries, counts, .. } = &self.study.whole;
@@ -213,7 +213,7 @@ impl Fitted {
         Ok(list)
     }
 
-    /// What today's ranking loses and what a policy would gain on the queries with the most lists,
+    /// The loss of today's ranking and the gain of a policy on the queries with the most lists,
     /// as a dict: the command's answer.json.
     ///
     /// Users are drawn from the posterior distribution of the fit, and play in a simulation, which

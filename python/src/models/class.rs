@@ -33,7 +33,7 @@ macro_rules! users {
         impl $Class {
             $($methods)*
 
-            /// What a policy may know of these users: keyword arguments of `Policy`.
+            /// The knowledge that a policy may have of these users: keyword arguments of `Policy`.
             fn known<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 self.0.model.known_in(py)
             }

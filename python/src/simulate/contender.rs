@@ -46,8 +46,8 @@ impl Fault {
 
 /// A protocol whose answers a policy in Python understands.
 pub(crate) trait Answers: Played {
-    /// What `update` gets after the decision: the clicks, and the number of observed positions if
-    /// the model reveals it.
+    /// The arguments of `update` after the decision: the clicks, and the number of observed
+    /// positions if the model reveals it.
     fn outcome<'py>(
         py: Python<'py>,
         numbers: &[u32],
@@ -139,7 +139,7 @@ where
 struct PolicyInPython<'a, M: Known> {
     /// `None` after an exception of its constructor.
     policy: Option<Py<PyAny>>,
-    /// What `select` returned last.
+    /// The last return value of `select`.
     decision: Option<Py<PyAny>>,
     numbers: Vec<u32>,
     users: &'a M,

@@ -10,7 +10,7 @@ use toml::{Table, Value};
 
 /// How deep a dict may be nested. A spec needs four levels.
 const DEEPEST: usize = 16;
-/// What messages call a spec that is not a file.
+/// The name of a spec that is not a file, in messages.
 const NAME: &str = "spec";
 
 /// Reads a spec; overrides replace its values. It may name files beside it and below, and in these

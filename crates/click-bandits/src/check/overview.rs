@@ -1,4 +1,4 @@
-//! What an experiment runs: a line for each group of instances and each policy.
+//! The runs of an experiment: a line for each group of instances and each policy.
 
 use crate::terminal::{in_line, left, width};
 use experiment::models::{InstanceTable, Parameter};
@@ -83,7 +83,7 @@ fn sizes(experiment: &Experiment, index: usize, table: &InstanceTable) -> String
     if let (Some(rows), Some(columns)) = (length("rows"), length("columns")) {
         return format!("{}, {}", counted(rows, "row"), counted(columns, "column"));
     }
-    // Of a preference matrix, which items are compared.
+    // For a preference matrix, the items that are compared.
     let which = table.parameters.iter().rev().find_map(|(_, value)| match value {
         Parameter::Name(which) if experiment.has_duels() && which != "all" => Some(format!(", {which}")),
         _ => None,

@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     print(&all, arguments.name, arguments.form, listed)
 }
 
-/// What users are shown, with a heading for the list.
+/// The actions that users are shown, with a heading for the list.
 const SHOWN: [(&str, &str); 3] = [
     ("list", "Users who are shown a list of items"),
     ("cell", "Users who are shown one item at one position"),
@@ -145,7 +145,7 @@ impl Key {
     }
 }
 
-/// What a policy sees of a round.
+/// The feedback that a policy gets in a round.
 fn feedback(protocol: Protocol) -> &'static str {
     match protocol {
         Protocol::PositionBased => {

@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 /// Accepts the names of a set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Named {
-    /// What the names are names of.
+    /// The kind of things that have the names.
     pub(crate) kind: &'static str,
     pub(crate) names: fn() -> Vec<&'static str>,
 }

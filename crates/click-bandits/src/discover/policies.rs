@@ -236,7 +236,7 @@ impl Entry for Policy {
 }
 
 impl Policy {
-    /// What the letters in the cost and in the guarantee stand for.
+    /// The meaning of the letters in the cost and in the guarantee.
     fn symbols(&self) -> &'static str {
         if self.cost.chars().all(|letter| !matches!(letter, 'K' | 'L')) {
             return "";

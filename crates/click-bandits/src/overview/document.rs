@@ -19,7 +19,7 @@ pub(super) struct Document<'a> {
     sentences: Vec<String>,
 }
 
-/// The final values of a policy. What does not apply is absent.
+/// The final values of a policy. Values that do not apply are absent.
 #[derive(Debug, Serialize)]
 struct FinalValues<'a> {
     label: &'a str,

@@ -47,7 +47,7 @@ impl Numbering {
 pub(super) struct MatrixReport {
     /// The source of the matrix.
     source: String,
-    /// What items are: rows of a matrix, or features.
+    /// The meaning of items: rows of a matrix, or features.
     numbering: Numbering,
     /// The number of the feature of each row, from 1, of an estimate.
     #[serde(skip_serializing_if = "Vec::is_empty")]

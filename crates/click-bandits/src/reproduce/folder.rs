@@ -29,7 +29,7 @@ pub(super) fn of(arguments: &Arguments) -> Result<String> {
     Ok(folder)
 }
 
-/// What tells the folders of different scales apart.
+/// The part of a folder's name that distinguishes scales.
 pub(super) fn scale(arguments: &Arguments) -> String {
     let mut scale = if arguments.quick { "-quick".to_owned() } else { String::new() };
     for (option, value) in [("seed", arguments.seed), ("runs", arguments.runs)] {

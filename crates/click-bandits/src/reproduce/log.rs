@@ -1,4 +1,4 @@
-//! Reads `[log]`, which says how the log of an experiment is read.
+//! Reads `[log]`: how the log of an experiment is read.
 
 use super::Arguments;
 use crate::embedded::Place;

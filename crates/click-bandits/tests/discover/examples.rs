@@ -1,4 +1,4 @@
-//! What the program shows as an example runs.
+//! The examples that the program shows run.
 
 use super::{commands, empty, json, printed, refused, run, strings, write};
 use std::fs;
@@ -150,7 +150,7 @@ fn files_have_the_fields_that_are_listed() {
     }
 }
 
-/// The examples of a help text: lines after `$`, which may go on in the next line.
+/// The examples of a help text: lines after `$`, which may continue in the next line.
 fn examples(help: &str) -> Vec<String> {
     let joined = help.replace("\\\n", " ");
     joined.lines().filter_map(|line| line.trim_start().strip_prefix("$ ").map(str::to_owned)).collect()

@@ -30,7 +30,7 @@ fn script(shell: &str, arguments: &[&str], text: &str) -> String {
     let output = command.output().expect("the shell starts");
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{shell}: {error}");
-    // A shell that cannot read the completions says so, and goes on.
+    // A shell that cannot read the completions reports it, and continues.
     assert!(error.is_empty(), "{shell}: {error}");
     String::from_utf8(output.stdout).expect("text")
 }

@@ -181,7 +181,7 @@ fn all_models_are_compared_and_the_best_is_simulated() {
     let results = top.path().join("results");
     works("simulate", &[text(&spec), "--out", text(&results), "--horizon", "50", "--runs", "2", "--quiet"]);
 
-    // Users of other models can be simulated, too, and there is an answer for them.
+    // Users of other models can also be simulated, and there is an answer for them.
     let few = top.path().join("few");
     fs::create_dir(&few).unwrap();
     let log = dcm_log(&few, 11, 500);

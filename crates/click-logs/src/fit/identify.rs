@@ -5,7 +5,7 @@
 //! nothing. So examination relative to the first position is determined only for the positions of
 //! its part, and attraction only for its items; the rest depends on the prior. Items without a
 //! click, and items clicked at every impression, have no maximum of the likelihood inside (0, 1),
-//! and depend on the prior, too.
+//! and also depend on the prior.
 //!
 //! A cell without a click connects less than a cell with clicks: it only bounds the product from
 //! above. Consider the parts connected by clicked cells. An item of one part that was skipped at a

@@ -1,5 +1,5 @@
 //! `ctr-logistic`: a logistic regression of a click on the item, the position and the position of
-//! the last click. A yardstick: it says how much of the clicks these three predict, and nothing
+//! the last click. A yardstick: it shows how much of the clicks these three predict, and nothing
 //! about how users behave, so it cannot be simulated.
 //!
 //! An impression of item `i` at position `l` with the last click at `m` (or none) is clicked with

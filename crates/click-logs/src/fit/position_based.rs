@@ -163,8 +163,8 @@ impl<'a> Fitting<'a> {
         let positions = self.placed((0..n).map(|column| (column, of_column(column))));
         let site = OfSite { examination, covariances, found, item_prior };
         let all: Vec<usize> = (0..self.source.n_queries()).collect();
-        // What was maximised has attraction integrated out, and is no likelihood that other models
-        // have.
+        // In the function that was maximised, attraction is integrated out. Other models have no
+        // such likelihood.
         let of_query = in_order(all.clone(), |query| self.log_likelihood(query, &site));
         convergence.last.log_likelihood = of_query.iter().sum();
         let (queries, own) = match scope {
@@ -335,7 +335,7 @@ impl<'a> Fitting<'a> {
         if let (Some([_, variances]), Some(covariances)) = (&mut found.variances, &site.covariances) {
             let covariance = |a: usize, b: usize| covariances[own[a] * self.columns.len() + own[b]];
             for (of, variance) in variances.iter_mut().enumerate() {
-                // The prior's mean is in doubt, too, and rests in part on the query's own clicks.
+                // The prior's mean is also uncertain, and rests in part on the query's own clicks.
                 let of_site = covariance(of, of) - 2.0 * covariance(of, 0) + covariance(0, 0);
                 let share = columns[own[of]].0 / (columns[own[of]].0 + pseudo_clicks * examination[of]);
                 *variance += (1.0 - share * share) * of_site.max(0.0);
@@ -359,7 +359,7 @@ impl<'a> Fitting<'a> {
             let estimate = if shown[column].1 > 0.0 || self.options.has_priors() {
                 let variance = found.variances.as_ref().map(|variances| variances[1][of]);
                 let estimate = self.ratio([columns[0], column], found.columns[of], variance);
-                // What never occurred has the value of the prior, and no interval.
+                // A parameter that never occurred has the value of the prior, and no interval.
                 Estimate { interval: estimate.interval.filter(|_| shown[column].1 > 0.0), ..estimate }
             } else {
                 Estimate::bare(site[of])

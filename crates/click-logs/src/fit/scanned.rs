@@ -1,5 +1,4 @@
-//! What sessions show of users who scan from the top: certain examinations, and the prior of
-//! attraction.
+//! Sessions of users who scan from the top: certain examinations, and the prior of attraction.
 //!
 //! Every impression down to some position of a session was certainly examined ([`Certain`]). Below,
 //! examination has a probability under the model. The prior of attraction comes from all

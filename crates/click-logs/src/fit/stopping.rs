@@ -48,7 +48,7 @@ use std::ops::Range;
 /// Smallest prior mean of leaving, and its smallest distance from 1: a prior at the edge has its
 /// maximum there, and a position without data would have a certain value.
 const SMALLEST_LEAVE_MEAN: f64 = 0.1;
-/// What the probability of leaving depends on.
+/// The index on which the probability of leaving depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Leaving {
     /// Nothing.

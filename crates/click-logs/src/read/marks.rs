@@ -134,7 +134,7 @@ impl<'a> Lines<'a> {
         self.start = end + 1;
         if end > start && self.bytes[end - 1] == b'\r' {
             end -= 1;
-            // If it is the delimiter, too.
+            // If it is also the delimiter.
             self.ends.pop_if(|last| *last == end);
         }
         if has_quotes {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) report: ReadReport,
-    /// Of each thread.
+    /// Open lists of each thread.
     pub(crate) open: Vec<OpenLists>,
     /// Skipped lines, and the place of the first.
     skipped: BTreeMap<&'static str, (Skipped, (usize, u64))>,

@@ -101,7 +101,7 @@ impl BetaMixture {
         Ok(Self { tally: Tally::of_counts(ones, zeros), ..Self::new(miss)? })
     }
 
-    /// What `n d(mean, q)` is compared with, in nats.
+    /// The threshold of `n d(mean, q)`, in nats.
     pub fn level(&self) -> f64 {
         let n = self.tally.n as f64;
         let clicks = self.tally.sum.clamp(0.0, n);
@@ -183,7 +183,7 @@ impl KlMixture {
         Ok(Self { tally: Tally::of_counts(ones, zeros), ..Self::new(miss)? })
     }
 
-    /// What `n d(mean, q)` is compared with, in nats.
+    /// The threshold of `n d(mean, q)`, in nats.
     pub fn level(&self) -> f64 {
         // Before the first observation, the level is that of the first one.
         3.0 * ln_1p(ln(self.tally.n.max(1) as f64)) + self.threshold

@@ -21,7 +21,7 @@ pub enum Model {
     /// Dynamic Bayesian network: users may leave after a click, with a probability by item, and may
     /// stop after any position.
     Dbn,
-    /// Click chain: users go on with a probability that depends on whether they clicked, and on
+    /// Click chain: users continue with a probability that depends on whether they clicked, and on
     /// what.
     Ccm,
     /// A logistic regression on the item, and the position with the last click: a yardstick.

@@ -88,7 +88,7 @@ impl Error {
         &self.location.field
     }
 
-    /// What is wrong, without the place.
+    /// The message without the place.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -55,7 +55,7 @@ fn unreadable(error: &std::io::Error) -> String {
 impl Field<'_> {
     /// Reads a file whose name is relative to the folder of this file, and which is in that folder,
     /// below it, or allowed ([`Source::allowing`](super::Source::allowing)), wherever links lead.
-    /// `expected` says what it should be, for messages.
+    /// `expected` is its expected kind, for messages.
     ///
     /// # Errors
     ///

@@ -25,7 +25,7 @@ const LONGEST_HEAD: usize = 1 << 24;
 /// Bytes that are gathered before they are written.
 const GATHERED: usize = 1 << 16;
 
-/// What the runs of a file belong to.
+/// The owner of a file's runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileHead {
     /// The program that played them.
@@ -183,7 +183,7 @@ impl JournalFile {
         Ok(Self::at(path, file, end))
     }
 
-    /// What the runs of a file belong to, and whether it has runs.
+    /// The owner of a file's runs, and whether it has runs.
     pub(crate) fn head(path: &Path) -> Result<(FileHead, bool), JournalError> {
         let system = || JournalError::system(path, "cannot be read");
         let file = open_regular(path).map_err(system())?;
@@ -278,8 +278,8 @@ impl JournalFile {
     }
 }
 
-/// Opens a file for writing, and locks it. Files in directories of two names are locked, too, which
-/// the lock of a directory misses.
+/// Opens a file for writing, and locks it. This also covers files in directories of two names,
+/// which the lock of a directory misses.
 fn lock_to_write(path: &Path) -> Result<File, JournalError> {
     let system = || JournalError::system(path, "cannot be opened");
     open_regular(path).map_err(system())?;

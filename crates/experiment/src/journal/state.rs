@@ -1,8 +1,8 @@
 //! States of unfinished runs: one file for each run that is being played.
 //!
-//! A file has a line that names the format, and a frame: the SHA-256 of what the state belongs to
-//! (program, base, policy), the number of the run, the time so far, and the state. It is replaced
-//! as a whole.
+//! A file contains a line that names the format, and a frame: the SHA-256 of what the state belongs
+//! to (program, base, policy), the number of the run, the time so far, and the state. It is
+//! replaced as a whole.
 
 use super::error::JournalError;
 use super::file::FileHead;

@@ -125,7 +125,7 @@ impl Sequence {
         Head::read(content).map(|(head, _)| head.run).ok_or_else(|| "has no number".to_owned())
     }
 
-    /// Adds a record that is in the storage already. An error says what is wrong with it.
+    /// Adds a record that is in the storage already. An error names its fault.
     pub(crate) fn add(&mut self, place: Place, content: &[u8]) -> Result<(), String> {
         let (head, n_head) = Head::read(content).ok_or("has no number")?;
         let length = content.len() - n_head;

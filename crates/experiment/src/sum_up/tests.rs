@@ -68,7 +68,7 @@ fn runs_on_several_instances_are_observed_block_by_block() {
     assert!(at_the_end(&Runner::new(&of(5)).run().unwrap()).1.is_nan());
 }
 
-/// Of more than thirty policies, those pairs are compared that sentences are about.
+/// With more than thirty policies, only the pairs that sentences mention are compared.
 #[test]
 fn pairs_of_many_policies_are_those_of_the_best_and_of_neighbours() {
     let builder = Experiment::builder("many", experiment(4).instances().clone()).horizon(20).runs(2);

@@ -99,7 +99,7 @@ impl AsNote for Side {
     }
 }
 
-/// What every policy of the catalogue on actions of type `A` can do.
+/// Operations of every policy of the catalogue on actions of type `A`.
 pub trait Member<A>: Select<A, Note: AsNote> + Setup + Serialize + Clone + Send + Sync + 'static {}
 
 impl<A, P: Select<A, Note: AsNote> + Setup + Serialize + Clone + Send + Sync + 'static> Member<A> for P {}
@@ -130,7 +130,7 @@ pub(super) trait Erased<I: Interaction>: Send + Sync {
 /// A policy of the protocol `I` whose type is known at run time only.
 pub(super) type BoxedPolicy<I> = Box<dyn Erased<I>>;
 
-/// What a policy says of the best items.
+/// A policy's answer on the best items.
 #[derive(Clone)]
 pub(super) struct Identifies<P> {
     answer: fn(&P) -> Option<Vec<ItemId>>,

@@ -48,7 +48,7 @@ pub enum BuildError {
     Parameters {
         /// The policy's name.
         policy: &'static str,
-        /// What is wrong.
+        /// The fault.
         error: Error,
     },
 }

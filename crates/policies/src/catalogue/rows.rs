@@ -91,7 +91,7 @@ catalogue! {
     guarantee: "none here; explores too little if attraction is near 1",
     source: "Komiyama et al. 2015, supplement";
 
-    /// Thompson sampling that samples examination, too.
+    /// Thompson sampling that also samples examination.
     PbmGibbs = "pbm-gibbs" {
         /// Whether the policy knows which positions are examined more than others.
         order: PbmGibbsOrder = PbmGibbsOrder::default(),

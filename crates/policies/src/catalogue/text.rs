@@ -35,7 +35,7 @@ pub enum SpecError {
         fault: &'static str,
         /// The parameter's name.
         parameter: String,
-        /// What was expected.
+        /// The expected text.
         expected: String,
     },
     /// The parameter cannot have this value.
@@ -47,7 +47,7 @@ pub enum SpecError {
         parameter: String,
         /// The value.
         value: String,
-        /// What was expected.
+        /// The expected text.
         expected: String,
     },
 }

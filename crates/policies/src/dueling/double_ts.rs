@@ -57,7 +57,7 @@ use std::ops::ControlFlow;
 pub struct DoubleTs {
     counts: DuelCounts,
     alpha: NonNegative,
-    /// The sampler, equal in law to Beta draws.
+    /// The sampler, with the distribution of Beta draws.
     #[serde(skip)]
     upsets: Upsets,
     #[serde(skip)]

@@ -2,9 +2,9 @@
 //!
 //! The probability that item i is preferred to j is sampled from `Beta(1 + w_ij, 1 + w_ji)`. Mostly
 //! it only matters whether a sample exceeds 1/2, and after many duels the samples of an item that
-//! lost most of them rarely do. [`Upsets::draw_all`] returns the sample if it exceeds 1/2. It is
-//! equal in law to drawing the sample and comparing, but usually costs one uniform draw. With
-//! `n = w_ij + w_ji` and `s = 2 (w_ji - w_ij) > 0`, the density
+//! lost most of them rarely do. [`Upsets::draw_all`] returns the sample if it exceeds 1/2. This
+//! has the distribution of drawing the sample and comparing, but usually costs one uniform draw.
+//! With `n = w_ij + w_ji` and `s = 2 (w_ji - w_ij) > 0`, the density
 //! `f(x) = (n + 1) C(n, w_ij) x^w_ij (1 - x)^w_ji` is log-concave, and therefore below its tangent
 //! at 1/2:
 //!

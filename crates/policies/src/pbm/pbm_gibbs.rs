@@ -17,7 +17,7 @@ pub enum PbmGibbsOrder {
     /// It finds out.
     #[default]
     Unknown,
-    /// It is told the order of the positions; by default from the top down.
+    /// It knows the order of the positions; by default from the top down.
     Known,
 }
 

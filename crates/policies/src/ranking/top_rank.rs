@@ -16,7 +16,7 @@ use std::ops::Range;
 /// uniformly. So of two items of one block the more attractive one collects more clicks, for any
 /// pattern of examination. For items `i`, `j` of one block let `S_ij` be the sum of `C_i - C_j`
 /// over the rounds, with `C = 1` for a click, and `N_ij` the sum of `|C_i - C_j|`. Item `i` beats
-/// `j` if `N_ij > 0` and `S_ij >= sqrt(2 N_ij ln(3.43 sqrt(N_ij) T))`. The first block has the
+/// `j` if `N_ij > 0` and `S_ij >= sqrt(2 N_ij ln(3.43 sqrt(N_ij) T))`. The first block contains the
 /// items that no item beats, the second block those that no item outside the first block beats, and
 /// so on.
 ///

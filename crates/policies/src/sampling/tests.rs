@@ -30,7 +30,7 @@ fn distance(draws: impl Iterator<Item = f64>, exact: impl Fn(f64) -> f64) -> f64
 }
 
 /// The same at 401 points from `low` to `high` only, because incomplete gamma and beta functions
-/// are dear. The bound on false alarms holds at fixed points all the more.
+/// are costly. The bound on false alarms holds at fixed points all the more.
 fn distance_at_points(
     draws: impl Iterator<Item = f64>,
     exact: impl Fn(f64) -> f64,

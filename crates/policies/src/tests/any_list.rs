@@ -168,7 +168,7 @@ impl NaiveBatch {
         }
     }
 
-    /// What the batch becomes: itself, its next stage, or two.
+    /// The batches that follow: itself, its next stage, or two.
     fn next(self, horizon: u64) -> Vec<Self> {
         let n_items = self.shows.len();
         let needed = (16.0 * 4.0_f64.powi(self.stage) * log(horizon)).ceil();

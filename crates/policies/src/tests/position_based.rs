@@ -265,7 +265,7 @@ pub(super) fn fresh(model: &PositionBased) -> PbmHistory {
     PbmHistory::new(model.shape().n_items(), &examination)
 }
 
-/// What the history of a position-based policy without notes learns.
+/// Updates the history of a position-based policy without notes.
 pub(super) fn learn(history: &mut PbmHistory, decision: &Decision<Ranking>, feedback: &PbmFeedback) {
     history.learn(&list_of(&decision.action), *feedback);
 }

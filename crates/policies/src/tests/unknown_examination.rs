@@ -1,10 +1,10 @@
 //! Policies for position-based users whose examination nobody knows: GRAB and PB-MHB.
 //!
 //! GRAB tries every list for its leader. PB-MHB adds up every cell that a proposal changes, and has
-//! the program's normal distribution function. What is shared is the sampler of normal variates,
-//! and what is drawn in which order: the key of GRAB's preferences in the first round; for PB-MHB a
-//! key for ties, in the first round the start, and then for every factor a proposal and a uniform
-//! draw.
+//! the program's normal distribution function. These references share with the policies
+//! the sampler of normal variates and the order of the draws: the key of GRAB's preferences in the
+//! first round; for PB-MHB a key for ties, in the first round the start, and then for every factor
+//! a proposal and a uniform draw.
 
 use super::position_based::PbmHistory;
 use super::*;

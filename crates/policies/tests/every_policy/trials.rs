@@ -31,7 +31,7 @@ pub(crate) enum Event {
     Strange { numbers: Vec<u32>, answer: Answer },
 }
 
-/// Clicks on a list of any length. Of a cell the first counts, of a duel the first three say
+/// Clicks on a list of any length. For a cell the first counts; for a duel the first three tell
 /// whether the better one lost.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answer {
@@ -77,7 +77,7 @@ type Recommended<P, A> = fn(&P) -> Option<A>;
 type Answered<M, P> = (Decision<Action<M>, <P as Select<Action<M>>>::Note>, Feedback<M>);
 
 struct Played<M: ClickModel, P: Select<Action<M>>> {
-    /// Of the policy.
+    /// Name of the policy.
     name: Rc<str>,
     users: Rc<M>,
     policy: P,

@@ -93,7 +93,7 @@ fn position_based() -> Vec<PositionBased> {
         .into()
 }
 
-/// Of the same kinds.
+/// Users of the same kinds.
 fn semi_bandits() -> Vec<RandomSemiBandit> {
     let instances: [Lists<'_>; 5] = [
         (&[0.6, 0.58, 0.55, 0.45, 0.45, 0.4], &[1.0, 0.8, 0.6]),

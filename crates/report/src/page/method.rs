@@ -1,4 +1,4 @@
-//! The section that says how claims are judged.
+//! The section on how claims are judged.
 
 use super::claims::badge;
 use crate::claims::Verdict;

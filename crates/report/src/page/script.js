@@ -13,7 +13,7 @@ for (const svg of document.querySelectorAll("svg[data-plot]")) {
   const shown = (value) => value.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   const whole = (value) => (Number.isInteger(value) ? value.toLocaleString("en-US") : shown(value));
 
-  // What is drawn: the curves, and the wide and the narrow drawing.
+  // The drawing: the curves, and the wide and the narrow drawing.
   const points = (text) => (text ? text.split(" ").map((point) => point.split(":").map(Number)) : []);
   const curves = [...svg.querySelectorAll(".curve[data-label]")].map((group) => ({
     index: group.dataset.curve,

@@ -105,7 +105,7 @@ struct Parts<'a> {
 struct Judged {
     test: Arc<dyn Test>,
     value: EndValue,
-    /// What a quick check tests instead.
+    /// The test of a quick check instead.
     instead: Option<String>,
     known: (Verdict, String),
 }

@@ -58,7 +58,7 @@ pub fn claims() -> Value {
     root
 }
 
-/// What a quick check tests in the place of a claim, or why it does not.
+/// The test of a quick check in place of a claim, or why there is none.
 fn quick() -> Value {
     let left = refuse("`left` leaves the claim to the full run");
     let mut schema = object_of(

@@ -42,7 +42,7 @@ const LEFT: &[&str] = &[
     "is not a checkpoint of the",
     "is not after round",
     "there is nothing to show from round",
-    // What the task, the variants or the users of the panel allow.
+    // Limits by the task, the variants or the users of the panel.
     "meet the same users",
     "expected `quantity`, \"wrong\" or \"capped\"",
     "the panel's printed numbers are of another quantity",
@@ -72,7 +72,7 @@ const SOMETIMES: &[&str] = &[
     "ends when the policy stops: expected `max_steps` in its place",
 ];
 
-/// What a schema refuses in a document.
+/// Errors of a schema in a document.
 fn refused(schema: &Validator, document: &Document<'_>) -> Vec<String> {
     let json = document.to_json();
     let errors = schema.iter_errors(&json);

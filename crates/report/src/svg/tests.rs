@@ -200,7 +200,7 @@ fn a_picture_has_a_role_a_title_and_a_description() {
     assert!(!svg.contains(" id="));
 }
 
-/// What the script of a page reads.
+/// The data that the script of a page reads.
 #[test]
 fn a_picture_has_the_values_of_its_curves_once() {
     let mut one = curve("a", CurveStyle::Policy(3), vec![(1.0, 0.0), (12_345.0, 9.123_456), (99_999.0, 9.5)]);
@@ -287,8 +287,8 @@ fn a_style_sheet_has_the_colour_of_every_curve() {
     assert!(style().contains(&format!("--plot-{}:", Ink::Series(7).class())));
 }
 
-/// The script itself is tested in a browser by hand. What it relies on is here: it has no way to
-/// make markup of text, fetches nothing, and finds its parts in a picture.
+/// The script itself is tested in a browser by hand. This test checks its assumptions: it has no
+/// way to make markup of text, fetches nothing, and finds its parts in a picture.
 #[test]
 fn the_script_makes_no_markup_and_finds_its_parts_in_a_picture() {
     for forbidden in

@@ -1,4 +1,4 @@
-//! What is valid, but perhaps not meant.
+//! Settings that are valid, but perhaps not meant.
 
 use super::{Experiment, assumes_examination};
 use crate::models::{Duels, Model};
@@ -7,7 +7,7 @@ use documents::number::counted;
 use policies::catalogue::{PolicySpec, find};
 
 impl Experiment {
-    /// What is valid, but perhaps not meant, one sentence each.
+    /// Settings that are valid, but perhaps not meant, one sentence each.
     pub fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
         let n_instances = self.instances.per_block().max(1) as u64;
@@ -70,7 +70,7 @@ impl Experiment {
         doubts
     }
 
-    /// What may not be meant of one policy.
+    /// The doubts about one policy.
     fn doubts_of(&self, entry: &Entrant) -> Vec<String> {
         let mut doubts = Vec::new();
         let row = entry.spec.row();

@@ -54,7 +54,7 @@ fn read_policy(
     };
     let read_as = faults.keep(read_as.map(|field| Model::read(&field)).transpose());
     let kappa = faults.keep(kappa.map(|field| field.get::<Vec<Probability>>()).transpose());
-    // What decides whether the policy can play its users.
+    // Values that decide whether the policy can play its users.
     let mut is_whole = read_as.is_some() && kappa.is_some();
     let entry = match (name, spec) {
         (Some(name), Some(spec)) => {
@@ -174,7 +174,7 @@ fn read_priors(
     }
 }
 
-/// What `prior_file` names.
+/// The meaning of `prior_file`.
 const PRIOR_FILE: &str = "the file with the parameters of a log, which `fit` writes";
 
 /// Whether a policy can begin with the fit of a log.

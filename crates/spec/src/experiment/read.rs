@@ -117,7 +117,7 @@ fn read_horizon(scope: &Scope<'_, '_>, task: Option<Task>) -> Result<Option<u64>
         return Ok(Some(length));
     }
     let Some(task) = task else {
-        // The task decides which key is meant. What is given has to be in the range in any case.
+        // The task decides which key is meant. Given values have to be in the range in any case.
         let given = ["horizon", "max_steps"].into_iter().filter_map(|key| scope.optional(key));
         let lengths: Vec<u64> = collect(given.map(|field| field.integer_in(&HORIZONS)))?;
         return Ok(lengths.first().copied().filter(|_| lengths.len() == 1));

@@ -1,4 +1,4 @@
-//! `ccm`: users scan a list from the top, and go on with a probability that depends on the click
+//! `ccm`: users scan a list from the top, and continue with a probability that depends on the click
 //! and on the item's relevance.
 
 use super::fields::{Part, at_fault, read_each, required_list, required_positions};

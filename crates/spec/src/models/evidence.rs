@@ -26,11 +26,11 @@ pub struct Evidence {
     pub name: Option<String>,
     /// How often the log shows its lists.
     pub n_lists: u64,
-    /// Of the log's lists, with their frequencies.
+    /// Values of the log's lists, with their frequencies.
     pub today: Vec<f64>,
-    /// Of the best list for the drawn users, which nobody knows.
+    /// Values of the best list for the drawn users, which nobody knows.
     pub best: Vec<f64>,
-    /// Of [`Evidence::fitted_list`].
+    /// Values of [`Evidence::fitted_list`].
     pub fitted: Vec<f64>,
     /// The best list for users with the mean parameters.
     pub fitted_list: Ranking,

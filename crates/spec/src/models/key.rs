@@ -18,7 +18,7 @@ pub struct ModelKey {
     pub required: bool,
     /// The keys whose place it takes; an instance has these or this one.
     pub replaces: &'static [&'static str],
-    /// Meaning, one sentence. For a key that is not required it says what holds without the key.
+    /// Meaning, one sentence. For an optional key, it includes the default.
     pub meaning: &'static str,
     /// A value in TOML. The examples of a model's required keys together are an instance.
     pub example: &'static str,

@@ -20,7 +20,7 @@ impl<M: Member> UserModel for M {}
 /// The name of a lower bound for readers, and its factor of `ln t`.
 pub(crate) type LowerBound<M> = (&'static str, fn(&M) -> f64);
 
-/// What an experiment needs to know about a click model.
+/// Properties of a click model that an experiment needs.
 pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
     /// Its row of [`MODELS`](super::MODELS).
     const MODEL: &'static Model;

@@ -33,10 +33,10 @@ pub enum EnterError {
     Schedule(#[from] sim::ScheduleError),
 }
 
-/// What a tournament depends on besides its users.
+/// Settings of a tournament besides its users.
 #[derive(Debug)]
 pub struct TournamentSettings<'a> {
-    /// What a run measures and when it ends.
+    /// The quantity that a run measures, and when the run ends.
     pub task: Task,
     /// Rounds of a run; the maximal number if policies stop by themselves.
     pub horizon: u64,

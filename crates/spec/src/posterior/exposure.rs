@@ -37,7 +37,7 @@ pub(super) struct Item {
     pub(super) impressions: u64,
 }
 
-/// What an item's own data say.
+/// An item's own data.
 #[derive(Debug, Clone, Copy)]
 struct Own {
     clicks: f64,

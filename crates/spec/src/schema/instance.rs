@@ -71,7 +71,7 @@ fn common() -> Map<String, Value> {
     entries(keys)
 }
 
-/// What the name of a model says of the other keys.
+/// Conditions on the other keys by the name of a model.
 fn of_model(model: &Model) -> Value {
     let mut then = of_keys(model.keys);
     with(&mut then["properties"], &json!({ "model": true, "name": true }));

@@ -60,7 +60,7 @@ fn common() -> Map<String, Value> {
     entries(keys)
 }
 
-/// What the name of a policy says of the other keys.
+/// Conditions on the other keys by the name of a policy.
 fn of_row(row: &Row) -> Value {
     let spec = row.spec();
     let defaults = spec.parameters();

@@ -39,7 +39,7 @@ enum Reason {
     Fits,
     /// As [`Reason::Fits`], unless the policy plays no lists on any users, which the schema finds.
     FitsUsually,
-    /// What several values amount to is too much.
+    /// Several values together exceed a limit.
     Limit,
     /// Another file is not as it should be.
     File,
@@ -177,7 +177,7 @@ const RANK_ONE_READ_AS: &str = "\"rank-one\"\nrows = [0.5]\ncolumns = [0.5]\n[[p
 const SHORT_LISTS: &str =
     "\"cascade\"\nattraction = [0.5]\npositions = 1\n[[policies]]\npolicy = \"pie\"\nposition = 1";
 
-/// What the schema refuses in a document.
+/// Errors of the schema in a document.
 fn refused(document: &Document<'_>) -> Vec<String> {
     VALIDATOR
         .iter_errors(&document.to_json())

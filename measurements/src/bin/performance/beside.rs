@@ -4,7 +4,7 @@ use crate::clock::{median, rate, rounded};
 use crate::players::{PLAYERS, Player, Size};
 use experiment::number::{grouped, significant};
 
-/// What is measured of every policy: a size and rounds from the first one on.
+/// A measurement of a policy: a size and rounds from the first one on.
 struct Row {
     size: Size,
     rounds: u64,

@@ -21,7 +21,7 @@ use std::ops::Range;
 /// Distance from 0 and 1.
 const EDGE: f64 = 1e-9;
 
-/// Probability of going on after a click, and its derivatives: by the row's own parameter, by
+/// Probability of continuation after a click, and its derivatives: by the row's own parameter, by
 /// continuation, and by both.
 struct GoingOn {
     q: f64,
@@ -52,7 +52,8 @@ impl Local {
         self.second[b * self.n + a] = value;
     }
 
-    /// The probability of going on; local parameters are its own one and continuation.
+    /// The probability of continuation after a click; local parameters are the row's own one and the
+    /// shared ones.
     fn of_going_on(going: &GoingOn, n_shared: usize) -> Self {
         let mut local = Self::new(1 + n_shared, going.q);
         local.gradient[0] = going.own;
@@ -174,8 +175,8 @@ impl Problem {
     /// Continuation of the DBN if satisfaction might be negative, and its variance: a Newton step,
     /// with a normal prior of satisfaction of the same mean and strength. `None` without a prior.
     ///
-    /// Where satisfaction is near 0 and by chance more users go on after a click, it cannot fall,
-    /// and continuation rises.
+    /// Where satisfaction is near 0 and by chance more users continue after a click, it cannot
+    /// fall, and continuation rises.
     pub(super) fn unbounded_continuation(&self, at: &[f64]) -> Option<(f64, f64)> {
         let at = self.split(at);
         let (yes, no) = (*self.satisfied.first().filter(|yes| **yes > 0.0)?, *self.unsatisfied.first()?);
@@ -222,7 +223,7 @@ impl Problem {
         let (n_rows, n_shared) = (rows.len(), self.prior.len());
         let n = if self.kind == Kind::Dbn { 2 * n_rows } else { n_rows };
         let mut block = Block::new(n, n_shared);
-        // The parameter on which going on after a click depends: satisfaction, or attraction.
+        // The parameter on which continuation after a click depends: satisfaction, or attraction.
         let own = |row: usize| n - n_rows + row - rows.start;
         for row in rows.clone() {
             let of = row - rows.start;

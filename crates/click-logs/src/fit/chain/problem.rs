@@ -8,17 +8,18 @@ use super::tails::{Expected, Tails};
 use crate::session::Pattern;
 use std::ops::Range;
 
-/// How users go on after a click.
+/// How users continue after a click.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Dynamic Bayesian network: if not satisfied, with the probability of going on after no click.
+    /// Dynamic Bayesian network: if not satisfied, with the probability of continuation after no
+    /// click.
     Dbn,
     /// Click chain: with a mean of two probabilities, weighted by attraction.
     Ccm,
 }
 
 impl Kind {
-    /// Number of probabilities of going on.
+    /// Number of probabilities of continuation.
     pub(super) fn n_continuations(self) -> usize {
         if self == Self::Dbn { 1 } else { 3 }
     }
@@ -32,7 +33,7 @@ pub(super) struct Problem {
     /// Clicks and certainly examined skips, one per row, with pseudo-counts.
     pub(super) clicks: Vec<f64>,
     pub(super) skips: Vec<f64>,
-    /// Clicks after which the user certainly went on, one per row.
+    /// Clicks after which the user certainly continued, one per row.
     pub(super) went_on: Vec<f64>,
     /// Last clicks above the last position, one per row.
     pub(super) last_clicks: Vec<f64>,
@@ -41,7 +42,7 @@ pub(super) struct Problem {
     pub(super) unsatisfied: Vec<f64>,
     /// Skips above the last click.
     pub(super) skips_above: f64,
-    /// Pseudo-counts of going on and of stopping, one per continuation.
+    /// Pseudo-counts of continuing and of stopping, one per probability.
     pub(super) prior: Vec<[f64; 2]>,
     pub(super) tails: Tails,
     /// Ranges of rows and of lists of every query.
@@ -104,7 +105,7 @@ impl Problem {
         if self.satisfied.len() > 1 { row } else { 0 }
     }
 
-    /// The probability of going on after a click, one per row.
+    /// The probability of continuation after a click, one per row.
     pub(super) fn after_click(&self, at: &Split<'_>) -> Vec<f64> {
         let of_row = |(row, a): (usize, &f64)| match *at.continuation {
             [_, bad, good] if self.kind == Kind::Ccm => bad * (1.0 - a) + good * a,
@@ -113,8 +114,8 @@ impl Problem {
         at.attraction.iter().enumerate().map(of_row).collect()
     }
 
-    /// Going on and stopping after a click in the DBN: writes satisfaction, returns numbers of
-    /// unsatisfied users who went on and stopped.
+    /// Continuing and stopping after a click in the DBN: writes satisfaction, returns numbers of
+    /// unsatisfied users who continued and stopped.
     fn satisfy(&self, at: &Split<'_>, went_on: &[f64], satisfaction: &mut [f64]) -> [f64; 2] {
         let stop = 1.0 - at.continuation[0];
         let mut satisfied = self.satisfied.clone();
@@ -139,9 +140,9 @@ impl Problem {
     /// Going on after a click in the click chain: returns the two probabilities, and adds clicks on
     /// items that attracted and that did not, a second time, to the counts of rows.
     ///
-    /// The probabilities maximise the expected likelihood of going on, given attraction. If the
-    /// kind of each click was hidden for them, too, they would take thousands of steps where items
-    /// are alike.
+    /// The probabilities maximise the expected likelihood of continuation, given attraction. If the
+    /// kind of each click were hidden for them as well, they would take thousands of steps where
+    /// items are alike.
     fn chain(&self, at: &Split<'_>, went_on: &[f64], rows: &mut [[f64; 2]]) -> [f64; 2] {
         let users: Vec<AfterClick> = (0..rows.len())
             .map(|row| AfterClick {
@@ -170,7 +171,7 @@ fn share(successes: f64, failures: f64, old: f64) -> f64 {
     if trials > 0.0 { successes / trials } else { old }
 }
 
-/// Users after a click on an item: how many went on, and how many stopped.
+/// Users after a click on an item: how many continued, and how many stopped.
 struct AfterClick {
     attraction: f64,
     on: f64,
@@ -184,8 +185,8 @@ const NEWTON_TOLERANCE: f64 = 1e-12;
 /// tell one mean of the two probabilities, and this picks the nearest pair that has it.
 const RIDGE: f64 = 1e-9;
 
-/// The probabilities `b, g` of going on, `q = b (1 - a) + g a`, that maximise the likelihood of
-/// users after a click with pseudo-counts of going on and of stopping. It is concave. A step goes
+/// The probabilities `b, g` of continuation, `q = b (1 - a) + g a`, that maximise the likelihood of
+/// users after a click with pseudo-counts of continuing and of stopping. It is concave. A step goes
 /// to the maximum of its quadratic approximation in the square [0, 1]^2, bounds included, so it
 /// leads uphill inside the square; it is halved until it does not lower the likelihood.
 ///

@@ -7,8 +7,8 @@
 //! g_k = (1 - after_skip) + after_skip B_{k+1},    g_last = 1,    B_k = (1 - a_k) g_k.
 //! ```
 //!
-//! A tail that begins at `k` below a click after which the user goes on with probability `q` has
-//! the likelihood `1 - q + q B_k`, and the user has gone on with probability `q B_k` divided by
+//! A tail that begins at `k` below a click after which the user continues with probability `q` has
+//! the likelihood `1 - q + q B_k`, and the user has continued with probability `q B_k` divided by
 //! this. From there on, an examined position is followed by another one with probability
 //! `after_skip B_{k+1} / g_k`, wherever the tail began. So one pass over a list serves all its
 //! sessions.
@@ -17,7 +17,7 @@
 //!
 //! | here | meaning |
 //! |---|---|
-//! | `after_skip` | probability of going on after no click |
+//! | `after_skip` | probability of continuation after no click |
 //! | `after_click` | the same after a click, one per row |
 //! | `sessions` | number of sessions whose tail begins at a position, one per position of a list |
 //!
@@ -45,9 +45,9 @@ pub(super) struct Tails {
 pub(super) struct Expected {
     /// Examined impressions in tails, one per row.
     pub(super) examined: Vec<f64>,
-    /// Last clicks after which the user went on, one per row.
+    /// Last clicks after which the user continued, one per row.
     pub(super) went_on: Vec<f64>,
-    /// Examined impressions in tails after which the user went on, and after which the user
+    /// Examined impressions in tails after which the user continued, and after which the user
     /// stopped.
     pub(super) after_skip: [f64; 2],
 }
@@ -85,7 +85,7 @@ struct OfRows<'a> {
 }
 
 /// Hidden events of some lists whose sums are of all queries: the factors of the likelihood, and
-/// numbers of users who went on and stopped after no click.
+/// numbers of users who continued and stopped after no click.
 #[derive(Debug, Default)]
 struct OfAll {
     factors: Vec<Factor>,
@@ -159,7 +159,7 @@ impl NoClick {
         1.0 - after_click + after_click * self.from[position]
     }
 
-    /// The probability that the user went on after a click, given no click from `position` on.
+    /// The probability that the user continued after a click, given no click from `position` on.
     fn went_on(&self, position: usize, after_click: f64) -> f64 {
         after_click * self.from[position] / self.likelihood(position, after_click).max(f64::MIN_POSITIVE)
     }

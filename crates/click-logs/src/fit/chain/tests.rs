@@ -34,7 +34,7 @@ fn enumerated(problem: &Problem, fitting: &Fitting<'_>, at: &[f64]) -> f64 {
                             continue;
                         }
                         path *= if clicked { a } else { 1.0 - a };
-                        // Hidden causes of going on: satisfaction, or which of the two
+                        // Hidden causes of continuation: satisfaction, or which of the two
                         // probabilities holds.
                         let causes: Vec<(f64, f64)> = match (problem.kind, clicked) {
                             (_, false) => vec![(1.0, split.continuation[0])],

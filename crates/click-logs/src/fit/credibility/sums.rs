@@ -232,8 +232,8 @@ impl ItemTerms {
         self.lift = exp(self.ln_lift);
     }
 
-    /// Adds the terms of the item. Of the information on pairs of positions it adds the lower
-    /// triangle.
+    /// Adds the terms of the item. For the information on pairs of positions, that is the
+    /// lower triangle.
     fn add(&self, prior: Prior, sums: &mut Sums, matrices: usize, of_query: &mut OfQuery) {
         let n = sums.gradient.len();
         let (mean, shape) = (prior.mean, prior.effective_shape());

@@ -49,7 +49,8 @@ impl Problem<'_> {
                 }
                 let reached =
                     if self.is_inside(&next) { self.log_likelihood(&next) } else { f64::NEG_INFINITY };
-                // Smaller differences are rounding errors; the decrement decides whether to go on.
+                // Smaller differences are rounding errors; the decrement decides whether to
+                // continue.
                 if reached >= log_likelihood - ROUNDING * log_likelihood.abs() {
                     log_likelihood = reached;
                     break;
@@ -167,8 +168,8 @@ impl Problem<'_> {
         Some([of_rows, of_columns])
     }
 
-    /// The share of some rows in the derivatives; the first rows have that of the clicks of
-    /// columns, too. `None` if a row has no curvature.
+    /// The share of some rows in the derivatives; the first rows also have that of the clicks of
+    /// columns. `None` if a row has no curvature.
     fn information_of_rows(&self, of: Range<usize>, rows: &[f64], columns: &[f64]) -> Option<Information> {
         let n = columns.len();
         let first = of.start;

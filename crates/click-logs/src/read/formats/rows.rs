@@ -167,7 +167,7 @@ impl<'a, 'b> Rows<'a, 'b> {
         self.known.0.clear();
     }
 
-    /// Counts a row, from 1. Returns whether to go on.
+    /// Counts a row, from 1. Returns whether to continue.
     #[inline]
     pub(super) fn row(&mut self, row: u64, values: &RowValues<'_>) -> bool {
         self.progress.report.lines += 1;
@@ -274,7 +274,7 @@ impl LongTexts {
     /// Shorter texts are hashed as fast as they are found here.
     const LONG: usize = 256;
 
-    /// What is known of a text; `None` if it is short.
+    /// The record of a text; `None` if it is short.
     fn of(&mut self, value: Value<'_>) -> Option<&mut LongText> {
         let Value::Text(text) = value else { return None };
         if text.len() < Self::LONG {

@@ -58,7 +58,7 @@ fn a_journal_that_changes_while_runs_are_played_gives_no_result() {
         let changed: Vec<u8> = fs::read(file).unwrap()[5_000..9_000].iter().map(|byte| byte ^ 0x10).collect();
         write_at(file, 5_000, &changed);
     };
-    // What a second process writes to the same place: a whole record of another run.
+    // A second process writes to the same place: a whole record of another run.
     let write_twice = |file: &Path| {
         let whole = fs::read(file).unwrap();
         let begin = super::begin_of(file, &whole);
@@ -113,7 +113,7 @@ fn a_change_that_stops_a_run_is_named() {
     assert!(message.contains(".runs: was changed by something else"), "{message}");
 }
 
-/// A directory that was copied by hard links is a backup, or one where the same experiment goes on
+/// A directory that was copied by hard links is a backup, or one where the same experiment runs
 /// at the same time.
 #[test]
 fn a_file_with_a_second_name_is_not_changed_by_the_first() {
@@ -209,8 +209,7 @@ fn fresh_removes_nothing_but_the_runs_of_the_same_experiment() {
     assert_eq!(bytes(strangers.path()), at_once(&own));
     assert_eq!(fs::read(state).unwrap(), b"tired");
 
-    // The states of the runs that are replaced are replaced, too, by whatever program they were
-    // kept.
+    // If runs are replaced, their states are also replaced, whichever program kept them.
     let file = files_of_runs(strangers.path()).remove(0);
     let state = file.with_file_name(format!("{}-1.state", file.file_stem().unwrap().to_string_lossy()));
     fs::write(&state, "of another version").unwrap();

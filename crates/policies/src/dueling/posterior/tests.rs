@@ -141,7 +141,7 @@ fn upsets_have_the_law_of_beta_draws_above_half() {
         );
         let beta = Beta::new(wins as f64 + 1.0, losses as f64 + 1.0).expect("valid");
         let at_half = beta.cdf(0.5);
-        // At every thousandth part of the draws: distribution functions are dear.
+        // At every thousandth part of the draws: distribution functions are costly.
         let step = above.len().div_ceil(1000);
         let distance = above.iter().enumerate().step_by(step).map(|(place, &x)| {
             let expected = (beta.cdf(x) - at_half) / (1.0 - at_half);

@@ -6,8 +6,8 @@ use click_models::{Clicks, ItemId, Ranking};
 use rand::Rng;
 
 impl CascadeBai {
-    /// Plays one step with a cascade user. `attracts` says for each item, from the top of the list,
-    /// whether it attracts. Returns the number of examined items; 0 after the end.
+    /// Plays one step with a cascade user. `attracts` tells for each item, from the top of the
+    /// list, whether it attracts. Returns the number of examined items; 0 after the end.
     ///
     /// The result is that of [`Select::select`], the user's response, and
     /// [`Update::update`](crate::Update::update), without writing and reading feedback. A

@@ -31,7 +31,8 @@ impl Need {
         Self::of_parts(float(observations), mean, ln(mean), ln_1p(-mean))
     }
 
-    /// Of several items at once, the same bits as one by one, in shared vector registers.
+    /// The needs of several items at once, in shared vector registers, with the same bits as one by
+    /// one.
     #[inline]
     pub(super) fn of_several<const N: usize>(n: [f64; N], means: [f64; N]) -> [Self; N] {
         let ln_means = ln_of_normals(means);

@@ -14,7 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 const CANDIDATES: u32 = 100_000;
 
 /// The largest distance of the empirical distribution function from this one at every thousandth
-/// part of the draws: exact distribution functions are dear. The bound on false alarms holds at
+/// part of the draws: exact distribution functions are costly. The bound on false alarms holds at
 /// some points all the more, and what lies between two of them is 0.001.
 fn distance(mut draws: Vec<f64>, exact: impl Fn(f64) -> f64) -> f64 {
     draws.sort_unstable_by(f64::total_cmp);

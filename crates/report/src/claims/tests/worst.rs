@@ -80,7 +80,7 @@ fn every_worst_run_has_to_be_below_every_other() {
     assert!(error.to_string().contains("different numbers of runs, 100 and 7"), "{error}");
 }
 
-/// Of two policies with the same distribution, the claim is reproduced, and contradicted, with a
+/// A claim on two policies with the same distribution is reproduced, and contradicted, with a
 /// probability of at most the level.
 ///
 /// 4,000 claims at level 1/16, each of 40 runs whose users make both policies' regrets large or

@@ -8,7 +8,7 @@ fn errors(text: &str, overrides: Overrides) -> Vec<String> {
     let source = Source::from_text("spec.toml", text).unwrap();
     let document = source.parse().unwrap();
     let found = Experiment::check(&document, overrides).err().unwrap_or_default();
-    // What `simulate` says is one of them.
+    // The error of `simulate` is one of them.
     if let Err(first) = Experiment::overridden(&document, overrides) {
         let first = first.to_string();
         assert!(found.iter().any(|found| found.to_string() == first), "{first} is not among {found:#?}");

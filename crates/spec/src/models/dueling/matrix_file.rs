@@ -17,7 +17,7 @@ pub struct MatrixFile {
 }
 
 impl MatrixFile {
-    /// What the file is, for messages.
+    /// The expected kind of file, for messages.
     pub(super) const EXPECTED: &str = "a preference matrix as text";
 
     /// Reads a file.

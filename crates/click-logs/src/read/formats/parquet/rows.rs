@@ -185,7 +185,7 @@ impl<'a> Untaken<'a> {
     }
 }
 
-/// What [`FileOfRows`] has of the file's description: places, and rows before.
+/// The part of the file's description in [`FileOfRows`]: places, and rows before.
 type Description = (Places, Vec<u64>);
 
 fn describe(reader: &dyn FileReader, name: &str, columns: &Columns) -> Result<Description, Error> {

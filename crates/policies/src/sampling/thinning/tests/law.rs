@@ -1,7 +1,7 @@
 //! Thinned rounds and rounds that draw every item, at fixed counts, and the comparison of their
 //! lists.
 //!
-//! Both ways play [`ROUNDS`] rounds. What is compared: how often each item stands at each place,
+//! Both ways play [`ROUNDS`] rounds. The test compares how often each item stands at each place,
 //! how often the first three items are each of 61 groups of triples (chi-square tests of two
 //! samples), and the values of the first and the last draw (Kolmogorov-Smirnov tests of two
 //! samples). All together have a false-alarm probability of 1e-6.
@@ -18,7 +18,7 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 const ROUNDS: usize = 5_000;
 const GROUPS: usize = 61;
 
-/// What many rounds showed.
+/// Observations of many rounds.
 pub(crate) struct Seen {
     /// Place by place, every item.
     places: Vec<Vec<u64>>,
@@ -105,7 +105,7 @@ fn chi_square(one: &[u64], other: &[u64]) -> f64 {
     if cells < 2 { 1.0 } else { ChiSquared::new(f64::from(cells - 1)).expect("valid").sf(sum) }
 }
 
-/// Bound of the p-value by the asymptotic law of the largest distance.
+/// Bound of the p-value by the asymptotic distribution of the largest distance.
 fn smirnov(one: &[f64], other: &[f64]) -> f64 {
     let (mut largest, n) = (0.0_f64, one.len() as f64);
     for &x in one {
