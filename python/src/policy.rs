@@ -27,8 +27,8 @@ const FORMAT: u32 = 1;
 struct State {
     player: Box<dyn Play>,
     generator: Xoshiro256PlusPlus,
-    /// Outcomes of comparisons of an item with itself, whose winner says nothing. Apart, so that
-    /// answers do not change the choices' draws.
+    /// Outcomes of comparisons of an item with itself, whose winner carries no information. Apart,
+    /// so that answers do not change the choices' draws.
     coins: Xoshiro256PlusPlus,
 }
 

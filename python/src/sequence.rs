@@ -9,7 +9,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict, PyString};
 /// the memory of the process.
 const MOST: usize = 1 << 28;
 
-/// The elements of a sequence, or of an array along its first axis; `what` says in the plural what
+/// The elements of a sequence, or of an array along its first axis; `what` names in the plural what
 /// was expected.
 ///
 /// Room is made as elements arrive, since a length is only what an object claims. Exceptions of the

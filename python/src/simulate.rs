@@ -103,7 +103,7 @@ impl Options {
 ///         positions), and seed; it returns an object with `select()`, which returns a decision or
 ///         a list of items, and `update(decision, clicks)`, or `update(decision, clicks, observed)`
 ///         for "semi-bandit". The task has to be "regret". They run one at a time, and again in
-///         every call, since a label does not say what code does; Ctrl-C waits for the call in
+///         every call, since a label does not identify code; Ctrl-C waits for the call in
 ///         progress.
 ///     progress: True for a line on standard error, or a function that gets the number of runs that
 ///         have ended and of all runs.

@@ -144,7 +144,7 @@ def test_wrong_series(name):
 
 
 def test_lengths_are_only_claims():
-    """Room for what `len` says would end the process."""
+    """Memory for the length that `len` returns would end the process."""
     endless = range(2**45)
 
     class Liar(list):

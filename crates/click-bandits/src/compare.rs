@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The exit status of an error, as of `diff`: 1 says that something differs.
+/// The exit status of an error, as of `diff`: 1 means that something differs.
 const TROUBLE: u8 = 2;
 
 /// The width of a terminal, at which sentences are broken.

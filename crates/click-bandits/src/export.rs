@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     })
 }
 
-/// The format that the end of a file's name says; csv for a name without one.
+/// The format by the end of a file's name; csv for a name without one.
 fn by_name(destination: &Destination) -> Result<Format> {
     let Destination::File(path) = destination else { return Ok(Format::Csv) };
     let Some(end) = path.extension().map(|end| end.to_string_lossy()) else { return Ok(Format::Csv) };

@@ -225,7 +225,7 @@ fn program_with_help() -> clap::Command {
     with_end(Cli::command()).mut_subcommands(with_end)
 }
 
-/// Prints what the parser says in place of a command line: help, the version, or an error.
+/// Prints the parser's answer in place of a command line: help, the version, or an error.
 fn unparsed(error: &clap::Error) -> ExitCode {
     match terminal::written(error.print().and_then(|()| stdout().flush())) {
         _ if error.use_stderr() => ExitCode::from(usage::STATUS),

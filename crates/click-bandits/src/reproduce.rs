@@ -14,7 +14,7 @@ mod folder;
 mod log;
 mod part;
 
-/// Checks how the experiment of a directory says that its log is read.
+/// Checks the `[log]` of the experiment in a directory.
 #[cfg(feature = "logs")]
 pub(crate) fn check_log(directory: &Path, allowed: &[PathBuf]) -> Result<(), experiment::toml_reader::Error> {
     log::how_to_read(&Place::Directory(directory.to_owned()), allowed).map(|_| ())
@@ -162,7 +162,7 @@ fn tell_of_directories(experiments: &[PathBuf]) {
     }
 }
 
-/// Joins the parts of a reproduction in these directories, as the arguments of its parts say.
+/// Joins the parts of a reproduction in these directories, with the arguments of its parts.
 pub(crate) fn merge(arguments: &Arguments, first: &PartOfReproduction, dirs: &[PathBuf]) -> Result<ExitCode> {
     part::check_all(first, dirs)?;
     let summary = reproduce(arguments, Some((first, dirs)), simulated(arguments))?;

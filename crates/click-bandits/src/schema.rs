@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
     terminal::say(&format_args!("{schema:#}\n"))
 }
 
-/// The schema of experiment.toml. A program that reads click logs knows what `[log]` says of them.
+/// The schema of experiment.toml. A program that reads click logs knows the keys of `[log]`.
 fn experiment_with_log() -> serde_json::Value {
     #[cfg_attr(not(feature = "logs"), expect(unused_mut, reason = "nothing is added"))]
     let mut schema = report::schema::experiment();

@@ -98,7 +98,7 @@ fn runner<'a>(experiment: &'a Experiment, options: Options<'_>) -> Runner<'a> {
 fn tell_what_is_kept(dir: &Path) {
     let journal = dir.join(JOURNAL);
     interrupt::hold().begun(format!(
-        "finished runs and states of long ones are kept in {}: the same command goes on",
+        "finished runs and states of long ones are kept in {}: the same command continues",
         journal.display()
     ));
 }

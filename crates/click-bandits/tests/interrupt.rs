@@ -54,7 +54,7 @@ fn an_interrupted_simulation_says_where_its_runs_are_kept() {
         }
         sleep(Duration::from_millis(100));
         let (ended_by, message) = interrupt(child, signal);
-        let expected = "interrupted: finished runs and states of long ones are kept in out/journal: the same command goes on";
+        let expected = "interrupted: finished runs and states of long ones are kept in out/journal: the same command continues";
         assert_eq!((ended_by, message.as_str()), (Some(number), expected));
         assert!(!dir.path().join("out/result.json").exists());
     }
@@ -89,7 +89,7 @@ fn an_interrupted_reproduction_says_which_panels_are_complete() {
         (ended_by, message.as_str()),
         (
             Some(2),
-            "interrupted: complete and kept: out/short; finished runs and states of long ones are kept in out/long/journal: the same command goes on"
+            "interrupted: complete and kept: out/short; finished runs and states of long ones are kept in out/long/journal: the same command continues"
         )
     );
 }
@@ -110,7 +110,8 @@ fn an_interrupted_estimate_says_how_many_pairs_are_kept() {
     assert_eq!(ended_by, Some(15));
     assert!(message.starts_with("interrupted: "), "{message}");
     assert!(
-        message.ends_with(" of 780 pairs are kept in out/progress.json: the same command goes on from there"),
+        message
+            .ends_with(" of 780 pairs are kept in out/progress.json: the same command continues from there"),
         "{message}"
     );
     let hidden = fs::read_dir(dir.path().join("out")).expect("there").filter(|entry| {

@@ -193,7 +193,7 @@ fn files_of_others_are_not_overwritten() {
     }
 }
 
-/// Of estimates that start at the same time in one directory, at least one succeeds. The others are
+/// If estimates start at the same time in one directory, at least one succeeds. The others are
 /// refused or run after it.
 #[test]
 fn files_of_simultaneous_estimates_do_not_mix() {

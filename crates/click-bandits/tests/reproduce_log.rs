@@ -234,7 +234,7 @@ fn logs_that_an_experiment_cannot_use_are_refused() {
     let faulty = refused("kdd2012", &log);
     assert!(faulty.contains("log.txt:1:"), "{faulty}");
     let no_log = refused("rank1", &log);
-    assert!(no_log.contains("rank1 does not say how its log is read (`[log]`)"), "{no_log}");
+    assert!(no_log.contains("rank1 does not specify how its log is read (`[log]`)"), "{no_log}");
     fs::write(&log, "0\t1\t1\t2\t3\t1\t1\t4\t5\t6\t7\t8\n").unwrap();
     let nothing = refused("kdd2012", &log);
     assert!(nothing.contains("none of 1 queries has 5 items with 1000 impressions"), "{nothing}");

@@ -240,7 +240,7 @@ fn files_that_exist_are_not_replaced_unasked() {
     assert_eq!(fs::read_to_string(dir.path().join("mine.csv")).expect("a file"), "mine");
     said(dir.path(), &["export", "out", "--out", "mine.csv", "--force"]);
     assert!(fs::read_to_string(dir.path().join("mine.csv")).expect("a file").starts_with("policy,t,"));
-    // The end of a name says the format, and there are no others.
+    // The end of a name specifies the format, and there are no others.
     let (_, message) = refused(dir.path(), &["export", "out", "--out", "mine.xlsx"]);
     let expected = "error: mine.xlsx: no format is called \"xlsx\": expected a name that ends in .csv or .json, or --format\n";
     assert_eq!(message, expected);
@@ -369,7 +369,7 @@ fn a_directory_without_a_finished_result_is_refused_with_its_kind() {
     fs::remove_file(dir.path().join("out/result.json")).expect("removed");
     let (_, message) = refused(dir.path(), &["export", "out"]);
     assert!(
-        message.contains("out: is not finished: `simulate` with the same experiment and directory goes on"),
+        message.contains("out: is not finished: `simulate` with the same experiment and directory continues"),
         "{message}"
     );
 }

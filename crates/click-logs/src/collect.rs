@@ -100,9 +100,9 @@ impl Collector {
 #[derive(Debug)]
 pub(crate) struct Batches<'a> {
     collector: &'a Collector,
-    /// Of every table.
+    /// Cells of every table.
     shown: Vec<Batch>,
-    /// Of every table, session by session: query, clicks, number of items, items.
+    /// Sessions of every table, one by one: query, clicks, number of items, items.
     sessions: Vec<Vec<u64>>,
     /// Reused: the cells of sessions, and places of cells.
     expanded: Vec<PackedCell>,

@@ -6,7 +6,7 @@
 //! on the rest of the log.
 //!
 //! From a line or cell a binomial number of clicks is held out, and one of skips. Each impression
-//! has a uniform number, read bit by bit until it differs from `1 / one_in`. Of the impressions
+//! has a uniform number, read bit by bit until it differs from `1 / one_in`. Among the impressions
 //! that have not differed so far, those with a 0 as next bit are a number of zeros among fair bits.
 //! The number among many bits is drawn by rejection from a hat with the inverse distribution
 //! function in closed form.

@@ -49,7 +49,7 @@
 //! assert_eq!(matrix.total_order(), None);
 //! // max{e_1j, e_jk} / e_1k = .4 / .1
 //! assert!((matrix.gamma().unwrap() - 4.0).abs() < 1e-12);
-//! // Of the 4 subsets of three items, only the cycle has no Condorcet winner.
+//! // Among the 4 subsets of three items, only the cycle has no Condorcet winner.
 //! assert!((matrix.condorcet_share(3)? - 0.75).abs() < 1e-15);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

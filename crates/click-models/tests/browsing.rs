@@ -106,7 +106,7 @@ fn clicks_follow_the_models() {
     }
 }
 
-/// Each law is checked with users of a model that differs in one thing.
+/// Each distribution is checked with users of a model that differs in one thing.
 #[test]
 fn wrong_users_are_noticed() {
     let list = ranking(&[2, 0, 4]);

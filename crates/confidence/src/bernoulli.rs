@@ -1,10 +1,10 @@
-//! The divergence between two Bernoulli laws, which [`klucb`](crate::klucb) inverts.
+//! The divergence between two Bernoulli distributions, which [`klucb`](crate::klucb) inverts.
 //! [`divergence`](crate::divergence) exports it and documents definition, reference and numerics.
 
 use crate::math::{ln, ln_1p, relative_entropy};
 
-/// The Kullback-Leibler divergence from a Bernoulli law with mean `p` to one with mean `q`, in
-/// nats.
+/// The Kullback-Leibler divergence from a Bernoulli distribution with mean `p` to one with mean
+/// `q`, in nats.
 ///
 /// Arguments outside `[0, 1]` count as the nearer edge; NaN gives NaN. May be `+inf`.
 ///

@@ -2,8 +2,8 @@
 //!
 //! # Definition
 //!
-//! For Bernoulli laws with means `p` and `q`, with `0 ln 0 = 0`, and `+inf` where `p` gives weight
-//! to an outcome that `q` excludes,
+//! For Bernoulli distributions with means `p` and `q`, with `0 ln 0 = 0`, and `+inf` where `p`
+//! gives weight to an outcome that `q` excludes,
 //!
 //! ```text
 //! d(p, q) = p ln(p / q) + (1 - p) ln((1 - p) / (1 - q))
@@ -25,8 +25,8 @@
 //!
 //! | code | paper | shape | unit |
 //! |---|---|---|---|
-//! | `p` | `p` | number in `[0, 1]` | mean of the first law |
-//! | `q` | `q` | number in `[0, 1]` | mean of the second law |
+//! | `p` | `p` | number in `[0, 1]` | mean of the first distribution |
+//! | `q` | `q` | number in `[0, 1]` | mean of the second distribution |
 //! | result | `d(p, q)` | number in `[0, +inf]` | nats |
 //!
 //! # Numerics
@@ -80,7 +80,7 @@ pub trait Divergence {
     fn lower(&self, mean: f64, n: f64, level: f64) -> f64;
 }
 
-/// Bernoulli laws; their index is valid for all variables in `[0, 1]`.
+/// Bernoulli distributions; their index is valid for all variables in `[0, 1]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Bernoulli;
 
@@ -102,8 +102,8 @@ impl Divergence for Bernoulli {
     }
 }
 
-/// Gaussian laws with a known variance; with variance `s^2`, the index is valid for sub-Gaussian
-/// variables with parameter `s`.
+/// Gaussian distributions with a known variance; with variance `s^2`, the index is valid for
+/// sub-Gaussian variables with parameter `s`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Gaussian {
     variance: NonNegative,
@@ -197,7 +197,7 @@ impl Divergence for Poisson {
     }
 }
 
-/// Exponential laws, such as waiting times.
+/// Exponential distributions, such as waiting times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Exponential;
 

@@ -209,7 +209,7 @@ fn without_result(dir: &Path) -> PathError {
         }
         Err(error) => return error,
         Ok(None) if fs::metadata(dir.join(JOURNAL)).is_ok() => {
-            "is not finished: `simulate` with the same experiment and directory goes on".to_owned()
+            "is not finished: `simulate` with the same experiment and directory continues".to_owned()
         }
         Ok(None) => format!("has no {RESULT}: expected a directory that `simulate` has written"),
     };

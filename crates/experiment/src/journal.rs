@@ -215,7 +215,7 @@ fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>, fresh: bool) -> Re
         Some(policy) if policy.json == found.policy => Err(JournalError::new(
             path,
             format!(
-                "was played by {}, this program is {}: play everything again with --fresh, or go on with \
+                "was played by {}, this program is {}: play everything again with --fresh, or continue with \
                  that program",
                 found.program, belongs.program
             ),

@@ -239,7 +239,7 @@ impl Moment {
     pub fn now() -> Self {
         #[expect(
             clippy::disallowed_methods,
-            reason = "the manifest says when a run took place; no result depends on it"
+            reason = "the manifest records when a run took place; no result depends on it"
         )]
         let now = SystemTime::now();
         Self { seconds: now.duration_since(SystemTime::UNIX_EPOCH).as_ref().map_or(0, Duration::as_secs) }

@@ -159,7 +159,7 @@ impl<'a> Runner<'a> {
     /// Plays the runs that are missing in the journal of a directory, and records them there. A
     /// process that is killed can be started again, and experiments with more runs or policies can
     /// continue where this one ended. Runs of the caller's contenders are played anew every time,
-    /// since a label does not say what a contender does.
+    /// since a label does not identify a contender's code.
     ///
     /// # Errors
     ///

@@ -135,7 +135,7 @@ impl Stopwatch {
     pub fn start() -> Self {
         #[expect(
             clippy::disallowed_methods,
-            reason = "timing.json says how long a run took; no result depends on it"
+            reason = "timing.json records how long a run took; no result depends on it"
         )]
         let wall = Instant::now();
         Self { cpu: CpuInstant::now(), wall, same_thread: PhantomData }

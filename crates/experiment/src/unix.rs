@@ -33,7 +33,7 @@ impl CpuInstant {
     pub(crate) fn now() -> Self {
         #[expect(
             clippy::disallowed_methods,
-            reason = "timing.json says how long a run took; no result depends on it"
+            reason = "timing.json records how long a run took; no result depends on it"
         )]
         let now = std::time::Instant::now();
         Self(now)

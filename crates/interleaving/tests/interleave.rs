@@ -388,7 +388,7 @@ fn no_position_favours_a_ranker() {
             assert!(better * leans[0] >= 0.0 && (better == 0.0) == (leans[0] == 0.0));
         }
     }
-    // Of nearly all pairs of rankings every list came up.
+    // For nearly all pairs of rankings every list came up.
     assert!(complete > 12, "{complete}");
 }
 

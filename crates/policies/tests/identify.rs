@@ -441,7 +441,7 @@ fn small_gaps() -> [Case; 3] {
     ]
 }
 
-/// Of 120 answers at `delta = 0.1` at most 30 may be wrong; a policy that is wrong in four of ten
+/// At most 30 of 120 answers at `delta = 0.1` may be wrong; a policy that is wrong in four of ten
 /// is caught with probability .9996, and in three of ten with .86.
 #[test]
 fn answers_are_wrong_at_most_as_often_as_allowed() {

@@ -17,10 +17,10 @@ const ROUNDS: u64 = 1000;
 const THETA: [f64; 4] = [0.2, 0.8, 0.4, 0.6];
 const PBM_KAPPA: [f64; 2] = [0.5, 0.9];
 const PREFIX_KAPPA: [f64; 2] = [1.0, 0.6];
-/// Of dependent clicks: the lower position is the better one.
+/// Leave probabilities of dependent clicks: the lower position is the better one.
 const LEAVE: [f64; 2] = [0.2, 0.9];
 
-/// Whom the second simulation plays with.
+/// The users of the second simulation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Users {
     PositionBased,

@@ -82,7 +82,7 @@ pub struct ComparedQuantity {
 pub struct Origin {
     /// Its name: `version`, `sources`, `commit`, `compiler`, `processor` or `system`.
     pub what: &'static str,
-    /// Its values in the two results; `unknown` if a manifest does not say.
+    /// Its values in the two results; `unknown` if missing in a manifest.
     pub values: [String; 2],
 }
 

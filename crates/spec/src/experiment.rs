@@ -40,8 +40,8 @@
 //! draws the users of every run from the posterior distribution of a log's fit ([`PosteriorFile`]).
 //! `policy = "logged"` with `lists = "logged.csv"` plays the lists of a log
 //! ([`logged_lists`](crate::logged_lists())). `policy = "pbm-gibbs"` with `prior = "fitted"` and
-//! `prior_file = "parameters.json"` begins with what a log's fit says. These files are found from
-//! the folder of the experiment's file.
+//! `prior_file = "parameters.json"` begins with the results of a log's fit. These files are found
+//! from the folder of the experiment's file.
 //!
 //! `read-as = "cascade"` lets a policy for one model play users of another: it names the model
 //! whose feedback the policy should assume. A policy that has to know examination probabilities

@@ -107,7 +107,7 @@ impl Query {
     }
 }
 
-/// The parameter; `otherwise` if the log says nothing of it.
+/// The parameter; `otherwise` if the log has no information on it.
 fn uncertain(estimate: &EstimateRecord, otherwise: f64) -> Uncertain {
     let mean = Some(estimate.value).filter(|value| value.is_finite()).unwrap_or(otherwise);
     Uncertain { mean, deviation: estimate.se.unwrap_or(0.0) }
@@ -139,7 +139,7 @@ fn check(fit: &ModelRecord) -> Result<(), String> {
 }
 
 /// The queries with the attraction of every item, which has the prior mean of its exposure; a
-/// typical one where the log says nothing.
+/// typical one where the log has no information.
 fn with_attraction(queries: Vec<QueryRecord>, prior: f64) -> Vec<Query> {
     let items = |query: &QueryRecord| -> Vec<exposure::Item> {
         let typical = if query.typical.is_nan() { 0.0 } else { query.typical };
@@ -258,7 +258,7 @@ impl PosteriorFile {
         self.runs_per_draw
     }
 
-    /// Sets the number of runs in a row that meet the same users. From 2 on, comparisons say how
+    /// Sets the number of runs in a row that meet the same users. From 2 on, comparisons show how
     /// much of their spread comes from the users.
     #[must_use]
     pub fn with_runs_per_draw(self, runs: u64) -> Self {
@@ -296,7 +296,7 @@ impl PosteriorFile {
         &self.of_queries
     }
 
-    /// The length of the lists of a query: what was given, or what the file says, or the number of
+    /// The length of the lists of a query: the given one, or that of the file, or the number of
     /// parameters of positions; at most its number of items.
     pub(crate) fn n_positions(&self, query: &Query) -> usize {
         let of_parameters = || self.of_positions(query).count();
@@ -311,13 +311,13 @@ impl PosteriorFile {
         all.iter().filter(is_shown).map(|record| &record.estimate)
     }
 
-    /// The first `n` parameters of positions; `otherwise` where the log says nothing.
+    /// The first `n` parameters of positions; `otherwise` where the log has no information.
     pub(crate) fn positions_of(&self, query: &Query, n: usize, otherwise: f64) -> Vec<Uncertain> {
         let known = self.of_positions(query).map(|estimate| uncertain(estimate, otherwise));
         known.chain(std::iter::repeat(Uncertain::known(otherwise))).take(n).collect()
     }
 
-    /// The satisfaction by the items of a query; a typical one where the log says nothing.
+    /// The satisfaction by the items of a query; a typical one where the log has no information.
     pub(crate) fn satisfaction(&self, query: &Query) -> Vec<Uncertain> {
         let typical = self.site.typical_satisfaction.filter(|typical| !typical.is_nan()).unwrap_or(0.5);
         let own = |item: &ItemRecord| {
@@ -334,7 +334,8 @@ impl PosteriorFile {
         known.chain(std::iter::repeat(Uncertain::known(1.0))).take(n).collect()
     }
 
-    /// The mean of the known parameters of positions, for a position of which the log says nothing.
+    /// The mean of the known parameters of positions, for a position on which the log has no
+    /// information.
     pub(crate) fn typical_leave(&self, query: &Query) -> f64 {
         let known: Vec<f64> = self
             .of_positions(query)

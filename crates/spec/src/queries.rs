@@ -52,7 +52,7 @@ struct Query {
 /// The two forms of a file, for messages.
 const FORMS: &str = "[{\"name\": .., \"theta\": [..], \"kappa\": [..]}, ..] or {NAME: {\"theta\": [..], \"kappa\": [..]}, ..}";
 
-/// A query of a log: its fitted attractions, and what the log says of the fit.
+/// A query of a log: its fitted attractions, and the log's statistics of the fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FittedQuery {
     /// Its name in the log.
@@ -202,7 +202,7 @@ impl<'de> Visitor<'de> for Forms {
     }
 }
 
-/// What is wrong with a query, which tables will show; `None` if nothing is.
+/// The fault of a query, which tables will show; `None` without one.
 fn fault_of(query: &Query) -> Option<String> {
     let is_empty = query.attraction.is_empty() || query.examination.is_empty();
     let fault = || "no entries: expected a probability for each item and position".to_owned();

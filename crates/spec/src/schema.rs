@@ -121,7 +121,7 @@ pub fn definitions() -> Map<String, Value> {
                 "runs-per-draw",
                 described(
                     &integer(&RUNS_PER_DRAW),
-                    "Runs in a row that meet the same users. From 2 on, comparisons say how much of their spread comes from the users.",
+                    "Runs in a row that meet the same users. From 2 on, comparisons show how much of their spread comes from the users.",
                 ),
             ),
         ],

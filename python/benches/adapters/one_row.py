@@ -3,7 +3,7 @@
     python one_row.py ADAPTER
 
 The first line that it prints has the rows. It then answers lines of its input, `ROW WHAT`, with a line of JSON each. WHAT is `speed`, rounds per
-CPU-second; `trace`, the first actions; or `check`, these, those with another seed, whether a pickled copy goes on, and what was learned.
+CPU-second; `trace`, the first actions; or `check`, these, those with another seed, whether a pickled copy continues, and what was learned.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def simulate(
     """Runs an experiment as shards on an engine, and merges them into `out`: the bytes of one process, but for times.
 
     A worker that dies is replaced by the engine, which plays its shard again; nothing is counted twice, since a run has a number. Finished
-    shards are kept in the folder `OUT.parts` until all are there. So the same call goes on after an interrupt, and plays only the others.
+    shards are kept in the folder `OUT.parts` until all are there. So the same call continues after an interrupt, and plays only the others.
 
     Args:
         spec: an experiment, as of `click_bandits.simulate`. It is read here: workers need none of its files.

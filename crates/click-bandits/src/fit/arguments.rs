@@ -118,7 +118,7 @@ fn model_parser() -> impl TypedValueParser<Value = Option<Model>> {
         ),
         (
             "ccm",
-            "Click chain: users go on with a probability that depends on whether they clicked, and on what",
+            "Click chain: users continue with a probability that depends on whether they clicked, and on what",
         ),
         ("all", "Every model that the log supports"),
     ];

@@ -115,7 +115,7 @@ impl Estimate {
         let kept = |left: usize| {
             let (done, all) = (number::grouped((all - left) as u64), number::counted(all as u64, "pair"));
             let file = out.join(PROGRESS);
-            format!("{done} of {all} are kept in {}: the same command goes on from there", file.display())
+            format!("{done} of {all} are kept in {}: the same command continues from there", file.display())
         };
         let mut left = progress.remaining();
         if left < all {

@@ -82,7 +82,7 @@ fn read_prior(table: &Table<'_>) -> Result<Option<f64>, Error> {
         .error(format!("{} is not a strength: expected pseudo-impressions, from 0 to 1e9", field.describe())))
 }
 
-/// The queries that are fitted to a log, which is read as the experiment says.
+/// The queries that are fitted to a log, which is read as the experiment specifies.
 pub(super) fn fitted_queries(
     arguments: &Arguments,
     file: &Path,
@@ -90,7 +90,7 @@ pub(super) fn fitted_queries(
 ) -> anyhow::Result<Queries> {
     let Some(how) = how else {
         bail!(
-            "--data: {}: {} does not say how its log is read (`[log]`): expected measured queries, in a file that ends in .json",
+            "--data: {}: {} does not specify how its log is read (`[log]`): expected measured queries, in a file that ends in .json",
             file.display(),
             arguments.experiment.display()
         );

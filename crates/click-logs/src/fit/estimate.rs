@@ -11,8 +11,8 @@
 //! | examination, a ratio that may exceed 1 | a parabola in the logarithm | Wald |
 //!
 //! Wald intervals of probabilities near 0 or 1 miss the truth: neither shape is a parabola in the
-//! log-odds there. There is no interval where the log says nothing: of a probability of hidden
-//! events without any, and of examination with fewer than two clicks at either position
+//! log-odds there. There is no interval where the log has no information: of a probability of
+//! hidden events without any, and of examination with fewer than two clicks at either position
 //! ([`super::position_based`]).
 //!
 //! | here | meaning |

@@ -121,8 +121,8 @@ fn continuation(fit: &Fit, query: Option<Id>, estimates: &[Estimate]) -> impl It
     })
 }
 
-/// The number with eight significant digits: more say nothing of a fit. It is unchanged if it is
-/// below 1e-14, or no positive number.
+/// The number with eight significant digits: more carry no information on a fit. It is unchanged if
+/// it is below 1e-14, or no positive number.
 pub(super) fn digits(number: f64) -> f64 {
     // Powers of ten up to this one are floating-point numbers.
     let (mut scale, largest) = (1.0, 1e22);

@@ -6,7 +6,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 impl Document<'_> {
     /// The document as JSON, which has one kind of numbers: `1e5` becomes the same as `100000`.
-    /// What JSON does not have becomes `null` (`nan` and `inf`), a string (dates), or the nearest
+    /// Values that JSON lacks become `null` (`nan` and `inf`), a string (dates), or the nearest
     /// floating-point number (integers of more than 64 bits).
     pub fn to_json(&self) -> Value {
         of_table(&self.root)

@@ -7,7 +7,7 @@ pub fn closest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let normal = |text: &str| text.to_lowercase().replace(['_', ' '], "-");
     let word = normal(word);
     let enough = 1 + word.chars().count() / 4;
-    // Of long words only the beginnings are compared.
+    // For long words, only the beginnings are compared.
     let beginning = |word: &str| -> String { word.chars().take(64).collect() };
     let distance = |left: &str, right: &str| osa_distance(&beginning(left), &beginning(right));
     // The plural and the singular of a word count as near, even if several letters differ.

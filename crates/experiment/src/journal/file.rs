@@ -289,7 +289,7 @@ fn lock_to_write(path: &Path) -> Result<File, JournalError> {
             let dir = path.parent().and_then(Path::parent).unwrap_or(path);
             Err(PathError::in_use(dir).into())
         }
-        // The journal says that the file system has no locks.
+        // The journal reports that the file system has no locks.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }

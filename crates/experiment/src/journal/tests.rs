@@ -223,7 +223,9 @@ fn a_directory_with_other_runs_is_refused_and_stays_as_it_is() {
         (
             Experiment::from_toml(&experiment(4, &POLICIES).to_toml().replace("seed = 1", "seed = 2"))
                 .unwrap(),
-            &["DIR: belongs to another experiment (\"small\" as well, but with other settings or other data)"],
+            &[
+                "DIR: belongs to another experiment (\"small\" as well, but with other settings or other data)",
+            ],
         ),
     ];
     for (experiment, expected) in &cases {

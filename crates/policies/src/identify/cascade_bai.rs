@@ -60,8 +60,8 @@ pub use settings::{Pulls, ShowOrder};
 /// - Equal means and items without observations rank by a random order, drawn once a run. Among
 ///   equally often observed items the one observed longest ago comes first.
 /// - Line 20 outputs the first K accepted items. If the loop ends because L - K items are rejected,
-///   the answer is all items that were not rejected. Of items accepted in one step the one of
-///   largest `L` enters first.
+///   the answer is all items that were not rejected. If several items are accepted in one
+///   step, the one of largest `L` enters first.
 /// - An item that one step would both accept and reject is rejected (if `epsilon` is large).
 /// - If fewer than K items are undecided, the list is filled up with accepted items in order of
 ///   entry, then with rejected ones; their observations do not count. After the end the policy

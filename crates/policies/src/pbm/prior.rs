@@ -22,7 +22,7 @@ const MOST: f64 = 1_073_741_824.0;
 /// use click_models::ListShape;
 /// use policies::{PbmGibbs, PbmGibbsOrder, PbmPrior};
 ///
-/// // Of three items the last is new. The first position is the one that examination is relative to.
+/// // The last of three items is new. The first position is the one that examination is relative to.
 /// let prior = PbmPrior::new([Some((0.3, 0.01)), Some((0.1, 0.01)), None], [Some((1.0, 0.0)), Some((0.4, 0.02))])?;
 /// let shape = ListShape::new(3, 2)?;
 /// let policy = PbmGibbs::new(shape, PbmGibbsOrder::Unknown).with_prior(&prior)?;

@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 
-/// Of 2,000 rounds after the first ten, past a horizon of 1,500.
+/// Allocations of 2,000 rounds after the first ten, past a horizon of 1,500.
 fn allocations(trial: &mut dyn Trial) -> u64 {
     let mut play = |rounds| {
         for _ in 0..rounds {

@@ -1,9 +1,9 @@
 //! Relabelling the items relabels the choices.
 //!
 //! Which item wins a tie depends on its number, by a hash, so two runs that differ in the numbers
-//! alone need not be each other's image; their laws must be. Every policy for lists plays 250 runs
-//! of 60 rounds on users and on their relabelled image, and how often each item stands at each
-//! position is compared. Of 1,500 differences, as good as normal, some is beyond 6.5 standard
+//! alone need not be each other's image; their distributions must be. Every policy for lists plays
+//! 250 runs of 60 rounds on users and on their relabelled image, and how often each item stands at
+//! each position is compared. Of 1,500 differences, as good as normal, some is beyond 6.5 standard
 //! errors by chance with probability 1.2e-7. With a standard deviation of about 10 displays a run,
 //! a difference of 8 of 60 displays is seen with a probability of .99.
 

@@ -295,7 +295,7 @@ impl Leaderboard {
             .filter(|pair| !pair.iter().all(&is_told))
             .filter_map(|pair| self.pair(&pair[0].label, &pair[1].label))
             .collect();
-        // Runs that were all cut off at the same round say nothing about which is faster.
+        // Runs that were all cut off at the same round do not show which is faster.
         let never = |label: &str| competing.iter().any(|p| p.label == label && p.stopped == Some(0.0));
         let says_nothing = |pair: &Pair| pair.told_apart || never(&pair.better) && never(&pair.worse);
         let ties: Vec<&Pair> = neighbours.iter().copied().filter(|pair| !says_nothing(pair)).collect();

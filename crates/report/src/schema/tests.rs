@@ -79,7 +79,7 @@ fn refused(schema: &Validator, document: &Document<'_>) -> Vec<String> {
     errors.map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
-/// Checks that the schemas say of two files what the readers say of them, or leave it to the
+/// Checks that the schemas judge two files as the readers do, or leave it to the
 /// readers.
 pub(crate) fn agree(experiment: &Source, claims: &Source, read: Result<(), &Error>) {
     let (Ok(experiment), Ok(claims)) = (experiment.parse(), claims.parse()) else { return };

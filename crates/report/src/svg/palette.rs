@@ -1,6 +1,6 @@
 //! The colours of figures in both themes, and their style sheet. No other module names a colour.
 //!
-//! An element says its colour twice: as an attribute, the light theme's, for programs that know no
+//! An element has its colour twice: as an attribute, the light theme's, for programs that know no
 //! style sheets; and by a class, whose rule takes the theme's. The custom properties are those of
 //! the root, so a page may use them for its own swatches and cards.
 
@@ -204,7 +204,7 @@ mod tests {
         a.max(b) / a.min(b)
     }
 
-    /// Text 4.5, lines and markers 3. The grid repeats what the labels say, so it may be faint.
+    /// Text 4.5, lines and markers 3. The grid repeats the labels, so it may be faint.
     #[test]
     fn every_colour_has_contrast_with_its_background_in_both_themes() {
         for theme in THEMES {

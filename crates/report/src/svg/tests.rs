@@ -183,7 +183,7 @@ fn long_names_of_columns_do_not_stretch_a_picture() {
         chart.categories = vec!["name_without_spaces".repeat(5); usize::try_from(n_names).unwrap()];
         let svg = render(&chart);
         assert!(number(&svg, "height") < 800.0);
-        // Two lines where there is room, each with an end that says that there is more.
+        // Two lines where there is room, each with an end that shows that there is more.
         let cut = svg.matches('…').count();
         assert!(cut >= 2 * usize::try_from(n_names).unwrap(), "{cut}");
     }

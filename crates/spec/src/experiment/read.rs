@@ -111,7 +111,7 @@ fn overridden_length(scope: &Scope<'_, '_>, task: Option<Task>) -> Option<u64> {
     length.map(|length| length.clamp(*HORIZONS.start(), *HORIZONS.end()))
 }
 
-/// Reads the length of a run; `None` if another error says already why there is none.
+/// Reads the length of a run; `None` if another error already explains why there is none.
 fn read_horizon(scope: &Scope<'_, '_>, task: Option<Task>) -> Result<Option<u64>, Error> {
     if let Some(length) = overridden_length(scope, task) {
         return Ok(Some(length));

@@ -20,7 +20,7 @@ pub(super) static MODEL: Model = Model {
         ModelKey::required(
             "continuation",
             KeyKind::Probabilities(Length::Exactly(3)),
-            "The probabilities of going on: after no click, after a click on an irrelevant item, after a click on a relevant one.",
+            "The probabilities of continuation: after no click, after a click on an irrelevant item, after a click on a relevant one.",
             "[0.95, 0.8, 0.4]",
         ),
         POSITIONS,
@@ -57,7 +57,7 @@ impl Member for ClickChain {
 }
 
 fn read(table: &Table<'_>) -> Result<ClickChain, Error> {
-    let expected = "three probabilities of going on: after no click, after a click on an irrelevant item, and on a relevant one";
+    let expected = "three probabilities of continuation: after no click, after a click on an irrelevant item, and on a relevant one";
     let three = Part::<Vec<Probability>>::required(table, "continuation", expected).and_then(|list| {
         <[Probability; 3]>::try_from(list.value).map_err(|_| list.field.error(format!("expected {expected}")))
     });

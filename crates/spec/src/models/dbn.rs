@@ -30,7 +30,7 @@ pub(super) static MODEL: Model = Model {
         ModelKey::required(
             "continuation",
             KeyKind::Probability,
-            "The probability of going on to the next position when not satisfied.",
+            "The probability of continuing to the next position when not satisfied.",
             "0.9",
         ),
         POSITIONS,
@@ -93,7 +93,7 @@ impl Member for DynamicBayesian {
 }
 
 fn read(table: &Table<'_>) -> Result<DynamicBayesian, Error> {
-    let going_on = "the probability of going on to the next position when not satisfied";
+    let going_on = "the probability of continuing to the next position when not satisfied";
     let (attraction, satisfaction, continuation, positions, reward, ()) = all((
         required_list(table, "attraction", "item"),
         required_list(table, "satisfaction", "item"),

@@ -188,7 +188,7 @@ mod tests {
         assert!(with_exposure(&wrong, 5.0)[0][0].mean > 0.1);
     }
 
-    /// Items of a ranked log, as often shown each and as attractive as their prior says. With a
+    /// Items of a ranked log, as often shown each and as attractive as their prior. With a
     /// prior of .2 for all, the last would be taken for an item of 120 impressions.
     #[test]
     fn items_keep_the_prior_means_of_their_positions() {

@@ -194,7 +194,7 @@ fn reason(error: &Error) -> Option<Reason> {
     LEFT.iter().find(|left| message.contains(left.message)).map(|left| left.reason)
 }
 
-/// Checks that the schema says of a document what the reader says of it, or leaves it to the
+/// Checks that the schema judges a document as the reader does, or leaves it to the
 /// reader.
 pub(crate) fn agree(document: &Document<'_>, read: &Result<Experiment, Error>) {
     let refused = refused(document);

@@ -168,7 +168,7 @@ pub(crate) static FILES: &[FileFormat] = &[
         ("files", "SHA-256 of every other file"),
         ("experiment", "everything that the result depends on"),
     ]),
-    FileFormat::written("journal", OF_RESULTS, "A directory with every run, to go on from.")
+    FileFormat::written("journal", OF_RESULTS, "A directory with every run, from which a process continues.")
         .and_read(OF_RESULTS)
         .with(&[("a file", "the runs of one policy, in a format of the program")]),
     FileFormat::written("claims.json", &["reproduce"], "Every claim of a paper with its verdict.").with(&[

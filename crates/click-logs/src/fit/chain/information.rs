@@ -52,8 +52,8 @@ impl Local {
         self.second[b * self.n + a] = value;
     }
 
-    /// The probability of continuation after a click; local parameters are the row's own one and the
-    /// shared ones.
+    /// The probability of continuation after a click; local parameters are the row's own one and
+    /// the shared ones.
     fn of_going_on(going: &GoingOn, n_shared: usize) -> Self {
         let mut local = Self::new(1 + n_shared, going.q);
         local.gradient[0] = going.own;

@@ -229,7 +229,7 @@ impl<S: Source> Credibility<'_, S> {
             sums.variance.clone_from(&sums.information);
         }
         let factor = Cholesky::new(n, sums.information)?;
-        // Of ratios to the first column: differences of rows of the inverse.
+        // For ratios to the first column: differences of rows of the inverse.
         let row = |column: usize| {
             let mut row = vec![0.0; n];
             row[column] += 1.0;

@@ -202,7 +202,7 @@ fn one_position_is_binomial() {
         let found = cells.clone().maximise(method, &em(true), false);
         assert!(largest_difference(&found.rows, &[0.2, 0.0, 0.9]) < 1e-12);
         let [rows, columns] = found.variances.unwrap();
-        // Of ln p: (1 - p) / (n p).
+        // For ln p: (1 - p) / (n p).
         assert!((rows[0] - 0.04).abs() < 1e-10 && rows[1] == f64::INFINITY);
         assert_eq!(columns, [0.0]);
     }

@@ -27,7 +27,7 @@ const OUTSIDE: usize = 4;
 
 pub(super) struct SessionLines {
     meaning: Meaning,
-    /// Whether files have regions; the first one says.
+    /// Whether files have regions; the first one decides.
     with_region: OnceLock<bool>,
 }
 

@@ -34,7 +34,7 @@ pub trait Catalogued: Interaction<Action: Sync> + Sized {
 struct Make<I>(PhantomData<fn() -> I>);
 
 /// Implements a visitor for protocols of a family, given what else its policies can do, the part of
-/// the knowledge that they use, and what they say of the best items.
+/// the knowledge that they use, and their answer on the best items.
 macro_rules! make {
     ($($Visitor:ident on $($Interaction:ident),+: $Member:path, $Bound:path, |$knowledge:ident| -> $Known:ty $known:block, $identifies:ident;)*) => {$($(
         impl $Visitor for Make<$Interaction> {

@@ -113,7 +113,7 @@ fn near_draws_are_settled_by_the_sum() {
     assert!(coins.toss(&counts, 0, 1, &mut Fixed(exact)), "further off than allowed is noticed");
 }
 
-/// Of 200,000 draws as many are returned as exceed 1/2, with the same distribution. For each of 9
+/// As many of 200,000 draws are returned as exceed 1/2, with the same distribution. For each of 9
 /// posteriors the binomial deviation is within 5.5 standard deviations and Kolmogorov's distance
 /// within `sqrt(ln(2e8) / 2 n)`, except with probability 1e-6 for all together.
 #[test]

@@ -19,8 +19,8 @@ fn largest(weights: &[Vec<i128>], used: &mut Vec<usize>) -> i128 {
 }
 
 quickcheck! {
-    /// Of every shape up to 6 x 6, with ties and negative weights; the same solver solves two
-    /// tables in a row.
+    /// Tables of every shape up to 6 x 6, with ties and negative weights; the same solver solves
+    /// two tables in a row.
     fn the_sum_is_the_largest(n_items: u8, n_positions: u8, values: Vec<i8>) -> bool {
         let n_items = usize::from(n_items % 6) + 1;
         let n_positions = usize::from(n_positions) % n_items + 1;

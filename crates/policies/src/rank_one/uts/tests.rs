@@ -75,7 +75,7 @@ fn both(n_rows: usize, n_columns: usize, rounds: u32, seed: u64) -> (Uts, Uts, u
 }
 
 /// In states of several tables, young and old, which updates have led to. Choices of a thinning
-/// that has missed a change of a cell, or that exchanges two cells, have another law.
+/// that has missed a change of a cell, or that exchanges two cells, have another distribution.
 #[test]
 fn thinned_choices_have_the_law_of_all_draws() {
     for (n_rows, n_columns, rounds, seed) in

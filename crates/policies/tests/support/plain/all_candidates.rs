@@ -16,7 +16,7 @@ pub struct AllCandidates {
     n_positions: usize,
     /// Position at which it explores.
     explored: usize,
-    /// Of every position, in decreasing order; `None` for PIE, which reads a prefix.
+    /// Examination of every position, in decreasing order; `None` for PIE, which reads a prefix.
     examination: Option<Vec<f64>>,
     round: u64,
     /// Item by item; for PBM-PIE every position.

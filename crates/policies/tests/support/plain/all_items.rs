@@ -31,7 +31,7 @@ struct Arm {
 pub struct AllItems {
     rule: IndexRule,
     n_positions: usize,
-    /// Of every position, in decreasing order; empty for rules that read a prefix.
+    /// Examination of every position, in decreasing order; empty for rules that read a prefix.
     examination: Vec<f64>,
     round: u64,
     /// Item by item; for PBM-UCB every position.

@@ -355,7 +355,7 @@ const CLICKS_ONLY: [(&str, Faults); 3] = [
             (
                 "continuation = 0.9\n",
                 "",
-                "6:1: instances[0].continuation: missing key: expected the probability of going on to the next position when not satisfied",
+                "6:1: instances[0].continuation: missing key: expected the probability of continuing to the next position when not satisfied",
             ),
             (
                 "positions = 2",
@@ -375,7 +375,7 @@ const CLICKS_ONLY: [(&str, Faults); 3] = [
             (
                 "[0.9, 0.7, 0.2]",
                 "[0.9, 0.7]",
-                "9:16: instances[0].continuation: expected three probabilities of going on: after no click, after a click on an irrelevant item, and on a relevant one",
+                "9:16: instances[0].continuation: expected three probabilities of continuation: after no click, after a click on an irrelevant item, and on a relevant one",
             ),
             (
                 "positions = 2",

@@ -110,7 +110,7 @@ fn tables_have_the_keys_of_their_rows_and_no_others() {
     assert_eq!(tables, 4);
 }
 
-/// Values just outside what a kind says.
+/// Values just outside the range of a kind.
 fn outside(kind: KeyKind) -> Vec<String> {
     match kind {
         KeyKind::Probabilities(_) | KeyKind::Items => vec!["[-0.5]".to_owned(), "0.5".to_owned()],
