@@ -1,9 +1,11 @@
-"""Contents of an installed distribution, by its metadata and the names in its sources; a child process of `packages.py`.
+"""Contents of an installed distribution, by its metadata and the names in its sources; a child
+process of `packages.py`.
 
     python contents.py DISTRIBUTION
 
-Prints JSON: the licence, the number of test files installed, and for every subject the public names of classes, functions and parameters that
-speak of it. Nothing is imported. Compiled modules without sources are not seen.
+Prints JSON: the licence, the number of test files installed, and for every subject the public names
+of classes, functions and parameters that speak of it. Nothing is imported. Compiled modules without
+sources are not seen.
 """
 
 from __future__ import annotations

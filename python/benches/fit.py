@@ -1,11 +1,14 @@
-"""How long `fit` of a data frame takes, against the command `click-bandits fit` on the same rows as Parquet and CSV.
+"""How long `fit` of a data frame takes, against the command `click-bandits fit` on the same rows as
+Parquet and CSV.
 
     cargo build --release -p click-bandits                 # from the root: the command
     python benches/fit.py ../target/release/click-bandits [--rows N] [--pairs N] [--frames polars,pandas]
 
-Every pair is a fit of the frame and a run of the command, one after the other in alternating order; the ratios are medians over pairs of
-wall time and of processor time. The frame is in memory; the command reads files that are in the system's cache, and writes its results
-without an answer (`--answer 0`), which the package does not compute. Needs pyarrow; takes polars and pandas if they are there.
+Every pair is a fit of the frame and a run of the command, one after the other in alternating order;
+the ratios are medians over pairs of wall time and of processor time. The frame is in memory; the
+command reads files that are in the system's cache, and writes its results without an answer
+(`--answer 0`), which the package does not compute. Needs pyarrow; takes polars and pandas if they
+are there.
 """
 
 import argparse

@@ -1,8 +1,10 @@
-"""Measures the package: CPU time of decisions, of confidence bounds, memory, and the size of the wheel.
+"""Measures the package: CPU time of decisions, of confidence bounds, memory, and the size of the
+wheel.
 
     python benches/measure.py [WHEEL]
 
-CPU time of this process; the medians of five repetitions, so that other work on the machine matters less.
+CPU time of this process; the medians of five repetitions, so that other work on the machine matters
+less.
 """
 
 from __future__ import annotations
@@ -63,10 +65,11 @@ def memory() -> float:
 
 
 def threads_over_one(n: int = 8) -> float:
-    """Decisions with updates per second of `n` threads, each with a policy of its own, over those of one thread.
+    """Decisions with updates per second of `n` threads, each with a policy of its own, over those
+    of one thread.
 
-    That of one thread is per second of its CPU time, what it does on a core of its own. Other work on the machine then lowers the result,
-    and cannot raise it above the number of cores.
+    That of one thread is per second of its CPU time, what it does on a core of its own. Other work
+    on the machine then lowers the result, and cannot raise it above the number of cores.
     """
 
     def learn(policy: Policy, clicks: Any) -> None:

@@ -1,11 +1,14 @@
-"""Plays the same games with other Python packages and with this one, and prints the tables of COMPARISON.md.
+"""Plays the same games with other Python packages and with this one, and prints the tables of
+COMPARISON.md.
 
     python benches/packages.py --prepare [PACKAGE ...]    makes an environment for each, or for all, and says what installed
     python benches/packages.py --contents                 what each has, by its metadata and public names
     python benches/packages.py [REPETITIONS]              measures; five repetitions by default
 
-All environments together take 16 GB and half an hour. `--prepare` takes the interpreter that runs it, CPython 3.11 for the page. A package is a row of `PACKAGES` and an adapter in `adapters/`.
-Every package plays in a process of its own with one thread; packages alternate within a repetition. Rates are per second of CPU time.
+All environments together take 16 GB and half an hour. `--prepare` takes the interpreter that runs
+it, CPython 3.11 for the page. A package is a row of `PACKAGES` and an adapter in `adapters/`. Every
+package plays in a process of its own with one thread; packages alternate within a repetition. Rates
+are per second of CPU time.
 """
 
 from __future__ import annotations
@@ -89,7 +92,8 @@ def run(*command: Any) -> tuple[bool, str]:
 
 
 def prepare(package: Package) -> list[str]:
-    """Makes the environment; what the table says of it: pip alone, the import, what helps, and the import then."""
+    """Makes the environment; what the table says of it: pip alone, the import, what helps, and the
+    import then."""
     pip = (python_of(package), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", package.requirement)
     venv.create(ENVIRONMENTS / package.name, clear=True, with_pip=True)
     installs = run(*pip)
@@ -172,7 +176,8 @@ def playable() -> list[Package]:
 
 
 def checked(package: Package) -> list[dict[str, Any]]:
-    """The checks of every row in one process, and whether another process plays the same with the same seed."""
+    """The checks of every row in one process, and whether another process plays the same with the
+    same seed."""
     first, second = Player(package), Player(package)
     checks = [first.ask(row, "check") for row in range(len(first.rows))]
     for row, check in enumerate(checks):

@@ -1,7 +1,8 @@
 """Measures `simulate` against the command: `python benches/simulate.py CLICK-BANDITS [PAIRS]`.
 
-Both play the same experiment on one thread, in turn; the result is the median of the ratios of CPU time. That of the command contains the
-start of its process, that of Python does not contain the start of the interpreter. The last lines say how fast policies in Python are.
+Both play the same experiment on one thread, in turn; the result is the median of the ratios of CPU
+time. That of the command contains the start of its process, that of Python does not contain the
+start of the interpreter. The last lines say how fast policies in Python are.
 """
 
 import resource

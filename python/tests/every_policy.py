@@ -38,7 +38,8 @@ def pairs() -> list[tuple[str, str]]:
 
 
 def arguments(row: Any, protocol: str, users: Any) -> dict[str, Any]:
-    """Keyword arguments of `Policy`; examination and the order of positions only for policies that know them."""
+    """Keyword arguments of `Policy`; examination and the order of positions only for policies that
+    know them."""
     known = dict(users.known())
     if "examination" in known and "at most the order" in row["told"]:
         known["positions"] = len(known.pop("examination"))

@@ -1,4 +1,5 @@
-"""Bounds of instances against the library's golden vectors, its doctests and formulas written here."""
+"""Bounds of instances against the library's golden vectors, its doctests and formulas written
+here."""
 
 import math
 

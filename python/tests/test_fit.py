@@ -1,4 +1,5 @@
-"""`fit`: every source of the same log gives the same fit, and what is not a log is refused with its place."""
+"""`fit`: every source of the same log gives the same fit, and what is not a log is refused with its
+place."""
 
 import gzip
 import json

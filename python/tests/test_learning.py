@@ -1,7 +1,8 @@
 """Clicks reach the policies as they were meant.
 
-Each check would fail for reversed positions, for winners that lose and for prefixes of another length: the regret of these policies is then
-that of a wrong list. Seeds are fixed. A policy that learns nothing has the regret of a random action.
+Each check would fail for reversed positions, for winners that lose and for prefixes of another
+length: the regret of these policies is then that of a wrong list. Seeds are fixed. A policy that
+learns nothing has the regret of a random action.
 """
 
 import json
@@ -59,7 +60,8 @@ def test_a_policy_that_stops():
 
 
 def test_observed_positions_count():
-    """An item below the observed prefix is not counted: its mean stays unknown, so that it is shown at the top."""
+    """An item below the observed prefix is not counted: its mean stays unknown, so that it is shown
+    at the top."""
     seen, all_seen = (Policy("rsf-ucb", "semi-bandit", items=3, positions=3, seed=1) for _ in range(2))
     for _ in range(20):
         for policy, observed in ((seen, 1), (all_seen, None)):
@@ -124,7 +126,8 @@ def test_lists_shorter_than_the_positions():
 
 
 def test_an_item_compared_with_itself_wins_half_of_the_time():
-    """Beat the Mean counts its wins. Otherwise every item would win against itself, and its mean would be too high."""
+    """Beat the Mean counts its wins. Otherwise every item would win against itself, and its mean
+    would be too high."""
     users = models.Dueling([[0.5, 0.5], [0.5, 0.5]], seed=1)
     policy = Policy("beat-the-mean", items=2, horizon=10**6, seed=1)
     for _ in range(100):

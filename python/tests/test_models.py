@@ -41,7 +41,8 @@ def test_lists(users):
 
 
 def test_clicks_are_as_frequent_as_expected():
-    """Means of 100,000 users. By Hoeffding the sum of clicks on 3 positions misses its mean by 0.026 with probability 2e-6 a model."""
+    """Means of 100,000 users. By Hoeffding the sum of clicks on 3 positions misses its mean by
+    0.026 with probability 2e-6 a model."""
     for users in LISTS:
         if isinstance(users, models.DependentClick):
             # Its reward is satisfaction.

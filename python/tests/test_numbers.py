@@ -12,7 +12,8 @@ CRATES = pathlib.Path(__file__).parents[2] / "crates"
 
 
 def golden(crate, name):
-    """Vectors of 60 digits, which the library's own tests also read. Tolerances are those of these tests."""
+    """Vectors of 60 digits, which the library's own tests also read. Tolerances are those of these
+    tests."""
     path = CRATES / crate / "tests" / "data" / f"{name}.json"
     if not path.exists():
         pytest.skip("the golden vectors are in the repository only")

@@ -1,4 +1,5 @@
-"""Odd input of every function over arrays, and objects that lie, raise or change while they are read."""
+"""Odd input of every function over arrays, and objects that lie, raise or change while they are
+read."""
 
 import inspect
 import json

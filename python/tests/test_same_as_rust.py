@@ -1,7 +1,8 @@
 """The package makes the choices of the Rust library, and its users click as those of the library.
 
-The library's test of value stability keeps, for every policy with several parameters, the choices of rounds 1, 2, 3, 10 and 1000 and the bits
-of the regret, with seed 1 for the policy and seed 2 for the users. The same games are played here.
+The library's test of value stability keeps, for every policy with several parameters, the choices
+of rounds 1, 2, 3, 10 and 1000 and the bits of the regret, with seed 1 for the policy and seed 2 for
+the users. The same games are played here.
 """
 
 import pathlib

@@ -1,4 +1,5 @@
-"""Experiments: results as arrays, files as of the command, interrupts, policies written in Python."""
+"""Experiments: results as arrays, files as of the command, interrupts, policies written in
+Python."""
 
 import json
 import os

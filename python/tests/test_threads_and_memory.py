@@ -65,7 +65,8 @@ def test_policies_of_eight_threads_play_as_alone():
 
 
 def states() -> list[str]:
-    """The states of the process's threads but the main one, "R" if it runs or waits for a core only (Linux)."""
+    """The states of the process's threads but the main one, "R" if it runs or waits for a core only
+    (Linux)."""
     found = []
     for task in os.listdir("/proc/self/task"):
         if int(task) != os.getpid():
@@ -76,7 +77,8 @@ def states() -> list[str]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_policies_of_eight_threads_wait_for_cores_only():
-    """Whatever else the machine does: a thread that waited for a lock, that of the interpreter or another, would sleep."""
+    """Whatever else the machine does: a thread that waited for a lock, that of the interpreter or
+    another, would sleep."""
     done = threading.Event()
 
     def work(seed):

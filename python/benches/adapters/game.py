@@ -1,8 +1,9 @@
 """The game that every package plays.
 
-Arms: one of 20 is chosen, its reward is 0 or 1. Lists: 5 of 20 items are shown, and every position answers 0 or 1 under the position-based model.
-Duels: two of 20 items are compared, the first wins with the probability of the Bradley-Terry model whose strengths are the attraction.
-The answers are drawn in advance and looked up, which costs the same in every row and little.
+Arms: one of 20 is chosen, its reward is 0 or 1. Lists: 5 of 20 items are shown, and every position
+answers 0 or 1 under the position-based model. Duels: two of 20 items are compared, the first wins
+with the probability of the Bradley-Terry model whose strengths are the attraction. The answers are
+drawn in advance and looked up, which costs the same in every row and little.
 """
 
 from __future__ import annotations

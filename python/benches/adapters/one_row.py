@@ -2,8 +2,9 @@
 
     python one_row.py ADAPTER
 
-The first line that it prints has the rows. It then answers lines of its input, `ROW WHAT`, with a line of JSON each. WHAT is `speed`, rounds per
-CPU-second; `trace`, the first actions; or `check`, these, those with another seed, whether a pickled copy continues, and what was learned.
+The first line that it prints has the rows. It then answers lines of its input, `ROW WHAT`, with a
+line of JSON each. WHAT is `speed`, rounds per CPU-second; `trace`, the first actions; or `check`,
+these, those with another seed, whether a pickled copy continues, and what was learned.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def speed(row: Row) -> dict[str, Any]:
 
 
 def saved(row: Row) -> str:
-    """Whether a pickled copy continues as the policy does: `yes`, `no`, or the name of the error."""
+    """Whether a pickled copy continues as the policy does: `yes`, `no`, or the name of the
+    error."""
     policy = seeded(row, 1)
     played(row, policy, TRACE)
     try:

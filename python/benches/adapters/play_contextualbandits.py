@@ -1,4 +1,5 @@
-"""contextualbandits: `predict`, or `topN` for lists, and `partial_fit`, with the constant 1 as the only context."""
+"""contextualbandits: `predict`, or `topN` for lists, and `partial_fit`, with the constant 1 as the
+only context."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Bandit policies that learn which ranked list to show from clicks.
 
-`Policy` chooses what to show and learns from the clicks; `policies()` lists the catalogue. `simulate` runs experiments, and
-`distributed.simulate` runs them on a cluster. `models` has simulated users, `confidence` confidence bounds over arrays, and `bounds` bounds
-on the regret of an instance. `fit` fits click models to a click log.
+`Policy` chooses what to show and learns from the clicks; `policies()` lists the catalogue.
+`simulate` runs experiments, and `distributed.simulate` runs them on a cluster. `models` has
+simulated users, `confidence` confidence bounds over arrays, and `bounds` bounds on the regret of an
+instance. `fit` fits click models to a click log.
 """
 
 from . import bounds, confidence, distributed, models

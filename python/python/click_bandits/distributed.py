@@ -1,7 +1,8 @@
 """Experiments on several machines: shards as tasks of an engine that is there already.
 
-A shard is a contiguous range of the runs. A task plays one in a folder of its own and returns the files of that part, so machines need no
-common file system. The parts are collected beside `out` and merged into the bytes of one process.
+A shard is a contiguous range of the runs. A task plays one in a folder of its own and returns the
+files of that part, so machines need no common file system. The parts are collected beside `out` and
+merged into the bytes of one process.
 """
 
 from __future__ import annotations
@@ -45,16 +46,21 @@ def simulate(
     keep_runs: bool = False,
     allow: Sequence[Union[str, "os.PathLike[str]"]] = (),
 ) -> Simulation:
-    """Runs an experiment as shards on an engine, and merges them into `out`: the bytes of one process, but for times.
+    """Runs an experiment as shards on an engine, and merges them into `out`: the bytes of one
+    process, but for times.
 
-    A worker that dies is replaced by the engine, which plays its shard again; nothing is counted twice, since a run has a number. Finished
-    shards are kept in the folder `OUT.parts` until all are there. So the same call continues after an interrupt, and plays only the others.
+    A worker that dies is replaced by the engine, which plays its shard again; nothing is counted
+    twice, since a run has a number. Finished shards are kept in the folder `OUT.parts` until all
+    are there. So the same call continues after an interrupt, and plays only the others.
 
     Args:
-        spec: an experiment, as of `click_bandits.simulate`. It is read here: workers need none of its files.
-        shards: number of shards, at least 1. Several for each worker keep all of them busy to the end.
-        engine: "concurrent", processes of this machine; "ray", tasks of the Ray cluster that `ray.init` has connected to, or a local one;
-            "spark", tasks of the active Spark session; or an executor of `concurrent.futures`, a Spark session or Spark context.
+        spec: an experiment, as of `click_bandits.simulate`. It is read here: workers need none of
+            its files.
+        shards: number of shards, at least 1. Several for each worker keep all of them busy to the
+            end.
+        engine: "concurrent", processes of this machine; "ray", tasks of the Ray cluster that
+            `ray.init` has connected to, or a local one; "spark", tasks of the active Spark session;
+            or an executor of `concurrent.futures`, a Spark session or Spark context.
         out: directory of the result. It must be on a disk of this machine.
         runs: replaces the number of runs.
         seed: replaces the seed.
@@ -69,7 +75,8 @@ def simulate(
         the result.
 
     Raises:
-        ValueError: what is wrong with the spec and where; an unknown engine; a directory that belongs to something else.
+        ValueError: what is wrong with the spec and where; an unknown engine; a directory that
+            belongs to something else.
         ImportError: the engine's package is not installed.
     """
     if isinstance(shards, bool) or not isinstance(shards, int):
@@ -122,7 +129,8 @@ class _Shard:
 
 
 def _is_complete(out: Path, files: _Files) -> bool:
-    """Whether a directory contains the result of this experiment, so that nothing is left to play."""
+    """Whether a directory contains the result of this experiment, so that nothing is left to
+    play."""
     spec = out / _SPEC
     return (out / "result.json").exists() and spec.exists() and spec.read_bytes() == files[_SPEC]
 
@@ -206,7 +214,8 @@ def _engine(engine: Any) -> _Run:
 
 
 def _on_processes(play: _Play, numbers: Sequence[int], threads: int) -> Iterator[_Part]:
-    """Processes of this machine. A pool whose process died is broken: another one plays what is left."""
+    """Processes of this machine. A pool whose process died is broken: another one plays what is
+    left."""
     left = list(numbers)
     deaths = 0
     while left:
@@ -265,7 +274,8 @@ def _call(play: _Play, number: int) -> _Part:
 
 
 def _on_spark(play: _Play, numbers: Sequence[int], threads: int) -> Iterator[_Part]:
-    """Tasks of the active Spark session. Its `spark.task.maxFailures` limits how often a task starts again."""
+    """Tasks of the active Spark session. Its `spark.task.maxFailures` limits how often a task
+    starts again."""
     sessions: Any = import_module("pyspark.sql").SparkSession
     session = sessions.getActiveSession() or sessions.builder.getOrCreate()
     return _on_context(session.sparkContext, play, numbers)

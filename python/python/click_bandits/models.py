@@ -1,6 +1,7 @@
 """Click models: simulated users of every protocol.
 
-Each model draws from a generator of random numbers of its own, which `seed` starts; pickling and copying keep its state.
+Each model draws from a generator of random numbers of its own, which `seed` starts; pickling and
+copying keep its state.
 """
 
 from ._native import (

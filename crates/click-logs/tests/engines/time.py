@@ -2,7 +2,8 @@
 
 python3 time.py duckdb|polars LOG
 
-The columns of the log are `query`, `item`, `position`, `click` and `impressions`, all of them whole numbers.
+The columns of the log are `query`, `item`, `position`, `click` and `impressions`, all of them whole
+numbers.
 """
 
 import resource
