@@ -47,7 +47,7 @@ use std::iter::repeat;
 use std::ops::Range;
 
 /// Candidates for the pseudo-clicks by which a query is shrunk to the site's examination.
-const EXAMINATIONS: [f64; 8] = [10.0, 20.0, 40.0, 80.0, 160.0, 400.0, 1000.0, 10_000.0];
+const PSEUDO_CLICKS: [f64; 8] = [10.0, 20.0, 40.0, 80.0, 160.0, 400.0, 1000.0, 10_000.0];
 /// Largest rate of pseudo-impressions: below 1, so that the prior has a density everywhere.
 const LARGEST_RATE: f64 = 0.99;
 const SMALLEST_RATE: f64 = 1e-6;
@@ -80,7 +80,7 @@ pub(super) fn ubm(sessions: &Sessions, options: &Options) -> Fit {
 #[derive(Debug, Clone)]
 struct Prior {
     items: f64,
-    shown: f64,
+    typical_impressions: f64,
     rates: Vec<f64>,
 }
 
@@ -89,8 +89,7 @@ struct Fitting<'a> {
     options: &'a Options,
     method: Method,
     z: f64,
-    /// The positions of the log.
-    shown: Positions,
+    log_positions: Positions,
     /// The position of every column.
     places: Vec<usize>,
     /// The rank of this position among those of the log.
@@ -124,13 +123,19 @@ struct OfSite {
 }
 
 impl<'a> Fitting<'a> {
-    fn new(source: &'a Impressions<'a>, shown: Positions, places: Vec<usize>, options: &'a Options) -> Self {
-        let ranks = places.iter().map(|&place| shown.rank(place)).collect();
+    fn new(
+        source: &'a Impressions<'a>,
+        log_positions: Positions,
+        places: Vec<usize>,
+        options: &'a Options,
+    ) -> Self {
+        let ranks = places.iter().map(|&place| log_positions.rank(place)).collect();
         let n_columns = places.len();
         let mut columns = vec![(0.0, 0.0); n_columns];
         (0..source.n_queries()).for_each(|query| add_totals(&source.counts(query), &mut columns));
         let method = if n_columns > MANY_COLUMNS { Method::Em } else { options.method };
-        Self { source, options, method, z: normal_quantile(options.level), shown, places, ranks, columns }
+        let z = normal_quantile(options.level);
+        Self { source, options, method, z, log_positions, places, ranks, columns }
     }
 
     fn credibility(&self) -> Credibility<'_, Impressions<'a>> {
@@ -170,8 +175,8 @@ impl<'a> Fitting<'a> {
         let (queries, own) = match scope {
             Scope::Site => (in_order(all, |query| self.of_site(query, &site)), None),
             Scope::Query => {
-                let examination = self.options.prior_strength.unwrap_or_else(|| self.examination(&site));
-                let alone = |query| self.alone(query, &site, self.without_own(query, examination));
+                let pseudo_clicks = self.options.prior_strength.unwrap_or_else(|| self.pseudo_clicks(&site));
+                let alone = |query| self.alone(query, &site, self.without_own(query, pseudo_clicks));
                 with_own(in_order(all, alone))
             }
         };
@@ -218,8 +223,8 @@ impl<'a> Fitting<'a> {
     }
 
     /// The prior mean of an item's attraction.
-    fn mean(&self, query: usize, of_item: &[Count], site: &OfSite) -> f64 {
-        let (_, lift) = self.credibility().placed(of_item, &site.examination, &site.found);
+    fn mean(&self, query: usize, counts: &[Count], site: &OfSite) -> f64 {
+        let (_, lift) = self.credibility().placed(counts, &site.examination, &site.found);
         site.item_prior.of_item(query, lift)
     }
 
@@ -227,17 +232,16 @@ impl<'a> Fitting<'a> {
     fn attractions(&self, query: usize, site: &OfSite, examination: &[f64], first: f64) -> Vec<(f64, f64)> {
         let strength = site.item_prior.strength;
         let counts = self.source.counts(query);
-        let of_item = |of_item: &[Count]| {
-            let mean = bounded(self.mean(query, of_item, site) * first);
-            let skips = of_item
-                .iter()
-                .map(|count| (count.impressions - count.clicks as f64, examination[count.column]));
+        let attraction_of = |item: &[Count]| {
+            let mean = bounded(self.mean(query, item, site) * first);
+            let skips =
+                item.iter().map(|count| (count.impressions - count.clicks as f64, examination[count.column]));
             let cells: Vec<(f64, f64)> =
                 std::iter::once((strength * (1.0 - mean), 1.0)).chain(skips).collect();
-            let clicks = of_item.iter().map(|count| count.clicks as f64).sum::<f64>();
+            let clicks = item.iter().map(|count| count.clicks as f64).sum::<f64>();
             attraction(clicks + strength * mean, &cells)
         };
-        items(&counts).map(of_item).collect()
+        items(&counts).map(attraction_of).collect()
     }
 
     /// The attraction of a query's items, given the site's examination.
@@ -264,11 +268,10 @@ impl<'a> Fitting<'a> {
         let n = self.columns.len();
         let counts = self.source.counts(query);
         let (mut rows, mut variances) = (Vec::new(), Vec::new());
-        for ((value, variance), of_item) in
-            self.attractions_of_site(query, site).into_iter().zip(items(&counts))
+        for ((value, variance), item) in self.attractions_of_site(query, site).into_iter().zip(items(&counts))
         {
             // The decrease of attraction with examination.
-            let shares: Vec<(usize, f64)> = of_item
+            let shares: Vec<(usize, f64)> = item
                 .iter()
                 .map(|count| {
                     let p = value * site.examination[count.column];
@@ -305,39 +308,46 @@ impl<'a> Fitting<'a> {
         let counts = self.source.counts(query);
         let mut columns = vec![(0.0, 0.0); self.columns.len()];
         add_totals(&counts, &mut columns);
-        let is_fitted = |&of: &usize| of == 0 || columns[own[of]].1 > 0.0 || !self.options.has_priors();
+        // `own_column` is an index of `own`.
+        let is_fitted = |&own_column: &usize| {
+            own_column == 0 || columns[own[own_column]].1 > 0.0 || !self.options.has_priors()
+        };
         let fitted = || (0..own.len()).filter(is_fitted);
-        let rate = |of: usize| bounded(mean * examination[of]);
+        let rate = |own_column: usize| bounded(mean * examination[own_column]);
         let prior = self.options.has_priors().then(|| Prior {
             items: site.item_prior.strength,
-            shown: (pseudo_clicks / rate(0)).min(pseudo_clicks / SMALLEST_TYPICAL),
+            typical_impressions: (pseudo_clicks / rate(0)).min(pseudo_clicks / SMALLEST_TYPICAL),
             rates: fitted().map(rate).collect(),
         });
-        let means = items(&counts).map(|of_item| bounded(self.mean(query, of_item, site) * first));
-        let fitted_columns: Vec<usize> = fitted().map(|of| own[of]).collect();
+        let means = items(&counts).map(|item| bounded(self.mean(query, item, site) * first));
+        let fitted_columns: Vec<usize> = fitted().map(|own_column| own[own_column]).collect();
         let mut found = self.maximise(query..query + 1, &fitted_columns, means, prior.as_ref());
-        if let Some(Prior { shown, .. }) = prior {
+        if let Some(Prior { typical_impressions, .. }) = prior {
             // Only the typical item, the last row, is in columns that were never shown; its clicks
             // there have their rate.
             let typical = found.rows.len() - 1;
-            for (of, rate) in (0..own.len()).filter(|of| !is_fitted(of)).map(|of| (of, rate(of))) {
-                found.columns.insert(of, rate / found.rows[typical]);
+            for own_column in (0..own.len()).filter(|own_column| !is_fitted(own_column)) {
+                let rate = rate(own_column);
+                found.columns.insert(own_column, rate / found.rows[typical]);
                 if let Some([rows, columns]) = &mut found.variances {
-                    columns.insert(of, rows[typical] + (1.0 - rate) / (shown * rate));
+                    let variance = rows[typical] + (1.0 - rate) / (typical_impressions * rate);
+                    columns.insert(own_column, variance);
                 }
             }
             // The mean given examination; the maximum over both is a mode.
             let mut own_examination = vec![0.0; self.columns.len()];
             own.iter().zip(&found.columns).for_each(|(&column, g)| own_examination[column] = *g);
-            let of_own = self.attractions(query, site, &own_examination, first);
-            found.rows.iter_mut().zip(of_own).for_each(|(row, of)| *row = of.0);
+            let attractions = self.attractions(query, site, &own_examination, first);
+            found.rows.iter_mut().zip(attractions).for_each(|(row, (attraction, _))| *row = attraction);
         }
         if let (Some([_, variances]), Some(covariances)) = (&mut found.variances, &site.covariances) {
             let covariance = |a: usize, b: usize| covariances[own[a] * self.columns.len() + own[b]];
-            for (of, variance) in variances.iter_mut().enumerate() {
+            for (own_column, variance) in variances.iter_mut().enumerate() {
                 // The prior's mean is also uncertain, and rests in part on the query's own clicks.
-                let of_site = covariance(of, of) - 2.0 * covariance(of, 0) + covariance(0, 0);
-                let share = columns[own[of]].0 / (columns[own[of]].0 + pseudo_clicks * examination[of]);
+                let of_site =
+                    covariance(own_column, own_column) - 2.0 * covariance(own_column, 0) + covariance(0, 0);
+                let clicks = columns[own[own_column]].0;
+                let share = clicks / (clicks + pseudo_clicks * examination[own_column]);
                 *variance += (1.0 - share * share) * of_site.max(0.0);
             }
         }
@@ -352,17 +362,17 @@ impl<'a> Fitting<'a> {
         &self,
         found: &RankOne,
         site: &[f64],
-        shown: &[(f64, f64)],
+        totals: &[(f64, f64)],
         columns: &[usize],
     ) -> Vec<Estimate> {
-        let estimate = |(of, &column): (usize, &usize)| {
-            let estimate = if shown[column].1 > 0.0 || self.options.has_priors() {
-                let variance = found.variances.as_ref().map(|variances| variances[1][of]);
-                let estimate = self.ratio([columns[0], column], found.columns[of], variance);
+        let estimate = |(place, &column): (usize, &usize)| {
+            let estimate = if totals[column].1 > 0.0 || self.options.has_priors() {
+                let variance = found.variances.as_ref().map(|variances| variances[1][place]);
+                let estimate = self.ratio([columns[0], column], found.columns[place], variance);
                 // A parameter that never occurred has the value of the prior, and no interval.
-                Estimate { interval: estimate.interval.filter(|_| shown[column].1 > 0.0), ..estimate }
+                Estimate { interval: estimate.interval.filter(|_| totals[column].1 > 0.0), ..estimate }
             } else {
-                Estimate::bare(site[of])
+                Estimate::bare(site[place])
             };
             (column, estimate)
         };
@@ -393,9 +403,10 @@ impl<'a> Fitting<'a> {
     /// The lift of positions; NaN at those that are not shown.
     fn lift(&self, item_prior: &ItemPrior) -> Vec<f64> {
         let lift = item_prior.lift();
-        let of_position =
-            |place| if self.shown.contains(place) { lift[self.shown.rank(place)] } else { f64::NAN };
-        (0..self.shown.end()).map(of_position).collect()
+        let of_position = |place| {
+            if self.log_positions.contains(place) { lift[self.log_positions.rank(place)] } else { f64::NAN }
+        };
+        (0..self.log_positions.end()).map(of_position).collect()
     }
 
     /// The items of a query, which are the rows from `row` on. `first` is the examination of the
@@ -440,9 +451,9 @@ impl<'a> Fitting<'a> {
     /// The pseudo-clicks that maximise the probability of the queries' clicks at their positions. A
     /// query's examination is that of the other queries times a Gamma variable of mean 1, so its
     /// clicks are negative binomial.
-    fn examination(&self, site: &OfSite) -> f64 {
+    fn pseudo_clicks(&self, site: &OfSite) -> f64 {
         let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
-        let mut evidence = [0.0; EXAMINATIONS.len()];
+        let mut evidence = [0.0; PSEUDO_CLICKS.len()];
         for query in (0..self.source.n_queries()).step_by(stride) {
             let counts = self.source.counts(query);
             // Clicks, and their expected number with the site's examination.
@@ -459,13 +470,14 @@ impl<'a> Fitting<'a> {
                 // clicks, and would agree too well.
                 let others = all - clicks;
                 let expected = expected * others / (all - expected);
-                for (sum, pseudo_clicks) in evidence.iter_mut().zip(EXAMINATIONS).filter(|_| expected > 0.0) {
+                for (sum, pseudo_clicks) in evidence.iter_mut().zip(PSEUDO_CLICKS).filter(|_| expected > 0.0)
+                {
                     let shape = 1.0 / (1.0 / (pseudo_clicks * g) + 1.0 / others);
                     *sum += negative_binomial(clicks, expected, shape);
                 }
             }
         }
-        most_probable(EXAMINATIONS.into_iter().zip(evidence))
+        most_probable(PSEUDO_CLICKS.into_iter().zip(evidence))
     }
 
     /// Fits queries, which have these columns, together with the priors; `means` has a mean for
@@ -499,9 +511,9 @@ impl<'a> Fitting<'a> {
                 cells.end_row();
             }
         }
-        if let Some(Prior { shown, rates, .. }) = prior {
+        if let Some(Prior { typical_impressions, rates, .. }) = prior {
             for (column, rate) in rates.iter().enumerate() {
-                cells.push(column, shown * rate, *shown);
+                cells.push(column, typical_impressions * rate, *typical_impressions);
             }
             cells.end_row();
         }
