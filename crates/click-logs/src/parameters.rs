@@ -26,18 +26,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod collect;
 mod lines;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod records;
 mod rows;
 mod with_table;
 
-pub use collect::{write, write_with_table};
 pub use documents::parameters::*;
 #[cfg(feature = "parquet")]
 pub use parquet::write_table;
+pub use records::write;
 pub use rows::{ParameterRow, for_each_parameter};
+pub use with_table::write_with_table;
 
 /// Items with fewer impressions, and positions with fewer clicks, are listed as having few.
 pub const FEW: u64 = 20;

@@ -1,19 +1,23 @@
 //! The file that names a table: version 2. It has no field for what belongs to single queries, so
 //! none of its lists is empty in error.
 
-use super::collect::MadeParameters;
+use super::lines;
+use super::records::made;
 use super::{
     ComparisonsRecord, ComponentRecord, FittedRecord, LogRecord, ModelRecord, PositionClicksRecord,
     SiteRecord, WITH_TABLE,
 };
-use crate::fit::{Model, Scope};
+use crate::counts::Counts;
+use crate::fit::{Fit, Model, Options, Scope};
+use crate::read_report::ReadReport;
 use serde::Serialize;
+use std::io::Write;
 
 /// The fields of the file.
 #[derive(Serialize)]
-pub(super) struct WithTable {
+struct WithTable<'a> {
     schema: u64,
-    table: String,
+    table: &'a str,
     log: LogRecord,
     fitted: FittedRecord,
     scope: Scope,
@@ -39,26 +43,39 @@ struct IdentifiabilityOfSite {
     few: u64,
 }
 
-impl WithTable {
-    /// The file of these parameters, which names a table.
-    pub(super) fn of(made: MadeParameters<'_>, table: &str) -> Self {
-        let of_all = (made.scope == Scope::Site).then(|| made.identifiability.0().next()).flatten();
-        let of_site = |record: ModelRecord<_>| ModelOfSite { model: record.model, site: record.site };
-        Self {
-            schema: WITH_TABLE,
-            table: table.to_owned(),
-            models: made.models.0().map(of_site).collect(),
-            log: made.log,
-            fitted: made.fitted,
-            scope: made.scope,
-            level: made.level,
-            identifiability: of_all.map(|report| IdentifiabilityOfSite {
-                identified: report.identified,
-                components: report.components,
-                few_clicks: report.few_clicks,
-                few_comparisons: report.few_comparisons,
-                few: report.few,
-            }),
-        }
-    }
+/// [`write`](super::write) without the parameters of single queries. `table` is the name of the
+/// file, in the same directory, that has them.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_with_table(
+    table: &str,
+    report: &ReadReport,
+    n_queries: usize,
+    counts: &Counts,
+    fits: &[Fit],
+    options: &Options,
+    out: &mut dyn Write,
+) -> serde_json::Result<()> {
+    let made = made(report, n_queries, counts, fits, options, &|_| false);
+    let of_all = (made.scope == Scope::Site).then(|| made.identifiability.0().next()).flatten();
+    let of_site = |record: ModelRecord<_>| ModelOfSite { model: record.model, site: record.site };
+    let with_table = WithTable {
+        schema: WITH_TABLE,
+        table,
+        models: made.models.0().map(of_site).collect(),
+        log: made.log,
+        fitted: made.fitted,
+        scope: made.scope,
+        level: made.level,
+        identifiability: of_all.map(|report| IdentifiabilityOfSite {
+            identified: report.identified,
+            components: report.components,
+            few_clicks: report.few_clicks,
+            few_comparisons: report.few_comparisons,
+            few: report.few,
+        }),
+    };
+    lines::write(&with_table, out)
 }

@@ -2,7 +2,6 @@
 
 use super::lines;
 use super::rows::{digits, rounded};
-use super::with_table::WithTable;
 use super::{
     ComparisonsRecord, ComponentRecord, ConvergenceRecord, EstimateRecord, FEW, FittedRecord,
     IdentifiabilityRecord, ItemRecord, LogRecord, ModelRecord, PairRecord, Parameters, PositionClicksRecord,
@@ -36,25 +35,6 @@ pub fn write(
     lines::write(&made(report, n_queries, counts, fits, options, keep), out)
 }
 
-/// [`write`] without what belongs to single queries. `table` is the name of the file, in the same
-/// directory, that has it.
-///
-/// # Errors
-///
-/// Those of `out`.
-pub fn write_with_table(
-    table: &str,
-    report: &ReadReport,
-    n_queries: usize,
-    counts: &Counts,
-    fits: &[Fit],
-    options: &Options,
-    out: &mut dyn Write,
-) -> serde_json::Result<()> {
-    let made = made(report, n_queries, counts, fits, options, &|_| false);
-    lines::write(&WithTable::of(made, table), out)
-}
-
 /// A list whose elements are made one after another while it is written.
 pub(super) struct Made<'a, T>(pub(super) Box<dyn Fn() -> Box<dyn Iterator<Item = T> + 'a> + 'a>);
 
@@ -78,7 +58,7 @@ pub(super) type MadeParameters<'a> = Parameters<
 >;
 
 /// Collects what belongs to all queries, and to those for which `keep` is true.
-fn made<'a>(
+pub(super) fn made<'a>(
     report: &ReadReport,
     n_queries: usize,
     counts: &'a Counts,
