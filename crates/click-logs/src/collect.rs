@@ -46,7 +46,7 @@ impl Collector {
         let batch = || Batch { queries: Vec::with_capacity(BATCH), cells: Vec::with_capacity(BATCH) };
         Batches {
             collector: self,
-            shown: self.tables.iter().map(|_| batch()).collect(),
+            lines: self.tables.iter().map(|_| batch()).collect(),
             sessions: vec![Vec::new(); self.tables.len()],
             expanded: Vec::new(),
             places: Vec::with_capacity(BATCH),
@@ -100,8 +100,8 @@ impl Collector {
 #[derive(Debug)]
 pub(crate) struct Batches<'a> {
     collector: &'a Collector,
-    /// Cells of every table.
-    shown: Vec<Batch>,
+    /// Lines for every table.
+    lines: Vec<Batch>,
     /// Sessions of every table, one by one: query, clicks, number of items, items.
     sessions: Vec<Vec<u64>>,
     /// Reused: the cells of sessions, and places of cells.
@@ -140,7 +140,7 @@ impl Batches<'_> {
     #[inline]
     fn count(&mut self, shown: &Shown, held_out: bool) {
         let number = table_of(shown.query, held_out);
-        let batch = &mut self.shown[number];
+        let batch = &mut self.lines[number];
         batch.queries.push(shown.query.0);
         batch.cells.push(shown.in_query(0));
         if batch.cells.len() == BATCH {
@@ -188,7 +188,7 @@ impl Batches<'_> {
     /// Counts the rest.
     pub(crate) fn finish(mut self) -> ReadReport {
         for number in 0..self.collector.tables.len() {
-            self.shown[number].count(&self.collector.tables[number], &mut self.places);
+            self.lines[number].count(&self.collector.tables[number], &mut self.places);
             self.count_sessions(number);
         }
         self.report
@@ -202,7 +202,7 @@ impl Batches<'_> {
 
     /// Counts an item that was shown; `at` is the line's place in the log.
     #[inline]
-    pub(crate) fn shown(&mut self, shown: Shown, at: u64) {
+    pub(crate) fn count_shown(&mut self, shown: Shown, at: u64) {
         self.report.add_shown(shown.clicks, shown.impressions);
         // Nothing was shown, so there is no cell.
         if shown.impressions > 0 {

@@ -25,13 +25,13 @@ mod frame;
 mod kdd2012;
 mod obd;
 mod parquet;
-mod rows;
 mod sessions;
+mod table_rows;
 mod yandex;
 
 pub use self::delimited::Columns;
 pub use self::frame::{Frame, ReadColumn};
-pub use self::rows::Value;
+pub use self::table_rows::Value;
 
 use self::delimited::TableLines;
 use self::kdd2012::Kdd2012;

@@ -92,7 +92,7 @@ pub(crate) trait LineFormat: Sync {
     }
 
     /// Called at the end of a block, where everything but open lists ends.
-    fn end(&self, _memory: &mut Self::Memory, _sink: &mut Batches<'_>) {}
+    fn end(&self, _memory: &mut Self::Memory, _batches: &mut Batches<'_>) {}
 
     /// The lists that are open until the end of the log.
     fn open_lists(_memory: Self::Memory) -> OpenLists {

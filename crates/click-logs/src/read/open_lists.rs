@@ -8,15 +8,8 @@
 //! A list shows every position from the first on once; lines that do not fit are faults. A session
 //! that starts from the first position again, elsewhere in the log, has shown another list.
 
-use super::line::Lost;
-use super::meaning::Meaning;
-use super::progress::Progress;
-use crate::collect::Batches;
-use crate::error::{Error, ErrorKind, Place};
-use crate::fault::Fault;
 use crate::names::{Id, TextHash};
 use crate::table::Shown;
-use std::sync::Arc;
 
 /// The hash of a list's session and query.
 pub(crate) type ListKey = [u64; 2];
@@ -52,23 +45,23 @@ pub(crate) struct Spot {
 
 /// Adjacent lines of a list with increasing positions, or a skipped line, which has no items.
 #[derive(Debug)]
-struct Run {
-    key: ListKey,
-    query: Id,
-    spot: Spot,
+pub(super) struct Run {
+    pub(super) key: ListKey,
+    pub(super) query: Id,
+    pub(super) spot: Spot,
     /// The start of its items.
-    start: usize,
+    pub(super) start: usize,
     /// Bit `l` is the `l`-th line.
-    clicks: u64,
+    pub(super) clicks: u64,
     /// 1-based column of positions.
-    column: u32,
-    first: u8,
-    len: u8,
+    pub(super) column: u32,
+    pub(super) first: u8,
+    pub(super) len: u8,
 }
 
 impl Run {
     /// Whether a line follows its last one.
-    fn continues(&self, spot: Spot) -> bool {
+    pub(super) fn continues(&self, spot: Spot) -> bool {
         self.spot.file == spot.file && self.spot.line + u64::from(self.len) == spot.line
     }
 }
@@ -76,8 +69,8 @@ impl Run {
 /// The lines of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct OpenLists {
-    runs: Vec<Run>,
-    items: Vec<Id>,
+    pub(super) runs: Vec<Run>,
+    pub(super) items: Vec<Id>,
 }
 
 impl OpenLists {
@@ -111,97 +104,5 @@ impl OpenLists {
     pub(crate) fn skip(&mut self, key: ListKey, spot: Spot) {
         let (start, query) = (self.items.len(), Id(0));
         self.runs.push(Run { key, query, spot, start, clicks: 0, column: 0, first: 0, len: 0 });
-    }
-}
-
-/// A line of a list.
-type Line<'a> = (u8, u64, &'a Run, usize);
-
-/// Ends all lists: those of all threads, in any order.
-pub(crate) struct Closing<'a> {
-    pub(crate) names: &'a [Arc<str>],
-    /// The name of the column of positions.
-    pub(crate) column: &'a str,
-    pub(crate) meaning: Meaning,
-    pub(crate) lenient: bool,
-}
-
-impl Closing<'_> {
-    pub(crate) fn close(&self, parts: &[OpenLists], batches: &mut Batches<'_>, progress: &mut Progress) {
-        let mut runs: Vec<(&Run, &[Id])> = Vec::with_capacity(parts.iter().map(|part| part.runs.len()).sum());
-        for part in parts {
-            runs.extend(part.runs.iter().map(|run| (run, &part.items[run.start..][..usize::from(run.len)])));
-        }
-        runs.sort_unstable_by_key(|(run, _)| (run.key, run.spot.at));
-        for mut of_key in runs.chunk_by(|(a, _), (b, _)| a.key == b.key) {
-            while !of_key.is_empty() {
-                let starts = |run: &Run| run.len > 0 && run.first == 0;
-                // The next list starts where the first position comes again.
-                let again = (1..of_key.len()).find(|&place| {
-                    let (run, before) = (of_key[place].0, of_key[place - 1].0);
-                    starts(run)
-                        && !before.continues(run.spot)
-                        && of_key[..place].iter().any(|(earlier, _)| starts(earlier))
-                });
-                let (list, rest) = of_key.split_at(again.unwrap_or(of_key.len()));
-                of_key = rest;
-                self.list(list, batches, progress);
-            }
-        }
-    }
-
-    /// Ends a list.
-    fn list(&self, runs: &[(&Run, &[Id])], batches: &mut Batches<'_>, progress: &mut Progress) {
-        // The usual case.
-        if let &[(run @ &Run { first: 0, len: 1.., .. }, items)] = runs {
-            return batches.session(run.query, items, run.clicks, run.spot.at);
-        }
-        let mut at_fault = runs.iter().any(|(run, _)| run.len == 0);
-        let mut lines: Vec<(Line<'_>, Id)> = Vec::new();
-        for &(run, items) in runs {
-            let of_run = |(number, &item): (usize, &Id)| {
-                // A run has at most 64 lines.
-                let line = run.spot.line + number as u64;
-                ((run.first + u8::try_from(number).unwrap_or(0), line, run, number), item)
-            };
-            lines.extend(items.iter().enumerate().map(of_run));
-        }
-        lines.sort_by_key(|((position, line, run, _), _)| (*position, run.spot.file, *line));
-        let (mut items, mut clicks) = (Vec::new(), 0);
-        for &(line @ (position, _, run, number), item) in &lines {
-            let clicked = run.clicks >> number & 1;
-            if usize::from(position) == items.len() {
-                clicks |= clicked << position;
-                items.push(item);
-            } else {
-                at_fault = true;
-                self.at_fault(line, clicked, items.len(), progress);
-            }
-        }
-        if let ([_, ..], Some(first)) = (items.as_slice(), runs.iter().find(|(run, _)| run.len > 0)) {
-            batches.session(first.0.query, &items, clicks, first.0.spot.at);
-            if at_fault {
-                batches.session_at_fault();
-            }
-        }
-    }
-
-    #[cold]
-    fn at_fault(&self, line: Line<'_>, clicks: u64, next: usize, progress: &mut Progress) {
-        let (position, line, run, _) = line;
-        let fault = Fault::OutOfOrder { next: self.meaning.named(next) };
-        let file = run.spot.file;
-        let place = Place {
-            file: self.names.get(file).map_or("", |name| name).to_owned(),
-            line,
-            column: Some((run.column as usize, self.column.to_owned())),
-            text: self.meaning.named(position.into()).to_string(),
-            message: fault.to_string(),
-        };
-        if self.lenient {
-            progress.skip(fault, Lost { clicks, impressions: 1 }, (file, line), place);
-        } else {
-            progress.fail((file, line), Error::at(ErrorKind::Line(fault), place));
-        }
     }
 }

@@ -299,7 +299,7 @@ impl LineFormat for TableLines<'_> {
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let fields = layout.columns.map(|column| line.get(column?));
-        self.shown(layout, line.n_columns(), fields, at, lists, batches)
+        self.count_line(layout, line.n_columns(), fields, at, lists, batches)
     }
 
     fn quoted(
@@ -311,8 +311,8 @@ impl LineFormat for TableLines<'_> {
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let fields = split(line, layout.delimiter).map_err(|fault| LineFault::new(fault, 0, b"\""))?;
-        let fields_of = layout.columns.map(|column| fields.get(column?).map(AsRef::as_ref));
-        self.shown(layout, fields.len(), fields_of, at, lists, batches)
+        let by_role = layout.columns.map(|column| fields.get(column?).map(AsRef::as_ref));
+        self.count_line(layout, fields.len(), by_role, at, lists, batches)
     }
 
     fn open_lists(lists: OpenLists) -> OpenLists {
@@ -331,7 +331,7 @@ impl LineFormat for TableLines<'_> {
 impl TableLines<'_> {
     /// Reads a line, and notes a fault in its list.
     #[inline]
-    fn shown(
+    fn count_line(
         &self,
         layout: &Layout,
         found: usize,
@@ -343,7 +343,7 @@ impl TableLines<'_> {
         let Some(session) = fields[SESSION].filter(|_| layout.columns[SESSION].is_some()) else {
             let shown = self.read(layout, found, fields, batches)?;
             if let Some(shown) = shown {
-                batches.shown(shown, at.at);
+                batches.count_shown(shown, at.at);
             }
             return Ok(());
         };

@@ -4,7 +4,7 @@
 //! into batches; a frame has no bytes and is no file, so [`ReadReport`] has 0 of both.
 
 use super::delimited::{ROLES, places};
-use super::rows::{Rows, TableOfRows, Value};
+use super::table_rows::{Rows, TableOfRows, Value};
 use super::{ReadReport, Reader};
 use crate::collect::Collector;
 use crate::error::{Error, ErrorKind};
@@ -161,25 +161,25 @@ impl Reader {
         }
         let next = AtomicUsize::new(0);
         let most = frame.n_rows.div_ceil(ROWS_OF_A_THREAD);
-        let progress = self.on_threads(collector, most, |batches, progress, ()| {
+        let report = self.on_threads(collector, most, |batches, report, ()| {
             let start = next.fetch_add(ROWS_OF_A_THREAD, Ordering::Relaxed);
             if start >= frame.n_rows {
                 return false;
             }
             if let Some(error) = stopped(stop, table.name) {
-                progress.fail((0, 0), error);
+                report.fail((0, 0), error);
                 return true;
             }
             let taken = start..frame.n_rows.min(start + ROWS_OF_A_THREAD);
-            let mut rows = Rows::new(table, batches, progress);
+            let mut rows = Rows::new(table, batches, report);
             let counted = count(frame, taken, &table, &mut rows);
             rows.close();
             if let Err(error) = counted {
-                progress.fail((0, start as u64), error);
+                report.fail((0, start as u64), error);
             }
             true
         });
-        self.finish(progress, collector, &[table.name.into()], &ReadReport::default())
+        self.finish(report, collector, &[table.name.into()], &ReadReport::default())
     }
 }
 

@@ -9,10 +9,10 @@ use crate::collect::{Batches, Collector};
 use crate::error::{Error, ErrorKind};
 use crate::names::{lock, unlocked};
 use crate::read::formats::delimited::{Columns, Places, ROLES, places};
-use crate::read::formats::rows::{Rows, TableOfRows, Value};
+use crate::read::formats::table_rows::{Rows, TableOfRows, Value};
 use crate::read::open_lists::KeyHash;
-use crate::read::progress::Progress;
 use crate::read::source::{Input, Watch, stopped};
+use crate::read::thread_report::ThreadReport;
 use crate::read::{Reader, no_file};
 use crate::read_report::ReadReport;
 use bytes::Bytes;
@@ -83,14 +83,14 @@ pub(in super::super) fn read_all(
     let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
     let untaken = Untaken { table, inputs: inputs.into_iter(), open: None, totals: ReadReport::default() };
     let untaken = Mutex::new(untaken);
-    let progress = reader.on_threads(collector, usize::MAX, |batches, progress, ()| {
+    let report = reader.on_threads(collector, usize::MAX, |batches, report, ()| {
         let Some(part) = lock(&untaken).take() else { return false };
-        if let Err((row, error)) = part.and_then(|part| part.read(table, batches, progress)) {
-            progress.fail(row, error);
+        if let Err((row, error)) = part.and_then(|part| part.read(table, batches, report)) {
+            report.fail(row, error);
         }
         true
     });
-    reader.finish(progress, collector, &names, &unlocked(untaken).totals)
+    reader.finish(report, collector, &names, &unlocked(untaken).totals)
 }
 
 /// An error, with its place among those of the log: file and row.
@@ -275,11 +275,11 @@ impl Part<'_> {
         &self,
         table: TableOfRows<'_>,
         batches: &mut Batches<'_>,
-        progress: &mut Progress,
+        report: &mut ThreadReport,
     ) -> Result<(), Placed> {
         let file = &*self.file;
         let table = TableOfRows { places: file.places, name: &file.name, number: file.number, ..table };
-        let mut rows = Rows::new(table, batches, progress);
+        let mut rows = Rows::new(table, batches, report);
         // The row at which reading ends, which gives an error its place.
         let mut row = file.rows_before[self.group];
         let result = file.caught(|| {

@@ -12,7 +12,7 @@ use crate::names::{Id, mix};
 use crate::read::line::{Lost, MAX_TEXT};
 use crate::read::meaning::Meaning;
 use crate::read::open_lists::{KeyHash, ListKey, OpenLists, Spot};
-use crate::read::progress::Progress;
+use crate::read::thread_report::ThreadReport;
 use crate::table::Shown;
 use hashbrown::HashTable;
 use num_traits::ToPrimitive as _;
@@ -144,21 +144,21 @@ pub(super) struct Rows<'a, 'b> {
     lists: OpenLists,
     known: LongTexts,
     batches: &'a mut Batches<'b>,
-    progress: &'a mut Progress,
+    report: &'a mut ThreadReport,
 }
 
 impl<'a, 'b> Rows<'a, 'b> {
     pub(super) fn new(
         table: TableOfRows<'a>,
         batches: &'a mut Batches<'b>,
-        progress: &'a mut Progress,
+        report: &'a mut ThreadReport,
     ) -> Self {
-        Self { table, lists: OpenLists::default(), known: LongTexts::default(), batches, progress }
+        Self { table, lists: OpenLists::default(), known: LongTexts::default(), batches, report }
     }
 
     /// Called after the last row.
     pub(super) fn close(self) {
-        self.progress.open.push(self.lists);
+        self.report.open.push(self.lists);
     }
 
     /// Called before the values of other rows take the memory of those counted so far.
@@ -170,11 +170,11 @@ impl<'a, 'b> Rows<'a, 'b> {
     /// Counts a row, from 1. Returns whether to continue.
     #[inline]
     pub(super) fn row(&mut self, row: u64, values: &RowValues<'_>) -> bool {
-        self.progress.report.lines += 1;
+        self.report.read.lines += 1;
         let TableOfRows { meaning, hash, number, places, .. } = self.table;
         // The place of the row in the log, as for a line.
         let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row };
-        let counted = shown(values, meaning, &mut self.known, self.batches);
+        let counted = read_row(values, meaning, &mut self.known, self.batches);
         let counted = if let Some(session) = values[SESSION] {
             let query = values[QUERY].unwrap_or(Value::Missing);
             let [session, query] = [session, query].map(|value| self.known.key(value, hash));
@@ -193,7 +193,7 @@ impl<'a, 'b> Rows<'a, 'b> {
         } else {
             counted.map(|shown| {
                 if let Some(shown) = shown {
-                    self.batches.shown(shown, spot.at);
+                    self.batches.count_shown(shown, spot.at);
                 }
             })
         };
@@ -219,9 +219,9 @@ impl<'a, 'b> Rows<'a, 'b> {
             let impressions = if values[IMPRESSIONS].is_some() { of_role(IMPRESSIONS) } else { Some(1) };
             let clicks = values[CLICK].and_then(|value| value.clicks().ok());
             let [clicks, impressions] = [clicks, impressions].map(|count| count.unwrap_or(0));
-            self.progress.skip(fault, Lost { clicks, impressions }, (number, row), place);
+            self.report.skip(fault, Lost { clicks, impressions }, (number, row), place);
         } else {
-            self.progress.fail((number, row), Error::at(ErrorKind::Line(fault), place));
+            self.report.fail((number, row), Error::at(ErrorKind::Line(fault), place));
         }
         lenient
     }
@@ -229,7 +229,7 @@ impl<'a, 'b> Rows<'a, 'b> {
 
 /// The content of a row, or the role at fault; `None` if its position is not wanted.
 #[inline]
-fn shown(
+fn read_row(
     values: &RowValues<'_>,
     meaning: Meaning,
     known: &mut LongTexts,

@@ -1,16 +1,21 @@
-//! Reports of threads, combined into one report or error.
+//! Work on several threads, whose reports are combined into one report or error.
 
+use super::Reader;
 use super::line::Lost;
 use super::open_lists::OpenLists;
+use crate::collect::{Batches, Collector};
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
+use crate::names::{lock, unlocked};
 use crate::read_report::{ReadReport, Skipped};
 use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The reports of all threads.
+/// The report of one thread, or of all.
 #[derive(Debug, Default)]
-pub(crate) struct Progress {
-    pub(crate) report: ReadReport,
+pub(crate) struct ThreadReport {
+    pub(crate) read: ReadReport,
     /// Open lists of each thread.
     pub(crate) open: Vec<OpenLists>,
     /// Skipped lines, and the place of the first.
@@ -19,7 +24,7 @@ pub(crate) struct Progress {
     failure: Option<((usize, u64), Error)>,
 }
 
-impl Progress {
+impl ThreadReport {
     pub(crate) fn fail(&mut self, at: (usize, u64), error: Error) {
         if self.failure.as_ref().is_none_or(|(first, _)| at < *first) {
             self.failure = Some((at, error));
@@ -53,8 +58,8 @@ impl Progress {
     }
 
     pub(crate) fn absorb(&mut self, other: Self, counted: &ReadReport) {
-        self.report.absorb(&other.report);
-        self.report.absorb(counted);
+        self.read.absorb(&other.read);
+        self.read.absorb(counted);
         self.open.extend(other.open);
         for (reason, (skipped, at)) in other.skipped {
             self.add_skipped(reason, skipped, at);
@@ -69,7 +74,7 @@ impl Progress {
         if let Some((_, error)) = self.failure {
             return Err(error);
         }
-        let mut report = self.report;
+        let mut report = self.read;
         report.absorb(source);
         report.skipped = self.skipped.into_iter().map(|(reason, (skipped, _))| (reason, skipped)).collect();
         if report.lines == 0 {
@@ -96,5 +101,35 @@ impl Progress {
             }
         }
         Ok(report)
+    }
+}
+
+impl Reader {
+    /// Calls `step` on at most `most` threads until it returns false or one failed, and sums up.
+    pub(super) fn on_threads<S: Default>(
+        &self,
+        collector: &Collector,
+        most: usize,
+        step: impl Fn(&mut Batches<'_>, &mut ThreadReport, &mut S) -> bool + Sync,
+    ) -> ThreadReport {
+        let (all, stop) = (Mutex::new(ThreadReport::default()), AtomicBool::new(false));
+        let work = || {
+            let (mut batches, mut mine, mut state) =
+                (collector.batches(), ThreadReport::default(), S::default());
+            while !stop.load(Ordering::Relaxed) && step(&mut batches, &mut mine, &mut state) {
+                if mine.failed() {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+            let counted = batches.finish();
+            lock(&all).absorb(mine, &counted);
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.threads.get().min(most) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        unlocked(all)
     }
 }

@@ -1,0 +1,120 @@
+//! Files of lines, in blocks of whole lines.
+//!
+//! A thread reads and decompresses a block and then parses it; one thread reads at a time. So
+//! memory does not grow with the file.
+
+use super::line::{LineFault, LineFormat, is_blank};
+use super::marks::{Line, Lines};
+use super::open_lists::Spot;
+use super::source::{Block, Input, Source};
+use super::thread_report::ThreadReport;
+use super::{Reader, no_file};
+use crate::collect::{Batches, Collector};
+use crate::error::{Error, ErrorKind, Place};
+use crate::fault::Fault;
+use crate::names::{lock, unlocked};
+use crate::read_report::ReadReport;
+use std::sync::{Arc, Mutex};
+
+impl Reader {
+    pub(super) fn read_lines<F: LineFormat>(
+        &self,
+        format: &F,
+        inputs: Vec<Input<'_>>,
+        collector: &Collector,
+    ) -> Result<ReadReport, Error> {
+        if inputs.is_empty() {
+            return Err(no_file());
+        }
+        let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
+        let source = Mutex::new(Source::new(format, inputs, self.block_bytes, self.max_skipped.is_some()));
+        let report = self.on_threads(collector, usize::MAX, |batches, report, (memory, buffer)| {
+            self.next_block(format, &source, memory, buffer, batches, report)
+        });
+        self.finish(report, collector, &names, &unlocked(source).report)
+    }
+
+    /// Reads and parses a block. Returns whether there was one, or an error.
+    fn next_block<F: LineFormat>(
+        &self,
+        format: &F,
+        source: &Mutex<Source<'_, F>>,
+        memory: &mut F::Memory,
+        buffer: &mut Vec<u8>,
+        batches: &mut Batches<'_>,
+        report: &mut ThreadReport,
+    ) -> bool {
+        let block = lock(source).next_block(buffer);
+        match block {
+            Ok(None) => {
+                report.open.push(F::open_lists(std::mem::take(memory)));
+                return false;
+            }
+            Ok(Some(block)) => self.parse(format, &block, &buffer[..block.len], memory, batches, report),
+            Err((file, error)) => report.fail((file, u64::MAX), error),
+        }
+        true
+    }
+
+    /// Parses a block; a strict reader stops at the first fault.
+    fn parse<F: LineFormat>(
+        &self,
+        format: &F,
+        block: &Block<F::Layout>,
+        bytes: &[u8],
+        memory: &mut F::Memory,
+        batches: &mut Batches<'_>,
+        report: &mut ThreadReport,
+    ) {
+        let mut lines = Lines::new(bytes, format.cuts(&block.layout));
+        let (mut number, mut n_blank) = (block.first_line, 0);
+        while let Some((start, line)) = lines.next_line() {
+            let at = Spot { at: block.at(start), file: block.file, line: number };
+            let n_lines = line.n_lines();
+            let counted = match line {
+                _ if is_blank(line.whole()) => {
+                    n_blank += 1;
+                    Ok(())
+                }
+                Line::Quoted(line) => format.quoted(&block.layout, line, at, memory, batches),
+                Line::Cut(columns) => format.line(&block.layout, columns, at, memory, batches),
+            };
+            if let Err(mut fault) = counted {
+                let line = lines.line_from(start);
+                if number == 1 && !F::HEADER && looks_like_a_header(line) {
+                    fault = LineFault::new(Fault::UnexpectedHeader, 0, line);
+                }
+                let place = place_of(format, block, number, &fault);
+                if self.max_skipped.is_none() {
+                    report.fail((block.file, number), Error::at(ErrorKind::Line(fault.fault), place));
+                    return;
+                }
+                report.skip(fault.fault, fault.lost, (block.file, number), place);
+            }
+            number += n_lines;
+        }
+        report.read.lines += number - block.first_line - n_blank;
+        format.end(memory, batches);
+    }
+}
+
+#[cold]
+fn place_of<F: LineFormat>(format: &F, block: &Block<F::Layout>, line: u64, fault: &LineFault) -> Place {
+    let column = (fault.column > 0).then(|| (fault.column, format.column_name(&block.layout, fault.column)));
+    Place {
+        file: block.name.to_string(),
+        line,
+        column,
+        text: String::from_utf8_lossy(&fault.text).escape_debug().to_string(),
+        message: fault.fault.to_string(),
+    }
+}
+
+/// Whether every column begins like a word; a line of data has numbers.
+fn looks_like_a_header(line: &[u8]) -> bool {
+    // A column of row numbers often has no name.
+    let mut names = line.split(|byte| b"\t,;|".contains(byte)).filter_map(<[u8]>::first).peekable();
+    let begins_a_name =
+        |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii() || matches!(byte, b'_' | b'#' | b'"');
+    names.peek().is_some() && names.all(begins_a_name)
+}
