@@ -208,7 +208,7 @@ impl Decision {
         settings: &Settings<'_>,
     ) -> Result<Option<Self>, Error> {
         let mut models = FittedUsers::for_answer(study).into_iter().filter_map(|users| {
-            Some((users, LoggedQueries::new(users.fit(), &study.whole, settings.n_queries)?))
+            Some((users, LoggedQueries::new(users.fit(), &study.log, settings.n_queries)?))
         });
         let Some((users, logged)) = models.next() else { return Ok(None) };
         // The draws of all models are put together query by query.
@@ -256,8 +256,7 @@ struct Posterior<'a> {
 
 /// The fits of the queries with these names, as a file of parameters.
 fn parameters_of(study: &Study, options: &Options, names: &[String]) -> Result<Vec<u8>, Error> {
-    let queries: BTreeSet<Id> =
-        names.iter().filter_map(|name| study.whole.counts.names().find(name)).collect();
+    let queries: BTreeSet<Id> = names.iter().filter_map(|name| study.log.counts.names().find(name)).collect();
     let mut json = Vec::new();
     study.write_parameters(options, &|query| queries.contains(&query), &mut json)?;
     Ok(json)

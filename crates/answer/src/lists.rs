@@ -2,7 +2,7 @@
 //! fitted users.
 
 use click_logs::fit::{Fit, QueryFit};
-use click_logs::study::WholeLog;
+use click_logs::study::FilteredLog;
 use click_models::Ranking;
 use experiment::spec::title_fault;
 use itertools::Itertools as _;
@@ -44,10 +44,10 @@ impl Lists {
 impl LoggedQueries {
     /// The `n_queries` queries with the most lists; `None` if no query has a list, or none was
     /// asked for.
-    pub(crate) fn new(fit: &Fit, whole: &WholeLog, n_queries: usize) -> Option<Self> {
-        let lists_of_log = whole.sessions.queries().map(|query| query.n_sessions()).sum();
+    pub(crate) fn new(fit: &Fit, filtered: &FilteredLog, n_queries: usize) -> Option<Self> {
+        let lists_of_log = filtered.sessions.queries().map(|query| query.n_sessions()).sum();
         let mut found: Vec<(&QueryFit, Lists)> =
-            fit.queries().iter().filter_map(|query| Some((query, lists(fit, query, whole)?))).collect();
+            fit.queries().iter().filter_map(|query| Some((query, lists(fit, query, filtered)?))).collect();
         // The first of equally many.
         found.sort_by_key(|(_, lists)| std::cmp::Reverse(lists.count()));
         found.truncate(n_queries);
@@ -55,7 +55,7 @@ impl LoggedQueries {
         if found.is_empty() {
             return None;
         }
-        let names = whole.counts.names();
+        let names = filtered.counts.names();
         let mut csv = "instance,query,lists,items\n".to_owned();
         let mut table = csv::Writer::from_writer(Vec::new());
         for (instance, (query, lists)) in found.iter().enumerate() {
@@ -90,11 +90,11 @@ impl LoggedQueries {
 }
 
 /// The lists of a query; `None` if none can be shown to its users.
-fn lists(fit: &Fit, query: &QueryFit, whole: &WholeLog) -> Option<Lists> {
-    let n_positions = whole.counts.query(query.id)?.n_positions().min(query.items.len());
+fn lists(fit: &Fit, query: &QueryFit, filtered: &FilteredLog) -> Option<Lists> {
+    let n_positions = filtered.counts.query(query.id)?.n_positions().min(query.items.len());
     fit.users(query, n_positions)?;
     let mut found = Lists { counted: BTreeMap::new(), clicks: 0, left_out: 0 };
-    for list in whole.sessions.query(query.id)?.lists() {
+    for list in filtered.sessions.query(query.id)?.lists() {
         let index = |&id| query.items.binary_search_by_key(&id, |item| item.item).ok();
         let shown = list.items().get(..n_positions);
         let items: Option<Vec<usize>> = shown.and_then(|shown| shown.iter().map(index).collect());

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use click_logs::fit::{Choice, Fit, Model, QueryFit, Users};
-use click_logs::study::{Study, WholeLog};
+use click_logs::study::{FilteredLog, Study};
 use click_models::DependentClick;
 use contenders::Entrant;
 use experiment::models::UserModel;
@@ -49,12 +49,12 @@ impl<'a> FittedUsers<'a> {
     /// Users of a cascade are left out if a list has several clicks, which they never make; user
     /// browsing and the dependent click model, if their best lists take too long to find.
     pub(crate) fn for_answer(study: &'a Study) -> Vec<Self> {
-        let Study { whole, fits, comparison, .. } = study;
+        let Study { log: filtered, fits, comparison, .. } = study;
         let patterns =
-            || whole.sessions.queries().flat_map(|query| query.lists()).flat_map(|list| list.patterns());
+            || filtered.sessions.queries().flat_map(|query| query.lists()).flat_map(|list| list.patterns());
         let clicks_twice = patterns().any(|pattern| pattern.clicks.count() > 1);
         let n_positions =
-            |query: &QueryFit| whole.counts.query(query.id).map_or(0, |query| query.n_positions());
+            |query: &QueryFit| filtered.counts.query(query.id).map_or(0, |query| query.n_positions());
         let able = |fit: &&Fit| match fit.model() {
             Model::Cascade => !clicks_twice,
             Model::Dcm => {
@@ -134,11 +134,11 @@ impl<'a> FittedUsers<'a> {
     /// # Errors
     ///
     /// Never for valid fits.
-    pub fn spec(self, whole: &WholeLog, log: &str, seed: u64) -> Result<String, Error> {
+    pub fn spec(self, filtered: &FilteredLog, log: &str, seed: u64) -> Result<String, Error> {
         let Self { fit, model, policies, .. } = self;
         let queries = fit.queries();
         let impressions =
-            |query: &QueryFit| whole.counts.query(query.id).map_or(0, |query| query.impressions());
+            |query: &QueryFit| filtered.counts.query(query.id).map_or(0, |query| query.impressions());
         let mut shown: Vec<&QueryFit> = queries.iter().collect();
         let mut top = vec![format!("Users as fitted to {} (model {model}).", quoted(log))];
         if queries.len() > QUERIES {
@@ -150,10 +150,10 @@ impl<'a> FittedUsers<'a> {
         top.push("Policies, horizon and runs are a beginning: change them as you like.".to_owned());
         let (mut users, mut comments) = (Vec::new(), Vec::new());
         for query in &shown {
-            let n_positions = whole.counts.query(query.id).map_or(1, |query| query.n_positions());
+            let n_positions = filtered.counts.query(query.id).map_or(1, |query| query.n_positions());
             let of_query = fit.users(query, n_positions).ok_or(Error::NoUsers)?;
-            comments.push(comments_on(query, &of_query, whole));
-            let name = whole.counts.names().name(query.id).into_owned();
+            comments.push(comments_on(query, &of_query, filtered));
+            let name = filtered.counts.names().name(query.id).into_owned();
             // A name that `simulate` would refuse is left out.
             users.push((Some(name).filter(|name| title_fault(name).is_none()), of_query));
         }
@@ -203,8 +203,8 @@ fn instances<M: UserModel>(
 
 /// Comments on an instance: the names of its items in the log, and its positions if they are not
 /// the log's first ones.
-fn comments_on(query: &QueryFit, users: &Users, whole: &WholeLog) -> Vec<String> {
-    let names = whole.counts.names();
+fn comments_on(query: &QueryFit, users: &Users, filtered: &FilteredLog) -> Vec<String> {
+    let names = filtered.counts.names();
     let mut items = query.items.iter().map(|item| quoted(&names.name(item.item)));
     let mut comments = vec![format!("Items: {}.", items.join(", "))];
     if let Users::PositionBased { positions, .. } = users

@@ -106,9 +106,9 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let study = source.study(&inputs, options, tell)?;
     let fitted_users = FittedUsers::new(&study);
     let parameters = Parameters::new(arguments.parameters, &study, &options)?;
-    let Study { whole, fits, comparison, users, .. } = &study;
+    let Study { log, fits, comparison, choice, .. } = &study;
     let shown = fitted_users.map_or_else(|| first_or_best(fits, comparison.as_ref()), FittedUsers::fit);
-    let compared = ComparisonRecord::new(arguments, comparison.as_ref(), users.as_ref());
+    let compared = ComparisonRecord::new(arguments, comparison.as_ref(), choice.as_ref());
     let sha256_of_parameters = sha256(&parameters.json);
     may_write(&sha256_of_parameters)?;
     let output = claimed.map_or_else(claim, Ok)?;
@@ -116,16 +116,16 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let mut files: Vec<(&str, Vec<u8>)> = vec![
         (PARAMETERS, parameters.json),
         parameters.table,
-        (COUNTS, tables::counts(&whole.counts)?),
+        (COUNTS, tables::counts(&log.counts)?),
         (COMPARISON_JSON, json(&compared)?.into_bytes()),
         (COMPARISON_CSV, tables::comparison(comparison.as_ref())?),
     ];
-    let spec = fitted_users.map(|users| users.spec(whole, &arguments.named(), arguments.seed)).transpose()?;
+    let spec = fitted_users.map(|users| users.spec(log, &arguments.named(), arguments.seed)).transpose()?;
     files.extend(spec.map(|spec| (SPEC, spec.into_bytes())));
     if let Some(pbm) = fits.iter().find(|fit| fit.model() == Model::Pbm) {
-        files.push((EXAMINATION, figures::examination(pbm, whole).into_bytes()));
+        files.push((EXAMINATION, figures::examination(pbm, log).into_bytes()));
     }
-    let drawn = figures::attraction(shown, whole);
+    let drawn = figures::attraction(shown, log);
     let decision = if arguments.answer > 0 {
         tell("simulating today's ranking and policies on users as uncertain as the log leaves them");
         let progress = RunCounter::new("decision", arguments.quiet);
@@ -158,7 +158,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
             .map(|(_, svg)| std::str::from_utf8(svg))
             .chain([Ok(drawn.as_str())])
             .collect::<Result<_, _>>()?;
-        let page = page::page(arguments, whole, answer.as_ref().ok(), comparison.as_ref(), &figures, table);
+        let page = page::page(arguments, log, answer.as_ref().ok(), comparison.as_ref(), &figures, table);
         files.push((PAGE, page.into_bytes()));
     }
     if let Ok(decision) = decision {

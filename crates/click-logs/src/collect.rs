@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::fields::MAX_COUNT;
 use crate::hold_out::HoldOut;
-use crate::log::{HeldOut, Log};
+use crate::log::{Log, Part};
 use crate::names::{Id, Interner, MIX_B, lock, mix, unlocked};
 use crate::read_report::ReadReport;
 use crate::session::Sessions;
@@ -72,7 +72,7 @@ impl Collector {
         let [fitted, held_out] = [(); 2].map(|()| {
             let mut tables: Vec<Table> = tables.by_ref().take(SHARDS).collect();
             let sessions = Sessions::from_tables(Arc::clone(&names), &mut tables);
-            HeldOut { counts: Counts::from_tables(Arc::clone(&names), tables), sessions }
+            Part { counts: Counts::from_tables(Arc::clone(&names), tables), sessions }
         });
         let log = Log {
             counts: fitted.counts,

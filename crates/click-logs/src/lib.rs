@@ -21,7 +21,7 @@ pub mod study;
 pub use counts::{Cell, Counts, Filter, Positions, QueryCounts};
 pub use error::{Error, ErrorKind, Place};
 pub use fault::Fault;
-pub use log::{HeldOut, Log};
+pub use log::{Log, Part};
 pub use names::{Id, Names};
 pub use read::{Columns, Format, Frame, Input, ReadColumn, Reader, Value, formats};
 pub use read_report::{ReadReport, Skipped};

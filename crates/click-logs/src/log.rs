@@ -14,7 +14,7 @@ pub struct Log {
     /// ([`Reader::keep_sessions`](crate::Reader::keep_sessions)).
     pub sessions: Sessions,
     /// The part that [`Reader::hold_out`](crate::Reader::hold_out) holds out.
-    pub held_out: Option<HeldOut>,
+    pub held_out: Option<Part>,
     /// Counts of what was read and what was skipped.
     pub report: ReadReport,
 }
@@ -32,9 +32,9 @@ impl Log {
     }
 }
 
-/// A part of a log that is held out from fits. Its identifiers are those of the rest.
+/// A part of a log, as the one held out from fits. Its identifiers are those of the whole log.
 #[derive(Debug, Clone)]
-pub struct HeldOut {
+pub struct Part {
     /// As [`Log::counts`].
     pub counts: Counts,
     /// As [`Log::sessions`].

@@ -35,7 +35,7 @@
 
 use crate::counts::{Cell, Counts, Filter};
 use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, fit, fit_values, split};
-use crate::log::{HeldOut, Log};
+use crate::log::{Log, Part};
 use crate::names::Id;
 use crate::parameters;
 use crate::read_report::ReadReport;
@@ -119,7 +119,7 @@ impl Default for Settings {
 
 /// The whole log after the filter.
 #[derive(Debug, Clone)]
-pub struct WholeLog {
+pub struct FilteredLog {
     /// Counts of what was read and skipped.
     pub report: ReadReport,
     /// Number of queries of the log, before the filter.
@@ -134,14 +134,14 @@ pub struct WholeLog {
 #[derive(Debug, Clone)]
 pub struct Study {
     /// The data of the fits.
-    pub whole: WholeLog,
+    pub log: FilteredLog,
     /// A fit of each model, in the order of the settings.
     pub fits: Vec<Fit>,
     /// `None` if nothing was held out, since the log is too short.
     pub comparison: Option<Comparison>,
     /// The choice among the models whose users can be simulated; `None` without a comparison or
     /// such a model.
-    pub users: Option<Choice>,
+    pub choice: Option<Choice>,
     /// The number of queries without users of user browsing ([`Fit::queries_without_users`]); 0 if
     /// it is not fitted. The search for the best list of such a query takes about a second, so it
     /// is made once.
@@ -201,13 +201,6 @@ impl<E: fmt::Display> fmt::Display for StudyError<E> {
 
 impl<E: fmt::Debug + fmt::Display> std::error::Error for StudyError<E> {}
 
-/// The log in two parts: one for fits, one to compare them on.
-struct Apart {
-    counts: Counts,
-    sessions: Sessions,
-    held_out: HeldOut,
-}
-
 /// Studies a log. `read` is called once. For `(one_in, seed)` it reads the log with a part held out
 /// ([`Reader::hold_out`](crate::Reader::hold_out)), for `None` without. `before` is called before
 /// every step, and ends the study with an error.
@@ -224,38 +217,38 @@ pub fn study<E>(
     before(Step::Read)?;
     let held_out = (!settings.is_counts).then_some((settings.held_out, settings.seed));
     let log = read(held_out).map_err(StudyError::Caller)?;
-    let (whole, apart) = WholeLog::new(log, settings)?;
+    let (log, parts) = FilteredLog::new(log, settings)?;
     let mut fits = Vec::with_capacity(settings.models.len());
     for &model in &settings.models {
         before(Step::Fit(model))?;
-        let of_model = fit(model, &whole.counts, &whole.sessions, &settings.options);
+        let of_model = fit(model, &log.counts, &log.sessions, &settings.options);
         fits.push(of_model.map_err(|error| StudyError::Fit(model, error))?);
     }
     before(Step::Compare)?;
-    let is_empty = apart.counts.n_cells() == 0 || apart.held_out.counts.n_cells() == 0;
-    let compared = (!is_empty).then(|| compared(settings, &apart)).transpose();
+    let is_empty = parts.iter().any(|part| part.counts.n_cells() == 0);
+    let compared = (!is_empty).then(|| compared(settings, &parts)).transpose();
     let comparison = compared.map_err(StudyError::Compare)?;
     let browsing = fits.iter().find(|fit| fit.model() == Model::Ubm);
-    let without_user_browsing = browsing.map_or(0, |fit| fit.queries_without_users(&whole.counts));
-    let mut study = Study { whole, fits, comparison, users: None, without_user_browsing };
-    study.users = study.comparison.as_ref().and_then(|comparison| {
+    let without_user_browsing = browsing.map_or(0, |fit| fit.queries_without_users(&log.counts));
+    let mut study = Study { log, fits, comparison, choice: None, without_user_browsing };
+    study.choice = study.comparison.as_ref().and_then(|comparison| {
         comparison.choice(|model| study.fits.iter().any(|fit| fit.model() == model && study.has_users(fit)))
     });
     Ok(study)
 }
 
 /// Fits each model to the rest of the log, and compares their predictions of the held-out part.
-fn compared(settings: &Settings, apart: &Apart) -> Result<Comparison, FitError> {
+fn compared(settings: &Settings, [rest, held_out]: &[Part; 2]) -> Result<Comparison, FitError> {
     let has_sessions = settings.models.iter().any(|model| model.needs_sessions());
     let baselines = BASELINES.iter().filter(|model| has_sessions || !model.needs_sessions());
     let models = settings.models.iter().chain(baselines);
-    let fits = models.map(|&model| fit_values(model, &apart.counts, &apart.sessions, &settings.options));
-    Comparison::new(&apart.held_out, fits)
+    let fits = models.map(|&model| fit_values(model, &rest.counts, &rest.sessions, &settings.options));
+    Comparison::new(held_out, fits)
 }
 
-impl WholeLog {
-    /// The impressions of the whole log, and of its two parts, that pass the filter.
-    fn new<E>(log: Log, settings: &Settings) -> Result<(Self, Apart), StudyError<E>> {
+impl FilteredLog {
+    /// Filters the whole log, and its two parts: one for fits, and the one to compare them on.
+    fn new<E>(log: Log, settings: &Settings) -> Result<(Self, [Part; 2]), StudyError<E>> {
         let (counts, sessions) = log.whole();
         let n_queries = counts.n_queries();
         if n_queries == 0 {
@@ -267,36 +260,28 @@ impl WholeLog {
             return Err(StudyError::NothingPasses { n_queries, n_positions });
         }
         let sessions = sessions.restricted(|query| counts.query(query).is_some());
-        let whole = Self { report: log.report, n_queries, counts, sessions };
-        let apart = if let Some(held_out) = &log.held_out {
-            whole.apart(&log.counts, &log.sessions, held_out)
-        } else {
-            let parts = split(&whole.counts, settings.held_out, settings.seed);
-            let [counts, held_out] = parts.map_err(StudyError::HoldOut)?;
-            let held_out = HeldOut { counts: held_out, sessions: Sessions::default() };
-            Apart { counts, sessions: Sessions::default(), held_out }
+        let filtered = Self { report: log.report, n_queries, counts, sessions };
+        let parts = match &log.held_out {
+            Some(held_out) => [
+                filtered.part(&log.counts, &log.sessions),
+                filtered.part(&held_out.counts, &held_out.sessions),
+            ],
+            None => split(&filtered.counts, settings.held_out, settings.seed)
+                .map_err(StudyError::HoldOut)?
+                .map(|counts| Part { counts, sessions: Sessions::default() }),
         };
-        Ok((whole, apart))
+        Ok((filtered, parts))
     }
 
-    /// The impressions of the two parts that pass the filter. Sessions are held out whole,
-    /// including items that do not pass the filter; then all models are fitted to all items of the
-    /// queries that pass.
-    fn apart(&self, counts: &Counts, sessions: &Sessions, held_out: &HeldOut) -> Apart {
+    /// Filters a part. Sessions are held out whole, including items that do not pass the filter;
+    /// then all models are fitted to all items of the queries that pass.
+    fn part(&self, counts: &Counts, sessions: &Sessions) -> Part {
         if self.sessions.is_empty() {
-            let passing = |counts: &Counts| passing(counts, &self.counts);
-            let held_out = HeldOut { counts: passing(&held_out.counts), sessions: Sessions::default() };
-            return Apart { counts: passing(counts), sessions: Sessions::default(), held_out };
+            return Part { counts: passing(counts, &self.counts), sessions: Sessions::default() };
         }
-        let query_passes = |query| self.counts.query(query).is_some();
-        Apart {
-            counts: counts.restricted(|query, _| query_passes(query)),
-            sessions: sessions.restricted(query_passes),
-            held_out: HeldOut {
-                counts: held_out.counts.restricted(|query, _| query_passes(query)),
-                sessions: held_out.sessions.restricted(query_passes),
-            },
-        }
+        let passes = |query| self.counts.query(query).is_some();
+        let counts = counts.restricted(|query, _| passes(query));
+        Part { counts, sessions: sessions.restricted(passes) }
     }
 }
 
@@ -319,8 +304,8 @@ impl Study {
     /// users.
     pub fn simulated(&self) -> Option<&Fit> {
         let mut with_users = self.fits.iter().filter(|fit| self.has_users(fit));
-        match &self.users {
-            Some(users) => with_users.find(|fit| fit.model() == users.model),
+        match &self.choice {
+            Some(choice) => with_users.find(|fit| fit.model() == choice.model),
             None => with_users.next(),
         }
     }
@@ -336,7 +321,7 @@ impl Study {
         keep: &dyn Fn(Id) -> bool,
         out: &mut dyn Write,
     ) -> serde_json::Result<()> {
-        let WholeLog { report, n_queries, counts, .. } = &self.whole;
+        let FilteredLog { report, n_queries, counts, .. } = &self.log;
         parameters::write(report, *n_queries, counts, &self.fits, options, keep, out)
     }
 }

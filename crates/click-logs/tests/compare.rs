@@ -5,7 +5,7 @@
 
 use click_logs::fit::{Comparison, Difference, Fit, Model, Options, Prediction, fit};
 use click_logs::generate::{Traffic, yandex};
-use click_logs::{Format, HeldOut, Log, Reader, Sessions};
+use click_logs::{Format, Log, Part, Reader, Sessions};
 use click_models::{DcmReward, DependentClick};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -19,8 +19,8 @@ fn read(log: &str) -> Log {
     reader.read("generated", log.as_bytes()).unwrap()
 }
 
-fn as_held_out(log: Log) -> HeldOut {
-    HeldOut { counts: log.counts, sessions: log.sessions }
+fn as_held_out(log: Log) -> Part {
+    Part { counts: log.counts, sessions: log.sessions }
 }
 
 fn counts(rows: &str) -> Log {
@@ -90,7 +90,7 @@ fn errors_are_those_of_sessions_or_cells() {
     }
     assert_eq!(clusters.len(), 5);
     let mut held_out = as_held_out(log.clone());
-    let compared = |held_out: &HeldOut| {
+    let compared = |held_out: &Part| {
         let comparison = Comparison::new(held_out, models.map(|model| Ok(fitted(model, &log)))).unwrap();
         let places =
             models.map(|model| comparison.scores().iter().position(|score| score.model == model).unwrap());

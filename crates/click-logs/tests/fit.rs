@@ -9,7 +9,7 @@ use click_logs::fit::{
     Comparison, EmOptions, Estimate, Exit, Fit, FitError, Method, Model, Options, Prediction, Scope, compare,
     fit, identifiability, rank_one_svd, split,
 };
-use click_logs::{Counts, Format, HeldOut, Log, Reader, Sessions};
+use click_logs::{Counts, Format, Log, Part, Reader, Sessions};
 use click_models::{
     CascadeModel, ClickModel, Clicks, DcmReward, DependentClick, Feedback, Interaction, ListFeedback,
     PositionBased, Ranking,
@@ -824,7 +824,7 @@ fn impossible_fits_are_errors() {
         assert!(matches!(fit(Model::Pbm, &counts, &none, &options), Err(FitError::Option { .. })));
     }
     let pbm = fit(Model::Pbm, &counts, &none, &options).unwrap();
-    let empty = HeldOut { counts: Counts::default(), sessions: Sessions::default() };
+    let empty = Part { counts: Counts::default(), sessions: Sessions::default() };
     assert_eq!(compare(&pbm, &empty).unwrap_err(), FitError::NothingHeldOut);
     for model in Model::ALL {
         assert_eq!(Model::from_name(model.name()), Some(model));

@@ -123,7 +123,7 @@ fn eight_digits_are_written_query_by_query() {
         }
     }
     assert!(n > 150, "{n}");
-    for_each_parameter(&study.whole.counts, &study.fits, |row| {
+    for_each_parameter(&study.log.counts, &study.fits, |row| {
         close(row.estimate.value, row.estimate.value);
         Ok::<(), Infallible>(())
     })

@@ -7,7 +7,7 @@ use crate::table::{Column, Table};
 use answer::{Decision, Settings};
 use click_logs::fit::{Estimate, Fit, Model, Options, QueryFit, Users};
 use click_logs::parameters::{ParameterRow, for_each_parameter};
-use click_logs::study::{Study, WholeLog};
+use click_logs::study::{FilteredLog, Study};
 use confidence::Probability;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -41,7 +41,7 @@ impl Fitted {
     #[getter]
     fn parameters(&self, py: Python<'_>) -> PyResult<Table> {
         py.detach(|| {
-            let WholeLog { counts, .. } = &self.study.whole;
+            let FilteredLog { counts, .. } = &self.study.log;
             let mut rows: Vec<ParameterRow> = Vec::new();
             let Ok(()) = for_each_parameter(counts, &self.study.fits, |row| {
                 rows.push(row);
@@ -101,7 +101,7 @@ impl Fitted {
     #[getter]
     fn counts(&self, py: Python<'_>) -> PyResult<Table> {
         py.detach(|| {
-            let counts = &self.study.whole.counts;
+            let counts = &self.study.log.counts;
             let names = counts.names();
             let cells =
                 || counts.queries().flat_map(|query| query.cells().map(move |cell| (query.id(), cell)));
@@ -118,7 +118,7 @@ impl Fitted {
     /// Numbers of read, skipped and fitted data, as a dict.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let WholeLog { report, n_queries, counts, .. } = &self.study.whole;
+        let FilteredLog { report, n_queries, counts, .. } = &self.study.log;
         let skipped = PyDict::new(py);
         for (reason, lines) in &report.skipped {
             let of_reason = PyDict::new(py);
@@ -182,7 +182,7 @@ impl Fitted {
         queries: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let fit = self.fit(model)?;
-        let counts = &self.study.whole.counts;
+        let counts = &self.study.log.counts;
         let names = counts.names();
         let known: Vec<(String, &QueryFit)> =
             fit.queries().iter().map(|query| (names.name(query.id).into_owned(), query)).collect();
@@ -248,7 +248,7 @@ impl Fitted {
     }
 
     fn __repr__(&self) -> String {
-        let WholeLog { report, counts, .. } = &self.study.whole;
+        let FilteredLog { report, counts, .. } = &self.study.log;
         let users = self.study.simulated().map_or("none", |fit| fit.model().name());
         format!(
             "<Fitted {} to {} rows: {} queries, {} impressions, {} clicks; users: {users}>",

@@ -2,7 +2,7 @@
 
 use click_logs::Id;
 use click_logs::fit::{Estimate, Fit, ItemFit, QueryFit, Scope};
-use click_logs::study::WholeLog;
+use click_logs::study::FilteredLog;
 use experiment::number;
 use experiment::spec::has_invisible;
 use report::letters;
@@ -21,12 +21,12 @@ const BEGINNING: usize = 7;
 const APART: f64 = 0.07;
 
 /// Draws examination by position (pbm), of all queries together or of the largest ones.
-pub(super) fn examination(pbm: &Fit, whole: &WholeLog) -> String {
+pub(super) fn examination(pbm: &Fit, log: &FilteredLog) -> String {
     let (rows, what): (Vec<(String, &[Estimate])>, _) = if pbm.scope() == Scope::Site {
         (vec![("all queries".to_owned(), pbm.site_positions())], "all queries".to_owned())
     } else {
-        let shown = largest(pbm, whole, QUERIES);
-        let row = |query: &&QueryFit| (short(whole, query.id), pbm.positions(query));
+        let shown = largest(pbm, log, QUERIES);
+        let row = |query: &&QueryFit| (short(log, query.id), pbm.positions(query));
         (shown.iter().map(row).collect(), of_queries(shown.len(), pbm.queries().len()))
     };
     // Positions that the log does not show have no place on the axis.
@@ -57,15 +57,15 @@ pub(super) fn examination(pbm: &Fit, whole: &WholeLog) -> String {
 
 /// Draws the attraction of the most shown items of the largest queries: of a single query by name,
 /// of several by rank, the most attractive first.
-pub(super) fn attraction(fit: &Fit, whole: &WholeLog) -> String {
-    let shown = largest(fit, whole, QUERIES_OF_ITEMS);
+pub(super) fn attraction(fit: &Fit, log: &FilteredLog) -> String {
+    let shown = largest(fit, log, QUERIES_OF_ITEMS);
     let sorted: Vec<Vec<&ItemFit>> = shown.iter().map(|query| most_shown(query)).collect();
     let row = |(query, items): (&&QueryFit, &Vec<&ItemFit>)| {
-        (short(whole, query.id), items.iter().map(|item| item.attraction).collect())
+        (short(log, query.id), items.iter().map(|item| item.attraction).collect())
     };
     let rows: Vec<(String, Vec<Estimate>)> = shown.iter().zip(&sorted).map(row).collect();
     let (categories, x): (Vec<String>, _) = if let [items] = sorted.as_slice() {
-        (items.iter().map(|item| short(whole, item.item)).collect(), "item")
+        (items.iter().map(|item| short(log, item.item)).collect(), "item")
     } else {
         let n_items = sorted.iter().map(Vec::len).max().unwrap_or(0);
         let ranks = (1..=n_items).map(|rank| rank.to_string()).collect();
@@ -142,11 +142,11 @@ fn draw(words: Words<'_>, categories: Vec<String>, rows: Vec<(String, Vec<Estima
 }
 
 /// The `count` queries with the most impressions, in the order of the fit.
-fn largest<'a>(fit: &'a Fit, whole: &WholeLog, count: usize) -> Vec<&'a QueryFit> {
+fn largest<'a>(fit: &'a Fit, log: &FilteredLog, count: usize) -> Vec<&'a QueryFit> {
     let mut order: Vec<(u64, usize)> = fit
         .queries()
         .iter()
-        .map(|query| whole.counts.query(query.id).map_or(0, |query| query.impressions()))
+        .map(|query| log.counts.query(query.id).map_or(0, |query| query.impressions()))
         .zip(0..)
         .collect();
     order.sort_by_key(|&(impressions, place)| (std::cmp::Reverse(impressions), place));
@@ -164,8 +164,8 @@ fn of_queries(shown: usize, all: usize) -> String {
 }
 
 /// Shortens a name. Its end is kept too, since names such as addresses often begin alike.
-fn short(whole: &WholeLog, id: Id) -> String {
-    let name = whole.counts.names().name(id);
+fn short(log: &FilteredLog, id: Id) -> String {
+    let name = log.counts.names().name(id);
     let visible = |letter| if has_invisible(letter) { "?" } else { letter };
     let letters: Vec<&str> = letters(&name).into_iter().map(visible).collect();
     if letters.len() <= LONGEST_NAME {

@@ -13,15 +13,15 @@ pub(crate) fn queries_of_log(
     arguments: &Arguments,
     may_write: impl FnOnce(&str) -> Result<()>,
 ) -> Result<Queries> {
-    let Outcome { study: Study { whole, fits, .. }, parameters, .. } = fit_and_write(arguments, may_write)?;
+    let Outcome { study: Study { log, fits, .. }, parameters, .. } = fit_and_write(arguments, may_write)?;
     let measured = |(fit, query): (&Fit, &QueryFit)| {
-        let counts = whole.counts.query(query.id).context("a query without counts")?;
+        let counts = log.counts.query(query.id).context("a query without counts")?;
         let Some(Users::PositionBased { model, .. }) = fit.users(query, counts.n_positions()) else {
             bail!("no position-based model");
         };
         let svd = rank_one_svd(&counts);
         let found = FittedQuery {
-            name: whole.counts.names().name(query.id).to_string(),
+            name: log.counts.names().name(query.id).to_string(),
             theta: query.items.iter().map(|item| item.attraction.value).collect(),
             records: counts.impressions(),
             first_singular_value: svd.map(|svd| svd.share()),

@@ -6,7 +6,7 @@ use crate::terminal::table;
 use ::answer::{FittedUsers, PARAMETERS};
 use click_logs::fit::{Comparison, Difference, Fit, Model, identifiability};
 use click_logs::parameters::{FEW, for_each_parameter};
-use click_logs::study::{Study, WholeLog};
+use click_logs::study::{FilteredLog, Study};
 use click_logs::{ListSessions, QuerySessions};
 use experiment::number::{counted, fixed, grouped};
 use std::collections::BTreeMap;
@@ -20,8 +20,8 @@ pub(super) struct Overview<'a> {
 
 impl fmt::Display for Overview<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Study { whole, fits, users, without_user_browsing, .. } = &self.outcome.study;
-        let WholeLog { report, n_queries, counts, .. } = whole;
+        let Study { log, fits, choice, without_user_browsing, .. } = &self.outcome.study;
+        let FilteredLog { report, n_queries, counts, .. } = log;
         let prior = |fit: &Fit| format!("{} {}", fit.model(), fit.site().prior_strength);
         let priors: Vec<String> = fits.iter().map(prior).collect();
         writeln!(f, "{}: {report}", self.arguments.named())?;
@@ -46,11 +46,11 @@ impl fmt::Display for Overview<'_> {
                 grouped(n)
             )?;
         }
-        if let Some(users) = users.as_ref().filter(|users| users.model != users.best) {
+        if let Some(choice) = choice.as_ref().filter(|choice| choice.model != choice.best) {
             writeln!(
                 f,
                 "Users are those of {}: {} predicted better, but is not told apart from it, and {} is simpler.",
-                users.model, users.best, users.model
+                choice.model, choice.best, choice.model
             )?;
         }
         let browsing = fits.iter().find(|fit| fit.model() == Model::Ubm);
@@ -154,7 +154,7 @@ impl Overview<'_> {
     }
 
     fn warnings(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Study { whole, fits, .. }, source) = (&self.outcome.study, &self.outcome.source);
+        let (Study { log, fits, .. }, source) = (&self.outcome.study, &self.outcome.source);
         let mut warn = |text: String| writeln!(f, "Note: {text}");
         if !source.left_out().is_empty() {
             let all = names(source.left_out());
@@ -165,8 +165,8 @@ impl Overview<'_> {
             };
             warn(format!("not fitted: {all}. {remedy}"))?;
         }
-        let of_sessions: u64 = whole.sessions.queries().map(impressions).sum();
-        if of_sessions > whole.counts.impressions() {
+        let of_sessions: u64 = log.sessions.queries().map(impressions).sum();
+        if of_sessions > log.counts.impressions() {
             warn(format!(
                 "the filter dropped items or positions of these queries from the counts, so from the pbm's parameters; the other models and \
                  the comparison have all {} impressions: a session is predicted whole.",
@@ -186,7 +186,7 @@ impl Overview<'_> {
             }
         }
         let mut unknown = BTreeMap::<_, [u64; 2]>::new();
-        let Ok(()) = for_each_parameter(&whole.counts, fits, |row| {
+        let Ok(()) = for_each_parameter(&log.counts, fits, |row| {
             let [without, all] = unknown.entry((row.model, row.kind)).or_default();
             *without += u64::from(row.estimate.interval.is_none() && !row.estimate.value.is_nan());
             *all += 1;
@@ -205,7 +205,7 @@ impl Overview<'_> {
                 ))?;
             }
         }
-        let reports = identifiability(&whole.counts, self.arguments.options().scope, FEW);
+        let reports = identifiability(&log.counts, self.arguments.options().scope, FEW);
         let sum = |of: fn(&click_logs::fit::Identifiability) -> usize| reports.iter().map(of).sum::<usize>();
         let apart = sum(|report| usize::from(report.components.len() > 1));
         if apart > 0 {

@@ -4,14 +4,14 @@ use super::arguments::Arguments;
 use super::overview::rows_of;
 use ::answer::Answer;
 use click_logs::fit::Comparison;
-use click_logs::study::WholeLog;
+use click_logs::study::FilteredLog;
 use experiment::number::counted;
 use report::html::Html;
 
 /// The page of a fit. `figures` are drawings, `table` names the file with the parameters.
 pub(super) fn page(
     arguments: &Arguments,
-    whole: &WholeLog,
+    log: &FilteredLog,
     answer: Option<&Answer>,
     comparison: Option<&Comparison>,
     figures: &[&str],
@@ -19,7 +19,7 @@ pub(super) fn page(
 ) -> String {
     let mut html = Html::new();
     html.element("h1", "", "What a click log says");
-    html.element("p", "lead", &format!("{}: {}", arguments.named(), whole.report));
+    html.element("p", "lead", &format!("{}: {}", arguments.named(), log.report));
     if let Some(answer) = answer {
         super::answer::write(answer, &mut html);
     } else {

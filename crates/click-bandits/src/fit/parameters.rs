@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 use click_logs::fit::Options;
 use click_logs::parameters::write_with_table;
-use click_logs::study::{Study, WholeLog};
+use click_logs::study::{FilteredLog, Study};
 use std::io::{self, Write};
 
 /// The most bytes of `parameters.json` with the parameters of queries, if no form is asked for.
@@ -55,12 +55,12 @@ impl Parameters {
         let mut json = AtMost { bytes: Vec::new(), most };
         match study.write_parameters(options, &|_| true, &mut json) {
             Ok(()) => {
-                let table = tables::parameters(&study.whole.counts, &study.fits)?;
+                let table = tables::parameters(&study.log.counts, &study.fits)?;
                 Ok(Self { in_table: None, json: json.bytes, table: (PARAMETERS_CSV, table) })
             }
             Err(error) if error.is_io() => {
                 let (n, table) = as_parquet(study)?;
-                let WholeLog { report, n_queries, counts, .. } = &study.whole;
+                let FilteredLog { report, n_queries, counts, .. } = &study.log;
                 let (mut json, name) = (Vec::new(), PARAMETERS_PARQUET);
                 let fits = &study.fits;
                 write_with_table(name, report, *n_queries, counts, fits, options, &mut json)?;
@@ -96,7 +96,7 @@ impl Write for AtMost {
 #[cfg(feature = "parquet")]
 fn as_parquet(study: &Study) -> Result<(u64, Vec<u8>)> {
     let mut table = Vec::new();
-    Ok((click_logs::parameters::write_table(&study.whole.counts, &study.fits, &mut table)?, table))
+    Ok((click_logs::parameters::write_table(&study.log.counts, &study.fits, &mut table)?, table))
 }
 
 #[cfg(not(feature = "parquet"))]

@@ -20,7 +20,7 @@
 use super::difference::Cluster;
 use super::predict::Prediction;
 use super::{Fit, FitError, Model};
-use crate::log::HeldOut;
+use crate::log::Part;
 use crate::session::ListSessions;
 use confidence::math::ln;
 
@@ -101,13 +101,13 @@ impl Sums {
 ///
 /// [`FitError::NothingHeldOut`]; [`FitError::NoSessions`] if the model needs sessions and there are
 /// none.
-pub fn compare(fit: &Fit, held_out: &HeldOut) -> Result<Score, FitError> {
+pub fn compare(fit: &Fit, held_out: &Part) -> Result<Score, FitError> {
     Ok(scored(fit, held_out)?.0)
 }
 
 /// The score, and the log-likelihood of every cluster in the order of [`clusters`], given the
 /// clicks above: of one session of the cluster, or of a whole cell.
-pub(super) fn scored(fit: &Fit, held_out: &HeldOut) -> Result<(Score, Vec<f64>), FitError> {
+pub(super) fn scored(fit: &Fit, held_out: &Part) -> Result<(Score, Vec<f64>), FitError> {
     let mut sums = Sums::default();
     let mut by_cluster = Vec::new();
     if held_out.sessions.is_empty() {
@@ -141,7 +141,7 @@ pub(super) fn scored(fit: &Fit, held_out: &HeldOut) -> Result<(Score, Vec<f64>),
 
 /// The clusters of the held-out data: the impressions of a session, or of a cell if there are no
 /// sessions.
-pub(super) fn clusters(held_out: &HeldOut) -> Vec<Cluster> {
+pub(super) fn clusters(held_out: &Part) -> Vec<Cluster> {
     if held_out.sessions.is_empty() {
         let cells = held_out.counts.queries().flat_map(|query| query.cells());
         return cells.map(|cell| Cluster { times: 1, impressions: cell.impressions }).collect();

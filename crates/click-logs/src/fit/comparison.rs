@@ -13,7 +13,7 @@
 use super::compare::{Score, clusters, scored};
 use super::difference::Difference;
 use super::{Fit, FitError, Model};
-use crate::log::HeldOut;
+use crate::log::Part;
 use serde::Serialize;
 
 /// From the simplest model on, by its parameters: one rate; a rate per position; a rate per item;
@@ -64,7 +64,7 @@ impl Comparison {
     /// Errors of the fits; [`FitError::NothingHeldOut`]; [`FitError::NoSessions`] if a model needs
     /// sessions and there are none.
     pub fn new(
-        held_out: &HeldOut,
+        held_out: &Part,
         fits: impl IntoIterator<Item = Result<Fit, FitError>>,
     ) -> Result<Self, FitError> {
         let clusters = clusters(held_out);
@@ -87,8 +87,8 @@ impl Comparison {
         &self.scores
     }
 
-    /// How much better the model at index `a` of [`scores`](Self::scores) predicted than the model
-    /// at index `b`.
+    /// How much better the model at index `first` of [`scores`](Self::scores) predicted than
+    /// the model at index `second`.
     ///
     /// # Panics
     ///
