@@ -171,8 +171,8 @@ def test_sequences_are_the_intervals_of_their_counts(name):
 
 @pytest.mark.parametrize("name", ["beta_mixture", "kl_mixture", "empirical_bernstein", "hedged_betting"])
 def test_sequences_rarely_miss(name):
-    """Of 400 series 80 may ever miss; by Hoeffding more than 120 do so with probability 4e-4. A
-    bound at fixed n would miss more."""
+    """At most 80 of 400 series may ever miss in expectation; by Hoeffding more than 120 do so with
+    probability 4e-4. A bound at fixed n would miss more."""
     x = RNG.random((400, 500)) < 0.3
     lower, upper = getattr(confidence, f"{name}_sequence")(x.astype(float), 0.2)
     assert ((lower > 0.3) | (upper < 0.3)).any(axis=1).sum() <= 120

@@ -102,7 +102,7 @@ pub(crate) fn commented(model: &'static Model) -> String {
 
 # Names files: letters, digits, - _ .
 name = \"my-{name}\"
-# What is measured: how much is lost while learning.
+# The measured quantity: the loss while learning.
 task = \"regret\"
 # Rounds of a run, and independent runs of every policy.
 horizon = {HORIZON}

@@ -10,7 +10,7 @@
 //!
 //! The front page of the crate lists them with their sources.
 //!
-//! # What the functions do with odd input
+//! # Odd input
 //!
 //! They never panic and always return. *Malformed* input gives NaN ([`None`] from
 //! [`pbm_lower_bound_terms`]): a number that is not a probability, no item, no position, more

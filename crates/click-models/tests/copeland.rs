@@ -54,7 +54,7 @@ fn program(preferences: &PreferenceMatrix, winner: ItemId) -> f64 {
         beaten.iter().max() > beaten.get(winner.index())
     };
     let mut choices: Vec<u32> = (0..1 << pairs.len()).filter(|&flipped| takes_the_title(flipped)).collect();
-    // Whatever rules out a choice rules out those that flip more.
+    // If a choice is ruled out, choices that flip more are ruled out as well.
     choices.sort_by_key(|flipped| flipped.count_ones());
     let mut smallest: Vec<u32> = Vec::new();
     for choice in choices {

@@ -271,7 +271,7 @@ fn whatever_comes_back_it_goes_on() {
 }
 
 quickcheck! {
-    /// Whatever has been counted, the next pairs are those of the plain version.
+    /// For all counts, the next pairs are those of the plain version.
     fn any_counts_are_taken_up(counts: Vec<u16>, n_items: u8, rounds: u32, seed: u64) -> bool {
         let n_items = 2 + usize::from(n_items % 7);
         let mut wins: Vec<u64> = (0..n_items * n_items)

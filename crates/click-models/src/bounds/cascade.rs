@@ -67,7 +67,7 @@ use super::{Decreasing, multiple_play_lower_bound};
 /// `ln T`.
 ///
 /// 0 if no item is suboptimal, or if an item of the best list other than its last attracts all
-/// users; NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// users; NaN for [malformed input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///
@@ -102,7 +102,7 @@ pub fn cascade_lower_bound(theta: &[f64], n_positions: usize) -> f64 {
 /// It equals the value of the program of Graves and Lai if every weight exceeds the next one by at
 /// least the last weight, or if all weights are equal; otherwise it is not tight. 0 if no item is
 /// suboptimal, the last weight is 0, or an item of the best list other than its last attracts all
-/// users; NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input), including
+/// users; NaN for [malformed input](crate::bounds#odd-input), including
 /// rising weights.
 ///
 /// # Examples

@@ -81,7 +81,7 @@ fn observations_of(list: impl Iterator<Item = f64>) -> f64 {
 /// `mu_k`: the smallest mean number of observations of a step on `k` of these items, attained by
 /// the most attractive items, best first.
 ///
-/// NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// NaN for [malformed input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///
@@ -99,7 +99,7 @@ pub fn cascade_fewest_observations(weights: &[f64], k: usize) -> f64 {
 /// `mu~_k`: the largest mean number of observations of a step on `k` of these items, attained by
 /// the least attractive items, worst first.
 ///
-/// NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// NaN for [malformed input](crate::bounds#odd-input).
 pub fn cascade_most_observations(weights: &[f64], k: usize) -> f64 {
     list_of(weights, k)
         .map_or(f64::NAN, |weights| observations_of(weights.values.iter().rev().take(k).copied()))
@@ -109,7 +109,7 @@ pub fn cascade_most_observations(weights: &[f64], k: usize) -> f64 {
 /// `k` items is left-sided sub-Gaussian with this parameter, and its square bounds their second
 /// moment (Theorem 5.4 and Lemma 5.5).
 ///
-/// NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// NaN for [malformed input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///
@@ -424,7 +424,7 @@ pub fn cascade_bai_two_level_upper_bound(
 ///
 /// 0 if all items are to be found, and for `delta >= 1 / 2.4`; `+inf` if the K-th and the next item
 /// are equally attractive; NaN for [malformed
-/// input](crate::bounds#what-the-functions-do-with-odd-input) and `delta` not strictly between 0
+/// input](crate::bounds#odd-input) and `delta` not strictly between 0
 /// and 1.
 ///
 /// # Examples

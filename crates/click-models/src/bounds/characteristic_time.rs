@@ -54,7 +54,7 @@ use lists::{Kind, placements};
 /// least `(1 - 1e-6) T*`.
 ///
 /// 0 if all items are to be found; `+inf` if the K-th and the next item are equally attractive; NaN
-/// for [malformed input](crate::bounds#what-the-functions-do-with-odd-input), and if positive
+/// for [malformed input](crate::bounds#odd-input), and if positive
 /// weights are so small that `T*` is no double.
 ///
 /// Time grows with the cube of the number of different weights: some hundreds of them take minutes.

@@ -41,7 +41,7 @@ use super::{Decreasing, multiple_play_lower_bound};
 ///
 /// 0 if no item is suboptimal, if the leave probability of some position is 0, or if the best list
 /// satisfies all users without its last item; NaN for [malformed
-/// input](crate::bounds#what-the-functions-do-with-odd-input).
+/// input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///

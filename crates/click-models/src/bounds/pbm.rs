@@ -104,7 +104,7 @@ pub struct PbmBoundTerm {
 /// 6, equation (6), in clicks per `ln T`.
 ///
 /// 0 if no item is suboptimal, NaN for [malformed
-/// input](crate::bounds#what-the-functions-do-with-odd-input).
+/// input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///
@@ -125,7 +125,7 @@ pub fn pbm_lower_bound(theta: &[f64], kappa: &[f64]) -> f64 {
 /// The terms of the bound of Theorem 6, one for every item below the best list, the most attractive
 /// first.
 ///
-/// `None` for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// `None` for [malformed input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///
@@ -176,7 +176,7 @@ pub fn pbm_lower_bound_terms(theta: &[f64], kappa: &[f64]) -> Option<Vec<PbmBoun
 /// not the last as printed. See [`pbm_last_position_cost`].
 ///
 /// 0 if no item is suboptimal or no position is ever examined; NaN for [malformed
-/// input](crate::bounds#what-the-functions-do-with-odd-input).
+/// input](crate::bounds#odd-input).
 pub fn pbm_relaxed_lower_bound(theta: &[f64], kappa: &[f64]) -> f64 {
     let Some(instance) = Instance::new(theta, kappa) else { return f64::NAN };
     let (first, _) = instance.first_and_last_examination();
@@ -198,7 +198,7 @@ pub fn pbm_relaxed_lower_bound(theta: &[f64], kappa: &[f64]) -> f64 {
 ///
 /// 0 if no item is suboptimal; `+inf` if one is and the last position is never examined, since
 /// nothing is learnt there; NaN for [malformed
-/// input](crate::bounds#what-the-functions-do-with-odd-input).
+/// input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///
@@ -225,7 +225,7 @@ pub fn pbm_last_position_cost(theta: &[f64], kappa: &[f64]) -> f64 {
 ///
 /// 0 if no item is suboptimal; `+inf` if one is and the last position is never examined; NaN for a
 /// negative or infinite `epsilon`, an `eta` outside its range, and [malformed
-/// input](crate::bounds#what-the-functions-do-with-odd-input).
+/// input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///
@@ -270,7 +270,7 @@ pub fn pbm_pie_upper_bound(theta: &[f64], kappa: &[f64], eta: f64, epsilon: f64)
 ///
 /// `+inf` if a term is infinite: for an item as attractive as the last of the best list, tied
 /// parameters within the list, or a position that is never examined. NaN for a negative or infinite
-/// `epsilon`, and for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// `epsilon`, and for [malformed input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///
@@ -329,7 +329,7 @@ pub fn pbm_ucb_examination_factor(kappa: &[f64]) -> f64 {
 /// theta_{l+1})` within the list.
 ///
 /// 0 if two parameters within the list are tied, `+inf` for one position, which has no wrong order,
-/// and NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input).
+/// and NaN for [malformed input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///

@@ -103,7 +103,7 @@ pub fn rank_one_hardness(rows: &[f64], columns: &[f64]) -> Option<RankOneHardnes
 /// best row succeeds.
 ///
 /// 0 if every cell is equally good, NaN for [malformed
-/// input](crate::bounds#what-the-functions-do-with-odd-input).
+/// input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///
@@ -127,7 +127,7 @@ pub fn rank_one_lower_bound(rows: &[f64], columns: &[f64]) -> f64 {
 /// Upper bound on the regret of `Rank1ElimKL` in `horizon` rounds, in clicks: Theorem 1 with its
 /// constant 160 **as printed**, which its proof does not give.
 ///
-/// NaN for [malformed input](crate::bounds#what-the-functions-do-with-odd-input), and if all rows
+/// NaN for [malformed input](crate::bounds#odd-input), and if all rows
 /// or all columns are equal, since the theorem's smallest positive gap does not exist then. `+inf`
 /// if `mu` is 0, and for fewer than 5 rounds, which the theorem does not cover.
 ///

@@ -27,7 +27,7 @@ use super::{Decreasing, nats_per_click};
 /// observed: equation (3) of the PBM paper, the bound of Anantharam et al., in clicks per `ln T`.
 ///
 /// 0 if no item is suboptimal, NaN for [malformed
-/// input](crate::bounds#what-the-functions-do-with-odd-input).
+/// input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///
@@ -53,7 +53,7 @@ pub fn multiple_play_lower_bound(theta: &[f64], n_positions: usize) -> f64 {
 /// every examination.
 ///
 /// 0 if no item is suboptimal, NaN for [malformed
-/// input](crate::bounds#what-the-functions-do-with-odd-input).
+/// input](crate::bounds#odd-input).
 ///
 /// # Examples
 ///

@@ -334,7 +334,8 @@ fn pbm_pie_at_least_cost_is_the_naive_one() {
     }
 }
 
-/// The test itself: on one of these instances the last position is told from the one of least cost.
+/// The test itself: on one of these instances the last position is distinguished from the one of
+/// least cost.
 #[test]
 #[should_panic(expected = "round")]
 fn the_last_position_is_caught() {

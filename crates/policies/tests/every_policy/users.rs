@@ -149,7 +149,7 @@ fn click_chains() -> Vec<ClickChain> {
     vec![ClickChain::from_values(&[0.3, 0.5, 0.2, 0.5, 0.1], [0.9, 0.7, 0.2], 3).expect("valid")]
 }
 
-/// Users whom a click makes read on.
+/// Users who read on after a click.
 fn browsing() -> Vec<UserBrowsing> {
     let examination: [&[f64]; 3] = [&[0.9], &[0.6, 0.8], &[0.3, 0.5, 0.7]];
     vec![UserBrowsing::from_values(&[0.3, 0.5, 0.2, 0.5, 0.1], &examination).expect("valid")]

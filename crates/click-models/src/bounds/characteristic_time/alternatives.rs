@@ -18,8 +18,8 @@ impl Information {
     /// No observations of one of the two: the alternative that changes only this one costs nothing.
     pub(super) const NONE: Self = Self { nats: 0.0, gradient: [0.0; 2], bend: [0.0; 2] };
 
-    /// Of numbers of observations `(o_i, o_j)` of two items with weights `best > other`; `unit`
-    /// nats count as one.
+    /// The information of `(o_i, o_j)` observations of two items with weights `best > other`;
+    /// `unit` nats count as one.
     ///
     /// The minimum is at the common mean `x = (o_i w_i + o_j w_j) / (o_i + o_j)`. Its distances to
     /// the weights are products, not differences of nearly equal numbers.

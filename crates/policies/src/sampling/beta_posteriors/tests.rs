@@ -112,8 +112,8 @@ fn densities_are_those_of_the_gamma_function() {
     }
 }
 
-/// Whatever the counts, a bound is a probability or says that the item is drawn in full, and a draw
-/// is above the threshold.
+/// For all counts, a bound is a probability or shows that the item is drawn in full, and a draw is
+/// above the threshold.
 #[test]
 fn extreme_counts_have_bounds_and_draws() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(2);
