@@ -32,14 +32,14 @@ impl Block {
     /// Makes a parameter without information independent of the others.
     pub(super) fn separate_unknown(&mut self) {
         let n = self.n;
-        for of in 0..n {
-            if self.matrix[of * n + of] == 0.0 || !self.matrix[of * n + of].is_finite() {
+        for own in 0..n {
+            if self.matrix[own * n + own] == 0.0 || !self.matrix[own * n + own].is_finite() {
                 for other in 0..n {
-                    self.matrix[of * n + other] = 0.0;
-                    self.matrix[other * n + of] = 0.0;
+                    self.matrix[own * n + other] = 0.0;
+                    self.matrix[other * n + own] = 0.0;
                 }
-                self.border.iter_mut().skip(of).step_by(n).for_each(|of| *of = 0.0);
-                self.matrix[of * n + of] = f64::MIN_POSITIVE;
+                self.border.iter_mut().skip(own).step_by(n).for_each(|mixed| *mixed = 0.0);
+                self.matrix[own * n + own] = f64::MIN_POSITIVE;
             }
         }
     }
@@ -62,8 +62,8 @@ impl Solved {
         let Block { n, matrix, border } = block;
         let factor = Cholesky::new(n, matrix)?;
         let mut solved = border.clone();
-        for of in 0..n_shared {
-            factor.solve(&mut solved[of * n..(of + 1) * n]);
+        for a in 0..n_shared {
+            factor.solve(&mut solved[a * n..(a + 1) * n]);
         }
         // Minus border' inverse border.
         for a in 0..n_shared {
@@ -126,17 +126,17 @@ impl Bordered {
     /// it takes. `None` is a block that was not computed, or is singular.
     pub(super) fn push_all<T: Sync>(
         &mut self,
-        of: &[T],
+        elements: &[T],
         size_of: impl Fn(&T) -> usize,
         block: impl Fn(&T, &mut SharedTerms) -> Option<Block> + Sync,
     ) {
         let n_shared = self.n_shared;
         let solve = |range: Range<usize>| {
             let mut shared = SharedTerms::new();
-            let mut solved = |of: &T| Solved::new(block(of, &mut shared)?, n_shared, &mut shared);
-            (of[range].iter().map(&mut solved).collect::<Vec<_>>(), shared)
+            let mut solved = |element: &T| Solved::new(block(element, &mut shared)?, n_shared, &mut shared);
+            (elements[range].iter().map(&mut solved).collect::<Vec<_>>(), shared)
         };
-        in_order_each(tasks_of(of, SIZE_OF_A_TASK, size_of), solve, |(blocks, shared)| {
+        in_order_each(tasks_of(elements, SIZE_OF_A_TASK, size_of), solve, |(blocks, shared)| {
             for (place, term) in shared {
                 self.shared[place] += term;
             }
@@ -154,21 +154,22 @@ impl Bordered {
             return nothing;
         }
         // A shared parameter without information is made independent of the others.
-        let unknown: Vec<bool> = (0..n_shared).map(|of| shared[of * n_shared + of] <= 0.0).collect();
-        for of in (0..n_shared).filter(|&of| unknown[of]) {
+        let unknown: Vec<bool> = (0..n_shared).map(|a| shared[a * n_shared + a] <= 0.0).collect();
+        for a in (0..n_shared).filter(|&a| unknown[a]) {
             for other in 0..n_shared {
-                shared[of * n_shared + other] = 0.0;
-                shared[other * n_shared + of] = 0.0;
+                shared[a * n_shared + other] = 0.0;
+                shared[other * n_shared + a] = 0.0;
             }
-            shared[of * n_shared + of] = 1.0;
+            shared[a * n_shared + a] = 1.0;
         }
         let Some(factor) = Cholesky::new(n_shared, shared) else { return nothing };
         let of_shared = factor.inverse_diagonal().into_iter().zip(&unknown);
-        let shared = of_shared.map(|(of, &unknown)| if unknown { f64::INFINITY } else { of }).collect();
+        let shared =
+            of_shared.map(|(variance, &unknown)| if unknown { f64::INFINITY } else { variance }).collect();
         let of_block = |Solved { n, factor: of_block, border }: Solved| {
-            let with_shared = |(of, alone): (usize, f64)| {
+            let with_shared = |(own, alone): (usize, f64)| {
                 let mut common: Vec<f64> =
-                    (0..n_shared).map(|b| if unknown[b] { 0.0 } else { border[b * n + of] }).collect();
+                    (0..n_shared).map(|b| if unknown[b] { 0.0 } else { border[b * n + own] }).collect();
                 alone + factor.form(&mut common)
             };
             of_block.inverse_diagonal().into_iter().enumerate().map(with_shared).collect()

@@ -163,7 +163,7 @@ impl<'a> Fitting<'a> {
         let together = problem.split(&found.at);
         let of_site = together.continuation;
         let first = found.at.len() - of_site.len();
-        let site = (first..found.at.len()).map(|of| found.estimate(&problem, of, z)).collect();
+        let site = (first..found.at.len()).map(|place| found.estimate(&problem, place, z)).collect();
         let of_query = |query: usize| -> OfQuery {
             let of_rows = rows.queries[query].clone();
             match options.scope {
@@ -187,7 +187,7 @@ impl<'a> Fitting<'a> {
                     let found = self.maximise(&problem, start.copied().collect());
                     let mut fit = self.scanned.query(query, &found.at, &found.variances, z);
                     fit.convergence = Some(found.convergence.clone());
-                    let estimate = |of: usize| found.estimate(&problem, of, z);
+                    let estimate = |place: usize| found.estimate(&problem, place, z);
                     let satisfaction = (n..n + n_satisfactions).map(estimate).collect();
                     (fit, satisfaction, (n + n_satisfactions..found.at.len()).map(estimate).collect())
                 }
@@ -216,8 +216,8 @@ impl<'a> Fitting<'a> {
             [strength * mean, strength * (1.0 - mean)]
         };
         let [satisfied, unsatisfied] = pseudo(scanned.options.strength_of_hidden(), prior.satisfaction_mean);
-        let of_continuation = |of: usize| match prior.continuation_mean.get(of) {
-            Some(&mean) if of == 0 => pseudo(strength, mean),
+        let of_continuation = |place: usize| match prior.continuation_mean.get(place) {
+            Some(&mean) if place == 0 => pseudo(strength, mean),
             // Items of a query hardly differ enough to tell these apart.
             Some(&mean) => pseudo(scanned.options.strength_of_hidden(), mean),
             None => pseudo(strength.min(CONTINUATION_STRENGTH), CONTINUATION_MEAN),
@@ -260,10 +260,10 @@ impl<'a> Fitting<'a> {
 }
 
 impl Found {
-    fn estimate(&self, problem: &Problem, of: usize, z: f64) -> Estimate {
-        let known = problem.known(of);
-        let mut estimate = Estimate::hidden(self.at[of], self.variances[of], known, self.strength, z);
-        let is_shared = problem.kind == Kind::Dbn && of + 1 == self.at.len();
+    fn estimate(&self, problem: &Problem, place: usize, z: f64) -> Estimate {
+        let known = problem.known(place);
+        let mut estimate = Estimate::hidden(self.at[place], self.variances[place], known, self.strength, z);
+        let is_shared = problem.kind == Kind::Dbn && place + 1 == self.at.len();
         if let Some((low, high)) = estimate.interval.as_mut().filter(|_| is_shared)
             && let Some((c, variance)) = problem.unbounded_continuation(&self.at)
         {

@@ -74,12 +74,13 @@ impl Sums {
         if impressions == 0 {
             return Err(FitError::NothingHeldOut);
         }
-        let by_rank = |of: fn(&Rank) -> f64| -> Vec<f64> {
-            self.0.iter().map(|rank| libm::exp(-of(rank) / rank.impressions as f64)).collect()
+        let by_rank = |log_likelihood: fn(&Rank) -> f64| -> Vec<f64> {
+            let perplexity = |rank: &Rank| libm::exp(-log_likelihood(rank) / rank.impressions as f64);
+            self.0.iter().map(perplexity).collect()
         };
         let mean = |numbers: &[f64]| {
-            let shown = numbers.iter().filter(|number| !number.is_nan());
-            shown.clone().sum::<f64>() / shown.count() as f64
+            let known = numbers.iter().filter(|number| !number.is_nan());
+            known.clone().sum::<f64>() / known.count() as f64
         };
         let perplexity_by_rank = by_rank(|rank| rank.marginal);
         let conditional_by_rank = by_rank(|rank| rank.conditional);

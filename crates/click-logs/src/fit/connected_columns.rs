@@ -16,12 +16,12 @@ impl ConnectedColumns {
         self.parents[a.max(b)] = a.min(b);
     }
 
-    /// The first column of the part that contains `of`.
-    pub(crate) fn first(&mut self, mut of: usize) -> usize {
-        while self.parents[of] != of {
-            self.parents[of] = self.parents[self.parents[of]];
-            of = self.parents[of];
+    /// The first column of the part that contains `column`.
+    pub(crate) fn first(&mut self, mut column: usize) -> usize {
+        while self.parents[column] != column {
+            self.parents[column] = self.parents[self.parents[column]];
+            column = self.parents[column];
         }
-        of
+        column
     }
 }

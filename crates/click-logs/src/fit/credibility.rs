@@ -188,9 +188,9 @@ impl<S: Source> Credibility<'_, S> {
     /// Starting point: examination by click-through rates.
     pub(super) fn start(&self) -> PositionEffects {
         let rate = self.rate();
-        let of_column = |of: &(f64, f64)| ln((of.0 + rate) / (of.1 + 1.0));
+        let of_column = |column: &(f64, f64)| ln((column.0 + rate) / (column.1 + 1.0));
         let first = self.columns.first().map_or(0.0, of_column);
-        let of_column = |of| if self.examines { of_column(of) - first } else { 0.0 };
+        let of_column = |column| if self.examines { of_column(column) - first } else { 0.0 };
         PositionEffects {
             examination: self.columns.iter().map(of_column).collect(),
             scale: 0.0,
@@ -202,7 +202,7 @@ impl<S: Source> Credibility<'_, S> {
 
     /// The click-through rate of all columns.
     fn rate(&self) -> f64 {
-        let all = self.columns.iter().fold((0.0, 0.0), |all, of| (all.0 + of.0, all.1 + of.1));
+        let all = self.columns.iter().fold((0.0, 0.0), |all, column| (all.0 + column.0, all.1 + column.1));
         (all.0 + 0.5) / (all.1 + 1.0)
     }
 
@@ -221,7 +221,8 @@ impl<S: Source> Credibility<'_, S> {
         trace: bool,
     ) -> (PositionEffects, ItemPrior, Convergence) {
         let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
-        let (mut found, before) = before.map_or_else(|| (self.start(), None), |of| (of.0, Some(of.1)));
+        let (mut found, before) =
+            before.map_or_else(|| (self.start(), None), |(found, prior)| (found, Some(prior)));
         let mut item_prior = ItemPrior::new(&self.seen(&found, stride), strength, before.as_ref());
         let mut convergence = self.maximise(&mut found, &item_prior, trace);
         let mut is_near = false;

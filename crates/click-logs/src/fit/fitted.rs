@@ -326,3 +326,12 @@ impl Fit {
         self.queries().binary_search_by_key(&id, |query| query.id).ok()
     }
 }
+
+/// The column of an impression in the user browsing model; `None` if the last click is not above.
+pub(super) fn browsing_column(position: usize, last_click: Option<usize>) -> Option<usize> {
+    match last_click {
+        Some(above) if above >= position => None,
+        Some(above) => Some(position * (position + 1) / 2 + above + 1),
+        None => Some(position * (position + 1) / 2),
+    }
+}

@@ -263,7 +263,7 @@ impl Open {
         let items =
             || self.items.iter().zip(&self.counts).map(|(&(query, item, _), &counts)| (query, item, counts));
         let pairs = |keep: fn((u64, u64)) -> bool| {
-            items().filter(|of| keep(of.2)).map(|(query, item, _)| (query, item)).collect()
+            items().filter(|&(_, _, counts)| keep(counts)).map(|(query, item, _)| (query, item)).collect()
         };
         Identifiability {
             query,

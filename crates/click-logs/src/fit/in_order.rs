@@ -69,7 +69,7 @@ pub(super) fn sum_in_order(n: usize, term: impl Fn(usize) -> f64 + Sync) -> f64 
 pub(super) fn tasks_of<T>(all: &[T], size: usize, size_of: impl Fn(&T) -> usize) -> Vec<Range<usize>> {
     let mut tasks: Vec<Range<usize>> = Vec::new();
     let mut open = 0;
-    for (place, of) in all.iter().enumerate() {
+    for (place, element) in all.iter().enumerate() {
         match tasks.last_mut() {
             Some(last) if open < size => last.end = place + 1,
             _ => {
@@ -77,7 +77,7 @@ pub(super) fn tasks_of<T>(all: &[T], size: usize, size_of: impl Fn(&T) -> usize)
                 open = 0;
             }
         }
-        open += size_of(of);
+        open += size_of(element);
     }
     tasks
 }

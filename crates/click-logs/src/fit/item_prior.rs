@@ -126,7 +126,7 @@ impl ObservedItems {
         self.queries.push(start..self.items.len());
     }
 
-    fn of(&self, query: &Range<usize>) -> &[Item] {
+    fn items(&self, query: &Range<usize>) -> &[Item] {
         &self.items[query.clone()]
     }
 }
@@ -198,7 +198,7 @@ impl ItemPrior {
 
     /// Ratio of the typical attraction at each position to that at the first.
     pub(super) fn lift(&self) -> Vec<f64> {
-        self.by_position.iter().map(|of| of / self.at_first()).collect()
+        self.by_position.iter().map(|lift| lift / self.at_first()).collect()
     }
 
     fn at_first(&self) -> f64 {
@@ -220,7 +220,8 @@ struct GridPlace {
 
 impl Default for GridPlace {
     fn default() -> Self {
-        let place = |values: &[f64], value| values.iter().position(|of| *of == value).unwrap_or(0);
+        let place =
+            |values: &[f64], value| values.iter().position(|candidate| *candidate == value).unwrap_or(0);
         Self { strength: place(&STRENGTHS, STRENGTH), weight: place(&WEIGHTS, WEIGHT) }
     }
 }
@@ -242,11 +243,11 @@ impl GridPlace {
         };
         let mut best = (self, evidence(self));
         loop {
-            let at = best.0;
+            let center = best.0;
             for (strength, weight) in [(1, 0), (-1, 0), (0, 1), (0, -1)] {
                 let strength =
-                    at.strength.checked_add_signed(strength).filter(|&place| place < STRENGTHS.len());
-                let weight = at.weight.checked_add_signed(weight).filter(|&place| place < WEIGHTS.len());
+                    center.strength.checked_add_signed(strength).filter(|&place| place < STRENGTHS.len());
+                let weight = center.weight.checked_add_signed(weight).filter(|&place| place < WEIGHTS.len());
                 let Some((strength, weight)) = strength.zip(weight) else { continue };
                 let next = Self { strength, weight };
                 let of_next = evidence(next);
@@ -254,8 +255,8 @@ impl GridPlace {
                     best = (next, of_next);
                 }
             }
-            if best.0 == at {
-                return at;
+            if best.0 == center {
+                return center;
             }
         }
     }
@@ -288,20 +289,20 @@ impl Sums {
     fn new(seen: &ObservedItems, stride: usize, strength: f64, weight: f64, of_items: bool) -> Self {
         let mut sums = Self { strength, weight, of_items, site: 0.0, queries: Vec::new() };
         let of_query = |query: &Range<usize>| {
-            seen.of(query).iter().fold((0.0, 0.0), |sum, item| {
-                let (clicks, exposure) = sums.of(item);
+            seen.items(query).iter().fold((0.0, 0.0), |sum, item| {
+                let (clicks, exposure) = sums.contribution(item);
                 (sum.0 + clicks, sum.1 + exposure)
             })
         };
         let queries: Vec<(f64, f64)> = seen.queries.iter().step_by(stride).map(of_query).collect();
-        let all = queries.iter().fold((0.0, 0.0), |all, of| (all.0 + of.0, all.1 + of.1));
+        let all = queries.iter().fold((0.0, 0.0), |all, query| (all.0 + query.0, all.1 + query.1));
         sums.site = ((all.0 + 0.5) / (all.1 + 1.0)).max(EDGE);
         sums.queries = queries;
         sums
     }
 
     /// Contribution of an item to the clicks and exposure of its query.
-    fn of(&self, item: &Item) -> (f64, f64) {
+    fn contribution(&self, item: &Item) -> (f64, f64) {
         let share = if self.of_items { self.strength / (self.strength + item.exposure) } else { 1.0 };
         (share * item.clicks, share * item.exposure * item.lift)
     }
@@ -319,11 +320,11 @@ impl Sums {
         let mut trials = seen.trials.iter();
         let mut sum = 0.0;
         for (query, all) in seen.queries.iter().step_by(seen.stride).zip(&self.queries) {
-            for (item, trials) in seen.of(query).iter().zip(trials.by_ref()) {
+            for (item, trials) in seen.items(query).iter().zip(trials.by_ref()) {
                 if item.exposure <= 0.0 {
                     continue;
                 }
-                let own = self.of(item);
+                let own = self.contribution(item);
                 let mean = bounded(self.mean((all.0 - own.0, all.1 - own.1)) * item.lift);
                 let (a, b) = (strength * mean, strength * (1.0 - mean));
                 if item.clicks > 0.0 {

@@ -291,7 +291,7 @@ impl Regression {
         for part in in_order(self.tasks(), of_task) {
             all.weights.extend(part.weights);
             all.items.extend(part.items);
-            all.places.iter_mut().zip(part.places).for_each(|(sum, of)| *sum += of);
+            all.places.iter_mut().zip(part.places).for_each(|(sum, term)| *sum += term);
         }
         all
     }
@@ -363,7 +363,7 @@ impl Regression {
         for part in in_order(self.tasks(), of_task) {
             all.items.extend(part.items);
             all.queries.extend(part.queries);
-            all.places.iter_mut().zip(part.places).for_each(|(sum, of)| *sum += of);
+            all.places.iter_mut().zip(part.places).for_each(|(sum, term)| *sum += term);
         }
         // The first place has no parameter.
         all.places[0] = 0.0;
@@ -373,8 +373,9 @@ impl Regression {
     /// A Newton step.
     fn step(&self, slopes: &Slopes) -> Point {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let scaled =
-            |rest: &[f64]| -> Vec<f64> { rest.iter().zip(&slopes.diagonal).map(|(of, d)| of / d).collect() };
+        let scaled = |rest: &[f64]| -> Vec<f64> {
+            rest.iter().zip(&slopes.diagonal).map(|(rest, d)| rest / d).collect()
+        };
         let mut step = vec![0.0; self.n_places];
         let mut rest = slopes.places.clone();
         if let Some(information) = self.of_places(slopes) {
@@ -390,11 +391,11 @@ impl Regression {
             }
             let curved = self.respond(slopes, &direction, false).places;
             let length = size / dot(&direction, &curved);
-            step.iter_mut().zip(&direction).for_each(|(step, of)| *step += length * of);
-            rest.iter_mut().zip(&curved).for_each(|(rest, of)| *rest -= length * of);
+            step.iter_mut().zip(&direction).for_each(|(step, direction)| *step += length * direction);
+            rest.iter_mut().zip(&curved).for_each(|(rest, curved)| *rest -= length * curved);
             let next = scaled(&rest);
             let before = std::mem::replace(&mut size, dot(&rest, &next));
-            direction.iter_mut().zip(next).for_each(|(of, next)| *of = next + size / before * *of);
+            direction.iter_mut().zip(next).for_each(|(old, next)| *old = next + size / before * *old);
         }
         Point { places: step.clone(), ..self.respond(slopes, &step, true) }
     }
@@ -415,15 +416,15 @@ impl Regression {
                         let row = &mut matrix[place * n..=place * n + place];
                         row[place] += weight;
                         cross[place] += weight * self.of_items * inverse;
-                        for (other, of) in weighted.clone().take(a + 1) {
-                            row[other] -= weight * of * inverse;
+                        for (other, other_weight) in weighted.clone().take(a + 1) {
+                            row[other] -= weight * other_weight * inverse;
                         }
                     }
                 }
                 for place in (0..n).filter(|&place| cross[place] > 0.0) {
                     let share = cross[place] / slopes.queries[query][1];
                     let row = &mut matrix[place * n..=place * n + place];
-                    row.iter_mut().zip(&cross).for_each(|(sum, of)| *sum -= share * of);
+                    row.iter_mut().zip(&cross).for_each(|(sum, cross)| *sum -= share * cross);
                 }
                 cross.fill(0.0);
             }
@@ -433,7 +434,7 @@ impl Regression {
         for part in in_order(self.tasks(), of_task) {
             for a in 1..n {
                 let row = &mut information[(a - 1) * (n - 1)..a * (n - 1)];
-                row.iter_mut().zip(&part[a * n + 1..]).for_each(|(sum, of)| *sum += of);
+                row.iter_mut().zip(&part[a * n + 1..]).for_each(|(sum, term)| *sum += term);
             }
         }
         (1..n).for_each(|a| information[(a - 1) * n] += PRECISION_OF_PLACES);
@@ -508,7 +509,11 @@ impl Regression {
             });
             ItemFit {
                 item: id,
-                attraction: Estimate::probability(p, variance.map(|of| of * (1.0 - p) * (1.0 - p)), z),
+                attraction: Estimate::probability(
+                    p,
+                    variance.map(|variance| variance * (1.0 - p) * (1.0 - p)),
+                    z,
+                ),
                 prior: None,
                 clicks: clicks.to_u64().unwrap_or(0),
                 impressions: impressions.to_u64().unwrap_or(0),
@@ -580,11 +585,12 @@ mod tests {
         let mut step = 1.0;
         while step > 1e-6 {
             let mut helps = false;
-            for of in (0..first_place + at.places.len()).filter(|&of| of != first_place) {
+            for parameter in (0..first_place + at.places.len()).filter(|&parameter| parameter != first_place)
+            {
                 for move_by in [step, -step] {
                     let mut next = at.clone();
                     let mut all = next.items.iter_mut().chain(&mut next.queries).chain(&mut next.places);
-                    *all.nth(of).unwrap() += move_by;
+                    *all.nth(parameter).unwrap() += move_by;
                     let reached = regression.value(&next);
                     // Smaller differences are rounding errors.
                     if reached > value + 1e-12 {

@@ -30,6 +30,7 @@ use super::credibility::{
     Count, Credibility, MANY_COLUMNS, PositionEffects, Source, attraction, items, merged, n_items,
 };
 use super::estimate::{Estimate, binomial_log_likelihood, normal_quantile};
+use super::fitted::browsing_column;
 use super::in_order::in_order;
 use super::item_prior::{ItemPrior, SAMPLE, most_probable};
 use super::options::{Method, Options, Scope};
@@ -530,15 +531,6 @@ fn negative_binomial(clicks: f64, expected: f64, shape: f64) -> f64 {
 
 fn bounded(rate: f64) -> f64 {
     rate.clamp(SMALLEST_RATE, LARGEST_RATE)
-}
-
-/// The column of an impression in the user browsing model; `None` if the last click is not above.
-pub(super) fn browsing_column(position: usize, last_click: Option<usize>) -> Option<usize> {
-    match last_click {
-        Some(above) if above >= position => None,
-        Some(above) => Some(position * (position + 1) / 2 + above + 1),
-        None => Some(position * (position + 1) / 2),
-    }
 }
 
 /// The source of counts: cells of every query, sorted by item, then column.

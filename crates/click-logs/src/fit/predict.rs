@@ -20,7 +20,7 @@
 //! Numerics: sums and products of probabilities. Complexity: O(length of the list), O(length^2) for
 //! the marginals of the UBM and the logistic regression; a binary search for every item.
 
-use super::position_based::browsing_column;
+use super::fitted::browsing_column;
 use super::{Estimate, Fit, QueryFit};
 use crate::names::Id;
 use click_models::Clicks;
@@ -49,7 +49,7 @@ fn nearest(number: impl Fn(usize) -> f64, n: usize, position: usize) -> Option<f
 }
 
 /// The value at a position, or at the last one above it.
-fn at(estimates: &[Estimate], position: usize) -> f64 {
+fn value_at(estimates: &[Estimate], position: usize) -> f64 {
     estimates.get(position).or(estimates.last()).map_or(1.0, |estimate| estimate.value)
 }
 
@@ -63,7 +63,7 @@ impl Fit {
         });
         place.unwrap_or_else(|| {
             let lifts = &self.site().lift;
-            let lift = nearest(|of| lifts[of], lifts.len(), position).unwrap_or(1.0);
+            let lift = nearest(|place| lifts[place], lifts.len(), position).unwrap_or(1.0);
             let typical = query.map_or(self.site().typical, |query| query.typical);
             ((typical * lift).min(1.0), None)
         })
@@ -75,7 +75,7 @@ impl Fit {
         let known = self.query(query);
         let of_site = |position: usize| {
             let positions = self.site_positions();
-            nearest(|of| positions[of].value, positions.len(), position).unwrap_or(1.0)
+            nearest(|place| positions[place].value, positions.len(), position).unwrap_or(1.0)
         };
         match self {
             Self::Pbm { .. } => {
@@ -139,13 +139,14 @@ impl Fit {
                             [1.0, 1.0 - satisfied(typical_satisfaction)]
                         }
                         &Self::Dbn { typical_satisfaction, .. } => {
-                            [1.0, 1.0 - satisfied(typical_satisfaction)].map(|on| on * at(continuation, 0))
+                            [1.0, 1.0 - satisfied(typical_satisfaction)]
+                                .map(|on| on * value_at(continuation, 0))
                         }
                         Self::Ccm { .. } => {
-                            let [skip, bad, good] = [0, 1, 2].map(|of| at(continuation, of));
+                            let [skip, bad, good] = [0, 1, 2].map(|outcome| value_at(continuation, outcome));
                             [skip, bad * (1.0 - attraction) + good * attraction]
                         }
-                        _ => [1.0, 1.0 - at(positions, position)],
+                        _ => [1.0, 1.0 - value_at(positions, position)],
                     };
                     let probability = inside(there * attraction);
                     out.conditional.push(probability);
@@ -165,7 +166,8 @@ impl Fit {
                     let longest = (0..=64).take_while(|l| l * (l + 1) / 2 < positions.len()).count();
                     let beyond = (position + 1).saturating_sub(longest);
                     let last_click = last_click.and_then(|click| click.checked_sub(beyond));
-                    browsing_column(position - beyond, last_click).map_or(1.0, |column| at(positions, column))
+                    browsing_column(position - beyond, last_click)
+                        .map_or(1.0, |column| value_at(positions, column))
                 };
                 let multiplies_odds = matches!(self, Self::CtrLogistic { .. });
                 let mut last_click = None;

@@ -69,8 +69,9 @@ impl Problem<'_> {
     /// Starting point: rates of rows, and rates of columns relative to slightly more than the
     /// largest. All are inside (0, 1), except for 0 without clicks.
     pub(crate) fn start(&self) -> Vec<f64> {
-        let rate =
-            |of: &Total| if of.clicks > 0.0 { (of.clicks + 0.5) / (of.impressions + 1.0) } else { 0.0 };
+        let rate = |total: &Total| {
+            if total.clicks > 0.0 { (total.clicks + 0.5) / (total.impressions + 1.0) } else { 0.0 }
+        };
         let of_row = |row: usize| {
             let clicks = self.cells.rows[row];
             let impressions = clicks + self.cells.row(row).map(|(_, skips)| skips).sum::<f64>();

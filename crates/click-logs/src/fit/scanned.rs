@@ -236,8 +236,8 @@ impl<'a> Scanned<'a> {
             impressions: self.certain[row].1,
         });
         let items = items.collect();
-        let of = &self.queries[query];
-        let (id, positions) = (of.id(), of.positions());
+        let counts = &self.queries[query];
+        let (id, positions) = (counts.id(), counts.positions());
         QueryFit { id, items, positions, typical: self.item_prior.typical(query), convergence: None }
     }
 

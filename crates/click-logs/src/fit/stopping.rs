@@ -112,15 +112,16 @@ impl<'a> Fitting<'a> {
             Leaving::Position => scanned.n_positions,
             Leaving::Item => last_row - first_row,
         };
-        let mean = |of: usize| {
-            leave_means[of.min(leave_means.len() - 1)].clamp(SMALLEST_LEAVE_MEAN, 1.0 - SMALLEST_LEAVE_MEAN)
+        let mean = |place: usize| {
+            leave_means[place.min(leave_means.len() - 1)]
+                .clamp(SMALLEST_LEAVE_MEAN, 1.0 - SMALLEST_LEAVE_MEAN)
         };
         let (clicks, skips) = (first_row..last_row).map(|row| scanned.counted(row)).unzip();
         let mut problem = Problem {
             clicks,
             skips,
-            left: (0..n_leave).map(|of| strength * mean(of)).collect(),
-            stayed: (0..n_leave).map(|of| strength * (1.0 - mean(of))).collect(),
+            left: (0..n_leave).map(|place| strength * mean(place)).collect(),
+            stayed: (0..n_leave).map(|place| strength * (1.0 - mean(place))).collect(),
             ..Problem::default()
         };
         for query in queries {
@@ -227,9 +228,9 @@ impl<'a> Fitting<'a> {
     fn leaving(&self, problem: &Problem, at: &[f64], variances: &[f64], some: Range<usize>) -> Vec<Estimate> {
         let options = self.0.options;
         let (n_rows, z) = (problem.clicks.len(), normal_quantile(options.level));
-        let estimate = |of: usize| {
-            let known = [problem.left[of], problem.stayed[of]];
-            let (value, variance) = (at[n_rows + of], variances[n_rows + of]);
+        let estimate = |place: usize| {
+            let known = [problem.left[place], problem.stayed[place]];
+            let (value, variance) = (at[n_rows + place], variances[n_rows + place]);
             Estimate::hidden(value, variance, known, options.strength_of_hidden(), z)
         };
         some.map(estimate).collect()

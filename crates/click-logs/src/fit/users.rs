@@ -104,7 +104,7 @@ impl Fit {
     /// The number of queries without [`users`](Self::users) of their positions in `counts`.
     pub fn queries_without_users(&self, counts: &Counts) -> usize {
         let has_users = |query: &&QueryFit| {
-            counts.query(query.id).is_some_and(|of| self.users(query, of.n_positions()).is_some())
+            counts.query(query.id).is_some_and(|counts| self.users(query, counts.n_positions()).is_some())
         };
         self.queries().iter().filter(|query| !has_users(query)).count()
     }
@@ -112,8 +112,8 @@ impl Fit {
     /// Continuation; 1 where it is unknown.
     fn goes_on<const N: usize>(&self, query: &QueryFit) -> [f64; N] {
         let known = self.continuation(query);
-        std::array::from_fn(|of| {
-            known.get(of).map_or(1.0, |estimate| known_or(estimate.value, 1.0).clamp(0.0, 1.0))
+        std::array::from_fn(|place| {
+            known.get(place).map_or(1.0, |estimate| known_or(estimate.value, 1.0).clamp(0.0, 1.0))
         })
     }
 

@@ -57,9 +57,9 @@ impl Local {
     fn of_going_on(going: &GoingOn, n_shared: usize) -> Self {
         let mut local = Self::new(1 + n_shared, going.q);
         local.gradient[0] = going.own;
-        for of in 0..n_shared {
-            local.gradient[1 + of] = going.shared[of];
-            local.set(0, 1 + of, going.mixed[of]);
+        for parameter in 0..n_shared {
+            local.gradient[1 + parameter] = going.shared[parameter];
+            local.set(0, 1 + parameter, going.mixed[parameter]);
         }
         local
     }
@@ -161,9 +161,9 @@ impl Problem {
         let split = self.split(&inside);
         let n_shared = self.prior.len();
         let mut bordered = Bordered::new(n_shared);
-        for (of, (&[on, stopped], &c)) in self.prior.iter().zip(split.continuation).enumerate() {
-            let on = if of == 0 { on + self.skips_above } else { on };
-            bordered.shared[of * n_shared + of] = curvature(on, stopped, c);
+        for (parameter, (&[on, stopped], &c)) in self.prior.iter().zip(split.continuation).enumerate() {
+            let on = if parameter == 0 { on + self.skips_above } else { on };
+            bordered.shared[parameter * n_shared + parameter] = curvature(on, stopped, c);
         }
         let block = |[rows, lists]: &[Range<usize>; 2], shared: &mut SharedTerms| {
             (rows.len() <= LARGEST_BLOCK).then(|| self.block(&split, rows.clone(), lists.clone(), shared))
@@ -188,9 +188,9 @@ impl Problem {
         let block = |[rows, lists]: &[Range<usize>; 2], shared: &mut SharedTerms| {
             let mut block = self.block(&at, rows.clone(), lists.clone(), shared);
             block.border.resize(2 * block.n, 0.0);
-            for (of, &s) in (rows.len()..block.n).zip(&at.satisfaction[rows.clone()]) {
-                block.matrix[of * block.n + of] += precision - curvature(yes, no, s);
-                block.border[block.n + of] = precision * (yes / strength - s) - yes / s + no / (1.0 - s);
+            for (own, &s) in (rows.len()..block.n).zip(&at.satisfaction[rows.clone()]) {
+                block.matrix[own * block.n + own] += precision - curvature(yes, no, s);
+                block.border[block.n + own] = precision * (yes / strength - s) - yes / s + no / (1.0 - s);
             }
             Some(block)
         };
@@ -226,8 +226,9 @@ impl Problem {
         // The parameter on which continuation after a click depends: satisfaction, or attraction.
         let own = |row: usize| n - n_rows + row - rows.start;
         for row in rows.clone() {
-            let of = row - rows.start;
-            block.matrix[of * n + of] += curvature(self.clicks[row], self.skips[row], at.attraction[row]);
+            let place = row - rows.start;
+            block.matrix[place * n + place] +=
+                curvature(self.clicks[row], self.skips[row], at.attraction[row]);
             if self.kind == Kind::Dbn {
                 let [satisfied, not] = [self.satisfied[row], self.unsatisfied[row]];
                 block.matrix[own(row) * n + own(row)] += curvature(satisfied, not, at.satisfaction[row]);

@@ -65,12 +65,12 @@ impl Problem {
 
     /// Certain successes and failures of a parameter of satisfaction or continuation, with its
     /// prior.
-    pub(super) fn known(&self, of: usize) -> [f64; 2] {
-        let of = of - self.clicks.len();
-        match of.checked_sub(self.satisfied.len()) {
-            None => [self.satisfied[of], self.unsatisfied[of]],
+    pub(super) fn known(&self, parameter: usize) -> [f64; 2] {
+        let place = parameter - self.clicks.len();
+        match place.checked_sub(self.satisfied.len()) {
+            None => [self.satisfied[place], self.unsatisfied[place]],
             Some(0) => [self.prior[0][0] + self.skips_above, self.prior[0][1]],
-            Some(of) => self.prior[of],
+            Some(shared) => self.prior[shared],
         }
     }
 
@@ -122,13 +122,13 @@ impl Problem {
         let mut unsatisfied = self.unsatisfied.clone();
         let mut all = [0.0; 2];
         for (row, &tails) in self.last_clicks.iter().enumerate() {
-            let of = self.of_satisfaction(row);
-            let s = at.satisfaction[of];
+            let own = self.of_satisfaction(row);
+            let s = at.satisfaction[own];
             let stopped = tails - went_on[row];
             let of_satisfied = stopped * s / (s + (1.0 - s) * stop).max(f64::MIN_POSITIVE);
             let on = self.went_on[row] + went_on[row];
-            satisfied[of] += of_satisfied;
-            unsatisfied[of] += on + stopped - of_satisfied;
+            satisfied[own] += of_satisfied;
+            unsatisfied[own] += on + stopped - of_satisfied;
             all = [all[0] + on, all[1] + stopped - of_satisfied];
         }
         for ((s, &yes), &no) in satisfaction.iter_mut().zip(&satisfied).zip(&unsatisfied) {
@@ -233,7 +233,7 @@ fn two_continuations(users: &[AfterClick], prior: [[f64; 2]; 2], start: [f64; 2]
         let is_short = at.iter().zip(step).all(|(&c, step)| step.abs() <= 0.1 * c.min(1.0 - c));
         let before = if is_short { 0.0 } else { value(at) };
         let next = loop {
-            let next = [0, 1].map(|of| (at[of] + length * step[of]).clamp(0.0, 1.0));
+            let next = [0, 1].map(|axis| (at[axis] + length * step[axis]).clamp(0.0, 1.0));
             if is_short || value(next) >= before {
                 break next;
             }
@@ -265,11 +265,11 @@ fn highest_in_square(at: [f64; 2], gradient: [f64; 2], [xx, xy, yy]: [f64; 3]) -
     let gain = |[x, y]: [f64; 2]| {
         gradient[0] * x + gradient[1] * y - 0.5 * (xx * x * x + 2.0 * xy * x * y + yy * y * y)
     };
-    let on_edge = |(of, bound): (usize, f64)| {
-        let fixed = bound - at[of];
-        let best = (gradient[1 - of] - xy * fixed) / [xx, yy][1 - of];
-        let other = best.clamp(-at[1 - of], 1.0 - at[1 - of]);
-        if of == 0 { [fixed, other] } else { [other, fixed] }
+    let on_edge = |(axis, bound): (usize, f64)| {
+        let (fixed, free) = (bound - at[axis], 1 - axis);
+        let best = (gradient[free] - xy * fixed) / [xx, yy][free];
+        let other = best.clamp(-at[free], 1.0 - at[free]);
+        if axis == 0 { [fixed, other] } else { [other, fixed] }
     };
     let edges = [(0, 0.0), (0, 1.0), (1, 0.0), (1, 1.0)].map(on_edge);
     edges.into_iter().max_by(|a, b| gain(*a).total_cmp(&gain(*b))).unwrap_or(free)

@@ -203,7 +203,7 @@ impl Tails {
         let tasks = tasks_of(queries, LISTS_OF_A_TASK, |[_, lists]| lists.len());
         let tasks: Vec<[Range<usize>; 2]> = tasks
             .into_iter()
-            .map(|task| [0, 1].map(|of| queries[task.start][of].start..queries[task.end - 1][of].end))
+            .map(|task| [0, 1].map(|kind| queries[task.start][kind].start..queries[task.end - 1][kind].end))
             .collect();
         let n_rows = || tasks.iter().map(|[rows, _]| rows.len());
         let examined = cut(&mut expected.examined, n_rows());

@@ -161,7 +161,7 @@ impl<S: Source> Credibility<'_, S> {
             (0..columns).flat_map(|a| (0..columns).map(move |b| entry(a, b))).collect();
         let Some(of_columns) = Cholesky::new(columns, of_columns) else { return };
         let mut information: Vec<f64> =
-            (0..m * m).map(|at| entry(columns + at / m, columns + at % m) - now[at]).collect();
+            (0..m * m).map(|place| entry(columns + place / m, columns + place % m) - now[place]).collect();
         for b in 0..m {
             let mut solved: Vec<f64> = (0..columns).map(|a| entry(a, columns + b)).collect();
             of_columns.solve(&mut solved);
@@ -244,7 +244,8 @@ impl<S: Source> Credibility<'_, S> {
         let products: Vec<Vec<f64>> = rows.iter().map(times).collect();
         let covariance =
             |a: usize, b: usize| -> f64 { rows[a].iter().zip(&products[b]).map(|(x, y)| x * y).sum() };
-        let covariances = (0..columns * columns).map(|at| covariance(at / columns, at % columns)).collect();
+        let covariances =
+            (0..columns * columns).map(|place| covariance(place / columns, place % columns)).collect();
         Some(self.with_doubt(found, item_prior, covariances))
     }
 

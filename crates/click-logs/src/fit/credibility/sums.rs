@@ -57,8 +57,8 @@ impl Sums {
             (&mut self.information, other.information),
             (&mut self.variance, other.variance),
         ];
-        for (sum, of) in pairs {
-            sum.iter_mut().zip(of).for_each(|(sum, of)| *sum += of);
+        for (sum, part) in pairs {
+            sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         }
         self.lifts.extend(other.lifts);
     }
@@ -222,11 +222,11 @@ impl ItemTerms {
             if examines {
                 self.cells.push((count.column, exposure, examination));
             }
-            let Some(of) = of_lift else { continue };
+            let Some(lifted) = of_lift else { continue };
             // Columns of a position are next to each other.
-            match self.placed.last_mut().filter(|last| last.0 == of) {
+            match self.placed.last_mut().filter(|last| last.0 == lifted) {
                 Some(last) => last.1 += share,
-                None => self.placed.push((of, share)),
+                None => self.placed.push((lifted, share)),
             }
         }
         self.lift = exp(self.ln_lift);
@@ -244,11 +244,11 @@ impl ItemTerms {
         sums.value += self.clicks * self.ln_lift - weight * ln(total / shape);
         let by_mean = self.clicks - weight * share;
         let expected = weight * by_total;
-        for &(of, exposure, _) in &self.cells {
-            sums.gradient[of] -= expected * exposure;
+        for &(column, exposure, _) in &self.cells {
+            sums.gradient[column] -= expected * exposure;
         }
-        for &(of, part) in &self.placed {
-            sums.gradient[of] += part * by_mean;
+        for &(place, part) in &self.placed {
+            sums.gradient[place] += part * by_mean;
         }
         if matrices == 0 {
             return;
@@ -295,8 +295,8 @@ impl ItemTerms {
         let variances: Vec<(usize, f64)> = self
             .cells
             .iter()
-            .map(|&(of, exposure, g)| (of, exposure * (attraction - g * square)))
-            .map(|(of, variance)| (of, if prior.is_trusted { variance.max(0.0) } else { variance }))
+            .map(|&(column, exposure, g)| (column, exposure * (attraction - g * square)))
+            .map(|(column, variance)| (column, if prior.is_trusted { variance.max(0.0) } else { variance }))
             .collect();
         let all: f64 = variances.iter().map(|cell| cell.1).sum();
         for &(a, of_a) in &variances {
@@ -327,11 +327,11 @@ impl ItemTerms {
         // Second derivatives by the mean of the query.
         let curvature = weight * share * (1.0 - share);
         of_query.curvature += curvature;
-        for &(of, exposure, _) in &self.cells {
-            of_query.cross[of] += weight * exposure * mean / total * (1.0 - share);
+        for &(column, exposure, _) in &self.cells {
+            of_query.cross[column] += weight * exposure * mean / total * (1.0 - share);
         }
-        for &(of, part) in &self.placed {
-            of_query.cross[of] += curvature * part;
+        for &(place, part) in &self.placed {
+            of_query.cross[place] += curvature * part;
         }
     }
 }

@@ -101,7 +101,7 @@ impl Problem<'_> {
         let (mut all, mut is_flat) = (None::<Information>, false);
         in_order_each(
             tasks,
-            |of| self.information_of_rows(of, rows, columns),
+            |range| self.information_of_rows(range, rows, columns),
             |of_rows| match (&mut all, of_rows) {
                 (_, None) => is_flat = true,
                 (None, first) => all = first,
@@ -164,7 +164,8 @@ impl Problem<'_> {
         let of_columns = columns.iter().zip(curvatures).zip(by_column).map(of_column).collect();
         let mut of_rows = vec![f64::INFINITY; rows.len()];
         let variances = self.cells.row_of.iter().zip(factor.inverse_diagonal());
-        variances.filter(|of| rows[*of.0 as usize] > 0.0).for_each(|(&row, of)| of_rows[row as usize] = of);
+        let known = variances.filter(|(row, _)| rows[**row as usize] > 0.0);
+        known.for_each(|(&row, variance)| of_rows[row as usize] = variance);
         Some([of_rows, of_columns])
     }
 

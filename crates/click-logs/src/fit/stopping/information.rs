@@ -21,8 +21,8 @@ impl Problem {
         let (attraction, leave) = self.split(at);
         let n_shared = if leave_by_item { 0 } else { leave.len() };
         let mut bordered = Bordered::new(n_shared);
-        for (of, &v) in leave.iter().enumerate().take(n_shared) {
-            bordered.shared[of * n_shared + of] = curvature(self.left[of], self.stayed[of], v);
+        for (place, &v) in leave.iter().enumerate().take(n_shared) {
+            bordered.shared[place * n_shared + place] = curvature(self.left[place], self.stayed[place], v);
         }
         let block = |[rows, tails]: &[Range<usize>; 2], shared: &mut SharedTerms| {
             let (rows, tails) = (rows.clone(), tails.clone());
@@ -47,11 +47,11 @@ impl Problem {
         let n_border = if leave_by_item { 0 } else { leave.len() };
         let mut block = Block::new(n, n_border);
         for row in rows.clone() {
-            let of = row - rows.start;
-            block.matrix[of * n + of] = curvature(self.clicks[row], self.skips[row], attraction[row]);
+            let place = row - rows.start;
+            block.matrix[place * n + place] = curvature(self.clicks[row], self.skips[row], attraction[row]);
             if leave_by_item {
-                let of = n_rows + of;
-                block.matrix[of * n + of] = curvature(self.left[row], self.stayed[row], leave[row]);
+                let place = n_rows + place;
+                block.matrix[place * n + place] = curvature(self.left[row], self.stayed[row], leave[row]);
             }
         }
         for tail in &self.tails[tails] {
@@ -69,13 +69,13 @@ impl Problem {
                 shared.push((tail.leave * n_border + tail.leave, tail.sessions * by_leave * by_leave));
             }
             for (place, &row) in rows_below.iter().enumerate() {
-                let of = row - rows.start;
+                let own = row - rows.start;
                 let mixed = in_vain / (1.0 - attraction[row]) / likelihood;
                 let with_leave = tail.sessions * (by_leave * by_row(row) - mixed);
                 if leave_by_item {
-                    block.matrix[of_leave * n + of] += with_leave;
+                    block.matrix[of_leave * n + own] += with_leave;
                 } else {
-                    block.border[tail.leave * n + of] += with_leave;
+                    block.border[tail.leave * n + own] += with_leave;
                 }
                 for (other_place, &other) in rows_below.iter().enumerate() {
                     let twice = if place == other_place {
@@ -85,7 +85,7 @@ impl Problem {
                             / ((1.0 - attraction[row]) * (1.0 - attraction[other]))
                             / likelihood
                     };
-                    block.matrix[of * n + other - rows.start] +=
+                    block.matrix[own * n + other - rows.start] +=
                         tail.sessions * (by_row(row) * by_row(other) - twice);
                 }
             }

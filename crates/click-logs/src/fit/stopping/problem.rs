@@ -40,7 +40,7 @@ impl Problem {
     /// The rows and the tails of consecutive queries.
     fn of_queries(&self, queries: &Range<usize>) -> [Range<usize>; 2] {
         let [first, last] = [queries.start, queries.end - 1].map(|query| &self.queries[query]);
-        [0, 1].map(|of| first[of].start..last[of].end)
+        [0, 1].map(|kind| first[kind].start..last[kind].end)
     }
 
     /// The probability that a user who stays reads the tail without a click.
