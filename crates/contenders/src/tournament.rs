@@ -1,7 +1,7 @@
 //! Tournaments whose users and task have lost their types.
 
 use click_models::ClickModel;
-use sim::{Curve, Identification, Keeper, StateError, Task, Tournament};
+use sim::{Curve, Identification, StateError, StateStore, Task, Tournament};
 use std::ops::Range;
 
 /// The record of a replication of any task.
@@ -47,7 +47,7 @@ pub trait AnyTournament: Sync {
         replication: u64,
         instance: usize,
         state: Option<&[u8]>,
-        keeper: &mut dyn Keeper,
+        store: &mut dyn StateStore,
     ) -> Result<Record, StateError>;
 }
 
@@ -74,8 +74,8 @@ where
         replication: u64,
         instance: usize,
         state: Option<&[u8]>,
-        keeper: &mut dyn Keeper,
+        store: &mut dyn StateStore,
     ) -> Result<Record, StateError> {
-        Tournament::play(self, contender, replication, instance, state, keeper).map(Into::into)
+        Tournament::play(self, contender, replication, instance, state, store).map(Into::into)
     }
 }

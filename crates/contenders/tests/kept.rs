@@ -12,8 +12,8 @@ use documents::InputFile;
 use policies::catalogue::{Family, PolicySpec, Protocol, rows};
 use policies::{Logged, PbmPrior};
 use sim::{
-    Contender, Identification, Keeper, Pause, Replication, Schedule, StateError, Streams, Task, UntilStopped,
-    WithBudget,
+    Contender, Identification, Pause, Replication, Schedule, StateError, StateStore, Streams, Task,
+    UntilStopped, WithBudget,
 };
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ const SIZES: [(usize, usize); 2] = [(6, 3), (9, 4)];
 #[derive(Default)]
 struct Kept(Vec<Vec<u8>>);
 
-impl Keeper for Kept {
+impl StateStore for Kept {
     fn pause(&mut self, _rounds: u64) -> Pause {
         Pause::Keep
     }

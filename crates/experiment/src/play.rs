@@ -88,8 +88,8 @@ pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
     let instance = |run: u64| instances[usize::try_from(run - request.runs.start).unwrap_or(0)];
     let played = pool.install(|| {
         sim::try_for_each(labels.len(), request.runs.clone(), &|contender, run| {
-            recorder.record(contender, run, &|state, keeper| {
-                tournament.play(contender, run, instance(run), state, keeper)
+            recorder.record(contender, run, &|state, store| {
+                tournament.play(contender, run, instance(run), state, store)
             })
         })
     });

@@ -3,7 +3,7 @@
 
 use crate::run::play_replication;
 use crate::{
-    Curve, Keeper, KeepsNothing, MaySave, Restarts, Saver, Saves, Schedule, SimRng, StateError, Streams,
+    Curve, MaySave, NoStore, Restarts, Saver, Saves, Schedule, SimRng, StateError, StateStore, Streams,
 };
 use click_models::ClickModel;
 use policies::{Fixed, Policy};
@@ -34,18 +34,18 @@ pub trait Contender<M: ClickModel, T: Task = Schedule>: Send + Sync {
     fn label(&self) -> &str;
 
     /// Plays one replication from `state`, or with a fresh policy without one, and hands its states
-    /// to `keeper`. The record does not depend on the states that are kept.
+    /// to `store`. The record does not depend on the states that are kept.
     ///
     /// # Errors
     ///
-    /// The contender cannot be saved, the bytes are not a state of this replication, or the keeper
+    /// The contender cannot be saved, the bytes are not a state of this replication, or the store
     /// stops it.
     fn resume(
         &self,
         replication: Replication<'_, M>,
         task: &T,
         state: Option<&[u8]>,
-        keeper: &mut dyn Keeper,
+        store: &mut dyn StateStore,
     ) -> Result<T::Record, StateError>;
 
     /// Whether an unfinished replication can be kept and continued with [`Contender::resume`].
@@ -57,9 +57,9 @@ pub trait Contender<M: ClickModel, T: Task = Schedule>: Send + Sync {
     ///
     /// # Panics
     ///
-    /// If [`Contender::resume`] fails without a state, and with a keeper that keeps nothing.
+    /// If [`Contender::resume`] fails without a state, and with a store that keeps nothing.
     fn replicate(&self, replication: Replication<'_, M>, task: &T) -> T::Record {
-        self.resume(replication, task, None, &mut KeepsNothing).expect("a replication from the beginning")
+        self.resume(replication, task, None, &mut NoStore).expect("a replication from the beginning")
     }
 }
 
@@ -158,12 +158,12 @@ impl<F, S, L> Entry<F, S, L> {
     /// ```
     /// use click_models::{PbmKnown, PositionBased};
     /// use policies::PbmTs;
-    /// use sim::{Contender, Entry, Keeper, Pause, Replication, Schedule, Streams};
+    /// use sim::{Contender, Entry, Pause, Replication, Schedule, StateStore, Streams};
     ///
     /// #[derive(Default)]
     /// struct Latest(Vec<u8>);
     ///
-    /// impl Keeper for Latest {
+    /// impl StateStore for Latest {
     ///     fn pause(&mut self, _rounds: u64) -> Pause {
     ///         Pause::Keep
     ///     }
@@ -238,7 +238,7 @@ pub trait Plays<M: ClickModel, T: Task, F, S>: Sized {
         replication: Replication<'_, M>,
         task: &T,
         state: Option<&[u8]>,
-        keeper: &mut dyn Keeper,
+        store: &mut dyn StateStore,
     ) -> Result<T::Record, StateError>;
 }
 
@@ -259,9 +259,9 @@ where
         replication: Replication<'_, M>,
         task: &T,
         state: Option<&[u8]>,
-        keeper: &mut dyn Keeper,
+        store: &mut dyn StateStore,
     ) -> Result<T::Record, StateError> {
-        L::resume(self, replication, task, state, keeper)
+        L::resume(self, replication, task, state, store)
     }
 
     fn is_saved(&self) -> bool {
@@ -281,10 +281,10 @@ where
         replication: Replication<'_, M>,
         schedule: &Schedule,
         state: Option<&[u8]>,
-        keeper: &mut dyn Keeper,
+        store: &mut dyn StateStore,
     ) -> Result<Curve, StateError> {
         let build = || (entry.build)(replication.told.known());
-        play_replication::<S, M, P>(replication, &entry.label, build, schedule, state, keeper)
+        play_replication::<S, M, P>(replication, &entry.label, build, schedule, state, store)
     }
 }
 
@@ -300,10 +300,10 @@ where
         replication: Replication<'_, M>,
         schedule: &Schedule,
         state: Option<&[u8]>,
-        keeper: &mut dyn Keeper,
+        store: &mut dyn StateStore,
     ) -> Result<Curve, StateError> {
         let build = || (entry.build)(&replication);
-        play_replication::<S, M, P>(replication, &entry.label, build, schedule, state, keeper)
+        play_replication::<S, M, P>(replication, &entry.label, build, schedule, state, store)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::run::Rounds;
 use crate::saver::read_or_build;
 use crate::session::{Ended, Player, Session};
 use crate::state::{Loop, Progress};
-use crate::{Curve, Entry, Keeper, Plays, Replication, Restarts, Saver, Schedule, StateError};
+use crate::{Curve, Entry, Plays, Replication, Restarts, Saver, Schedule, StateError, StateStore};
 use click_models::{Dueling, DuelingModel, ItemId};
 use policies::{Policy, Recommend};
 
@@ -55,10 +55,10 @@ where
         replication: Replication<'_, DuelingModel>,
         schedule: &Schedule,
         state: Option<&[u8]>,
-        keeper: &mut dyn Keeper,
+        store: &mut dyn StateStore,
     ) -> Result<Curve, StateError> {
         let (model, label) = (replication.users, entry.name());
-        let session = Session::of_curve(label, Loop::Duels, schedule, state, keeper, S::IS_SAVED);
+        let session = Session::of_curve(label, Loop::Duels, schedule, state, store, S::IS_SAVED);
         let mut beginning = Progress::new(replication.environment(), replication.policy(label));
         beginning.recommendation = Some(replication.streams.recommendation(label, replication.number));
         session.replicate(beginning, &mut |bytes, play| {

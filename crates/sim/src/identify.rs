@@ -22,7 +22,7 @@ use crate::run::answer;
 use crate::saver::read_or_build;
 use crate::session::{Ended, Session};
 use crate::state::{Loop, Progress};
-use crate::{ByRounds, Entry, Keeper, Plays, ROUNDS_BETWEEN, Replication, Saver, StateError, Task};
+use crate::{ByRounds, Entry, Plays, ROUNDS_BETWEEN, Replication, Saver, StateError, StateStore, Task};
 use click_models::{
     Action, Cascade, CascadeModel, ClickModel, Feedback, ItemId, ListShape, ObservedPrefix, RandomSemiBandit,
     Ranking, SemiBandit,
@@ -145,7 +145,7 @@ where
 struct Start<'a> {
     replication: Replication<'a, CascadeModel>,
     state: Option<&'a [u8]>,
-    keeper: &'a mut dyn Keeper,
+    store: &'a mut dyn StateStore,
 }
 
 /// The two tasks for a policy on cascading users, or on a view of them.
@@ -214,9 +214,9 @@ impl<F, S, L> Entry<F, S, L> {
     where
         S: Saver<P>,
     {
-        let Start { replication, state, keeper } = start;
+        let Start { replication, state, store } = start;
         let (label, is_saved) = (self.name(), S::IS_SAVED);
-        (replication, Session { label, played_by, horizon, checkpoints: &[], state, keeper, is_saved })
+        (replication, Session { label, played_by, horizon, checkpoints: &[], state, store, is_saved })
     }
 
     fn begin<P>(
@@ -275,10 +275,10 @@ macro_rules! identifies {
                 replication: Replication<'_, CascadeModel>,
                 task: &$Task,
                 state: Option<&[u8]>,
-                keeper: &mut dyn Keeper,
+                store: &mut dyn StateStore,
             ) -> Result<Identification, StateError> {
                 let ($played, $users) = (entry.played, replication.users);
-                entry.$play(Start { replication, state, keeper }, $shown, *task)
+                entry.$play(Start { replication, state, store }, $shown, *task)
             }
         }
     };

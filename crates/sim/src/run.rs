@@ -3,7 +3,7 @@
 use crate::saver::read_or_build;
 use crate::session::{Ended, Player, Session};
 use crate::state::{Loop, Progress};
-use crate::{Keeper, KeepsNothing, Replication, Restarts, Saver, Schedule, SimRng, StateError};
+use crate::{NoStore, Replication, Restarts, Saver, Schedule, SimRng, StateError, StateStore};
 use click_models::{Action, ClickModel, Feedback};
 use policies::{Decision, Policy};
 use serde::{Deserialize, Serialize};
@@ -45,21 +45,21 @@ where
 }
 
 /// Plays `policy` in a replication: from `state`, or from the beginning without one, and hands its
-/// states to `keeper`.
+/// states to `store`.
 pub(crate) fn play_replication<S, M, P>(
     replication: Replication<'_, M>,
     label: &str,
     policy: impl Fn() -> P,
     schedule: &Schedule,
     state: Option<&[u8]>,
-    keeper: &mut dyn Keeper,
+    store: &mut dyn StateStore,
 ) -> Result<Curve, StateError>
 where
     M: ClickModel,
     P: Policy<M::Interaction>,
     S: Saver<P>,
 {
-    let session = Session::of_curve(label, Loop::Regret, schedule, state, keeper, S::IS_SAVED);
+    let session = Session::of_curve(label, Loop::Regret, schedule, state, store, S::IS_SAVED);
     let beginning = Progress::new(replication.environment(), replication.policy(label));
     session.replicate(beginning, &mut |bytes, play| {
         let mut policy = read_or_build::<P, S>(bytes, &policy)?;
@@ -115,7 +115,7 @@ pub(crate) fn on_streams(
     player: &mut dyn Player,
 ) -> Curve {
     let mut progress = Progress::new(environment.clone(), randomness.clone());
-    let mut nothing = KeepsNothing;
+    let mut nothing = NoStore;
     let mut session = Session::of_curve("", Loop::Regret, schedule, None, &mut nothing, false);
     let played = session.play_curve(&mut progress, player);
     (*environment, *randomness) = (progress.environment, progress.randomness);

@@ -5,7 +5,7 @@
 //! its users, behind [`Player`].
 
 use crate::state::{Loop, Progress};
-use crate::{Curve, Keeper, Pause, Schedule, StateError};
+use crate::{Curve, Pause, Schedule, StateError, StateStore};
 use std::fmt::Debug;
 
 /// Why a replication ended before its last round.
@@ -15,7 +15,7 @@ pub(crate) enum Ended {
     NotAdmitted(String),
     /// The policy cannot be written.
     NotWritten,
-    /// The keeper stopped the replication.
+    /// The store stopped the replication.
     Stopped,
 }
 
@@ -32,7 +32,7 @@ impl Ended {
     pub(crate) fn panic(self) -> ! {
         match self {
             Self::NotAdmitted(message) => panic!("{message}"),
-            Self::NotWritten | Self::Stopped => unreachable!("no keeper asks for states or stops"),
+            Self::NotWritten | Self::Stopped => unreachable!("no store asks for states or stops"),
         }
     }
 }
@@ -66,7 +66,7 @@ pub(crate) struct Session<'a> {
     /// The rounds at which a curve is recorded; none for other records.
     pub(crate) checkpoints: &'a [u64],
     pub(crate) state: Option<&'a [u8]>,
-    pub(crate) keeper: &'a mut dyn Keeper,
+    pub(crate) store: &'a mut dyn StateStore,
     /// Whether the policy can be saved.
     pub(crate) is_saved: bool,
 }
@@ -78,11 +78,11 @@ impl<'a> Session<'a> {
         played_by: Loop,
         schedule: &'a Schedule,
         state: Option<&'a [u8]>,
-        keeper: &'a mut dyn Keeper,
+        store: &'a mut dyn StateStore,
         is_saved: bool,
     ) -> Self {
         let (horizon, checkpoints) = (schedule.horizon(), schedule.checkpoints());
-        Self { label, played_by, horizon, checkpoints, state, keeper, is_saved }
+        Self { label, played_by, horizon, checkpoints, state, store, is_saved }
     }
 
     /// The progress of the state and the bytes of its policy, or the beginning and none.
@@ -137,16 +137,16 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Asks the keeper, and keeps the state if asked to. `policy` writes the policy.
+    /// Asks the store, and keeps the state if asked to. `policy` writes the policy.
     pub(crate) fn pause(
         &mut self,
         progress: &Progress,
         policy: impl FnOnce() -> Result<Vec<u8>, String>,
     ) -> Result<(), Ended> {
-        let decided = self.keeper.pause(progress.rounds);
+        let decided = self.store.pause(progress.rounds);
         if self.is_saved && decided != Pause::GoOn {
             let policy = policy().map_err(|_| Ended::NotWritten)?;
-            self.keeper.keep(&progress.encode(self.played_by, &policy).ok_or(Ended::NotWritten)?);
+            self.store.keep(&progress.encode(self.played_by, &policy).ok_or(Ended::NotWritten)?);
         }
         if decided == Pause::Stop { Err(Ended::Stopped) } else { Ok(()) }
     }

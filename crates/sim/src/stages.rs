@@ -20,7 +20,7 @@ use crate::run::{on_streams, play_round};
 use crate::saver::read_or_build;
 use crate::session::{Ended, Player, Session};
 use crate::state::{Loop, Progress};
-use crate::{Curve, Entry, Keeper, Plays, Replication, Restarts, Saver, Schedule, SimRng, StateError};
+use crate::{Curve, Entry, Plays, Replication, Restarts, Saver, Schedule, SimRng, StateError, StateStore};
 use click_models::{Cell, CellClick, ClickModel, RankOneModel, TableShape};
 use policies::{Decision, Rank1Elim, Ucb1Elim, Update};
 use std::marker::PhantomData;
@@ -128,10 +128,10 @@ where
         replication: Replication<'_, RankOneModel>,
         schedule: &Schedule,
         state: Option<&[u8]>,
-        keeper: &mut dyn Keeper,
+        store: &mut dyn StateStore,
     ) -> Result<Curve, StateError> {
         let label = entry.name();
-        let session = Session::of_curve(label, Loop::Stages, schedule, state, keeper, S::IS_SAVED);
+        let session = Session::of_curve(label, Loop::Stages, schedule, state, store, S::IS_SAVED);
         let beginning = Progress::new(replication.environment(), replication.policy(label));
         session.replicate(beginning, &mut |bytes, play| {
             let mut policy = read_or_build::<P, S>(bytes, || entry.build()(replication.told.known()))?;

@@ -2,7 +2,7 @@
 //! on the number of cores.
 
 use crate::parallel::try_for_each;
-use crate::{Contender, Keeper, KeepsNothing, Replication, Schedule, SimRng, StateError, Streams, Task};
+use crate::{Contender, NoStore, Replication, Schedule, SimRng, StateError, StateStore, Streams, Task};
 use click_models::ClickModel;
 use rand::RngExt;
 use std::borrow::Cow;
@@ -141,7 +141,7 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
         let records: Vec<Vec<Mutex<T::Record>>> = self.contenders.iter().map(|_| places()).collect();
         let _ = try_for_each(self.contenders.len(), 0..self.runs, &|contender, number| {
             let run = usize::try_from(number).unwrap_or(usize::MAX);
-            let record = self.play(contender, number, drawn[run], None, &mut KeepsNothing)?;
+            let record = self.play(contender, number, drawn[run], None, &mut NoStore)?;
             *records[contender][run].lock().unwrap_or_else(PoisonError::into_inner) = record;
             Ok::<_, StateError>(())
         });
@@ -166,10 +166,10 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
         number: u64,
         instance: usize,
         state: Option<&[u8]>,
-        keeper: &mut dyn Keeper,
+        store: &mut dyn StateStore,
     ) -> Result<T::Record, StateError> {
         let (users, told) = (&*self.users(number, instance), &self.instances[instance]);
         let replication = Replication { number, instance, users, told, streams: self.streams };
-        self.contenders[contender].resume(replication, &self.task, state, keeper)
+        self.contenders[contender].resume(replication, &self.task, state, store)
     }
 }

@@ -17,7 +17,7 @@ use policies::{Select, Update};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList};
 use rand::Rng;
-use sim::{Contender, Curve, Entry, Keeper, Replication, Schedule, StateError};
+use sim::{Contender, Curve, Entry, Replication, Schedule, StateError, StateStore};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -125,13 +125,13 @@ where
         replication: Replication<'_, M>,
         schedule: &Schedule,
         state: Option<&[u8]>,
-        keeper: &mut dyn Keeper,
+        store: &mut dyn StateStore,
     ) -> Result<Curve, StateError> {
         let seed = replication.policy(&self.label).next_u64();
         let entry = Entry::new(self.label.clone(), |_known: M::Known<'_>| {
             PolicyInPython::new(self, replication.told, seed)
         });
-        entry.resume(replication, schedule, state, keeper)
+        entry.resume(replication, schedule, state, store)
     }
 }
 

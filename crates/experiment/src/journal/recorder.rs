@@ -8,7 +8,7 @@ use crate::observer::{Observer, Step};
 use crate::runs::{Sequence, lock};
 use crate::timing::{Elapsed, Stopwatch};
 use contenders::Record;
-use sim::{Keeper, Pause, StateError};
+use sim::{Pause, StateError, StateStore};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl Recorder<'_> {
 }
 
 /// Plays a run from a state, or from the beginning.
-type PlayRun<'a> = dyn Fn(Option<&[u8]>, &mut dyn Keeper) -> Result<Record, StateError> + 'a;
+type PlayRun<'a> = dyn Fn(Option<&[u8]>, &mut dyn StateStore) -> Result<Record, StateError> + 'a;
 
 impl Recorder<'_> {
     /// Plays and records a run of the contender with this index, unless it is recorded.
@@ -94,7 +94,7 @@ impl Recorder<'_> {
         let files = self.states(contender);
         let kept = files.map_or(Ok(None), |files| files.read(run))?;
         let (before, state) = kept.map_or((Elapsed::default(), None), |(time, state)| (time, Some(state)));
-        let mut keeper = StateKeeper {
+        let mut store = JournalStates {
             recorder: self,
             files,
             contender,
@@ -106,16 +106,16 @@ impl Recorder<'_> {
             has_state: state.is_some(),
             error: None,
         };
-        let played = play(state.as_deref(), &mut keeper);
-        if let Some(error) = keeper.error.take() {
+        let played = play(state.as_deref(), &mut store);
+        if let Some(error) = store.error.take() {
             return Err(error);
         }
         let record = played.map_err(|error| match files {
             Some(files) if error != StateError::Stopped => files.fault(run, &error.to_string()),
             _ => JournalError::Run(error.to_string()),
         })?;
-        keeper.report(true);
-        let (elapsed, has_state) = (before + keeper.watch.elapsed(), keeper.has_state);
+        store.report(true);
+        let (elapsed, has_state) = (before + store.watch.elapsed(), store.has_state);
         let sequence = &self.sequences[contender];
         lock(sequence).record(run, elapsed, &record)?;
         if let Some(files) = files.filter(|_| has_state) {
@@ -128,7 +128,7 @@ impl Recorder<'_> {
 }
 
 /// Keeps the states of one run, and reports its progress.
-struct StateKeeper<'a> {
+struct JournalStates<'a> {
     recorder: &'a Recorder<'a>,
     /// `None` if no states are kept.
     files: Option<&'a StateFiles>,
@@ -145,14 +145,14 @@ struct StateKeeper<'a> {
     error: Option<JournalError>,
 }
 
-impl StateKeeper<'_> {
+impl JournalStates<'_> {
     fn report(&mut self, ends_run: bool) {
         self.recorder.observer.step(&Step { policy: self.contender, ends_run });
         self.reported_at = self.watch.wall();
     }
 }
 
-impl Keeper for StateKeeper<'_> {
+impl StateStore for JournalStates<'_> {
     fn pause(&mut self, _rounds: u64) -> Pause {
         let wall = self.watch.wall();
         if wall >= self.reported_at + BETWEEN_REPORTS {

@@ -10,7 +10,7 @@ use click_models::{
 use libfuzzer_sys::fuzz_target;
 use policies::{CascadeBai, Delta, PbmTs, PrefixUcb, Rank1Elim, Rucb};
 use sim::{
-    Contender, Entry, Keeper, KeepsNothing, Pause, Replication, Schedule, Streams, Task, UntilStopped,
+    Contender, Entry, NoStore, Pause, Replication, Schedule, StateStore, Streams, Task, UntilStopped,
 };
 use std::sync::LazyLock;
 
@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 #[derive(Default)]
 struct Last(Vec<u8>);
 
-impl Keeper for Last {
+impl StateStore for Last {
     fn pause(&mut self, _rounds: u64) -> Pause {
         Pause::Keep
     }
@@ -40,14 +40,14 @@ where
     T: Task + Send + 'static,
 {
     let mut last = Last::default();
-    let replicate = move |state: Option<&[u8]>, keeper: &mut dyn Keeper| {
+    let replicate = move |state: Option<&[u8]>, store: &mut dyn StateStore| {
         let replication = Replication::new(&users, Streams::new(1), 0);
         // A record or an error: both are right.
-        let _ = contender.resume(replication, &task, state, keeper);
+        let _ = contender.resume(replication, &task, state, store);
     };
     replicate(None, &mut last);
     assert!(!last.0.is_empty());
-    Bench { state: last.0, resume: Box::new(move |bytes| replicate(Some(bytes), &mut KeepsNothing)) }
+    Bench { state: last.0, resume: Box::new(move |bytes| replicate(Some(bytes), &mut NoStore)) }
 }
 
 static BENCHES: LazyLock<[Bench; 5]> = LazyLock::new(|| {

@@ -2,9 +2,7 @@
 //! state gives the same record is tested for every policy in `contenders`.
 
 use super::*;
-use crate::{
-    Contender, Entry, Keeper, KeepsNothing, Pause, Replication, Schedule, Streams, Task, WithBudget,
-};
+use crate::{Contender, Entry, NoStore, Pause, Replication, Schedule, StateStore, Streams, Task, WithBudget};
 use click_models::{
     CascadeModel, ClickModel, DuelingModel, ItemId, ListShape, PbmKnown, PositionBased, PreferenceMatrix,
     RankOneModel, Ranking, TableShape,
@@ -23,7 +21,7 @@ struct Last {
     state: Vec<u8>,
 }
 
-impl Keeper for Last {
+impl StateStore for Last {
     fn pause(&mut self, rounds: u64) -> Pause {
         self.asked.push(rounds);
         if rounds <= HORIZON { Pause::Keep } else { Pause::GoOn }
@@ -52,7 +50,7 @@ fn resumed<M: ClickModel, T: Task>(
     state: &[u8],
 ) -> Result<T::Record, StateError> {
     let replication = Replication::new(users, Streams::new(1), 0);
-    contender.resume(replication, task, Some(state), &mut KeepsNothing)
+    contender.resume(replication, task, Some(state), &mut NoStore)
 }
 
 type Parts = (u32, Loop, Progress, Vec<u8>);
@@ -221,7 +219,7 @@ fn a_fresh_policy_with_such_an_action_is_a_mistake_of_the_caller() {
     let entry = Entry::new("twice", move |_: PbmKnown<'_>| Fixed::new(twice.clone())).saved();
     let users = viewers();
     let replication = Replication::new(&users, Streams::new(1), 0);
-    drop(entry.resume(replication, &schedule(), None, &mut KeepsNothing));
+    drop(entry.resume(replication, &schedule(), None, &mut NoStore));
 }
 
 #[test]
@@ -275,7 +273,7 @@ fn policies_are_saved_on_request_only() {
 
     let entry = Entry::new("unwritten", |_: PbmKnown<'_>| Unwritten).saved();
     assert_eq!(entry.resume(replication, &schedule, None, &mut last), not_saved("unwritten"));
-    assert!(entry.resume(replication, &schedule, None, &mut KeepsNothing).is_ok());
+    assert!(entry.resume(replication, &schedule, None, &mut NoStore).is_ok());
 }
 
 #[test]
@@ -283,7 +281,7 @@ fn a_replication_is_stopped_with_its_state_and_goes_on_from_there() {
     #[derive(Default)]
     struct StopsAtOnce(Vec<u8>);
 
-    impl Keeper for StopsAtOnce {
+    impl StateStore for StopsAtOnce {
         fn pause(&mut self, _rounds: u64) -> Pause {
             Pause::Stop
         }

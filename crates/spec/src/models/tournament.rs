@@ -5,7 +5,9 @@ use super::{Instance, Member};
 use crate::task::Task;
 use click_models::ClickModel;
 use contenders::{AnyTournament, Entrant, Record};
-use sim::{Assignment, Contender, DrawUsers, Keeper, Replication, Schedule, StateError, Streams, Tournament};
+use sim::{
+    Assignment, Contender, DrawUsers, Replication, Schedule, StateError, StateStore, Streams, Tournament,
+};
 use std::any::Any;
 use std::fmt;
 use std::ops::Range;
@@ -127,9 +129,9 @@ impl<M: ClickModel, T: sim::Task> Contender<M, T> for Shared<M, T> {
         replication: Replication<'_, M>,
         task: &T,
         state: Option<&[u8]>,
-        keeper: &mut dyn Keeper,
+        store: &mut dyn StateStore,
     ) -> Result<T::Record, StateError> {
-        self.0.resume(replication, task, state, keeper)
+        self.0.resume(replication, task, state, store)
     }
 }
 

@@ -1,11 +1,11 @@
 //! States of unfinished replications: a long replication can be kept while it is played, and
 //! continued later.
 //!
-//! The round loops call [`Keeper::pause`] about every [`ROUNDS_BETWEEN`] rounds, and hand over the
-//! state if it is to be kept. This crate has no clock, so the caller decides when that is.
+//! The round loops call [`StateStore::pause`] about every [`ROUNDS_BETWEEN`] rounds, and hand over
+//! the state if it is to be kept. This crate has no clock, so the caller decides when that is.
 
-/// Rounds between two calls of [`Keeper::pause`]. A policy that plays rounds in stretches calls it
-/// at the end of a stretch.
+/// Rounds between two calls of [`StateStore::pause`]. A policy that plays rounds in stretches calls
+/// it at the end of a stretch.
 pub const ROUNDS_BETWEEN: u64 = 1 << 10;
 
 /// The decision at a pause of a replication.
@@ -20,7 +20,7 @@ pub enum Pause {
 }
 
 /// Decides when the state of a replication is kept, and keeps it.
-pub trait Keeper {
+pub trait StateStore {
     /// Decides how the replication continues, of which `rounds` rounds have been played.
     fn pause(&mut self, rounds: u64) -> Pause;
 
@@ -28,11 +28,11 @@ pub trait Keeper {
     fn keep(&mut self, state: &[u8]);
 }
 
-/// A keeper that keeps nothing.
+/// A store that keeps nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct KeepsNothing;
+pub struct NoStore;
 
-impl Keeper for KeepsNothing {
+impl StateStore for NoStore {
     fn pause(&mut self, _rounds: u64) -> Pause {
         Pause::GoOn
     }
@@ -44,7 +44,7 @@ impl Keeper for KeepsNothing {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
-    /// The keeper stopped the replication.
+    /// The store stopped the replication.
     #[error("stopped")]
     Stopped,
     /// The contender cannot be continued from a state.
