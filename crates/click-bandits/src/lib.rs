@@ -16,7 +16,6 @@ mod help;
 mod init;
 mod interrupt;
 mod merge;
-mod overview;
 mod panels;
 #[cfg(feature = "logs")]
 mod preferences;
@@ -26,18 +25,14 @@ mod reproduce;
 mod schema;
 mod shell;
 mod simulate;
+mod simulation;
 mod terminal;
 mod usage;
 
-use crate::simulate::{Options, finished_part, play_part};
-use crate::usage::{AllowedArguments, OverrideArguments, Usage, threads};
-use anyhow::{Result, bail};
 use clap::error::{ContextKind, ContextValue};
-use clap::{Arg, Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
-use experiment::toml_reader::{Source, with_short_numbers};
-use experiment::{Experiment, Shard};
+use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use experiment::toml_reader::with_short_numbers;
 use std::io::{Write as _, stdout};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Bandits that learn which ranked list to show from clicks alone: experiments and reproductions.
@@ -80,7 +75,7 @@ enum Command {
     ///
     /// Policies choose what users see and learn from their clicks, in many independent runs.
     /// Results and figures are written to a directory.
-    Simulate(Simulate),
+    Simulate(simulate::Arguments),
     /// Find all errors of an experiment's file
     ///
     /// If there are none, it lists what the experiment runs. Nothing is played or written.
@@ -133,40 +128,6 @@ enum Command {
     Man(shell::ManArguments),
 }
 
-#[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
-struct Simulate {
-    /// TOML file of the experiment
-    spec: PathBuf,
-    /// Directory for result.json, curves.csv, timing.json, manifest.json, spec.toml and the
-    /// figures; `-` for none: then result.json goes to standard output, and an interrupted run
-    /// cannot be continued
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
-    /// Print the final values and the standing as JSON, and nothing else, on standard output
-    #[arg(long, conflicts_with = "shard")]
-    json: bool,
-    #[command(flatten)]
-    overrides: OverrideArguments,
-    #[command(flatten)]
-    allowed: AllowedArguments,
-    /// Play only this share of the runs (2/8: the second of eight), to be joined with `merge`
-    #[arg(long, value_name = "I/N", conflicts_with = "keep_runs")]
-    shard: Option<Shard>,
-    /// Play everything again, even if the directory has runs of this experiment
-    #[arg(long)]
-    fresh: bool,
-    /// Also write runs.csv, with one row for each run, policy and checkpoint
-    #[arg(long)]
-    keep_runs: bool,
-    /// Number of threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = threads)]
-    threads: Option<u16>,
-    /// Print no progress and no overview
-    #[arg(long)]
-    quiet: bool,
-}
-
 /// Runs the command with the arguments of this process.
 pub fn main() -> ExitCode {
     let cli = match parsed() {
@@ -182,7 +143,7 @@ pub fn main() -> ExitCode {
         Command::Init(arguments) => init::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Completions(arguments) => shell::completions(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Man(arguments) => shell::man(&arguments).map(|()| ExitCode::SUCCESS),
-        Command::Simulate(arguments) => simulate(&arguments).map(|()| ExitCode::SUCCESS),
+        Command::Simulate(arguments) => simulate::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Check(arguments) => check::run(&arguments),
         Command::Schema(arguments) => schema::run(arguments).map(|()| ExitCode::SUCCESS),
         Command::Merge(arguments) => merge::run(&arguments),
@@ -246,43 +207,4 @@ fn plain(mut error: clap::Error) -> clap::Error {
         }
     }
     error
-}
-
-fn simulate(arguments: &Simulate) -> Result<()> {
-    let source = Source::read(&arguments.spec)?.allowing(&arguments.allowed.allow);
-    let experiment = Experiment::overridden(&source.parse()?, arguments.overrides.overrides())?;
-    let options = Options {
-        threads: arguments.threads.map(usize::from),
-        quiet: arguments.quiet,
-        keep_runs: arguments.keep_runs,
-        fresh: arguments.fresh,
-        parts: None,
-    };
-    if arguments.out.as_os_str() == "-" {
-        refuse_without_directory(arguments)?;
-        return overview::simulate_and_print(&experiment, options);
-    }
-    match arguments.shard {
-        Some(shard) => {
-            play_part(&experiment, &arguments.out, shard, options)?;
-            if arguments.quiet { Ok(()) } else { terminal::say(&finished_part(&arguments.out, shard)) }
-        }
-        None => overview::simulate_and_say(&experiment, &arguments.out, options, arguments.json),
-    }
-}
-
-/// Refuses options that make no sense if result.json goes to standard output.
-fn refuse_without_directory(arguments: &Simulate) -> Result<()> {
-    let refused = [
-        (arguments.json, "--json", "standard output has one document: with `--out -` it is result.json"),
-        (arguments.shard.is_some(), "--shard", "a shard is kept in a directory, to be joined with `merge`"),
-        (arguments.keep_runs, "--keep-runs", "runs.csv is written to a directory"),
-        (arguments.fresh, "--fresh", "without a directory everything is played anyway"),
-    ];
-    match refused.into_iter().find(|(given, ..)| *given) {
-        Some((_, option, reason)) => {
-            bail!(Usage(format!("{option}: {reason}: leave it out, or give --out a directory")))
-        }
-        None => Ok(()),
-    }
 }

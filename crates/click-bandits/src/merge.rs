@@ -3,9 +3,9 @@
 //! All parts are checked first. Merging fills the journal of the new directory; the rest is what
 //! `simulate` and `reproduce` do when nothing is left to play.
 
-use crate::overview;
 use crate::reproduce::{self, PartOfReproduction};
-use crate::simulate::Options;
+use crate::simulate::simulate_and_print;
+use crate::simulation::Options;
 use crate::usage::AllowedArguments;
 use anyhow::{Context as _, Result, bail};
 use experiment::{Experiment, Parts, SPEC};
@@ -68,6 +68,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         parts: Some(&parts),
         ..Options::default()
     };
-    overview::simulate_and_say(&experiment, out, options, false)?;
+    simulate_and_print(&experiment, out, options, false)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -33,7 +33,7 @@ pub(crate) fn check_log(_: &Path, _: &[PathBuf]) -> Result<(), experiment::toml_
 pub(crate) use part::PartOfReproduction;
 
 use crate::embedded::{Place, bare_name};
-use crate::simulate::{Options, finished_part, play_part, simulate};
+use crate::simulation::{Options, finished_part, play_part, simulate};
 use crate::terminal::{self, say};
 use crate::usage::AllowedArguments;
 use crate::usage::{Usage, integer, threads};

@@ -1,104 +1,118 @@
-//! Runs an experiment, or a part of one, and writes its results and figures.
+//! `click-bandits simulate`: runs an experiment from a TOML file.
 
-use crate::program::program;
-use crate::progress::RunCounter;
+mod document;
+mod overview;
+mod today;
+
+use crate::simulation::{Options, finished_part, play_part, simulate, simulate_in_memory};
+use crate::terminal;
+use crate::usage::{AllowedArguments, OverrideArguments, Usage, threads};
 use anyhow::{Result, bail};
-use experiment::{Claim, Experiment, JOURNAL, Measured, Parts, ResultDir, Runner, Shard, interrupt};
-use report::report_dir::CLAIMS;
-use report::{Drawing, Simulation, simulate_into};
-use std::path::Path;
+use document::Document;
+use experiment::toml_reader::Source;
+use experiment::{Experiment, Runner, Shard};
+use overview::Overview;
+use report::{Drawing, Leaderboard, Simulation};
+use std::path::{Path, PathBuf};
 
-/// Options of a run. Results do not depend on them.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Options<'a> {
-    pub(crate) threads: Option<usize>,
-    pub(crate) quiet: bool,
-    pub(crate) keep_runs: bool,
-    pub(crate) fresh: bool,
-    /// Parts from which to take the runs.
-    pub(crate) parts: Option<&'a Parts>,
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of the command line")]
+pub(crate) struct Arguments {
+    /// TOML file of the experiment
+    spec: PathBuf,
+    /// Directory for result.json, curves.csv, timing.json, manifest.json, spec.toml and the
+    /// figures; `-` for none: then result.json goes to standard output, and an interrupted run
+    /// cannot be continued
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Print the final values and the standing as JSON, and nothing else, on standard output
+    #[arg(long, conflicts_with = "shard")]
+    json: bool,
+    #[command(flatten)]
+    overrides: OverrideArguments,
+    #[command(flatten)]
+    allowed: AllowedArguments,
+    /// Play only this share of the runs (2/8: the second of eight), to be joined with `merge`
+    #[arg(long, value_name = "I/N", conflicts_with = "keep_runs")]
+    shard: Option<Shard>,
+    /// Play everything again, even if the directory has runs of this experiment
+    #[arg(long)]
+    fresh: bool,
+    /// Also write runs.csv, with one row for each run, policy and checkpoint
+    #[arg(long)]
+    keep_runs: bool,
+    /// Number of threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = threads)]
+    threads: Option<u16>,
+    /// Print no progress and no overview
+    #[arg(long)]
+    quiet: bool,
 }
 
-impl<'a> Options<'a> {
-    /// The claim on a directory for a result with these further files.
-    pub(crate) fn claim(&self, extra: Vec<String>) -> Claim<'a> {
-        let Self { keep_runs, fresh, parts, .. } = *self;
-        Claim { extra, keep_runs, fresh, parts, ..Claim::by(program()) }
+/// Runs the experiment, or one shard of it.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let source = Source::read(&arguments.spec)?.allowing(&arguments.allowed.allow);
+    let experiment = Experiment::overridden(&source.parse()?, arguments.overrides.overrides())?;
+    let options = Options {
+        threads: arguments.threads.map(usize::from),
+        quiet: arguments.quiet,
+        keep_runs: arguments.keep_runs,
+        fresh: arguments.fresh,
+        parts: None,
+    };
+    if arguments.out.as_os_str() == "-" {
+        refuse_without_directory(arguments)?;
+        let measured = simulate_in_memory(&experiment, options)?;
+        return terminal::print(&measured.result.to_json());
+    }
+    match arguments.shard {
+        Some(shard) => {
+            play_part(&experiment, &arguments.out, shard, options)?;
+            if arguments.quiet { Ok(()) } else { terminal::say(&finished_part(&arguments.out, shard)) }
+        }
+        None => simulate_and_print(&experiment, &arguments.out, options, arguments.json),
     }
 }
 
-/// Runs an experiment, and writes its files and the drawing's to `dir`. Runs that the directory has
-/// already are not played again.
-pub(crate) fn simulate(
+/// Runs an experiment with the default figures, and prints the overview, or with `json` the
+/// document for programs.
+pub(crate) fn simulate_and_print(
     experiment: &Experiment,
-    dir: &Path,
-    drawing: &Drawing<'_>,
+    out: &Path,
     options: Options<'_>,
-) -> Result<Simulation> {
-    refuse_report(dir)?;
-    let progress = RunCounter::new(experiment.name(), options.quiet);
-    let runner = runner(experiment, options).observer(&progress);
-    let claimed = ResultDir::claim(&runner, dir, options.claim(drawing.files()))?;
-    tell_what_is_kept(dir);
-    let simulation = simulate_into(&runner, claimed, drawing)?;
-    progress.end();
-    Ok(simulation)
-}
-
-/// Runs `experiment` in memory. Nothing is written, so the runs cannot be resumed.
-pub(crate) fn simulate_in_memory(experiment: &Experiment, options: Options<'_>) -> Result<Measured> {
-    let progress = RunCounter::new(experiment.name(), options.quiet);
-    let measured = runner(experiment, options).observer(&progress).run()?;
-    progress.end();
-    Ok(measured)
-}
-
-/// Plays one shard of `experiment` into `dir`.
-pub(crate) fn play_part(
-    experiment: &Experiment,
-    dir: &Path,
-    shard: Shard,
-    options: Options<'_>,
+    json: bool,
 ) -> Result<()> {
-    refuse_report(dir)?;
-    let progress = RunCounter::new(experiment.name(), options.quiet);
-    runner(experiment, options).check_part(dir, shard, &options.claim(Vec::new()))?;
-    tell_what_is_kept(dir);
-    runner(experiment, options).observer(&progress).run_part(dir, shard, &options.claim(Vec::new()))?;
-    progress.end();
-    interrupt::hold().complete(dir);
-    Ok(())
-}
-
-/// The message when a part is finished.
-pub(crate) fn finished_part(out: &Path, shard: Shard) -> String {
-    format!(
-        "shard {shard} is complete: {}\njoin all shards with `click-bandits merge DIR.. --out DIR`\n",
-        out.display()
-    )
-}
-
-/// Refuses the directory of a reproduction's report.
-fn refuse_report(dir: &Path) -> Result<()> {
-    if dir.join(CLAIMS).exists() {
-        bail!("{}: holds the report of a reproduction: give another --out", dir.display());
+    let drawing = Drawing::of(&Runner::new(experiment));
+    let Simulation { ran, is_new } = simulate(experiment, out, &drawing, options)?;
+    if !is_new && !options.quiet {
+        terminal::tell(&format_args!(
+            "{}: has this result already; its files stay as they are",
+            out.display()
+        ));
     }
-    Ok(())
-}
-
-fn runner<'a>(experiment: &'a Experiment, options: Options<'_>) -> Runner<'a> {
-    let runner = Runner::new(experiment);
-    match options.threads {
-        Some(threads) => runner.threads(threads),
-        None => runner,
+    if json {
+        let standing = Leaderboard::of_runs(&ran.measured)?;
+        return terminal::put(&terminal::json(&Document::of(&ran.measured.result, &standing))?);
     }
+    if options.quiet {
+        return Ok(());
+    }
+    let standing = Leaderboard::of_runs(&ran.measured)?;
+    terminal::say(&Overview { simulation: &ran, standing: &standing, out })
 }
 
-/// Sets what an interrupted program says: the runs that have ended are kept.
-fn tell_what_is_kept(dir: &Path) {
-    let journal = dir.join(JOURNAL);
-    interrupt::hold().begun(format!(
-        "finished runs and states of long ones are kept in {}: the same command continues",
-        journal.display()
-    ));
+/// Refuses options that make no sense if result.json goes to standard output.
+fn refuse_without_directory(arguments: &Arguments) -> Result<()> {
+    let refused = [
+        (arguments.json, "--json", "standard output has one document: with `--out -` it is result.json"),
+        (arguments.shard.is_some(), "--shard", "a shard is kept in a directory, to be joined with `merge`"),
+        (arguments.keep_runs, "--keep-runs", "runs.csv is written to a directory"),
+        (arguments.fresh, "--fresh", "without a directory everything is played anyway"),
+    ];
+    match refused.into_iter().find(|(given, ..)| *given) {
+        Some((_, option, reason)) => {
+            bail!(Usage(format!("{option}: {reason}: leave it out, or give --out a directory")))
+        }
+        None => Ok(()),
+    }
 }

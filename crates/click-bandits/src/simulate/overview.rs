@@ -1,17 +1,12 @@
 //! The overview that `simulate` prints at the end.
 
-mod document;
-mod today;
-
-use crate::simulate::{Options, simulate, simulate_in_memory};
+use super::today;
 use crate::terminal;
-use anyhow::Result;
-use document::Document;
 use experiment::result::PolicyResult;
 use experiment::timing::PolicyTiming;
-use experiment::{Experiment, Measured, ResultFile, Runner, number};
+use experiment::{Measured, ResultFile, number};
 use itertools::Itertools as _;
-use report::{Drawing, Leaderboard, PanelRun, Simulation};
+use report::{Leaderboard, PanelRun};
 use std::fmt;
 use std::path::Path;
 
@@ -27,39 +22,6 @@ pub(crate) struct Overview<'a> {
     pub(crate) standing: &'a Leaderboard,
     /// The directory of its files.
     pub(crate) out: &'a Path,
-}
-
-/// Runs an experiment with the default figures, and prints the overview, or with `json` the
-/// document for programs.
-pub(crate) fn simulate_and_say(
-    experiment: &Experiment,
-    out: &Path,
-    options: Options<'_>,
-    json: bool,
-) -> Result<()> {
-    let drawing = Drawing::of(&Runner::new(experiment));
-    let Simulation { ran, is_new } = simulate(experiment, out, &drawing, options)?;
-    if !is_new && !options.quiet {
-        terminal::tell(&format_args!(
-            "{}: has this result already; its files stay as they are",
-            out.display()
-        ));
-    }
-    if json {
-        let standing = Leaderboard::of_runs(&ran.measured)?;
-        return terminal::put(&terminal::json(&Document::of(&ran.measured.result, &standing))?);
-    }
-    if options.quiet {
-        return Ok(());
-    }
-    let standing = Leaderboard::of_runs(&ran.measured)?;
-    terminal::say(&Overview { simulation: &ran, standing: &standing, out })
-}
-
-/// Runs an experiment without a directory, and prints the content of `result.json`.
-pub(crate) fn simulate_and_print(experiment: &Experiment, options: Options<'_>) -> Result<()> {
-    let measured = simulate_in_memory(experiment, options)?;
-    terminal::print(&measured.result.to_json())
 }
 
 impl fmt::Display for Overview<'_> {
@@ -153,7 +115,10 @@ fn table(rows: &[Row<'_>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulation::{Options, simulate};
     use experiment::toml_reader::Source;
+    use experiment::{Experiment, Runner};
+    use report::Drawing;
 
     fn overview(text: &str) -> String {
         let source = Source::from_text("spec.toml", format!("name = \"x\"\nseed = 1\n{text}")).unwrap();
