@@ -61,9 +61,9 @@ where
         let session = Session::of_curve(label, Loop::Duels, schedule, state, store, S::IS_SAVED);
         let mut beginning = Progress::new(replication.environment(), replication.policy(label));
         beginning.recommendation = Some(replication.streams.recommendation(label, replication.number));
-        session.replicate(beginning, &mut |bytes, play| {
+        session.replicate(beginning, &mut |bytes, play_rounds| {
             let mut policy = read_or_build::<P, S>(bytes, || entry.build()(replication.told))?;
-            play(&mut Duels { model, rounds: Rounds::<_, P, S>::new(model, &mut policy) });
+            play_rounds(&mut Duels { model, rounds: Rounds::<_, P, S>::new(model, &mut policy) });
             Ok(())
         })
     }

@@ -18,7 +18,7 @@
 //! E.1 only. Numerics: counts are integers. Complexity: that of the policy, plus one check before
 //! every step whether it has stopped.
 
-use crate::run::answer;
+use crate::run::select_and_learn;
 use crate::saver::read_or_build;
 use crate::session::{Ended, Session};
 use crate::state::{Loop, Progress};
@@ -136,7 +136,7 @@ where
 {
     progress.rounds += 1;
     let Progress { rounds, environment, randomness, .. } = progress;
-    let feedback = answer(model, policy, *rounds, decision, environment, randomness)?;
+    let feedback = select_and_learn(model, policy, *rounds, decision, environment, randomness)?;
     progress.observations += feedback.observed_clicks().len() as u64;
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod binomial;
 mod contender;
+mod curve;
 mod duels;
 mod identify;
 mod parallel;
@@ -17,10 +18,11 @@ mod summary;
 mod tournament;
 
 pub use contender::{ByRounds, Contender, Entry, FromReplication, Plays, Replication, Task, oracle};
+pub use curve::Curve;
 pub use duels::ByDuels;
 pub use identify::{Identification, UntilStopped, WithBudget, WithFullFeedback};
 pub use parallel::try_for_each;
-pub use run::{Curve, play};
+pub use run::play;
 pub use saver::{MaySave, Restarts, Saver, Saves};
 pub use schedule::{Schedule, ScheduleError};
 pub use stages::{BySweeps, InSweeps, Stretch, play_in_stages};

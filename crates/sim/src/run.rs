@@ -3,22 +3,10 @@
 use crate::saver::read_or_build;
 use crate::session::{Ended, Player, Session};
 use crate::state::{Loop, Progress};
-use crate::{NoStore, Replication, Restarts, Saver, Schedule, SimRng, StateError, StateStore};
+use crate::{Curve, NoStore, Replication, Restarts, Saver, Schedule, SimRng, StateError, StateStore};
 use click_models::{Action, ClickModel, Feedback};
 use policies::{Decision, Policy};
-use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
-
-/// The record of one replication, with one entry per checkpoint.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Curve {
-    /// Cumulative expected regret, in clicks.
-    pub regret: Vec<f64>,
-    /// Cumulative realised clicks.
-    pub clicks: Vec<f64>,
-    /// Whether the policy's recommendation is a best one; empty if the policy recommends nothing.
-    pub accurate: Vec<bool>,
-}
 
 /// Plays `policy` against `model` to the schedule's horizon.
 ///
@@ -61,9 +49,9 @@ where
 {
     let session = Session::of_curve(label, Loop::Regret, schedule, state, store, S::IS_SAVED);
     let beginning = Progress::new(replication.environment(), replication.policy(label));
-    session.replicate(beginning, &mut |bytes, play| {
+    session.replicate(beginning, &mut |bytes, play_rounds| {
         let mut policy = read_or_build::<P, S>(bytes, &policy)?;
-        play(&mut Rounds::<M, P, S>::new(replication.users, &mut policy));
+        play_rounds(&mut Rounds::<M, P, S>::new(replication.users, &mut policy));
         Ok(())
     })
 }
@@ -137,13 +125,13 @@ where
     M: ClickModel,
     P: Policy<M::Interaction>,
 {
-    let feedback = answer(model, policy, round, decision, environment, randomness)?;
+    let feedback = select_and_learn(model, policy, round, decision, environment, randomness)?;
     Ok((model.gap(&decision.action), model.clicks(&feedback)))
 }
 
 /// Plays one round; returns the feedback, which the policy has already learned from.
 #[inline]
-pub(crate) fn answer<M, P>(
+pub(crate) fn select_and_learn<M, P>(
     model: &M,
     policy: &mut P,
     round: u64,

@@ -39,8 +39,8 @@ impl Ended {
 
 /// A policy on its users, as the loops that are compiled once see it.
 pub(crate) trait Player {
-    /// Plays at least one round and none after `last`. Rounds that are played one by one end at the
-    /// next one for a pause.
+    /// Plays at least one round and none after `last`. A player that plays round by round returns at
+    /// the next pause at the latest.
     fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), Ended>;
 
     /// Whether the policy's recommendation is a best one, if it recommends anything.
@@ -53,9 +53,9 @@ pub(crate) trait Player {
 }
 
 /// Plays to the last checkpoint.
-type Play<'a> = dyn FnMut(&mut dyn Player) + 'a;
+type PlayRounds<'a> = dyn FnMut(&mut dyn Player) + 'a;
 /// Plays the policy of these bytes, or a new one. An error names the fault of the bytes.
-pub(crate) type Enter<'a> = dyn FnMut(Option<&[u8]>, &mut Play<'_>) -> Result<(), String> + 'a;
+pub(crate) type PlayPolicy<'a> = dyn FnMut(Option<&[u8]>, &mut PlayRounds<'_>) -> Result<(), String> + 'a;
 
 /// One replication of one contender, from the beginning or from a state.
 pub(crate) struct Session<'a> {
@@ -91,20 +91,24 @@ impl<'a> Session<'a> {
         if !self.is_saved {
             return Err(StateError::NotSaved(self.label.to_owned()));
         }
-        let (progress, policy) = self.read(state)?;
-        Ok((progress, Some(policy)))
+        let (progress, policy) =
+            Progress::decode(state, self.played_by).map_err(|fault| self.not_a_state(fault))?;
+        match progress.fault(self.played_by, self.horizon, self.checkpoints) {
+            Some(fault) => Err(self.not_a_state(fault)),
+            None => Ok((progress, Some(policy))),
+        }
     }
 
     /// Plays to the last checkpoint, and returns the record.
     pub(crate) fn replicate(
         mut self,
         beginning: Progress,
-        enter: &mut Enter<'_>,
+        play_policy: &mut PlayPolicy<'_>,
     ) -> Result<Curve, StateError> {
         let (mut progress, bytes) = self.begin(beginning)?;
         let mut played = Ok(());
-        let entered = enter(bytes, &mut |player| played = self.play_curve(&mut progress, player));
-        entered.map_err(|fault| self.not_a_state(fault))?;
+        let read = play_policy(bytes, &mut |player| played = self.play_curve(&mut progress, player));
+        read.map_err(|fault| self.not_a_state(fault))?;
         played.map_err(|ended| self.error(ended))?;
         Ok(progress.curve)
     }

@@ -133,9 +133,9 @@ where
         let label = entry.name();
         let session = Session::of_curve(label, Loop::Stages, schedule, state, store, S::IS_SAVED);
         let beginning = Progress::new(replication.environment(), replication.policy(label));
-        session.replicate(beginning, &mut |bytes, play| {
+        session.replicate(beginning, &mut |bytes, play_rounds| {
             let mut policy = read_or_build::<P, S>(bytes, || entry.build()(replication.told.known()))?;
-            play(&mut Stages::<P, S>::new(replication.users, &mut policy));
+            play_rounds(&mut Stages::<P, S>::new(replication.users, &mut policy));
             Ok(())
         })
     }

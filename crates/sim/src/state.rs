@@ -6,8 +6,7 @@
 //! replication; the caller stores them beside it. The state of another replication gives an error
 //! or a wrong record, and no panic.
 
-use crate::session::Session;
-use crate::{Curve, ROUNDS_BETWEEN, SimRng, StateError};
+use crate::{Curve, ROUNDS_BETWEEN, SimRng};
 use click_models::ListShape;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -71,16 +70,32 @@ impl Progress {
         postcard::to_allocvec(&(FORMAT, played_by, self, policy)).ok()
     }
 
-    /// The fault of a progress that was read.
-    fn fault(&self, expected: &Session<'_>) -> Option<&'static str> {
+    /// The progress of a state of this loop, and the bytes of its policy. An error names the fault.
+    pub(crate) fn decode(state: &[u8], played_by: Loop) -> Result<(Self, &[u8]), String> {
+        let fault = |error: postcard::Error| error.to_string();
+        // The version is read first: what follows may differ in another one.
+        let (format, state) = postcard::take_from_bytes::<u32>(state).map_err(fault)?;
+        if format != FORMAT {
+            return Err(format!("version {format}, expected {FORMAT}"));
+        }
+        let ((found, progress, policy), rest) =
+            postcard::take_from_bytes::<(Loop, Self, &[u8])>(state).map_err(fault)?;
+        if found != played_by {
+            return Err(format!("the state of another task: {found:?}, expected {played_by:?}"));
+        }
+        if rest.is_empty() { Ok((progress, policy)) } else { Err("bytes after the state".to_owned()) }
+    }
+
+    /// The fault of a progress that was read, in a replication with this horizon.
+    pub(crate) fn fault(&self, played_by: Loop, horizon: u64, checkpoints: &[u64]) -> Option<&'static str> {
         let Curve { regret, clicks, accurate } = &self.curve;
-        let n_recorded = expected.checkpoints.partition_point(|&checkpoint| checkpoint < self.rounds);
-        let recommends = expected.played_by == Loop::Duels;
+        let n_recorded = checkpoints.partition_point(|&checkpoint| checkpoint < self.rounds);
+        let recommends = played_by == Loop::Duels;
         let n_recommended = if recommends { n_recorded } else { 0 };
         let streams = [Some(&self.environment), Some(&self.randomness), self.recommendation.as_ref()];
         let sums = [&self.regret, &self.clicks];
         let most_observations = self.rounds.saturating_mul(ListShape::MAX_POSITIONS as u64);
-        if self.rounds > expected.horizon {
+        if self.rounds > horizon {
             Some("more rounds than the task has")
         } else if [regret.len(), clicks.len(), accurate.len()] != [n_recorded, n_recorded, n_recommended] {
             Some("the checkpoints do not go with the rounds played")
@@ -103,29 +118,6 @@ impl Progress {
 fn is_stuck(stream: &SimRng) -> bool {
     let mut stream = stream.clone();
     (0..4).all(|_| stream.next_u64() == 0)
-}
-
-impl Session<'_> {
-    /// The progress of a state, and the bytes of its policy.
-    pub(crate) fn read<'s>(&self, state: &'s [u8]) -> Result<(Progress, &'s [u8]), StateError> {
-        let fault = |error: postcard::Error| self.not_a_state(error.to_string());
-        // The version is read first: what follows may differ in another one.
-        let (format, state) = postcard::take_from_bytes::<u32>(state).map_err(fault)?;
-        if format != FORMAT {
-            return Err(self.not_a_state(format!("version {format}, expected {FORMAT}")));
-        }
-        let ((played_by, progress, policy), rest) =
-            postcard::take_from_bytes::<(Loop, Progress, &[u8])>(state).map_err(fault)?;
-        if played_by != self.played_by {
-            let fault = format!("the state of another task: {played_by:?}, expected {:?}", self.played_by);
-            return Err(self.not_a_state(fault));
-        }
-        let fault = if rest.is_empty() { progress.fault(self) } else { Some("bytes after the state") };
-        match fault {
-            Some(fault) => Err(self.not_a_state(fault)),
-            None => Ok((progress, policy)),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ impl Streams {
         self.stream(Role::Instance, 0, replication)
     }
 
-    /// The stream that draws the users of a replication.
+    /// The stream that draws the answers of the users in a replication.
     pub fn environment(self, replication: u64) -> SimRng {
         self.stream(Role::Environment, 0, replication)
     }

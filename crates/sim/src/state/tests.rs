@@ -2,7 +2,10 @@
 //! state gives the same record is tested for every policy in `contenders`.
 
 use super::*;
-use crate::{Contender, Entry, NoStore, Pause, Replication, Schedule, StateStore, Streams, Task, WithBudget};
+use crate::{
+    Contender, Entry, NoStore, Pause, Replication, Schedule, StateError, StateStore, Streams, Task,
+    WithBudget,
+};
 use click_models::{
     CascadeModel, ClickModel, DuelingModel, ItemId, ListShape, PbmKnown, PositionBased, PreferenceMatrix,
     RankOneModel, Ranking, TableShape,
