@@ -5,8 +5,8 @@ use crate::observer::{Observer, Plan};
 use crate::run_error::RunError;
 use crate::runs::{Layout, Runs, Sequence, lock};
 use crate::timing::{Stopwatch, Timing};
-use spec::models::{DrawnUsers, OwnContender, TournamentSettings};
-use spec::{Experiment, Task};
+use spec::Experiment;
+use spec::models::{OwnContender, TournamentSettings};
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -37,8 +37,6 @@ pub(crate) struct Played {
     pub(crate) timing: Timing,
     /// The number of runs that were played now.
     pub(crate) n_new_runs: u64,
-    /// The users of every run, if regret was measured.
-    pub(crate) drawn: Option<DrawnUsers>,
 }
 
 /// Plays the runs that are missing.
@@ -54,20 +52,19 @@ pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
         policies: experiment.policies(),
         own: request.own,
     };
-    let users = experiment.instances();
-    let tournament = users.enter(&settings)?;
+    let tournament = experiment.instances().tournament(&settings)?;
     let labels = tournament.labels();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(request.threads.unwrap_or(0))
         .build()
         .map_err(RunError::Threads)?;
     let layout = Layout::of(experiment);
-    let of_each = |of: fn(&Sequence) -> u64| recorded.iter().map(|one| of(&lock(one))).collect();
+    let counts = |count: fn(&Sequence) -> u64| recorded.iter().map(|one| count(&lock(one))).collect();
     let restarting = (0..labels.len()).filter(|&contender| !tournament.is_saved(contender));
-    let missing: Vec<u64> = of_each(Sequence::n_missing);
+    let missing: Vec<u64> = counts(Sequence::n_missing);
     let n_new_runs: u64 = missing.iter().sum();
     observer.begin(&Plan {
-        recorded: of_each(Sequence::n_recorded),
+        recorded: counts(Sequence::n_recorded),
         bytes: journal.map(|_| n_new_runs * experiment.record_bytes() as u64),
         continued: journal.map_or(0, Journal::n_states),
         restarting: restarting.map(|contender| labels[contender].to_owned()).collect(),
@@ -101,8 +98,6 @@ pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
     syncer.map_or(Ok(()), Syncer::finish)?;
     let wall = wall.elapsed().wall;
 
-    let drawn =
-        (experiment.task() == Task::Regret).then(|| users.drawn(&settings, request.runs.clone(), &instances));
     let runs = Runs::new(layout, instances, Arc::clone(recorded))?;
     let mut speeds = Vec::new();
     for (contender, label) in labels.into_iter().enumerate() {
@@ -113,5 +108,5 @@ pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
         speeds.push((label, lock(&recorded[contender]).elapsed(), rounds));
     }
     let timing = Timing::new(pool.current_num_threads(), wall, &speeds);
-    Ok(Played { runs, timing, n_new_runs, drawn })
+    Ok(Played { runs, timing, n_new_runs })
 }

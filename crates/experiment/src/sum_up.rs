@@ -9,7 +9,7 @@ use crate::journal::JournalError;
 use crate::play::Played;
 use crate::result::{Difference, Paired, ResultFile, SCHEMA};
 use crate::runs::Runs;
-use spec::Experiment;
+use spec::{Experiment, Task};
 use std::collections::BTreeSet;
 
 /// The most policies of which every two are compared at every checkpoint.
@@ -25,10 +25,10 @@ pub(crate) struct SumUp<'a> {
 impl SumUp<'_> {
     /// The result of these runs, together with the runs.
     pub(crate) fn measured(&self, played: Played) -> Result<Measured, JournalError> {
-        let Played { runs, timing, drawn, n_new_runs } = played;
-        let (result, spreads) = match drawn {
-            Some(drawn) => curves::result(self, &runs, &drawn)?,
-            None => (answers::result(self, &runs)?, Vec::new()),
+        let Played { runs, timing, n_new_runs } = played;
+        let (result, spreads) = match self.experiment.task() {
+            Task::Regret => curves::result(self, &runs)?,
+            Task::Identify | Task::Budget => (answers::result(self, &runs)?, Vec::new()),
         };
         Ok(Measured { result, runs, spreads, timing, n_new_runs })
     }

@@ -32,7 +32,7 @@ pub use instance::Instance;
 pub use key::{KeyKind, Length, ModelKey, Shape};
 pub use list::UserModel;
 pub use parameter::{InstanceTable, Parameter, Parameters};
-pub use tournament::{DrawnUsers, EnterError, OWN, OwnContender, TournamentSettings};
+pub use tournament::{EnterError, OWN, OwnContender, TournamentSettings, ValuesOfUsers};
 
 pub(crate) use evidence::EvidenceOf;
 pub(crate) use list::{LowerBound, Member};
@@ -47,10 +47,9 @@ use contenders::{AnyTournament, Entrant, LoggedLists};
 use documents::names::{read_title, unique};
 use documents::toml_reader::{Error, Faults, Field, Location, Table, choice};
 use policies::catalogue::Protocol;
-use sim::Streams;
+use sim::{Assignment, Streams};
 use std::any::Any;
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// A row of [`MODELS`]: the properties of a click model that do not depend on an instance.
@@ -312,21 +311,21 @@ impl Instances {
     /// # Errors
     ///
     /// A contender cannot play on them, or the checkpoints do not increase.
-    pub fn enter(
+    pub fn tournament(
         &self,
         settings: &TournamentSettings<'_>,
     ) -> Result<Box<dyn AnyTournament + '_>, EnterError> {
-        self.0.enter(settings)
+        self.0.tournament(settings)
     }
 
-    /// The users that these runs of a tournament for regret meet on these instances.
-    pub fn drawn(
+    /// The values of the users that the runs meet; `instances_of_runs` has the instance of every run.
+    pub fn values_of_users(
         &self,
-        settings: &TournamentSettings<'_>,
-        runs: Range<u64>,
+        assignment: Assignment,
+        seed: u64,
         instances_of_runs: &[usize],
-    ) -> DrawnUsers {
-        self.0.drawn(settings, runs, instances_of_runs)
+    ) -> ValuesOfUsers {
+        self.0.values_of_users(assignment, seed, instances_of_runs)
     }
 
     /// Proven upper bounds on the regret of policies, at these rounds.
@@ -401,22 +400,25 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
     fn cloned(&self) -> Instances;
 
     /// The tournament of an experiment on these users.
-    fn enter(&self, settings: &TournamentSettings<'_>) -> Result<Box<dyn AnyTournament + '_>, EnterError>;
-
-    /// The users that these runs of a tournament for regret meet on these instances.
-    fn drawn(
+    fn tournament(
         &self,
         settings: &TournamentSettings<'_>,
-        runs: Range<u64>,
+    ) -> Result<Box<dyn AnyTournament + '_>, EnterError>;
+
+    /// The values of the users that the runs meet; `instances_of_runs` has the instance of every run.
+    fn values_of_users(
+        &self,
+        assignment: Assignment,
+        seed: u64,
         instances_of_runs: &[usize],
-    ) -> DrawnUsers;
+    ) -> ValuesOfUsers;
 }
 
 /// Reads the users of an experiment; `common` is the model of instances that name none.
 pub(crate) fn read_instances(
     field: &Field<'_>,
     common: Option<&'static Model>,
-    reading: &InstanceInputs<'_>,
+    inputs: &InstanceInputs<'_>,
 ) -> Result<Instances, Error> {
     let tables = read_tables(field)?;
     let mut first: Option<(&'static Model, Location)> = None;
@@ -433,11 +435,11 @@ pub(crate) fn read_instances(
     }
     if faults.is_empty() {
         let model = first.map(|(model, _)| model).or(common).unwrap_or(MODELS[0]);
-        return (model.read)(&tables, reading);
+        return (model.read)(&tables, inputs);
     }
     // There are errors already. The tables are read one by one for further ones.
     for (model, table) in readable {
-        faults.keep((model.read)(std::slice::from_ref(table), reading));
+        faults.keep((model.read)(std::slice::from_ref(table), inputs));
     }
     Err(faults.into_error().unwrap_or_else(|| field.error("cannot be read")))
 }

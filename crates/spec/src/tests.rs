@@ -101,7 +101,7 @@ fn entered(keys: &str) -> usize {
                 policies: experiment.policies(),
                 own: &[],
             };
-            drop(experiment.instances().enter(&settings).unwrap());
+            drop(experiment.instances().tournament(&settings).unwrap());
             entered += 1;
         }
     }

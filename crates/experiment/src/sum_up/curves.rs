@@ -9,17 +9,12 @@ use crate::result::{
 use crate::runs::{Quantity, Runs};
 use crate::spreads::Spreads;
 use confidence::math::ln;
-use spec::models::DrawnUsers;
 
 /// Bytes of the regrets that are in memory at once: those of all policies at some checkpoints.
 const BLOCK: usize = 1 << 27;
 
 /// The result of these runs, and their spreads.
-pub(super) fn result(
-    sum_up: &SumUp<'_>,
-    runs: &Runs,
-    drawn: &DrawnUsers,
-) -> Result<(ResultFile, Vec<Spreads>), JournalError> {
+pub(super) fn result(sum_up: &SumUp<'_>, runs: &Runs) -> Result<(ResultFile, Vec<Spreads>), JournalError> {
     let experiment = sum_up.experiment;
     let checkpoints = experiment.checkpoints();
     let draws = sum_up.draws(runs);
@@ -64,11 +59,13 @@ pub(super) fn result(
     };
     let difference =
         |(regret, of_users)| Difference::Curves { t: checkpoints.to_vec(), regret, share_of_users: of_users };
+    let users =
+        experiment.instances().values_of_users(experiment.assignment(), experiment.seed(), runs.instances());
     let result = ResultFile {
         policies: sum_up.names.iter().zip(&spreads).map(policy).collect(),
         paired: sum_up.paired(pairs.into_iter().zip(differences.into_iter().map(difference))),
-        bounds: bounds(sum_up, drawn.lower_bound),
-        optimum: Some(optimum(checkpoints, &drawn.optimal_clicks, &draws)),
+        bounds: bounds(sum_up, users.lower_bound),
+        optimum: Some(optimum(checkpoints, &users.optimal_clicks, &draws)),
         ..sum_up.head()
     };
     Ok((result, spreads))

@@ -3,7 +3,7 @@
 use super::fields::{at_fault, read_each, required_list, required_positions};
 use super::key::{ATTRACTION, KeyKind, Length, ModelKey, POSITIONS};
 use super::posterior::instances;
-use super::tournament::{EnterError, TournamentSettings, enter, for_regret};
+use super::tournament::{EnterError, TournamentSettings, for_regret, tournament};
 use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
 use crate::bound::Bound;
 use crate::task::Task;
@@ -112,11 +112,11 @@ impl Member for CascadeModel {
         };
         let bound = |label: String, value: f64| Bound { label, t: Vec::new(), value: vec![value] };
         let of_theorem = |&delta: &f64| {
-            let of =
+            let factor =
                 |users: &Self| cascade_bai_lower_bound(&weights(users), users.shape().n_positions(), delta);
             bound(
                 format!("lower bound (CascadeBAI paper, Theorem 4.8, delta = {delta})"),
-                super::list::mean(instances, of),
+                super::list::mean(instances, factor),
             )
         };
         let mut bounds: Vec<Bound> = risks.iter().map(of_theorem).collect();
@@ -126,8 +126,9 @@ impl Member for CascadeModel {
         let in_time =
             instances.iter().all(|instance| n_different(&weights(&instance.model)) <= MOST_DIFFERENT);
         if !small.is_empty() && in_time {
-            let of = |users: &Self| cascade_characteristic_time(&weights(users), users.shape().n_positions());
-            let time = super::list::mean(instances, of);
+            let time_on =
+                |users: &Self| cascade_characteristic_time(&weights(users), users.shape().n_positions());
+            let time = super::list::mean(instances, time_on);
             bounds.extend(small.into_iter().map(|delta| {
                 let label = format!("lower bound (characteristic time, delta = {delta})");
                 bound(label, time * bernoulli_kl(1.0 - delta, delta))
@@ -137,7 +138,7 @@ impl Member for CascadeModel {
         bounds
     }
 
-    fn enter<'a>(
+    fn tournament<'a>(
         instances: &'a [Instance<Self>],
         settings: &TournamentSettings<'_>,
     ) -> Result<Box<dyn AnyTournament + 'a>, EnterError> {
@@ -146,11 +147,11 @@ impl Member for CascadeModel {
             Task::Regret => for_regret(instances, settings),
             Task::Identify => {
                 let task = UntilStopped { max_steps: horizon };
-                enter(instances, stopping_contenders(policies)?, task, settings)
+                tournament(instances, stopping_contenders(policies)?, task, settings)
             }
             Task::Budget => {
                 let contenders = recommending_contenders(policies, horizon)?;
-                enter(instances, contenders, WithBudget { horizon }, settings)
+                tournament(instances, contenders, WithBudget { horizon }, settings)
             }
         }
     }

@@ -25,7 +25,7 @@ pub use duels::{Duels, Group};
 pub use matrix_file::MatrixFile;
 
 use super::key::{KeyKind, ModelKey, SIZE, Shape};
-use super::tournament::{DrawnUsers, EnterError, TournamentSettings};
+use super::tournament::{EnterError, TournamentSettings, ValuesOfUsers};
 use super::{Instance, InstanceTable, Instances, LowerBound, Member, Model, Parameter, Parameters, Users};
 use crate::bound::Bound;
 use crate::fields::LONGEST_LIST;
@@ -35,8 +35,8 @@ use click_models::{DuelingModel, ItemId, ListShape, PreferenceMatrix};
 use contenders::{AnyTournament, Entrant};
 use documents::toml_reader::{Error, Field, Table, all, collect};
 use policies::catalogue::{PolicySpec, Protocol};
+use sim::Assignment;
 use std::any::Any;
-use std::ops::Range;
 use std::sync::Arc;
 
 pub(super) static MODEL: Model = Model {
@@ -67,9 +67,9 @@ pub(super) static MODEL: Model = Model {
     ],
     first_choices: &["double-ts", "rmed1"],
     names_best_items: false,
-    read: |tables, reading| {
-        let groups = collect(tables.iter().map(|table| read_group(table, reading.matrix)))?;
-        Ok(Instances::from_users(Duels::new(groups, reading.seed)?))
+    read: |tables, inputs| {
+        let groups = collect(tables.iter().map(|table| read_group(table, inputs.matrix)))?;
+        Ok(Instances::from_users(Duels::new(groups, inputs.seed)?))
     },
     of_queries: None,
     of_posterior: None,
@@ -176,7 +176,7 @@ impl Users for Duels {
             let value = checkpoints.iter().map(|&t| value(t)).collect();
             bounds.push(Bound { label, t: checkpoints.to_vec(), value });
         };
-        let mean = |of: &dyn Fn(&DuelingModel) -> f64| super::list::mean(self.list(), of);
+        let mean = |value: &dyn Fn(&DuelingModel) -> f64| super::list::mean(self.list(), value);
         let largest_gap = mean(&|users| users.losses().iter().copied().fold(0.0, f64::max));
         let mut alphas: Vec<f64> = Vec::new();
         for entry in policies {
@@ -218,17 +218,20 @@ impl Users for Duels {
         Instances::from_users(self.clone())
     }
 
-    fn enter(&self, settings: &TournamentSettings<'_>) -> Result<Box<dyn AnyTournament + '_>, EnterError> {
-        Users::enter(self.list(), settings)
-    }
-
-    fn drawn(
+    fn tournament(
         &self,
         settings: &TournamentSettings<'_>,
-        runs: Range<u64>,
+    ) -> Result<Box<dyn AnyTournament + '_>, EnterError> {
+        Users::tournament(self.list(), settings)
+    }
+
+    fn values_of_users(
+        &self,
+        assignment: Assignment,
+        seed: u64,
         instances_of_runs: &[usize],
-    ) -> DrawnUsers {
-        Users::drawn(self.list(), settings, runs, instances_of_runs)
+    ) -> ValuesOfUsers {
+        Users::values_of_users(self.list(), assignment, seed, instances_of_runs)
     }
 }
 

@@ -1,16 +1,15 @@
 //! A list of instances of one click model, and the trait that a click model implements for it.
 
-use super::tournament::{DrawnUsers, EnterError, TournamentSettings, drawn, for_regret};
+use super::tournament::{EnterError, TournamentSettings, ValuesOfUsers, for_regret, values_of_users};
 use super::{Evidence, EvidenceOf, Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
 use crate::bound::Bound;
 use crate::posterior::PosteriorFile;
 use click_models::ListShape;
 use contenders::{AnyTournament, Entrant, LoggedLists, Play};
 use policies::Logged;
-use sim::Streams;
+use sim::{Assignment, Streams};
 use std::any::Any;
 use std::fmt::Debug;
-use std::ops::Range;
 
 /// A click model that an experiment's users may have: one of [`MODELS`](super::MODELS).
 pub trait UserModel: Member {}
@@ -64,7 +63,7 @@ pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
     }
 
     /// The tournament of an experiment on these instances.
-    fn enter<'a>(
+    fn tournament<'a>(
         instances: &'a [Instance<Self>],
         settings: &TournamentSettings<'_>,
     ) -> Result<Box<dyn AnyTournament + 'a>, EnterError> {
@@ -154,16 +153,19 @@ impl<M: Member> Users for Vec<Instance<M>> {
         Instances::from_users(self.clone())
     }
 
-    fn enter(&self, settings: &TournamentSettings<'_>) -> Result<Box<dyn AnyTournament + '_>, EnterError> {
-        M::enter(self, settings)
-    }
-
-    fn drawn(
+    fn tournament(
         &self,
         settings: &TournamentSettings<'_>,
-        runs: Range<u64>,
+    ) -> Result<Box<dyn AnyTournament + '_>, EnterError> {
+        M::tournament(self, settings)
+    }
+
+    fn values_of_users(
+        &self,
+        assignment: Assignment,
+        seed: u64,
         instances_of_runs: &[usize],
-    ) -> DrawnUsers {
-        drawn(self, settings, runs, instances_of_runs)
+    ) -> ValuesOfUsers {
+        values_of_users(self, assignment, seed, instances_of_runs)
     }
 }

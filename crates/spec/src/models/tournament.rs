@@ -10,7 +10,6 @@ use sim::{
 };
 use std::any::Any;
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Why contenders cannot play on the users of an experiment.
@@ -56,9 +55,9 @@ pub struct TournamentSettings<'a> {
     pub own: &'a [OwnContender],
 }
 
-/// Properties of the users that the runs drew.
+/// Properties of the users that the runs meet.
 #[derive(Debug)]
-pub struct DrawnUsers {
+pub struct ValuesOfUsers {
     /// Expected clicks per round of a best list, for every run.
     pub optimal_clicks: Vec<f64>,
     /// The factor of the lower bound, mean over the drawn users; `None` if the users are known.
@@ -141,11 +140,11 @@ pub(super) fn for_regret<'a, M: Member>(
     settings: &TournamentSettings<'_>,
 ) -> Result<Box<dyn AnyTournament + 'a>, EnterError> {
     let contenders = M::contenders(settings.policies, settings.horizon)?;
-    enter(instances, contenders, Schedule::new(settings.checkpoints.to_vec())?, settings)
+    tournament(instances, contenders, Schedule::new(settings.checkpoints.to_vec())?, settings)
 }
 
 /// A tournament of these contenders and those of the caller.
-pub(super) fn enter<'a, M: ClickModel + Clone + Send + Sync + 'static, T>(
+pub(super) fn tournament<'a, M: ClickModel + Clone + Send + Sync + 'static, T>(
     instances: &'a [Instance<M>],
     mut contenders: Vec<Box<dyn Contender<M, T>>>,
     task: T,
@@ -157,38 +156,39 @@ where
     for own in settings.own {
         contenders.push(own.typed()?);
     }
-    Ok(Box::new(tournament(instances, contenders, task, settings)))
+    let &TournamentSettings { runs, assignment, seed, .. } = settings;
+    Ok(Box::new(Tournament { contenders, runs, ..without_contenders(instances, task, assignment, seed) }))
 }
 
-fn tournament<'a, M: ClickModel + Clone + Send + Sync, T: sim::Task>(
-    instances: &'a [Instance<M>],
-    contenders: Vec<Box<dyn Contender<M, T>>>,
+fn without_contenders<M: ClickModel + Clone + Send + Sync, T: sim::Task>(
+    instances: &[Instance<M>],
     task: T,
-    settings: &TournamentSettings<'_>,
-) -> Tournament<'a, M, T> {
+    assignment: Assignment,
+    seed: u64,
+) -> Tournament<'_, M, T> {
     let posterior = instances.iter().find_map(|instance| instance.posterior.as_ref());
     Tournament {
         instances: instances.iter().map(|instance| instance.model.clone()).collect(),
         uncertainty: posterior.map(|_| Box::new(Draws(instances)) as Box<dyn DrawUsers<M>>),
         runs_per_draw: posterior.map_or(1, |posterior| posterior.file.runs_per_draw()),
-        assignment: settings.assignment,
-        contenders,
+        assignment,
+        contenders: Vec::new(),
         task,
-        streams: Streams::new(settings.seed),
-        runs: settings.runs,
+        streams: Streams::new(seed),
+        runs: 0,
     }
 }
 
-/// The users that these runs drew on these instances.
-pub(super) fn drawn<M: Member>(
+/// The values of the users that the runs from the first on meet on these instances.
+pub(super) fn values_of_users<M: Member>(
     instances: &[Instance<M>],
-    settings: &TournamentSettings<'_>,
-    runs: Range<u64>,
+    assignment: Assignment,
+    seed: u64,
     instances_of_runs: &[usize],
-) -> DrawnUsers {
-    let tournament = tournament(instances, Vec::new(), sim::WithBudget { horizon: 1 }, settings);
+) -> ValuesOfUsers {
+    let tournament = without_contenders(instances, sim::WithBudget { horizon: 1 }, assignment, seed);
     let (mut optimal_clicks, mut bounds) = (Vec::with_capacity(instances_of_runs.len()), 0.0);
-    for (run, &instance) in runs.zip(instances_of_runs) {
+    for (run, &instance) in (0..).zip(instances_of_runs) {
         let users = tournament.users(run, instance);
         optimal_clicks.push(users.expected_clicks(&users.optimal_action()));
         if tournament.uncertainty.is_some() {
@@ -197,5 +197,5 @@ pub(super) fn drawn<M: Member>(
     }
     let n_runs = optimal_clicks.len() as f64;
     let lower_bound = tournament.uncertainty.map(|_| bounds / n_runs);
-    DrawnUsers { optimal_clicks, lower_bound }
+    ValuesOfUsers { optimal_clicks, lower_bound }
 }

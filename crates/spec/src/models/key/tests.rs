@@ -15,8 +15,8 @@ fn read(model: &Model, keys: &[(&str, &str)]) -> Result<(), String> {
     let source = Source::from_text(folder.path().join("x.toml").display().to_string(), text).unwrap();
     let document = source.parse().map_err(|error| error.to_string())?;
     let root: Table<'_> = document.root();
-    let reading = InstanceInputs { seed: 1, matrix: None };
-    let instances = read_instances(&root.field("instances").unwrap(), None, &reading);
+    let inputs = InstanceInputs { seed: 1, matrix: None };
+    let instances = read_instances(&root.field("instances").unwrap(), None, &inputs);
     instances.map(|_| ()).map_err(|error| error.message().to_owned())
 }
 
