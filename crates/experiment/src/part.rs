@@ -51,23 +51,23 @@ impl PartFile {
             Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => {
                 return Ok(None);
             }
-            Err(error) => return Err(not_a_part(dir, format!("{PART}: {error}"))),
+            Err(error) => return Err(not_a_part(dir, &format!("{PART}: {error}"))),
         };
-        let fault = |error: serde_json::Error| not_a_part(dir, format!("{PART}: {error}"));
+        let fault = |error: serde_json::Error| not_a_part(dir, &format!("{PART}: {error}"));
         let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(fault)?;
         if value.get("reproduction").is_some() {
-            return Err(not_a_part(dir, "it is a part of a reproduction".to_owned()));
+            return Err(not_a_part(dir, "it is a part of a reproduction"));
         }
         let part: Self = serde_json::from_value(value).map_err(fault)?;
         if part.schema != Self::SCHEMA {
             return Err(not_a_part(
                 dir,
-                format!("version {} of {PART}, expected {}", part.schema, Self::SCHEMA),
+                &format!("version {} of {PART}, expected {}", part.schema, Self::SCHEMA),
             ));
         }
         if part.first > part.end || part.end > part.runs {
             let (first, end, runs) = (part.first, part.end, part.runs);
-            return Err(not_a_part(dir, format!("{PART}: runs from {first} to {end} of {runs}")));
+            return Err(not_a_part(dir, &format!("{PART}: runs from {first} to {end} of {runs}")));
         }
         Ok(Some(part))
     }
@@ -132,7 +132,7 @@ impl PartFile {
     }
 }
 
-fn not_a_part(dir: &Path, fault: String) -> PathError {
+fn not_a_part(dir: &Path, fault: &str) -> PathError {
     PathError::new(dir, format!("is not a part of an experiment: {fault}"))
 }
 
@@ -151,7 +151,7 @@ impl Parts {
     pub fn read(dirs: &[PathBuf]) -> Result<Self, PathError> {
         let mut parts: Vec<(PathBuf, PartFile)> = Vec::new();
         for dir in dirs {
-            let file = PartFile::read(dir)?.ok_or_else(|| not_a_part(dir, format!("it has no {PART}")))?;
+            let file = PartFile::read(dir)?.ok_or_else(|| not_a_part(dir, &format!("it has no {PART}")))?;
             if let Some((first, expected)) = parts.first()
                 && let Some(difference) = expected.difference(&file)
             {
@@ -160,7 +160,7 @@ impl Parts {
                 return Err(PathError::new(dir, fault));
             }
             if let Some(name) = [SPEC, JOURNAL].into_iter().find(|name| is_link(&dir.join(name))) {
-                return Err(not_a_part(dir, format!("{name} is a link")));
+                return Err(not_a_part(dir, &format!("{name} is a link")));
             }
             parts.push((dir.clone(), file));
         }
@@ -209,12 +209,12 @@ impl Parts {
         for (dir, part) in &self.parts {
             if part.program != program {
                 let fault = format!("it was played by {}, this program is {program}", part.program);
-                return Err(not_a_part(dir, fault));
+                return Err(not_a_part(dir, &fault));
             }
             if part.identity != identity {
                 return Err(not_a_part(
                     dir,
-                    format!("{PART} and the experiment's file contradict each other"),
+                    &format!("{PART} and the experiment's file contradict each other"),
                 ));
             }
         }
