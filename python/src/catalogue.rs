@@ -2,7 +2,7 @@
 
 use crate::message::{did_you_mean, type_error, value_error};
 use crate::task::ARGUMENTS;
-use policies::catalogue::{Answers, Kind, PolicySpec, Protocol, Row, SpecError, Task, find, rows};
+use policies::catalogue::{Answers, Kind, PolicySpec, Protocol, Purpose, Row, SpecError, find, rows};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
@@ -53,9 +53,9 @@ fn entry<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
         parameters.append(data)?;
     }
     entry.set_item("parameters", parameters)?;
-    let task = match row.task() {
-        Task::Stopping => "stopping",
-        Task::Recommending => "recommending",
+    let task = match row.purpose() {
+        Purpose::Stopping => "stopping",
+        Purpose::Recommending => "recommending",
         _ => "regret",
     };
     entry.set_item("task", task)?;

@@ -202,7 +202,7 @@ fn others(model: &'static Model) -> impl Iterator<Item = &'static Row> {
     let chosen: Vec<&str> = first_choices(model).map(|row| row.name).collect();
     let fits = |row: &&Row| {
         row.speaks(model.protocol)
-            && row.task() == policies::catalogue::Task::Regret
+            && row.purpose() == policies::catalogue::Purpose::Regret
             && !row.families.contains(&Family::Logged)
     };
     rows().iter().filter(fits).filter(move |row| !chosen.contains(&row.name))
@@ -240,7 +240,7 @@ mod tests {
                 .unwrap_or_else(|error| panic!("{}: {error}", model.name));
             let playing = rows().iter().filter(|row| {
                 row.speaks(model.protocol)
-                    && row.task() == policies::catalogue::Task::Regret
+                    && row.purpose() == policies::catalogue::Purpose::Regret
                     && row.name != "logged"
             });
             let n_read_as = usize::from(read_as(model).is_some());

@@ -26,17 +26,17 @@ fn enter(entrant: &Entrant, horizon: u64) -> Entered<RankOneModel> {
             Some(Box::new(Entry::sweeps(label, move |shape| Ucb1Elim::new(shape, horizon)).saved()))
         }
         PolicySpec::Oracle {} => Some(oracle(label)),
-        spec => spec.with_cells(Enter { label, horizon }),
+        spec => spec.with_cells(EnterCells { label, horizon }),
     }
 }
 
 /// Enters a policy under its own type.
-struct Enter {
+struct EnterCells {
     label: String,
     horizon: u64,
 }
 
-impl WithCells for Enter {
+impl WithCells for EnterCells {
     type Output = Box<dyn Contender<RankOneModel>>;
 
     fn with<P, F>(self, build: F) -> Self::Output

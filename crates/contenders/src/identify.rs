@@ -10,13 +10,13 @@ use sim::{Contender, Entry, Saves, UntilStopped, WithBudget};
 use std::marker::PhantomData;
 
 /// Enters a policy under its own type, for the task `T`.
-struct Enter<'a, T> {
+struct EnterIdentification<'a, T> {
     entrant: &'a Entrant,
     horizon: u64,
     task: PhantomData<fn() -> T>,
 }
 
-impl<'a, T> Enter<'a, T> {
+impl<'a, T> EnterIdentification<'a, T> {
     fn new(entrant: &'a Entrant, horizon: u64) -> Self {
         Self { entrant, horizon, task: PhantomData }
     }
@@ -32,12 +32,12 @@ impl<'a, T> Enter<'a, T> {
 }
 
 /// Enters a policy under its own type, on users who examine every shown item.
-struct EnterWithFullFeedback<'a, T>(Enter<'a, T>);
+struct EnterWithFullFeedback<'a, T>(EnterIdentification<'a, T>);
 
 /// Expands to both tasks, since each has its own type of contender.
 macro_rules! stopping {
     ($($task:ty),*) => {$(
-        impl WithStopping for Enter<'_, $task> {
+        impl WithStopping for EnterIdentification<'_, $task> {
             type Output = Box<dyn Contender<CascadeModel, $task>>;
 
             fn with<P, F>(self, build: F, tolerance: NonNegative) -> Self::Output
@@ -68,7 +68,7 @@ macro_rules! stopping {
 }
 stopping!(UntilStopped, WithBudget);
 
-impl WithBudgeted for Enter<'_, WithBudget> {
+impl WithBudgeted for EnterIdentification<'_, WithBudget> {
     type Output = Box<dyn Contender<CascadeModel, WithBudget>>;
 
     fn with<P, F>(self, build: F) -> Self::Output
@@ -89,7 +89,7 @@ pub fn stopping_contenders(
     entrants: &[Entrant],
 ) -> Result<Vec<Box<dyn Contender<CascadeModel, UntilStopped>>>, CannotPlay> {
     let enter = |entrant: &Entrant| {
-        let visitor = || Enter::<UntilStopped>::new(entrant, 0);
+        let visitor = || EnterIdentification::<UntilStopped>::new(entrant, 0);
         let spec = &entrant.spec;
         let entered = spec.with_stopping(visitor());
         let entered = entered.or_else(|| spec.with_full_feedback(EnterWithFullFeedback(visitor())));
@@ -108,7 +108,7 @@ pub fn recommending_contenders(
     horizon: u64,
 ) -> Result<Vec<Box<dyn Contender<CascadeModel, WithBudget>>>, CannotPlay> {
     let enter = |entrant: &Entrant| {
-        let visitor = || Enter::<WithBudget>::new(entrant, horizon);
+        let visitor = || EnterIdentification::<WithBudget>::new(entrant, horizon);
         let spec = &entrant.spec;
         let entered = spec.with_stopping(visitor());
         let entered = entered.or_else(|| spec.with_full_feedback(EnterWithFullFeedback(visitor())));

@@ -49,7 +49,7 @@ fn enter<M>(entrant: &Entrant, horizon: u64) -> Entered<M>
 where
     M: ListModel,
     Feedback<M>: ListFeedback,
-    for<'a> Enter<'a, M>: WithAnyList<Output = Box<dyn Contender<M>>>,
+    for<'a> EnterLists<'a, M>: WithAnyList<Output = Box<dyn Contender<M>>>,
 {
     if let PolicySpec::Oracle {} = entrant.spec {
         return Some(oracle(entrant.label.clone()));
@@ -61,7 +61,7 @@ where
     if let (PolicySpec::PbmGibbs { order }, Some(priors)) = (entrant.spec, &entrant.priors) {
         return Some(from_beliefs(entrant.label.clone(), order, priors.clone()));
     }
-    let on_any_list = entrant.spec.with_any_list(Enter::<M>::new(entrant, horizon));
+    let on_any_list = entrant.spec.with_any_list(EnterLists::<M>::new(entrant, horizon));
     on_any_list.or_else(|| match entrant.read_as {
         None => M::enter(entrant, horizon),
         Some(Protocol::PositionBased) => read_as::<M, Pbm>(entrant, horizon),
@@ -74,13 +74,13 @@ where
 }
 
 /// Enters a policy under its own type.
-struct Enter<'a, M> {
+struct EnterLists<'a, M> {
     entrant: &'a Entrant,
     horizon: u64,
     users: PhantomData<fn() -> M>,
 }
 
-impl<'a, M> Enter<'a, M> {
+impl<'a, M> EnterLists<'a, M> {
     fn new(entrant: &'a Entrant, horizon: u64) -> Self {
         Self { entrant, horizon, users: PhantomData }
     }
@@ -91,7 +91,7 @@ impl<'a, M> Enter<'a, M> {
 /// compiled here.
 macro_rules! enter {
     ($($Visitor:ident($Known:ty): $($model:ty),+ => |$given:ident, $known:ident, $build:ident| $policy:expr;)*) => {$($(
-        impl $Visitor for Enter<'_, $model> {
+        impl $Visitor for EnterLists<'_, $model> {
             type Output = Box<dyn Contender<$model>>;
 
             fn with<P, F>(self, build: F) -> Self::Output
@@ -133,7 +133,7 @@ enter! {
 }
 
 /// A protocol whose feedback a policy can assume for other users.
-trait Reading: Catalogued + ListProtocol {
+trait AssumedProtocol: Catalogued + ListProtocol {
     /// Knowledge of a policy: that of `M`, and the examination given in the experiment.
     fn known<'t, 'a: 't, M: ListModel>(
         known: &Known<'a, M>,
@@ -141,7 +141,7 @@ trait Reading: Catalogued + ListProtocol {
     ) -> Self::Known<'t>;
 }
 
-impl Reading for Pbm {
+impl AssumedProtocol for Pbm {
     fn known<'t, 'a: 't, M: ListModel>(
         known: &Known<'a, M>,
         told: Option<&'t [Probability]>,
@@ -154,7 +154,7 @@ impl Reading for Pbm {
 
 macro_rules! reading_a_prefix {
     ($($protocol:ty),*) => {$(
-        impl Reading for $protocol {
+        impl AssumedProtocol for $protocol {
             fn known<'t, 'a: 't, M: ListModel>(known: &Known<'a, M>, _told: Option<&'t [Probability]>) -> PrefixKnown<'t> {
                 M::prefix(known)
             }
@@ -168,7 +168,7 @@ fn read_as<M, To>(entrant: &Entrant, horizon: u64) -> Entered<M>
 where
     M: ListModel,
     Feedback<M>: ListFeedback,
-    To: Reading,
+    To: AssumedProtocol,
 {
     let (spec, told) = (entrant.spec, entrant.examination.clone());
     if !spec.speaks(To::PROTOCOL) {
@@ -216,8 +216,8 @@ impl ListModel for PositionBased {
     }
 
     fn enter(entrant: &Entrant, horizon: u64) -> Entered<Self> {
-        let known = entrant.spec.with_position_based(Enter::<Self>::new(entrant, horizon));
-        known.or_else(|| entrant.spec.with_unknown_examination(Enter::<Self>::new(entrant, horizon)))
+        let known = entrant.spec.with_position_based(EnterLists::<Self>::new(entrant, horizon));
+        known.or_else(|| entrant.spec.with_unknown_examination(EnterLists::<Self>::new(entrant, horizon)))
     }
 }
 
@@ -230,7 +230,7 @@ macro_rules! prefix_models {
             }
 
             fn enter(entrant: &Entrant, horizon: u64) -> Entered<Self> {
-                entrant.spec.with_prefix(Enter::<Self>::new(entrant, horizon))
+                entrant.spec.with_prefix(EnterLists::<Self>::new(entrant, horizon))
             }
         }
     )*};

@@ -19,16 +19,16 @@ fn enter(entrant: &Entrant, horizon: u64) -> Entered<DuelingModel> {
         let build = |users: &DuelingModel| Fixed::new(users.optimal_action());
         return Some(Box::new(Entry::duels(entrant.label.clone(), build).saved()));
     }
-    entrant.spec.with_pairs(Enter { entrant, horizon })
+    entrant.spec.with_pairs(EnterPairs { entrant, horizon })
 }
 
 /// Enters a policy under its own type.
-struct Enter<'a> {
+struct EnterPairs<'a> {
     entrant: &'a Entrant,
     horizon: u64,
 }
 
-impl WithPairs for Enter<'_> {
+impl WithPairs for EnterPairs<'_> {
     type Output = Box<dyn Contender<DuelingModel>>;
 
     fn with<P, F>(self, build: F) -> Self::Output

@@ -151,7 +151,7 @@ fn check_regret<M: Play>([users, larger]: [M; 2]) -> [usize; 2] {
 fn n_players(protocol: Protocol) -> usize {
     rows()
         .iter()
-        .filter(|row| row.speaks(protocol) && row.task() == policies::catalogue::Task::Regret)
+        .filter(|row| row.speaks(protocol) && row.purpose() == policies::catalogue::Purpose::Regret)
         .count()
 }
 

@@ -385,7 +385,7 @@ impl<'a> ResultDir<'a> {
         for (index, (name, content)) in inputs.iter().enumerate() {
             let is_taken =
                 name.is_empty() || [SPEC, RUNS, PART, JOURNAL].contains(name) || OutputDir::is_usual(name);
-            let is_other = |(other, its): &(&str, &[u8])| other == name && its != content;
+            let is_other = |(taken, found): &(&str, &[u8])| taken == name && found != content;
             if is_taken
                 || claim.extra.iter().any(|other| other == name)
                 || inputs[..index].iter().any(is_other)

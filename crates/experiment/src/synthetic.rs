@@ -97,7 +97,8 @@ impl Measured {
 fn spreads(curves: &[Curve]) -> Spreads {
     let mut spreads = Spreads::default();
     for checkpoint in 0..curves.first().map_or(0, |curve| curve.regret.len()) {
-        let sample = |of: fn(&Curve) -> &Vec<f64>| curves.iter().map(|curve| of(curve)[checkpoint]).collect();
+        let sample =
+            |values: fn(&Curve) -> &Vec<f64>| curves.iter().map(|curve| values(curve)[checkpoint]).collect();
         let (regret, clicks): (Vec<f64>, Vec<f64>) =
             (sample(|curve| &curve.regret), sample(|curve| &curve.clicks));
         spreads.regret.add(&regret, &own_users(curves.len()));

@@ -43,7 +43,7 @@ pub use crate::PbmPiePosition;
 pub use erased::Note;
 pub use named::{BuildError, Catalogued, Knowledge, NamedPolicy};
 pub use parameters::{Kind, Level, PbmPieLevel, Range};
-pub use row::{Answers, Family, Limit, ParameterRow, Protocol, Row, Task};
+pub use row::{Answers, Family, Limit, ParameterRow, Protocol, Purpose, Row};
 pub use rows::{PolicySpec, rows};
 pub use text::SpecError;
 pub use visit::{
@@ -75,12 +75,12 @@ impl PolicySpec {
 
     /// Whether the policy stops when it has identified the best items.
     pub fn stops(&self) -> bool {
-        self.row().task() == Task::Stopping
+        self.row().purpose() == Purpose::Stopping
     }
 
     /// Whether the policy can recommend the best items at any time.
     pub fn recommends(&self) -> bool {
-        self.row().task() != Task::Regret
+        self.row().purpose() != Purpose::Regret
     }
 
     /// Tolerance: how much less attractive than the K-th best item an item of its answer may be.

@@ -164,29 +164,29 @@ impl Builder {
         let Self { mut experiment, policies } = self;
         let Experiment { name, task, horizon, runs, instances, schedule, .. } = &experiment;
         let (task, horizon) = (*task, *horizon);
-        let at = |field: &str, fault: &str| BuildError(format!("{field}: {fault}"));
+        let in_field = |field: &str, fault: &str| BuildError(format!("{field}: {fault}"));
         if let Some(fault) = name_fault(name) {
-            return Err(at("name", &fault));
+            return Err(in_field("name", &fault));
         }
         let in_range = |field: &str, value: u64, range: RangeInclusive<u64>| {
             let expected =
                 format!("{value} found: expected an integer from {} to {}", range.start(), range.end());
-            if range.contains(&value) { Ok(()) } else { Err(at(field, &expected)) }
+            if range.contains(&value) { Ok(()) } else { Err(in_field(field, &expected)) }
         };
         in_range("horizon", horizon, HORIZONS)?;
         in_range("runs", *runs, RUNS)?;
         if let Schedule::List(rounds) = schedule
             && rounds.first() == Some(&0)
         {
-            return Err(at("checkpoints", "0 found: rounds count from 1"));
+            return Err(in_field("checkpoints", "0 found: rounds count from 1"));
         }
         in_range("checkpoints", schedule.listed(horizon).count().max(1) as u64, COUNTS)?;
         if instances.count() == 0 {
-            return Err(at("instances", "none given: expected at least one"));
+            return Err(in_field("instances", "none given: expected at least one"));
         }
         if task != Task::Regret && !instances.model().names_best_items {
             let (task, model) = (task.name(), instances.model().name);
-            return Err(at(
+            return Err(in_field(
                 "task",
                 &format!("{task:?} asks for best items, which {model:?} instances do not have"),
             ));
@@ -195,20 +195,20 @@ impl Builder {
         for (index, name) in names.iter().enumerate().filter(|(_, name)| name.is_some()) {
             let field = format!("instances[{index}].name");
             if let Some(fault) = name.as_deref().and_then(title_fault) {
-                return Err(at(&field, &fault));
+                return Err(in_field(&field, &fault));
             }
             if names[..index].contains(name) {
-                return Err(at(&field, "is already used"));
+                return Err(in_field(&field, "is already used"));
             }
         }
         let mut entries: Vec<Entrant> = Vec::new();
         for (index, entry) in policies.into_iter().enumerate() {
-            let entry = entry.map_err(|error| at(&format!("policies[{index}]"), &error.to_string()))?;
+            let entry = entry.map_err(|error| in_field(&format!("policies[{index}]"), &error.to_string()))?;
             if entry.name != entry.spec.row().name {
                 let fault = format!("{:?} found: expected {:?}", entry.name, entry.spec.row().name);
-                return Err(at(&format!("policies[{index}].name"), &fault));
+                return Err(in_field(&format!("policies[{index}].name"), &fault));
             }
-            let label = |fault: &str| at(&format!("policies[{index}].label"), fault);
+            let label = |fault: &str| in_field(&format!("policies[{index}].label"), fault);
             if let Some(fault) = title_fault(&entry.label) {
                 return Err(label(&fault));
             }
@@ -223,7 +223,7 @@ impl Builder {
         }
         experiment.policies = entries;
         experiment.runs = experiment.all_runs(experiment.runs);
-        experiment.fault_of_runs().map_or(Ok(experiment), |fault| Err(at("runs", &fault)))
+        experiment.fault_of_runs().map_or(Ok(experiment), |fault| Err(in_field("runs", &fault)))
     }
 }
 

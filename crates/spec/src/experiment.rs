@@ -320,8 +320,8 @@ impl Experiment {
     /// log. `n_draws` users are drawn for each instance.
     pub fn evidence(&self, n_draws: usize) -> Vec<Evidence> {
         let lists = self.policies.iter().find_map(|entry| entry.lists.as_deref());
-        let of = |lists| self.instances.users().evidence(lists, n_draws, Streams::new(self.seed));
-        lists.map_or_else(Vec::new, of)
+        let evidence = |lists| self.instances.users().evidence(lists, n_draws, Streams::new(self.seed));
+        lists.map_or_else(Vec::new, evidence)
     }
 
     /// The files that the experiment names, each once: name without its folder, and content.

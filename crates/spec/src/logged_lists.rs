@@ -70,19 +70,19 @@ fn parse(path: &str, file: &str, bytes: &[u8], instances: &Instances) -> Result<
         let row = row.map_err(|error| unreadable(&error))?;
         let line = row.position().map_or(1, csv::Position::line);
         let [instance, query, lists, items] = places.map(|place| row.get(place).unwrap_or("").trim());
-        let at = |field: &str, message: String| fault(line, field, message);
+        let in_field = |field: &str, message: String| fault(line, field, message);
         let index = instance.parse().ok().filter(|&index: &usize| index < shapes.len()).ok_or_else(|| {
-            at("instance", format!("{instance:?} found: expected an index below {}", shapes.len()))
+            in_field("instance", format!("{instance:?} found: expected an index below {}", shapes.len()))
         })?;
         if let Some(name) =
             parameters[index].name.as_deref().filter(|name| !query.is_empty() && *name != query)
         {
-            return Err(at("query", format!("{query:?} found, but instances[{index}] is {name:?}")));
+            return Err(in_field("query", format!("{query:?} found, but instances[{index}] is {name:?}")));
         }
-        let count = lists
-            .parse()
-            .map_err(|_| at("lists", format!("{lists:?} found: expected how often the list was shown")))?;
-        let list = read_items(items, shapes[index]).map_err(|message| at("items", message))?;
+        let count = lists.parse().map_err(|_| {
+            in_field("lists", format!("{lists:?} found: expected how often the list was shown"))
+        })?;
+        let list = read_items(items, shapes[index]).map_err(|message| in_field("items", message))?;
         counted_lists[index].push((list, count));
     }
     let of_instances = counted_lists.into_iter().enumerate().map(|(index, lists)| {

@@ -4,7 +4,7 @@ use crate::Experiment;
 use crate::models::{MODELS, Model, TournamentSettings};
 use contenders::{recommending_contenders, stopping_contenders};
 use documents::toml_reader::Source;
-use policies::catalogue::{Family, PolicySpec, Row, Task, rows};
+use policies::catalogue::{Family, PolicySpec, Purpose, Row, rows};
 use sim::Assignment;
 use std::fmt::Write as _;
 
@@ -112,7 +112,9 @@ fn entered(keys: &str) -> usize {
 fn every_policy_can_be_entered_on_exactly_the_models_that_it_plays() {
     // Policies that name best items have other tasks, and `logged` needs the lists of a log.
     let plays = |row: &Row, model: &Model| {
-        row.task() == Task::Regret && !row.families.contains(&Family::Logged) && row.speaks(model.protocol)
+        row.purpose() == Purpose::Regret
+            && !row.families.contains(&Family::Logged)
+            && row.speaks(model.protocol)
     };
     let pairs = MODELS.iter().flat_map(|model| rows().iter().filter(|row| plays(row, model)));
     assert_eq!(entered(""), pairs.count());

@@ -48,11 +48,13 @@ impl Fitted {
                 Ok::<(), Infallible>(())
             });
             let names = counts.names();
-            let number =
-                |of: fn(&Estimate) -> Option<f64>| Column::floats(rows.iter().map(|row| of(&row.estimate)));
-            let count = |of: fn((u64, u64)) -> u64| Column::counts(rows.iter().map(|row| row.counts.map(of)));
-            let place = |of: fn(&ParameterRow) -> Option<usize>| {
-                Column::counts(rows.iter().map(|row| of(row).map(|place| place as u64)))
+            let number = |value: fn(&Estimate) -> Option<f64>| {
+                Column::floats(rows.iter().map(|row| value(&row.estimate)))
+            };
+            let count =
+                |value: fn((u64, u64)) -> u64| Column::counts(rows.iter().map(|row| row.counts.map(value)));
+            let place = |value: fn(&ParameterRow) -> Option<usize>| {
+                Column::counts(rows.iter().map(|row| value(row).map(|place| place as u64)))
             };
             Table::new([
                 ("model", Column::texts(rows.iter().map(|row| Some(row.model.name())))),

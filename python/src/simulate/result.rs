@@ -153,9 +153,9 @@ impl Simulation {
         let answers = self.measured.runs.answers(index).map_err(unreadable)?;
         let columns = PyDict::new(py);
         let counts =
-            |of: fn(&Identification) -> u64| PyArray1::from_vec(py, answers.iter().map(of).collect());
+            |value: fn(&Identification) -> u64| PyArray1::from_vec(py, answers.iter().map(value).collect());
         let flags =
-            |of: fn(&Identification) -> bool| PyArray1::from_vec(py, answers.iter().map(of).collect());
+            |value: fn(&Identification) -> bool| PyArray1::from_vec(py, answers.iter().map(value).collect());
         columns.set_item("steps", counts(|answer| answer.steps))?;
         columns.set_item("observations", counts(|answer| answer.observations))?;
         columns.set_item("answered", flags(|answer| answer.answered))?;
@@ -170,7 +170,7 @@ impl Simulation {
     ///     RuntimeError: the runs cannot be read from the directory.
     fn summary(&self) -> PyResult<Table> {
         let rows = self.measured.summaries().map_err(unreadable)?;
-        let number = |of: fn(&Summary) -> f64| Column::floats(rows.iter().map(|row| of(&row.summary)));
+        let number = |value: fn(&Summary) -> f64| Column::floats(rows.iter().map(|row| value(&row.summary)));
         Table::new([
             ("policy", Column::texts(rows.iter().map(|row| Some(row.policy)))),
             ("t", Column::integers(rows.iter().map(|row| signed(row.t)))),

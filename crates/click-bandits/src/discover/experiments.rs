@@ -2,7 +2,7 @@
 
 use super::named::EXPERIMENT;
 use super::page::Page;
-use super::{Entry, Form, print, show};
+use super::{Described, Form, print, show};
 use crate::embedded::{EXPERIMENTS, Embedded};
 use crate::terminal::put;
 use anyhow::{Context as _, Result};
@@ -173,7 +173,7 @@ impl PanelShown {
     }
 }
 
-impl Entry for Shown {
+impl Described for Shown {
     fn name(&self) -> &str {
         self.name
     }

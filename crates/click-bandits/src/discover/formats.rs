@@ -4,7 +4,7 @@ pub(crate) mod files;
 
 use super::named::FORMAT;
 use super::page::Page;
-use super::{Entry, Form, show};
+use super::{Described, Form, show};
 use crate::terminal::{json, put};
 use anyhow::Result;
 use files::{FILES, FileFormat};
@@ -119,7 +119,7 @@ fn log_formats() -> Vec<LogFormat> {
     formats.collect()
 }
 
-impl Entry for LogFormat {
+impl Described for LogFormat {
     fn name(&self) -> &str {
         self.name
     }

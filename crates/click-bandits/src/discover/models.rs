@@ -3,7 +3,7 @@
 use super::named::MODEL;
 use super::page::Page;
 use super::policies::playing;
-use super::{Entry, Form, print};
+use super::{Described, Form, print};
 use crate::init::Spec;
 use anyhow::Result;
 use experiment::models::{MODELS, Model, ModelKey};
@@ -167,7 +167,7 @@ fn example(model: &'static Model) -> String {
     Spec { name: model.name, model, task: Task::Regret, policy, with_parameters: false }.plain()
 }
 
-impl Entry for ClickModel {
+impl Described for ClickModel {
     fn name(&self) -> &str {
         self.name
     }

@@ -2,7 +2,7 @@
 
 use super::named::POLICY;
 use super::page::{Page, plain};
-use super::{Entry, Form, print};
+use super::{Described, Form, print};
 use crate::init::Spec;
 use anyhow::Result;
 use experiment::Task;
@@ -151,9 +151,9 @@ fn group_of(row: &Row) -> (&'static [Family], &'static str, &'static str) {
 
 /// The tasks that a policy can do.
 pub(crate) fn tasks(row: &Row) -> &'static [Task] {
-    match row.task() {
-        catalogue::Task::Stopping => &[Task::Identify, Task::Budget],
-        catalogue::Task::Recommending => &[Task::Budget],
+    match row.purpose() {
+        catalogue::Purpose::Stopping => &[Task::Identify, Task::Budget],
+        catalogue::Purpose::Recommending => &[Task::Budget],
         _ => &[Task::Regret],
     }
 }
@@ -183,7 +183,7 @@ fn example(row: &'static Row) -> Option<String> {
     Some(Spec { name: row.name, model, task, policy: Some(row), with_parameters: true }.plain())
 }
 
-impl Entry for Policy {
+impl Described for Policy {
     fn name(&self) -> &str {
         self.name
     }

@@ -206,7 +206,8 @@ impl Overview<'_> {
             }
         }
         let reports = identifiability(&log.counts, self.arguments.options().scope, FEW);
-        let sum = |of: fn(&click_logs::fit::Identifiability) -> usize| reports.iter().map(of).sum::<usize>();
+        let sum =
+            |count: fn(&click_logs::fit::Identifiability) -> usize| reports.iter().map(count).sum::<usize>();
         let apart = sum(|report| usize::from(report.components.len() > 1));
         if apart > 0 {
             warn(match reports.as_slice() {

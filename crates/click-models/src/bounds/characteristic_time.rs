@@ -69,11 +69,11 @@ use lists::{Kind, placements};
 /// assert!((time * confidence::bernoulli_kl(0.75, 0.5) - 1.0).abs() < 1e-6);
 /// ```
 pub fn cascade_characteristic_time(weights: &[f64], n_positions: usize) -> f64 {
-    match Task::new(weights, n_positions) {
+    match Problem::new(weights, n_positions) {
         None => f64::NAN,
-        Some(Task::AllItems(_)) => 0.0,
-        Some(Task::Tie(_)) => f64::INFINITY,
-        Some(Task::Identify { kinds, n_best }) => solve(&kinds, n_best, n_positions).lower,
+        Some(Problem::AllItems(_)) => 0.0,
+        Some(Problem::Tie(_)) => f64::INFINITY,
+        Some(Problem::Identify { kinds, n_best }) => solve(&kinds, n_best, n_positions).lower,
     }
 }
 
@@ -98,18 +98,18 @@ pub fn cascade_characteristic_time(weights: &[f64], n_positions: usize) -> f64 {
 /// assert!((share(0) - 0.5).abs() < 1e-3 && (share(1) - 0.5).abs() < 1e-3);
 /// ```
 pub fn cascade_optimal_mixture(weights: &[f64], n_positions: usize) -> Vec<(Vec<usize>, f64)> {
-    match Task::new(weights, n_positions) {
+    match Problem::new(weights, n_positions) {
         None => Vec::new(),
-        Some(Task::AllItems(best) | Task::Tie(best)) => vec![(best, 1.0)],
-        Some(Task::Identify { kinds, n_best }) => {
+        Some(Problem::AllItems(best) | Problem::Tie(best)) => vec![(best, 1.0)],
+        Some(Problem::Identify { kinds, n_best }) => {
             let Solution { mixture, .. } = solve(&kinds, n_best, n_positions);
             mixture.iter().flat_map(|(pattern, share)| placements(&kinds, pattern, *share)).collect()
         }
     }
 }
 
-/// The items to identify.
-enum Task {
+/// The problem of identifying the best items.
+enum Problem {
     /// Nothing: the best items are all items, these.
     AllItems(Vec<usize>),
     /// The K-th and the next item are equally attractive. The best items, ties broken by index.
@@ -118,7 +118,7 @@ enum Task {
     Identify { kinds: Vec<Kind>, n_best: usize },
 }
 
-impl Task {
+impl Problem {
     /// `None` for malformed input.
     fn new(weights: &[f64], n_positions: usize) -> Option<Self> {
         let Decreasing { values, places } = Decreasing::new(weights)?;

@@ -90,12 +90,12 @@ impl Layout {
     /// The bytes of a quantity at these checkpoints within the values.
     pub(crate) fn bytes_of(self, quantity: Quantity, checkpoints: &Range<usize>) -> Range<usize> {
         let n = if let Self::Curves(n) = self { n } else { 0 };
-        let at = |checkpoint: usize| match quantity {
+        let offset = |checkpoint: usize| match quantity {
             Quantity::Regret => NUMBER * checkpoint,
             Quantity::Clicks => NUMBER * (n + checkpoint),
             Quantity::Accuracy => 2 * NUMBER * n + checkpoint,
         };
-        at(checkpoints.start)..at(checkpoints.end)
+        offset(checkpoints.start)..offset(checkpoints.end)
     }
 }
 

@@ -109,10 +109,10 @@ pub enum Limit {
     Items(usize),
 }
 
-/// The task of a policy.
+/// The purpose of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Task {
+pub enum Purpose {
     /// Minimise regret.
     Regret,
     /// Stop with the best items.
@@ -186,12 +186,12 @@ impl Family {
         }
     }
 
-    /// The task of its policies.
-    pub fn task(self) -> Task {
+    /// The purpose of its policies.
+    pub fn purpose(self) -> Purpose {
         match self {
-            Self::Stopping | Self::FullFeedback => Task::Stopping,
-            Self::Budgeted => Task::Recommending,
-            _ => Task::Regret,
+            Self::Stopping | Self::FullFeedback => Purpose::Stopping,
+            Self::Budgeted => Purpose::Recommending,
+            _ => Purpose::Regret,
         }
     }
 
@@ -231,8 +231,8 @@ impl Row {
         Protocol::ALL.into_iter().filter(|&protocol| self.speaks(protocol))
     }
 
-    /// The task of the policy.
-    pub fn task(&self) -> Task {
-        self.families.first().map_or(Task::Regret, |family| family.task())
+    /// The purpose of the policy.
+    pub fn purpose(&self) -> Purpose {
+        self.families.first().map_or(Purpose::Regret, |family| family.purpose())
     }
 }

@@ -82,8 +82,8 @@ pub struct KlLucb {
     /// By item.
     bounds: Vec<(f64, f64)>,
     /// All items: the leaders, then the others.
-    sides: Vec<Entry>,
-    shown: Vec<Entry>,
+    sides: Vec<BoundedItem>,
+    shown: Vec<BoundedItem>,
 }
 
 /// The input of an item's bounds, besides its counts.
@@ -108,9 +108,9 @@ impl Level {
     }
 }
 
-/// An item among the leaders or the others.
+/// An item among the leaders or the others, with its confidence bounds.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct BoundedItem {
     item: ItemId,
     /// Rank in the random order.
     place: usize,
@@ -230,7 +230,7 @@ impl KlLucb {
         sides.extend(candidates.in_question().iter().enumerate().map(|(place, &item)| {
             let (lower, upper) = bounds[item.index()];
             let observations = candidates.observations(item);
-            Entry { item, place, mean: candidates.mean(item), lower, upper, observations }
+            BoundedItem { item, place, mean: candidates.mean(item), lower, upper, observations }
         }));
         let n_best = candidates.n_best();
         if n_best < sides.len() {
@@ -250,8 +250,10 @@ impl KlLucb {
         let (leaders, others) = sides.split_at_mut(n_best);
         let n_others = n_best.div_ceil(2).min(others.len());
         let n_leaders = n_best.div_ceil(2).max(n_best - n_others);
-        let smallest = |a: &Entry, b: &Entry| a.lower.total_cmp(&b.lower).then(a.place.cmp(&b.place));
-        let largest = |a: &Entry, b: &Entry| b.upper.total_cmp(&a.upper).then(a.place.cmp(&b.place));
+        let smallest =
+            |a: &BoundedItem, b: &BoundedItem| a.lower.total_cmp(&b.lower).then(a.place.cmp(&b.place));
+        let largest =
+            |a: &BoundedItem, b: &BoundedItem| b.upper.total_cmp(&a.upper).then(a.place.cmp(&b.place));
         leaders.select_nth_unstable_by(n_leaders - 1, smallest);
         others.select_nth_unstable_by(n_others - 1, largest);
         shown.extend_from_slice(&leaders[..n_leaders]);

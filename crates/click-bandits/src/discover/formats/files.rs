@@ -1,6 +1,6 @@
 //! The files that commands read and write, besides click logs: one row each.
 
-use super::super::Entry;
+use super::super::Described;
 use super::super::page::Page;
 use serde::Serialize;
 
@@ -245,7 +245,7 @@ pub(crate) static FILES: &[FileFormat] = &[
         .like("instance,query,lists,items\n0,shoes,120,3 0 1\n0,shoes,40,0 3 1\n"),
 ];
 
-impl Entry for FileFormat {
+impl Described for FileFormat {
     fn name(&self) -> &str {
         self.name
     }
