@@ -12,7 +12,7 @@
 //!
 //! # Odd input
 //!
-//! They never panic and always return. *Malformed* input gives NaN ([`None`] from
+//! The functions never panic and always return. *Malformed* input gives NaN ([`None`] from
 //! [`pbm_lower_bound_terms`]): a number that is not a probability, no item, no position, more
 //! positions than items. The papers do not cover some well-formed input:
 //!
