@@ -23,7 +23,13 @@ pub const SCHEMA: u32 = 1;
 #[non_exhaustive]
 pub enum ReportDirError {
     /// The directory has another report.
-    #[error("{}: holds the report of {found}, not of {wanted}", dir.display())]
+    #[error(
+        "{}: holds the report of {found}, not of {wanted}: give another directory, or move {} and {} \
+         away first",
+        dir.display(),
+        dir.join(CLAIMS).display(),
+        dir.join(PAGE).display()
+    )]
     AnotherReport {
         /// The directory.
         dir: PathBuf,
