@@ -41,12 +41,11 @@ impl ThreadReport {
     }
 
     fn add_skipped(&mut self, reason: &'static str, more: Skipped, at: (usize, u64)) {
-        match self.skipped.entry(reason) {
-            std::collections::btree_map::Entry::Vacant(vacant) => {
-                vacant.insert((more, at));
+        match self.skipped.get_mut(reason) {
+            None => {
+                self.skipped.insert(reason, (more, at));
             }
-            std::collections::btree_map::Entry::Occupied(mut known) => {
-                let (known, first_at) = known.get_mut();
+            Some((known, first_at)) => {
                 known.lines += more.lines;
                 known.clicks = known.clicks.saturating_add(more.clicks);
                 known.impressions = known.impressions.saturating_add(more.impressions);
