@@ -1,6 +1,6 @@
 //! Fits as files for other programs: `parameters.json`, and tables of their parameters.
 //!
-//! [`write`] writes the [`Parameters`] of fits, with eight significant digits, and
+//! [`write()`] writes the [`Parameters`] of fits, with eight significant digits, and
 //! [`Parameters::from_json`] reads them. A log with many items makes a large file.
 //! [`write_with_table`] leaves out what belongs to single queries, and names the table that has it
 //! instead, which `write_table` (with the feature `parquet`) writes as Parquet. Such a file has
