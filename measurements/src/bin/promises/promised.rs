@@ -1,0 +1,99 @@
+//! What the library answers about a log. Only [`promised`] depends on the form of the answer.
+
+use answer::{Decision, Finding, HORIZON, Settings};
+use click_logs::study::{self, ALL, study};
+use click_logs::{Error, Format, Reader};
+use experiment::Silent;
+use serde::Serialize;
+use std::num::NonZeroUsize;
+
+/// A mean and the interval that holds the value with a probability of 95 %.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Interval {
+    pub mean: f64,
+    pub lower: f64,
+    pub upper: f64,
+}
+
+impl Interval {
+    pub(crate) fn holds(self, value: f64) -> bool {
+        // Sums of the same numbers in another order.
+        let rounding = 1e-9 * value.abs().max(1.0);
+        self.lower - rounding <= value && value <= self.upper + rounding
+    }
+}
+
+/// A list that is called better than today's, with its gain in clicks per 1,000 lists of its query.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Recommended {
+    pub query: String,
+    pub items: Vec<String>,
+    pub gain: Interval,
+}
+
+/// The answer, in clicks per 1,000 lists of its queries together.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Promised {
+    /// What the answer calls the evidence for lists outside the log; none yet.
+    pub verdict: Option<String>,
+    pub models: Vec<String>,
+    /// Queries of the answer, and their shares.
+    pub queries: Vec<(String, f64)>,
+    pub today: Interval,
+    pub loss: Interval,
+    /// Gain if each query shows its recommended list, or today's lists if it has none.
+    pub gain: Interval,
+    pub recommended: Vec<Recommended>,
+    pub policy: String,
+    pub policy_gain: Interval,
+    /// Lists after which the policy has passed today's ranking.
+    pub passed: Option<u64>,
+}
+
+/// Reads, fits and answers as the program `fit` does. One thread.
+pub(crate) fn answer(
+    log: &str,
+    seed: u64,
+    n_queries: usize,
+) -> Result<Option<Promised>, Box<dyn std::error::Error + Send + Sync>> {
+    let settings = study::Settings { models: ALL.to_vec(), ..study::Settings::default() };
+    let reader = Reader::new(Format::Sessions).keep_sessions().threads(NonZeroUsize::MIN);
+    let read = |held_out: Option<(u64, u64)>| {
+        let reader = match held_out {
+            Some((one_in, seed)) => reader.hold_out(one_in, seed)?,
+            None => reader,
+        };
+        reader.read("generated", log.as_bytes())
+    };
+    let study = study(&settings, read, |_| Ok::<(), Error>(()))?;
+    let settings = Settings { n_queries, seed, threads: Some(1), observer: &Silent, stop: None };
+    let decision = Decision::new(&study, &click_logs::fit::Options::default(), None, &settings)?;
+    Ok(decision.as_ref().map(promised))
+}
+
+fn promised(decision: &Decision) -> Promised {
+    let answer = &decision.answer;
+    let interval = |of: answer::Interval| Interval { mean: of.mean, lower: of.lower, upper: of.upper };
+    let Finding { today, loss, sure, gained, passed, .. } = &answer.all;
+    let recommended = answer.queries.iter().filter_map(|query| {
+        let items = query.sure_list.clone()?;
+        Some(Recommended { query: query.query.clone(), items, gain: interval(query.finding.sure) })
+    });
+    let per_1000 = |value: f64| 1000.0 * value / HORIZON as f64;
+    Promised {
+        verdict: None,
+        models: answer.models.iter().map(|&model| model.to_owned()).collect(),
+        queries: answer.queries.iter().map(|query| (query.query.clone(), query.finding.share)).collect(),
+        today: interval(*today),
+        loss: interval(*loss),
+        gain: interval(*sure),
+        recommended: recommended.collect(),
+        policy: answer.policy.clone(),
+        policy_gain: Interval {
+            mean: per_1000(gained.mean),
+            lower: per_1000(gained.lower),
+            upper: per_1000(gained.upper),
+        },
+        passed: *passed,
+    }
+}
