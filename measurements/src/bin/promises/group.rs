@@ -2,7 +2,8 @@
 
 use crate::Error;
 use crate::log::{GeneratedLog, Size, Span, list};
-use crate::promised::{Interval, Promised, answer};
+use crate::policy::{Part, PolicyTruth};
+use crate::promised::{Answered, HORIZON, Interval, Promised, answer};
 use crate::users::{Change, Kind};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
@@ -18,6 +19,8 @@ pub(crate) struct Group<'a> {
     pub kind: &'a Kind,
     pub size: Size,
     pub noise: f64,
+    /// Whether policies are played.
+    pub policies: bool,
 }
 
 /// The truth about a promise, in clicks per 1,000 lists.
@@ -29,6 +32,8 @@ struct Truth {
     gain: f64,
     /// Gain of each recommended list.
     recommended: Vec<f64>,
+    /// Of the answer's policy, if it was played.
+    policy: Option<PolicyTruth>,
 }
 
 /// A log, its answer and the truth.
@@ -76,12 +81,15 @@ impl<'a> Group<'a> {
     }
 
     fn judge_one(self, seed: u64) -> Result<JudgedLog, Error> {
-        let Self { kind, size, noise } = self;
+        let Self { kind, size, noise, policies } = self;
         // A seed gives all noises and sizes the same users of a kind.
         let rng = &mut Streams::new(seed).instance(0);
         let log = GeneratedLog::new(kind, size, noise, rng)?;
-        let promised = answer(&log.text, seed, size.n_queries)?;
-        let truth = |span| promised.as_ref().map(|promised| Truth::new(&log, promised, span)).transpose();
+        let answered = answer(&log.text, seed, size.n_queries)?;
+        let truth = |span| {
+            let truth = |answered| Truth::new(&log, answered, span, policies.then_some(seed));
+            answered.as_ref().map(truth).transpose()
+        };
         Ok(JudgedLog {
             kind: kind.name,
             size: size.name,
@@ -89,34 +97,42 @@ impl<'a> Group<'a> {
             seed,
             truth: truth(Span::WholeLog)?,
             truth_of_last_half: if kind.change == Change::Nothing { None } else { truth(Span::LastHalf)? },
-            promised,
+            promised: answered.map(|answered| answered.promised),
         })
     }
 }
 
 impl Truth {
-    fn new(log: &GeneratedLog, promised: &Promised, span: Span) -> Result<Self, Error> {
-        let mut truth = Self { today: 0.0, loss: 0.0, gain: 0.0, recommended: Vec::new() };
-        for (name, share) in &promised.queries {
+    /// `seed`: of the runs of the policy, if it is to be played.
+    fn new(log: &GeneratedLog, answered: &Answered, span: Span, seed: Option<u64>) -> Result<Self, Error> {
+        let Answered { promised, examination } = answered;
+        let mut truth = Self { today: 0.0, loss: 0.0, gain: 0.0, recommended: Vec::new(), policy: None };
+        let mut parts = Vec::new();
+        for ((name, share), examination) in promised.queries.iter().zip(examination) {
             let query = log.query(name).ok_or_else(|| format!("no query `{name}`"))?;
             let today = query.today(span);
-            truth.today += 1000.0 * share * today.clicks;
-            truth.loss += 1000.0 * share * (today.best - today.clicks).max(0.0);
+            parts.push(Part { query, share: *share, examination });
+            truth.today += 1000.0 * share * today;
+            truth.loss += 1000.0 * share * (query.best(span) - today).max(0.0);
             for recommended in promised.recommended.iter().filter(|recommended| recommended.query == *name) {
-                let gain = 1000.0 * (query.expects(&list(&recommended.items)?, span) - today.clicks);
+                let gain = 1000.0 * (query.expects(&list(&recommended.items)?, span) - today);
                 truth.gain += share * gain;
                 truth.recommended.push(gain);
             }
         }
+        let play = |seed| PolicyTruth::new(&promised.policy, &parts, span, HORIZON, seed);
+        truth.policy = seed.map(play).transpose()?;
         Ok(truth)
     }
 }
 
 pub(crate) const HEADER: &str = "\
-    intervals hold the truth in n of N logs or lists, expected in `bar` %; promised / true / width of \
-    the interval, in clicks per 1,000 lists\n\
-    kind         size    noise span  bar answers today  loss   lists    total  policy | \
-    loss                gain                policy's    gain>loss worse   verdicts | CPU s/log";
+    n/N: intervals hold the truth in n of N logs or lists, expected in `bar` % (passed: 85). p/t/w: \
+    promised, true, width of the interval, in clicks per 1,000 lists; of passed, medians in lists. \
+    gain>loss: answers that promise more than the loss. worse: recommended lists below today's.\n\
+    kind         size    noise span bar   today    loss   lists   total  policy  passed | \
+    loss p/t/w        total p/t/w       policy p/t/w      passed p/t   gain>loss worse    \
+    verdicts | CPU s/log";
 
 /// How often something is the case.
 #[derive(Default)]
@@ -154,8 +170,43 @@ impl Means {
     }
 
     fn text(&self) -> String {
-        let n = self.holds.of.max(1) as f64;
+        if self.holds.of == 0 {
+            return "-".to_owned();
+        }
+        let n = self.holds.of as f64;
         format!("{:.0}/{:.0}/{:.0}", self.promised / n, self.truth / n, self.width / n)
+    }
+}
+
+/// When policies pass today's ranking.
+#[derive(Default)]
+struct Passing {
+    holds: Share,
+    promised: Vec<u64>,
+    truth: Vec<u64>,
+}
+
+impl Passing {
+    fn add(&mut self, promised: &Promised, truth: Option<u64>) {
+        let truth = truth.unwrap_or(u64::MAX);
+        if let Some([lower, upper]) = promised.passed_within {
+            self.holds.add((lower..=upper).contains(&truth));
+        }
+        self.promised.push(promised.passed.unwrap_or(u64::MAX));
+        self.truth.push(truth);
+    }
+
+    fn text(&self) -> String {
+        if self.truth.is_empty() {
+            return "-".to_owned();
+        }
+        let median = |lists: &[u64]| {
+            let mut sorted = lists.to_vec();
+            sorted.sort_unstable();
+            let middle = sorted[sorted.len() / 2];
+            if middle > HORIZON { "never".to_owned() } else { middle.to_string() }
+        };
+        format!("{}/{}", median(&self.promised), median(&self.truth))
     }
 }
 
@@ -172,10 +223,9 @@ impl JudgedGroup<'_> {
         let (mut today, mut loss, mut gain, mut lists) = <(Means, Means, Means, Means)>::default();
         let (mut above_loss, mut worse) = (Share::default(), Share::default());
         let mut verdicts = BTreeMap::<&str, usize>::new();
-        let (mut policy_gain, mut answers) = (0.0, 0);
+        let (mut policy, mut passing) = (Means::default(), Passing::default());
         for log in &self.logs {
             let (Some(promised), Some(truth)) = (&log.promised, truth(log)) else { continue };
-            answers += 1;
             today.add(promised.today, truth.today);
             loss.add(promised.loss, truth.loss);
             gain.add(promised.gain, truth.gain);
@@ -184,26 +234,30 @@ impl JudgedGroup<'_> {
                 // Lists of items that are all alike differ by rounding.
                 worse.add(truth < -1e-6);
             }
-            policy_gain += promised.policy_gain.mean;
+            if let Some(truth) = truth.policy {
+                policy.add(promised.policy_gain, truth.gain);
+                passing.add(promised, truth.passed);
+            }
             above_loss.add(promised.gain.mean.max(promised.policy_gain.mean) > promised.loss.mean);
             if let Some(verdict) = &promised.verdict {
                 *verdicts.entry(verdict).or_default() += 1;
             }
         }
-        let Group { kind, size, noise } = self.group;
+        let Group { kind, size, noise, .. } = self.group;
         let bar = if kind.has_model { 90 } else { 80 };
         let verdicts: Vec<String> = verdicts.iter().map(|(name, times)| format!("{name} {times}")).collect();
+        let counts =
+            [&today, &loss, &lists, &gain, &policy].map(|means| format!("{:>7}", means.holds.text()));
         println!(
-            "{:<12} {:<7} {noise:<5} {span:<5} {bar} {answers:>4} {:>9} {:>7} {:>7} {:>7} | {:<19} {:<19} {:<9.0} {:>9} {:>9} {} | {:.1}",
+            "{:<12} {:<7} {noise:<5} {span:<4} {bar}  {} {:>7} | {:<17} {:<17} {:<17} {:<12} {:<9} {:<8} {} | {:.1}",
             kind.name,
             size.name,
-            today.holds.text(),
-            loss.holds.text(),
-            lists.holds.text(),
-            gain.holds.text(),
+            counts.join(" "),
+            passing.holds.text(),
             loss.text(),
             gain.text(),
-            policy_gain / f64::from(answers.max(1)),
+            policy.text(),
+            passing.text(),
             above_loss.text(),
             worse.text(),
             verdicts.join(", "),

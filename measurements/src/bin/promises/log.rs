@@ -1,11 +1,10 @@
 //! Logs of known users, and the truth about them.
 
 use crate::users::{ITEMS, Kind, POSITIONS, Period};
-use click_models::{ItemId, Ranking};
+use click_models::{Clicks, ItemId, Ranking};
 use itertools::Itertools as _;
 use rand::RngExt as _;
 use rand_distr::StandardNormal;
-use serde::Serialize;
 use sim::SimRng;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -51,13 +50,6 @@ impl Span {
             Self::LastHalf => 1..2,
         }
     }
-}
-
-/// The truth about today's ranking of a query, in expected clicks of a list.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Today {
-    pub clicks: f64,
-    pub best: f64,
 }
 
 /// A log in the format `sessions`, its queries by number.
@@ -124,8 +116,14 @@ impl Query {
         periods.iter().map(|period| period.users.expects(list)).sum::<f64>() / periods.len() as f64
     }
 
-    /// Clicks of the lists shown, and of the best list.
-    pub(crate) fn today(&self, span: Span) -> Today {
+    /// Draws the clicks of a user.
+    pub(crate) fn clicks_on(&self, list: &Ranking, span: Span, rng: &mut SimRng) -> Clicks {
+        let period = &self.periods[rng.random_range(span.periods())];
+        period.users.clicks_on(list, rng)
+    }
+
+    /// Expected clicks of the lists that were shown.
+    pub(crate) fn today(&self, span: Span) -> f64 {
         let (mut clicks, mut n_lists) = (0.0, 0.0);
         for period in span.periods() {
             for (list, &times) in &self.shown[period] {
@@ -133,8 +131,12 @@ impl Query {
                 n_lists += f64::from(times);
             }
         }
+        clicks / n_lists
+    }
+
+    /// Expected clicks of the best list.
+    pub(crate) fn best(&self, span: Span) -> f64 {
         let lists = (0..ITEMS).permutations(POSITIONS);
-        let value = |items: Vec<usize>| self.expects(&ranking(&items), span);
-        Today { clicks: clicks / n_lists, best: lists.map(value).fold(0.0, f64::max) }
+        lists.map(|items| self.expects(&ranking(&items), span)).fold(0.0, f64::max)
     }
 }

@@ -15,6 +15,7 @@
 
 mod group;
 mod log;
+mod policy;
 mod promised;
 mod users;
 
@@ -49,6 +50,9 @@ struct Arguments {
     /// Seed of the first log; from 1000000 on to judge
     #[arg(long, default_value_t = 1, value_name = "SEED")]
     first_seed: u64,
+    /// Also play the policy of each answer
+    #[arg(long)]
+    policies: bool,
     /// Number of threads
     #[arg(long, default_value_t = 2, value_name = "N")]
     threads: usize,
@@ -72,7 +76,7 @@ fn main() -> Result<(), Error> {
     for kind in KINDS.iter().filter(|kind| named(&arguments.kind, kind.name)) {
         for &size in SIZES.iter().filter(|size| named(&arguments.size, size.name)) {
             for &noise in noises {
-                let group = Group { kind, size, noise };
+                let group = Group { kind, size, noise, policies: arguments.policies };
                 let judged = group.judge(arguments.first_seed..=last_seed, arguments.threads)?;
                 judged.print();
                 if let Some(out) = &mut out {

@@ -1,7 +1,10 @@
 //! What the library answers about a log. Only [`promised`] depends on the form of the answer.
 
-use answer::{Decision, Finding, HORIZON, Settings};
-use click_logs::study::{self, ALL, study};
+use crate::users::POSITIONS;
+pub(crate) use answer::HORIZON;
+use answer::{Decision, Finding, Settings};
+use click_logs::fit::{Model, Options, Users};
+use click_logs::study::{self, ALL, Study, study};
 use click_logs::{Error, Format, Reader};
 use experiment::Silent;
 use serde::Serialize;
@@ -46,16 +49,21 @@ pub(crate) struct Promised {
     pub recommended: Vec<Recommended>,
     pub policy: String,
     pub policy_gain: Interval,
-    /// Lists after which the policy has passed today's ranking.
+    /// Lists after which the policy has passed today's ranking; `None` beyond the horizon.
     pub passed: Option<u64>,
+    /// Interval of this number; none yet.
+    pub passed_within: Option<[u64; 2]>,
+}
+
+/// An answer, and what the position-based policies of its experiment are told.
+pub(crate) struct Answered {
+    pub promised: Promised,
+    /// Examination by position, for each query of the answer.
+    pub examination: Vec<Vec<f64>>,
 }
 
 /// Reads, fits and answers as the program `fit` does. One thread.
-pub(crate) fn answer(
-    log: &str,
-    seed: u64,
-    n_queries: usize,
-) -> Result<Option<Promised>, Box<dyn std::error::Error + Send + Sync>> {
+pub(crate) fn answer(log: &str, seed: u64, n_queries: usize) -> Result<Option<Answered>, crate::Error> {
     let settings = study::Settings { models: ALL.to_vec(), ..study::Settings::default() };
     let reader = Reader::new(Format::Sessions).keep_sessions().threads(NonZeroUsize::MIN);
     let read = |held_out: Option<(u64, u64)>| {
@@ -67,8 +75,21 @@ pub(crate) fn answer(
     };
     let study = study(&settings, read, |_| Ok::<(), Error>(()))?;
     let settings = Settings { n_queries, seed, threads: Some(1), observer: &Silent, stop: None };
-    let decision = Decision::new(&study, &click_logs::fit::Options::default(), None, &settings)?;
-    Ok(decision.as_ref().map(promised))
+    let decision = Decision::new(&study, &Options::default(), None, &settings)?;
+    let Some(promised) = decision.as_ref().map(promised) else { return Ok(None) };
+    let examination = promised.queries.iter().map(|(query, _)| examination(&study, query)).collect();
+    Ok(Some(Answered { promised, examination }))
+}
+
+/// The fitted examination of a query's users.
+fn examination(study: &Study, query: &str) -> Vec<f64> {
+    let pbm = study.fits.iter().find(|fit| fit.model() == Model::Pbm);
+    let query = study.log.counts.names().find(query);
+    let of_query = pbm.and_then(|fit| fit.users(fit.query(query?)?, POSITIONS));
+    match of_query {
+        Some(Users::PositionBased { model, .. }) => model.examination().iter().map(|p| p.get()).collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn promised(decision: &Decision) -> Promised {
@@ -95,5 +116,6 @@ fn promised(decision: &Decision) -> Promised {
             upper: per_1000(gained.upper),
         },
         passed: *passed,
+        passed_within: None,
     }
 }
