@@ -15,6 +15,9 @@
 //! (observed - predicted clicks)^2 of a session, both minus these means; the difference to the best
 //! model is printed with its error by the same jackknife.
 //!
+//! *Chi-square*: whether the slope estimated without a query holds for this query, over the ten
+//! queries with the most sessions.
+//!
 //! All this is printed twice: with means over all parts, and with means of the sessions of the same
 //! part. A list with many clicks raises the predictions of every part but its own, so predictions
 //! of different parts are negatively correlated with what is observed, and the first slope is too
@@ -35,13 +38,15 @@ use click_models::Clicks;
 use rand::RngExt as _;
 use rand::seq::SliceRandom as _;
 use sim::{SimRng, Streams};
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 const PARTS: usize = 5;
 const TENTHS: usize = 10;
 const FEW_QUERIES: usize = 5;
+const LARGEST_QUERIES: usize = 10;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -265,7 +270,8 @@ impl Centred {
             let list = session.list;
             (list, f64::from(session.clicks.count()) - observed / n, predicted[list] - sum / n)
         };
-        let by_query = log.queries.len() >= FEW_QUERIES;
+        let queries: BTreeSet<usize> = kept().map(|session| log.lists[session.list].query).collect();
+        let by_query = queries.len() >= FEW_QUERIES;
         let cluster = log.lists.iter().enumerate().map(|(at, list)| if by_query { list.query } else { at });
         Self { sessions: kept().map(centred).collect(), cluster: cluster.collect() }
     }
@@ -315,20 +321,44 @@ fn compare(log: &Log, models: &[Model], rng: &mut SimRng) -> Outcome<()> {
             .collect();
         let squared = |centred: &Centred| centred.ratio(|at| (centred.squared_error(at), 1.0)).0;
         rows.sort_by(|(_, a), (_, b)| squared(a).total_cmp(&squared(b)));
-        println!("means {means}\nmodel          slope  error  squared error  above best    error");
+        println!(
+            "means {means}\nmodel          slope  error  squared error  above best    error  chi-square"
+        );
         for (model, centred) in &rows {
+            let of_model = predicted.iter().find(|(other, _)| other == model).ok_or("no predictions")?;
+            let (chi_square, n_queries) = chi_square(log, &of_model.1, &parts);
             let best = &rows[0].1;
             let (slope, error) = centred.slope();
             let above = |at| (centred.squared_error(at) - best.squared_error(at), 1.0);
             let (above, error_above) = centred.ratio(above);
             println!(
-                "{:<13} {slope:>6.2} {error:>6.2} {:>14.5} {above:>11.5} {error_above:>8.5}",
+                "{:<13} {slope:>6.2} {error:>6.2} {:>14.5} {above:>11.5} {error_above:>8.5}  {chi_square:>6.1} of {n_queries}",
                 model.name(),
                 squared(centred)
             );
         }
     }
     Ok(())
+}
+
+/// The sum over the queries with the most sessions of the squared difference between the slope of
+/// the query and that of all others, divided by their variances, and the number of these queries.
+fn chi_square(log: &Log, predicted: &[f64], parts: &[usize]) -> (f64, usize) {
+    let mut n_sessions = vec![0; log.queries.len()];
+    log.sessions.iter().for_each(|session| n_sessions[log.lists[session.list].query] += 1);
+    let mut queries: Vec<usize> = (0..log.queries.len()).collect();
+    queries.sort_by_key(|&query| Reverse(n_sessions[query]));
+    let term = |&query: &usize| {
+        let slope = |is: bool| {
+            Centred::new(log, predicted, parts, |list| (log.lists[list].query == query) == is).slope()
+        };
+        let ((of_query, error), (of_others, error_of_others)) = (slope(true), slope(false));
+        let difference = of_query - of_others;
+        difference * difference / (error * error + error_of_others * error_of_others)
+    };
+    let terms: Vec<f64> =
+        queries.iter().take(LARGEST_QUERIES).map(term).filter(|term| term.is_finite()).collect();
+    (terms.iter().sum(), terms.len())
 }
 
 /// Prints what the best third of the lists gains, as predicted without them and as observed.

@@ -80,11 +80,14 @@ impl<'a> Group<'a> {
         Ok(JudgedGroup { group: self, logs, cpu_seconds: cpu_seconds() - before })
     }
 
+    /// The log of a seed.
+    pub(crate) fn generate(self, seed: u64) -> Result<GeneratedLog, Error> {
+        GeneratedLog::new(self.kind, self.size, self.noise, &mut Streams::new(seed).instance(0))
+    }
+
     fn judge_one(self, seed: u64) -> Result<JudgedLog, Error> {
         let Self { kind, size, noise, policies } = self;
-        // A seed gives all noises and sizes the same users of a kind.
-        let rng = &mut Streams::new(seed).instance(0);
-        let log = GeneratedLog::new(kind, size, noise, rng)?;
+        let log = self.generate(seed)?;
         let answered = answer(&log.text, seed, size.n_queries)?;
         let truth = |span| {
             let truth = |answered| Truth::new(&log, answered, span, policies.then_some(seed));

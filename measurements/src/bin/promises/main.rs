@@ -56,6 +56,9 @@ struct Arguments {
     /// Number of threads
     #[arg(long, default_value_t = 2, value_name = "N")]
     threads: usize,
+    /// Write each log into this folder, and answer none
+    #[arg(long, value_name = "DIR")]
+    write_logs: Option<PathBuf>,
     /// Write the numbers of each log as a line of JSON
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -72,12 +75,22 @@ fn main() -> Result<(), Error> {
         return Err(format!("seeds on both sides of {FIRST_TO_JUDGE}").into());
     }
     let mut out = arguments.out.as_ref().map(File::create).transpose()?.map(BufWriter::new);
-    println!("{HEADER}");
+    if arguments.write_logs.is_none() {
+        println!("{HEADER}");
+    }
     for kind in KINDS.iter().filter(|kind| named(&arguments.kind, kind.name)) {
         for &size in SIZES.iter().filter(|size| named(&arguments.size, size.name)) {
             for &noise in noises {
                 let group = Group { kind, size, noise, policies: arguments.policies };
-                let judged = group.judge(arguments.first_seed..=last_seed, arguments.threads)?;
+                let seeds = arguments.first_seed..=last_seed;
+                if let Some(folder) = &arguments.write_logs {
+                    for seed in seeds {
+                        let file = format!("{}-{}-{noise}-{seed}.tsv", kind.name, size.name);
+                        std::fs::write(folder.join(file), group.generate(seed)?.text)?;
+                    }
+                    continue;
+                }
+                let judged = group.judge(seeds, arguments.threads)?;
                 judged.print();
                 if let Some(out) = &mut out {
                     for line in &judged.logs {
