@@ -14,7 +14,7 @@ use self::source::Source;
 use crate::interrupt::{check_signals, watched};
 use crate::message::{did_you_mean, value_error};
 use click_logs::fit::{Model, Options, Scope};
-use click_logs::study::{ALL, ModelsToFit, Settings, Step, StudyError, study};
+use click_logs::study::{ModelsToFit, Settings, Step, StudyError, study, with_users};
 use click_logs::{Error, ErrorKind, Fault, Filter, Format, Reader};
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
@@ -174,11 +174,11 @@ fn models(given: Models) -> PyResult<Vec<Option<Model>>> {
     if names.is_empty() {
         return Err(value_error("model: expected the name of a model, a list of names, or \"all\""));
     }
-    let of_name = |name: String| match Model::from_name(&name).filter(|model| ALL.contains(model)) {
+    let of_name = |name: String| match Model::from_name(&name).filter(|model| with_users().any(|other| other == *model)) {
         Some(model) => Ok(Some(model)),
         None if name == "all" => Ok(None),
         None => {
-            let known: Vec<&str> = ALL.iter().map(|model| model.name()).chain(["all"]).collect();
+            let known: Vec<&str> = with_users().map(Model::name).chain(["all"]).collect();
             let meant = did_you_mean(&name, known.iter().copied());
             Err(value_error(format!(
                 "model {name:?} is unknown{meant}, expected one of {}",

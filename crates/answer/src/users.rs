@@ -157,24 +157,24 @@ impl<'a> FittedUsers<'a> {
             // A name that `simulate` would refuse is left out.
             users.push((Some(name).filter(|name| title_fault(name).is_none()), of_query));
         }
-        let instances = match fit {
-            Fit::Cascade { .. } => instances(users, |users| match users {
+        let instances = match fit.model() {
+            Model::Cascade => instances(users, |users| match users {
                 Users::Cascade(model) => Some(model),
                 _ => None,
             }),
-            Fit::Dcm { .. } => instances(users, |users| match users {
+            Model::Dcm => instances(users, |users| match users {
                 Users::DependentClick(model) => Some(model),
                 _ => None,
             }),
-            Fit::Dbn { .. } | Fit::Sdbn { .. } => instances(users, |users| match users {
+            Model::Dbn | Model::Sdbn => instances(users, |users| match users {
                 Users::DynamicBayesian(model) => Some(model),
                 _ => None,
             }),
-            Fit::Ccm { .. } => instances(users, |users| match users {
+            Model::Ccm => instances(users, |users| match users {
                 Users::ClickChain(model) => Some(model),
                 _ => None,
             }),
-            Fit::Ubm { .. } => instances(users, |users| match users {
+            Model::Ubm => instances(users, |users| match users {
                 Users::UserBrowsing(model) => Some(model),
                 _ => None,
             }),

@@ -52,7 +52,6 @@
 
 mod bordered;
 mod chain;
-mod click_through;
 mod compare;
 mod comparison;
 mod connected_columns;
@@ -68,6 +67,7 @@ mod in_order;
 mod item_prior;
 mod linear;
 mod logistic;
+pub(crate) mod models;
 mod options;
 mod position_based;
 mod predict;
@@ -89,7 +89,7 @@ pub use compare::{Score, compare};
 pub use comparison::{Choice, Comparison};
 pub use difference::Difference;
 pub use estimate::Estimate;
-pub use fitted::{Attractions, ByPosition, Continuation, Fit, ItemFit, QueryFit, Site};
+pub use fitted::{Attractions, Fit, ItemFit, QueryFit, Scoped, Site};
 pub use identify::{Component, Identifiability, identifiability};
 pub use options::{EmOptions, Exit, Method, Options, Scope};
 pub use predict::Prediction;
@@ -160,13 +160,5 @@ fn fit_checked(
     if !model.needs_sessions() && counts.n_cells() == 0 {
         return Err(FitError::NoImpressions);
     }
-    Ok(match model {
-        Model::Pbm => position_based::pbm(counts, options),
-        Model::Ubm => position_based::ubm(sessions, options),
-        Model::Cascade | Model::Dcm | Model::Sdbn => stopping::fit(model, sessions, options),
-        Model::Dbn => chain::dbn(sessions, options),
-        Model::Ccm => chain::ccm(sessions, options),
-        Model::CtrLogistic => logistic::fit(sessions, options),
-        Model::CtrGlobal | Model::CtrRank | Model::CtrDocument => click_through::fit(model, counts, options),
-    })
+    Ok((models::row(model).fit)(counts, sessions, options))
 }

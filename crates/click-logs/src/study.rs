@@ -5,7 +5,7 @@
 //! are split after they are read.
 //!
 //! The models are fitted to the whole log. For the comparison they are fitted again, to the log
-//! without the held-out part, and compared on that part together with simple [`BASELINES`].
+//! without the held-out part, and compared on that part together with simple [`baselines`].
 //!
 //! The caller reads the log, so it can be files or a table in memory.
 //!
@@ -34,6 +34,7 @@
 //! ```
 
 use crate::counts::{Cell, Counts, Filter};
+use crate::fit::models::{Simulated, row};
 use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, fit, fit_values, split};
 use crate::log::{Log, Part};
 use crate::names::Id;
@@ -44,24 +45,27 @@ use std::fmt;
 use std::io::Write;
 
 /// Every model with users: what is fitted if no model is named, as far as the log supports it.
-pub const ALL: [Model; 7] =
-    [Model::Pbm, Model::Cascade, Model::Dcm, Model::Ubm, Model::Sdbn, Model::Dbn, Model::Ccm];
+pub fn with_users() -> impl Iterator<Item = Model> {
+    Model::ALL.into_iter().filter(|&model| row(model).users.users().is_some())
+}
 
-/// Models without users that are compared with every fitted model: the yardstick of models that
+/// Models without users, which are compared with every fitted model: the yardstick of models that
 /// need sessions, and simple ones.
-pub const BASELINES: [Model; 4] = [Model::CtrLogistic, Model::CtrDocument, Model::CtrRank, Model::CtrGlobal];
+pub fn baselines() -> impl Iterator<Item = Model> {
+    Model::ALL.into_iter().filter(|&model| row(model).users.users().is_none())
+}
 
 /// The models to fit to a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelsToFit {
     /// At least one, each once, in the order in which they were named.
     pub models: Vec<Model>,
-    /// Models of [`ALL`] that the log does not support.
+    /// Models of [`with_users`] that the log does not support.
     pub left_out: Vec<Model>,
 }
 
 impl ModelsToFit {
-    /// The named models; `None` among the names is for [`ALL`]. `whole_sessions`: whether the log
+    /// The named models; `None` among the names is for [`with_users`]. `whole_sessions`: whether the log
     /// has whole sessions with their lists in order.
     ///
     /// # Errors
@@ -70,7 +74,7 @@ impl ModelsToFit {
     pub fn new(named: impl IntoIterator<Item = Option<Model>>, whole_sessions: bool) -> Result<Self, Model> {
         let mut to_fit = Self { models: Vec::new(), left_out: Vec::new() };
         for name in named {
-            for model in name.map_or(ALL.to_vec(), |model| vec![model]) {
+            for model in name.map_or_else(|| with_users().collect(), |model| vec![model]) {
                 let supported = whole_sessions || !model.needs_sessions();
                 let list = match (supported, name) {
                     (true, _) => &mut to_fit.models,
@@ -142,10 +146,10 @@ pub struct Study {
     /// The choice among the models whose users can be simulated; `None` without a comparison or
     /// such a model.
     pub choice: Option<Choice>,
-    /// The number of queries without users of user browsing ([`Fit::queries_without_users`]); 0 if
-    /// it is not fitted. The search for the best list of such a query takes about a second, so it
-    /// is made once.
-    pub without_user_browsing: usize,
+    /// The number of queries without users ([`Fit::queries_without_users`]) of each fit; 0 unless
+    /// users need a search for the best list, such as those of user browsing. The search for such a
+    /// query takes about a second, so it is made once.
+    pub without_users: Vec<usize>,
 }
 
 /// The next step of a study.
@@ -228,9 +232,12 @@ pub fn study<E>(
     let is_empty = parts.iter().any(|part| part.counts.n_cells() == 0);
     let compared = (!is_empty).then(|| compared(settings, &parts)).transpose();
     let comparison = compared.map_err(StudyError::Compare)?;
-    let browsing = fits.iter().find(|fit| fit.model() == Model::Ubm);
-    let without_user_browsing = browsing.map_or(0, |fit| fit.queries_without_users(&log.counts));
-    let mut study = Study { log, fits, comparison, choice: None, without_user_browsing };
+    let without_users = |fit: &Fit| match row(fit.model()).users {
+        Simulated::IfSearched(_) => fit.queries_without_users(&log.counts),
+        Simulated::Never | Simulated::Always(_) => 0,
+    };
+    let without_users = fits.iter().map(without_users).collect();
+    let mut study = Study { log, fits, comparison, choice: None, without_users };
     study.choice = study.comparison.as_ref().and_then(|comparison| {
         comparison.choice(|model| study.fits.iter().any(|fit| fit.model() == model && study.has_users(fit)))
     });
@@ -240,9 +247,9 @@ pub fn study<E>(
 /// Fits each model to the rest of the log, and compares their predictions of the held-out part.
 fn compared(settings: &Settings, [rest, held_out]: &[Part; 2]) -> Result<Comparison, FitError> {
     let has_sessions = settings.models.iter().any(|model| model.needs_sessions());
-    let baselines = BASELINES.iter().filter(|model| has_sessions || !model.needs_sessions());
-    let models = settings.models.iter().chain(baselines);
-    let fits = models.map(|&model| fit_values(model, &rest.counts, &rest.sessions, &settings.options));
+    let baselines = baselines().filter(|model| has_sessions || !model.needs_sessions());
+    let models = settings.models.iter().copied().chain(baselines);
+    let fits = models.map(|model| fit_values(model, &rest.counts, &rest.sessions, &settings.options));
     Comparison::new(held_out, fits)
 }
 
@@ -290,14 +297,9 @@ impl Study {
     /// have none; user browsing has them if the search for the best list of each query ends soon
     /// enough.
     pub fn has_users(&self, fit: &Fit) -> bool {
-        match fit {
-            Fit::Ubm { .. } => self.without_user_browsing == 0,
-            Fit::CtrLogistic { .. }
-            | Fit::CtrGlobal { .. }
-            | Fit::CtrRank { .. }
-            | Fit::CtrDocument { .. } => false,
-            _ => true,
-        }
+        let mut fits = self.fits.iter().zip(&self.without_users);
+        row(fit.model()).users.users().is_some()
+            && fits.all(|(other, without)| other.model() != fit.model() || *without == 0)
     }
 
     /// The fit whose users are simulated: of the chosen model; without a choice the first with

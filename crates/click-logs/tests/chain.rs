@@ -5,7 +5,7 @@
 
 use super::intervals::{covers, hits};
 use super::lists::{HEADER, push_session, ranked};
-use click_logs::fit::{ByPosition, Comparison, Estimate, Fit, Model, Options, Scope, Users, fit};
+use click_logs::fit::{Comparison, Estimate, Fit, Model, Options, Scope, Users, fit};
 use click_logs::{Format, Log, Reader};
 use click_models::{
     ClickChain, ClickModel, Clicks, DbnReward, DynamicBayesian, Feedback, Interaction, ItemId, ListFeedback,
@@ -327,7 +327,7 @@ fn lists_of_64_positions_are_fitted_by_user_browsing() {
         push_session(&mut log, 0, &list, Clicks::from_bits((0..64).fold(0, clicked), 64).unwrap());
     }
     let fit = fitted(Model::Ubm, &read(&log), Scope::Query);
-    let Fit::Ubm { examination: ByPosition { queries: Some(own), .. }, .. } = &fit else { panic!("{fit:?}") };
+    let own = fit.positions.queries.as_ref().unwrap();
     assert_eq!(own[0].len(), 2080);
     assert!(own[0].iter().all(|of| of.value > 0.0 && of.value.is_finite()));
     let query = &fit.queries()[0];

@@ -33,8 +33,7 @@ fn fitted() -> (Log, Vec<Fit>) {
     let options = Options { prior_strength: Some(5.0), ..Options::default() };
     let of = |&model: &Model| fit(model, &log.counts, &log.sessions, &options).unwrap();
     let mut fits: Vec<Fit> = Model::ALL.iter().map(of).collect();
-    let Fit::Pbm { attractions, .. } = &mut fits[0] else { panic!("{:?}", fits[0]) };
-    let items = &mut attractions.queries[1].items;
+    let items = &mut fits[0].attractions.queries[1].items;
     items[0].attraction = Estimate { value: f64::NAN, standard_error: None, interval: None };
     items[1].attraction.interval = Some((0.25, f64::INFINITY));
     (log, fits)
@@ -178,8 +177,7 @@ fn errors_are_those_of_the_output_and_of_counts_that_are_too_large() {
         let error = write_table(&log.counts, &fits, Disk { left }).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{left}: {error}");
     }
-    let Fit::Pbm { attractions, .. } = &mut fits[0] else { panic!("{:?}", fits[0]) };
-    attractions.queries[0].items[0].impressions = 1 << 63;
+    fits[0].attractions.queries[0].items[0].impressions = 1 << 63;
     let error = write_table(&log.counts, &fits, Vec::new()).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);
 }

@@ -1,6 +1,6 @@
 //! Users of fitted models: all parameters are probabilities, with defaults for unknown ones.
 
-use click_logs::fit::{Fit, Model, Options, QueryFit, Scope, Users, fit};
+use click_logs::fit::{Fit, Model, Options, QueryFit, Scope, Scoped, Users, fit};
 use click_logs::{Format, Log, Reader};
 use confidence::Probability;
 use std::fmt::Write as _;
@@ -38,8 +38,8 @@ fn an_item_without_data_is_the_typical_one() {
 fn a_position_without_data_is_left_as_any_other() {
     // Two lists: one of three items, of which the last was never clicked, and a shorter query.
     let log = format!("{SESSIONS}r\ta,b,c\t100\nr\tb,a,c\t010\n");
-    let dcm = without_priors(Model::Dcm, &read(Format::Sessions, &log));
-    let Fit::Dcm { typical_leave, .. } = &dcm else { panic!("{dcm:?}") };
+    let mut dcm = without_priors(Model::Dcm, &read(Format::Sessions, &log));
+    let typical_leave = dcm.typical_leave.unwrap();
     for query in dcm.queries() {
         let Some(Users::DependentClick(users)) = dcm.users(query, 3) else { panic!("no users") };
         // At most as many positions as items.
@@ -48,14 +48,11 @@ fn a_position_without_data_is_left_as_any_other() {
         for (position, leave) in values(users.leave()).into_iter().enumerate() {
             let known =
                 dcm.positions(query).get(position).map(|leave| leave.value).filter(|leave| !leave.is_nan());
-            assert_eq!(leave, known.unwrap_or(*typical_leave).clamp(0.0, 1.0), "{position}");
+            assert_eq!(leave, known.unwrap_or(typical_leave).clamp(0.0, 1.0), "{position}");
         }
     }
     // A list longer than those of the log.
-    let Fit::Dcm { attractions, mut leave, typical_leave } = dcm else { panic!("no dcm") };
-    leave.site.clear();
-    leave.queries = None;
-    let dcm = Fit::Dcm { attractions, leave, typical_leave };
+    dcm.positions = Scoped::default();
     let Some(Users::DependentClick(users)) = dcm.users(query(&dcm), 2) else { panic!("no users") };
     assert_eq!(values(users.leave()), [typical_leave.clamp(0.0, 1.0); 2]);
 }

@@ -21,7 +21,7 @@ mod check;
 mod model;
 mod null;
 
-pub use model::{Model, Scope};
+pub use model::{Model, ModelParameters, PositionParameters, Scope};
 
 use crate::json::read_json;
 use crate::regular::open_regular;

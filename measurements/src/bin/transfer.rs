@@ -32,7 +32,7 @@
 
 use clap::Parser;
 use click_logs::fit::{Fit, Model, Options, Prediction, fit};
-use click_logs::study::ALL;
+use click_logs::study::with_users;
 use click_logs::{Format, Id, Names, Reader};
 use click_models::Clicks;
 use rand::RngExt as _;
@@ -74,7 +74,7 @@ fn main() -> Outcome<()> {
     let named = |name: &String| Model::from_name(name).ok_or_else(|| format!("`{name}` is no model"));
     let mut models = arguments.models.iter().map(named).collect::<Result<Vec<_>, _>>()?;
     if models.is_empty() {
-        models.extend(ALL);
+        models.extend(with_users());
     }
     let users = arguments.users.as_ref().map(named).transpose()?;
     let read = Log::read(&std::fs::read_to_string(&arguments.log)?)?;

@@ -8,6 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use click_logs::Filter;
 use click_logs::fit::{Model, Options, Scope};
 use click_logs::formats::{self, FormatRow};
+use click_logs::study::with_users;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -103,25 +104,8 @@ fn format_parser() -> impl TypedValueParser<Value = &'static FormatRow> {
 
 /// Reads a model by its name; `None` stands for all.
 fn model_parser() -> impl TypedValueParser<Value = Option<Model>> {
-    let values = [
-        ("pbm", "Position-based"),
-        ("cascade", "Cascade: users stop at the first click"),
-        ("dcm", "Dependent clicks: users may leave after a click, with a probability for each position"),
-        ("ubm", "User browsing: examination depends on the position and the last click"),
-        (
-            "sdbn",
-            "Simplified dynamic Bayesian network: users may leave after a click, with a probability for each item",
-        ),
-        (
-            "dbn",
-            "Dynamic Bayesian network: users may leave after a click, with a probability for each item, and may stop anywhere",
-        ),
-        (
-            "ccm",
-            "Click chain: users continue with a probability that depends on whether they clicked, and on what",
-        ),
-        ("all", "Every model that the log supports"),
-    ];
+    let models = with_users().map(|model| (model.name(), model.about()));
+    let values = models.chain([("all", "Every model that the log supports")]);
     PossibleValuesParser::new(values.map(|(name, help)| PossibleValue::new(name).help(help)))
         .map(|name| Model::from_name(&name))
 }

@@ -20,7 +20,7 @@ pub(super) struct Overview<'a> {
 
 impl fmt::Display for Overview<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Study { log, fits, choice, without_user_browsing, .. } = &self.outcome.study;
+        let Study { log, fits, choice, without_users, .. } = &self.outcome.study;
         let FilteredLog { report, n_queries, counts, .. } = log;
         let prior = |fit: &Fit| format!("{} {}", fit.model(), fit.site().prior_strength);
         let priors: Vec<String> = fits.iter().map(prior).collect();
@@ -53,13 +53,13 @@ impl fmt::Display for Overview<'_> {
                 choice.model, choice.best, choice.model
             )?;
         }
-        let browsing = fits.iter().find(|fit| fit.model() == Model::Ubm);
-        if let Some(ubm) = browsing.filter(|_| *without_user_browsing > 0) {
+        for (fit, n) in fits.iter().zip(without_users).filter(|(_, n)| **n > 0) {
             writeln!(
                 f,
-                "The users of ubm are not simulated: the best lists of {} of {} take too long to find.",
-                grouped(*without_user_browsing as u64),
-                counted(ubm.queries().len() as u64, "query"),
+                "The users of {} are not simulated: the best lists of {} of {} take too long to find.",
+                fit.model(),
+                grouped(*n as u64),
+                counted(fit.queries().len() as u64, "query"),
             )?;
         }
         match FittedUsers::new(&self.outcome.study) {

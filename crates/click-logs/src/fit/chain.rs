@@ -45,7 +45,7 @@ use super::in_order::in_order;
 use super::options::{Options, Scope};
 use super::scanned::{Certain, Scanned, TOLERANCE_OF_TURNS, TURNS};
 use super::squarem::{self, Convergence};
-use super::{Attractions, Continuation, Fit, QueryFit};
+use super::{Attractions, Fit, Model, QueryFit, Scoped};
 use crate::session::Sessions;
 use click_models::ListShape;
 use confidence::math::sqrt;
@@ -100,18 +100,18 @@ pub(super) fn dbn(sessions: &Sessions, options: &Options) -> Fit {
     // One satisfaction for all items: the prior mean of each item's.
     let all = fitting.with_prior_of_items();
     let n_rows = fitting.scanned.rows.items.len();
-    let typical_satisfaction = all[n_rows].clamp(0.01, 0.99);
+    let typical = all[n_rows].clamp(0.01, 0.99);
     let satisfaction = std::iter::repeat_n(&all[n_rows], n_rows);
     let start = all[..n_rows].iter().chain(satisfaction).chain(&all[n_rows + 1..]).copied().collect();
-    let (attractions, satisfaction, continuation) = fitting.fit(start, typical_satisfaction);
-    Fit::Dbn { attractions, satisfaction, typical_satisfaction, continuation }
+    let (attractions, satisfaction, continuation) = fitting.fit(start, typical);
+    Fit { satisfaction, typical_leave: Some(typical), continuation, ..Fit::new(Model::Dbn, attractions) }
 }
 
 pub(super) fn ccm(sessions: &Sessions, options: &Options) -> Fit {
     let mut fitting = Fitting::new(Kind::Ccm, sessions, options);
     let start = fitting.with_prior_of_items();
     let (attractions, _, continuation) = fitting.fit(start, 0.5);
-    Fit::Ccm { attractions, continuation }
+    Fit { continuation, ..Fit::new(Model::Ccm, attractions) }
 }
 
 impl<'a> Fitting<'a> {
@@ -147,11 +147,7 @@ impl<'a> Fitting<'a> {
     }
 
     /// Fits all queries together and, if they have their own continuation, each of them.
-    fn fit(
-        &self,
-        start: Vec<f64>,
-        satisfaction_mean: f64,
-    ) -> (Attractions, Vec<Vec<Estimate>>, Continuation) {
+    fn fit(&self, start: Vec<f64>, satisfaction_mean: f64) -> (Attractions, Vec<Vec<Estimate>>, Scoped) {
         let options = self.scanned.options;
         let z = normal_quantile(options.level);
         let rows = &self.scanned.rows;
@@ -202,7 +198,7 @@ impl<'a> Fitting<'a> {
         }
         let own = (options.scope == Scope::Query).then_some(own);
         let attractions = self.scanned.attractions(queries, Some(found.convergence));
-        (attractions, satisfaction, Continuation { site, queries: own })
+        (attractions, satisfaction, Scoped { site, queries: own })
     }
 
     /// The estimation problem of some queries.

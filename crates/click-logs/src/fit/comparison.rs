@@ -3,7 +3,7 @@
 //!
 //! Two models are *told apart* if their log-likelihoods differ by more than two standard errors of
 //! the difference ([`Difference::is_told_apart`]). The choice is the simplest of the models that
-//! are not told apart from the best one, in the order of `SIMPLEST_FIRST`. So the choice does not
+//! are not told apart from the best one, in the order of [`super::models`]. So the choice does not
 //! depend on a margin that another hold-out seed would reverse.
 //!
 //! Reference: the one-standard-error rule of Breiman, Friedman, Olshen, Stone, *Classification and
@@ -12,27 +12,10 @@
 
 use super::compare::{Score, clusters, scored};
 use super::difference::Difference;
+use super::models::simplicity;
 use super::{Fit, FitError, Model};
 use crate::log::Part;
 use serde::Serialize;
-
-/// From the simplest model on, by its parameters: one rate; a rate per position; a rate per item;
-/// attraction per item; then with three numbers for the site, a number per position (first the PBM,
-/// which needs no sessions), a number per pair of positions (first the UBM, which has users), and a
-/// second number per item, without and with a number for the site.
-const SIMPLEST_FIRST: [Model; 11] = [
-    Model::CtrGlobal,
-    Model::CtrRank,
-    Model::CtrDocument,
-    Model::Cascade,
-    Model::Ccm,
-    Model::Pbm,
-    Model::Dcm,
-    Model::Ubm,
-    Model::CtrLogistic,
-    Model::Sdbn,
-    Model::Dbn,
-];
 
 /// Models compared on held-out data.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +98,7 @@ impl Comparison {
         let rest = candidates.filter(|&place| !self.differences[best][place].is_told_apart());
         let mut alike: Vec<Model> =
             [best].into_iter().chain(rest).map(|place| self.scores[place].model).collect();
-        alike.sort_by_key(|model| SIMPLEST_FIRST.iter().position(|other| other == model));
+        alike.sort_by_key(|&model| simplicity(model));
         Some(Choice { model: alike[0], best: self.scores[best].model, alike })
     }
 }

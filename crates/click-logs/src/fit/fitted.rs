@@ -1,7 +1,6 @@
-//! Fitted models: a sum type with one variant per model.
+//! Fitted models: the parameters of any model.
 //!
-//! Every model has [`Attractions`]; other parameters are in its variant. The methods of [`Fit`]
-//! serve code that treats all models alike.
+//! Every model has [`Attractions`]; parameters that a model does not have are empty.
 
 use super::options::Scope;
 use super::squarem::Convergence;
@@ -12,91 +11,26 @@ use crate::names::Id;
 /// A fitted model.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Fit {
-    /// Position-based.
-    Pbm {
-        /// Relative to a first position that is always examined.
-        attractions: Attractions,
-        /// Examination; 1 at the first position.
-        examination: ByPosition,
-    },
-    /// Cascade.
-    Cascade {
-        /// Down to the first click.
-        attractions: Attractions,
-        /// The click-through rate below the first click, where the model itself allows no click.
-        below_first_click: f64,
-    },
-    /// Dependent clicks.
-    Dcm {
-        /// Given examination.
-        attractions: Attractions,
-        /// Probability of leaving after a click.
-        leave: ByPosition,
-        /// Probability of leaving after a click at any position.
-        typical_leave: f64,
-    },
-    /// User browsing.
-    Ubm {
-        /// Relative to a first position that is always examined.
-        attractions: Attractions,
-        /// Examination by position and last click, in the order of [`Model::places`].
-        examination: ByPosition,
-    },
-    /// Simplified dynamic Bayesian network.
-    Sdbn {
-        /// Given examination.
-        attractions: Attractions,
-        /// Probability of leaving satisfied after a click, one per item for every query.
-        satisfaction: Vec<Vec<Estimate>>,
-        /// Probability of leaving satisfied after a click on an unseen item.
-        typical_satisfaction: f64,
-    },
-    /// Dynamic Bayesian network.
-    Dbn {
-        /// Given examination.
-        attractions: Attractions,
-        /// Probability of leaving satisfied after a click, one per item for every query.
-        satisfaction: Vec<Vec<Estimate>>,
-        /// Probability of leaving satisfied after a click on an unseen item.
-        typical_satisfaction: f64,
-        /// Probability that a user who has not left satisfied examines the next position: one
-        /// number.
-        continuation: Continuation,
-    },
-    /// Click chain.
-    Ccm {
-        /// Given examination.
-        attractions: Attractions,
-        /// Probability of examining the next position, three numbers: after no click, after a click
-        /// on an item that attracts nobody, and after one on an item that attracts everybody.
-        continuation: Continuation,
-    },
-    /// Logistic regression.
-    CtrLogistic {
-        /// Probability of a click at the first position.
-        attractions: Attractions,
-        /// Odds ratio to the first position, by position and last click, in the order of
-        /// [`Model::places`]; of the site.
-        odds: ByPosition,
-    },
-    /// One click-through rate for all.
-    CtrGlobal {
-        /// No queries; [`Site::typical`] is the rate.
-        attractions: Attractions,
-    },
-    /// A click-through rate for each position.
-    CtrRank {
-        /// No queries.
-        attractions: Attractions,
-        /// The rates.
-        rates: Vec<Estimate>,
-    },
-    /// A click-through rate for each query and item.
-    CtrDocument {
-        /// The rates.
-        attractions: Attractions,
-    },
+pub struct Fit {
+    pub(super) model: Model,
+    /// Attraction of items: relative to a first position that is always examined in models that
+    /// multiply attraction and examination; else given examination; of click-through rates the
+    /// rates.
+    pub attractions: Attractions,
+    /// Parameters of positions in the order of [`Model::places`]: examination of the PBM and the
+    /// UBM, probabilities of leaving of the DCM, odds ratios of the logistic regression,
+    /// click-through rates. NaN at positions without impressions, of the site or of the query.
+    pub positions: Scoped,
+    /// Probability of leaving satisfied after a click, one per item for every query.
+    pub satisfaction: Vec<Vec<Estimate>>,
+    /// Probability of leaving after any click: that of an unseen item or position.
+    pub typical_leave: Option<f64>,
+    /// Probability of examining the next position. DBN: one number, for users who have not left
+    /// satisfied. CCM: three, after no click, after a click on an item that attracts nobody, and
+    /// after one on an item that attracts everybody.
+    pub continuation: Scoped,
+    /// The click-through rate below the first click, where the cascade itself allows no click.
+    pub below_first_click: Option<f64>,
 }
 
 /// The attraction of items, which every model has.
@@ -108,23 +42,20 @@ pub struct Attractions {
     pub site: Site,
 }
 
-/// Parameters of positions.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ByPosition {
-    /// For all queries together; NaN at positions without impressions.
+/// Parameters that all queries share, or each has for itself.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Scoped {
+    /// For all queries together.
     pub site: Vec<Estimate>,
-    /// For every query down to its last position, if queries have their own; NaN at positions where
-    /// the log does not show the query.
+    /// For every query, if queries have their own; of positions, down to its last one.
     pub queries: Option<Vec<Vec<Estimate>>>,
 }
 
-/// Probabilities of examining the next position.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Continuation {
-    /// For all queries together.
-    pub site: Vec<Estimate>,
-    /// For every query, if queries have their own.
-    pub queries: Option<Vec<Vec<Estimate>>>,
+impl Scoped {
+    /// Those of the query at this index of the fit; empty if it has none.
+    fn own(&self, place: Option<usize>) -> &[Estimate] {
+        self.queries.as_ref().zip(place).map_or(&[], |(queries, place)| &queries[place])
+    }
 }
 
 /// The fit of one query.
@@ -172,43 +103,27 @@ pub struct Site {
 }
 
 impl Fit {
-    /// The model.
-    pub fn model(&self) -> Model {
-        match self {
-            Self::Pbm { .. } => Model::Pbm,
-            Self::Cascade { .. } => Model::Cascade,
-            Self::Dcm { .. } => Model::Dcm,
-            Self::Ubm { .. } => Model::Ubm,
-            Self::Sdbn { .. } => Model::Sdbn,
-            Self::Dbn { .. } => Model::Dbn,
-            Self::Ccm { .. } => Model::Ccm,
-            Self::CtrLogistic { .. } => Model::CtrLogistic,
-            Self::CtrGlobal { .. } => Model::CtrGlobal,
-            Self::CtrRank { .. } => Model::CtrRank,
-            Self::CtrDocument { .. } => Model::CtrDocument,
+    /// A fit with nothing but attraction.
+    pub(super) fn new(model: Model, attractions: Attractions) -> Self {
+        Self {
+            model,
+            attractions,
+            positions: Scoped::default(),
+            satisfaction: Vec::new(),
+            typical_leave: None,
+            continuation: Scoped::default(),
+            below_first_click: None,
         }
     }
 
-    /// The attraction of items.
-    pub fn attractions(&self) -> &Attractions {
-        match self {
-            Self::Pbm { attractions, .. }
-            | Self::Cascade { attractions, .. }
-            | Self::Dcm { attractions, .. }
-            | Self::Ubm { attractions, .. }
-            | Self::Sdbn { attractions, .. }
-            | Self::Dbn { attractions, .. }
-            | Self::Ccm { attractions, .. }
-            | Self::CtrLogistic { attractions, .. }
-            | Self::CtrGlobal { attractions }
-            | Self::CtrRank { attractions, .. }
-            | Self::CtrDocument { attractions } => attractions,
-        }
+    /// The model.
+    pub fn model(&self) -> Model {
+        self.model
     }
 
     /// All queries, sorted by identifier.
     pub fn queries(&self) -> &[QueryFit] {
-        &self.attractions().queries
+        &self.attractions.queries
     }
 
     /// The fit of one query.
@@ -218,44 +133,23 @@ impl Fit {
 
     /// Parameters of all queries together.
     pub fn site(&self) -> &Site {
-        &self.attractions().site
+        &self.attractions.site
     }
 
     /// Whether queries have their own parameters of positions, or of continuation.
     pub fn scope(&self) -> Scope {
-        let own = match self {
-            Self::Dbn { continuation, .. } | Self::Ccm { continuation, .. } => &continuation.queries,
-            Self::Pbm { examination: positions, .. }
-            | Self::Dcm { leave: positions, .. }
-            | Self::Ubm { examination: positions, .. } => &positions.queries,
-            _ => &None,
-        };
-        if own.is_some() { Scope::Query } else { Scope::Site }
+        let own = self.positions.queries.is_some() || self.continuation.queries.is_some();
+        if own { Scope::Query } else { Scope::Site }
     }
 
-    /// Parameters of positions for all queries together: examination of the PBM and the UBM
-    /// ([`Model::places`] has the positions), probabilities of leaving of the DCM, odds ratios of
-    /// the logistic regression, click-through rates. Empty for models without such parameters.
+    /// Parameters of positions for all queries together; empty for models without such parameters.
     pub fn site_positions(&self) -> &[Estimate] {
-        match self {
-            Self::Pbm { examination: positions, .. }
-            | Self::Ubm { examination: positions, .. }
-            | Self::Dcm { leave: positions, .. }
-            | Self::CtrLogistic { odds: positions, .. } => &positions.site,
-            Self::CtrRank { rates, .. } => rates,
-            Self::Cascade { .. }
-            | Self::Sdbn { .. }
-            | Self::Dbn { .. }
-            | Self::Ccm { .. }
-            | Self::CtrGlobal { .. }
-            | Self::CtrDocument { .. } => &[],
-        }
+        &self.positions.site
     }
 
     /// A query's own parameters of positions; empty if it has none.
     pub fn own_positions(&self, query: Id) -> &[Estimate] {
-        let own = self.positions_of_queries().zip(self.place(query));
-        own.map_or(&[], |(queries, place)| &queries[place])
+        self.positions.own(self.place(query))
     }
 
     /// The parameters of positions for a query: its own, or those of the site.
@@ -264,62 +158,40 @@ impl Fit {
         if own.is_empty() { self.site_positions() } else { own }
     }
 
-    /// DBN and simplified DBN: the probability of leaving satisfied after a click, one per item of
-    /// the query. Empty for other models.
+    /// The probability of leaving satisfied after a click, one per item of the query. Empty for
+    /// models without it.
     pub fn satisfaction(&self, query: Id) -> &[Estimate] {
-        match (self, self.place(query)) {
-            (Self::Sdbn { satisfaction, .. } | Self::Dbn { satisfaction, .. }, Some(place)) => {
-                &satisfaction[place]
-            }
-            _ => &[],
-        }
+        let place = self.place(query);
+        place.and_then(|place| self.satisfaction.get(place)).map_or(&[], Vec::as_slice)
     }
 
-    /// The probability of examining the next position for all queries together: one number for the
-    /// DBN, three for the click chain model. Empty for other models.
+    /// The probabilities of examining the next position for all queries together; empty for models
+    /// without them.
     pub fn site_continuation(&self) -> &[Estimate] {
-        match self {
-            Self::Dbn { continuation, .. } | Self::Ccm { continuation, .. } => &continuation.site,
-            _ => &[],
-        }
+        &self.continuation.site
     }
 
-    /// A query's own probability of examining the next position; empty if it has none.
+    /// A query's own probabilities of examining the next position; empty if it has none.
     pub fn own_continuation(&self, query: Id) -> &[Estimate] {
-        match self {
-            Self::Dbn { continuation, .. } | Self::Ccm { continuation, .. } => {
-                let own = continuation.queries.as_ref().zip(self.place(query));
-                own.map_or(&[], |(queries, place)| &queries[place])
-            }
-            _ => &[],
-        }
+        self.continuation.own(self.place(query))
     }
 
-    /// The probability of examining the next position for a query: its own, or that of the site.
+    /// The probabilities of examining the next position for a query: its own, or those of the site.
     pub fn continuation(&self, query: &QueryFit) -> &[Estimate] {
         let own = self.own_continuation(query.id);
         if own.is_empty() { self.site_continuation() } else { own }
     }
 
     /// The parameters of positions that have a row, with the position and that of the last click
-    /// above: all but those of positions that the log does not show.
+    /// above: all but those of positions that counts do not have.
     pub fn rows<'a>(
         &self,
         estimates: &'a [Estimate],
     ) -> impl Iterator<Item = (usize, Option<usize>, &'a Estimate)> + use<'a> {
-        let has_gaps = matches!(self, Self::Pbm { .. } | Self::CtrRank { .. });
-        let all = self.model().places(estimates.len()).zip(estimates);
+        let has_gaps = !self.model.needs_sessions();
+        let all = self.model.places(estimates.len()).zip(estimates);
         let rows = all.map(|((position, last_click), estimate)| (position, last_click, estimate));
         rows.filter(move |row| !(has_gaps && row.2.value.is_nan()))
-    }
-
-    fn positions_of_queries(&self) -> Option<&[Vec<Estimate>]> {
-        match self {
-            Self::Pbm { examination: positions, .. }
-            | Self::Ubm { examination: positions, .. }
-            | Self::Dcm { leave: positions, .. } => positions.queries.as_deref(),
-            _ => None,
-        }
     }
 
     fn place(&self, id: Id) -> Option<usize> {

@@ -44,7 +44,7 @@ use super::linear::Cholesky;
 use super::options::Options;
 use super::position_based::Impressions;
 use super::squarem::{Convergence, Progress};
-use super::{Attractions, ByPosition, Fit, ItemFit, QueryFit, Site};
+use super::{Attractions, Fit, ItemFit, Model, QueryFit, Scoped, Site};
 use crate::counts::Positions;
 use crate::names::Id;
 use crate::session::Sessions;
@@ -539,8 +539,8 @@ impl Regression {
             convergence: Some(convergence),
         };
         let queries = in_order((0..self.queries.len()).collect(), of_query);
-        let odds = ByPosition { site: (0..n).map(of_place).collect(), queries: None };
-        Fit::CtrLogistic { attractions: Attractions { queries, site }, odds }
+        let positions = Scoped { site: (0..n).map(of_place).collect(), queries: None };
+        Fit { positions, ..Fit::new(Model::CtrLogistic, Attractions { queries, site }) }
     }
 }
 

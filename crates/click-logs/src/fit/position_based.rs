@@ -36,7 +36,7 @@ use super::item_prior::{ItemPrior, SAMPLE, most_probable};
 use super::options::{Method, Options, Scope};
 use super::rank_one::{Cells, RankOne};
 use super::squarem::Convergence;
-use super::{Attractions, ByPosition, Fit, ItemFit, QueryFit, Site};
+use super::{Attractions, ItemFit, QueryFit, Scoped, Site};
 use crate::counts::{Cell, Counts, Positions, QueryCounts};
 use crate::names::Id;
 use crate::session::{QuerySessions, Sessions};
@@ -59,21 +59,21 @@ const SMALLEST_TYPICAL: f64 = 1e-3;
 /// orders of magnitude.
 const FEWEST_CLICKS: f64 = 2.0;
 
-pub(super) fn pbm(counts: &Counts, options: &Options) -> Fit {
+/// Attraction, and examination by position.
+pub(super) fn by_position(counts: &Counts, options: &Options) -> (Attractions, Scoped) {
     let positions = counts.positions();
     let source = Impressions::Positions(counts.queries().collect(), positions);
     let fitting = Fitting::new(&source, positions, positions.iter().collect(), options);
-    let (attractions, examination) = fitting.fit(options.scope);
-    Fit::Pbm { attractions, examination }
+    fitting.fit(options.scope)
 }
 
-pub(super) fn ubm(sessions: &Sessions, options: &Options) -> Fit {
+/// Attraction, and examination by position and last click.
+pub(super) fn by_last_click(sessions: &Sessions, options: &Options) -> (Attractions, Scoped) {
     let longest = sessions.queries().map(|query| query.positions().end()).max().unwrap_or(0);
     let source = Impressions::browsing(sessions);
     let places = (0..longest).flat_map(|position| std::iter::repeat_n(position, position + 1)).collect();
     let fitting = Fitting::new(&source, Positions::first(longest), places, options);
-    let (attractions, examination) = fitting.fit(options.scope);
-    Fit::Ubm { attractions, examination }
+    fitting.fit(options.scope)
 }
 
 /// Pseudo-impressions of an item and of the typical item at every position; and its click-through
@@ -150,11 +150,11 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    fn fit(&self, scope: Scope) -> (Attractions, ByPosition) {
+    fn fit(&self, scope: Scope) -> (Attractions, Scoped) {
         if self.options.has_priors() { self.with_priors(scope) } else { self.most_likely(scope) }
     }
 
-    fn with_priors(&self, scope: Scope) -> (Attractions, ByPosition) {
+    fn with_priors(&self, scope: Scope) -> (Attractions, Scoped) {
         let credibility = self.credibility();
         let (found, item_prior, mut convergence) =
             credibility.fit(self.options.prior_strength, None, self.options.trace);
@@ -185,7 +185,7 @@ impl<'a> Fitting<'a> {
     }
 
     /// Maximum likelihood, without priors.
-    fn most_likely(&self, scope: Scope) -> (Attractions, ByPosition) {
+    fn most_likely(&self, scope: Scope) -> (Attractions, Scoped) {
         let all = 0..self.source.n_queries();
         let columns: Vec<usize> = (0..self.columns.len()).collect();
         let found = self.maximise(all.clone(), &columns, repeat(0.0), None);
@@ -213,14 +213,14 @@ impl<'a> Fitting<'a> {
         positions: Vec<Estimate>,
         item_prior: &ItemPrior,
         convergence: Convergence,
-    ) -> (Attractions, ByPosition) {
+    ) -> (Attractions, Scoped) {
         let site = Site {
             lift: self.lift(item_prior),
             typical: item_prior.typical_of_site(),
             prior_strength: item_prior.strength,
             convergence: Some(convergence),
         };
-        (Attractions { queries, site }, ByPosition { site: positions, queries: own })
+        (Attractions { queries, site }, Scoped { site: positions, queries: own })
     }
 
     /// The prior mean of an item's attraction.

@@ -40,7 +40,7 @@ use super::in_order::in_order;
 use super::options::{Exit, Options, Scope};
 use super::scanned::{Certain, Scanned, TOLERANCE_OF_TURNS, TURNS};
 use super::squarem::{self, Convergence, Em};
-use super::{ByPosition, Fit, Model};
+use super::{Fit, Model, Scoped};
 use crate::session::{QuerySessions, Sessions};
 use problem::{Problem, Tail};
 use std::ops::Range;
@@ -60,20 +60,23 @@ enum Leaving {
 /// The data with the prior of attraction.
 struct Fitting<'a>(Scanned<'a>);
 
-pub(super) fn fit(model: Model, sessions: &Sessions, options: &Options) -> Fit {
-    let fitting = Fitting::new(model, sessions, options);
-    match model {
-        Model::Cascade => fitting.cascade(),
-        Model::Sdbn => fitting.by_item(),
-        _ => fitting.by_position(),
-    }
+pub(super) fn cascade(sessions: &Sessions, options: &Options) -> Fit {
+    Fitting::new(Certain::FirstClick, sessions, options).cascade()
+}
+
+pub(super) fn by_item(sessions: &Sessions, options: &Options) -> Fit {
+    Fitting::new(Certain::LastClick, sessions, options).by_item()
+}
+
+pub(super) fn by_position(sessions: &Sessions, options: &Options) -> Fit {
+    Fitting::new(Certain::LastClick, sessions, options).by_position()
 }
 
 impl<'a> Fitting<'a> {
-    fn new(model: Model, sessions: &'a Sessions, options: &'a Options) -> Self {
-        let until = if model == Model::Cascade { Certain::FirstClick } else { Certain::LastClick };
+    fn new(until: Certain, sessions: &'a Sessions, options: &'a Options) -> Self {
         let mut fitting = Self(Scanned::new(sessions, options, until));
-        if model != Model::Cascade && options.exit == Exit::Hidden && options.prior_strength.is_none() {
+        let has_hidden = until == Certain::LastClick && options.exit == Exit::Hidden;
+        if has_hidden && options.prior_strength.is_none() {
             fitting.find_item_prior_of_hidden();
         }
         fitting
@@ -221,7 +224,8 @@ impl<'a> Fitting<'a> {
             })
             .collect();
         let below_first_click = (below.0 + 0.5) / (below.1 + 1.0);
-        Fit::Cascade { attractions: self.0.attractions(queries, None), below_first_click }
+        let attractions = self.0.attractions(queries, None);
+        Fit { below_first_click: Some(below_first_click), ..Fit::new(Model::Cascade, attractions) }
     }
 
     /// Some parameters of leaving.
@@ -238,9 +242,9 @@ impl<'a> Fitting<'a> {
 
     fn by_item(&self) -> Fit {
         let z = normal_quantile(self.0.options.level);
-        let typical_satisfaction = self.leave_of_all();
+        let typical_leave = self.leave_of_all();
         let queries = in_order((0..self.0.queries.len()).collect(), |query| {
-            let problem = self.problem(query..query + 1, Leaving::Item, &[typical_satisfaction]);
+            let problem = self.problem(query..query + 1, Leaving::Item, &[typical_leave]);
             let (at, convergence) = self.maximise(&problem);
             let variances = self.variances(&problem, &at, true);
             let mut fit = self.0.query(query, &at, &variances, z);
@@ -250,7 +254,8 @@ impl<'a> Fitting<'a> {
             (fit, satisfaction)
         });
         let (queries, satisfaction) = queries.into_iter().unzip();
-        Fit::Sdbn { attractions: self.0.attractions(queries, None), satisfaction, typical_satisfaction }
+        let attractions = self.0.attractions(queries, None);
+        Fit { satisfaction, typical_leave: Some(typical_leave), ..Fit::new(Model::Sdbn, attractions) }
     }
 
     fn by_position(&self) -> Fit {
@@ -287,7 +292,8 @@ impl<'a> Fitting<'a> {
             }
         };
         let attractions = self.0.attractions(queries, Some(convergence));
-        Fit::Dcm { attractions, leave: ByPosition { site: positions, queries: own }, typical_leave }
+        let positions = Scoped { site: positions, queries: own };
+        Fit { positions, typical_leave: Some(typical_leave), ..Fit::new(Model::Dcm, attractions) }
     }
 }
 

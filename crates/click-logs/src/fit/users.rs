@@ -5,12 +5,10 @@
 //! one; examination relative to it then exceeds 1, and is scaled for users of a position-based
 //! model so that the most examined position is always examined.
 
+use super::models::row;
 use super::{Fit, QueryFit};
 use crate::counts::Counts;
-use click_models::{
-    CascadeModel, ClickChain, DbnReward, DcmReward, DependentClick, DynamicBayesian, ListShape,
-    PositionBased, UserBrowsing,
-};
+use click_models::{CascadeModel, ClickChain, DependentClick, DynamicBayesian, PositionBased, UserBrowsing};
 
 /// Users of a query.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,41 +62,8 @@ impl Fit {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn users(&self, query: &QueryFit, n_positions: usize) -> Option<Users> {
-        let n_positions = n_positions.min(query.items.len());
-        match self {
-            Self::Pbm { .. } => self.position_based(query, n_positions),
-            Self::Cascade { .. } => {
-                CascadeModel::from_values(&attraction(query, 1.0), n_positions).map(Users::Cascade).ok()
-            }
-            Self::Dcm { typical_leave, .. } => {
-                let known = self.positions(query);
-                let leave = |position: usize| {
-                    let leave = known.get(position).map_or(f64::NAN, |leave| leave.value);
-                    known_or(leave, *typical_leave).clamp(0.0, 1.0)
-                };
-                let leave: Vec<f64> = (0..n_positions).map(leave).collect();
-                let users =
-                    DependentClick::from_values(&attraction(query, 1.0), &leave, DcmReward::default());
-                users.map(Users::DependentClick).ok()
-            }
-            Self::Sdbn { typical_satisfaction, .. } => {
-                self.dynamic_bayesian(query, *typical_satisfaction, 1.0, n_positions)
-            }
-            Self::Dbn { typical_satisfaction, .. } => {
-                let [continuation] = self.goes_on(query);
-                self.dynamic_bayesian(query, *typical_satisfaction, continuation, n_positions)
-            }
-            Self::Ccm { .. } => {
-                let users =
-                    ClickChain::from_values(&attraction(query, 1.0), self.goes_on(query), n_positions);
-                users.map(Users::ClickChain).ok()
-            }
-            Self::Ubm { .. } => self.user_browsing(query, n_positions),
-            Self::CtrLogistic { .. }
-            | Self::CtrGlobal { .. }
-            | Self::CtrRank { .. }
-            | Self::CtrDocument { .. } => None,
-        }
+        let users = row(self.model()).users.users()?;
+        users(self, query, n_positions.min(query.items.len()))
     }
 
     /// The number of queries without [`users`](Self::users) of their positions in `counts`.
@@ -108,65 +73,22 @@ impl Fit {
         };
         self.queries().iter().filter(|query| !has_users(query)).count()
     }
+}
 
-    /// Continuation; 1 where it is unknown.
-    fn goes_on<const N: usize>(&self, query: &QueryFit) -> [f64; N] {
-        let known = self.continuation(query);
-        std::array::from_fn(|place| {
-            known.get(place).map_or(1.0, |estimate| known_or(estimate.value, 1.0).clamp(0.0, 1.0))
-        })
-    }
-
-    fn dynamic_bayesian(
-        &self,
-        query: &QueryFit,
-        typical_satisfaction: f64,
-        continuation: f64,
-        n_positions: usize,
-    ) -> Option<Users> {
-        let satisfaction = self.satisfaction(query.id).iter();
-        let satisfaction: Vec<f64> =
-            satisfaction.map(|s| known_or(s.value, typical_satisfaction).clamp(0.0, 1.0)).collect();
-        let (attraction, reward) = (attraction(query, 1.0), DbnReward::Clicks);
-        let users =
-            DynamicBayesian::from_values(&attraction, &satisfaction, continuation, n_positions, reward);
-        users.map(Users::DynamicBayesian).ok()
-    }
-
-    /// Examination is divided by its largest value if that exceeds 1, as far as the attraction of
-    /// no item gets larger than 1.
-    fn user_browsing(&self, query: &QueryFit, n_positions: usize) -> Option<Users> {
-        let positions = self.positions(query);
-        let known = (1..=ListShape::MAX_POSITIONS).take_while(|l| l * (l + 1) / 2 <= positions.len()).count();
-        let n_positions = n_positions.min(known);
-        let known = positions.iter().map(|estimate| known_or(estimate.value, 0.0));
-        let examination: Vec<f64> = known.take(n_positions * (n_positions + 1) / 2).collect();
-        let largest = attraction(query, 1.0).into_iter().fold(0.0, f64::max);
-        let scale = examination.iter().copied().fold(1.0, f64::max).min(1.0 / largest.max(f64::MIN_POSITIVE));
-        let scaled: Vec<f64> = examination.iter().map(|g| (g / scale).clamp(0.0, 1.0)).collect();
-        let rows: Vec<&[f64]> =
-            (0..n_positions).map(|l| &scaled[l * (l + 1) / 2..(l + 1) * (l + 2) / 2]).collect();
-        UserBrowsing::from_values(&attraction(query, scale), &rows).map(Users::UserBrowsing).ok()
-    }
-
-    fn position_based(&self, query: &QueryFit, n_positions: usize) -> Option<Users> {
-        let known = self.positions(query);
-        let positions: Vec<usize> = query.positions.iter().take(n_positions).collect();
-        let value = |&position: &usize| known_or(known.get(position).map_or(f64::NAN, |g| g.value), 0.0);
-        let examination: Vec<f64> = positions.iter().map(value).collect();
-        let scale = examination.iter().copied().fold(1.0, f64::max);
-        let examination: Vec<f64> = examination.iter().map(|g| (g / scale).clamp(0.0, 1.0)).collect();
-        let model = PositionBased::from_values(&attraction(query, scale), &examination).ok()?;
-        Some(Users::PositionBased { model, positions })
-    }
+/// Continuation; 1 where it is unknown.
+pub(super) fn continuation<const N: usize>(fit: &Fit, query: &QueryFit) -> [f64; N] {
+    let known = fit.continuation(query);
+    std::array::from_fn(|place| {
+        known.get(place).map_or(1.0, |estimate| known_or(estimate.value, 1.0).clamp(0.0, 1.0))
+    })
 }
 
 /// Attraction, one per item, scaled so that the most examined position is always examined.
-fn attraction(query: &QueryFit, scale: f64) -> Vec<f64> {
+pub(super) fn attraction(query: &QueryFit, scale: f64) -> Vec<f64> {
     let of_item = |value: f64| (known_or(value, query.typical) * scale).clamp(0.0, 1.0);
     query.items.iter().map(|item| of_item(item.attraction.value)).collect()
 }
 
-fn known_or(value: f64, otherwise: f64) -> f64 {
+pub(super) fn known_or(value: f64, otherwise: f64) -> f64 {
     if value.is_nan() { otherwise } else { value }
 }

@@ -130,22 +130,16 @@ fn model_record<'a>(
     counts: &'a Counts,
     keep: &'a dyn Fn(Id) -> bool,
 ) -> ModelRecord<Made<'a, QueryRecord>> {
-    let (typical_satisfaction, below_first_click) = match *fit {
-        Fit::Sdbn { typical_satisfaction, .. } | Fit::Dbn { typical_satisfaction, .. } => {
-            (Some(digits(typical_satisfaction)), None)
-        }
-        Fit::Cascade { below_first_click, .. } => (None, Some(digits(below_first_click))),
-        _ => (None, None),
-    };
+    let has_satisfaction = fit.model().parameters().has_satisfaction;
     ModelRecord {
         model: fit.model(),
         site: SiteRecord {
             typical: digits(fit.site().typical),
             lift: fit.site().lift.iter().copied().map(digits).collect(),
             prior: fit.site().prior_strength,
-            typical_satisfaction,
+            typical_satisfaction: fit.typical_leave.filter(|_| has_satisfaction).map(digits),
             continuation: fit.site_continuation().iter().map(estimate_record).collect(),
-            below_first_click,
+            below_first_click: fit.below_first_click.map(digits),
             positions: positions(fit, fit.site_positions()),
             convergence: fit.site().convergence.as_ref().map(convergence),
         },

@@ -11,19 +11,20 @@ pub struct ParameterRow {
     pub model: Model,
     /// The query; `None` if all queries share the parameter.
     pub query: Option<Id>,
-    /// `attraction`, `satisfaction`, `examination`, `leave`, `continuation`, or in the click chain
-    /// model `continuation-1` to `-3`.
+    /// `attraction`, `satisfaction`, or a name of
+    /// [`ModelParameters`](documents::parameters::ModelParameters).
     pub kind: &'static str,
     /// The item, of attraction and satisfaction.
     pub item: Option<Id>,
-    /// The position, from 1, of examination and leaving.
+    /// The position, from 1, of parameters of positions.
     pub position: Option<usize>,
-    /// User browsing: the position of the last click above, from 1; 0 without one.
+    /// The position of the last click above, from 1; 0 without one. `None` for models whose
+    /// parameters do not depend on it.
     pub last_click: Option<usize>,
     /// The estimate, with eight significant digits.
     pub estimate: Estimate,
-    /// Clicks and impressions of the item or the position. The user browsing model has none by
-    /// position, since they are not split by the position of the last click.
+    /// Clicks and impressions of the item or the position; `None` with a last click, by which they
+    /// are not split.
     pub counts: Option<(u64, u64)>,
 }
 
@@ -88,8 +89,8 @@ fn positions(
     counts: &[(u64, u64)],
 ) -> impl Iterator<Item = ParameterRow> {
     let model = fit.model();
-    let kind = if model == Model::Dcm { "leave" } else { "examination" };
-    let browsing = model == Model::Ubm;
+    let kind = model.parameters().positions.map_or("", |positions| positions.name);
+    let browsing = model.has_last_clicks();
     fit.rows(estimates).map(move |(position, last_click, estimate)| ParameterRow {
         model,
         query,
@@ -102,14 +103,10 @@ fn positions(
     })
 }
 
-/// The rows of continuation: one in the DBN, three in the click chain model.
+/// The rows of continuation.
 fn continuation(fit: &Fit, query: Option<Id>, estimates: &[Estimate]) -> impl Iterator<Item = ParameterRow> {
     let model = fit.model();
-    let kinds: &[&str] = match model {
-        Model::Ccm => &["continuation-1", "continuation-2", "continuation-3"],
-        _ => &["continuation"],
-    };
-    kinds.iter().zip(estimates).map(move |(kind, estimate)| ParameterRow {
+    model.parameters().continuation.iter().zip(estimates).map(move |(kind, estimate)| ParameterRow {
         model,
         query,
         kind,

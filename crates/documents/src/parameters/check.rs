@@ -2,7 +2,10 @@
 //!
 //! A fault has the path of the field from the top of the file, and a description.
 
-use super::{EstimateRecord, Model, ModelRecord, Parameters, PositionRecord, QueryRecord, SiteRecord};
+use super::{
+    EstimateRecord, Model, ModelParameters, ModelRecord, Parameters, PositionParameters, PositionRecord,
+    QueryRecord, SiteRecord,
+};
 use std::collections::BTreeSet;
 
 /// The longest list, as in click models.
@@ -66,42 +69,35 @@ fn model(path: &str, record: &ModelRecord) -> Checked {
 }
 
 fn of_site(model: Model, path: &str, site: &SiteRecord) -> Checked {
-    known(&format!("{path}.typical"), site.typical, largest(model))?;
+    let parameters = model.parameters();
+    known(&format!("{path}.typical"), site.typical, parameters.largest_attraction)?;
     for &lift in &site.lift {
         known(&format!("{path}.lift"), lift, f64::INFINITY)?;
     }
     number(&format!("{path}.prior"), site.prior, f64::INFINITY)?;
-    for (name, found, of) in [
-        ("typical_satisfaction", site.typical_satisfaction, [Model::Sdbn, Model::Dbn].as_slice()),
-        ("below_first_click", site.below_first_click, &[Model::Cascade]),
+    for (name, found, expected) in [
+        ("typical_satisfaction", site.typical_satisfaction, parameters.has_satisfaction),
+        ("below_first_click", site.below_first_click, parameters.has_below_first_click),
     ] {
         let path = format!("{path}.{name}");
-        match found {
-            Some(value) if of.contains(&model) => known(&path, value, 1.0)?,
-            None if of.contains(&model) => return wrong(path, "missing"),
-            Some(_) => return wrong(path, format!("model {model} has none")),
-            None => {}
-        }
+        given(model, &path, found, expected, |value| known(&path, value, 1.0))?;
     }
     continuation(model, &format!("{path}.continuation"), &site.continuation, false)?;
     positions(model, &format!("{path}.positions"), &site.positions)
 }
 
 fn query(model: Model, path: &str, query: &QueryRecord) -> Checked {
-    known(&format!("{path}.typical"), query.typical, largest(model))?;
-    let has_satisfaction = matches!(model, Model::Sdbn | Model::Dbn);
+    let ModelParameters { largest_attraction: largest, has_satisfaction, .. } = model.parameters();
+    known(&format!("{path}.typical"), query.typical, largest)?;
     different(&format!("{path}.items"), "item", query.items.iter().map(|item| item.item.as_str()))?;
     for (place, item) in query.items.iter().enumerate() {
         let path = format!("{path}.items[{place}]");
-        estimate(&format!("{path}.attraction"), &item.attraction, largest(model))?;
+        estimate(&format!("{path}.attraction"), &item.attraction, largest)?;
         item.prior.map_or(Ok(()), |prior| number(&format!("{path}.prior"), prior, 1.0))?;
         let satisfaction = format!("{path}.satisfaction");
-        match &item.satisfaction {
-            Some(found) if has_satisfaction => estimate(&satisfaction, found, 1.0)?,
-            None if has_satisfaction => return wrong(satisfaction, "missing"),
-            Some(_) => return wrong(satisfaction, format!("model {model} has none")),
-            None => {}
-        }
+        given(model, &satisfaction, item.satisfaction, has_satisfaction, |found| {
+            estimate(&satisfaction, &found, 1.0)
+        })?;
         at_most(&format!("{path}.clicks"), item.clicks, item.impressions)?;
     }
     continuation(model, &format!("{path}.continuation"), &query.continuation, true)?;
@@ -109,13 +105,25 @@ fn query(model: Model, path: &str, query: &QueryRecord) -> Checked {
     positions(model, &format!("{path}.positions"), &query.positions)
 }
 
-/// One probability of the DBN, three of the click chain; queries may have none.
+/// A parameter that every fit of the model has, or none.
+fn given<T>(
+    model: Model,
+    path: &str,
+    found: Option<T>,
+    expected: bool,
+    check: impl FnOnce(T) -> Checked,
+) -> Checked {
+    match found {
+        Some(found) if expected => check(found),
+        Some(_) => wrong(path, format!("model {model} has none")),
+        None if expected => wrong(path, "missing"),
+        None => Ok(()),
+    }
+}
+
+/// As many probabilities as the model has; queries may have none.
 fn continuation(model: Model, path: &str, found: &[EstimateRecord], may_be_empty: bool) -> Checked {
-    let expected = match model {
-        Model::Dbn => 1,
-        Model::Ccm => 3,
-        _ => 0,
-    };
+    let expected = model.parameters().continuation.len();
     if found.len() != expected && !(may_be_empty && found.is_empty()) {
         return wrong(path, format!("{} numbers, model {model} has {expected}", found.len()));
     }
@@ -126,13 +134,9 @@ fn continuation(model: Model, path: &str, found: &[EstimateRecord], may_be_empty
 /// Positions in order; in the user browsing model from the first, each with every position of the
 /// last click above.
 fn positions(model: Model, path: &str, records: &[PositionRecord]) -> Checked {
-    let has_none = matches!(
-        model,
-        Model::Cascade | Model::Sdbn | Model::Dbn | Model::Ccm | Model::CtrGlobal | Model::CtrDocument
-    );
-    if has_none && !records.is_empty() {
-        return wrong(path, format!("model {model} has none"));
-    }
+    let Some(PositionParameters { largest, .. }) = model.parameters().positions else {
+        return if records.is_empty() { Ok(()) } else { wrong(path, format!("model {model} has none")) };
+    };
     for (place, (record, (number, last_click))) in records.iter().zip(model.places(records.len())).enumerate()
     {
         let path = format!("{path}[{place}]");
@@ -152,20 +156,9 @@ fn positions(model: Model, path: &str, records: &[PositionRecord]) -> Checked {
             };
             return wrong(format!("{path}.last_click"), message);
         }
-        estimate(&path, &record.estimate, largest_of_position(model))?;
+        estimate(&path, &record.estimate, largest)?;
     }
     Ok(())
-}
-
-/// The largest attraction. Attraction and examination are relative to the first position in models
-/// that multiply both.
-fn largest(model: Model) -> f64 {
-    if matches!(model, Model::Pbm | Model::Ubm) { f64::INFINITY } else { 1.0 }
-}
-
-/// The largest parameter of a position; odds ratios have none.
-fn largest_of_position(model: Model) -> f64 {
-    if model == Model::CtrLogistic { f64::INFINITY } else { largest(model) }
 }
 
 fn estimate(path: &str, estimate: &EstimateRecord, largest: f64) -> Checked {

@@ -4,7 +4,7 @@ use crate::users::POSITIONS;
 pub(crate) use answer::HORIZON;
 use answer::{Decision, Finding, Settings};
 use click_logs::fit::{Model, Options, Users};
-use click_logs::study::{self, ALL, Study, study};
+use click_logs::study::{self, Study, study, with_users};
 use click_logs::{Error, Format, Reader};
 use experiment::Silent;
 use serde::Serialize;
@@ -64,7 +64,7 @@ pub(crate) struct Answered {
 
 /// Reads, fits and answers as the program `fit` does. One thread.
 pub(crate) fn answer(log: &str, seed: u64, n_queries: usize) -> Result<Option<Answered>, crate::Error> {
-    let settings = study::Settings { models: ALL.to_vec(), ..study::Settings::default() };
+    let settings = study::Settings { models: with_users().collect(), ..study::Settings::default() };
     let reader = Reader::new(Format::Sessions).keep_sessions().threads(NonZeroUsize::MIN);
     let read = |held_out: Option<(u64, u64)>| {
         let reader = match held_out {

@@ -1,0 +1,38 @@
+//! `ctr-rank`: a click-through rate for each position.
+//!
+//! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 3.
+//! Deviations: a rate has a Beta prior with the strength of all priors; its mean is the rate of all
+//! impressions.
+
+use super::ctr_global::of_all;
+use super::{Predicts, Row, Simulated};
+use crate::counts::Counts;
+use crate::fit::estimate::{Estimate, normal_quantile};
+use crate::fit::{Fit, Model, Options, Scoped};
+
+pub(super) const ROW: Row = Row {
+    model: Model::CtrRank,
+    fit: |counts, _, options| fit(counts, options),
+    predicts: Predicts::Alone(|fit, _, _, position| fit.site_position(position)),
+    users: Simulated::Never,
+};
+
+fn fit(counts: &Counts, options: &Options) -> Fit {
+    let z = normal_quantile(options.level);
+    let attractions = of_all(counts, options);
+    let (strength, mean) = (options.given_strength(), attractions.site.typical);
+    let mut by_position = vec![(0.0, 0.0); counts.positions().end()];
+    for cell in counts.queries().flat_map(|query| query.cells()) {
+        by_position[cell.position].0 += cell.clicks as f64;
+        by_position[cell.position].1 += cell.impressions as f64;
+    }
+    let rate = |(clicks, impressions): (f64, f64)| {
+        if impressions > 0.0 {
+            Estimate::share(clicks + strength * mean, impressions + strength, z)
+        } else {
+            Estimate::bare(f64::NAN)
+        }
+    };
+    let site = by_position.into_iter().map(rate).collect();
+    Fit { positions: Scoped { site, queries: None }, ..Fit::new(Model::CtrRank, attractions) }
+}

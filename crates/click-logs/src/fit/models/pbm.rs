@@ -1,0 +1,47 @@
+//! `pbm`, position-based: attraction times examination.
+
+use super::{Predicts, Row, Simulated};
+use crate::counts::Counts;
+use crate::fit::users::{Users, attraction, known_or};
+use crate::fit::{Fit, Model, Options, QueryFit, position_based};
+use crate::names::Id;
+use click_models::PositionBased;
+
+pub(super) const ROW: Row = Row {
+    model: Model::Pbm,
+    fit: |counts, _, options| fit(counts, options),
+    predicts: Predicts::Alone(click),
+    users: Simulated::Always(users),
+};
+
+fn fit(counts: &Counts, options: &Options) -> Fit {
+    let (attractions, positions) = position_based::by_position(counts, options);
+    Fit { positions, ..Fit::new(Model::Pbm, attractions) }
+}
+
+fn click(fit: &Fit, query: Option<&QueryFit>, item: Id, position: usize) -> f64 {
+    let of_site = |position| fit.site_position(position);
+    let own = query.filter(|query| !fit.own_positions(query.id).is_empty());
+    let examined = own.map_or_else(
+        || of_site(position),
+        |query| {
+            let own = fit.own_positions(query.id).get(position);
+            // Where the log does not show the query, as for others, relative to its first position.
+            let first = query.positions.iter().next().map(of_site).filter(|first| *first > 0.0);
+            let of_others = || of_site(position) / first.unwrap_or(1.0);
+            own.map(|own| own.value).filter(|own| !own.is_nan()).unwrap_or_else(of_others)
+        },
+    );
+    fit.attraction(query, item, position).0 * examined
+}
+
+fn users(fit: &Fit, query: &QueryFit, n_positions: usize) -> Option<Users> {
+    let known = fit.positions(query);
+    let positions: Vec<usize> = query.positions.iter().take(n_positions).collect();
+    let value = |&position: &usize| known_or(known.get(position).map_or(f64::NAN, |g| g.value), 0.0);
+    let examination: Vec<f64> = positions.iter().map(value).collect();
+    let scale = examination.iter().copied().fold(1.0, f64::max);
+    let examination: Vec<f64> = examination.iter().map(|g| (g / scale).clamp(0.0, 1.0)).collect();
+    let model = PositionBased::from_values(&attraction(query, scale), &examination).ok()?;
+    Some(Users::PositionBased { model, positions })
+}

@@ -1,0 +1,12 @@
+//! `sdbn`, simplified dynamic Bayesian network: a [`dbn`] whose users always continue unless they
+//! left satisfied.
+
+use super::{Predicts, Row, Simulated, dbn};
+use crate::fit::{Model, stopping};
+
+pub(super) const ROW: Row = Row {
+    model: Model::Sdbn,
+    fit: |_, sessions, options| stopping::by_item(sessions, options),
+    predicts: Predicts::Lists(dbn::predict),
+    users: Simulated::Always(dbn::users),
+};
