@@ -11,15 +11,16 @@ use crate::fields::MAX_COUNT;
 use crate::hold_out::HoldOut;
 use crate::log::{Log, Part};
 use crate::names::{Id, Interner, MIX_B, lock, mix, unlocked};
+use crate::read::MAX_FILES_IN_ORDER;
 use crate::read_report::ReadReport;
-use crate::session::Sessions;
+use crate::session::{ReadSession, Sessions, put_in_order};
 use crate::table::{PackedCell, Shown, Table};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Tables of one part of the log.
-const SHARDS: usize = 128;
+pub(crate) const SHARDS: usize = 128;
 /// Lines of a batch, 32 bytes each.
 const BATCH: usize = 1024;
 /// Words of a batch of sessions.
@@ -30,6 +31,8 @@ pub(crate) struct Collector {
     interner: Interner,
     /// Tables of the data to fit, and after them those of the data held out, if any are.
     tables: Vec<Mutex<Table>>,
+    /// The sessions of the threads that are done, if they are kept.
+    order: Mutex<Vec<ReadSession>>,
     keep_sessions: bool,
     hold_out: Option<HoldOut>,
 }
@@ -38,7 +41,7 @@ impl Collector {
     pub(crate) fn new(keep_sessions: bool, hold_out: Option<HoldOut>) -> Self {
         let n_tables = if hold_out.is_some() { 2 * SHARDS } else { SHARDS };
         let tables = (0..n_tables).map(|_| Mutex::default()).collect();
-        Self { interner: Interner::new(), tables, keep_sessions, hold_out }
+        Self { interner: Interner::new(), tables, order: Mutex::default(), keep_sessions, hold_out }
     }
 
     /// The receiver of one thread.
@@ -48,6 +51,7 @@ impl Collector {
             collector: self,
             lines: self.tables.iter().map(|_| batch()).collect(),
             sessions: vec![Vec::new(); self.tables.len()],
+            order: Vec::new(),
             expanded: Vec::new(),
             places: Vec::with_capacity(BATCH),
             report: ReadReport::default(),
@@ -69,11 +73,15 @@ impl Collector {
             }
         });
         let mut tables = self.tables.into_iter().map(unlocked);
-        let [fitted, held_out] = [(); 2].map(|()| {
+        let mut places = Vec::new();
+        let [mut fitted, mut held_out] = [(); 2].map(|()| {
             let mut tables: Vec<Table> = tables.by_ref().take(SHARDS).collect();
-            let sessions = Sessions::from_tables(Arc::clone(&names), &mut tables);
+            let sessions = Sessions::from_tables(Arc::clone(&names), &mut tables, &mut places);
             Part { counts: Counts::from_tables(Arc::clone(&names), tables), sessions }
         });
+        if report.files <= MAX_FILES_IN_ORDER {
+            put_in_order([&mut fitted.sessions, &mut held_out.sessions], unlocked(self.order), &places);
+        }
         let log = Log {
             counts: fitted.counts,
             sessions: fitted.sessions,
@@ -102,8 +110,10 @@ pub(crate) struct Batches<'a> {
     collector: &'a Collector,
     /// Lines for every table.
     lines: Vec<Batch>,
-    /// Sessions of every table, one by one: query, clicks, number of items, items.
+    /// Sessions of every table, one by one: query, place in the log, clicks, number of items, items.
     sessions: Vec<Vec<u64>>,
+    /// The sessions that were counted, if they are kept.
+    order: Vec<ReadSession>,
     /// Reused: the cells of sessions, and places of cells.
     expanded: Vec<PackedCell>,
     places: Vec<u32>,
@@ -162,8 +172,9 @@ impl Batches<'_> {
     fn count_sessions(&mut self, number: usize) {
         let mut table = lock(&self.collector.tables[number]);
         self.expanded.clear();
+        let number_of_table = u16::try_from(number).unwrap_or(u16::MAX);
         let mut words = self.sessions[number].as_slice();
-        while let [query, clicks, n_items, rest @ ..] = words {
+        while let [query, at, clicks, n_items, rest @ ..] = words {
             // This thread wrote the number, and the items after it.
             let n_items = usize::try_from(*n_items).unwrap_or(usize::MAX).min(rest.len());
             let (items, rest) = rest.split_at(n_items);
@@ -176,7 +187,8 @@ impl Batches<'_> {
                 position,
             }));
             if self.collector.keep_sessions {
-                table.add_sessions(query, items, *clicks, 1);
+                let pattern = table.add_session(query, items, *clicks);
+                self.order.push(ReadSession { at: *at, pattern, table: number_of_table });
             }
             words = rest;
         }
@@ -190,6 +202,12 @@ impl Batches<'_> {
         for number in 0..self.collector.tables.len() {
             self.lines[number].count(&self.collector.tables[number], &mut self.places);
             self.count_sessions(number);
+        }
+        let mut order = lock(&self.collector.order);
+        if order.is_empty() {
+            *order = self.order;
+        } else {
+            order.append(&mut self.order);
         }
         self.report
     }
@@ -219,7 +237,7 @@ impl Batches<'_> {
         let held_out = self.collector.hold_out.is_some_and(|hold_out| hold_out.at(at).takes_one());
         let number = table_of(query, held_out);
         let words = &mut self.sessions[number];
-        words.extend([query.0, clicks, items.len() as u64]);
+        words.extend([query.0, at, clicks, items.len() as u64]);
         words.extend(items.iter().map(|item| item.0));
         if words.len() >= SESSION_WORDS {
             self.count_sessions(number);

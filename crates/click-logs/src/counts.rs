@@ -5,7 +5,7 @@
 
 use crate::fields::MAX_COUNT;
 use crate::names::{self, Id, Names, Renaming};
-use crate::table::{Count40, PackedCell, Table};
+use crate::table::{Count40, PackedCell, Shown, Table};
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -283,7 +283,7 @@ impl Counts {
         kept
     }
 
-    fn empty(names: &Arc<Names>) -> Self {
+    pub(crate) fn empty(names: &Arc<Names>) -> Self {
         Self { names: Arc::clone(names), queries: Vec::new(), cells: vec![Vec::new()] }
     }
 
@@ -362,6 +362,18 @@ impl Counts {
             }
         }
         Ok(())
+    }
+
+    /// Adds a query that sorts after those here. Lines of the same cell add up.
+    pub(crate) fn push(&mut self, query: Id, mut lines: Vec<Shown>) {
+        lines.sort_unstable_by_key(|shown| (shown.item, shown.position));
+        let start = self.cells[0].len();
+        for lines in lines.chunk_by(|a, b| (a.item, a.position) == (b.item, b.position)) {
+            let mut cell = QueryCell::new(&lines[0].in_query(0));
+            lines[1..].iter().for_each(|line| cell.add(&QueryCell::new(&line.in_query(0))));
+            self.cells[0].push(cell);
+        }
+        self.close(query, start);
     }
 
     /// The counts of sorted tables; every query is in one table only.

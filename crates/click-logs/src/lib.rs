@@ -25,7 +25,7 @@ pub use log::{Log, Part};
 pub use names::{Id, Names};
 pub use read::{Columns, Format, Frame, Input, ReadColumn, Reader, Value, formats};
 pub use read_report::{ReadReport, Skipped};
-pub use session::{ListSessions, Pattern, QuerySessions, Sessions};
+pub use session::{ListSessions, Pattern, QuerySessions, Session, Sessions};
 
 /// Tests the code of the page on logs in a data warehouse.
 #[cfg(doctest)]

@@ -15,6 +15,7 @@ mod thread_report;
 
 pub use self::formats::{Columns, Format, Frame, ReadColumn, Value};
 pub use self::source::Input;
+pub(crate) use self::source::MAX_FILES_IN_ORDER;
 
 use self::meaning::Meaning;
 use crate::collect::Collector;
@@ -121,7 +122,7 @@ impl Reader {
         Self { block_bytes: block_bytes.get().min(source::MAX_BLOCK), ..self }
     }
 
-    /// Also keeps the sessions in memory: the lists that were shown and their clicks.
+    /// Also keeps the sessions in memory: the lists that were shown, their clicks and their order.
     #[must_use]
     pub fn keep_sessions(self) -> Self {
         Self { keep_sessions: true, ..self }

@@ -2,13 +2,20 @@
 //!
 //! Cascade models need the first click of a session, dependent click models the last one.
 
-use crate::counts::{Positions, in_step};
+mod order;
+
+pub use self::order::Session;
+pub(crate) use self::order::{ReadSession, put_in_order};
+
+use self::order::{Placed, narrow};
+use crate::counts::{Counts, Positions, in_step};
 use crate::names::{Id, Names};
-use crate::table::Table;
+use crate::table::{PackedPattern, Shown, Table};
 use click_models::Clicks;
 use std::sync::Arc;
 
-/// The sessions of a log, in the order of (query, list, clicks).
+/// The sessions of a log, sorted by query, list and clicks. The order of the log is kept beside them
+/// ([`QuerySessions::in_order`]).
 ///
 /// # Examples
 ///
@@ -33,6 +40,8 @@ pub struct Sessions {
     lists: Vec<ListEntry>,
     items: Vec<Id>,
     patterns: Vec<Pattern>,
+    /// The sessions of each query, in the order of the log; empty if that order is unknown.
+    order: Vec<Placed>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +49,8 @@ struct QueryEntry {
     id: Id,
     /// Range of its lists.
     lists: (usize, usize),
+    /// The start of its sessions in the order.
+    first_session: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -136,6 +147,24 @@ impl Sessions {
         self.patterns.iter().map(|pattern| pattern.sessions).sum()
     }
 
+    /// Clicks and impressions of these sessions.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::empty(&self.names);
+        for query in self.queries() {
+            let of_list = |list: ListSessions<'_>| {
+                let impressions = list.patterns.iter().map(|pattern| pattern.sessions).sum();
+                let shown = |(position, &item): (u8, &Id)| {
+                    let clicked = list.patterns.iter().filter(|pattern| pattern.clicks.get(position.into()));
+                    let clicks = clicked.map(|pattern| pattern.sessions).sum();
+                    Shown { query: query.id(), item, clicks, impressions, position }
+                };
+                (0..).zip(list.items).map(shown).collect::<Vec<_>>()
+            };
+            counts.push(query.id(), query.lists().flat_map(of_list).collect());
+        }
+        counts
+    }
+
     /// The sessions of the queries that pass.
     #[must_use]
     pub fn restricted(&self, mut keep: impl FnMut(Id) -> bool) -> Self {
@@ -145,6 +174,7 @@ impl Sessions {
             for list in query.lists() {
                 rest.push(list.items.iter().copied(), list.patterns.iter().copied());
             }
+            rest.order.extend(query.order());
         }
         rest
     }
@@ -152,24 +182,34 @@ impl Sessions {
     /// These sessions and those of another part of the same log.
     pub(crate) fn with(&self, other: &Self) -> Self {
         let mut all = Self { names: Arc::clone(&self.names), ..Self::default() };
-        for (id, parts) in in_step(self.queries(), other.queries(), QuerySessions::id) {
+        for (id, queries) in in_step(self.queries(), other.queries(), QuerySessions::id) {
             all.open(id);
-            let [a, b] = parts.map(|query| query.into_iter().flat_map(|query| query.lists()));
+            let mut n_patterns = 0;
+            let mut numbers: [Vec<u32>; 2] = [Vec::new(), Vec::new()];
+            let [a, b] = queries.map(|query| query.into_iter().flat_map(|query| query.lists()));
             for (items, parts) in in_step(a, b, ListSessions::items) {
                 let [a, b] = parts.map(|list| list.map_or(&[][..], |list| list.patterns).iter());
                 let patterns = in_step(a, b, |pattern| pattern.clicks.bits());
-                let both = |(_, [a, b]): (u64, [Option<&Pattern>; 2])| match (a, b) {
-                    (Some(a), Some(b)) => Some(Pattern { sessions: a.sessions + b.sessions, ..*a }),
-                    (pattern, None) | (None, pattern) => pattern.copied(),
+                let sum = |(_, parts): (u64, [Option<&Pattern>; 2])| {
+                    for (numbers, _) in numbers.iter_mut().zip(parts).filter(|(_, part)| part.is_some()) {
+                        numbers.push(narrow(n_patterns));
+                    }
+                    n_patterns += 1;
+                    match parts {
+                        [Some(a), Some(b)] => Some(Pattern { sessions: a.sessions + b.sessions, ..*a }),
+                        [a, b] => a.or(b).copied(),
+                    }
                 };
-                all.push(items.iter().copied(), patterns.filter_map(both));
+                all.push(items.iter().copied(), patterns.filter_map(sum));
             }
+            all.order.extend(order::merged(queries, &numbers));
         }
         all
     }
 
     fn open(&mut self, query: Id) {
-        self.queries.push(QueryEntry { id: query, lists: (self.lists.len(), self.lists.len()) });
+        let lists = (self.lists.len(), self.lists.len());
+        self.queries.push(QueryEntry { id: query, lists, first_session: self.order.len() });
     }
 
     /// Adds a list to the query opened last.
@@ -186,8 +226,9 @@ impl Sessions {
         }
     }
 
-    /// The sessions of sorted tables; every query is in one table only.
-    pub(crate) fn from_tables(names: Arc<Names>, tables: &mut [Table]) -> Self {
+    /// The sessions of sorted tables; every query is in one table only. Adds to `places` the new
+    /// index of each pattern of each table.
+    pub(crate) fn from_tables(names: Arc<Names>, tables: &mut [Table], places: &mut Vec<Vec<u32>>) -> Self {
         // (query, table, list): sorted by query, then by the items of the list.
         let mut order: Vec<(Id, usize, usize)> = Vec::new();
         for (number, table) in tables.iter_mut().enumerate() {
@@ -206,6 +247,8 @@ impl Sessions {
         };
         order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| items(a).cmp(items(b))));
         let mut sessions = Self { names, ..Self::default() };
+        let first_table = places.len();
+        places.extend(tables.iter().map(|table| vec![0; table.patterns.len()]));
         for list in &order {
             let &(query, number, place) = list;
             if sessions.queries.last().is_none_or(|last| last.id != query) {
@@ -215,26 +258,29 @@ impl Sessions {
             let patterns = &tables[number].patterns;
             let start = patterns.partition_point(|pattern| (pattern.list as usize) < place);
             let of_list = patterns[start..].iter().take_while(|pattern| pattern.list as usize == place);
-            let pattern = |packed: &crate::table::PackedPattern| {
+            let first = sessions.patterns.len();
+            let pattern = |(place, packed): (usize, &PackedPattern)| {
+                places[first_table + number][packed.number as usize] = narrow(place);
                 let clicks = (0..items.len()).filter(|position| packed.clicks >> position & 1 == 1);
                 Pattern {
                     clicks: clicks.fold(Clicks::new(items.len()), Clicks::with),
                     sessions: packed.sessions,
                 }
             };
-            sessions.push(items.iter().map(|&item| Id(item)), of_list.map(pattern));
+            sessions.push(items.iter().map(|&item| Id(item)), (first..).zip(of_list).map(pattern));
         }
         sessions
     }
 }
 
 impl PartialEq for Sessions {
-    /// Compares by names, not by identifiers.
+    /// Compares sessions and their order, by names and not by identifiers.
     fn eq(&self, other: &Self) -> bool {
         let names = |sessions: &Self, items: &[Id]| -> Vec<String> {
             items.iter().map(|&item| sessions.names.name(item).into_owned()).collect()
         };
         self.queries.len() == other.queries.len()
+            && self.order == other.order
             && self.queries().zip(other.queries()).all(|(a, b)| {
                 self.names.name(a.id()) == other.names.name(b.id())
                     && a.lists().len() == b.lists().len()

@@ -266,7 +266,11 @@ impl FilteredLog {
         if counts.n_queries() == 0 {
             return Err(StudyError::NothingPasses { n_queries, n_positions });
         }
-        let sessions = sessions.restricted(|query| counts.query(query).is_some());
+        let sessions = if counts.n_queries() == n_queries {
+            sessions.into_owned()
+        } else {
+            sessions.restricted(|query| counts.query(query).is_some())
+        };
         let filtered = Self { report: log.report, n_queries, counts, sessions };
         let parts = match &log.held_out {
             Some(held_out) => [

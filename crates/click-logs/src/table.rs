@@ -90,6 +90,8 @@ impl Shown {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PackedPattern {
     pub(crate) list: u32,
+    /// Its index before patterns are sorted.
+    pub(crate) number: u32,
     pub(crate) clicks: u64,
     pub(crate) sessions: u64,
 }
@@ -158,8 +160,8 @@ impl Table {
         }
     }
 
-    /// Adds `sessions` with this list and these clicks.
-    pub(crate) fn add_sessions(&mut self, query: u32, items: &[u64], clicks: u64, sessions: u64) {
+    /// Adds a session with this list and these clicks. Returns the number of its pattern.
+    pub(crate) fn add_session(&mut self, query: u32, items: &[u64], clicks: u64) -> u32 {
         let (hash, known) = (self.hash, &self.items);
         let items_of = |list: &PackedList| &known[list.start..][..usize::from(list.len)];
         let (list, is_new) = find_or_add(
@@ -176,16 +178,17 @@ impl Table {
         if is_new {
             self.items.extend_from_slice(items);
         }
-        let (place, _) = find_or_add(
+        let number = u32::try_from(self.patterns.len()).unwrap_or(NEW);
+        let (pattern, _) = find_or_add(
             &mut self.pattern_index,
             &mut self.patterns,
             hash.of_numbers(clicks, list.into()),
             |pattern| pattern.list == list && pattern.clicks == clicks,
             |pattern| hash.of_numbers(pattern.clicks, pattern.list.into()),
-            || PackedPattern { list, clicks, sessions: 0 },
+            || PackedPattern { list, number, clicks, sessions: 0 },
         );
-        let count = &mut self.patterns[place as usize].sessions;
-        *count = count.saturating_add(sessions);
+        self.patterns[pattern as usize].sessions += 1;
+        pattern
     }
 
     /// Sorts queries by identifier, and cells by query, item and position; drops the hash tables.

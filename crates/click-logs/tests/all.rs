@@ -13,6 +13,7 @@ mod lists;
 mod logistic;
 mod meaning;
 mod odd_input;
+mod order;
 mod parameters;
 #[cfg(feature = "parquet")]
 mod parameters_parquet;

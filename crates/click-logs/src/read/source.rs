@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Largest length of a line or a session.
 pub(crate) const MAX_BLOCK: usize = 1 << 26;
+/// The places of lines are in the order of this many files; later files are mixed up with them.
+pub(crate) const MAX_FILES_IN_ORDER: usize = 1 << 16;
 /// First bytes of files that are not UTF-8 text, and the names of their formats.
 const OTHERS: [(&[u8], &str); 7] = [
     (b"\xff\xfe", "text in UTF-16, expected UTF-8"),
