@@ -1,41 +1,25 @@
 //! Fits whose users can be simulated, the policies for them, and the experiment `spec.toml`.
 
+mod rows;
+
 use crate::Error;
 use click_logs::fit::{Choice, Fit, Model, QueryFit, Users};
 use click_logs::study::{FilteredLog, Study};
-use click_models::DependentClick;
 use contenders::Entrant;
-use experiment::models::UserModel;
 use experiment::spec::{quoted, title_fault};
-use experiment::{Experiment, Instance, Instances};
+use experiment::{Experiment, Instances};
 use itertools::Itertools as _;
 use policies::catalogue::Protocol;
+use rows::{ROWS, Row};
 
 /// The maximal number of queries in an experiment.
 const QUERIES: usize = 1000;
-
-/// The most lists of a query among which the best one is searched for every draw of its users. The
-/// search then takes about a tenth of a millisecond.
-const LISTS_OF_DRAWS: usize = 1_000_000;
-
-/// Policies for users who show clicks and nothing else.
-const ANY_LIST: &[&str] = &["top-rank", "batch-rank", "epsilon-greedy", "uniform"];
-/// Policies for other models, which regret less on such users.
-const READ_AS: Contenders =
-    &[("dcm-ts", Some(Protocol::Dcm)), ("cascade-ts", Some(Protocol::Cascade)), ("top-rank", None)];
-
-/// Policies of the decision, with the model whose feedback they assume.
-type Contenders = &'static [(&'static str, Option<Protocol>)];
 
 /// A fit whose users can be simulated.
 #[derive(Debug, Clone, Copy)]
 pub struct FittedUsers<'a> {
     fit: &'a Fit,
-    model: &'static str,
-    /// A first choice of policies.
-    policies: &'static [&'static str],
-    /// The policies that are compared with today's ranking.
-    contenders: Contenders,
+    row: &'static Row,
 }
 
 impl<'a> FittedUsers<'a> {
@@ -50,25 +34,8 @@ impl<'a> FittedUsers<'a> {
     /// browsing and the dependent click model, if their best lists take too long to find.
     pub(crate) fn for_answer(study: &'a Study) -> Vec<Self> {
         let Study { log: filtered, fits, comparison, .. } = study;
-        let patterns =
-            || filtered.sessions.queries().flat_map(|query| query.lists()).flat_map(|list| list.patterns());
-        let clicks_twice = patterns().any(|pattern| pattern.clicks.count() > 1);
-        let n_positions =
-            |query: &QueryFit| filtered.counts.query(query.id).map_or(0, |query| query.n_positions());
-        let able = |fit: &&Fit| match fit.model() {
-            Model::Cascade => !clicks_twice,
-            Model::Dcm => {
-                fit.queries().iter().all(|query| n_positions(query) <= DependentClick::MAX_SEARCHED_POSITIONS)
-            }
-            Model::Ubm => fit.queries().iter().all(|query| {
-                let n_positions = n_positions(query);
-                let first = query.items.len().saturating_sub(n_positions) + 1;
-                (first..=query.items.len())
-                    .try_fold(1, usize::checked_mul)
-                    .is_some_and(|n| n <= LISTS_OF_DRAWS)
-            }),
-            _ => true,
-        };
+        let able =
+            |fit: &&'a Fit| Self::of_fit(fit).is_some_and(|users| (users.row.is_answered)(filtered, fit));
         let fits: Vec<&Fit> = fits.iter().filter(able).filter(|fit| study.has_users(fit)).collect();
         let users_of =
             |model: Model| fits.iter().copied().find(|fit| fit.model() == model).and_then(Self::of_fit);
@@ -83,29 +50,9 @@ impl<'a> FittedUsers<'a> {
     }
 
     /// The users of a fit; `None` for click-through rates, which have none.
-    fn of_fit(fit: &'a Fit) -> Option<Self> {
-        let (model, policies, contenders): (_, &[_], Contenders) = match fit.model() {
-            Model::Pbm => (
-                "pbm",
-                &["pbm-ts", "pbm-pie", "bc-mp-ts", "batch-rank", "uniform"],
-                &[("pbm-ts", None), ("pbm-pie", None)],
-            ),
-            Model::Cascade => (
-                "cascade",
-                &["cascade-kl-ucb", "cascade-ts", "batch-rank", "uniform"],
-                &[("cascade-ts", None), ("cascade-kl-ucb", None)],
-            ),
-            Model::Dcm => (
-                "dcm",
-                &["dcm-kl-ucb", "dcm-ts", "batch-rank", "uniform"],
-                &[("dcm-ts", None), ("dcm-kl-ucb", None)],
-            ),
-            Model::Dbn | Model::Sdbn => ("dbn", ANY_LIST, READ_AS),
-            Model::Ccm => ("ccm", ANY_LIST, READ_AS),
-            Model::Ubm => ("ubm", ANY_LIST, READ_AS),
-            _ => return None,
-        };
-        Some(Self { fit, model, policies, contenders })
+    pub fn of_fit(fit: &'a Fit) -> Option<Self> {
+        let row = ROWS.iter().find(|row| row.fits.contains(&fit.model()))?;
+        Some(Self { fit, row })
     }
 
     /// The name of the fit.
@@ -119,12 +66,18 @@ impl<'a> FittedUsers<'a> {
             let spec = name.parse().ok()?;
             Some(Entrant { read_as, ..Entrant::new(name, spec) })
         };
-        self.contenders.iter().filter_map(entrant).collect()
+        self.row.contenders.iter().filter_map(entrant).collect()
     }
 
     /// The fit.
     pub fn fit(self) -> &'a Fit {
         self.fit
+    }
+
+    /// The users of some queries, with their names, as those of an experiment; users of another fit
+    /// are left out.
+    pub fn instances(self, users: Vec<(Option<String>, Users)>) -> Instances {
+        (self.row.instances)(users)
     }
 
     /// The content of `spec.toml`, an experiment that `simulate` runs unchanged: one instance for
@@ -135,82 +88,50 @@ impl<'a> FittedUsers<'a> {
     ///
     /// Never for valid fits.
     pub fn spec(self, filtered: &FilteredLog, log: &str, seed: u64) -> Result<String, Error> {
-        let Self { fit, model, policies, .. } = self;
+        let fit = self.fit;
         let queries = fit.queries();
         let impressions =
             |query: &QueryFit| filtered.counts.query(query.id).map_or(0, |query| query.impressions());
         let mut shown: Vec<&QueryFit> = queries.iter().collect();
-        let mut top = vec![format!("Users as fitted to {} (model {model}).", quoted(log))];
         if queries.len() > QUERIES {
             shown.sort_by_key(|query| std::cmp::Reverse(impressions(query)));
             shown.truncate(QUERIES);
             shown.sort_by_key(|query| query.id);
-            top.push(format!("The {QUERIES} of {} queries with the most impressions.", queries.len()));
         }
-        top.push("Policies, horizon and runs are a beginning: change them as you like.".to_owned());
         let (mut users, mut comments) = (Vec::new(), Vec::new());
         for query in &shown {
             let n_positions = filtered.counts.query(query.id).map_or(1, |query| query.n_positions());
             let of_query = fit.users(query, n_positions).ok_or(Error::NoUsers)?;
-            comments.push(comments_on(query, &of_query, filtered));
+            comments.push(comments_on(query, n_positions, filtered));
             let name = filtered.counts.names().name(query.id).into_owned();
             // A name that `simulate` would refuse is left out.
             users.push((Some(name).filter(|name| title_fault(name).is_none()), of_query));
         }
-        let instances = match fit.model() {
-            Model::Cascade => instances(users, |users| match users {
-                Users::Cascade(model) => Some(model),
-                _ => None,
-            }),
-            Model::Dcm => instances(users, |users| match users {
-                Users::DependentClick(model) => Some(model),
-                _ => None,
-            }),
-            Model::Dbn | Model::Sdbn => instances(users, |users| match users {
-                Users::DynamicBayesian(model) => Some(model),
-                _ => None,
-            }),
-            Model::Ccm => instances(users, |users| match users {
-                Users::ClickChain(model) => Some(model),
-                _ => None,
-            }),
-            Model::Ubm => instances(users, |users| match users {
-                Users::UserBrowsing(model) => Some(model),
-                _ => None,
-            }),
-            _ => instances(users, |users| match users {
-                Users::PositionBased { model, .. } => Some(model),
-                _ => None,
-            }),
-        };
+        let instances = self.instances(users);
+        let model = instances.model().name;
+        let mut about = vec![format!("Users as fitted to {} (model {model}).", quoted(log))];
+        if shown.len() < queries.len() {
+            about.push(format!("The {QUERIES} of {} queries with the most impressions.", queries.len()));
+        }
+        about.push("Policies, horizon and runs are a beginning: change them as you like.".to_owned());
         let builder = Experiment::builder(format!("fitted-{model}"), instances)
             .runs((shown.len() as u64 * 2).max(20))
             .seed(seed)
-            .comments(top, comments);
-        let builder = policies.iter().fold(builder, |builder, policy| builder.policy(policy));
+            .comments(about, comments);
+        let builder = self.row.policies.iter().fold(builder, |builder, policy| builder.policy(policy));
         Ok(builder.build()?.to_toml())
     }
 }
 
-/// Instances with the names of their queries.
-fn instances<M: UserModel>(
-    users: Vec<(Option<String>, Users)>,
-    model: impl Fn(Users) -> Option<M>,
-) -> Instances {
-    let instance = |(name, users)| Some(Instance::new(name, model(users)?));
-    users.into_iter().filter_map(instance).collect::<Vec<_>>().into()
-}
-
 /// Comments on an instance: the names of its items in the log, and its positions if they are not
 /// the log's first ones.
-fn comments_on(query: &QueryFit, users: &Users, filtered: &FilteredLog) -> Vec<String> {
+fn comments_on(query: &QueryFit, n_positions: usize, filtered: &FilteredLog) -> Vec<String> {
     let names = filtered.counts.names();
     let mut items = query.items.iter().map(|item| quoted(&names.name(item.item)));
     let mut comments = vec![format!("Items: {}.", items.join(", "))];
-    if let Users::PositionBased { positions, .. } = users
-        && positions.iter().enumerate().any(|(place, &position)| place != position)
-    {
-        let shown = positions.iter().map(|position| position + 1).join(", ");
+    let mut positions = query.first_positions(n_positions).enumerate();
+    if positions.any(|(place, position)| place != position) {
+        let shown = query.first_positions(n_positions).map(|position| position + 1).join(", ");
         comments.push(format!("Positions of the log, counted from 1: {shown}."));
     }
     comments

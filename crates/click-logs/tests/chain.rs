@@ -5,7 +5,7 @@
 
 use super::intervals::{covers, hits};
 use super::lists::{HEADER, push_session, ranked};
-use click_logs::fit::{Comparison, Estimate, Fit, Model, Options, Scope, Users, fit};
+use click_logs::fit::{Comparison, Estimate, Fit, Model, Options, Scope, fit};
 use click_logs::{Format, Log, Reader};
 use click_models::{
     ClickChain, ClickModel, Clicks, DbnReward, DynamicBayesian, Feedback, Interaction, ItemId, ListFeedback,
@@ -270,25 +270,25 @@ fn fitted_users_are_those_of_the_log() {
     let list: Ranking = (0..4).map(ItemId::from_index).collect();
     let users = |model, log: &str| {
         let fit = fitted(model, &read(log), Scope::Query);
-        fit.users(&fit.queries()[0], 4)
+        fit.users(&fit.queries()[0], 4).unwrap()
     };
     let log = log_of(&[dbn_users(4)], 4, 60_000, &mut rng);
-    let Some(Users::DynamicBayesian(dbn)) = users(Model::Dbn, &log) else { panic!("no users") };
+    let dbn: DynamicBayesian = users(Model::Dbn, &log).model().unwrap();
     near(values(dbn.attraction()), &ATTRACTION, 0.05);
     near(values(dbn.satisfaction()), &SATISFACTION, 0.1);
     near(vec![dbn.continuation().get()], &[0.8], 0.05);
     let clicks = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 0.02, "{a} {b}");
     clicks(dbn.expected_clicks(&list), dbn_users(4).expected_clicks(&list));
     // A simplified DBN is one with certain continuation.
-    let Some(Users::DynamicBayesian(sdbn)) = users(Model::Sdbn, &log) else { panic!("no users") };
+    let sdbn: DynamicBayesian = users(Model::Sdbn, &log).model().unwrap();
     assert_eq!(sdbn.continuation().get(), 1.0);
     let log = log_of(&[ccm_users()], 4, 60_000, &mut rng);
-    let Some(Users::ClickChain(ccm)) = users(Model::Ccm, &log) else { panic!("no users") };
+    let ccm: ClickChain = users(Model::Ccm, &log).model().unwrap();
     near(values(ccm.attraction()), &ATTRACTION, 0.05);
     near(values(&ccm.continuation()), &CONTINUATION, 0.1);
     clicks(ccm.expected_clicks(&list), ccm_users().expected_clicks(&list));
     let log = log_of(&[ubm_users()], 4, 60_000, &mut rng);
-    let Some(Users::UserBrowsing(ubm)) = users(Model::Ubm, &log) else { panic!("no users") };
+    let ubm: UserBrowsing = users(Model::Ubm, &log).model().unwrap();
     near(values(ubm.attraction()), &ATTRACTION, 0.05);
     near(ubm.examination().iter().flat_map(|row| values(row)).collect(), &BROWSING.concat(), 0.1);
     clicks(ubm.expected_clicks(&list), ubm_users().expected_clicks(&list));

@@ -5,7 +5,7 @@
 //! limit, so a fresh seed fails a check with probability below 1e-6.
 
 use super::lists::{HEADER, push_session, ranked};
-use click_logs::fit::{Fit, Model, Options, Scope, Users, fit};
+use click_logs::fit::{Fit, Model, Options, Scope, fit};
 use click_logs::{Counts, Format, Id, Log, Reader};
 use click_models::{ClickModel, ListFeedback, PositionBased};
 use rand::{Rng, RngExt, SeedableRng};
@@ -87,9 +87,8 @@ fn by_position(counts: &Counts, attraction: impl Fn(Id, Id) -> f64) -> (Vec<f64>
 fn clicks_of_users(fit: &Fit, counts: &Counts) -> f64 {
     let of_query = |query: click_logs::QueryCounts<'_>| -> f64 {
         let known = fit.query(query.id()).unwrap();
-        let Some(Users::PositionBased { model, positions }) = fit.users(known, query.n_positions()) else {
-            panic!("no users")
-        };
+        let model: PositionBased = fit.users(known, query.n_positions()).unwrap().model().unwrap();
+        let positions: Vec<usize> = known.first_positions(query.n_positions()).collect();
         let of_cell = |cell: click_logs::Cell| {
             let item = known.items.binary_search_by_key(&cell.item, |item| item.item).unwrap();
             let place = positions.iter().position(|&position| position == cell.position).unwrap();

@@ -2,6 +2,7 @@
 
 use click_logs::fit::{Fit, Model, Options, QueryFit, Scope, Scoped, Users, fit};
 use click_logs::{Format, Log, Reader};
+use click_models::{CascadeModel, DependentClick, PositionBased};
 use confidence::Probability;
 use std::fmt::Write as _;
 
@@ -25,11 +26,16 @@ fn query(fit: &Fit) -> &QueryFit {
     &fit.queries()[0]
 }
 
+/// Users of this type.
+fn users<M: 'static>(fit: &Fit, query: &QueryFit, n_positions: usize) -> Option<M> {
+    fit.users(query, n_positions).and_then(Users::model)
+}
+
 #[test]
 fn an_item_without_data_is_the_typical_one() {
     let cascade = without_priors(Model::Cascade, &read(Format::Sessions, SESSIONS));
     assert!(query(&cascade).items[1].attraction.value.is_nan());
-    let Some(Users::Cascade(users)) = cascade.users(query(&cascade), 2) else { panic!("no users") };
+    let users: CascadeModel = users(&cascade, query(&cascade), 2).unwrap();
     assert_eq!(values(users.attraction()), [1.0, query(&cascade).typical]);
     assert_eq!(users.shape().n_positions(), 2);
 }
@@ -41,7 +47,7 @@ fn a_position_without_data_is_left_as_any_other() {
     let mut dcm = without_priors(Model::Dcm, &read(Format::Sessions, &log));
     let typical_leave = dcm.typical_leave.unwrap();
     for query in dcm.queries() {
-        let Some(Users::DependentClick(users)) = dcm.users(query, 3) else { panic!("no users") };
+        let users: DependentClick = users(&dcm, query, 3).unwrap();
         // At most as many positions as items.
         let n = query.items.len();
         assert_eq!((users.attraction().len(), users.leave().len()), (n, n));
@@ -53,7 +59,7 @@ fn a_position_without_data_is_left_as_any_other() {
     }
     // A list longer than those of the log.
     dcm.positions = Scoped::default();
-    let Some(Users::DependentClick(users)) = dcm.users(query(&dcm), 2) else { panic!("no users") };
+    let users: DependentClick = users(&dcm, query(&dcm), 2).unwrap();
     assert_eq!(values(users.leave()), [typical_leave.clamp(0.0, 1.0); 2]);
 }
 
@@ -62,15 +68,13 @@ fn positions_keep_their_order_and_the_most_examined_one_is_always_examined() {
     let log = "query,item,position,clicks,impressions\n\
                q,a,1,100,1000\nq,a,2,200,1000\nq,b,1,50,1000\nq,b,2,100,1000\n";
     let pbm = without_priors(Model::Pbm, &read(Format::counts(), log));
-    let Some(Users::PositionBased { model, positions }) = pbm.users(query(&pbm), 5) else {
-        panic!("no users")
-    };
-    assert_eq!(positions, [0, 1]);
+    let model: PositionBased = users(&pbm, query(&pbm), 5).unwrap();
+    assert!(query(&pbm).first_positions(5).eq([0, 1]));
     let near =
         |found: Vec<f64>, expected: [f64; 2]| found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9);
     assert!(near(values(model.attraction()), [0.2, 0.1]) && near(values(model.examination()), [0.5, 1.0]));
-    let Some(Users::PositionBased { positions, .. }) = pbm.users(query(&pbm), 1) else { panic!("no users") };
-    assert_eq!(positions, [0]);
+    assert!(query(&pbm).first_positions(1).eq([0]));
+    assert_eq!(users::<PositionBased>(&pbm, query(&pbm), 1).unwrap().shape().n_positions(), 1);
 }
 
 #[test]
@@ -81,7 +85,7 @@ fn rates_have_no_users_and_a_list_has_a_position() {
         for query in fit.queries() {
             let is_rate = model.name().starts_with("ctr");
             assert_eq!(fit.users(query, 2).is_some(), !is_rate, "{model}");
-            assert_eq!(fit.users(query, 0), None, "{model}");
+            assert!(fit.users(query, 0).is_none(), "{model}");
         }
     }
 }
@@ -133,16 +137,10 @@ fn positions_that_the_log_never_shows_are_no_positions() {
                     let own: Vec<_> = fit.rows(fit.own_positions(query.id)).collect();
                     assert!(own.iter().map(|row| row.2).eq(usual.own_positions(query.id)));
                     assert!(own.iter().zip(positions).all(|(row, position)| row.0 + 1 == position));
-                    let (
-                        Some(Users::PositionBased { model, positions: of_log }),
-                        Some(Users::PositionBased { model: expected, .. }),
-                    ) = (fit.users(query, 3), usual.users(usual_query, 3))
-                    else {
-                        assert_eq!(fit.model(), Model::CtrRank);
-                        continue;
-                    };
-                    assert_eq!(model, expected);
-                    assert!(of_log.iter().zip(positions).all(|(of, position)| of + 1 == position));
+                    let model: Option<PositionBased> = users(fit, query, 3);
+                    assert_eq!(model.is_some(), fit.model() == Model::Pbm);
+                    assert_eq!(model, users(usual, usual_query, 3));
+                    assert!(query.first_positions(3).map(|of| of + 1).eq(positions));
                 }
             }
         }
@@ -166,10 +164,8 @@ fn queries_have_their_own_positions() {
         let options = Options { scope, ..Options::default() };
         let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &options).unwrap();
         for (query, expected) in pbm.queries().iter().zip([[0, 1, 2], [1, 2, 4], [2, 4, 8]]) {
-            let Some(Users::PositionBased { model, positions }) = pbm.users(query, 64) else {
-                panic!("users")
-            };
-            assert_eq!(positions, expected);
+            let model: PositionBased = users(&pbm, query, 64).unwrap();
+            assert!(query.first_positions(64).eq(expected));
             let own: Vec<_> = pbm.rows(pbm.own_positions(query.id)).collect();
             if scope == Scope::Query {
                 assert!(own.iter().map(|row| row.0).eq(expected) && (own[0].2.value - 1.0).abs() < 1e-9);

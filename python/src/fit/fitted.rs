@@ -4,11 +4,10 @@ use super::whole;
 use crate::message::{did_you_mean, value_error};
 use crate::simulate::{Watch, watched};
 use crate::table::{Column, Table};
-use answer::{Decision, Settings};
+use answer::{Decision, FittedUsers, Settings};
 use click_logs::fit::{Estimate, Fit, Model, Options, QueryFit, Users};
 use click_logs::parameters::{ParameterRow, for_each_parameter};
 use click_logs::study::{FilteredLog, Study};
-use confidence::Probability;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use std::convert::Infallible;
@@ -210,7 +209,7 @@ impl Fitted {
                     "query {name:?}: users of model {model:?} cannot be simulated, since it has too many lists"
                 )));
             };
-            list.append(instance(py, name, &users)?)?;
+            list.append(instance(py, fit, name, users)?)?;
         }
         Ok(list)
     }
@@ -287,47 +286,19 @@ impl Fitted {
     }
 }
 
-/// Users with the keys of an experiment's instances.
-fn instance<'py>(py: Python<'py>, name: &str, users: &Users) -> PyResult<Bound<'py, PyDict>> {
+/// Users with the keys of an experiment's instances, without their reward.
+fn instance<'py>(py: Python<'py>, fit: &Fit, name: &str, users: Users) -> PyResult<Bound<'py, PyDict>> {
+    let of_fit = FittedUsers::of_fit(fit).ok_or_else(|| value_error("users of this model have no instance"))?;
+    let instances = of_fit.instances(vec![(None, users)]);
     let dict = PyDict::new(py);
-    let numbers = |of: &[Probability]| of.iter().map(|number| number.get()).collect::<Vec<f64>>();
     dict.set_item("name", name)?;
-    match users {
-        Users::PositionBased { model, .. } => {
-            dict.set_item("model", "pbm")?;
-            dict.set_item("theta", numbers(model.attraction()))?;
-            dict.set_item("kappa", numbers(model.examination()))?;
+    dict.set_item("model", instances.model().name)?;
+    let loads = py.import("json")?.getattr("loads")?;
+    for (key, value) in instances.parameters().into_iter().flat_map(|parameters| parameters.values) {
+        if key != "reward" {
+            let json = serde_json::to_string(&value).map_err(value_error)?;
+            dict.set_item(key, loads.call1((json,))?)?;
         }
-        Users::Cascade(model) => {
-            dict.set_item("model", "cascade")?;
-            dict.set_item("attraction", numbers(model.attraction()))?;
-            dict.set_item("positions", model.shape().n_positions())?;
-        }
-        Users::DependentClick(model) => {
-            dict.set_item("model", "dcm")?;
-            dict.set_item("attraction", numbers(model.attraction()))?;
-            dict.set_item("leave", numbers(model.leave()))?;
-        }
-        Users::DynamicBayesian(model) => {
-            dict.set_item("model", "dbn")?;
-            dict.set_item("attraction", numbers(model.attraction()))?;
-            dict.set_item("satisfaction", numbers(model.satisfaction()))?;
-            dict.set_item("continuation", model.continuation().get())?;
-            dict.set_item("positions", model.shape().n_positions())?;
-        }
-        Users::ClickChain(model) => {
-            dict.set_item("model", "ccm")?;
-            dict.set_item("attraction", numbers(model.attraction()))?;
-            dict.set_item("continuation", numbers(&model.continuation()))?;
-            dict.set_item("positions", model.shape().n_positions())?;
-        }
-        Users::UserBrowsing(model) => {
-            dict.set_item("model", "ubm")?;
-            dict.set_item("attraction", numbers(model.attraction()))?;
-            let rows = model.examination().iter().map(|row| numbers(row));
-            dict.set_item("examination", rows.collect::<Vec<_>>())?;
-        }
-        _ => return Err(value_error("users of this model have no instance")),
     }
     Ok(dict)
 }

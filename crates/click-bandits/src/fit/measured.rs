@@ -1,7 +1,7 @@
 //! Fits the users of a log for a paper's experiment, beside the report.
 
 use super::{Arguments, Outcome, fit_and_write};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use click_logs::fit::{Fit, QueryFit, Users, rank_one_svd};
 use click_logs::study::Study;
 use experiment::{FittedQuery, Queries};
@@ -16,9 +16,8 @@ pub(crate) fn queries_of_log(
     let Outcome { study: Study { log, fits, .. }, parameters, .. } = fit_and_write(arguments, may_write)?;
     let measured = |(fit, query): (&Fit, &QueryFit)| {
         let counts = log.counts.query(query.id).context("a query without counts")?;
-        let Some(Users::PositionBased { model, .. }) = fit.users(query, counts.n_positions()) else {
-            bail!("no position-based model");
-        };
+        let users = fit.users(query, counts.n_positions());
+        let model = users.and_then(Users::model).context("no position-based model")?;
         let svd = rank_one_svd(&counts);
         let found = FittedQuery {
             name: log.counts.names().name(query.id).to_string(),

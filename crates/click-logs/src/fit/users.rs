@@ -8,31 +8,29 @@
 use super::models::row;
 use super::{Fit, QueryFit};
 use crate::counts::Counts;
-use click_models::{CascadeModel, ClickChain, DependentClick, DynamicBayesian, PositionBased, UserBrowsing};
+use std::any::Any;
 
-/// Users of a query.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Users {
-    /// Users of a position-based model.
-    PositionBased {
-        /// The users; items are in the order of the fit, positions in that of the log.
-        model: PositionBased,
-        /// The log's position of each position, from 0: a log may leave gaps.
-        positions: Vec<usize>,
-    },
-    /// Users of a cascade; items are in the order of the fit.
-    Cascade(CascadeModel),
-    /// Users of a dependent click model with satisfaction as the reward; items are in the order of
-    /// the fit.
-    DependentClick(DependentClick),
-    /// Users of a dynamic Bayesian network, also of a simplified one, with clicks as the reward;
-    /// items are in the order of the fit.
-    DynamicBayesian(DynamicBayesian),
-    /// Users of a click chain model; items are in the order of the fit.
-    ClickChain(ClickChain),
-    /// Users of a user browsing model; items are in the order of the fit.
-    UserBrowsing(UserBrowsing),
+/// Users of a query: a click model. Items are in the order of the fit, positions in that of the
+/// log. Users of a dependent click model have satisfaction as the reward, others clicks.
+#[derive(Debug)]
+pub struct Users(Box<dyn Any>);
+
+impl Users {
+    pub(super) fn new<M: Any>(model: M) -> Self {
+        Self(Box::new(model))
+    }
+
+    /// The click model; `None` if it has another type.
+    pub fn model<M: Any>(self) -> Option<M> {
+        self.0.downcast().ok().map(|model| *model)
+    }
+}
+
+impl QueryFit {
+    /// The log's positions, from 0, of the first `n_positions` of users: a log may leave gaps.
+    pub fn first_positions(&self, n_positions: usize) -> impl Iterator<Item = usize> {
+        self.positions.iter().take(n_positions.min(self.items.len()))
+    }
 }
 
 impl Fit {
@@ -48,16 +46,16 @@ impl Fit {
     /// # Examples
     ///
     /// ```
-    /// use click_logs::fit::{Model, Options, Users, fit};
+    /// use click_logs::fit::{Model, Options, fit};
     /// use click_logs::{Format, Reader};
+    /// use click_models::PositionBased;
     ///
     /// let log = "query,item,position,clicks,impressions\nq,a,1,100,1000\nq,a,2,200,1000\nq,b,1,50,1000\nq,b,2,100,1000\n";
     /// let log = Reader::new(Format::counts()).read("counts.csv", log.as_bytes())?;
     /// let options = Options { prior_strength: Some(0.0), ..Options::default() };
     /// let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &options)?;
     /// // The second position is examined twice as often as the first.
-    /// let Some(Users::PositionBased { model, positions }) = pbm.users(&pbm.queries()[0], 2) else { panic!("users") };
-    /// assert_eq!(positions, [0, 1]);
+    /// let model: PositionBased = pbm.users(&pbm.queries()[0], 2).and_then(|users| users.model()).unwrap();
     /// assert!((model.attraction()[0].get() - 0.2).abs() < 1e-9 && (model.examination()[0].get() - 0.5).abs() < 1e-9);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

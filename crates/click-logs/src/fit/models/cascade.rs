@@ -14,7 +14,7 @@ pub(super) const ROW: Row = Row {
     fit: |_, sessions, options| stopping::cascade(sessions, options),
     predicts: Predicts::Lists(predict),
     users: Simulated::Always(|_, query, n_positions| {
-        CascadeModel::from_values(&attraction(query, 1.0), n_positions).map(Users::Cascade).ok()
+        CascadeModel::from_values(&attraction(query, 1.0), n_positions).map(Users::new).ok()
     }),
 };
 

@@ -17,6 +17,6 @@ pub(super) const ROW: Row = Row {
     users: Simulated::Always(|fit, query, n_positions| {
         let continuation = continuation(fit, query);
         let users = ClickChain::from_values(&attraction(query, 1.0), continuation, n_positions);
-        users.map(Users::ClickChain).ok()
+        users.map(Users::new).ok()
     }),
 };

@@ -31,5 +31,5 @@ pub(super) fn users(fit: &Fit, query: &QueryFit, n_positions: usize) -> Option<U
     let [continuation] = continuation(fit, query);
     let (attraction, reward) = (attraction(query, 1.0), DbnReward::Clicks);
     let users = DynamicBayesian::from_values(&attraction, &satisfaction, continuation, n_positions, reward);
-    users.map(Users::DynamicBayesian).ok()
+    users.map(Users::new).ok()
 }

@@ -25,5 +25,5 @@ fn users(fit: &Fit, query: &QueryFit, n_positions: usize) -> Option<Users> {
     };
     let leave: Vec<f64> = (0..n_positions).map(leave).collect();
     let users = DependentClick::from_values(&attraction(query, 1.0), &leave, DcmReward::default());
-    users.map(Users::DependentClick).ok()
+    users.map(Users::new).ok()
 }

@@ -37,11 +37,9 @@ fn click(fit: &Fit, query: Option<&QueryFit>, item: Id, position: usize) -> f64 
 
 fn users(fit: &Fit, query: &QueryFit, n_positions: usize) -> Option<Users> {
     let known = fit.positions(query);
-    let positions: Vec<usize> = query.positions.iter().take(n_positions).collect();
-    let value = |&position: &usize| known_or(known.get(position).map_or(f64::NAN, |g| g.value), 0.0);
-    let examination: Vec<f64> = positions.iter().map(value).collect();
+    let value = |position: usize| known_or(known.get(position).map_or(f64::NAN, |g| g.value), 0.0);
+    let examination: Vec<f64> = query.first_positions(n_positions).map(value).collect();
     let scale = examination.iter().copied().fold(1.0, f64::max);
     let examination: Vec<f64> = examination.iter().map(|g| (g / scale).clamp(0.0, 1.0)).collect();
-    let model = PositionBased::from_values(&attraction(query, scale), &examination).ok()?;
-    Some(Users::PositionBased { model, positions })
+    PositionBased::from_values(&attraction(query, scale), &examination).map(Users::new).ok()
 }

@@ -34,5 +34,5 @@ fn users(fit: &Fit, query: &QueryFit, n_positions: usize) -> Option<Users> {
     let scaled: Vec<f64> = examination.iter().map(|g| (g / scale).clamp(0.0, 1.0)).collect();
     let rows: Vec<&[f64]> =
         (0..n_positions).map(|l| &scaled[l * (l + 1) / 2..(l + 1) * (l + 2) / 2]).collect();
-    UserBrowsing::from_values(&attraction(query, scale), &rows).map(Users::UserBrowsing).ok()
+    UserBrowsing::from_values(&attraction(query, scale), &rows).map(Users::new).ok()
 }
