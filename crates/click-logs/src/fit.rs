@@ -81,6 +81,7 @@ mod svd;
 #[cfg(test)]
 #[path = "fit/tests/test_sessions.rs"]
 mod test_sessions;
+mod transfer;
 mod users;
 
 pub use documents::parameters::Model;
@@ -96,6 +97,7 @@ pub use predict::Prediction;
 pub use split::split;
 pub use squarem::{Convergence, Progress};
 pub use svd::{RankOneSvd, rank_one_svd};
+pub use transfer::{Deviation, Transfer, Transfers, Verdict};
 pub use users::Users;
 
 use crate::counts::Counts;

@@ -20,13 +20,13 @@ pub(super) struct Cluster {
     pub(super) impressions: u64,
 }
 
-/// Difference in prediction between two models on held-out data.
+/// Difference in prediction between two models on the same data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
-    /// Difference of the log-likelihoods per impression, in nats; positive if the first model is
-    /// better.
+    /// Difference of the log-likelihoods per impression, in nats, or of the squared errors per
+    /// session ([`Transfers`](super::Transfers)); positive if the first model is better.
     pub mean: f64,
-    /// The standard error; `None` with a single session or cell.
+    /// The standard error; `None` with a single session, cell, query or list.
     pub standard_error: Option<f64>,
 }
 

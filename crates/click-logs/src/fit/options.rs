@@ -98,6 +98,13 @@ impl Options {
         Self { level: 0.0, ..*self }
     }
 
+    /// These options for a fit that predicts a part of the log, without errors: sampling moves its
+    /// predictions further than the tolerance does.
+    pub(super) fn of_folds(&self) -> Self {
+        let em = EmOptions { tolerance: self.em.tolerance.max(1e-5), ..self.em };
+        Self { em, trace: false, ..self.without_errors() }
+    }
+
     /// Whether the fit has standard errors and intervals.
     pub(super) fn has_errors(&self) -> bool {
         self.level > 0.0

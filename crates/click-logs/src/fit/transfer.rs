@@ -1,0 +1,274 @@
+//! Transfer: how much of the differences between lists that a model predicts happens on lists that
+//! its fit has not seen.
+//!
+//! Lists of a query are dealt into five parts, with all their sessions, and the lists of each part
+//! are predicted by a fit to the other four ([`folds`]). The *slope* is that of the clicks of a
+//! session on their prediction. Both are centred within a query, a tenth of its sessions in the
+//! order of the log, and a part ([`groups`]): a ranker, a season or a campaign that came later is
+//! then not taken for better lists. It is 1 if the differences happen as predicted, and 0 if they
+//! are chance.
+//!
+//! Standard errors are those of a jackknife over queries; over lists if fewer than
+//! [`FEWEST_QUERIES`] queries have lists to compare.
+//!
+//! The slope of a query is shrunk to that of the log: a normal prior, with the variance between
+//! queries by the method of moments.
+//!
+//! The *squared error* of a model, per session and less that of predicting no differences, is `(sum
+//! S_pp - 2 sum S_py) / sessions`. Two models are told apart by the jackknife error of the
+//! difference, as in [`super::comparison`].
+//!
+//! Reference: Efron, *The jackknife, the bootstrap and other resampling plans*, 1982, chapter 3;
+//! `DerSimonian`, Laird, *Meta-analysis in clinical trials*, Controlled Clinical Trials 7, 1986
+//! (variance between queries). Deviations: none. Numerics: see [`groups`]. Complexity: that of five
+//! fits to four fifths of the log; O(lists) for each pair of models.
+
+mod folds;
+mod groups;
+
+use super::estimate::normal_quantile;
+use super::{Difference, FitError, Model, Options};
+use crate::names::Id;
+use crate::session::Sessions;
+use confidence::math::sqrt;
+use groups::{Grouped, Moments, QueryMoments, jackknife};
+
+/// With fewer queries, errors are those of a jackknife over lists.
+const FEWEST_QUERIES: usize = 5;
+/// A slope that is surely smaller contradicts a model.
+const CONTRADICTED: f64 = 0.3;
+/// A slope that a log should be able to tell from 0.
+const TO_BE_TOLD: f64 = 0.5;
+
+/// The transfer of models, on the same sessions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transfers {
+    /// Of each model, in the order in which they were given.
+    pub models: Vec<Transfer>,
+    /// Number of queries with several lists to compare: those that are used.
+    pub queries: usize,
+    /// Number of their lists.
+    pub lists: usize,
+    /// Number of their sessions.
+    pub sessions: u64,
+    /// Observed clicks of a session.
+    pub observed: f64,
+    /// Differences of each pair of models, row minus column.
+    differences: Vec<Vec<Difference>>,
+}
+
+/// The transfer of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transfer {
+    /// The model.
+    pub model: Model,
+    /// Slope of the observed clicks of a session on the predicted ones; `None` if predictions do not
+    /// differ between lists.
+    pub slope: Option<f64>,
+    /// Its standard error; `None` with too few lists.
+    pub standard_error: Option<f64>,
+    /// Mean squared error of the predicted clicks of a session, less that of predicting no
+    /// differences, in clicks squared. The smallest is best; above 0, no differences are better.
+    pub squared_error: f64,
+    /// Mean predicted clicks of a session; compare [`Transfers::observed`].
+    pub predicted: f64,
+    /// The deviation of each query that is used, sorted by query.
+    pub deviations: Vec<Deviation>,
+    /// Standard deviation between queries.
+    pub between_queries: f64,
+}
+
+/// How far the slope of a query is from that of the log: the posterior distribution.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Deviation {
+    /// The query.
+    pub query: Id,
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation.
+    pub standard_deviation: f64,
+}
+
+/// What a log allows to conclude from a slope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The interval is above 0.
+    Supported,
+    /// The interval ends below .3.
+    Contradicted,
+    /// Neither.
+    CannotTest,
+}
+
+impl Transfer {
+    /// The interval of the slope at 95 %.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        let half = normal_quantile(0.95) * self.standard_error?;
+        self.slope.map(|slope| (slope - half, slope + half))
+    }
+
+    /// What the log allows to conclude.
+    pub fn verdict(&self) -> Verdict {
+        match self.interval() {
+            Some((low, _)) if low > 0.0 => Verdict::Supported,
+            Some((_, high)) if high < CONTRADICTED => Verdict::Contradicted,
+            _ => Verdict::CannotTest,
+        }
+    }
+
+    /// How many times the data would decide: sessions, lists and queries alike. With them the slope,
+    /// or a slope of .5 if it is smaller, would be told from 0. If the log suffices for that, the
+    /// slope itself from 0 or from .3. `None` if the verdict stands, or if the error is unknown.
+    pub fn needed(&self) -> Option<f64> {
+        let (slope, (low, _)) = (self.slope?, self.interval()?);
+        let (half, told) = (slope - low, slope.max(TO_BE_TOLD));
+        let told = if half > told { told } else { slope.max(CONTRADICTED - slope) };
+        (self.verdict() == Verdict::CannotTest).then(|| (half / told) * (half / told))
+    }
+
+    /// The deviation of a query's slope from that of the log; of a query that is not used, the
+    /// distribution of all queries.
+    pub fn deviation(&self, query: Id) -> Deviation {
+        let place = self.deviations.binary_search_by_key(&query, |deviation| deviation.query);
+        let unknown = Deviation { query, mean: 0.0, standard_deviation: self.between_queries };
+        place.map_or(unknown, |place| self.deviations[place])
+    }
+
+    fn new(model: Model, queries: &[&Grouped], of_model: &OfModel) -> Self {
+        let OfModel { total, moments, predicted, .. } = of_model;
+        let slope = Some(total.slope()).filter(|slope| slope.is_finite());
+        let statistics: Vec<f64> = of_model.without.iter().map(Moments::slope).collect();
+        let own: Vec<Option<(f64, f64)>> = moments.iter().map(QueryMoments::slope).collect();
+        let between = variance_between(own.iter().flatten().copied());
+        let deviation = |(of_query, own): (&&Grouped, &Option<(f64, f64)>)| {
+            // Weight of the query's own slope.
+            let weight = own.map_or(0.0, |(_, error)| between / (between + error * error));
+            let mean = slope.zip(*own).map_or(0.0, |(slope, (own, _))| weight * (own - slope));
+            let standard_deviation = sqrt(between * (1.0 - weight));
+            Deviation { query: of_query.query, mean, standard_deviation }
+        };
+        Self {
+            model,
+            slope,
+            standard_error: slope.and_then(|_| jackknife(&statistics)),
+            squared_error: total.squared_error(),
+            predicted: *predicted,
+            deviations: queries.iter().zip(&own).map(deviation).collect(),
+            between_queries: sqrt(between),
+        }
+    }
+}
+
+/// The moments of a model.
+struct OfModel {
+    /// Predicted clicks of a session.
+    predicted: f64,
+    total: Moments,
+    moments: Vec<QueryMoments>,
+    /// The total without each query or list.
+    without: Vec<Moments>,
+}
+
+impl OfModel {
+    fn new(queries: &[&Grouped], predicted: &[Vec<f64>]) -> Self {
+        let moments: Vec<QueryMoments> =
+            queries.iter().zip(predicted).map(|(query, predicted)| query.moments(predicted)).collect();
+        let total = moments.iter().fold(Moments::default(), |sum, query| sum.plus(&query.all));
+        let without = if queries.len() >= FEWEST_QUERIES {
+            moments.iter().map(|query| total.minus(&query.all)).collect()
+        } else {
+            let of_query = |query: &QueryMoments| {
+                let others = total.minus(&query.all);
+                query.without.iter().map(|rest| others.plus(rest)).collect::<Vec<_>>()
+            };
+            moments.iter().flat_map(of_query).collect()
+        };
+        let clicks = queries.iter().zip(predicted).map(|(query, predicted)| query.clicks_of(predicted));
+        Self { predicted: clicks.sum::<f64>() / total.sessions, total, moments, without }
+    }
+}
+
+impl QueryMoments {
+    /// The slope of a query with its standard error.
+    fn slope(&self) -> Option<(f64, f64)> {
+        let statistics: Vec<f64> = self.without.iter().map(Moments::slope).collect();
+        let error = jackknife(&statistics).filter(|error| *error > 0.0)?;
+        Some((self.all.slope(), error))
+    }
+}
+
+/// The variance of slopes between queries, from slopes with their errors: the method of moments.
+fn variance_between(slopes: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
+    let weighted = slopes.map(|(slope, error)| (1.0 / (error * error), slope));
+    let [n, weight, squared, first] = weighted.clone().fold([0.0; 4], |[n, w, ww, ws], (weight, slope)| {
+        [n + 1.0, w + weight, ww + weight * weight, ws + weight * slope]
+    });
+    let mean = first / weight;
+    let q: f64 = weighted.map(|(weight, slope)| weight * (slope - mean) * (slope - mean)).sum();
+    let variance = (q - (n - 1.0)) / (weight - squared / weight);
+    if variance.is_finite() { variance.max(0.0) } else { 0.0 }
+}
+
+impl Transfers {
+    /// Fits the models to four fifths of the lists in turn, and predicts the others. `None` if no
+    /// query has several lists to compare, or if the order of the log is unknown.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`fit`](super::fit()).
+    pub fn new(models: &[Model], sessions: &Sessions, options: &Options) -> Result<Option<Self>, FitError> {
+        options.check()?;
+        let all: Vec<Grouped> = sessions.queries().map(|query| Grouped::new(&query)).collect();
+        let queries: Vec<&Grouped> = Grouped::differing(&all).collect();
+        if queries.is_empty() {
+            return Ok(None);
+        }
+        let predicted = folds::predicted(models, sessions, &all, &options.of_folds())?;
+        Ok(predicted.map(|predicted| Self::of_predictions(models, &queries, &predicted)))
+    }
+
+    /// The transfer of predictions, by model, query and list.
+    fn of_predictions(models: &[Model], queries: &[&Grouped], predicted: &[Vec<Vec<f64>>]) -> Self {
+        let all: Vec<OfModel> = predicted.iter().map(|predicted| OfModel::new(queries, predicted)).collect();
+        let difference = |first: &OfModel, second: &OfModel| {
+            let statistics = first.without.iter().zip(&second.without);
+            let statistics: Vec<f64> =
+                statistics.map(|(a, b)| b.squared_error() - a.squared_error()).collect();
+            let mean = second.total.squared_error() - first.total.squared_error();
+            Difference { mean, standard_error: jackknife(&statistics) }
+        };
+        let sessions: u64 = queries.iter().map(|query| query.sessions).sum();
+        Self {
+            models: models.iter().zip(&all).map(|(&model, of)| Transfer::new(model, queries, of)).collect(),
+            queries: queries.len(),
+            lists: queries.iter().map(|query| query.parts.len()).sum(),
+            sessions,
+            observed: queries.iter().map(|query| query.clicks()).sum::<f64>() / sessions as f64,
+            differences: all.iter().map(|a| all.iter().map(|b| difference(a, b)).collect()).collect(),
+        }
+    }
+
+    /// The transfer of a model.
+    pub fn of(&self, model: Model) -> Option<&Transfer> {
+        self.models.iter().find(|transfer| transfer.model == model)
+    }
+
+    /// How much smaller the squared error of the first model is: positive if it is better.
+    pub fn difference(&self, first: Model, second: Model) -> Option<Difference> {
+        let place = |model| self.models.iter().position(|transfer| transfer.model == model);
+        Some(self.differences[place(first)?][place(second)?])
+    }
+
+    /// The models for which `passes` is true and which are not told apart from that of the least
+    /// squared error, which is the first.
+    pub fn alike(&self, passes: impl Fn(Model) -> bool) -> Vec<Model> {
+        let mut places: Vec<usize> =
+            (0..self.models.len()).filter(|&place| passes(self.models[place].model)).collect();
+        places.sort_by(|&a, &b| self.models[a].squared_error.total_cmp(&self.models[b].squared_error));
+        let alike = |place: &&usize| !self.differences[places[0]][**place].is_told_apart();
+        places.iter().filter(alike).map(|&place| self.models[place].model).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

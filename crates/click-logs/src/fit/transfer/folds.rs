@@ -1,0 +1,40 @@
+//! Predictions of lists by fits that have not seen them.
+
+use super::groups::{Grouped, PARTS};
+use crate::fit::{FitError, Model, Options, Prediction, fit_checked};
+use crate::session::Sessions;
+use click_models::Clicks;
+
+/// The predicted clicks of a session by model, query and list, for the queries that differ. `queries`
+/// are all queries of the sessions. `None` without an order of the log, or if the lists are too few
+/// to leave some out.
+pub(super) fn predicted(
+    models: &[Model],
+    sessions: &Sessions,
+    queries: &[Grouped],
+    options: &Options,
+) -> Result<Option<Vec<Vec<Vec<f64>>>>, FitError> {
+    let unknown = || Grouped::differing(queries).map(|query| vec![f64::NAN; query.parts.len()]).collect();
+    let mut predicted: Vec<Vec<Vec<f64>>> = models.iter().map(|_| unknown()).collect();
+    let mut prediction = Prediction::default();
+    for part in 0..PARTS {
+        let mut rest_of_queries = queries.iter().peekable();
+        let rest = sessions.split(|id, session| {
+            while rest_of_queries.next_if(|query| query.query != id).is_some() {}
+            rest_of_queries.peek().is_some_and(|query| query.parts[session.list] != part)
+        });
+        let Some([rest, _]) = rest.filter(|[rest, _]| !rest.is_empty()) else { return Ok(None) };
+        let counts = rest.counts();
+        for (&model, predicted) in models.iter().zip(&mut predicted) {
+            let fit = fit_checked(model, &counts, &rest, options)?;
+            for (query, predicted) in Grouped::differing(queries).zip(predicted) {
+                let lists = sessions.query(query.query).into_iter().flat_map(|query| query.lists());
+                for (place, list) in lists.enumerate().filter(|(place, _)| query.parts[*place] == part) {
+                    fit.predict(query.query, list.items(), Clicks::new(list.items().len()), &mut prediction);
+                    predicted[place] = prediction.marginal.iter().sum();
+                }
+            }
+        }
+    }
+    Ok(Some(predicted))
+}
