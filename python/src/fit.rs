@@ -130,7 +130,8 @@ pub(crate) fn fit(
             "model {name:?} needs whole sessions with their lists in order, and {why}; or fit \"pbm\""
         ))
     })?;
-    let settings = Settings { models: chosen.models, filter, options, held_out, seed, is_counts };
+    let settings =
+        Settings { models: chosen.models, filter, options, held_out, seed, is_counts, transfer: false };
     let stop = AtomicBool::new(false);
     let work = || run(&settings, &source, &reader, &stop);
     let study = watched(py, &stop, |_| check_signals(), work)?;

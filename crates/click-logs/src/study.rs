@@ -1,11 +1,15 @@
 //! A study of a log: fits of models to the whole log, their comparison on a part that is held out,
-//! and the choice of users to simulate.
+//! their transfer to lists that they have not seen, and the choice of users to simulate.
 //!
 //! The log is read once, and a part is held out while it is read. Counts, one line for each cell,
 //! are split after they are read.
 //!
 //! The models are fitted to the whole log. For the comparison they are fitted again, to the log
 //! without the held-out part, and compared on that part together with simple [`baselines`].
+//!
+//! The users to simulate have lists chosen for them, so they are those of a model that predicts the
+//! differences between lists best ([`Transfers`]). Likelihood decides among the models that this
+//! does not tell apart.
 //!
 //! The caller reads the log, so it can be files or a table in memory.
 //!
@@ -35,7 +39,7 @@
 
 use crate::counts::{Cell, Counts, Filter};
 use crate::fit::models::{Simulated, row};
-use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, fit, fit_values, split};
+use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, Transfers, fit, fit_values, split};
 use crate::log::{Log, Part};
 use crate::names::Id;
 use crate::parameters;
@@ -105,10 +109,12 @@ pub struct Settings {
     pub seed: u64,
     /// Whether the log is counts, one line for each cell. They are split after they were read.
     pub is_counts: bool,
+    /// Whether the transfer of the models is estimated if the log has sessions.
+    pub transfer: bool,
 }
 
 impl Default for Settings {
-    /// The position-based model of all queries and items; one in ten held out.
+    /// The position-based model of all queries and items, with its transfer; one in ten held out.
     fn default() -> Self {
         Self {
             models: vec![Model::Pbm],
@@ -117,6 +123,7 @@ impl Default for Settings {
             held_out: 10,
             seed: 1,
             is_counts: false,
+            transfer: true,
         }
     }
 }
@@ -143,8 +150,10 @@ pub struct Study {
     pub fits: Vec<Fit>,
     /// `None` if nothing was held out, since the log is too short.
     pub comparison: Option<Comparison>,
-    /// The choice among the models whose users can be simulated; `None` without a comparison or
-    /// such a model.
+    /// `None` if it was not wanted, or cannot be computed ([`Transfers::new`]).
+    pub transfer: Option<Transfers>,
+    /// The choice among the models whose users can be simulated and whose transfer is not told apart
+    /// from the best; `None` without a comparison or such a model.
     pub choice: Option<Choice>,
     /// The number of queries without users ([`Fit::queries_without_users`]) of each fit; 0 unless
     /// users need a search for the best list, such as those of user browsing. The search for such a
@@ -161,6 +170,8 @@ pub enum Step {
     Fit(Model),
     /// Fits to the rest, and compares on what is held out.
     Compare,
+    /// Fits to four fifths of the lists in turn, and predicts the others.
+    Transfer,
 }
 
 /// Why a log cannot be studied.
@@ -184,6 +195,8 @@ pub enum StudyError<E> {
     HoldOut(FitError),
     /// The models cannot be compared.
     Compare(FitError),
+    /// The transfer of the models cannot be estimated.
+    Transfer(FitError),
 }
 
 impl<E: fmt::Display> fmt::Display for StudyError<E> {
@@ -199,6 +212,7 @@ impl<E: fmt::Display> fmt::Display for StudyError<E> {
             Self::Fit(model, error) => write!(f, "fitting {model}: {error}"),
             Self::HoldOut(error) => error.fmt(f),
             Self::Compare(error) => write!(f, "comparing the models: {error}"),
+            Self::Transfer(error) => write!(f, "predicting lists that are left out: {error}"),
         }
     }
 }
@@ -237,9 +251,17 @@ pub fn study<E>(
         Simulated::Never | Simulated::Always(_) => 0,
     };
     let without_users = fits.iter().map(without_users).collect();
-    let mut study = Study { log, fits, comparison, choice: None, without_users };
+    let transfer = if settings.transfer && !log.sessions.is_empty() {
+        before(Step::Transfer)?;
+        Transfers::new(&settings.models, &log.sessions, &settings.options).map_err(StudyError::Transfer)?
+    } else {
+        None
+    };
+    let mut study = Study { log, fits, comparison, transfer, choice: None, without_users };
+    let has_users = |model| study.fits.iter().any(|fit| fit.model() == model && study.has_users(fit));
+    let alike = study.transfer.as_ref().map(|transfer| transfer.alike(has_users));
     study.choice = study.comparison.as_ref().and_then(|comparison| {
-        comparison.choice(|model| study.fits.iter().any(|fit| fit.model() == model && study.has_users(fit)))
+        comparison.choice(|model| alike.as_ref().map_or(has_users(model), |alike| alike.contains(&model)))
     });
     Ok(study)
 }

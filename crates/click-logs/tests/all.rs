@@ -21,4 +21,5 @@ mod ranked;
 mod read;
 #[cfg(feature = "parquet")]
 mod read_parquet;
+mod transfer;
 mod users;

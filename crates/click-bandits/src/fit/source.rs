@@ -117,6 +117,7 @@ impl<'a> Source<'a> {
             held_out: self.arguments.held_out,
             seed: self.arguments.seed,
             is_counts: self.arguments.format.is_none(),
+            transfer: false,
         };
         let read = |held_out: Option<(u64, u64)>| {
             let reader = self.reader.clone();
@@ -130,6 +131,7 @@ impl<'a> Source<'a> {
                 Step::Read => tell(&format!("reading {}", self.arguments.named())),
                 Step::Fit(model) => tell(&format!("fitting {model}")),
                 Step::Compare => tell("comparing on what is held out"),
+                Step::Transfer => tell("predicting lists that are left out"),
             }
             Ok(())
         };
