@@ -29,13 +29,7 @@ fn program() -> Program {
 
 /// The error of a run as a Python exception.
 fn failure(error: &(dyn std::error::Error + 'static)) -> PyErr {
-    let mut text = error.to_string();
-    for (option, argument) in
-        [("--fresh", "fresh=True"), ("--out", "out"), ("--runs", "runs"), ("--allow", "allow")]
-    {
-        text = text.replace(option, argument);
-    }
-    let text = text.replace("`click-bandits merge`", "`merge`");
+    let text = error.to_string().replace("`click-bandits merge`", "`merge`");
     match error.downcast_ref::<RunError>() {
         Some(RunError::File(_)) => PyOSError::new_err(text),
         _ => value_error(text),

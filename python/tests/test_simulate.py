@@ -129,7 +129,7 @@ def test_a_directory_is_resumed_extended_and_merged(tmp_path):
         merge([parts[0], parts[2]], tmp_path / "gap")
     with pytest.raises(ValueError, match="both have run 1"):
         merge([*parts, parts[0]], tmp_path / "double")
-    with pytest.raises(ValueError, match="fresh=True"):
+    with pytest.raises(ValueError, match="`fresh`"):
         simulate(SPEC, runs=3, out=tmp_path / "grown")
     assert simulate(SPEC, runs=3, out=tmp_path / "grown", fresh=True).runs == 3
 

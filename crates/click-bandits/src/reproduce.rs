@@ -35,8 +35,7 @@ pub(crate) use part::PartOfReproduction;
 use crate::embedded::{Place, bare_name};
 use crate::simulation::{Options, finished_part, play_part, simulate};
 use crate::terminal::{self, say};
-use crate::usage::AllowedArguments;
-use crate::usage::{Usage, integer, threads};
+use crate::usage::{AllowedArguments, SpecErrors, Usage, integer, threads};
 use anyhow::{Context, Result};
 use experiment::models::MatrixFile;
 use experiment::{Experiment, Overrides, Parts, Queries, ResultDir, Runner, Shard, number};
@@ -309,7 +308,8 @@ fn read(
     let experiment = place.source("experiment.toml", &arguments.allowed.allow)?;
     let claims = place.source("claims.toml", &arguments.allowed.allow)?;
     let inputs = Inputs { queries, matrix, overrides: overrides(arguments) };
-    let mut reproduction = Reproduction::from_sources(&experiment, &claims, inputs, extent)?;
+    let read = Reproduction::from_sources(&experiment, &claims, inputs, extent);
+    let mut reproduction = read.map_err(SpecErrors::from)?;
     if let Some(panel) = &arguments.panel {
         reproduction.keep_only(panel).with_context(|| Usage(format!("--panel {panel}")))?;
     }
@@ -391,7 +391,7 @@ const ESTIMATED: &str = "matrix";
 fn experiments(reproduction: &Reproduction, arguments: &Arguments) -> Result<Vec<Vec<Experiment>>> {
     let as_run = |variant: &Variant| -> Result<Experiment> {
         let mut experiment = variant.experiment.clone();
-        experiment.apply(overrides(arguments))?;
+        experiment.apply(overrides(arguments)).map_err(|error| SpecErrors(vec![error.into()]))?;
         Ok(experiment)
     };
     reproduction.panels.iter().map(|panel| panel.variants.iter().map(as_run).collect()).collect()

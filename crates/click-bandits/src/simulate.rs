@@ -6,7 +6,7 @@ mod today;
 
 use crate::simulation::{Options, finished_part, play_part, simulate, simulate_in_memory};
 use crate::terminal;
-use crate::usage::{AllowedArguments, OverrideArguments, Usage, threads};
+use crate::usage::{AllowedArguments, OverrideArguments, SpecErrors, Usage, threads};
 use anyhow::{Result, bail};
 use document::Document;
 use experiment::toml_reader::Source;
@@ -52,7 +52,8 @@ pub(crate) struct Arguments {
 /// Runs the experiment, or one shard of it.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let source = Source::read(&arguments.spec)?.allowing(&arguments.allowed.allow);
-    let experiment = Experiment::overridden(&source.parse()?, arguments.overrides.overrides())?;
+    let experiment =
+        Experiment::check(&source.parse()?, arguments.overrides.overrides()).map_err(SpecErrors)?;
     let options = Options {
         threads: arguments.threads.map(usize::from),
         quiet: arguments.quiet,

@@ -3,7 +3,9 @@
 
 use anyhow::Error;
 use clap::Args;
-use experiment::{OverrideError, Overrides, SpecError};
+use experiment::toml_reader;
+use experiment::{Overrides, SpecError};
+use itertools::Itertools as _;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
@@ -14,11 +16,31 @@ pub(crate) const STATUS: u8 = 2;
 #[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
 
+/// All errors of an experiment, at least one.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", self.0.iter().map(in_words).join("\nerror: "))]
+pub(crate) struct SpecErrors(pub(crate) Vec<SpecError>);
+
+impl From<toml_reader::Error> for SpecErrors {
+    fn from(error: toml_reader::Error) -> Self {
+        Self(error.all().into_iter().map(SpecError::File).collect())
+    }
+}
+
+/// An error of an experiment. One of a value on the command line names its option.
+pub(crate) fn in_words(error: &SpecError) -> String {
+    match error {
+        SpecError::Override(error) => {
+            format!("--{} {}: {}", error.key.replace('_', "-"), error.value, error.fault)
+        }
+        other => other.to_string(),
+    }
+}
+
 /// Whether an error is one of the command line.
 pub(crate) fn is_at_fault(error: &Error) -> bool {
-    error.is::<Usage>()
-        || error.is::<OverrideError>()
-        || matches!(error.downcast_ref(), Some(SpecError::Override(_)))
+    let is_override = |errors: &SpecErrors| matches!(errors.0[..], [SpecError::Override(_), ..]);
+    error.is::<Usage>() || error.downcast_ref().is_some_and(is_override)
 }
 
 pub(crate) fn integer<T: TryFrom<u64>>(

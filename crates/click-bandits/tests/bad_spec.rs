@@ -1,4 +1,4 @@
-//! An invalid spec gives one message that names file, line and field, and no file is written.
+//! An invalid spec gives all its errors, each with file, line and field, and no file is written.
 //!
 //! The tests run the program with the errors of `data/bad_spec/faults.txt`, which the tests of the
 //! reader use too, and with files that are not specs at all.
@@ -40,7 +40,7 @@ impl Bench {
             .expect("the program starts")
     }
 
-    /// The message of a run that has to be refused, with one line and without a change to any file.
+    /// The errors of a run that has to be refused, one a line, without a change to any file.
     fn refusal(&self, spec: &str, more: &[&str]) -> String {
         let before = contents(self.top.path());
         let output = self.simulate(spec, more);
@@ -48,9 +48,8 @@ impl Bench {
         let status = output.status.code();
         assert!(status.is_some_and(|status| status != 0 && status != 101), "{status:?}: {message}");
         assert_eq!(contents(self.top.path()), before, "{message}");
-        let lines: Vec<&str> = message.lines().filter(|line| !line.trim().is_empty()).collect();
-        assert_eq!(lines.len(), 1, "not one message: {message}");
-        lines[0].to_owned()
+        assert!(message.lines().all(|line| line.starts_with("error: ")), "{message}");
+        message.trim_end().to_owned()
     }
 }
 
@@ -85,6 +84,24 @@ fn every_error_is_reported_with_file_line_and_field() {
         let expected = format!("spec.toml:{}", expected.trim_end_matches("..."));
         assert!(message.contains(&expected), "{message:?} instead of {expected:?}");
     }
+}
+
+#[test]
+fn every_error_that_check_finds_is_reported() {
+    let spec = GOOD.replace("runs = 1000", "runs = 0").replace("0.25", "1.5").replace("pbm-ts", "pbm-tss");
+    let bench = Bench::new(spec);
+    let check = Command::new(env!("CARGO_BIN_EXE_click-bandits"))
+        .current_dir(bench.top.path())
+        .args(["check", "spec.toml", "--horizon", "0"])
+        .output()
+        .expect("the program starts");
+    let found = String::from_utf8(check.stdout).expect("messages are UTF-8");
+    let errors: Vec<String> = found.lines().map(|line| format!("error: {line}")).collect();
+    let message = bench.refusal("spec.toml", &["--horizon", "0"]);
+    assert_eq!(message, errors.join("\n"));
+    assert!(errors.len() == 4 && errors[0].starts_with("error: --horizon 0: "), "{message}");
+    let status = bench.simulate("spec.toml", &["--horizon", "0"]).status;
+    assert_eq!((status.code(), check.status.code()), (Some(2), Some(2)));
 }
 
 #[test]

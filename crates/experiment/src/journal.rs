@@ -215,8 +215,8 @@ fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>, fresh: bool) -> Re
         Some(policy) if policy.json == found.policy => Err(JournalError::new(
             path,
             format!(
-                "was played by {}, this program is {}: play everything again with --fresh, or continue with \
-                 that program",
+                "was played by {}, this program is {}: play everything again (`fresh`), or continue with that \
+                 program",
                 found.program, belongs.program
             ),
         )),
@@ -224,7 +224,7 @@ fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>, fresh: bool) -> Re
             dir,
             format!(
                 "has runs of {:?} with other parameters ({}, now {}): give it another label, or play \
-                 everything again with --fresh",
+                 everything again (`fresh`)",
                 found.label, found.policy, policy.json
             ),
         )),
@@ -232,7 +232,7 @@ fn belongs_to(dir: &Path, path: &Path, belongs: &Belongs<'_>, fresh: bool) -> Re
             dir,
             format!(
                 "has runs of {:?}, which the experiment no longer has: keep the policy, or play everything \
-                 again with --fresh",
+                 again (`fresh`)",
                 found.label
             ),
         )),
@@ -279,7 +279,7 @@ fn open_sequence(
             path,
             format!(
                 "has runs up to number {} of {:?}, the experiment has {} in all: ask for as many runs as \
-                 before, or play everything again with --fresh",
+                 before, or play everything again (`fresh`)",
                 run + 1,
                 head.label,
                 runs.end

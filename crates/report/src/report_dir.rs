@@ -74,15 +74,15 @@ impl Owner {
     pub fn words(&self) -> String {
         let scale = if self.quick { "quick" } else { "full" };
         let hash = |hash: &String| format!("(SHA-256 {}...)", hash.get(..12).unwrap_or(hash));
-        let options = [
-            ("--panel", self.panel.clone()),
-            ("--seed", self.seed.map(|seed| seed.to_string())),
-            ("--runs", self.runs.map(|runs| runs.to_string())),
-            ("--data", self.data.as_ref().map(hash)),
-            ("--matrix", self.matrix.as_ref().map(hash)),
+        let given = [
+            ("panel", self.panel.clone()),
+            ("seed", self.seed.map(|seed| seed.to_string())),
+            ("runs", self.runs.map(|runs| runs.to_string())),
+            ("data", self.data.as_ref().map(hash)),
+            ("matrix", self.matrix.as_ref().map(hash)),
         ];
         let given =
-            options.iter().filter_map(|(name, value)| Some(format!(" with {name} {}", value.as_ref()?)));
+            given.iter().filter_map(|(name, value)| Some(format!(" with {name} {}", value.as_ref()?)));
         format!("a {scale} run of {}{}", self.experiment, given.collect::<String>())
     }
 }

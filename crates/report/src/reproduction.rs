@@ -287,7 +287,7 @@ impl Reproduction {
     ///
     /// # Errors
     ///
-    /// The first error in either file, at this extent or at the other.
+    /// The errors in the files, at either extent.
     pub fn read(directory: &Path, inputs: Inputs<'_>, extent: Extent) -> Result<Self, Error> {
         let file = |name| Source::read_in(directory, name, &[]);
         Self::from_sources(&file("experiment.toml")?, &file("claims.toml")?, inputs, extent)
@@ -297,15 +297,15 @@ impl Reproduction {
     ///
     /// # Errors
     ///
-    /// The first error in either text, at this extent or at the other.
+    /// The errors in the texts, at either extent.
     pub fn from_sources(
         experiment: &Source,
         claims: &Source,
         inputs: Inputs<'_>,
         extent: Extent,
     ) -> Result<Self, Error> {
-        let full = Self::at(experiment, claims, inputs, Extent::Full)?;
-        let quick = Self::at(experiment, claims, inputs, Extent::Quick)?;
+        let read = |extent| Self::at(experiment, claims, inputs, extent);
+        let (full, quick) = all((read(Extent::Full), read(Extent::Quick)))?;
         Ok(if extent == Extent::Full { full } else { quick })
     }
 
@@ -363,7 +363,7 @@ impl Reproduction {
         };
         if with_data.is_empty() {
             return Err(document.root().error(format!(
-                "no panel of {} takes data (`instances = \"data\"`): leave out --data",
+                "no panel of {} takes data (`instances = \"data\"`): leave the data out",
                 reproduction.name
             )));
         }
@@ -424,7 +424,7 @@ impl Reproduction {
         if self.panels.is_empty() {
             let name = &self.name;
             return Err(document.root().error(format!(
-                "no panel of {name} takes preferences from a file (`file = ...`): leave out --matrix"
+                "no panel of {name} takes preferences from a file (`file = ...`): leave the matrix out"
             )));
         }
         let panels = &self.panels;

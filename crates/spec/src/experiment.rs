@@ -148,24 +148,12 @@ impl Experiment {
         Self::read_alone(document, Overrides::default())
     }
 
-    /// Reads an experiment from a document; values of the command line replace those of the
-    /// document. A replaced value may be missing or invalid.
+    /// Reads an experiment from a document; other values replace some of the document, which may
+    /// then be missing or invalid.
     ///
     /// # Errors
     ///
-    /// The first error in the document or the command line.
-    pub fn overridden(document: &Document<'_>, overrides: Overrides) -> Result<Self, SpecError> {
-        overrides.check()?;
-        let mut experiment = Self::read_alone(document, overrides)?;
-        experiment.apply(overrides)?;
-        Ok(experiment)
-    }
-
-    /// Reads an experiment as [`Experiment::overridden`] does, and finds all errors.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the command line, then those of the document in its order. An error that only
+    /// All errors: of the values that replace others, then those of the document in its order. An error that only
     /// follows from another one is left out.
     pub fn check(document: &Document<'_>, overrides: Overrides) -> Result<Self, Vec<SpecError>> {
         let mut faults: Vec<SpecError> = overrides.faults().map(SpecError::Override).collect();

@@ -30,9 +30,10 @@ pub(crate) fn read(spec: &Bound<'_, PyAny>, overrides: Overrides, allow: &[PathB
     };
     let source = source.allowing(allow);
     let document = source.parse().map_err(value_error)?;
-    Experiment::overridden(&document, overrides).map_err(|error| {
-        let text = error.to_string();
-        value_error(if has_lines { &text } else { without_place(&text) })
+    Experiment::check(&document, overrides).map_err(|errors| {
+        let text = errors.iter().map(ToString::to_string);
+        let line = |text: String| if has_lines { text } else { without_place(&text).to_owned() };
+        value_error(text.map(line).collect::<Vec<_>>().join("\n"))
     })
 }
 

@@ -1,6 +1,7 @@
 //! The answer of `check`, as text and as JSON.
 
 use super::overview::Overview;
+use crate::usage::in_words;
 use experiment::number::counted;
 use experiment::{Experiment, SpecError};
 use serde_json::{Value, json};
@@ -39,7 +40,7 @@ fn fault(error: &SpecError) -> Value {
             "message": error.message(),
         }),
         other => {
-            json!({ "file": null, "line": null, "column": null, "field": "", "message": other.to_string() })
+            json!({ "file": null, "line": null, "column": null, "field": "", "message": in_words(other) })
         }
     }
 }
@@ -72,7 +73,7 @@ fn described(experiment: &Experiment) -> Value {
 impl fmt::Display for Answer<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for fault in self.faults {
-            writeln!(f, "{fault}")?;
+            writeln!(f, "{}", in_words(fault))?;
         }
         if !self.faults.is_empty() {
             return Ok(());

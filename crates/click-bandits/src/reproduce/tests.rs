@@ -261,7 +261,7 @@ fn a_directory_is_used_again_by_the_same_experiment_only() {
     assert!(refused(&arguments).contains("holds the report of a full run of small"));
     arguments.quick = false;
     arguments.seed = Some(2);
-    assert!(refused(&arguments).contains("with --seed 2"));
+    assert!(refused(&arguments).contains("with seed 2"));
     arguments.seed = None;
     // The report belongs to this experiment, but the panel has other settings.
     fs::write(top.path().join("experiment.toml"), EXPERIMENT.replace("seed = 1", "seed = 2")).unwrap();
@@ -474,7 +474,7 @@ fn with_data_only_panels_that_take_them_are_run() {
     };
     fs::write(top.path().join("other.json"), r#"[{"name": "a", "theta": [0.5], "kappa": [1]}]"#).unwrap();
     arguments.data = Some(top.path().join("other.json"));
-    assert!(refused(&arguments).contains("holds the report of a full run of small with --data (SHA-256 "));
+    assert!(refused(&arguments).contains("holds the report of a full run of small with data (SHA-256 "));
     arguments.data = None;
     assert!(refused(&arguments).contains("...), not of a full run of small: "));
     // Nothing is run on invalid data, or on data that no panel takes.

@@ -99,8 +99,7 @@ fn find_in(folder: &Path, path: &Path, allowed: &[PathBuf]) -> Result<PathBuf, S
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let is_in = |root: &Path| root.canonicalize().is_ok_and(|root| found.starts_with(root));
     if !std::iter::once(folder).chain(allowed.iter().map(PathBuf::as_path)).any(is_in) {
-        return Err("is outside of the folder of this file: move it there, or name its folder with --allow"
-            .to_owned());
+        return Err("is outside of the folder of this file: move it there, or allow its folder".to_owned());
     }
     Ok(found)
 }

@@ -31,7 +31,7 @@ impl JournalError {
             dir,
             format!(
                 "has a result without its runs ({}), perhaps of an earlier version: play everything \
-                 again with --fresh, or give another directory",
+                 again (`fresh`), or give another directory",
                 journal.display()
             ),
         )

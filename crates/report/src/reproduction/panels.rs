@@ -338,10 +338,8 @@ fn read_overrides(table: &Table<'_>, experiment: &Experiment) -> Result<Override
         let value: u64 = field.get()?;
         let mut one = Overrides::default();
         *numbers(&mut one)[index] = Some(value);
-        experiment.clone().apply(one).map_err(|error| {
-            let (message, option) = (error.to_string(), format!("--{}", key.replace('_', "-")));
-            field.error(message.trim_start_matches(&option).trim_start())
-        })?;
+        let applied = experiment.clone().apply(one);
+        applied.map_err(|error| field.error(format!("{}: {}", error.value, error.fault)))?;
         *numbers(&mut all)[index] = Some(value);
     }
     Ok(all)

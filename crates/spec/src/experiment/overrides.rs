@@ -27,26 +27,29 @@ impl Overrides {
     /// The values that are out of their ranges.
     pub(super) fn faults(&self) -> impl Iterator<Item = OverrideError> {
         let given = [
-            ("--runs", self.runs, RUNS),
-            ("--horizon", self.horizon, HORIZONS),
-            ("--max-steps", self.max_steps, HORIZONS),
-            ("--subsets", self.subsets, 1..=1 << 16),
+            ("runs", self.runs, RUNS),
+            ("horizon", self.horizon, HORIZONS),
+            ("max_steps", self.max_steps, HORIZONS),
+            ("subsets", self.subsets, 1..=1 << 16),
         ];
-        given.into_iter().filter_map(|(option, value, range): (_, _, RangeInclusive<u64>)| {
+        given.into_iter().filter_map(|(key, value, range): (_, _, RangeInclusive<u64>)| {
             let value = value.filter(|value| !range.contains(value))?;
             let fault = format!("expected an integer from {} to {}", range.start(), range.end());
-            Some(OverrideError { option, value, fault })
+            Some(OverrideError { key, value, fault })
         })
     }
 }
 
-/// A value of the command line that an experiment cannot have.
+/// A value in the place of one of the file that an experiment cannot have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{option} {value}: {fault}")]
+#[error("{key} {value}: {fault}")]
 pub struct OverrideError {
-    option: &'static str,
-    value: u64,
-    fault: String,
+    /// The key of the replaced value, such as `max_steps`.
+    pub key: &'static str,
+    /// The value.
+    pub value: u64,
+    /// Why it is refused.
+    pub fault: String,
 }
 
 impl Experiment {
@@ -59,11 +62,9 @@ impl Experiment {
     /// A value out of its range. The experiment is then unchanged.
     pub fn apply(&mut self, overrides: Overrides) -> Result<(), OverrideError> {
         overrides.check()?;
-        for (option, key, value) in
-            [("--horizon", "horizon", overrides.horizon), ("--max-steps", "max_steps", overrides.max_steps)]
-        {
+        for (key, value) in [("horizon", overrides.horizon), ("max_steps", overrides.max_steps)] {
             if let (Some(value), Some(fault)) = (value, self.task.refuses(key)) {
-                return Err(OverrideError { option, value, fault });
+                return Err(OverrideError { key, value, fault });
             }
         }
         let mut changed = self.clone();
@@ -71,14 +72,12 @@ impl Experiment {
         let draws = (changed.seed != self.seed && self.instances.are_random()) || overrides.subsets.is_some();
         if draws {
             let subsets = overrides.subsets.map(|subsets| usize::try_from(subsets).unwrap_or(usize::MAX));
-            let (option, value) = match overrides.subsets {
-                Some(subsets) => ("--subsets", subsets),
-                None => ("--seed", changed.seed),
+            let (key, value) = match overrides.subsets {
+                Some(subsets) => ("subsets", subsets),
+                None => ("seed", changed.seed),
             };
-            changed.instances.draw(changed.seed, subsets).map_err(|error| {
-                let fault = error.to_string();
-                OverrideError { option, value, fault }
-            })?;
+            let draws = changed.instances.draw(changed.seed, subsets);
+            draws.map_err(|error| OverrideError { key, value, fault: error.to_string() })?;
         }
         changed.runs = match (overrides.runs, self.runs_per_instance()) {
             (Some(runs), _) => changed.all_runs(runs),
@@ -90,12 +89,11 @@ impl Experiment {
             changed.checkpoints = self.schedule.checkpoints(changed.horizon);
         }
         if let Some(fault) = changed.fault_of_runs() {
-            let (option, value) = match overrides.runs {
-                Some(runs) => ("--runs", runs),
-                None if self.task == Task::Identify => ("--max-steps", changed.horizon),
-                None => ("--horizon", changed.horizon),
+            let (key, value) = match overrides.runs {
+                Some(runs) => ("runs", runs),
+                None => (self.task.length_key(), changed.horizon),
             };
-            return Err(OverrideError { option, value, fault });
+            return Err(OverrideError { key, value, fault });
         }
         *self = changed;
         Ok(())

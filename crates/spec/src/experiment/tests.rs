@@ -324,7 +324,7 @@ fn runs_share_their_users() {
     let mut changed = experiment.clone();
     let overrides = crate::Overrides { runs: Some(20), ..crate::Overrides::default() };
     let refused = changed.apply(overrides).unwrap_err().to_string();
-    assert_eq!(refused, "--runs 20: 20 runs found: expected a multiple of runs-per-draw, 3");
+    assert_eq!(refused, "runs 20: 20 runs found: expected a multiple of runs-per-draw, 3");
 }
 
 #[test]

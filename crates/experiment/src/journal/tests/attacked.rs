@@ -201,7 +201,7 @@ fn fresh_removes_nothing_but_the_runs_of_the_same_experiment() {
     fs::write(&state, "tired").unwrap();
     let before = contents(strangers.path());
     let message = fresh(&own, strangers.path()).unwrap_err();
-    assert!(message.contains("mine.runs: damaged at byte 0") && !message.contains("--fresh"), "{message}");
+    assert!(message.contains("mine.runs: damaged at byte 0") && !message.contains("fresh"), "{message}");
     assert_eq!(contents(strangers.path()), before);
     fs::remove_file(runs).unwrap();
     fresh(&own, strangers.path()).unwrap();

@@ -59,7 +59,7 @@ fn files_are_beside_the_spec_and_below_or_allowed() {
             for allowed in [vec![], vec![top.path().join("else"), folder.join("below")]] {
                 let message = read(&folder, &named(&path), &allowed).unwrap_err().to_string();
                 let expected = format!(
-                    " {key}: {}: is outside of the folder of this file: move it there, or name its folder with --allow",
+                    " {key}: {}: is outside of the folder of this file: move it there, or allow its folder",
                     folder.join(&path).display()
                 );
                 assert!(message.ends_with(&expected), "{message}\n{expected}");

@@ -24,20 +24,20 @@ fn another_horizon_recomputes_the_checkpoints() {
     let refused = |overrides| listed.clone().apply(overrides).unwrap_err().to_string();
     assert_eq!(
         refused(Overrides { runs: Some(0), ..Overrides::default() }),
-        "--runs 0: expected an integer from 1 to 4294967295"
+        "runs 0: expected an integer from 1 to 4294967295"
     );
     assert_eq!(
         refused(Overrides { horizon: Some(0), ..Overrides::default() }),
-        "--horizon 0: expected an integer from 1 to 9007199254740992"
+        "horizon 0: expected an integer from 1 to 9007199254740992"
     );
     assert_eq!(
         refused(Overrides { runs: Some(1 << 31), ..Overrides::default() }),
-        "--runs 2147483648: 2147483648 runs of 2 policies at 3 checkpoints take about 161 GiB of memory, more than 8 GiB: reduce \
+        "runs 2147483648: 2147483648 runs of 2 policies at 3 checkpoints take about 161 GiB of memory, more than 8 GiB: reduce \
          runs or policies"
     );
     assert_eq!(
         refused(Overrides { horizon: Some(1 << 52), ..Overrides::default() }),
-        "--horizon 4503599627370496: 3 runs of 4503599627370496 rounds are more than 9007199254740992 rounds"
+        "horizon 4503599627370496: 3 runs of 4503599627370496 rounds are more than 9007199254740992 rounds"
     );
     assert_eq!(listed.canonical(), before);
 }
@@ -47,7 +47,7 @@ fn values_of_the_command_line_replace_those_of_the_file_which_are_not_read() {
     let overridden = |from: &str, to: &str, overrides: Overrides| {
         assert!(GOOD.contains(from), "{from:?}");
         let source = Source::from_text("spec.toml", GOOD.replacen(from, to, 1)).unwrap();
-        Experiment::overridden(&source.parse().unwrap(), overrides).map_err(|error| error.to_string())
+        Experiment::check(&source.parse().unwrap(), overrides).map_err(|errors| errors[0].to_string())
     };
     let runs = Overrides { runs: Some(3), ..Overrides::default() };
     let horizon = Overrides { horizon: Some(2000), ..Overrides::default() };
@@ -76,15 +76,15 @@ fn values_of_the_command_line_replace_those_of_the_file_which_are_not_read() {
             "runs = 1000",
             "runs = 0",
             Overrides { runs: Some(0), ..runs },
-            "--runs 0: expected an integer from 1 to ",
+            "runs 0: expected an integer from 1 to ",
         ),
-        ("runs = 1000", "runs = 1000", Overrides { runs: Some(1 << 31), ..runs }, "--runs 2147483648: "),
-        ("runs = 1000", "runs = 1000", Overrides { horizon: Some(1 << 53), ..runs }, "--runs 3: "),
+        ("runs = 1000", "runs = 1000", Overrides { runs: Some(1 << 31), ..runs }, "runs 2147483648: "),
+        ("runs = 1000", "runs = 1000", Overrides { horizon: Some(1 << 53), ..runs }, "runs 3: "),
         (
             "seed = 1",
             "seed = 1",
             Overrides { max_steps: Some(9), ..seed },
-            "--max-steps 9: task \"regret\" plays ",
+            "max_steps 9: task \"regret\" plays ",
         ),
     ] {
         let found = overridden(from, to, overrides).unwrap_err();

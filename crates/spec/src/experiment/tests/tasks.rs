@@ -101,8 +101,8 @@ fn keys_and_policies_of_another_task_are_refused() {
     let error = experiment.apply(Overrides { horizon: Some(9), ..Overrides::default() }).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "--horizon 9: task \"identify\" ends when the policy stops: expected `max_steps` in its place"
+        "horizon 9: task \"identify\" ends when the policy stops: expected `max_steps` in its place"
     );
     let error = experiment.apply(Overrides { max_steps: Some(0), ..Overrides::default() }).unwrap_err();
-    assert!(error.to_string().starts_with("--max-steps 0: expected an integer from 1 to"), "{error}");
+    assert!(error.to_string().starts_with("max_steps 0: expected an integer from 1 to"), "{error}");
 }
