@@ -10,7 +10,9 @@ use crate::terminal::say;
 use crate::terminal::wrapped;
 use anyhow::{Context as _, Result};
 use experiment::Task;
-use experiment::models::{MODELS, Model, ModelKey};
+use experiment::key::Key;
+use experiment::models::{MODELS, Model};
+use experiment::spec::keys::{EXPERIMENT, OF_INSTANCE};
 use policies::catalogue::{Family, Row, find, rows};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -43,9 +45,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// Rounds, as they are written, and runs of a first experiment, which takes about a second.
-const HORIZON: &str = "10_000";
-const RUNS: u64 = 20;
 /// The longest line of a comment.
 const LINE: usize = 78;
 
@@ -65,13 +64,11 @@ impl Spec<'_> {
     pub(crate) fn plain(&self) -> String {
         let Self { name, model, task, .. } = self;
         let mut text = format!("name = {name:?}\ntask = {:?}\n", task.name());
-        let length = if *task == Task::Identify {
-            "max_steps = 1_000_000".to_owned()
-        } else {
-            format!("horizon = {HORIZON}")
-        };
-        let _ =
-            writeln!(text, "{length}\nruns = {RUNS}\nseed = 1\n\n[[instances]]\nmodel = {:?}", model.name);
+        let [_, _, _, _, runs, seed, ..] = &EXPERIMENT;
+        for Key { name, example, .. } in [task.length(), runs, seed] {
+            let _ = writeln!(text, "{name} = {example}");
+        }
+        let _ = writeln!(text, "\n[[instances]]\nmodel = {:?}", model.name);
         for key in model.keys.iter().filter(|key| key.required) {
             let _ = writeln!(text, "{} = {}", key.name, key.example);
         }
@@ -100,27 +97,21 @@ pub(crate) fn commented(model: &'static Model) -> String {
 #
 # A line that begins with # and no space is switched on by removing the #.
 
-# Names files: letters, digits, - _ .
-name = \"my-{name}\"
-# The measured quantity: the loss while learning.
-task = \"regret\"
-# Rounds of a run, and independent runs of every policy.
-horizon = {HORIZON}
-runs = {RUNS}
-# The same seed gives the same bytes.
-seed = 1
-# Rounds at which results are recorded: 200 of them, denser at the beginning.
-#checkpoints = {{ log = 200 }}
-
-# The users. With n [[instances]], each block of n runs takes every one once.
-[[instances]]
-model = \"{name}\"
-# A name for readers.
-#name = \"mine\"
 "
     );
+    let own_name = format!("\"my-{name}\"");
+    let [name_key, task, horizon, _, runs, seed, checkpoints, ..] = &EXPERIMENT;
+    key_with_comment(&mut text, name_key, &own_name, true);
+    for key in [task, horizon, runs, seed] {
+        key_with_comment(&mut text, key, key.example, true);
+    }
+    key_with_comment(&mut text, checkpoints, checkpoints.example, false);
+    text.push_str("\n# With n [[instances]], each block of n runs takes every one once.\n[[instances]]\n");
+    let [model_key, name_key] = &OF_INSTANCE;
+    key_with_comment(&mut text, model_key, &format!("{name:?}"), true);
+    key_with_comment(&mut text, name_key, name_key.example, false);
     for key in model.keys {
-        key_with_comment(&mut text, key);
+        key_with_comment(&mut text, key, key.example, key.required);
     }
     text.push_str("\n# The policies. Two with the same name are told apart by `label`.\n");
     for row in first_choices(model) {
@@ -136,21 +127,14 @@ model = \"{name}\"
         text.push_str("#read-as = \"cascade\"\n");
     }
     if model.names_best_items {
-        for (how, task, length) in [
-            (
-                "To ask for the best items, write instead of task, horizon and checkpoints",
-                Task::Identify,
-                "max_steps = 1_000_000",
-            ),
-            (
-                "To ask for them after a fixed number of rounds, write instead",
-                Task::Budget,
-                "horizon = 1_000",
-            ),
+        for (how, task) in [
+            ("To ask for the best items, write instead of task, horizon and checkpoints", Task::Identify),
+            ("To ask for them after a fixed number of rounds, write instead", Task::Budget),
         ] {
+            let Key { name, example, .. } = task.length();
             let able = rows().iter().filter(|row| row.speaks(model.protocol) && tasks(row).contains(&task));
             let able: Vec<&str> = able.map(|row| row.name).collect();
-            let _ = writeln!(text, "\n# {how}\n#   task = {:?}\n#   {length}", task.name());
+            let _ = writeln!(text, "\n# {how}\n#   task = {:?}\n#   {name} = {example}", task.name());
             comment(&mut text, &format!("with policies for this task: {}.", able.join(", ")));
         }
     }
@@ -164,17 +148,17 @@ fn comment(text: &mut String, words: &str) {
     }
 }
 
-/// Adds a key of users with its meaning. One that replaces others is in a comment.
-fn key_with_comment(text: &mut String, key: &ModelKey) {
-    let ModelKey { name, example, meaning, kind, .. } = key;
+/// Adds a key with its meaning, switched off unless `is_on`. One that replaces others is in a
+/// comment.
+fn key_with_comment(text: &mut String, key: &Key, value: &str, is_on: bool) {
+    let Key { name, meaning, kind, .. } = key;
     if key.replaces.is_empty() {
-        let without = if key.required { "" } else { "Optional. " };
-        comment(text, &format!("{without}{meaning} Values: {kind}."));
-        let switch = if key.required { "" } else { "#" };
-        let _ = writeln!(text, "{switch}{name} = {example}");
+        let (optional, switch) = if is_on { ("", "") } else { ("Optional. ", "#") };
+        comment(text, &format!("{optional}{meaning} Values: {kind}."));
+        let _ = writeln!(text, "{switch}{name} = {value}");
     } else {
         comment(text, &format!("Instead of {}: {meaning}", key.replaces.join(" and ")));
-        let _ = writeln!(text, "#   {name} = {example}");
+        let _ = writeln!(text, "#   {name} = {value}");
     }
 }
 

@@ -26,7 +26,7 @@ pub mod timing;
 
 pub use ::spec::{
     BuildError, Builder, Canonical, DataInstances, Experiment, FittedQuery, Instance, Instances,
-    OverrideError, Overrides, PosteriorFile, Queries, SpecContext, SpecError, Task, experiment as spec,
+    OverrideError, Overrides, PosteriorFile, Queries, SpecContext, SpecError, Task, experiment as spec, key,
     logged_lists, models, schema,
 };
 pub use documents::{

@@ -26,22 +26,14 @@
 //! label = "PBM-TS"                   # optional, the policy's name by default; unique
 //! ```
 //!
-//! | task | a run | its keys |
-//! |---|---|---|
-//! | `regret` | the whole horizon; regret and clicks are recorded at checkpoints | `horizon`, `checkpoints` |
-//! | `identify` | until the policy stops and names the best items | `max_steps`: the round at which it is stopped without an answer |
-//! | `budget` | the whole horizon, then the policy names the best items | `horizon` |
+//! [`Task`] lists the tasks. An answer, on `cascade` instances, has as many items as there are
+//! positions.
 //!
-//! An answer, on `cascade` instances, has as many items as there are positions.
-//!
-//! [`crate::models`] lists the models and their keys.
-//!
-//! In the place of `[[instances]]`, `users = { posterior = "parameters.json", model = "pbm" }`
-//! draws the users of every run from the posterior distribution of a log's fit ([`PosteriorFile`]).
-//! `policy = "logged"` with `lists = "logged.csv"` plays the lists of a log
-//! ([`logged_lists`](crate::logged_lists())). `policy = "pbm-gibbs"` with `prior = "fitted"` and
-//! `prior_file = "parameters.json"` begins with the results of a log's fit. These files are found
-//! from the folder of the experiment's file.
+//! [`keys`] lists all keys, [`crate::models`] those of an instance by its model. In the place of
+//! `[[instances]]`, `users` draws the users of every run from the posterior distribution of a log's
+//! fit ([`PosteriorFile`]). The policy `logged` plays the lists of a log
+//! ([`logged_lists`](crate::logged_lists())), and `pbm-gibbs` may begin with the results of a fit.
+//! These files are found from the folder of the experiment's file.
 //!
 //! `read-as = "cascade"` lets a policy for one model play users of another: it names the model
 //! whose feedback the policy should assume. A policy that has to know examination probabilities
@@ -52,6 +44,7 @@ mod checkpoints;
 mod context;
 mod doubts;
 mod entries;
+pub mod keys;
 mod memory;
 mod overrides;
 mod read;
@@ -68,7 +61,7 @@ pub use documents::names::{MAX_TITLE, has_invisible, title_fault};
 pub use overrides::{OverrideError, Overrides};
 pub use write::quoted;
 
-pub(crate) use entries::{assumes_examination, check, has_prior};
+pub(crate) use entries::{accepts, assumes_examination, check, readable_as};
 
 use self::memory::Size;
 use self::scope::Scope;
@@ -194,7 +187,7 @@ impl Experiment {
         shared: &Table<'_>,
         given: SpecContext<'_>,
     ) -> Result<Self, Error> {
-        shared.know(&Self::KEYS[1..]);
+        Self::know(shared);
         Self::read(&Scope { over, own: panel, shared: &[shared], given })
     }
 
@@ -216,8 +209,9 @@ impl Experiment {
         shared: &Table<'_>,
         given: SpecContext<'_>,
     ) -> Result<Self, Error> {
-        shared.know(&Self::KEYS[1..]);
-        panel.know(&[&Self::KEYS[..], &["model"]].concat());
+        Self::know(shared);
+        Self::know(panel);
+        panel.know(&["name", "model"]);
         let panel_name = read_name(&panel.required("name")?)?;
         let mut experiment = Self::read(&Scope { over, own: variant, shared: &[panel, shared], given })?;
         experiment.name = format!("{panel_name}.{}", experiment.name);
@@ -228,21 +222,13 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// The keys of an experiment, the name first.
-    pub const KEYS: [&str; 10] = [
-        "name",
-        "task",
-        "horizon",
-        "max_steps",
-        "runs",
-        "seed",
-        "checkpoints",
-        "instances",
-        "users",
-        "policies",
-    ];
     /// The keys of an experiment that a table laid over it may replace.
-    pub const OVER: [&str; 3] = ["checkpoints", "instances", "policies"];
+    pub const OVER: [&str; 3] = [keys::CHECKPOINTS.name, keys::INSTANCES.name, keys::POLICIES.name];
+
+    /// Marks the keys of an experiment as known in a table that several of them share.
+    pub fn know(shared: &Table<'_>) {
+        shared.know(&keys::EXPERIMENT[1..].iter().map(|key| key.name).collect_vec());
+    }
 
     /// Name, valid as a file name.
     pub fn name(&self) -> &str {

@@ -10,6 +10,7 @@ mod queries;
 mod task;
 
 pub mod experiment;
+pub mod key;
 pub mod models;
 pub mod schema;
 

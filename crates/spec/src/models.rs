@@ -15,7 +15,7 @@ mod dueling;
 mod evidence;
 mod fields;
 mod instance;
-mod key;
+mod keys;
 mod list;
 mod parameter;
 mod pbm;
@@ -29,7 +29,6 @@ pub use calibration::Calibration;
 pub use dueling::{Arms, Duels, Group, MatrixFile};
 pub use evidence::{Evidence, SURE};
 pub use instance::Instance;
-pub use key::{KeyKind, Length, ModelKey, Shape};
 pub use list::UserModel;
 pub use parameter::{InstanceTable, Parameter, Parameters};
 pub use tournament::{EnterError, OWN, OwnContender, TournamentSettings, ValuesOfUsers};
@@ -40,6 +39,7 @@ pub(crate) use parameter::CanonicalInstance;
 
 use crate::bound::Bound;
 use crate::fields::read_tables;
+use crate::key::{Key, KeyKind};
 use crate::posterior::PosteriorFile;
 use crate::queries::Queries;
 use click_models::{ListShape, PreferenceMatrix};
@@ -64,7 +64,7 @@ pub struct Model {
     /// The name of every parameter in files, and what readers call it.
     pub parameters: &'static [(&'static str, &'static str)],
     /// The keys of an instance in files, besides `model` and `name`.
-    pub keys: &'static [ModelKey],
+    pub keys: &'static [Key],
     /// Policies to begin with.
     pub first_choices: &'static [&'static str],
     /// Whether a policy can be asked for its best items: tasks `identify` and `budget`.

@@ -8,21 +8,23 @@
 //! that exist, a policy that cannot read the clicks of these users.
 
 mod instance;
+mod key;
 mod policy;
 mod value;
 
 pub use instance::instance;
+pub use key::table;
 pub use policy::policy;
 pub use value::{
     above, array, choice, described, entries, integer, object, object_of, probability, reference, refuse,
     text, with,
 };
 
+use self::key::properties;
+use crate::experiment::keys::{EXPERIMENT, OF_TASKS, OF_USERS};
 use crate::experiment::{COUNTS, HORIZONS};
 use crate::fields::RUNS;
-use crate::posterior::RUNS_PER_DRAW;
 use crate::task::Task;
-use click_models::ListShape;
 use documents::names::MAX_NAME;
 use policies::catalogue::rows;
 use serde_json::{Map, Value, json};
@@ -32,9 +34,7 @@ pub const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// The schema of a file with one experiment.
 pub fn spec() -> Value {
-    let mut keys = keys();
-    keys.insert("instances".to_owned(), described(&reference("instances"), INSTANCES));
-    let mut schema = object(keys, &["name", "task", "runs", "seed", "policies"]);
+    let mut schema = table(&EXPERIMENT);
     let conditions =
         Task::ALL.map(|task| with_task(task, true)).into_iter().chain([users_or_instances(true)]);
     with(
@@ -50,41 +50,9 @@ pub fn spec() -> Value {
     schema
 }
 
-/// The meaning of `instances`.
-const INSTANCES: &str = "The users: one table [[instances]] for each instance. Each block of n runs takes every one of n once, in a drawn order, the same for every policy.";
-
-/// The keys of an experiment, besides `instances`. They refer to [`definitions`].
+/// The keys of an experiment. They refer to [`definitions`].
 pub fn keys() -> Map<String, Value> {
-    let tasks = Task::ALL.map(|task| (task.name(), task.meaning()));
-    let keys = [
-        ("name", "The name of the experiment. It names files.", reference("file-name")),
-        ("task", "What a run measures, and when it ends.", choice(&tasks)),
-        ("horizon", "The rounds of a run.", reference("rounds")),
-        (
-            "max_steps",
-            "Task identify: the round at which a policy that has not stopped is stopped without an answer.",
-            reference("rounds"),
-        ),
-        ("runs", "The number of runs, or that of each instance: { per-instance = 5 }.", reference("runs")),
-        ("seed", "The seed of all random numbers: the same seed gives the same results.", seed()),
-        (
-            "checkpoints",
-            "Task regret: the rounds at which results are recorded, as a number of them spread on a logarithmic scale, { log = 200 }, or as \
-             a list. The horizon is always added.",
-            reference("checkpoints"),
-        ),
-        (
-            "users",
-            "In the place of instances: users as uncertain as a log leaves them. Every run draws its own from the fit.",
-            reference("users"),
-        ),
-        (
-            "policies",
-            "The policies that are compared: one table [[policies]] for each.",
-            reference("policies"),
-        ),
-    ];
-    entries(keys.map(|(key, words, schema)| (key, described(&schema, words))))
+    properties(&EXPERIMENT)
 }
 
 /// The definitions that the keys of an experiment refer to.
@@ -92,41 +60,6 @@ pub fn definitions() -> Map<String, Value> {
     let round = || integer(&HORIZONS);
     let rounds = || with_unique(array(&round(), COUNTS));
     let log = object_of([("log", integer(&COUNTS)), ("also", rounds())], &["log"]);
-    let fits: Vec<_> = crate::posterior::fits().map(|name| (name, "")).collect();
-    let users = object_of(
-        [
-            (
-                "posterior",
-                described(
-                    &text(),
-                    "The file with the parameters that `fit` writes, from the folder of this file.",
-                ),
-            ),
-            ("model", described(&choice(&fits), "Which of its fits.")),
-            (
-                "positions",
-                described(
-                    &integer(&(1..=ListShape::MAX_POSITIONS as u64)),
-                    "Cuts the lists to these positions.",
-                ),
-            ),
-            (
-                "queries",
-                described(
-                    &json!({ "type": "array", "minItems": 1, "uniqueItems": true, "items": { "type": "string" } }),
-                    "Only these queries.",
-                ),
-            ),
-            (
-                "runs-per-draw",
-                described(
-                    &integer(&RUNS_PER_DRAW),
-                    "Runs in a row that meet the same users. From 2 on, comparisons show how much of their spread comes from the users.",
-                ),
-            ),
-        ],
-        &["posterior"],
-    );
     let each = object_of([("per-instance", integer(&RUNS))], &["per-instance"]);
     let definitions = [
         (
@@ -149,7 +82,7 @@ pub fn definitions() -> Map<String, Value> {
                 "default": { "log": 200 },
             }),
         ),
-        ("users", users),
+        ("users", table(&OF_USERS)),
         ("instances", json!({ "type": "array", "minItems": 1, "items": reference("instance") })),
         ("instance", instance(true)),
         ("policies", json!({ "type": "array", "minItems": 1, "items": reference("policy") })),
@@ -162,9 +95,9 @@ pub fn definitions() -> Map<String, Value> {
 pub fn with_task(task: Task, is_whole: bool) -> Value {
     let able = rows().iter().filter(|row| task.is_for(&row.spec())).map(|row| row.name);
     let mut properties = Map::new();
-    for key in ["horizon", "max_steps", "checkpoints"] {
-        if let Some(fault) = task.refuses(key) {
-            properties.insert(key.to_owned(), refuse(&fault));
+    for key in &OF_TASKS {
+        if let Some(fault) = task.refuses(key.name) {
+            properties.insert(key.name.to_owned(), refuse(&fault));
         }
     }
     let policies = json!({ "items": { "properties": { "policy": { "enum": able.collect::<Vec<_>>() } } } });
@@ -180,7 +113,7 @@ pub fn with_task(task: Task, is_whole: bool) -> Value {
     }
     let mut then = json!({ "properties": properties });
     if is_whole {
-        with(&mut then, &json!({ "required": [task.length_key()] }));
+        with(&mut then, &json!({ "required": [task.length().name] }));
     }
     json!({ "if": { "properties": { "task": { "const": task.name() } }, "required": ["task"] }, "then": then })
 }
@@ -213,17 +146,6 @@ pub fn subsets() -> Value {
 fn with_unique(mut schema: Value) -> Value {
     with(&mut schema, &json!({ "uniqueItems": true }));
     schema
-}
-
-impl Task {
-    /// The meaning of a run of the task, for readers.
-    fn meaning(self) -> &'static str {
-        match self {
-            Self::Regret => "The whole horizon. Regret and clicks are recorded at checkpoints.",
-            Self::Identify => "Until the policy stops and names the best items.",
-            Self::Budget => "The whole horizon, then the policy names the best items.",
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The task of an experiment: what a run measures and when it ends.
 
+use crate::experiment::keys;
+use crate::key::Key;
 use documents::toml_reader::{Error, Field, choice};
 use policies::catalogue::PolicySpec;
 use serde::{Deserialize, Serialize};
@@ -29,11 +31,20 @@ impl Task {
         }
     }
 
-    /// The key in files for the length of a run.
-    pub(crate) fn length_key(self) -> &'static str {
+    /// The meaning of a run of the task, for readers.
+    pub(crate) fn meaning(self) -> &'static str {
         match self {
-            Self::Regret | Self::Budget => "horizon",
-            Self::Identify => "max_steps",
+            Self::Regret => "The whole horizon. Regret and clicks are recorded at checkpoints.",
+            Self::Identify => "Until the policy stops and names the best items.",
+            Self::Budget => "The whole horizon, then the policy names the best items.",
+        }
+    }
+
+    /// The key in files for the length of a run.
+    pub fn length(self) -> &'static Key {
+        match self {
+            Self::Regret | Self::Budget => &keys::HORIZON,
+            Self::Identify => &keys::MAX_STEPS,
         }
     }
 

@@ -6,7 +6,8 @@ use super::policies::playing;
 use super::{Described, Form, print};
 use crate::init::Spec;
 use anyhow::Result;
-use experiment::models::{MODELS, Model, ModelKey};
+use experiment::key;
+use experiment::models::{MODELS, Model};
 use experiment::{Experiment, Task};
 use policies::catalogue::{Protocol, find};
 use serde::Serialize;
@@ -108,7 +109,7 @@ impl ClickModel {
 }
 
 impl Key {
-    fn of(key: &ModelKey) -> Self {
+    fn of(key: &key::Key) -> Self {
         let inside = key.kind.table().unwrap_or_default();
         Self {
             name: key.name,

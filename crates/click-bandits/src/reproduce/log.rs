@@ -7,18 +7,47 @@ use anyhow::{Context as _, bail};
 use click_logs::formats;
 use documents::without_byte_order_mark;
 use experiment::Queries;
-use experiment::schema::{choice as choice_of, described, integer, object_of};
+use experiment::key::{Key, KeyKind};
+use experiment::schema::{described, table};
 use experiment::toml_reader::{Error, Field, Source, Table, choice};
 use report::page::FITTED;
 use report::report_dir::{self, Owner};
-use serde_json::json;
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-const POSITIONS: RangeInclusive<u64> = 1..=64;
-const SIZES: RangeInclusive<u64> = 1..=u32::MAX as u64;
+const POSITIONS: KeyKind = KeyKind::Count { least: 1, most: 64 };
+const IMPRESSIONS: KeyKind = KeyKind::Count { least: 0, most: u64::MAX };
+const SIZE: KeyKind = KeyKind::Count { least: 1, most: u32::MAX as u64 };
+
+/// The keys of `[log]`.
+pub(crate) const KEYS: [Key; 6] = [
+    Key::required("format", KeyKind::Named(named), "The format of the log.", "\"yandex\""),
+    Key::required("positions", POSITIONS, "The number of positions, from the top.", "10"),
+    Key::optional(
+        "min-impressions",
+        IMPRESSIONS,
+        "Of an item, at each of these positions; 0 by default.",
+        "10",
+    ),
+    Key::optional("min-items", SIZE, "Of a query; 1 by default.", "10"),
+    Key::optional("top-queries", SIZE, "Only the queries with the most impressions.", "10"),
+    Key::optional(
+        "prior",
+        KeyKind::Number { least: 0, most: 1_000_000_000 },
+        "The pseudo-impressions of every item's prior; by default the log decides.",
+        "2",
+    ),
+];
+
+/// The formats that need no names of columns.
+fn formats() -> impl Iterator<Item = &'static formats::FormatRow> {
+    formats::rows().iter().filter(|row| !row.names_columns())
+}
+
+fn named() -> Vec<(&'static str, &'static str)> {
+    formats().map(|row| (row.name, row.holds)).collect()
+}
 
 /// How to read the log of an experiment; `None` if the experiment has no log.
 pub(super) fn how_to_read(experiment: &Place, allowed: &[PathBuf]) -> Result<Option<fit::Arguments>, Error> {
@@ -31,19 +60,19 @@ fn of_source(source: &Source) -> Result<Option<fit::Arguments>, Error> {
 }
 
 fn read(table: &Table<'_>) -> Result<fit::Arguments, Error> {
-    // Only formats that need no names of columns.
-    let formats = formats::rows().iter().filter(|row| !row.names_columns()).map(|row| (row.name, row));
-    let format = choice(&table.required("format")?, &formats.collect::<Vec<_>>(), "format")?;
-    let size = |key: &str, range: RangeInclusive<u64>| -> Result<Option<u64>, Error> {
-        table.field(key).map(|field: Field<'_>| field.integer_in(&range)).transpose()
+    let formats: Vec<_> = formats().map(|row| (row.name, row)).collect();
+    let format = choice(&table.required("format")?, &formats, "format")?;
+    let size = |key: Key| -> Result<Option<u64>, Error> {
+        table.field(key.name).map(|field| field.integer_in(&key.range())).transpose()
     };
     let small = |size: u64| u32::try_from(size).unwrap_or(u32::MAX);
-    let positions = table.required::<Field<'_>>("positions")?.integer_in(&POSITIONS)?;
+    let [_, positions, min_impressions, min_items, top_queries, _] = KEYS;
+    let positions = table.required::<Field<'_>>(positions.name)?.integer_in(&positions.range())?;
     let how = fit::Arguments {
         format: Some(format),
-        min_impressions: size("min-impressions", 0..=u64::MAX)?.unwrap_or(0),
-        min_items: size("min-items", SIZES)?.map_or(1, small),
-        top_queries: size("top-queries", SIZES)?.map(small),
+        min_impressions: size(min_impressions)?.unwrap_or(0),
+        min_items: size(min_items)?.map_or(1, small),
+        top_queries: size(top_queries)?.map(small),
         positions: Some(u8::try_from(positions).unwrap_or(u8::MAX)),
         prior: read_prior(table)?,
         ..fit::Arguments::of_experiment()
@@ -53,23 +82,7 @@ fn read(table: &Table<'_>) -> Result<fit::Arguments, Error> {
 }
 
 pub(crate) fn schema() -> serde_json::Value {
-    let formats = formats::rows().iter().filter(|row| !row.names_columns());
-    let formats = choice_of(&formats.map(|row| (row.name, row.holds)).collect::<Vec<_>>());
-    let prior = json!({ "type": "number", "minimum": 0, "maximum": 1e9 });
-    let keys = [
-        ("format", formats, "The format of the log."),
-        ("positions", integer(&POSITIONS), "The number of positions, from the top."),
-        (
-            "min-impressions",
-            integer(&(0..=u64::MAX)),
-            "Of an item, at each of these positions; 0 by default.",
-        ),
-        ("min-items", integer(&SIZES), "Of a query; 1 by default."),
-        ("top-queries", integer(&SIZES), "Only the queries with the most impressions."),
-        ("prior", prior, "The pseudo-impressions of every item's prior; by default the log decides."),
-    ];
-    let keys = keys.map(|(key, schema, words)| (key, described(&schema, words)));
-    described(&object_of(keys, &["format", "positions"]), "How the log is read that `--data` gives.")
+    described(&table(&KEYS), "How the log is read that `--data` gives.")
 }
 
 fn read_prior(table: &Table<'_>) -> Result<Option<f64>, Error> {
@@ -132,6 +145,7 @@ fn begins_like_json(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     fn message(log: &str) -> String {
         let source = Source::from_text("experiment.toml", format!("name = \"x\"\n[log]\n{log}\n")).unwrap();
@@ -161,5 +175,15 @@ mod tests {
             let found = message(log);
             assert!(found.starts_with(&format!("experiment.toml:{expected}")), "{found}");
         }
+    }
+
+    #[test]
+    fn the_reader_knows_the_keys_of_the_rows_and_accepts_their_examples() {
+        let examples = KEYS.map(|key| format!("{} = {}", key.name, key.example)).join("\n");
+        let source = Source::from_text("experiment.toml", format!("[log]\n{examples}\n")).unwrap();
+        assert!(of_source(&source).unwrap().is_some());
+        let found = message(&format!("{examples}\nzzzz = 1"));
+        let (_, names) = found.rsplit_once("known: ").unwrap_or_else(|| panic!("{found}"));
+        assert_eq!(names.split(", ").collect::<BTreeSet<_>>(), KEYS.iter().map(|key| key.name).collect());
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn read(
 ) -> Result<Vec<Panel>, Error> {
     let mut names: Vec<String> = Vec::new();
     // Also if no panel can be read.
-    root.know(&Experiment::KEYS[1..]);
+    Experiment::know(root);
     let tables = tables(root, "panels")?;
     collect(tables.iter().map(|table| {
         let panel = read_panel(table, root, papers, given, extent)?;
@@ -58,7 +58,8 @@ fn read_panel(
     let head = all((read_name(table), title, read_paper(table, papers), all(says)));
     // Unknown keys are found even if the figures cannot be read.
     table.know(&["figures", "printed", "model"]);
-    table.know(&Experiment::KEYS);
+    Experiment::know(table);
+    table.know(&["name"]);
     let unknown = all((quick.finish(), table.finish()));
     let (variants, (name, title, paper, (place, statement, choices)), _) = all((variants, head, unknown))?;
     let Variants { run: variants, left_out, others } = variants;

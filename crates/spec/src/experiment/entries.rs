@@ -177,6 +177,27 @@ fn read_priors(
 /// The meaning of `prior_file`.
 const PRIOR_FILE: &str = "the file with the parameters of a log, which `fit` writes";
 
+/// Whether a policy may have this key, one of [`OF_POLICY`](super::keys::OF_POLICY).
+pub(crate) fn accepts(spec: &PolicySpec, key: &str) -> bool {
+    match key {
+        "kappa" => assumes_examination(spec),
+        "lists" => matches!(spec, PolicySpec::Logged {}),
+        "prior" | "prior_file" => has_prior(spec),
+        "read-as" => !readable_as(spec).is_empty(),
+        "told" => is_told_gamma(spec),
+        _ => true,
+    }
+}
+
+/// The models whose feedback a policy can assume; one that reads clicks of any list needs none.
+pub(crate) fn readable_as(spec: &PolicySpec) -> Vec<&'static str> {
+    if spec.speaks(Protocol::ClicksOnly) {
+        return Vec::new();
+    }
+    let able = MODELS.iter().filter(|model| model.has_lists() && spec.speaks(model.protocol));
+    able.map(|model| model.name).collect()
+}
+
 /// Whether a policy can begin with the fit of a log.
 pub(crate) fn has_prior(spec: &PolicySpec) -> bool {
     matches!(spec, PolicySpec::PbmGibbs { .. })

@@ -91,7 +91,7 @@ impl Experiment {
         if let Some(fault) = changed.fault_of_runs() {
             let (key, value) = match overrides.runs {
                 Some(runs) => ("runs", runs),
-                None => (self.task.length_key(), changed.horizon),
+                None => (self.task.length().name, changed.horizon),
             };
             return Err(OverrideError { key, value, fault });
         }

@@ -4,8 +4,8 @@
 
 use super::entries::read_policies;
 use super::scope::Scope;
-use super::{Experiment, HORIZONS, Overrides, Schedule, Task};
-use crate::fields::{TABLES, assignment_of, read_runs};
+use super::{Experiment, HORIZONS, Overrides, Schedule, Task, keys};
+use crate::fields::{assignment_of, read_runs};
 use crate::models::{InstanceInputs, Instances, MODELS, Model, read_instances};
 use crate::posterior::PosteriorFile;
 use documents::names::read_name;
@@ -15,10 +15,10 @@ use sim::Assignment;
 impl Experiment {
     pub(super) fn read(scope: &Scope<'_, '_>) -> Result<Self, Error> {
         let mut faults = Faults::default();
-        scope.own.know(&Self::KEYS);
-        let name = scope.own_required("name", "a name for files").and_then(|field| read_name(&field));
+        Self::know(scope.own);
+        let name = scope.own_required(&keys::NAME).and_then(|field| read_name(&field));
         let name = faults.keep(name);
-        let task_field = faults.keep(scope.required("task", "\"regret\", \"identify\" or \"budget\""));
+        let task_field = faults.keep(scope.required(&keys::TASK));
         let task = task_field.as_ref().and_then(|field| faults.keep(Task::read(field)));
         if let Some(task) = task {
             faults.keep(refuse_keys_of_others(scope, task));
@@ -28,12 +28,12 @@ impl Experiment {
         let runs = match (&runs_field, scope.given.overrides.runs) {
             (Some(field), Some(runs)) => Ok((runs, assignment_of(field))),
             (None, Some(runs)) => Ok((runs, Assignment::Drawn)),
-            _ => scope.required("runs", "an integer of at least 1").and_then(|field| read_runs(&field)),
+            _ => scope.required(&keys::RUNS).and_then(|field| read_runs(&field)),
         };
         let runs = faults.keep(runs);
         let seed = match scope.given.overrides.seed {
             Some(seed) => Ok(seed),
-            None => scope.required("seed", "an integer of at least 0").and_then(|field| field.get()),
+            None => scope.required(&keys::SEED).and_then(|field| field.get()),
         };
         let seed = faults.keep(seed);
         let schedule = match scope.optional("checkpoints") {
@@ -51,7 +51,7 @@ impl Experiment {
             faults.keep(check_task(task, task_field, instances));
         }
         let instances = users.as_ref().map(|(instances, _)| instances);
-        let policies = scope.required("policies", TABLES);
+        let policies = scope.required(&keys::POLICIES);
         let policies = faults.keep(policies.and_then(|field| read_policies(&field, instances, task)));
         faults.end()?;
 
@@ -92,8 +92,7 @@ impl Experiment {
 
 /// Refuses keys that belong to another task.
 fn refuse_keys_of_others(scope: &Scope<'_, '_>, task: Task) -> Result<(), Error> {
-    let keys = ["horizon", "max_steps", "checkpoints"];
-    collect(keys.into_iter().map(|key| match (task.refuses(key), scope.nearby(key)) {
+    collect(keys::OF_TASKS.iter().map(|key| match (task.refuses(key.name), scope.nearby(key.name)) {
         (Some(fault), Some(field)) => Err(field.error(fault)),
         _ => Ok(()),
     }))
@@ -122,12 +121,12 @@ fn read_horizon(scope: &Scope<'_, '_>, task: Option<Task>) -> Result<Option<u64>
         let lengths: Vec<u64> = collect(given.map(|field| field.integer_in(&HORIZONS)))?;
         return Ok(lengths.first().copied().filter(|_| lengths.len() == 1));
     };
-    let key = task.length_key();
+    let key = task.length();
     // The message about `horizon` in place of `max_steps` names the missing key.
-    if task == Task::Identify && scope.optional(key).is_none() && scope.nearby("horizon").is_some() {
+    if task == Task::Identify && scope.optional(key.name).is_none() && scope.nearby("horizon").is_some() {
         return Ok(None);
     }
-    scope.required(key, "an integer of at least 1")?.integer_in(&HORIZONS).map(Some)
+    scope.required(key)?.integer_in(&HORIZONS).map(Some)
 }
 
 /// Reads the users, and whether they come from data given by the caller.
@@ -139,7 +138,7 @@ fn read_users(scope: &Scope<'_, '_>, seed: u64) -> Result<(Instances, bool), Err
     }
     let field = match &users {
         Some(users) => users.clone(),
-        None => scope.required("instances", TABLES)?,
+        None => scope.required(&keys::INSTANCES)?,
     };
     let is_shared = scope.nearby("instances").is_none();
     let takes_data = users.is_none()

@@ -1,6 +1,7 @@
 //! The tables of an experiment's keys: its own, its panel's, and the top of the file.
 
 use super::{Experiment, SpecContext};
+use crate::key::Key;
 use documents::toml_reader::{Error, Field, Table};
 
 /// The tables in which an experiment's keys are looked up.
@@ -29,14 +30,14 @@ impl<'doc> Scope<'_, 'doc> {
         self.over.iter().find_map(|table| table.field(key))
     }
 
-    pub(super) fn required(&self, key: &str, expected: &str) -> Result<Field<'doc>, Error> {
-        self.optional(key).ok_or_else(|| {
+    pub(super) fn required(&self, key: &Key) -> Result<Field<'doc>, Error> {
+        self.optional(key.name).ok_or_else(|| {
             let elsewhere = match self.shared.len() {
                 0 => "",
                 1 => ", here or at the top of the file",
                 _ => ", here, in the panel or at the top of the file",
             };
-            self.own.missing(key, &format!("{expected}{elsewhere}"))
+            self.own.missing(key.name, &format!("{}{elsewhere}", key.kind))
         })
     }
 
@@ -55,7 +56,7 @@ impl<'doc> Scope<'_, 'doc> {
         self.own.field("model").or_else(|| panels.iter().find_map(|table| table.field("model")))
     }
 
-    pub(super) fn own_required(&self, key: &str, expected: &str) -> Result<Field<'doc>, Error> {
-        self.own.field(key).ok_or_else(|| self.own.missing(key, expected))
+    pub(super) fn own_required(&self, key: &Key) -> Result<Field<'doc>, Error> {
+        self.own.field(key.name).ok_or_else(|| self.own.missing(key.name, &key.kind.to_string()))
     }
 }

@@ -3,6 +3,7 @@
 mod all_errors;
 mod dueling;
 mod files;
+mod keys;
 mod models;
 mod mutilated;
 mod overrides;

@@ -77,7 +77,7 @@ impl Experiment {
     fn write_head(&self, text: &mut String) -> std::fmt::Result {
         writeln!(text, "name = {}", quoted(&self.name))?;
         writeln!(text, "task = {}", quoted(self.task.name()))?;
-        writeln!(text, "{} = {}", self.task.length_key(), self.horizon)?;
+        writeln!(text, "{} = {}", self.task.length().name, self.horizon)?;
         match self.runs_per_instance() {
             None => writeln!(text, "runs = {}", self.runs)?,
             Some(each) => writeln!(text, "runs = {{ per-instance = {each} }}")?,

@@ -1,11 +1,12 @@
 //! `cascade`: users scan a list from the top and click the first item that attracts them.
 
 use super::fields::{at_fault, read_each, required_list, required_positions};
-use super::key::{ATTRACTION, KeyKind, Length, ModelKey, POSITIONS};
+use super::keys::{ATTRACTION, POSITIONS};
 use super::posterior::instances;
 use super::tournament::{EnterError, TournamentSettings, for_regret, tournament};
 use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
 use crate::bound::Bound;
+use crate::key::{Key, KeyKind, Length};
 use crate::task::Task;
 use click_models::bounds::{cascade_bai_lower_bound, cascade_characteristic_time};
 use click_models::{CascadeModel, ListShape};
@@ -23,7 +24,7 @@ pub(super) static MODEL: Model = Model {
     parameters: &[("attraction", "Attraction"), ("positions", "Positions"), ("weights", "Weights")],
     keys: &[
         ATTRACTION,
-        ModelKey::required(
+        Key::required(
             "two-values",
             KeyKind::Table(TWO_VALUES),
             "The attraction of many items that have one of two values.",
@@ -31,7 +32,7 @@ pub(super) static MODEL: Model = Model {
         )
         .in_place_of(&["attraction"]),
         POSITIONS,
-        ModelKey::optional(
+        Key::optional(
             "weights",
             KeyKind::Numbers { length: Length::OneForEach("position"), least: 0, most: 1_000_000_000 },
             "The value of a click at each position, which must not rise from position to position; without it a click is worth 1.",
@@ -52,20 +53,20 @@ pub(super) static MODEL: Model = Model {
 };
 
 /// The keys of `two-values`.
-const TWO_VALUES: &[ModelKey] = &[
-    ModelKey::required(
+const TWO_VALUES: &[Key] = &[
+    Key::required(
         "items",
         KeyKind::Count { least: *TWO_VALUED_ITEMS.start(), most: *TWO_VALUED_ITEMS.end() },
         "The number of items.",
         "1000",
     ),
-    ModelKey::required(
+    Key::required(
         "best",
         KeyKind::Probability,
         "The attraction of the best items, as many as there are positions.",
         "0.2",
     ),
-    ModelKey::required("others", KeyKind::Probability, "The attraction of all other items.", "0.1"),
+    Key::required("others", KeyKind::Probability, "The attraction of all other items.", "0.1"),
 ];
 
 impl Member for CascadeModel {

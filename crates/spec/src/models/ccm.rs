@@ -2,9 +2,10 @@
 //! and on the item's relevance.
 
 use super::fields::{Part, at_fault, read_each, required_list, required_positions};
-use super::key::{ATTRACTION, KeyKind, Length, ModelKey, POSITIONS};
+use super::keys::{ATTRACTION, POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
+use crate::key::{Key, KeyKind, Length};
 use click_models::{ClickChain, ListShape};
 use confidence::Probability;
 use documents::toml_reader::{Error, Table, all};
@@ -17,7 +18,7 @@ pub(super) static MODEL: Model = Model {
     parameters: &[("attraction", "Attraction"), ("continuation", "Going on: no click, irrelevant, relevant")],
     keys: &[
         ATTRACTION,
-        ModelKey::required(
+        Key::required(
             "continuation",
             KeyKind::Probabilities(Length::Exactly(3)),
             "The probabilities of continuation: after no click, after a click on an irrelevant item, after a click on a relevant one.",

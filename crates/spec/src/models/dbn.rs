@@ -1,9 +1,10 @@
 //! `dbn`: users scan a list from the top until a click satisfies them or they lose patience.
 
 use super::fields::{Part, at_field, choice_or_default, read_each, required_list, required_positions};
-use super::key::{ATTRACTION, KeyKind, ModelKey, OF_ITEMS, POSITIONS};
+use super::keys::{ATTRACTION, OF_ITEMS, POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
+use crate::key::{Key, KeyKind};
 use click_models::{DbnReward, DynamicBayesian, ListShape};
 use confidence::Probability;
 use documents::toml_reader::{Error, Table, all};
@@ -21,20 +22,20 @@ pub(super) static MODEL: Model = Model {
     ],
     keys: &[
         ATTRACTION,
-        ModelKey::required(
+        Key::required(
             "satisfaction",
             OF_ITEMS,
             "The probability that a click on an item satisfies, after which the user leaves.",
             "[0.3, 0.6, 0.2, 0.5, 0.4]",
         ),
-        ModelKey::required(
+        Key::required(
             "continuation",
             KeyKind::Probability,
             "The probability of continuing to the next position when not satisfied.",
             "0.9",
         ),
         POSITIONS,
-        ModelKey::optional(
+        Key::optional(
             "reward",
             KeyKind::Choice(&["clicks", "satisfaction"]),
             "What counts: clicks, or satisfied users (satisfaction); \"clicks\" without the key.",

@@ -1,9 +1,10 @@
 //! `dcm`: users scan a list from the top, click what attracts them, and may leave after a click.
 
 use super::fields::{at_fault, choice_or_default, read_each, required_list};
-use super::key::{ATTRACTION, KeyKind, ModelKey, OF_POSITIONS};
+use super::keys::{ATTRACTION, OF_POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
+use crate::key::{Key, KeyKind};
 use click_models::{DcmReward, DependentClick, ListShape};
 use documents::toml_reader::{Error, Table, all};
 use policies::catalogue::Protocol;
@@ -15,13 +16,13 @@ pub(super) static MODEL: Model = Model {
     parameters: &[("attraction", "Attraction"), ("leave", "Leave after a click"), ("reward", "Reward")],
     keys: &[
         ATTRACTION,
-        ModelKey::required(
+        Key::required(
             "leave",
             OF_POSITIONS,
             "The probability that a user leaves after a click at a position.",
             "[0.6, 0.4, 0.2]",
         ),
-        ModelKey::optional(
+        Key::optional(
             "reward",
             KeyKind::Choice(&["satisfaction", "clicks"]),
             "What counts: users who leave after a click (satisfaction), or clicks; \"satisfaction\" without the key.",

@@ -24,11 +24,12 @@ pub use arms::Arms;
 pub use duels::{Duels, Group};
 pub use matrix_file::MatrixFile;
 
-use super::key::{KeyKind, ModelKey, SIZE, Shape};
+use super::keys::SIZE;
 use super::tournament::{EnterError, TournamentSettings, ValuesOfUsers};
 use super::{Instance, InstanceTable, Instances, LowerBound, Member, Model, Parameter, Parameters, Users};
 use crate::bound::Bound;
 use crate::fields::LONGEST_LIST;
+use crate::key::{Key, KeyKind, Shape};
 use arms::read_arms;
 use click_models::bounds::{rucb_expected_bound, rucb_high_probability_bound};
 use click_models::{DuelingModel, ItemId, ListShape, PreferenceMatrix};
@@ -45,20 +46,20 @@ pub(super) static MODEL: Model = Model {
     sentence: "A user compares two items and prefers one of them.",
     parameters: &[("preferences", "Preferences"), ("arms", "Which items")],
     keys: &[
-        ModelKey::required(
+        Key::required(
             "preferences",
             KeyKind::Matrix(Shape::Square),
             "In row i and column j, the probability that item i is preferred to item j: 1/2 on the diagonal, and p_ij + p_ji = 1.",
             "[[0.5, 0.6, 0.7], [0.4, 0.5, 0.6], [0.3, 0.4, 0.5]]",
         ),
-        ModelKey::required(
+        Key::required(
             "file",
             KeyKind::File,
             "A preference matrix as text, a line for each row; `click-bandits preferences` writes one.",
             "\"matrix.csv\"",
         )
         .in_place_of(&["preferences"]),
-        ModelKey::optional(
+        Key::optional(
             "arms",
             KeyKind::Either(&[KeyKind::Items, KeyKind::Table(RANDOM_ARMS)]),
             "The items that are compared: a list, or random subsets of all items; all items without the key.",
@@ -76,14 +77,14 @@ pub(super) static MODEL: Model = Model {
 };
 
 /// The keys of `arms` with random subsets.
-const RANDOM_ARMS: &[ModelKey] = &[
-    ModelKey::required(
+const RANDOM_ARMS: &[Key] = &[
+    Key::required(
         "random",
         KeyKind::Count { least: 2, most: LONGEST_LIST },
         "The number of items of a subset.",
         "2",
     ),
-    ModelKey::required("subsets", SIZE, "The number of random subsets; each is an instance.", "10"),
+    Key::required("subsets", SIZE, "The number of random subsets; each is an instance.", "10"),
 ];
 
 impl Member for DuelingModel {

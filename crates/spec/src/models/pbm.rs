@@ -1,9 +1,10 @@
 //! `pbm`: position-based users.
 
 use super::fields::{at_fault, read_each, required_list};
-use super::key::{ModelKey, OF_ITEMS, OF_POSITIONS};
+use super::keys::{OF_ITEMS, OF_POSITIONS};
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
+use crate::key::Key;
 use crate::posterior::{PosteriorFile, Query, Uncertain};
 use click_models::{ListShape, PositionBased};
 use confidence::Probability;
@@ -45,14 +46,14 @@ pub(super) const THETA_KAPPA: &[(&str, &str)] =
     &[("theta", "Attraction theta"), ("kappa", "Examination kappa")];
 
 /// The keys of instances of this model and of `semi-bandit`.
-pub(super) const KEYS: &[ModelKey] = &[
-    ModelKey::required(
+pub(super) const KEYS: &[Key] = &[
+    Key::required(
         "theta",
         OF_ITEMS,
         "The attraction of an item: the probability of a click when it is examined.",
         "[0.45, 0.35, 0.25, 0.15, 0.05]",
     ),
-    ModelKey::required(
+    Key::required(
         "kappa",
         OF_POSITIONS,
         "The probability that a position is examined; positions may come in any order.",

@@ -2,9 +2,10 @@
 
 use super::calibration::Calibration;
 use super::fields::{Part, required_list};
-use super::key::{KeyKind, Length, ModelKey, SIZE};
+use super::keys::SIZE;
 use super::{Instance, Instances, LowerBound, Member, Model, Parameter};
 use crate::fields::read_size;
+use crate::key::{Key, KeyKind, Length};
 use click_models::{RankOneModel, TableShape};
 use confidence::Probability;
 use documents::toml_reader::{Error, Field, FromToml as _, Table, all, collect};
@@ -16,26 +17,26 @@ pub(super) static MODEL: Model = Model {
     sentence: "A click on a cell occurs if its row and its column both succeed.",
     parameters: &[("rows", "Rows"), ("columns", "Columns"), ("calibrated", "Calibrated, not measured")],
     keys: &[
-        ModelKey::required(
+        Key::required(
             "rows",
             KeyKind::Probabilities(Length::OneForEach("row")),
             "The probability of success of each row.",
             "[0.8, 0.5, 0.4, 0.2]",
         ),
-        ModelKey::required(
+        Key::required(
             "columns",
             KeyKind::Probabilities(Length::OneForEach("column")),
             "The probability of success of each column.",
             "[0.9, 0.5, 0.3]",
         ),
-        ModelKey::required(
+        Key::required(
             "needle",
             KeyKind::Table(NEEDLE),
             "One row and one column that are better than all others, which are equal.",
             "{ rows = 32, columns = 32, base = 0.25, gap = 0.5 }",
         )
         .in_place_of(&["rows", "columns"]),
-        ModelKey::required(
+        Key::required(
             "calibrated",
             KeyKind::Table(CALIBRATED),
             "Rows and columns drawn to match a printed summary of users that were not published.",
@@ -54,16 +55,16 @@ pub(super) static MODEL: Model = Model {
 };
 
 /// The keys of `needle`.
-const NEEDLE: &[ModelKey] = &[
-    ModelKey::required("rows", SIZE, "The number of rows.", "32"),
-    ModelKey::required("columns", SIZE, "The number of columns.", "32"),
-    ModelKey::required(
+const NEEDLE: &[Key] = &[
+    Key::required("rows", SIZE, "The number of rows.", "32"),
+    Key::required("columns", SIZE, "The number of columns.", "32"),
+    Key::required(
         "base",
         KeyKind::Probability,
         "The probability of every row and column except the best.",
         "0.25",
     ),
-    ModelKey::required(
+    Key::required(
         "gap",
         KeyKind::Probability,
         "By how much the first row and the first column exceed it.",
@@ -72,12 +73,12 @@ const NEEDLE: &[ModelKey] = &[
 ];
 
 /// The keys of `calibrated`.
-const CALIBRATED: &[ModelKey] = &[
-    ModelKey::required("items", SIZE, "The number of rows.", "50"),
-    ModelKey::required("positions", SIZE, "The number of columns.", "10"),
-    ModelKey::required("mu", KeyKind::Probability, "The mean probability of the rows.", "0.13"),
-    ModelKey::required("p_max", KeyKind::Probability, "The largest probability.", "0.85"),
-    ModelKey::required("seed", KeyKind::Count { least: 0, most: u64::MAX }, "The seed of the draw.", "1"),
+const CALIBRATED: &[Key] = &[
+    Key::required("items", SIZE, "The number of rows.", "50"),
+    Key::required("positions", SIZE, "The number of columns.", "10"),
+    Key::required("mu", KeyKind::Probability, "The mean probability of the rows.", "0.13"),
+    Key::required("p_max", KeyKind::Probability, "The largest probability.", "0.85"),
+    Key::required("seed", KeyKind::Count { least: 0, most: u64::MAX }, "The seed of the draw.", "1"),
 ];
 
 impl Member for RankOneModel {

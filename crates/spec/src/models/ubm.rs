@@ -1,9 +1,10 @@
 //! `ubm`: users examine a position with a probability that depends on it and on their last click.
 
 use super::fields::{Part, read_each, required_list};
-use super::key::{ATTRACTION, KeyKind, ModelKey, Shape};
+use super::keys::ATTRACTION;
 use super::posterior::instances;
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
+use crate::key::{Key, KeyKind, Shape};
 use crate::posterior::{PosteriorFile, Query, Uncertain};
 use click_models::{Error as Fault, ListShape, UserBrowsing};
 use confidence::Probability;
@@ -17,7 +18,7 @@ pub(super) static MODEL: Model = Model {
     parameters: &[("attraction", "Attraction"), ("examination", "Examination by position and last click")],
     keys: &[
         ATTRACTION,
-        ModelKey::required(
+        Key::required(
             "examination",
             KeyKind::Matrix(Shape::Triangle),
             "The examination of each position: without a click above, then after a last click at each position above.",

@@ -253,7 +253,7 @@ fn no_policy_that_can_be_played_is_refused() {
                         "name = \"x\"\ntask = {:?}\n{} = 10\nruns = 1\nseed = 1\n[[instances]]\nmodel = {:?}\n{keys}\
                          [[policies]]\npolicy = {:?}\n{read_as}{kappa}",
                         task.name(),
-                        task.length_key(),
+                        task.length().name,
                         model.name,
                         row.name
                     );

@@ -1,8 +1,13 @@
 //! The files that commands read and write, besides click logs: one row each.
 
 use super::super::Described;
-use super::super::page::Page;
+use super::super::page::{Page, plain};
+use experiment::key::Key;
+use experiment::spec::keys::{EXPERIMENT, OF_INSTANCE, OF_POLICY, OF_USERS};
 use serde::Serialize;
+
+/// Names with their meanings.
+type Fields = &'static [(&'static str, &'static str)];
 
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct FileFormat {
@@ -13,14 +18,17 @@ pub(crate) struct FileFormat {
     pub(crate) read_by: &'static [&'static str],
     pub(crate) written_by: &'static [&'static str],
     /// Columns of a table, or keys of a document, with their meanings.
-    pub(crate) fields: &'static [(&'static str, &'static str)],
+    pub(crate) fields: Fields,
+    /// Tables inside, with their keys.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(crate) tables: &'static [(&'static str, Fields)],
     pub(crate) example: Option<&'static str>,
 }
 
 impl FileFormat {
     /// A file that the user writes.
     const fn read(name: &'static str, by: &'static [&'static str], sentence: &'static str) -> Self {
-        Self { name, sentence, read_by: by, written_by: &[], fields: &[], example: None }
+        Self { name, sentence, read_by: by, written_by: &[], fields: &[], tables: &[], example: None }
     }
 
     /// A file that the program writes.
@@ -32,8 +40,12 @@ impl FileFormat {
         Self { read_by: by, ..self }
     }
 
-    const fn with(self, fields: &'static [(&'static str, &'static str)]) -> Self {
+    const fn with(self, fields: Fields) -> Self {
         Self { fields, ..self }
+    }
+
+    const fn and_tables(self, tables: &'static [(&'static str, Fields)]) -> Self {
+        Self { tables, ..self }
     }
 
     const fn like(self, example: &'static str) -> Self {
@@ -45,6 +57,12 @@ impl FileFormat {
         self.written_by.is_empty()
     }
 }
+
+/// The keys of `[log]`, in a program that reads logs.
+#[cfg(feature = "logs")]
+const OF_LOG: &[(&str, Fields)] = &[("[log]", &Key::meanings(&crate::reproduce::KEYS_OF_LOG))];
+#[cfg(not(feature = "logs"))]
+const OF_LOG: &[(&str, Fields)] = &[];
 
 /// The commands that write the files of an experiment's result.
 const OF_RESULTS: &[&str] = &["simulate", "merge", "reproduce"];
@@ -59,8 +77,9 @@ pub(crate) static FILES: &[FileFormat] = &[
         ("name, title, summary", "what the report is about"),
         ("[[papers]]", "key, citation, link"),
         ("[[panels]]", "the keys of spec.toml, and title, paper, place, statement, quick"),
-        ("[log]", "how a log is read: format, positions, min-impressions, min-items, top-queries, prior"),
+        ("[log]", "how a log is read"),
     ])
+    .and_tables(OF_LOG)
     .like(include_str!("examples/experiment.toml")),
     FileFormat::read("claims.toml", &["reproduce"], "A paper's claims as tests, beside experiment.toml.")
         .with(&[
@@ -93,17 +112,11 @@ pub(crate) static FILES: &[FileFormat] = &[
         "An experiment: users, policies, rounds, runs.",
     )
     .and_read(&["simulate"])
-    .with(&[
-        ("name", "names files: letters, digits, - _ ."),
-        ("task", "regret, identify or budget"),
-        ("horizon", "rounds of a run (tasks regret and budget)"),
-        ("max_steps", "rounds after which a policy is stopped (task identify)"),
-        ("runs", "number of runs, or { per-instance = N }"),
-        ("seed", "master seed"),
-        ("checkpoints", "rounds at which results are recorded: { log = N } or a list (task regret)"),
-        ("[[instances]]", "users: model and its keys (click-bandits models)"),
-        ("users", "instead: { posterior = FILE, model = M }, drawn from the fit of a log"),
-        ("[[policies]]", "policy, its parameters (click-bandits policies), label, read-as, kappa"),
+    .with(&Key::meanings(&EXPERIMENT))
+    .and_tables(&[
+        ("[[instances]], besides the keys of the model (click-bandits models)", &Key::meanings(&OF_INSTANCE)),
+        ("users", &Key::meanings(&OF_USERS)),
+        ("[[policies]], besides parameters (click-bandits policies)", &Key::meanings(&OF_POLICY)),
     ]),
     FileFormat::written(
         "preferences.csv",
@@ -259,6 +272,12 @@ impl Described for FileFormat {
             page.heading("Content");
             for (name, meaning) in self.fields {
                 page.beside(2, name, 22, meaning);
+            }
+        }
+        for (table, keys) in self.tables {
+            page.heading(&format!("Keys of {table}"));
+            for (name, meaning) in *keys {
+                page.beside(2, name, 22, &plain(meaning));
             }
         }
         if let Some(example) = self.example {

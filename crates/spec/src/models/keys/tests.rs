@@ -21,13 +21,13 @@ fn read(model: &Model, keys: &[(&str, &str)]) -> Result<(), String> {
 }
 
 /// The keys of an instance with this one: required ones, except those that it replaces, and itself.
-fn with<'a>(model: &'a Model, key: &'a ModelKey) -> Vec<(&'a str, &'a str)> {
+fn with<'a>(model: &'a Model, key: &'a Key) -> Vec<(&'a str, &'a str)> {
     let others = model.keys.iter().filter(|other| other.required && !key.replaces.contains(&other.name));
     let others = others.filter(|other| other.name != key.name);
     others.chain([key]).map(|key| (key.name, key.example)).collect()
 }
 
-fn each_key() -> impl Iterator<Item = (&'static Model, &'static ModelKey)> {
+fn each_key() -> impl Iterator<Item = (&'static Model, &'static Key)> {
     MODELS.into_iter().flat_map(|model| model.keys.iter().map(move |key| (model, key)))
 }
 
@@ -126,6 +126,7 @@ fn outside(kind: KeyKind) -> Vec<String> {
         KeyKind::Matrix(_) => vec!["[[0.5, 0.5], [0.5]]".to_owned(), "[[2.0]]".to_owned()],
         KeyKind::Table(_) => vec!["1".to_owned(), "{}".to_owned()],
         KeyKind::Either(kinds) => kinds.iter().copied().flat_map(outside).collect(),
+        other => panic!("no key of a model has values of the kind {other:?}"),
     }
 }
 

@@ -1,31 +1,32 @@
-//! The keys of a click model's instances as data, for help, starting points and a schema.
+//! The keys of files as data, for readers, help, starting points and a schema.
 //!
-//! The rows describe what the models' readers accept. A test reads each row's example, and compares
-//! the names with those that the reader asks for.
+//! The rows describe what a reader accepts. Tests read each row's example, and compare the names
+//! with those that the reader asks for.
 
 use documents::number::grouped;
 use itertools::Itertools as _;
 use std::fmt;
+use std::ops::RangeInclusive;
 
-/// A key of an instance, or of a table inside one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ModelKey {
+/// A key of a table.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
     /// Name.
     pub name: &'static str,
     /// Accepted values.
     pub kind: KeyKind,
-    /// Whether the instance needs it, unless another key [replaces](Self::replaces) it.
+    /// Whether the table needs it, unless another key [replaces](Self::replaces) it.
     pub required: bool,
-    /// The keys whose place it takes; an instance has these or this one.
+    /// The keys whose place it takes; a table has these or this one.
     pub replaces: &'static [&'static str],
     /// Meaning, one sentence. For an optional key, it includes the default.
     pub meaning: &'static str,
-    /// A value in TOML. The examples of a model's required keys together are an instance.
+    /// A value in TOML. The examples of the required keys together are a valid table.
     pub example: &'static str,
 }
 
 /// The values that a key accepts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum KeyKind {
     /// An array of probabilities.
     Probabilities(Length),
@@ -40,6 +41,13 @@ pub enum KeyKind {
     },
     /// A number from 0 to 1.
     Probability,
+    /// A number in this range.
+    Number {
+        /// Least value.
+        least: u64,
+        /// Largest value.
+        most: u64,
+    },
     /// An integer in this range.
     Count {
         /// Least value.
@@ -49,6 +57,10 @@ pub enum KeyKind {
     },
     /// One of these names; the first one without the key.
     Choice(&'static [&'static str]),
+    /// One of these names of a set that grows, with their meanings.
+    Named(fn() -> Vec<(&'static str, &'static str)>),
+    /// An array of texts, each once.
+    Texts,
     /// An array of arrays of probabilities.
     Matrix(Shape),
     /// An array of indices of items, each once.
@@ -56,9 +68,16 @@ pub enum KeyKind {
     /// The name of a file, from the folder of the spec.
     File,
     /// A table with these keys.
-    Table(&'static [ModelKey]),
+    Table(&'static [Key]),
     /// A value of one of these kinds.
     Either(&'static [KeyKind]),
+    /// A value that the schema of experiments defines under a name.
+    Defined {
+        /// The name.
+        definition: &'static str,
+        /// The accepted values in words.
+        words: &'static str,
+    },
 }
 
 /// The number of entries of an array.
@@ -79,9 +98,9 @@ pub enum Shape {
     Triangle,
 }
 
-impl ModelKey {
+impl Key {
     /// A required key.
-    pub(super) const fn required(
+    pub const fn required(
         name: &'static str,
         kind: KeyKind,
         meaning: &'static str,
@@ -91,7 +110,7 @@ impl ModelKey {
     }
 
     /// A key that may be absent.
-    pub(super) const fn optional(
+    pub const fn optional(
         name: &'static str,
         kind: KeyKind,
         meaning: &'static str,
@@ -101,7 +120,7 @@ impl ModelKey {
     }
 
     /// Whether it has an entry for each item, position or the like.
-    pub(super) fn is_list(&self) -> bool {
+    pub(crate) fn is_list(&self) -> bool {
         use KeyKind::{Numbers, Probabilities};
         matches!(
             self.kind,
@@ -110,35 +129,28 @@ impl ModelKey {
     }
 
     /// The key that may take the place of others.
-    pub(super) const fn in_place_of(self, replaces: &'static [&'static str]) -> Self {
+    pub(crate) const fn in_place_of(self, replaces: &'static [&'static str]) -> Self {
         Self { required: false, replaces, ..self }
     }
+
+    /// The integers that it accepts.
+    pub fn range(&self) -> RangeInclusive<u64> {
+        match self.kind {
+            KeyKind::Count { least, most } => least..=most,
+            _ => 0..=u64::MAX,
+        }
+    }
+
+    /// The names of keys and their meanings.
+    pub const fn meanings<const N: usize>(keys: &[Self; N]) -> [(&'static str, &'static str); N] {
+        let (mut pairs, mut index) = ([("", ""); N], 0);
+        while index < N {
+            pairs[index] = (keys[index].name, keys[index].meaning);
+            index += 1;
+        }
+        pairs
+    }
 }
-
-/// The kind of `attraction` and the like.
-pub(super) const OF_ITEMS: KeyKind = KeyKind::Probabilities(Length::OneForEach("item"));
-/// The kind of `kappa` and the like.
-pub(super) const OF_POSITIONS: KeyKind = KeyKind::Probabilities(Length::OneForEach("position"));
-
-/// `attraction`, five items.
-pub(super) const ATTRACTION: ModelKey = ModelKey::required(
-    "attraction",
-    OF_ITEMS,
-    "The probability that an item is clicked when it is examined.",
-    "[0.45, 0.35, 0.25, 0.15, 0.05]",
-);
-
-/// `positions`, three of them.
-pub(super) const POSITIONS: ModelKey = ModelKey::required(
-    "positions",
-    // A list shows an item at most once, and its clicks are the bits of a word.
-    KeyKind::Count { least: 1, most: 64 },
-    "The number of positions of a list, at most the number of items.",
-    "3",
-);
-
-/// A number of rows, columns or items that are not listed.
-pub(super) const SIZE: KeyKind = KeyKind::Count { least: 1, most: crate::fields::LONGEST_LIST };
 
 impl fmt::Display for Length {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -151,7 +163,7 @@ impl fmt::Display for Length {
 
 impl KeyKind {
     /// The keys of the table that it accepts; `None` if it accepts none.
-    pub fn table(&self) -> Option<&'static [ModelKey]> {
+    pub fn table(&self) -> Option<&'static [Key]> {
         match self {
             Self::Table(keys) => Some(keys),
             Self::Either(kinds) => kinds.iter().find_map(Self::table),
@@ -171,9 +183,12 @@ impl fmt::Display for KeyKind {
             Self::Probability => write!(f, "a probability"),
             Self::Count { least, most: u64::MAX } => write!(f, "an integer of at least {least}"),
             Self::Count { least, most } => write!(f, "an integer from {least} to {}", grouped(*most)),
-            Self::Choice(names) => {
-                write!(f, "{}", names.iter().map(|name| format!("{name:?}")).join(" or "))
+            Self::Number { least, most } => write!(f, "a number from {least} to {}", grouped(*most)),
+            Self::Choice(names) => write!(f, "{}", quoted(names)),
+            Self::Named(names) => {
+                write!(f, "{}", quoted(&names().into_iter().map(|(name, _)| name).collect_vec()))
             }
+            Self::Texts => write!(f, "texts, each once"),
             Self::Matrix(Shape::Square) => write!(f, "rows of probabilities, as many as columns"),
             Self::Matrix(Shape::Triangle) => write!(f, "rows of probabilities, each one longer than before"),
             Self::Items => write!(f, "indices of items, from 0"),
@@ -182,9 +197,16 @@ impl fmt::Display for KeyKind {
                 write!(f, "a table {{ {} }}", keys.iter().map(|key| key.name).join(", "))
             }
             Self::Either(kinds) => write!(f, "{}", kinds.iter().join(", or ")),
+            Self::Defined { words, .. } => write!(f, "{words}"),
         }
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// Names in quotation marks, with "or" before the last one.
+fn quoted(names: &[&str]) -> String {
+    let (last, others) = names.split_last().map_or(("", &[][..]), |(last, others)| (*last, others));
+    match others {
+        [] => format!("{last:?}"),
+        _ => format!("{} or {last:?}", others.iter().map(|name| format!("{name:?}")).join(", ")),
+    }
+}

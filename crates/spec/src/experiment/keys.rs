@@ -1,0 +1,169 @@
+//! The keys of an experiment, of an instance and of a policy in files, one row each: the reader, the
+//! schema, help and starting points come from these rows.
+
+use super::Task;
+use crate::key::{Key, KeyKind, Length};
+use crate::models::MODELS;
+use click_models::ListShape;
+use policies::catalogue::rows;
+
+/// A value that the schema defines under a name.
+const fn defined(definition: &'static str, words: &'static str) -> KeyKind {
+    KeyKind::Defined { definition, words }
+}
+
+const FILE_NAME: KeyKind = defined("file-name", "a name for files");
+const ROUNDS: KeyKind = defined("rounds", "an integer of at least 1");
+const TITLE: KeyKind = defined("title", "a text of one line");
+const MODEL: KeyKind = KeyKind::Named(models);
+
+pub(super) const NAME: Key =
+    Key::required("name", FILE_NAME, "The name of the experiment. It names files.", "\"my-experiment\"");
+pub(super) const TASK: Key =
+    Key::required("task", KeyKind::Named(tasks), "What a run measures, and when it ends.", "\"regret\"");
+/// The length of a run of the tasks `regret` and `budget`.
+pub(crate) const HORIZON: Key = Key::optional("horizon", ROUNDS, "The rounds of a run.", "10_000");
+/// The length of a run of the task `identify`.
+pub(crate) const MAX_STEPS: Key = Key::optional(
+    "max_steps",
+    ROUNDS,
+    "Task identify: the round at which a policy that has not stopped is stopped without an answer.",
+    "1_000_000",
+);
+pub(super) const RUNS: Key = Key::required(
+    "runs",
+    defined("runs", "an integer of at least 1"),
+    "The number of runs, or that of each instance: { per-instance = 5 }.",
+    "20",
+);
+pub(super) const SEED: Key = Key::required(
+    "seed",
+    KeyKind::Count { least: 0, most: u64::MAX },
+    "The seed of all random numbers: the same seed gives the same results.",
+    "1",
+);
+pub(super) const CHECKPOINTS: Key = Key::optional(
+    "checkpoints",
+    defined("checkpoints", "{ log = N }, or a list of rounds"),
+    "Task regret: the rounds at which results are recorded, as a number of them spread on a logarithmic scale, { log = 200 }, or as \
+     a list. The horizon is always added.",
+    "{ log = 200 }",
+);
+pub(super) const INSTANCES: Key = Key::optional(
+    "instances",
+    defined("instances", TABLES),
+    "The users: one table [[instances]] for each instance. Each block of n runs takes every one of n once, in a drawn order, the same for every policy.",
+    "[{ model = \"pbm\", theta = [0.5], kappa = [1.0] }]",
+);
+pub(super) const USERS: Key = Key::optional(
+    "users",
+    defined("users", "a table"),
+    "In the place of instances: users as uncertain as a log leaves them. Every run draws its own from the fit.",
+    "{ posterior = \"parameters.json\" }",
+);
+pub(super) const POLICIES: Key = Key::required(
+    "policies",
+    defined("policies", TABLES),
+    "The policies that are compared: one table [[policies]] for each.",
+    "[{ policy = \"pbm-ts\" }]",
+);
+
+/// The expected value of `instances` and `policies`, for messages.
+pub(crate) const TABLES: &str = "at least one table, written with double brackets";
+
+/// The keys of an experiment, the name first.
+pub const EXPERIMENT: [Key; 10] =
+    [NAME, TASK, HORIZON, MAX_STEPS, RUNS, SEED, CHECKPOINTS, INSTANCES, USERS, POLICIES];
+/// The keys of an experiment that some tasks refuse.
+pub(crate) const OF_TASKS: [Key; 3] = [HORIZON, MAX_STEPS, CHECKPOINTS];
+
+/// The keys of `users`.
+pub const OF_USERS: [Key; 5] = [
+    Key::required(
+        "posterior",
+        KeyKind::File,
+        "The file with the parameters that `fit` writes, from the folder of this file.",
+        "\"parameters.json\"",
+    ),
+    Key::optional("model", KeyKind::Named(fits), "Which of its fits.", "\"pbm\""),
+    Key::optional(
+        "positions",
+        KeyKind::Count { least: 1, most: ListShape::MAX_POSITIONS as u64 },
+        "Cuts the lists to these positions.",
+        "3",
+    ),
+    Key::optional("queries", KeyKind::Texts, "Only these queries.", "[\"shoes\"]"),
+    Key::optional(
+        "runs-per-draw",
+        KeyKind::Count { least: 1, most: *crate::posterior::RUNS_PER_DRAW.end() },
+        "Runs in a row that meet the same users. From 2 on, comparisons show how much of their spread comes from the users.",
+        "2",
+    ),
+];
+
+/// The keys of an instance that do not depend on its model.
+pub const OF_INSTANCE: [Key; 2] = [
+    Key::required("model", MODEL, "The click model of the users.", "\"pbm\""),
+    Key::optional("name", TITLE, "The name of the instance for readers; unique.", "\"mine\""),
+];
+
+/// The keys of a policy besides its parameters. [`accepts`](super::accepts) decides which policies
+/// may have them.
+pub const OF_POLICY: [Key; 8] = [
+    Key::required("policy", KeyKind::Named(names_of_policies), "The policy's name.", "\"pbm-ts\""),
+    Key::optional("label", TITLE, "The policy's name in results and figures; unique.", "\"mine\""),
+    Key::optional(
+        "read-as",
+        MODEL,
+        "The model whose feedback the policy should assume, on users of another one.",
+        "\"cascade\"",
+    ),
+    Key::optional(
+        "kappa",
+        KeyKind::Probabilities(Length::OneForEach("position")),
+        "The examination probability of each position that the policy assumes; by default that of the users.",
+        "[0.9, 0.6, 0.3]",
+    ),
+    Key::optional(
+        "told",
+        KeyKind::Choice(&["gamma"]),
+        "Gives beat-the-mean the gamma of each instance.",
+        "\"gamma\"",
+    ),
+    Key::optional(
+        "lists",
+        KeyKind::File,
+        "Of logged: the file with the lists of the log, which `fit` writes.",
+        "\"logged.csv\"",
+    ),
+    Key::optional(
+        "prior",
+        KeyKind::Choice(&["flat", "fitted"]),
+        "What the policy believes before the first round.",
+        "\"fitted\"",
+    ),
+    Key::optional(
+        "prior_file",
+        KeyKind::File,
+        "The file of a fitted prior: the parameters that `fit` writes.",
+        "\"parameters.json\"",
+    ),
+];
+
+type Names = Vec<(&'static str, &'static str)>;
+
+fn tasks() -> Names {
+    Task::ALL.map(|task| (task.name(), task.meaning())).to_vec()
+}
+
+fn models() -> Names {
+    MODELS.map(|model| (model.name, model.sentence)).to_vec()
+}
+
+fn fits() -> Names {
+    crate::posterior::fits().map(|name| (name, "")).collect()
+}
+
+fn names_of_policies() -> Names {
+    rows().iter().map(|row| (row.name, row.sentence)).collect()
+}
