@@ -14,7 +14,7 @@ use self::source::Source;
 use crate::interrupt::{check_signals, watched};
 use crate::message::{did_you_mean, value_error};
 use click_logs::fit::{Model, Options, Scope};
-use click_logs::study::{ModelsToFit, Settings, Step, StudyError, study, with_users};
+use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, StudyError, study, with_users};
 use click_logs::{Error, ErrorKind, Fault, Filter, Format, Reader};
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
@@ -36,8 +36,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// model is a name, a list of names, or "all" for every model that the log supports. max_skipped is
 /// the largest share of invalid rows that may be skipped; without it the first one is an error. One
-/// session in held_out is held out, by seed (one impression without sessions). threads are those
-/// that read the log; results do not depend on them. The other arguments are those of the command.
+/// session in held_out is held out, by seed (one impression without sessions); with "last" the
+/// models are fitted to the first half of the sessions and compared on the second. threads are
+/// those that read the log; results do not depend on them. The other arguments are those of the
+/// command.
 ///
 /// Raises ValueError for what is not a log, with the row and the column, TypeError for columns of
 /// other types, and OSError for files.
@@ -47,7 +49,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 min_total_impressions=0, min_items=1, top_queries=None, positions=None, scope='query', prior=None, max_skipped=None, held_out=10, seed=1, \
 threads=None)",
     signature = (log, *, format=None, columns=None, model=Models::One("all".into()), first_position=1, clip_clicks=false, min_impressions=0,
-    min_total_impressions=0, min_items=1, top_queries=None, positions=None, scope="query", prior=None, max_skipped=None, held_out=10,
+    min_total_impressions=0, min_items=1, top_queries=None, positions=None, scope="query", prior=None, max_skipped=None, held_out=Held::OneIn(10),
     seed=1, threads=None)
 )]
 #[expect(clippy::too_many_arguments, reason = "those of the command, by name")]
@@ -67,7 +69,7 @@ pub(crate) fn fit(
     scope: &str,
     prior: Option<f64>,
     max_skipped: Option<f64>,
-    held_out: i64,
+    held_out: Held,
     seed: i64,
     threads: Option<i64>,
 ) -> PyResult<Fitted> {
@@ -95,7 +97,14 @@ pub(crate) fn fit(
     }
     let options = Options { prior_strength: prior, scope, ..Options::default() };
     let named = models(model)?;
-    let (held_out, seed) = (from(2)("held_out", held_out)?, from(0)("seed", seed)?);
+    let held_out = match held_out {
+        Held::OneIn(one_in) => HeldOut::OneIn(from(2)("held_out", one_in)?),
+        Held::Half(name) if name == HeldOut::LAST => HeldOut::Last,
+        Held::Half(name) => {
+            return Err(value_error(format!("held_out is {name:?}: expected a whole number or \"last\"")));
+        }
+    };
+    let seed = from(0)("seed", seed)?;
     let threads = size("threads", threads, 1024)?.and_then(NonZeroUsize::new);
 
     let (source, format) = Source::new(log, format, columns)?;
@@ -122,6 +131,11 @@ pub(crate) fn fit(
     let no_sessions = no_sessions(&format, is_counts, positions.is_some());
     if no_sessions.is_none() {
         reader = reader.keep_sessions();
+    }
+    if let (HeldOut::Last, Some(why)) = (held_out, &no_sessions) {
+        return Err(value_error(format!(
+            "held_out \"last\" needs sessions, since counts have no order, and {why}"
+        )));
     }
     let chosen = ModelsToFit::new(named, no_sessions.is_none()).map_err(|model| {
         let why = no_sessions.unwrap_or_default();
@@ -157,6 +171,15 @@ fn run(
     study(settings, |held_out| read(held_out).map_err(Some), before)
 }
 
+/// One in a number of sessions, or a name.
+#[derive(Debug, FromPyObject)]
+pub(crate) enum Held {
+    #[pyo3(annotation = "int")]
+    OneIn(i64),
+    #[pyo3(annotation = "str")]
+    Half(String),
+}
+
 /// The name of a model, or several.
 #[derive(Debug, FromPyObject)]
 pub(crate) enum Models {
@@ -175,7 +198,9 @@ fn models(given: Models) -> PyResult<Vec<Option<Model>>> {
     if names.is_empty() {
         return Err(value_error("model: expected the name of a model, a list of names, or \"all\""));
     }
-    let of_name = |name: String| match Model::from_name(&name).filter(|model| with_users().any(|other| other == *model)) {
+    let of_name = |name: String| match Model::from_name(&name)
+        .filter(|model| with_users().any(|other| other == *model))
+    {
         Some(model) => Ok(Some(model)),
         None if name == "all" => Ok(None),
         None => {

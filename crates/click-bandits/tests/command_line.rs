@@ -59,6 +59,7 @@ fn invalid_command_lines_on_logs_have_status_2() {
         ("fit file --format delimited --out r", "--columns: missing"),
         ("fit file --format sessions --out r --first-position 0", "--first-position: only for "),
         ("fit file --format sessions --out r --held-out -1", "expected an integer from 2 to "),
+        ("fit --counts file --model pbm --out r --held-out last", "counts have no order"),
         ("fit file --format sessions --out r --lenient --max-skipped 2", "--max-skipped: "),
     ] {
         refused(dir.path(), arguments, message);

@@ -119,6 +119,11 @@ pub enum FitError {
     /// Holding out one of fewer than two observations.
     #[error("one in {0} held out leaves nothing: expected 2 or more")]
     Split(u64),
+    /// The last half of a log is to be held out, and it is unknown which sessions came last.
+    #[error(
+        "no last half can be held out: counts have no order, nor have sessions of more than 65,536 files"
+    )]
+    NoOrder,
     /// An invalid option.
     #[error("option `{option}`: {value} is not possible")]
     Option {

@@ -94,6 +94,29 @@ impl ModelsToFit {
     }
 }
 
+/// The part of a log that models are compared on; they are fitted to the rest for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeldOut {
+    /// One session in this number, at random; one impression if the log has no sessions.
+    OneIn(u64),
+    /// The second half of the sessions, in the order of the log: whether a fit holds later.
+    Last,
+}
+
+impl HeldOut {
+    /// The name of the last half among numbers.
+    pub const LAST: &str = "last";
+}
+
+impl fmt::Display for HeldOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OneIn(n) => write!(f, "one in {n}"),
+            Self::Last => f.write_str("the last half of the log"),
+        }
+    }
+}
+
 /// Models to fit, and how.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -103,8 +126,8 @@ pub struct Settings {
     pub filter: Filter,
     /// The options of the fits.
     pub options: Options,
-    /// One session in `held_out` is held out; one impression if the log has no sessions.
-    pub held_out: u64,
+    /// What the models are compared on.
+    pub held_out: HeldOut,
     /// The seed of the choice of what is held out.
     pub seed: u64,
     /// Whether the log is counts, one line for each cell. They are split after they were read.
@@ -120,7 +143,7 @@ impl Default for Settings {
             models: vec![Model::Pbm],
             filter: Filter::default(),
             options: Options::default(),
-            held_out: 10,
+            held_out: HeldOut::OneIn(10),
             seed: 1,
             is_counts: false,
             transfer: true,
@@ -233,7 +256,10 @@ pub fn study<E>(
 ) -> Result<Study, StudyError<E>> {
     let mut before = |step| before(step).map_err(StudyError::Caller);
     before(Step::Read)?;
-    let held_out = (!settings.is_counts).then_some((settings.held_out, settings.seed));
+    let held_out = match settings.held_out {
+        HeldOut::OneIn(one_in) if !settings.is_counts => Some((one_in, settings.seed)),
+        HeldOut::OneIn(_) | HeldOut::Last => None,
+    };
     let log = read(held_out).map_err(StudyError::Caller)?;
     let (log, parts) = FilteredLog::new(log, settings)?;
     let mut fits = Vec::with_capacity(settings.models.len());
@@ -294,12 +320,16 @@ impl FilteredLog {
             sessions.restricted(|query| counts.query(query).is_some())
         };
         let filtered = Self { report: log.report, n_queries, counts, sessions };
-        let parts = match &log.held_out {
-            Some(held_out) => [
+        let parts = match (settings.held_out, &log.held_out) {
+            (HeldOut::Last, _) => {
+                let halves = (!filtered.sessions.is_empty()).then(|| filtered.sessions.halves()).flatten();
+                halves.ok_or(StudyError::HoldOut(FitError::NoOrder))?
+            }
+            (HeldOut::OneIn(_), Some(held_out)) => [
                 filtered.part(&log.counts, &log.sessions),
                 filtered.part(&held_out.counts, &held_out.sessions),
             ],
-            None => split(&filtered.counts, settings.held_out, settings.seed)
+            (HeldOut::OneIn(one_in), None) => split(&filtered.counts, one_in, settings.seed)
                 .map_err(StudyError::HoldOut)?
                 .map(|counts| Part { counts, sessions: Sessions::default() }),
         };

@@ -1,5 +1,7 @@
 //! Sessions keep the order of the log: that of files and lines.
 
+use click_logs::fit::{FitError, Model, Options, compare, fit};
+use click_logs::study::{HeldOut, Settings, StudyError, study};
 use click_logs::{Filter, Format, Input, Log, Part, Reader, Sessions};
 use flate2::{Compression, write::GzEncoder};
 use std::collections::BTreeSet;
@@ -215,4 +217,30 @@ fn counts_and_too_many_files_have_no_order() {
     // Counts have no sessions.
     let counts = Reader::new(Format::Sessions).read("log", format!("{header}{line}").as_bytes()).unwrap();
     assert!(counts.sessions.is_empty());
+}
+
+#[test]
+fn models_are_compared_on_the_last_half() {
+    let log = as_sessions(&shown(1001));
+    let kept = Reader::new(Format::Sessions).keep_sessions();
+    let settings =
+        Settings { models: vec![Model::Cascade, Model::Pbm], held_out: HeldOut::Last, ..Settings::default() };
+    let of = |reader: &Reader| {
+        let read = |held_out: Option<_>| {
+            assert!(held_out.is_none());
+            reader.read("log", log.as_bytes())
+        };
+        study(&settings, read, |_| Ok(()))
+    };
+    let comparison = of(&kept).unwrap().comparison.unwrap();
+    let [first, second] = kept.read("log", log.as_bytes()).unwrap().sessions.halves().unwrap();
+    assert_ne!(first.counts.impressions(), second.counts.impressions());
+    for model in settings.models.iter().copied() {
+        let of_first = fit(model, &first.counts, &first.sessions, &Options::default()).unwrap();
+        let score = comparison.scores().iter().find(|score| score.model == model).unwrap();
+        assert_eq!(*score, compare(&of_first, &second).unwrap());
+    }
+    // Counts have no order.
+    let error = of(&Reader::new(Format::Sessions)).unwrap_err();
+    assert!(matches!(error, StudyError::HoldOut(FitError::NoOrder)), "{error}");
 }

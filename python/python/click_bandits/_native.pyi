@@ -786,7 +786,7 @@ def fit(
     scope: Literal["query", "site"] = "query",
     prior: float | None = None,
     max_skipped: float | None = None,
-    held_out: int = 10,
+    held_out: int | Literal["last"] = 10,
     seed: int = 1,
     threads: int | None = None,
 ) -> Fitted: ...

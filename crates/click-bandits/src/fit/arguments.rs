@@ -8,6 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use click_logs::Filter;
 use click_logs::fit::{Model, Options, Scope};
 use click_logs::formats::{self, FormatRow};
+use click_logs::study::HeldOut;
 use click_logs::study::with_users;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -71,9 +72,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SHARE", requires = "lenient")]
     pub(crate) max_skipped: Option<f64>,
     /// Hold out one session in N to compare the models on (one impression if lines are not
-    /// sessions)
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = integer::<u64>(2..=u64::MAX))]
-    pub(crate) held_out: u64,
+    /// sessions), or `last`: fit them to the first half of the log for it, and compare them on the
+    /// second
+    #[arg(long, value_name = "N", default_value = "10", value_parser = held_out)]
+    pub(crate) held_out: HeldOut,
     /// Seed of the choice of the held-out sessions
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = integer::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
@@ -148,7 +150,7 @@ impl Arguments {
             prior: None,
             lenient: false,
             max_skipped: None,
-            held_out: 10,
+            held_out: HeldOut::OneIn(10),
             seed: 1,
             answer: 0,
             // The report names these files.
@@ -209,16 +211,33 @@ impl Arguments {
             "scope": if self.scope == Scope::Site { "site" } else { "query" },
             "prior": self.prior,
             "max_skipped": self.lenient.then(|| self.share_to_skip()),
-            "held_out": self.held_out,
+            "held_out": self.held_out_setting(),
             "seed": self.seed,
             "answer": self.answer,
         })
+    }
+
+    /// What is held out, as it is typed.
+    pub(super) fn held_out_setting(&self) -> Value {
+        match self.held_out {
+            HeldOut::OneIn(one_in) => one_in.into(),
+            HeldOut::Last => HeldOut::LAST.into(),
+        }
     }
 
     /// The maximal share of lines that a lenient reader may skip.
     pub(crate) fn share_to_skip(&self) -> f64 {
         self.max_skipped.unwrap_or(0.01)
     }
+}
+
+/// Parses what is held out.
+fn held_out(text: &str) -> Result<HeldOut, String> {
+    if text == HeldOut::LAST {
+        return Ok(HeldOut::Last);
+    }
+    let one_in = integer(2..=u64::MAX)(text).map(HeldOut::OneIn);
+    one_in.map_err(|error| format!("{error}, or `{}`", HeldOut::LAST))
 }
 
 /// Parses the strength of a prior.

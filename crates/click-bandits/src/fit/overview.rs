@@ -126,7 +126,7 @@ impl Overview<'_> {
         };
         writeln!(
             f,
-            "On {} held out (one in {}), best first; behind the best: in nats an impression, with the standard error of the \
+            "On {} held out ({}), best first; behind the best: in nats an impression, with the standard error of the \
              difference on the same {} {}:\n",
             counted(best.impressions, "impression"),
             self.arguments.held_out,

@@ -3,13 +3,15 @@
 use super::arguments::Arguments;
 use click_logs::fit::{Choice, Comparison, Difference, Score};
 use serde::Serialize;
+use serde_json::Value;
 
 /// The content of `comparison.json`.
 #[derive(Debug, Serialize)]
 pub(super) struct ComparisonRecord {
     schema: u32,
-    /// One session in `held_out` was held out; one impression if lines are not sessions.
-    held_out: u64,
+    /// One session in `held_out` was held out; one impression if lines are not sessions. Or `last`:
+    /// the second half of the sessions.
+    held_out: Value,
     seed: u64,
     /// Standard errors are clustered by `session`, or by `cell` without sessions.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +61,7 @@ impl ComparisonRecord {
         });
         Self {
             schema: 1,
-            held_out: arguments.held_out,
+            held_out: arguments.held_out_setting(),
             seed: arguments.seed,
             clusters: comparison.map(|comparison| ClustersRecord {
                 by: if comparison.is_by_session() { "session" } else { "cell" },

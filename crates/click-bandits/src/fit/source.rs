@@ -7,7 +7,7 @@ use crate::usage::Usage;
 use anyhow::{Result, anyhow, bail};
 use click_logs::fit::{Model, Options};
 use click_logs::formats::{self, FormatRow, SessionsOf};
-use click_logs::study::{ModelsToFit, Settings, Step, Study, StudyError, study};
+use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, Study, StudyError, study};
 use click_logs::{ErrorKind, Fault, Format, Log, Reader};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,6 +47,12 @@ impl<'a> Source<'a> {
                 "--model {model}: it needs whole sessions with their lists in order, and {why}; or fit pbm"
             )))
         })?;
+        let by_order = arguments.held_out == HeldOut::Last;
+        if let (true, Some(why)) = (by_order, &no_sessions) {
+            bail!(Usage(format!(
+                "--held-out last: it needs sessions, since counts have no order, and {why}"
+            )));
+        }
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads =
             arguments.threads.and_then(|threads| NonZeroUsize::new(threads.into())).unwrap_or(cores);
@@ -74,7 +80,7 @@ impl<'a> Source<'a> {
         }
         // The answer needs the log's lists, whatever the models need.
         if no_sessions.is_none()
-            && (arguments.answer > 0 || models.iter().any(|model| model.needs_sessions()))
+            && (by_order || arguments.answer > 0 || models.iter().any(|model| model.needs_sessions()))
         {
             reader = reader.keep_sessions();
         }
