@@ -145,7 +145,7 @@ pub(crate) fn fit(
         ))
     })?;
     let settings =
-        Settings { models: chosen.models, filter, options, held_out, seed, is_counts, transfer: false };
+        Settings { models: chosen.models, filter, options, held_out, seed, is_counts, transfer: true };
     let stop = AtomicBool::new(false);
     let work = || run(&settings, &source, &reader, &stop);
     let study = watched(py, &stop, |_| check_signals(), work)?;

@@ -147,6 +147,8 @@ def test_the_command_writes_the_same_bytes(tmp_path, columns, options, arguments
     for key in ("model", "log_likelihood", "difference", "perplexity", "conditional_perplexity"):
         assert [row[key] for row in comparison["models"]] == list(fitted.comparison[key]), key
     assert comparison["users"]["model"] == fitted.report["users"]
+    for key in ("model", "slope", "upper", "verdict", "squared_error") if "transfer" in comparison else ():
+        assert [row[key] for row in comparison["transfer"]["models"]] == list(fitted.transfer[key]), key
     if (out / "answer.json").exists():
         assert json.loads((out / "answer.json").read_bytes()) == fitted.answer(seed=arguments.get("seed", 1))
     else:

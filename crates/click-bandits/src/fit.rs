@@ -12,6 +12,7 @@ mod parameters;
 mod records;
 mod source;
 mod tables;
+mod transfer;
 
 pub(crate) use self::arguments::Arguments;
 pub(crate) use self::measured::queries_of_log;
@@ -106,9 +107,9 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let study = source.study(&inputs, options, tell)?;
     let fitted_users = FittedUsers::new(&study);
     let parameters = Parameters::new(arguments.parameters, &study, &options)?;
-    let Study { log, fits, comparison, choice, .. } = &study;
+    let Study { log, fits, comparison, transfer, choice, .. } = &study;
     let shown = fitted_users.map_or_else(|| first_or_best(fits, comparison.as_ref()), FittedUsers::fit);
-    let compared = ComparisonRecord::new(arguments, comparison.as_ref(), choice.as_ref());
+    let compared = ComparisonRecord::new(arguments, comparison.as_ref(), transfer.as_ref(), choice.as_ref());
     let sha256_of_parameters = sha256(&parameters.json);
     may_write(&sha256_of_parameters)?;
     let output = claimed.map_or_else(claim, Ok)?;
@@ -158,7 +159,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
             .map(|(_, svg)| std::str::from_utf8(svg))
             .chain([Ok(drawn.as_str())])
             .collect::<Result<_, _>>()?;
-        let page = page::page(arguments, log, answer.as_ref().ok(), comparison.as_ref(), &figures, table);
+        let page = page::page(arguments, &study, answer.as_ref().ok(), &figures, table);
         files.push((PAGE, page.into_bytes()));
     }
     if let Ok(decision) = decision {

@@ -5,7 +5,7 @@ use crate::message::{did_you_mean, value_error};
 use crate::simulate::{Watch, watched};
 use crate::table::{Column, Table};
 use answer::{Decision, FittedUsers, Settings};
-use click_logs::fit::{Estimate, Fit, Model, Options, QueryFit, Users};
+use click_logs::fit::{Estimate, Fit, Model, Options, QueryFit, Transfer, Users};
 use click_logs::parameters::{ParameterRow, for_each_parameter};
 use click_logs::study::{FilteredLog, Study};
 use pyo3::prelude::*;
@@ -93,6 +93,36 @@ impl Fitted {
                 "conditional_perplexity",
                 Column::floats(scores.iter().map(|score| score.conditional_perplexity)),
             ),
+        ])
+        .map(Some)
+    }
+
+    /// Whether the differences between lists that a model predicts happen on lists left out of its
+    /// fit, a row for each fitted model; None without several lists to compare.
+    ///
+    /// slope is the part that happens, with its standard error and interval; squared_error is that
+    /// of the clicks of a session, less that of predicting no differences. queries, lists and
+    /// sessions are those that were used.
+    #[getter]
+    fn transfer(&self) -> PyResult<Option<Table>> {
+        let Some(transfers) = &self.study.transfer else { return Ok(None) };
+        let all = &transfers.models;
+        let number = |value: fn(&Transfer) -> Option<f64>| Column::floats(all.iter().map(value));
+        let used = |number: u64| Column::counts(all.iter().map(|_| number));
+        Table::new([
+            ("model", Column::texts(all.iter().map(|of| Some(of.model.name())))),
+            ("slope", number(|of| of.slope)),
+            ("slope_se", number(|of| of.standard_error)),
+            ("lower", number(|of| of.interval().map(|ends| ends.0))),
+            ("upper", number(|of| of.interval().map(|ends| ends.1))),
+            ("verdict", Column::texts(all.iter().map(|of| Some(of.verdict().name())))),
+            ("needed", number(Transfer::needed)),
+            ("squared_error", number(|of| Some(of.squared_error))),
+            ("predicted", number(|of| Some(of.predicted))),
+            ("observed", Column::floats(all.iter().map(|_| transfers.observed))),
+            ("queries", used(transfers.queries as u64)),
+            ("lists", used(transfers.lists as u64)),
+            ("sessions", used(transfers.sessions)),
         ])
         .map(Some)
     }
@@ -288,7 +318,8 @@ impl Fitted {
 
 /// Users with the keys of an experiment's instances, without their reward.
 fn instance<'py>(py: Python<'py>, fit: &Fit, name: &str, users: Users) -> PyResult<Bound<'py, PyDict>> {
-    let of_fit = FittedUsers::of_fit(fit).ok_or_else(|| value_error("users of this model have no instance"))?;
+    let of_fit =
+        FittedUsers::of_fit(fit).ok_or_else(|| value_error("users of this model have no instance"))?;
     let instances = of_fit.instances(vec![(None, users)]);
     let dict = PyDict::new(py);
     dict.set_item("name", name)?;

@@ -1,7 +1,7 @@
 //! The overview that `fit` prints at the end.
 
 use super::arguments::Arguments;
-use super::{Outcome, PAGE, PARAMETERS_PARQUET, SPEC, answer};
+use super::{Outcome, PAGE, PARAMETERS_PARQUET, SPEC, answer, transfer};
 use crate::terminal::table;
 use ::answer::{FittedUsers, PARAMETERS};
 use click_logs::fit::{Comparison, Difference, Fit, Model, identifiability};
@@ -36,6 +36,7 @@ impl fmt::Display for Overview<'_> {
             priors.join(", "),
         )?;
         self.comparison(f)?;
+        self.transfer(f)?;
         self.warnings(f)?;
         writeln!(f, "Results: {}", self.arguments.out.display())?;
         if let Some(n) = self.outcome.in_table {
@@ -150,6 +151,19 @@ impl Overview<'_> {
                 "\n{} is ahead of every other model by more than {errors} standard errors.\n",
                 best.model
             ),
+        }
+    }
+
+    fn transfer(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(transfers) = &self.outcome.study.transfer else { return Ok(()) };
+        let mut rows = vec![transfer::HEADS.map(str::to_owned)];
+        rows.extend(transfer::rows_of(transfers));
+        writeln!(f, "{}\n\n{}", transfer::heading(transfers), table(&rows, 1..4))?;
+        match transfers.alike(|_| true).as_slice() {
+            [best, others @ ..] if !others.is_empty() => {
+                writeln!(f, "Least squared error: {}; not told apart: {}.\n", best, names(others))
+            }
+            _ => Ok(()),
         }
     }
 

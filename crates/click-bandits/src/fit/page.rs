@@ -2,24 +2,23 @@
 
 use super::arguments::Arguments;
 use super::overview::rows_of;
+use super::transfer;
 use ::answer::Answer;
-use click_logs::fit::Comparison;
-use click_logs::study::FilteredLog;
+use click_logs::study::Study;
 use experiment::number::counted;
 use report::html::Html;
 
 /// The page of a fit. `figures` are drawings, `table` names the file with the parameters.
 pub(super) fn page(
     arguments: &Arguments,
-    log: &FilteredLog,
+    study: &Study,
     answer: Option<&Answer>,
-    comparison: Option<&Comparison>,
     figures: &[&str],
     table: &str,
 ) -> String {
     let mut html = Html::new();
     html.element("h1", "", "What a click log says");
-    html.element("p", "lead", &format!("{}: {}", arguments.named(), log.report));
+    html.element("p", "lead", &format!("{}: {}", arguments.named(), study.log.report));
     if let Some(answer) = answer {
         super::answer::write(answer, &mut html);
     } else {
@@ -31,7 +30,7 @@ pub(super) fn page(
         );
     }
     html.element("h2", "", "Models compared");
-    match comparison {
+    match &study.comparison {
         Some(comparison) => {
             let row = |row: [String; 5]| row[..4].iter().map(|cell| Html::of(cell)).collect();
             let rows: Vec<Vec<Html>> = rows_of(comparison).map(row).collect();
@@ -46,6 +45,12 @@ pub(super) fn page(
         None => {
             html.element("p", "", "Nothing was held out: the log is too short.");
         }
+    }
+    if let Some(transfers) = &study.transfer {
+        html.paragraph("", &transfer::heading(transfers));
+        let rows = transfer::rows_of(transfers).map(|row| row.iter().map(|cell| Html::of(cell)).collect());
+        let heads = ["Model", "#Happens", "#95 %", "#Squared error", "Verdict"];
+        html.table("narrow", &heads, &rows.collect::<Vec<Vec<Html>>>());
     }
     html.element("h2", "", "Parameters");
     html.open("div", "pictures");

@@ -1,7 +1,8 @@
 //! `comparison.json`: the comparison of models. Unknown values are left out or null.
 
 use super::arguments::Arguments;
-use click_logs::fit::{Choice, Comparison, Difference, Score};
+use super::transfer::TransferRecord;
+use click_logs::fit::{Choice, Comparison, Difference, Score, Transfers};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -21,9 +22,13 @@ pub(super) struct ComparisonRecord {
     /// The choice among all models.
     #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<Choice>,
-    /// The choice among models whose users can be simulated: the model of `spec.toml`.
+    /// The choice among models whose users can be simulated and whose transfer is not told apart
+    /// from the best: the model of `spec.toml`.
     #[serde(skip_serializing_if = "Option::is_none")]
     users: Option<Choice>,
+    /// Whether predicted differences between lists happen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transfer: Option<TransferRecord>,
     /// All models, the best first; empty if nothing was held out.
     models: Vec<ScoreRecord>,
 }
@@ -53,6 +58,7 @@ impl ComparisonRecord {
     pub(super) fn new(
         arguments: &Arguments,
         comparison: Option<&Comparison>,
+        transfers: Option<&Transfers>,
         users: Option<&Choice>,
     ) -> Self {
         let models = comparison.into_iter().flat_map(|comparison| {
@@ -70,6 +76,7 @@ impl ComparisonRecord {
             told_apart_at: Difference::TOLD_APART_AT,
             choice: comparison.and_then(|comparison| comparison.choice(|_| true)),
             users: users.cloned(),
+            transfer: transfers.map(TransferRecord::new),
             models: models.collect(),
         }
     }

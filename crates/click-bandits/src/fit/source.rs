@@ -123,7 +123,7 @@ impl<'a> Source<'a> {
             held_out: self.arguments.held_out,
             seed: self.arguments.seed,
             is_counts: self.arguments.format.is_none(),
-            transfer: false,
+            transfer: self.arguments.answer > 0,
         };
         let read = |held_out: Option<(u64, u64)>| {
             let reader = self.reader.clone();

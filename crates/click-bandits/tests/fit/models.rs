@@ -46,6 +46,39 @@ fn the_simpler_of_two_models_that_are_not_told_apart_is_simulated() {
     assert!(simpler > 0);
 }
 
+/// Differences between lists happen as the right model predicts. With an answer, this is shown and
+/// chooses the users.
+#[test]
+fn whether_predicted_differences_happen_is_shown() {
+    let top = tempdir().unwrap();
+    let attraction: Vec<f64> = (0..12).map(|item| 0.6 / f64::from(item + 1)).collect();
+    let users = PositionBased::from_values(&attraction, &[1.0, 0.5, 0.3, 0.2, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1]);
+    let traffic = [Traffic { query: 9, items: (1..=12).collect(), weight: 1.0, users: users.unwrap() }];
+    let mut log = Vec::new();
+    yandex(&traffic, 2000, 5, &mut log).unwrap();
+    let path = top.path().join("sessions.txt");
+    fs::write(&path, log).unwrap();
+    let fitted = |answer: &str| {
+        let out = top.path().join(answer);
+        let arguments = [text(&path), "--format", "yandex", "--model", "cascade,pbm", "--answer", answer];
+        let printed = works("fit", &[&arguments[..], &["--out", text(&out)]].concat());
+        let read = |name: &str| fs::read_to_string(out.join(name)).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&read("comparison.json")).unwrap();
+        (printed, read("index.html"), json)
+    };
+    let heading = "differences between lists that happens on lists left out of the fit";
+    let (printed, page, json) = fitted("1");
+    assert!(printed.contains(heading) && page.contains(heading), "{printed}");
+    assert!(printed.contains("2,000 sessions of 2,000 lists of 1 query"), "{printed}");
+    let (transfer, pbm) = (&json["transfer"], &json["transfer"]["models"][1]);
+    assert_eq!((&pbm["model"], &pbm["verdict"]), (&"pbm".into(), &"supported".into()));
+    let [lower, slope, upper] = ["lower", "slope", "upper"].map(|key| pbm[key].as_f64().unwrap());
+    assert!(0.0 < lower && lower < slope && slope < upper && lower < 1.0 && 1.0 < upper, "{pbm}");
+    assert_eq!((&transfer["alike"][0], &json["users"]["model"]), (&"pbm".into(), &"pbm".into()));
+    let (printed, page, json) = fitted("0");
+    assert!(!printed.contains(heading) && !page.contains(heading) && json.get("transfer").is_none());
+}
+
 /// Forty items that attract alike leave no list out of the search for the best one of user
 /// browsing, so these users are not simulated.
 #[test]

@@ -100,6 +100,17 @@ pub enum Verdict {
     CannotTest,
 }
 
+impl Verdict {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Supported => "supported",
+            Self::Contradicted => "contradicted",
+            Self::CannotTest => "this log cannot test it",
+        }
+    }
+}
+
 impl Transfer {
     /// The interval of the slope at 95 %.
     pub fn interval(&self) -> Option<(f64, f64)> {
