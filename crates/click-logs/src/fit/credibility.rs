@@ -71,12 +71,10 @@ pub(super) const MANY_COLUMNS: usize = 256;
 /// Clicks of a prior that draws the examination of a column to that of all columns, so that it is
 /// positive without clicks.
 const PSEUDO_CLICKS: f64 = 0.5;
-/// Largest number of alternations between examination and the prior of attraction, and the change
-/// at which they stop.
+/// Largest number of alternations between examination and the prior of attraction.
 const TURNS: usize = 20;
 /// Number of alternations for lifts when examination is known.
 const TURNS_OF_LIFTS: usize = 3;
-const TOLERANCE_OF_TURNS: f64 = 1e-6;
 /// After a smaller change, strength and weight of the prior are only checked at the end.
 const NEAR: f64 = 0.01;
 /// Smaller examination is replaced by this, so that it has a logarithm.
@@ -178,6 +176,8 @@ pub(super) struct Credibility<'a, S> {
     pub(super) lifts: bool,
     /// Whether means of attraction are trusted; if not, items are compared with themselves only.
     pub(super) trusts_means: bool,
+    /// The change at which alternations between examination and the prior of attraction stop.
+    pub(super) tolerance: f64,
 }
 
 impl<S: Source> Credibility<'_, S> {
@@ -237,7 +237,7 @@ impl<S: Source> Credibility<'_, S> {
             let next = self.maximise(&mut found, &item_prior, trace);
             convergence = convergence.then(next);
             let change = found.change(&before);
-            let ends = change <= TOLERANCE_OF_TURNS;
+            let ends = change <= self.tolerance;
             if ends && (!is_near || item_prior.is_most_probable(&self.seen(&found, stride), strength)) {
                 break;
             }

@@ -101,7 +101,7 @@ impl Options {
     /// These options for a fit that predicts a part of the log, without errors: sampling moves its
     /// predictions further than the tolerance does.
     pub(super) fn of_folds(&self) -> Self {
-        let em = EmOptions { tolerance: self.em.tolerance.max(1e-5), ..self.em };
+        let em = EmOptions { tolerance: self.em.tolerance.max(1e-4), ..self.em };
         Self { em, trace: false, ..self.without_errors() }
     }
 
@@ -113,6 +113,11 @@ impl Options {
     /// EM between two priors of attraction, which need other parameters no better than 1e-4.
     pub(super) fn em_of_priors(&self) -> EmOptions {
         EmOptions { tolerance: self.em.tolerance.max(1e-4), ..self.em }
+    }
+
+    /// The tolerance of the logarithms of examination and lifts in alternation with priors.
+    pub(super) fn tolerance_of_effects(&self) -> f64 {
+        (10.0 * self.em.tolerance).max(1e-6)
     }
 
     /// The given strength of priors, or the default.

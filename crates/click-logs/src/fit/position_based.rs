@@ -147,6 +147,7 @@ impl<'a> Fitting<'a> {
             examines: true,
             lifts: self.options.prior_strength.is_none(),
             trusts_means: true,
+            tolerance: self.options.tolerance_of_effects(),
         }
     }
 

@@ -156,6 +156,7 @@ impl<'a> Scanned<'a> {
             examines: false,
             lifts: self.options.prior_strength.is_none(),
             trusts_means: true,
+            tolerance: self.options.tolerance_of_effects(),
         };
         let before = self.found.take();
         let (found, item_prior, _) = credibility.fit(self.options.prior_strength, before, false);

@@ -20,7 +20,15 @@ impl Source for Queries {
 
 /// Examination and lifts are estimated, and means of attraction trusted.
 fn problem<'a>(source: &'a Queries, columns: &'a [(f64, f64)]) -> Credibility<'a, Queries> {
-    Credibility { source, positions: &POSITIONS, columns, examines: true, lifts: true, trusts_means: true }
+    Credibility {
+        source,
+        positions: &POSITIONS,
+        columns,
+        examines: true,
+        lifts: true,
+        trusts_means: true,
+        tolerance: 1e-6,
+    }
 }
 
 /// Counts of items at one to four positions, and the totals of the positions.
@@ -220,14 +228,7 @@ fn many_columns_have_the_same_maximum() {
         let mut columns = columns.clone();
         columns.resize(n_columns, (0.0, 0.0));
         let positions: Vec<usize> = (0..n_columns).map(|column| column.min(3)).collect();
-        let credibility = Credibility {
-            source: &source,
-            positions: &positions,
-            columns: &columns,
-            examines: true,
-            lifts: false,
-            trusts_means: true,
-        };
+        let credibility = Credibility { positions: &positions, lifts: false, ..problem(&source, &columns) };
         let mut found = credibility.start();
         let item_prior = credibility.item_prior(&found, Some(3.0));
         let convergence = credibility.maximise(&mut found, &item_prior, false);

@@ -216,7 +216,7 @@ fn position_based(n_sessions: usize, seed: u64) -> Vec<Shown> {
     (0..n_sessions).map(session).collect()
 }
 
-/// Fits of parts stop earlier, and predict the same to a thousandth. Ten thousand times earlier,
+/// Fits of parts stop earlier, and predict the same to a thousandth. A thousand times earlier still,
 /// they do not.
 #[test]
 fn fits_that_stop_earlier_predict_the_same() {
