@@ -45,10 +45,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// other types, and OSError for files.
 #[pyfunction]
 #[pyo3(
-    text_signature = "(log, *, format=None, columns=None, model='all', first_position=1, clip_clicks=False, min_impressions=0, \
+    text_signature = "(log, *, format=None, columns=None, model='all', first_position=1, clip_clicks=False, max_clicks=None, min_impressions=0, \
 min_total_impressions=0, min_items=1, top_queries=None, positions=None, scope='query', prior=None, max_skipped=None, held_out=10, seed=1, \
 threads=None)",
-    signature = (log, *, format=None, columns=None, model=Models::One("all".into()), first_position=1, clip_clicks=false, min_impressions=0,
+    signature = (log, *, format=None, columns=None, model=Models::One("all".into()), first_position=1, clip_clicks=false, max_clicks=None, min_impressions=0,
     min_total_impressions=0, min_items=1, top_queries=None, positions=None, scope="query", prior=None, max_skipped=None, held_out=Held::OneIn(10),
     seed=1, threads=None)
 )]
@@ -61,6 +61,7 @@ pub(crate) fn fit(
     model: Models,
     first_position: i64,
     clip_clicks: bool,
+    max_clicks: Option<i64>,
     min_impressions: i64,
     min_total_impressions: i64,
     min_items: i64,
@@ -118,6 +119,10 @@ pub(crate) fn fit(
     }
     if clip_clicks {
         reader = reader.clip_clicks();
+    }
+    if let Some(most) = size("max_clicks", max_clicks, u32::MAX.into())? {
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        reader = reader.max_clicks(most).map_err(|error| value_error(format!("max_clicks: {error}")))?;
     }
     if first_position == 0 {
         if !format.row().names_columns() {

@@ -332,6 +332,12 @@ def test_arrow_types():
         fit(table.set_column(0, "q", keys), columns=COLUMNS)
 
 
+def test_sessions_with_too_many_clicks():
+    above = int((LOG["c"].reshape(3000, 3).sum(axis=1) > 1).sum())
+    report = fit(LOG, columns=SESSIONS, model="dcm", max_clicks=1).report
+    assert above > 0 and (report["sessions"], report["sessions_left_out"]) == (3000 - above, above)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -348,6 +354,8 @@ def test_arrow_types():
         ({"min_impressions": -1}, "min_impressions is -1"),
         ({"min_items": 0}, "min_items is 0"),
         ({"positions": 65}, "positions is 65"),
+        ({"max_clicks": 0}, "max_clicks is 0"),
+        ({"max_clicks": 5}, "max_clicks: sessions of more than 5 clicks cannot be left out: the log has no sessions"),
         ({"scope": "all"}, "scope is \"all\""),
         ({"prior": float("nan")}, "prior is NaN"),
         ({"max_skipped": 1.5}, "max_skipped: 1.5"),

@@ -60,6 +60,8 @@ fn invalid_command_lines_on_logs_have_status_2() {
         ("fit file --format sessions --out r --first-position 0", "--first-position: only for "),
         ("fit file --format sessions --out r --held-out -1", "expected an integer from 2 to "),
         ("fit --counts file --model pbm --out r --held-out last", "counts have no order"),
+        ("fit --counts file --out r --max-clicks 5", "--max-clicks: it needs sessions, and counts have none"),
+        ("fit file --format kdd2012 --out r --max-clicks 5", "--max-clicks: it needs sessions, and this log"),
         ("fit file --format sessions --out r --lenient --max-skipped 2", "--max-skipped: "),
     ] {
         refused(dir.path(), arguments, message);

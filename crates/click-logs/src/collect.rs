@@ -34,14 +34,17 @@ pub(crate) struct Collector {
     /// The sessions of the threads that are done, if they are kept.
     order: Mutex<Vec<ReadSession>>,
     keep_sessions: bool,
+    /// Sessions with more clicked positions are left out.
+    max_clicks: Option<u32>,
     hold_out: Option<HoldOut>,
 }
 
 impl Collector {
-    pub(crate) fn new(keep_sessions: bool, hold_out: Option<HoldOut>) -> Self {
+    pub(crate) fn new(keep_sessions: bool, max_clicks: Option<u32>, hold_out: Option<HoldOut>) -> Self {
         let n_tables = if hold_out.is_some() { 2 * SHARDS } else { SHARDS };
         let tables = (0..n_tables).map(|_| Mutex::default()).collect();
-        Self { interner: Interner::new(), tables, order: Mutex::default(), keep_sessions, hold_out }
+        let (interner, order) = (Interner::new(), Mutex::default());
+        Self { interner, tables, order, keep_sessions, max_clicks, hold_out }
     }
 
     /// The receiver of one thread.
@@ -231,8 +234,13 @@ impl Batches<'_> {
         }
     }
 
-    /// Counts a list of 64 items at most; bit `l` of `clicks` is position `l`.
-    pub(crate) fn session(&mut self, query: Id, items: &[Id], clicks: u64, at: u64) {
+    /// Counts a list of 64 items at most, unless it is left out; bit `l` of `clicks` is position
+    /// `l`. Returns whether it was counted.
+    pub(crate) fn session(&mut self, query: Id, items: &[Id], clicks: u64, at: u64) -> bool {
+        if self.collector.max_clicks.is_some_and(|most| clicks.count_ones() > most) {
+            self.report.sessions_left_out += 1;
+            return false;
+        }
         self.report.add_session(items, clicks);
         let held_out = self.collector.hold_out.is_some_and(|hold_out| hold_out.at(at).takes_one());
         let number = table_of(query, held_out);
@@ -242,6 +250,7 @@ impl Batches<'_> {
         if words.len() >= SESSION_WORDS {
             self.count_sessions(number);
         }
+        true
     }
 
     /// Notes that lines of the session counted last were skipped.

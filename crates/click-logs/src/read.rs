@@ -57,6 +57,7 @@ pub struct Reader {
     threads: NonZeroUsize,
     block_bytes: usize,
     keep_sessions: bool,
+    max_clicks: Option<u32>,
     hold_out: Option<HoldOut>,
 }
 
@@ -70,6 +71,7 @@ impl Reader {
             threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
             block_bytes: 1 << 18,
             keep_sessions: false,
+            max_clicks: None,
             hold_out: None,
         }
     }
@@ -128,6 +130,21 @@ impl Reader {
         Self { keep_sessions: true, ..self }
     }
 
+    /// Leaves out sessions with more than `most` clicked positions, such as those of robots. The
+    /// report contains their number.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Settings`] if the format has no sessions ([`Format::has_sessions`]).
+    pub fn max_clicks(self, most: u32) -> Result<Self, Error> {
+        if !self.format.has_sessions() {
+            let message =
+                format!("sessions of more than {most} clicks cannot be left out: the log has no sessions");
+            return Err(Error::of(ErrorKind::Settings, "", message));
+        }
+        Ok(Self { max_clicks: Some(most), ..self })
+    }
+
     /// Holds out one of `one_in` sessions (impressions, if lines are no sessions) at random, by its
     /// place in the log and `seed`.
     ///
@@ -159,9 +176,13 @@ impl Reader {
     ///
     /// As [`read_files`](Self::read_files).
     pub fn read_inputs(&self, inputs: Vec<Input<'_>>) -> Result<Log, Error> {
-        let collector = Collector::new(self.keep_sessions, self.hold_out);
+        let collector = self.collector();
         let report = self.format.read(self, inputs, &collector)?;
         collector.finish(self.threads, report)
+    }
+
+    fn collector(&self) -> Collector {
+        Collector::new(self.keep_sessions, self.max_clicks, self.hold_out)
     }
 
     /// Reads one stream; errors call it `name`.

@@ -15,8 +15,10 @@ pub struct ReadReport {
     pub lines: u64,
     /// Decompressed bytes.
     pub bytes: u64,
-    /// Sessions, if the format has them.
+    /// Sessions, if the format has them, without those left out.
     pub sessions: u64,
+    /// Sessions left out since they have too many clicks; they count nowhere else but in lines.
+    pub sessions_left_out: u64,
     /// Sessions that lost lines to a lenient reader: their lists end above the first skipped line.
     pub sessions_at_fault: u64,
     /// Sessions whose list shows an item more than once; every display counts.
@@ -80,6 +82,7 @@ impl ReadReport {
             (&mut self.lines, other.lines),
             (&mut self.bytes, other.bytes),
             (&mut self.sessions, other.sessions),
+            (&mut self.sessions_left_out, other.sessions_left_out),
             (&mut self.sessions_at_fault, other.sessions_at_fault),
             (&mut self.sessions_with_repeats, other.sessions_with_repeats),
             (&mut self.impressions, other.impressions),
@@ -103,8 +106,11 @@ impl ReadReport {
 impl fmt::Display for ReadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, ", some(self.lines, "line"))?;
-        if self.sessions > 0 {
+        if self.sessions > 0 || self.sessions_left_out > 0 {
             write!(f, "{}", some(self.sessions, "session"))?;
+            if self.sessions_left_out > 0 {
+                write!(f, " (and {} left out, with too many clicks)", self.sessions_left_out)?;
+            }
             if self.sessions_at_fault > 0 {
                 write!(f, " ({} of them cut short by skipped lines)", self.sessions_at_fault)?;
             }

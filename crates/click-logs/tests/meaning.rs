@@ -85,6 +85,41 @@ fn an_item_twice_in_a_list_is_reported() {
     assert!(report.to_string().contains(text), "{report}");
 }
 
+/// A session with more clicks counts neither in counts, nor in sessions, nor as cut short.
+#[test]
+fn sessions_with_too_many_clicks_are_left_out() {
+    let logs = [
+        ("sessions", None, "query\turls\tclicked_mask\n5\t8,9,7\t111\n5\t8,9,7\t101\n5\t7,9,8\t000\n"),
+        (
+            "delimited",
+            Some("query=q,item=i,position=p,click=c,session=s"),
+            "s,q,i,p,c\n1,5,8,1,1\n1,5,9,2,1\n1,5,7,3,1\n1,5,6,5,0\n\
+             2,5,8,1,1\n2,5,9,2,0\n2,5,7,3,1\n3,5,7,1,0\n3,5,9,2,0\n3,5,8,3,0\n",
+        ),
+    ];
+    for (name, columns, log) in logs {
+        let format = click_logs::formats::find(name).unwrap().format(columns).unwrap();
+        let reader = Reader::new(format).keep_sessions().lenient(0.5).unwrap();
+        let read = |reader: Reader| reader.read("log", log.as_bytes()).unwrap();
+        let all = read(reader.clone().max_clicks(3).unwrap());
+        assert_eq!(all.report, read(reader.clone()).report);
+        let log = read(reader.max_clicks(2).unwrap());
+        let report = &log.report;
+        assert_eq!(
+            (report.sessions, report.sessions_left_out, report.sessions_at_fault),
+            (2, 1, 0),
+            "{name}"
+        );
+        assert_eq!((report.lines, report.impressions, report.clicks), (all.report.lines, 6, 2));
+        assert_eq!((log.sessions.n_sessions(), log.counts.clicks(), log.counts.impressions()), (2, 2, 6));
+        let text = "2 sessions (and 1 left out, with too many clicks), 6 impressions";
+        assert!(report.to_string().contains(text), "{report}");
+    }
+    let error = Reader::new(Format::Kdd2012).max_clicks(5).unwrap_err();
+    let message = "sessions of more than 5 clicks cannot be left out: the log has no sessions";
+    assert_eq!((error.kind(), error.to_string().as_str()), (&ErrorKind::Settings, message));
+}
+
 #[test]
 fn items_pass_by_their_impressions_in_all() {
     let log = format!("{HEADER}q,a,1,0,6\nq,a,2,0,5\nq,b,1,0,9\nq,c,1,0,6\nq,c,3,0,90\n");

@@ -69,9 +69,12 @@ pub struct LogRecord {
     pub lines: u64,
     /// Bytes, decompressed.
     pub bytes: u64,
-    /// Sessions.
+    /// Sessions, without those left out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sessions: u64,
+    /// Sessions left out since they have too many clicks.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub sessions_left_out: u64,
     /// Sessions that lost lines.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sessions_at_fault: u64,

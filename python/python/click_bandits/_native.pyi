@@ -778,6 +778,7 @@ def fit(
     model: _FittedModel | Literal["all"] | Sequence[_FittedModel | Literal["all"]] = "all",
     first_position: int = 1,
     clip_clicks: bool = False,
+    max_clicks: int | None = None,
     min_impressions: int = 0,
     min_total_impressions: int = 0,
     min_items: int = 1,

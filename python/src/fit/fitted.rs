@@ -173,6 +173,7 @@ impl Fitted {
         all.set_item("files", report.files)?;
         all.set_item("rows", report.lines)?;
         all.set_item("sessions", report.sessions)?;
+        all.set_item("sessions_left_out", report.sessions_left_out)?;
         all.set_item("sessions_at_fault", report.sessions_at_fault)?;
         all.set_item("sessions_with_repeats", report.sessions_with_repeats)?;
         all.set_item("impressions", report.impressions)?;

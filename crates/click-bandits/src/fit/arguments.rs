@@ -43,6 +43,10 @@ pub(crate) struct Arguments {
     /// Clip the clicks of a line to its impressions, and print how many clicks are dropped
     #[arg(long)]
     pub(crate) clip_clicks: bool,
+    /// Leave out sessions with more than N clicked positions, and print how many. Only for logs with
+    /// sessions
+    #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX.into()))]
+    pub(crate) max_clicks: Option<u32>,
     /// Keep only items with at least N impressions at every position
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = integer::<u64>(0..=u64::MAX))]
     pub(crate) min_impressions: u64,
@@ -141,6 +145,7 @@ impl Arguments {
             out: PathBuf::new(),
             first_position: 1,
             clip_clicks: false,
+            max_clicks: None,
             min_impressions: 0,
             min_total_impressions: 0,
             min_items: 1,
@@ -203,6 +208,7 @@ impl Arguments {
             "models": models,
             "first_position": self.first_position,
             "clip_clicks": self.clip_clicks,
+            "max_clicks": self.max_clicks,
             "min_impressions": self.min_impressions,
             "min_total_impressions": self.min_total_impressions,
             "min_items": self.min_items,

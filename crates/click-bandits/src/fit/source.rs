@@ -28,17 +28,20 @@ impl<'a> Source<'a> {
     /// Checks the arguments, and prepares a reader.
     pub(super) fn new(arguments: &'a Arguments) -> Result<Self> {
         let format = format(arguments)?;
-        let no_sessions = match arguments.format {
+        let none_in_log = match arguments.format {
             None => Some("counts have none".to_owned()),
             Some(_) if !format.has_sessions() => Some(format!(
                 "this log has none: give one of format {}, or a table with session=.. in --columns",
                 with_sessions()
             )),
-            Some(_) if arguments.positions.is_some() => {
-                Some("--positions cuts them short: leave it out".to_owned())
-            }
             Some(_) => None,
         };
+        if let (Some(_), Some(why)) = (arguments.max_clicks, &none_in_log) {
+            bail!(Usage(format!("--max-clicks: it needs sessions, and {why}")));
+        }
+        let cut_short =
+            || arguments.positions.map(|_| "--positions cuts them short: leave it out".to_owned());
+        let no_sessions = none_in_log.or_else(cut_short);
         let named = arguments.model.iter().copied();
         let to_fit = ModelsToFit::new(named, no_sessions.is_none());
         let ModelsToFit { models, left_out } = to_fit.map_err(|model| {
@@ -65,6 +68,10 @@ impl<'a> Source<'a> {
         }
         if arguments.clip_clicks {
             reader = reader.clip_clicks();
+        }
+        if let Some(most) = arguments.max_clicks {
+            reader =
+                reader.max_clicks(most).map_err(|error| anyhow!(Usage(format!("--max-clicks: {error}"))))?;
         }
         if arguments.first_position == 0 {
             if arguments.format.is_some_and(|format| !format.names_columns()) {

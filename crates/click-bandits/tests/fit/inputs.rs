@@ -5,6 +5,7 @@ use super::{contents, dcm_log, pbm_log, refused, run, table, text, works};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -93,6 +94,20 @@ fn a_table_with_sessions_gives_the_same_parameters_as_a_log_of_sessions() {
     let message =
         refused(&[&arguments[..4], &["item=doc,position=rank,click=clicked", "--model", "dcm"]].concat());
     assert!(message.contains("session=.. in --columns"), "{message}");
+
+    // A bound on the clicks of a session.
+    let few = top.path().join("few");
+    let bound = ["--max-clicks", "1", "--model", "dcm", "--answer", "0", "--out", text(&few)];
+    let printed = works("fit", &[&arguments[..], &bound].concat());
+    let mut clicks = BTreeMap::<_, u32>::new();
+    for line in fs::read_to_string(&table).unwrap().lines().filter(|line| line.ends_with(",1")) {
+        *clicks.entry(line.split(',').next().unwrap().to_owned()).or_default() += 1;
+    }
+    let above = clicks.values().filter(|clicks| **clicks > 1).count();
+    let left_out = format!("{} sessions (and {above} left out, with too many clicks)", 600 - above);
+    assert!(above > 0 && printed.contains(&left_out), "{printed}");
+    let record: Value = serde_json::from_slice(&contents(&few)["parameters.json"]).unwrap();
+    assert_eq!(record["log"]["sessions_left_out"], above);
 }
 
 /// One table has positions from 0 and more clicks than impressions; the other is the same table

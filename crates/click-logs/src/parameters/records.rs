@@ -114,6 +114,7 @@ fn log_record(report: &ReadReport, n_queries: usize) -> LogRecord {
         lines: report.lines,
         bytes: report.bytes,
         sessions: report.sessions,
+        sessions_left_out: report.sessions_left_out,
         sessions_at_fault: report.sessions_at_fault,
         sessions_with_repeats: report.sessions_with_repeats,
         impressions: report.impressions,

@@ -73,7 +73,8 @@ impl Closing<'_> {
     fn list(&self, runs: &[(&Run, &[Id])], batches: &mut Batches<'_>, report: &mut ThreadReport) {
         // The usual case.
         if let &[(run @ &Run { first: 0, len: 1.., .. }, items)] = runs {
-            return batches.session(run.query, items, run.clicks, run.spot.at);
+            batches.session(run.query, items, run.clicks, run.spot.at);
+            return;
         }
         let mut at_fault = runs.iter().any(|(run, _)| run.len == 0);
         let mut lines: Vec<(Line<'_>, Id)> = Vec::new();
@@ -98,8 +99,8 @@ impl Closing<'_> {
             }
         }
         if let ([_, ..], Some(first)) = (items.as_slice(), runs.iter().find(|(run, _)| run.len > 0)) {
-            batches.session(first.0.query, &items, clicks, first.0.spot.at);
-            if at_fault {
+            let is_counted = batches.session(first.0.query, &items, clicks, first.0.spot.at);
+            if is_counted && at_fault {
                 batches.session_at_fault();
             }
         }

@@ -13,7 +13,7 @@ pub(super) type List = (u64, Vec<u64>, Vec<bool>);
 
 /// A session for each list.
 pub(super) fn of_lists(lists: impl IntoIterator<Item = List>) -> Sessions {
-    let collector = Collector::new(true, None);
+    let collector = Collector::new(true, None, None);
     let mut batches = collector.batches();
     for (at, (query, items, clicks)) in (0..).zip(lists) {
         assert_eq!(items.len(), clicks.len());

@@ -144,7 +144,7 @@ impl Reader {
             lenient,
             hash: KeyHash::default(),
         };
-        let collector = Collector::new(self.keep_sessions, self.hold_out);
+        let collector = self.collector();
         let report = self.read_rows(frame, table, &collector, stop)?;
         collector.finish(self.threads, report)
     }
