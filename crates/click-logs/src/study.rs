@@ -285,10 +285,7 @@ pub fn study<E>(
     };
     let mut study = Study { log, fits, comparison, transfer, choice: None, without_users };
     let has_users = |model| study.fits.iter().any(|fit| fit.model() == model && study.has_users(fit));
-    let alike = study.transfer.as_ref().map(|transfer| transfer.alike(has_users));
-    study.choice = study.comparison.as_ref().and_then(|comparison| {
-        comparison.choice(|model| alike.as_ref().map_or(has_users(model), |alike| alike.contains(&model)))
-    });
+    study.choice = study.choose(has_users);
     Ok(study)
 }
 
@@ -356,6 +353,14 @@ impl Study {
         let mut fits = self.fits.iter().zip(&self.without_users);
         row(fit.model()).users.users().is_some()
             && fits.all(|(other, without)| other.model() != fit.model() || *without == 0)
+    }
+
+    /// The choice among the models for which `passes` is true: likelihood decides among those whose
+    /// transfer is not told apart from the best. `None` without a comparison or such a model.
+    pub fn choose(&self, passes: impl Fn(Model) -> bool) -> Option<Choice> {
+        let alike = self.transfer.as_ref().map(|transfer| transfer.alike(&passes));
+        let is_alike = |model| alike.as_ref().map_or_else(|| passes(model), |alike| alike.contains(&model));
+        self.comparison.as_ref()?.choice(is_alike)
     }
 
     /// The fit whose users are simulated: of the chosen model; without a choice the first with

@@ -116,6 +116,51 @@ impl Fit {
         }
     }
 
+    /// This fit of a part of a log with the queries and items of a fit of the whole log. Those that
+    /// the part does not show have no estimates.
+    #[must_use]
+    pub fn with_items_of(&self, whole: &Self) -> Self {
+        let unknown = Estimate::bare(f64::NAN);
+        let mut found = Self { satisfaction: Vec::new(), ..Self::new(self.model, self.attractions.clone()) };
+        found.attractions.queries.clear();
+        let own_queries = |scoped: &Scoped| scoped.queries.is_some().then(Vec::new);
+        found.positions = Scoped { site: self.positions.site.clone(), queries: own_queries(&self.positions) };
+        found.continuation =
+            Scoped { site: self.continuation.site.clone(), queries: own_queries(&self.continuation) };
+        (found.typical_leave, found.below_first_click) = (self.typical_leave, self.below_first_click);
+        for query in whole.queries() {
+            let place = self.place(query.id);
+            let own = place.map(|place| &self.queries()[place]);
+            let of_item = |item: &ItemFit| {
+                own.and_then(|own| own.items.binary_search_by_key(&item.item, |own| own.item).ok())
+            };
+            let places: Vec<Option<usize>> = query.items.iter().map(of_item).collect();
+            let items = query.items.iter().zip(&places).map(|(item, place)| match (own, place) {
+                (Some(own), Some(place)) => own.items[*place],
+                _ => ItemFit { attraction: unknown, prior: None, clicks: 0, impressions: 0, ..*item },
+            });
+            found.attractions.queries.push(QueryFit {
+                items: items.collect(),
+                typical: own.map_or(self.site().typical, |own| own.typical),
+                convergence: None,
+                ..query.clone()
+            });
+            if !self.satisfaction.is_empty() {
+                let own = self.satisfaction(query.id);
+                let of_item = |place: &Option<usize>| place.map_or(unknown, |place| own[place]);
+                found.satisfaction.push(places.iter().map(of_item).collect());
+            }
+            for (scoped, own) in
+                [(&mut found.positions, &self.positions), (&mut found.continuation, &self.continuation)]
+            {
+                if let Some(queries) = &mut scoped.queries {
+                    queries.push(own.own(place).to_vec());
+                }
+            }
+        }
+        found
+    }
+
     /// The model.
     pub fn model(&self) -> Model {
         self.model

@@ -32,6 +32,7 @@ use crate::names::Id;
 use crate::session::Sessions;
 use confidence::math::sqrt;
 use groups::{Grouped, Moments, QueryMoments, jackknife};
+use serde::Serialize;
 
 /// With fewer queries, errors are those of a jackknife over lists.
 const FEWEST_QUERIES: usize = 5;
@@ -90,7 +91,8 @@ pub struct Deviation {
 }
 
 /// What a log allows to conclude from a slope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The interval is above 0.
     Supported,
