@@ -13,6 +13,8 @@ pub struct LoggedLists {
     pub file: InputFile,
     /// The lists of each instance, in the order of the instances.
     pub of_instances: Vec<Logged>,
+    /// The clicks on the lists of each instance, if the file has them.
+    pub clicks: Option<Vec<u64>>,
 }
 
 /// Plays the lists that a log has for the instance of a replication.

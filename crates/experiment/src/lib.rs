@@ -26,8 +26,8 @@ pub mod timing;
 
 pub use ::spec::{
     BuildError, Builder, Canonical, DataInstances, Experiment, FittedQuery, Instance, Instances,
-    OverrideError, Overrides, PosteriorFile, Queries, SpecContext, SpecError, Task, experiment as spec, key,
-    logged_lists, models, schema,
+    OverrideError, Overrides, PosteriorFile, Queries, SpecContext, SpecError, Task, Transfer,
+    experiment as spec, key, logged_lists, models, schema,
 };
 pub use documents::{
     TemporaryFile, hexadecimal, is_device, number, open_regular, read_own, remove_left_overs, sha256,

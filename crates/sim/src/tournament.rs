@@ -52,9 +52,9 @@ impl Assignment {
 
 /// Users who are known up to a distribution.
 pub trait DrawUsers<M>: Sync {
-    /// Draws the users of the instance with this index. It must take its random numbers from `rng`
-    /// alone.
-    fn draw(&self, instance: usize, rng: &mut SimRng) -> M;
+    /// Draws the users of the instance with this index; `number` draws of it were made before. The
+    /// result depends on the arguments alone.
+    fn draw(&self, instance: usize, number: u64, rng: &mut SimRng) -> M;
 }
 
 /// An experiment: contenders, instances, the task, and the number of replications.
@@ -119,13 +119,15 @@ impl<M: ClickModel + Clone, T: Task> Tournament<'_, M, T> {
         match &self.uncertainty {
             None => Cow::Borrowed(&self.instances[instance]),
             Some(uncertainty) => {
-                let mut stream = self.streams.instance(replication / self.runs_per_draw.max(1));
+                let draw = replication / self.runs_per_draw.max(1);
+                let mut stream = self.streams.instance(draw);
                 if self.assignment == Assignment::Drawn {
                     // Until blocks were drawn, the instance took this number; the users still meet
                     // the rest of the stream.
                     let _: usize = stream.random_range(0..self.instances.len());
                 }
-                Cow::Owned(uncertainty.draw(instance, &mut stream))
+                let number = draw / self.instances.len() as u64;
+                Cow::Owned(uncertainty.draw(instance, number, &mut stream))
             }
         }
     }

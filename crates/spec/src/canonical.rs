@@ -9,6 +9,7 @@
 
 use crate::experiment::Experiment;
 use crate::models::{CanonicalInstance, Model, OWN};
+use crate::posterior::PosteriorFile;
 use crate::task::Task;
 use confidence::Probability;
 use contenders::Entrant;
@@ -105,7 +106,7 @@ struct Form<'a> {
     checkpoints: Option<&'a [u64]>,
     model: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    posterior: Option<&'a str>,
+    posterior: Option<String>,
     #[serde(flatten)]
     users: Users,
     policies: Vec<Policy<'a>>,
@@ -121,7 +122,7 @@ struct Base<'a> {
     seed: u64,
     checkpoints: &'a [u64],
     model: &'static str,
-    posterior: Option<&'a str>,
+    posterior: Option<String>,
     #[serde(flatten)]
     users: Users,
 }
@@ -151,7 +152,7 @@ impl<'a> Form<'a> {
             seed: experiment.seed,
             checkpoints: (experiment.task == Task::Regret).then_some(experiment.checkpoints.as_slice()),
             model: experiment.instances.model().name,
-            posterior: experiment.instances.posterior().map(|file| file.file().sha256.as_str()),
+            posterior: experiment.instances.posterior().map(PosteriorFile::identity),
             users: Users::of(experiment),
             policies: of_catalogue.chain(own.map(|label| Policy::Own { label, policy: OWN })).collect(),
         }
@@ -168,7 +169,7 @@ impl<'a> Base<'a> {
             seed: experiment.seed,
             checkpoints: &experiment.checkpoints,
             model: experiment.instances.model().name,
-            posterior: experiment.instances.posterior().map(|file| file.file().sha256.as_str()),
+            posterior: experiment.instances.posterior().map(PosteriorFile::identity),
             users: Users::of(experiment),
         }
     }

@@ -290,21 +290,23 @@ impl Experiment {
     }
 
     /// The values of a log's lists and of better ones under the posterior distribution of its
-    /// users, instance by instance. Empty if the users are known, or no policy plays lists of a
-    /// log. `n_draws` users are drawn for each instance.
-    pub fn evidence(&self, n_draws: usize) -> Vec<Evidence> {
+    /// users, instance by instance. Empty if the users are known or have no transfer, or if no
+    /// policy plays lists of a log. `n_draws` users are drawn for each instance. With evidence on
+    /// others, their lists are valued in place of those of these users.
+    pub fn evidence(&self, n_draws: usize, others: Option<&[Evidence]>) -> Vec<Evidence> {
         let lists = self.policies.iter().find_map(|entry| entry.lists.as_deref());
-        let evidence = |lists| self.instances.users().evidence(lists, n_draws, Streams::new(self.seed));
+        let evidence =
+            |lists| self.instances.users().evidence(lists, n_draws, Streams::new(self.seed), others);
         lists.map_or_else(Vec::new, evidence)
     }
 
     /// The files that the experiment names, each once: name without its folder, and content.
     pub fn inputs(&self) -> Vec<(&str, &[u8])> {
         let lists = self.policies.iter().filter_map(|entry| entry.lists.as_deref());
-        let posterior = self.instances.posterior().map(PosteriorFile::file);
+        let posterior = self.instances.posterior().into_iter().flat_map(PosteriorFile::files);
         let priors = self.policies.iter().filter_map(|entry| entry.priors.as_deref());
         let files = lists.map(|lists| &lists.file).chain(priors.map(|priors| &priors.file));
-        let files = posterior.into_iter().chain(files);
+        let files = posterior.chain(files);
         files.map(|file| (file.file_name(), file.content.as_slice())).unique().collect()
     }
 

@@ -20,7 +20,7 @@ pub use canonical::{Canonical, CanonicalPolicy};
 pub use experiment::{DataInstances, Experiment, OverrideError, Overrides, SpecContext, SpecError};
 pub use logged_lists::logged_lists;
 pub use models::{Instance, Instances};
-pub use posterior::PosteriorFile;
+pub use posterior::{PosteriorFile, Transfer};
 pub use queries::{FittedQuery, Queries};
 pub use task::Task;
 

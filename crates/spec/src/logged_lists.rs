@@ -13,6 +13,7 @@
 //! | `query` | its name; may be empty |
 //! | `lists` | how often the log shows the list |
 //! | `items` | the items of the instance from the first position on, by their index, separated by spaces; as many as there are positions |
+//! | `clicks` | the clicks on all of these lists; may be left out if no transfer needs them |
 //!
 //! Further columns are not read. Every instance has at least one list.
 
@@ -26,6 +27,8 @@ use policies::Logged;
 
 /// The columns that are read.
 const COLUMNS: [&str; 4] = ["instance", "query", "lists", "items"];
+/// The column that is read if there is one.
+const CLICKS: &str = "clicks";
 
 /// Reads the file that a field of an experiment names.
 ///
@@ -65,6 +68,8 @@ fn parse(path: &str, file: &str, bytes: &[u8], instances: &Instances) -> Result<
             fault(1, name, format!("no such column: expected columns {}", COLUMNS.join(", ")))
         })?;
     }
+    let clicks_at = head.iter().position(|column| column.trim() == CLICKS);
+    let mut clicks = clicks_at.map(|_| vec![0_u64; shapes.len()]);
     let mut counted_lists: Vec<Vec<(Ranking, u64)>> = vec![Vec::new(); shapes.len()];
     for row in rows.records() {
         let row = row.map_err(|error| unreadable(&error))?;
@@ -83,6 +88,13 @@ fn parse(path: &str, file: &str, bytes: &[u8], instances: &Instances) -> Result<
             in_field("lists", format!("{lists:?} found: expected how often the list was shown"))
         })?;
         let list = read_items(items, shapes[index]).map_err(|message| in_field("items", message))?;
+        if let Some((clicks, place)) = clicks.as_mut().zip(clicks_at) {
+            let found = row.get(place).unwrap_or("").trim();
+            let of_list: u64 = found.parse().map_err(|_| {
+                in_field(CLICKS, format!("{found:?} found: expected the number of clicks on the list"))
+            })?;
+            clicks[index] = clicks[index].saturating_add(of_list);
+        }
         counted_lists[index].push((list, count));
     }
     let of_instances = counted_lists.into_iter().enumerate().map(|(index, lists)| {
@@ -92,6 +104,7 @@ fn parse(path: &str, file: &str, bytes: &[u8], instances: &Instances) -> Result<
     Ok(LoggedLists {
         file: InputFile::new(file, bytes.to_vec()),
         of_instances: of_instances.collect::<Result<_, _>>()?,
+        clicks,
     })
 }
 

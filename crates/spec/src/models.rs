@@ -23,11 +23,12 @@ mod posterior;
 mod rank_one;
 mod semi_bandit;
 mod tournament;
+mod transfer;
 mod ubm;
 
 pub use calibration::Calibration;
 pub use dueling::{Arms, Duels, Group, MatrixFile};
-pub use evidence::{Evidence, SURE};
+pub use evidence::Evidence;
 pub use instance::Instance;
 pub use list::UserModel;
 pub use parameter::{InstanceTable, Parameter, Parameters};
@@ -393,7 +394,13 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
         None
     }
 
-    fn evidence(&self, _lists: &LoggedLists, _n_draws: usize, _streams: Streams) -> Vec<Evidence> {
+    fn evidence(
+        &self,
+        _lists: &LoggedLists,
+        _n_draws: usize,
+        _streams: Streams,
+        _others: Option<&[Evidence]>,
+    ) -> Vec<Evidence> {
         Vec::new()
     }
 

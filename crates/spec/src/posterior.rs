@@ -12,21 +12,29 @@
 //! | `positions` | the length of lists; by default that of each query in the file |
 //! | `queries` | the names of the queries; by default all of the file |
 //! | `runs-per-draw` | runs in a row with the same draw, 1 by default; see [`PosteriorFile::with_runs_per_draw`] |
+//! | `transfer` | how far differences between lists happen that the fit predicts; see [`Transfer`] |
+//!
+//! `posterior` may be a list of files, with fits of parts of one log. They have the same queries
+//! and items, and draws take them in turn.
 //!
 //! The attraction of seldom shown items is less than typical ([`exposure`]).
 //!
-//! Deviation from the joint distribution of the fit: attraction and examination are negatively
-//! correlated there, so clicks are somewhat less certain here than the log leaves them.
+//! Deviation from the joint distribution of the fit, without a transfer: attraction and examination
+//! are negatively correlated there, so clicks are somewhat less certain here than the log leaves
+//! them. With a transfer, draws agree with the clicks on each item, and the parameters of positions
+//! that queries share are drawn once for all.
 
 mod exposure;
 pub(crate) mod prior;
 
+use crate::experiment::quoted;
 use crate::models::MODELS;
 use documents::InputFile;
 use documents::parameters::{
     EstimateRecord, ItemRecord, ModelRecord, Parameters, PositionRecord, QueryRecord, SiteRecord,
 };
 use documents::toml_reader::{Error, Field, Table, choice};
+use itertools::Itertools as _;
 use policies::draw_beta;
 use sim::SimRng;
 use std::ops::RangeInclusive;
@@ -36,10 +44,11 @@ pub(crate) const RUNS_PER_DRAW: RangeInclusive<u64> = 1..=1000;
 /// No prior, examination or standard error of users is larger.
 const LARGEST: f64 = 1e9;
 
-/// A file of fitted parameters, of which one model was chosen.
+/// Files of fitted parameters, of which one model was chosen.
 #[derive(Debug, Clone)]
 pub struct PosteriorFile {
-    file: InputFile,
+    /// At least one.
+    parts: Vec<LogPart>,
     /// The name of the model.
     model: &'static str,
     /// The number of positions, if it was given.
@@ -48,9 +57,34 @@ pub struct PosteriorFile {
     queries: Option<Vec<String>>,
     /// The number of runs that meet the same users, at least 1.
     runs_per_draw: u64,
+    transfer: Option<Transfer>,
+}
+
+/// The fit of a log, or of a part of it.
+#[derive(Debug, Clone)]
+pub(crate) struct LogPart {
+    pub(crate) file: InputFile,
     /// Parameters of all queries.
     site: SiteRecord,
-    of_queries: Vec<Query>,
+    pub(crate) queries: Vec<Query>,
+}
+
+/// How far differences between lists happen on lists that a fit has not seen:
+/// `transfer = { slope = [0.6, 0.2], lists = "logged.csv" }`.
+///
+/// | key | meaning |
+/// |---|---|
+/// | `slope` | the estimate of the part that happens, and its standard error; without it only its prior is known |
+/// | `deviations` | for each query mean and standard deviation of its deviation from the log's slope; 0 by default |
+/// | `lists` | the file with today's lists and their clicks, as for the policy `logged` |
+#[derive(Debug, Clone, PartialEq)]
+pub struct Transfer {
+    /// The slope and its standard error.
+    pub estimate: Option<[f64; 2]>,
+    /// Mean and standard deviation of each query's deviation from the slope.
+    pub deviations: Vec<[f64; 2]>,
+    /// Today's lists.
+    pub lists: InputFile,
 }
 
 /// A parameter with its mean and standard deviation.
@@ -104,6 +138,11 @@ impl Query {
     /// The number of its items.
     pub(crate) fn n_items(&self) -> usize {
         self.attraction.len()
+    }
+
+    /// Whether its parameters of positions, or of continuation, are those of all queries.
+    pub(crate) fn shares_positions(&self) -> bool {
+        self.record.positions.is_empty() && self.record.continuation.is_empty()
     }
 }
 
@@ -165,16 +204,21 @@ impl PosteriorFile {
             .ok_or_else(|| table.missing("posterior", "the file with the parameters that `fit` writes"))?;
         let (own, positions, queries) =
             (table.field("model"), table.field("positions"), table.field("queries"));
-        let runs_per_draw = table.field("runs-per-draw");
+        let (runs_per_draw, transfer) = (table.field("runs-per-draw"), table.field("transfer"));
         table.finish()?;
         let fits: Vec<(&str, &'static str)> = models().into_iter().map(|(fit, _)| (fit, fit)).collect();
         let own = own.map(|field| choice(&field, &fits, "model")).transpose()?;
         let positions = positions.map(|field| field.integer_in(&(1..=64))).transpose()?;
         let runs_per_draw = runs_per_draw.map_or(Ok(1), |field| field.integer_in(&RUNS_PER_DRAW))?;
-        let name: String = file.get()?;
-        let path = file.folder().join(&name);
-        let content = file.read_beside(&name, "the parameters of a fit, as JSON")?;
-        let all = Self::of(&name, &path.display().to_string(), content, own.or(model))?
+        let transfer = transfer.map(|field| Transfer::read(&field)).transpose()?;
+        let names: Vec<String> = if file.is_array() { file.get()? } else { vec![file.get()?] };
+        let part = |name: &String| {
+            let path = file.folder().join(name);
+            let content = file.read_beside(name, "the parameters of a fit, as JSON")?;
+            Self::of(name, &path.display().to_string(), content, own.or(model))
+        };
+        let all = Self::together(names.iter().map(part)).unwrap_or_else(|| Err(file.error("no file")))?;
+        let all = Self { transfer, ..all }
             .with_positions(positions.and_then(|n| usize::try_from(n).ok()))
             .with_runs_per_draw(runs_per_draw);
         match queries {
@@ -222,9 +266,63 @@ impl PosteriorFile {
         }
         check(&fit).map_err(whole)?;
         let ModelRecord { site, queries, .. } = fit;
-        let of_queries = with_attraction(queries, site.prior);
-        let (file, positions, queries) = (InputFile::new(file, content), None, None);
-        Ok(Self { file, model, positions, queries, runs_per_draw: 1, site, of_queries })
+        let queries = with_attraction(queries, site.prior);
+        let parts = vec![LogPart { file: InputFile::new(file, content), site, queries }];
+        Ok(Self { parts, model, positions: None, queries: None, runs_per_draw: 1, transfer: None })
+    }
+
+    /// The fits of parts of a log, by the names and contents of their files; draws take them in
+    /// turn.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::from_json`]; a part with other queries or items than the first; no part.
+    pub fn from_parts<'a>(
+        parts: impl IntoIterator<Item = (&'a str, Vec<u8>)>,
+        model: Option<&'static str>,
+    ) -> Result<Self, Error> {
+        let parts = parts.into_iter().map(|(file, content)| Self::from_json(file, content, model));
+        Self::together(parts).unwrap_or_else(|| Err(Error::whole_file("", "no file".to_owned())))
+    }
+
+    /// `None` without a part.
+    fn together(parts: impl Iterator<Item = Result<Self, Error>>) -> Option<Result<Self, Error>> {
+        let shapes = |file: &Self| -> Vec<(String, usize)> {
+            file.of_queries().iter().map(|query| (query.name().to_owned(), query.n_items())).collect()
+        };
+        let both = |first: Result<Self, Error>, next: Result<Self, Error>| {
+            let (mut first, next) = (first?, next?);
+            if (first.model, shapes(&first)) != (next.model, shapes(&next)) {
+                let message = format!("has other queries, items or models than {}", first.file().name);
+                return Err(next.error(message));
+            }
+            first.parts.extend(next.parts);
+            Ok(first)
+        };
+        parts.reduce(both)
+    }
+
+    /// With differences between lists as far as they happen on lists that the fit has not seen.
+    #[must_use]
+    pub fn with_transfer(self, transfer: Transfer) -> Self {
+        Self { transfer: Some(transfer), ..self }
+    }
+
+    /// How far differences between lists happen, if they are not taken as the fit predicts them.
+    pub fn transfer(&self) -> Option<&Transfer> {
+        self.transfer.as_ref()
+    }
+
+    /// The hashes of all files, and the slope of the transfer.
+    pub(crate) fn identity(&self) -> String {
+        let files = self.files().map(|file| file.sha256.as_str());
+        let transfer = self.transfer.as_ref().map(Transfer::numbers);
+        files.map(str::to_owned).chain(transfer).join(" ")
+    }
+
+    /// The fits of the parts of the log.
+    pub(crate) fn parts(&self) -> &[LogPart] {
+        &self.parts
     }
 
     /// The name of the fit.
@@ -237,9 +335,15 @@ impl PosteriorFile {
         models().into_iter().find(|(fit, _)| *fit == self.model).map_or(self.model, |(_, model)| model)
     }
 
-    /// The file, with its path as it was given.
+    /// The first file, with its path as it was given.
     pub fn file(&self) -> &InputFile {
-        &self.file
+        &self.parts[0].file
+    }
+
+    /// All files: those of the parts, and that of today's lists.
+    pub fn files(&self) -> impl Iterator<Item = &InputFile> {
+        let lists = self.transfer.iter().map(|transfer| &transfer.lists);
+        self.parts.iter().map(|part| &part.file).chain(lists)
     }
 
     /// The number of positions of all lists, if it was given.
@@ -282,27 +386,36 @@ impl PosteriorFile {
         if let Some(twice) = (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
             return Err(format!("{:?} is named twice", names[twice]));
         }
-        let has = |name: &&String| self.of_queries.iter().any(|query| query.name() == *name);
+        let has = |name: &&String| self.of_queries().iter().any(|query| query.name() == *name);
         if let Some(name) = names.iter().find(|name| !has(name)) {
-            return Err(format!("{} has no query {name:?}", self.file.name));
+            return Err(format!("{} has no query {name:?}", self.file().name));
         }
-        self.of_queries.retain(|query| names.iter().any(|name| query.name() == name));
+        for part in &mut self.parts {
+            part.queries.retain(|query| names.iter().any(|name| query.name() == name));
+        }
         self.queries = Some(names.to_vec());
         Ok(self)
     }
 
     /// The queries of its fit, or those that were named.
     pub(crate) fn of_queries(&self) -> &[Query] {
-        &self.of_queries
+        &self.parts[0].queries
     }
 
     /// The length of the lists of a query: the given one, or that of the file, or the number of
     /// parameters of positions; at most its number of items.
     pub(crate) fn n_positions(&self, query: &Query) -> usize {
-        let of_parameters = || self.of_positions(query).count();
+        let of_parameters = || self.parts[0].of_positions(query).count();
         self.positions.or(query.record.n_positions).unwrap_or_else(of_parameters).min(query.n_items())
     }
 
+    /// An error about the file as a whole.
+    pub(crate) fn error(&self, message: impl std::fmt::Display) -> Error {
+        Error::whole_file(&self.file().name, message.to_string())
+    }
+}
+
+impl LogPart {
     /// The parameters of positions: the query's own, or those of all queries at its positions.
     pub(crate) fn of_positions<'a>(&'a self, query: &'a Query) -> impl Iterator<Item = &'a EstimateRecord> {
         let QueryRecord { positions: own, shown, .. } = &query.record;
@@ -344,10 +457,44 @@ impl PosteriorFile {
             .collect();
         if known.is_empty() { 0.5 } else { known.iter().sum::<f64>() / known.len() as f64 }
     }
+}
 
-    /// An error about the file as a whole.
-    pub(crate) fn error(&self, message: impl std::fmt::Display) -> Error {
-        Error::whole_file(&self.file.name, message.to_string())
+impl Transfer {
+    fn numbers(&self) -> String {
+        let estimate = self
+            .estimate
+            .map_or_else(String::new, |[slope, error]| format!("slope = {:?}, ", [slope, error]));
+        let deviations = match self.deviations.as_slice() {
+            [] => String::new(),
+            deviations => format!("deviations = {deviations:?}, "),
+        };
+        estimate + &deviations
+    }
+
+    /// The key of an experiment.
+    pub(crate) fn to_toml(&self) -> String {
+        format!("transfer = {{ {}lists = {} }}", self.numbers(), quoted(self.lists.file_name()))
+    }
+
+    fn read(field: &Field<'_>) -> Result<Self, Error> {
+        let table: Table<'_> = field.get()?;
+        let (slope, deviations) = (table.field("slope"), table.field("deviations"));
+        let lists: Field<'_> = table
+            .field("lists")
+            .ok_or_else(|| table.missing("lists", "the file with today's lists, which `fit` writes"))?;
+        table.finish()?;
+        let pair = |field: &Field<'_>, most: f64| match field.get::<Vec<f64>>()?[..] {
+            [mean, deviation] if mean.abs() <= most && (0.0..=most).contains(&deviation) => {
+                Ok([mean, deviation])
+            }
+            _ => Err(field.error(format!("expected a number and its standard deviation, at most {most}"))),
+        };
+        let estimate = slope.map(|field| pair(&field, LARGEST)).transpose()?;
+        let deviations: Vec<Field<'_>> = deviations.map_or(Ok(Vec::new()), |field| field.get())?;
+        let deviations = deviations.iter().map(|field| pair(field, 1.0)).collect::<Result<_, _>>()?;
+        let name: String = lists.get()?;
+        let content = lists.read_beside(&name, "a CSV file of lists")?;
+        Ok(Self { estimate, deviations, lists: InputFile::new(&name, content) })
     }
 }
 

@@ -67,6 +67,9 @@ pub fn definitions() -> Map<String, Value> {
             json!({ "type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9_.-]*$", "maxLength": MAX_NAME }),
         ),
         ("title", value::title()),
+        ("file-names", json!({ "type": "array", "minItems": 1, "items": value::text() })),
+        ("estimate", pair(1e9)),
+        ("deviations", json!({ "type": "array", "items": pair(1.0) })),
         ("rounds", round()),
         (
             "runs",
@@ -89,6 +92,12 @@ pub fn definitions() -> Map<String, Value> {
         ("policy", policy()),
     ];
     entries(definitions)
+}
+
+/// A number and its standard deviation.
+fn pair(most: f64) -> Value {
+    let numbers = [-most, 0.0].map(|least| json!({ "type": "number", "minimum": least, "maximum": most }));
+    json!({ "type": "array", "prefixItems": numbers, "minItems": 2, "maxItems": 2 })
 }
 
 /// The keys that a task allows. `is_whole`: whether those that it needs are in the same table.

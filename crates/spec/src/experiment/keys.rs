@@ -78,11 +78,11 @@ pub const EXPERIMENT: [Key; 10] =
 pub(crate) const OF_TASKS: [Key; 3] = [HORIZON, MAX_STEPS, CHECKPOINTS];
 
 /// The keys of `users`.
-pub const OF_USERS: [Key; 5] = [
+pub const OF_USERS: [Key; 6] = [
     Key::required(
         "posterior",
-        KeyKind::File,
-        "The file with the parameters that `fit` writes, from the folder of this file.",
+        KeyKind::Either(&[KeyKind::File, defined("file-names", "several names of files")]),
+        "The file with the parameters that `fit` writes, from the folder of this file; several with fits of parts of one log, which draws take in turn.",
         "\"parameters.json\"",
     ),
     Key::optional("model", KeyKind::Named(fits), "Which of its fits.", "\"pbm\""),
@@ -98,6 +98,34 @@ pub const OF_USERS: [Key; 5] = [
         KeyKind::Count { least: 1, most: *crate::posterior::RUNS_PER_DRAW.end() },
         "Runs in a row that meet the same users. From 2 on, comparisons show how much of their spread comes from the users.",
         "2",
+    ),
+    Key::optional(
+        "transfer",
+        KeyKind::Table(&OF_TRANSFER),
+        "How far differences between lists happen that the fit predicts; as it predicts them without this key.",
+        "{ slope = [0.6, 0.2], lists = \"logged.csv\" }",
+    ),
+];
+
+/// The keys of `transfer`.
+const OF_TRANSFER: [Key; 3] = [
+    Key::required(
+        "lists",
+        KeyKind::File,
+        "The file with the lists of the log and their clicks, which `fit` writes.",
+        "\"logged.csv\"",
+    ),
+    Key::optional(
+        "slope",
+        defined("estimate", "a number and its standard error"),
+        "The part of the differences that happens on lists that the fit has not seen; not known without it.",
+        "[0.6, 0.2]",
+    ),
+    Key::optional(
+        "deviations",
+        defined("deviations", "pairs of numbers"),
+        "Mean and standard deviation of the deviation of each query from the slope; 0 without it.",
+        "[[0.1, 0.05]]",
     ),
 ];
 

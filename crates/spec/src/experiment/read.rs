@@ -146,7 +146,7 @@ fn read_users(scope: &Scope<'_, '_>, seed: u64) -> Result<(Instances, bool), Err
             || (is_shared && scope.given.replace_shared));
     let instances = if users.is_some() {
         let file = PosteriorFile::read(&field, common.map(|model| model.name))?;
-        Instances::uncertain(file).map_err(|error| field.error(error.to_string()))?
+        Instances::uncertain(file)?
     } else if takes_data {
         scope.given.queries.instances(&field, common)?
     } else {

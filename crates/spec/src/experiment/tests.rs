@@ -303,6 +303,56 @@ fn users_are_drawn_from_the_posterior_of_a_log_and_its_lists_are_played() {
     assert_ne!(other.identity(), experiment.identity());
 }
 
+/// Users of two parts of a log, with a transfer: read, written and drawn.
+#[test]
+fn a_transfer_is_read_written_and_drawn() {
+    let lists = LISTS.replace("items\n", "items,clicks\n");
+    let lists: String = lists
+        .lines()
+        .map(|line| if line.ends_with("clicks") { format!("{line}\n") } else { format!("{line},1\n") })
+        .collect();
+    let with = |transfer: &str| {
+        UNCERTAIN.replace(
+            "{ posterior = \"p.json\", model = \"pbm\" }",
+            &format!(
+                "{{ posterior = [\"p.json\", \"p.json\"], model = \"pbm\", transfer = {{ {transfer} }} }}"
+            ),
+        )
+    };
+    let spec = with("slope = [0.5, 0.1], deviations = [[0.1, 0.05], [0.0, 0.0]], lists = \"l.csv\"");
+    let experiment = read_beside(&spec, PARAMETERS, &lists).unwrap();
+    let again = read_beside(&experiment.to_toml(), PARAMETERS, &lists).unwrap();
+    assert_eq!((again.canonical(), again.identity()), (experiment.canonical(), experiment.identity()));
+    // Draws value today's lists, and none has more clicks than the best list.
+    let evidence = experiment.evidence(40, None);
+    assert_eq!(evidence.len(), 2);
+    for of_query in &evidence {
+        assert_eq!(of_query.today.len(), 40);
+        assert!(of_query.today.iter().zip(&of_query.best).all(|(today, best)| *today <= best + 1e-9));
+    }
+    let other = read_beside(&with("slope = [0.6, 0.1], lists = \"l.csv\""), PARAMETERS, &lists).unwrap();
+    assert_ne!(other.identity(), experiment.identity());
+    let error = |spec: &str, lists: &str| {
+        let message = read_beside(spec, PARAMETERS, lists).unwrap_err().to_string();
+        message.split('/').next_back().unwrap().to_owned()
+    };
+    for (transfer, message) in [
+        ("slope = [0.5], lists = \"l.csv\"", "users.transfer.slope: expected a number and its standard"),
+        (
+            "slope = [0.5, -1.0], lists = \"l.csv\"",
+            "users.transfer.slope: expected a number and its standard",
+        ),
+        ("slope = [0.5, 0.1]", "users.transfer.lists: missing key"),
+        ("deviations = [[0.1]], lists = \"l.csv\"", "users.transfer.deviations[0]: expected a number and"),
+    ] {
+        let found = error(&with(transfer), &lists);
+        assert!(found.contains(message), "{found}\n{message}");
+    }
+    let found = error(&with("lists = \"l.csv\""), LISTS);
+    assert!(found.contains("no column clicks"), "{found}");
+    assert!(error(&spec, &lists.replacen(",1\n", ",x\n", 1)).contains("expected the number of clicks"));
+}
+
 #[test]
 fn runs_share_their_users() {
     let shared = UNCERTAIN.replace("\"pbm\" }", "\"pbm\", runs-per-draw = 3 }").replace("= 40", "= 30");

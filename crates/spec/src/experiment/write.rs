@@ -84,7 +84,11 @@ impl Experiment {
         }
         writeln!(text, "seed = {}", self.seed)?;
         if let Some(file) = self.instances.posterior() {
-            let (name, model) = (quoted(file.file().file_name()), quoted(file.model()));
+            let model = quoted(file.model());
+            let names = file.parts().iter().map(|part| quoted(part.file.file_name())).join(", ");
+            let name = if file.parts().len() > 1 { format!("[{names}]") } else { names };
+            let transfer =
+                file.transfer().map_or_else(String::new, |transfer| format!(", {}", transfer.to_toml()));
             let positions = file.positions().map_or_else(String::new, |n| format!(", positions = {n}"));
             let queries = file.queries().map_or_else(String::new, |names| {
                 format!(", queries = [{}]", names.iter().map(|name| quoted(name)).join(", "))
@@ -93,7 +97,10 @@ impl Experiment {
                 1 => String::new(),
                 runs => format!(", runs-per-draw = {runs}"),
             };
-            writeln!(text, "users = {{ posterior = {name}, model = {model}{positions}{queries}{shared} }}")?;
+            writeln!(
+                text,
+                "users = {{ posterior = {name}, model = {model}{positions}{queries}{shared}{transfer} }}"
+            )?;
         }
         if self.task != Task::Regret {
             return Ok(());

@@ -2,7 +2,7 @@
 
 use super::fields::{at_fault, read_each, required_list, required_positions};
 use super::keys::{ATTRACTION, POSITIONS};
-use super::posterior::instances;
+use super::posterior::{Drawn, instances, scanned};
 use super::tournament::{EnterError, TournamentSettings, for_regret, tournament};
 use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
 use crate::bound::Bound;
@@ -43,13 +43,17 @@ pub(super) static MODEL: Model = Model {
     names_best_items: true,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
-    of_posterior: Some(|file| {
-        instances(
-            file,
-            |_, query, _| vec![query.attraction()],
-            |lists, n_positions| CascadeModel::from_values(&lists[0], n_positions),
-        )
-    }),
+    of_posterior: Some(|file| instances(file, DRAWN)),
+};
+
+/// Users drawn from a fit.
+pub(super) const DRAWN: Drawn<CascadeModel> = Drawn {
+    parameters: |_, query, _| vec![query.attraction()],
+    of_items: 1,
+    clicks: |lists, items, out| {
+        scanned(out, items.iter().map(|&item| (lists[0][item], 1.0 - lists[0][item])));
+    },
+    build: |lists, n_positions| CascadeModel::from_values(&lists[0], n_positions),
 };
 
 /// The keys of `two-values`.

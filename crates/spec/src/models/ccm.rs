@@ -3,7 +3,7 @@
 
 use super::fields::{Part, at_fault, read_each, required_list, required_positions};
 use super::keys::{ATTRACTION, POSITIONS};
-use super::posterior::instances;
+use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::key::{Key, KeyKind, Length};
 use click_models::{ClickChain, ListShape};
@@ -30,16 +30,21 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
-    of_posterior: Some(|file| {
-        instances(
-            file,
-            |file, query, _| vec![query.attraction(), file.continuation(query, 3)],
-            |lists, n_positions| {
-                let goes_on = [lists[1][0], lists[1][1], lists[1][2]];
-                ClickChain::from_values(&lists[0], goes_on, n_positions)
-            },
-        )
-    }),
+    of_posterior: Some(|file| instances(file, DRAWN)),
+};
+
+/// Users drawn from a fit.
+pub(super) const DRAWN: Drawn<ClickChain> = Drawn {
+    parameters: |fit, query, _| vec![query.attraction(), fit.continuation(query, 3)],
+    of_items: 1,
+    clicks: |lists, items, out| {
+        let continues = |a: f64| (1.0 - a) * lists[1][0] + a * ((1.0 - a) * lists[1][1] + a * lists[1][2]);
+        scanned(out, items.iter().map(|&item| (lists[0][item], continues(lists[0][item]))));
+    },
+    build: |lists, n_positions| {
+        let continuation = [lists[1][0], lists[1][1], lists[1][2]];
+        ClickChain::from_values(&lists[0], continuation, n_positions)
+    },
 };
 
 impl Member for ClickChain {

@@ -2,7 +2,7 @@
 
 use super::fields::{Part, at_field, choice_or_default, read_each, required_list, required_positions};
 use super::keys::{ATTRACTION, OF_ITEMS, POSITIONS};
-use super::posterior::instances;
+use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::key::{Key, KeyKind};
 use click_models::{DbnReward, DynamicBayesian, ListShape};
@@ -46,21 +46,21 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
-    of_posterior: Some(|file| {
-        instances(
-            file,
-            |file, query, _| vec![query.attraction(), file.satisfaction(query), file.continuation(query, 1)],
-            |lists, n_positions| {
-                DynamicBayesian::from_values(
-                    &lists[0],
-                    &lists[1],
-                    lists[2][0],
-                    n_positions,
-                    DbnReward::Clicks,
-                )
-            },
-        )
-    }),
+    of_posterior: Some(|file| instances(file, DRAWN)),
+};
+
+/// Users drawn from a fit.
+pub(super) const DRAWN: Drawn<DynamicBayesian> = Drawn {
+    parameters: |fit, query, _| vec![query.attraction(), fit.satisfaction(query), fit.continuation(query, 1)],
+    of_items: 2,
+    clicks: |lists, items, out| {
+        let continues = |item: usize| lists[2][0] * (1.0 - lists[0][item] * lists[1][item]);
+        scanned(out, items.iter().map(|&item| (lists[0][item], continues(item))));
+    },
+    build: |lists, n_positions| {
+        let [attraction, satisfaction] = [&lists[0], &lists[1]];
+        DynamicBayesian::from_values(attraction, satisfaction, lists[2][0], n_positions, DbnReward::Clicks)
+    },
 };
 
 /// Rewards by their names in files.

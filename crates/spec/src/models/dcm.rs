@@ -2,7 +2,7 @@
 
 use super::fields::{at_fault, choice_or_default, read_each, required_list};
 use super::keys::{ATTRACTION, OF_POSITIONS};
-use super::posterior::instances;
+use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
 use crate::key::{Key, KeyKind};
 use click_models::{DcmReward, DependentClick, ListShape};
@@ -33,14 +33,21 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
-    of_posterior: Some(|file| {
-        instances(
-            file,
-            |file, query, n| vec![query.attraction(), file.positions_of(query, n, file.typical_leave(query))],
-            // A log shows clicks, not satisfaction.
-            |lists, _| DependentClick::from_values(&lists[0], &lists[1], DcmReward::Clicks),
-        )
-    }),
+    of_posterior: Some(|file| instances(file, DRAWN)),
+};
+
+/// Users drawn from a fit.
+pub(super) const DRAWN: Drawn<DependentClick> = Drawn {
+    parameters: |fit, query, n| {
+        vec![query.attraction(), fit.positions_of(query, n, fit.typical_leave(query))]
+    },
+    of_items: 1,
+    clicks: |lists, items, out| {
+        let position = |(&item, leave): (&usize, &f64)| (lists[0][item], 1.0 - lists[0][item] * leave);
+        scanned(out, items.iter().zip(&lists[1]).map(position));
+    },
+    // A log shows clicks, not satisfaction.
+    build: |lists, _| DependentClick::from_values(&lists[0], &lists[1], DcmReward::Clicks),
 };
 
 /// Rewards by their names in files.

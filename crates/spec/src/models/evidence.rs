@@ -1,23 +1,14 @@
-//! The value of lists under a posterior distribution: today's lists, the best ones, and the best
-//! one that is surely better than today's.
+//! The value of lists under a posterior distribution with a transfer: of today's lists, of the best
+//! ones, and of lists that can be recommended.
+//!
+//! A list that is chosen and valued on the same data looks better than it is. So draws from one
+//! part of the log value the list that is best in another part.
 
-use super::posterior::Posterior;
+use super::posterior::shared;
 use super::{Instance, Member};
 use click_models::{ClickModel, Interaction, Ranking};
-use itertools::Itertools as _;
 use policies::Logged;
-use sim::SimRng;
-
-/// The probability with which the list that is found has to be better than today's lists. Several
-/// lists are looked at, so each of them has to be better with the probability
-/// `1 - (1 - SURE) / candidates` (Bonferroni).
-pub const SURE: f64 = 0.95;
-/// Draws whose best lists are looked at as candidates.
-const CANDIDATES: usize = 20;
-/// The most frequent lists of the log that are looked at as candidates.
-const FREQUENT: usize = 5;
-/// Candidates are also the best lists for users this many standard deviations below the means.
-const PESSIMISM: [f64; 3] = [0.5, 1.0, 2.0];
+use sim::Streams;
 
 /// Expected clicks per list on an instance, in each of a number of draws from the posterior.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,80 +21,77 @@ pub struct Evidence {
     pub today: Vec<f64>,
     /// Values of the best list for the drawn users, which nobody knows.
     pub best: Vec<f64>,
-    /// Values of [`Evidence::fitted_list`].
-    pub fitted: Vec<f64>,
-    /// The best list for users with the mean parameters.
-    pub fitted_list: Ranking,
-    /// The list with the most expected clicks among those that are better than today's lists with a
-    /// probability of [`SURE`], and its expected clicks. `None` if none was found.
-    pub sure: Option<(Ranking, Vec<f64>)>,
+    /// The best list by the mean parameters of each part of the log.
+    pub choices: Vec<Ranking>,
+    /// Values of the choice of the next part of the log.
+    pub chosen: Vec<f64>,
+    /// Values of [`Evidence::recommended`].
+    pub of_recommended: Vec<f64>,
+    /// Values of the best list that the log shows, by the mean parameters.
+    pub best_shown: Vec<f64>,
+    /// The best list by the mean parameters of all parts.
+    pub recommended: Ranking,
 }
 
-/// The evidence on an instance from this number of draws; `None` if its users are not drawn.
-pub(crate) type EvidenceOf<M> = fn(&Instance<M>, &Logged, usize, &mut SimRng) -> Option<Evidence>;
+impl Evidence {
+    /// Adds the draws of other users. The lists stay.
+    pub fn add(&mut self, other: Self) {
+        self.today.extend(other.today);
+        self.best.extend(other.best);
+        self.chosen.extend(other.chosen);
+        self.of_recommended.extend(other.of_recommended);
+        self.best_shown.extend(other.best_shown);
+    }
+}
 
-/// The evidence on an instance; `None` if its users are not drawn from a posterior.
+/// The evidence on an instance from this number of draws; `None` if its users are not drawn. The
+/// streams, and the number of the instance. Lists of evidence on other users take the place of its
+/// own.
+pub(crate) type EvidenceOf<M> =
+    fn(&Instance<M>, &Logged, usize, (Streams, u64), Option<&Evidence>) -> Option<Evidence>;
+
+/// The evidence on an instance; `None` if its users are not drawn from a posterior with a transfer.
 pub(super) fn of_lists<M>(
     instance: &Instance<M>,
     logged: &Logged,
     n_draws: usize,
-    rng: &mut SimRng,
+    (streams, number): (Streams, u64),
+    others: Option<&Evidence>,
 ) -> Option<Evidence>
 where
     M: Member + ClickModel<Interaction: Interaction<Action = Ranking>>,
 {
     let posterior = instance.posterior.as_deref()?;
-    let draws: Vec<M> = (0..n_draws).filter_map(|_| posterior.draw(rng)).collect();
-    let values =
-        |list: &Ranking| -> Vec<f64> { draws.iter().map(|users| users.expected_clicks(list)).collect() };
-    let today: Vec<f64> = draws.iter().map(|users| logged.mean(|list| users.expected_clicks(list))).collect();
-    let fitted_list = instance.model.optimal_action();
-    let candidates = candidates(instance, posterior, logged, &draws);
-    let level = 1.0 - (1.0 - SURE) / candidates.len() as f64;
-    let better = |values: &[f64]| {
-        let n_better = values.iter().zip(&today).filter(|(value, today)| value > today).count();
-        n_better as f64 >= level * draws.len() as f64
+    let own_choices = || {
+        let of_parts = posterior.of_parts().into_iter();
+        of_parts.map(|users| users.as_ref().unwrap_or(&instance.model).optimal_action()).collect()
     };
-    let sure = candidates.into_iter().map(|list| (values(&list), list)).filter(|(values, _)| better(values));
-    // The first of equal ones.
-    let sure = sure.reduce(|best, other| if sum(&other.0) > sum(&best.0) { other } else { best });
-    Some(Evidence {
+    let choices: Vec<Ranking> = others.map_or_else(own_choices, |others| others.choices.clone());
+    let recommended = others.map(|others| &others.recommended);
+    let of_mean = |list: &Ranking| instance.model.expected_clicks(list);
+    let (shown, _) =
+        logged.lists().map(|(list, _)| (list, of_mean(list))).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let mut own = streams.subset(u64::MAX, number);
+    let mut evidence = Evidence {
         name: instance.name.clone(),
         n_lists: logged.count(),
-        best: draws.iter().map(|users| users.expected_clicks(&users.optimal_action())).collect(),
-        fitted: values(&fitted_list),
-        fitted_list,
-        sure: sure.map(|(values, list)| (list, values)),
-        today,
-    })
-}
-
-fn sum(values: &[f64]) -> f64 {
-    values.iter().sum()
-}
-
-/// The lists that are shown most often.
-fn most_frequent(logged: &Logged) -> impl Iterator<Item = Ranking> {
-    let mut lists: Vec<(&Ranking, u64)> = logged.lists().collect();
-    lists.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    lists.into_iter().take(FREQUENT).map(|(list, _)| list.clone())
-}
-
-/// Lists that may be better than today's, each once.
-fn candidates<M>(
-    instance: &Instance<M>,
-    posterior: &Posterior<M>,
-    logged: &Logged,
-    draws: &[M],
-) -> Vec<Ranking>
-where
-    M: Member + ClickModel<Interaction: Interaction<Action = Ranking>>,
-{
-    let pessimistic = PESSIMISM.iter().filter_map(|&deviations| posterior.below_the_mean(deviations));
-    std::iter::once(instance.model.optimal_action())
-        .chain(pessimistic.map(|users| users.optimal_action()))
-        .chain(draws.iter().take(CANDIDATES).map(ClickModel::optimal_action))
-        .chain(most_frequent(logged))
-        .unique()
-        .collect()
+        today: Vec::with_capacity(n_draws),
+        best: Vec::with_capacity(n_draws),
+        choices,
+        chosen: Vec::with_capacity(n_draws),
+        of_recommended: Vec::with_capacity(n_draws),
+        best_shown: Vec::with_capacity(n_draws),
+        recommended: recommended.cloned().unwrap_or_else(|| instance.model.optimal_action()),
+    };
+    for draw in 0..n_draws as u64 {
+        let parameters = posterior.parameters(draw, &mut shared(streams, draw), &mut own);
+        let users = posterior.users(&parameters)?;
+        evidence.today.push(posterior.today(&parameters)?);
+        evidence.best.push(users.expected_clicks(&users.optimal_action()));
+        let other = &evidence.choices[(posterior.part(draw) + 1) % evidence.choices.len()];
+        evidence.chosen.push(users.expected_clicks(other));
+        evidence.of_recommended.push(users.expected_clicks(&evidence.recommended));
+        evidence.best_shown.push(users.expected_clicks(shown));
+    }
+    Some(evidence)
 }

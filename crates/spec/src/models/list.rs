@@ -137,12 +137,19 @@ impl<M: Member> Users for Vec<Instance<M>> {
         self
     }
 
-    fn evidence(&self, lists: &LoggedLists, n_draws: usize, streams: Streams) -> Vec<Evidence> {
-        let mut streams = (0..).map(|number| streams.subset(u64::MAX, number));
-        let one = |(instance, logged): (&Instance<M>, &Logged)| {
-            M::EVIDENCE?(instance, logged, n_draws, &mut streams.next()?)
+    fn evidence(
+        &self,
+        lists: &LoggedLists,
+        n_draws: usize,
+        streams: Streams,
+        others: Option<&[Evidence]>,
+    ) -> Vec<Evidence> {
+        let numbered = (0..).zip(self.iter().zip(&lists.of_instances));
+        let one = |(number, (instance, logged)): (u64, (&Instance<M>, &Logged))| {
+            let others = others.and_then(|others| others.get(usize::try_from(number).ok()?));
+            M::EVIDENCE?(instance, logged, n_draws, (streams, number), others)
         };
-        self.iter().zip(&lists.of_instances).filter_map(one).collect()
+        numbered.filter_map(one).collect()
     }
 
     fn posterior(&self) -> Option<&PosteriorFile> {

@@ -2,10 +2,10 @@
 
 use super::fields::{at_fault, read_each, required_list};
 use super::keys::{OF_ITEMS, OF_POSITIONS};
-use super::posterior::instances;
+use super::posterior::{Drawn, instances};
 use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
 use crate::key::Key;
-use crate::posterior::{PosteriorFile, Query, Uncertain};
+use crate::posterior::{LogPart, Query, Uncertain};
 use click_models::{ListShape, PositionBased};
 use confidence::Probability;
 use documents::toml_reader::{Error, Table, all};
@@ -21,21 +21,24 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, |table| read(table, PositionBased::new))?)),
     of_queries: Some(|queries| Ok(Instances::named(queries.each(PositionBased::new)?))),
-    of_posterior: Some(|file| {
-        instances(file, attraction_and_examination, |lists, _| {
-            PositionBased::from_values(&lists[0], &lists[1])
-        })
-    }),
+    of_posterior: Some(|file| instances(file, DRAWN)),
+};
+
+/// Users drawn from a fit.
+pub(super) const DRAWN: Drawn<PositionBased> = Drawn {
+    parameters: attraction_and_examination,
+    of_items: 1,
+    clicks: |lists, items, out| {
+        out.clear();
+        out.extend(items.iter().zip(&lists[1]).map(|(&item, examined)| lists[0][item] * examined));
+    },
+    build: |lists, _| PositionBased::from_values(&lists[0], &lists[1]),
 };
 
 /// Attraction and examination. The log's first position need not be the most examined one; then
 /// examination relative to it exceeds 1.
-fn attraction_and_examination(
-    file: &PosteriorFile,
-    query: &Query,
-    n_positions: usize,
-) -> Vec<Vec<Uncertain>> {
-    let examination = file.positions_of(query, n_positions, 0.0);
+fn attraction_and_examination(fit: &LogPart, query: &Query, n_positions: usize) -> Vec<Vec<Uncertain>> {
+    let examination = fit.positions_of(query, n_positions, 0.0);
     let scale = examination.iter().fold(1.0_f64, |largest, examined| largest.max(examined.mean));
     let attraction = query.attraction().into_iter().map(|attraction| attraction.times(scale)).collect();
     vec![attraction, examination.into_iter().map(|examined| examined.times(1.0 / scale)).collect()]

@@ -169,7 +169,8 @@ fn without_contenders<M: ClickModel + Clone + Send + Sync, T: sim::Task>(
     let posterior = instances.iter().find_map(|instance| instance.posterior.as_ref());
     Tournament {
         instances: instances.iter().map(|instance| instance.model.clone()).collect(),
-        uncertainty: posterior.map(|_| Box::new(Draws(instances)) as Box<dyn DrawUsers<M>>),
+        uncertainty: posterior
+            .map(|_| Box::new(Draws { instances, streams: Streams::new(seed) }) as Box<dyn DrawUsers<M>>),
         runs_per_draw: posterior.map_or(1, |posterior| posterior.file.runs_per_draw()),
         assignment,
         contenders: Vec::new(),

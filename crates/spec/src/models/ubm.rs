@@ -2,10 +2,10 @@
 
 use super::fields::{Part, read_each, required_list};
 use super::keys::ATTRACTION;
-use super::posterior::instances;
+use super::posterior::{Drawn, instances};
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
 use crate::key::{Key, KeyKind, Shape};
-use crate::posterior::{PosteriorFile, Query, Uncertain};
+use crate::posterior::{LogPart, Query, Uncertain};
 use click_models::{Error as Fault, ListShape, UserBrowsing};
 use confidence::Probability;
 use documents::toml_reader::{Error, Field, Table, all};
@@ -29,24 +29,46 @@ pub(super) static MODEL: Model = Model {
     names_best_items: false,
     read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
     of_queries: None,
-    of_posterior: Some(|file| {
-        instances(file, attraction_and_examination, |lists, n_positions| {
-            let row = |position: usize| &lists[1][position * (position + 1) / 2..][..=position];
-            UserBrowsing::from_values(&lists[0], &(0..n_positions).map(row).collect::<Vec<_>>())
-        })
-    }),
+    of_posterior: Some(|file| instances(file, DRAWN)),
 };
+
+/// Users drawn from a fit.
+pub(super) const DRAWN: Drawn<UserBrowsing> = Drawn {
+    parameters: attraction_and_examination,
+    of_items: 1,
+    clicks: |lists, items, out| {
+        out.clear();
+        // The probability that the last click was at each position above, or that there was
+        // none.
+        let mut last_clicks = vec![1.0];
+        for (position, &item) in items.iter().enumerate() {
+            let mut clicked = 0.0;
+            for (before, examined) in last_clicks.iter_mut().zip(row(&lists[1], position)) {
+                let here = *before * lists[0][item] * examined;
+                *before -= here;
+                clicked += here;
+            }
+            last_clicks.push(clicked);
+            out.push(clicked);
+        }
+    },
+    build: |lists, n_positions| {
+        let rows: Vec<&[f64]> = (0..n_positions).map(|position| row(&lists[1], position)).collect();
+        UserBrowsing::from_values(&lists[0], &rows)
+    },
+};
+
+/// The examination of a position: without a click above, then by the position of the last one.
+fn row(examination: &[f64], position: usize) -> &[f64] {
+    &examination[position * (position + 1) / 2..][..=position]
+}
 
 /// Attraction, and examination row by row. Examination is relative to the first position; if it
 /// exceeds 1 somewhere, it is divided by its largest value, as far as the attraction of no item
 /// gets larger than 1.
-fn attraction_and_examination(
-    file: &PosteriorFile,
-    query: &Query,
-    n_positions: usize,
-) -> Vec<Vec<Uncertain>> {
+fn attraction_and_examination(fit: &LogPart, query: &Query, n_positions: usize) -> Vec<Vec<Uncertain>> {
     let (attraction, n) = (query.attraction(), n_positions * (n_positions + 1) / 2);
-    let examination = file.positions_of(query, n, 0.0);
+    let examination = fit.positions_of(query, n, 0.0);
     let largest = |of: &[Uncertain]| of.iter().map(|parameter| parameter.mean).fold(0.0, f64::max);
     let scale = largest(&examination).max(1.0).min(1.0 / largest(&attraction).max(f64::MIN_POSITIVE));
     vec![

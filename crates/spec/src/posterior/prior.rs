@@ -33,7 +33,7 @@ pub(crate) fn read(field: &Field<'_>, instances: &Instances) -> Result<FittedPri
         let prior = query.and_then(|query| prior_of(&file, query, shape));
         prior.map_err(|message| Error::whole_file(&path, format!("instances[{index}]: {message}")))
     });
-    Ok(FittedPriors { of_instances: of_instances.collect::<Result<_, _>>()?, file: file.file.clone() })
+    Ok(FittedPriors { of_instances: of_instances.collect::<Result<_, _>>()?, file: file.file().clone() })
 }
 
 fn query_of<'a>(file: &'a PosteriorFile, name: Option<&str>) -> Result<&'a Query, String> {
@@ -59,8 +59,8 @@ fn prior_of(file: &PosteriorFile, query: &Query, shape: ListShape) -> Result<Pbm
             shape.n_items()
         ));
     }
-    let n_known = file.of_positions(query).count().min(shape.n_positions());
-    let examination = file.positions_of(query, n_known, 0.0);
+    let n_known = file.parts()[0].of_positions(query).count().min(shape.n_positions());
+    let examination = file.parts()[0].positions_of(query, n_known, 0.0);
     // The log's first position need not be the most examined one.
     let scale = examination.iter().fold(1.0_f64, |largest, examined| largest.max(examined.mean));
     let examination = examination.into_iter().map(|examined| {
