@@ -2,6 +2,7 @@
 
 use crate::{HORIZON, Interval};
 use experiment::{JournalError, Measured, Quantity};
+use serde::Serialize;
 
 /// Clicks gained over today's lists, query by query and run by run.
 #[derive(Debug)]
@@ -12,16 +13,27 @@ pub(crate) struct Gains {
     of_queries: Vec<Vec<Vec<f64>>>,
 }
 
-/// The gain, and when the policy passes today's lists.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Gained {
-    /// Clicks after all lists.
-    pub(crate) at_the_end: Interval,
-    /// The lists after which today's are passed for good, in the median run; `None` if it does not
-    /// pass them.
-    pub(crate) passed: Option<u64>,
-    /// The share of the runs that pass them.
-    pub(crate) share_passed: f64,
+/// The gain of a policy over today's lists, and when it passes them.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Played {
+    /// Clicks gained after [`HORIZON`] lists.
+    pub gained: Interval,
+    /// When it passes them.
+    pub passed: Passed,
+    /// Share of the runs that pass them within [`HORIZON`] lists.
+    pub share_passed: f64,
+}
+
+/// The lists after which today's are passed for good: the middle run, and the limits of 95 % of the
+/// runs. `None`: later than [`HORIZON`], or never.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Passed {
+    /// In the middle run.
+    pub median: Option<u64>,
+    /// Lower end.
+    pub lower: Option<u64>,
+    /// Upper end.
+    pub upper: Option<u64>,
 }
 
 impl Gains {
@@ -57,18 +69,27 @@ impl Gains {
         Some(Self { policy: labels[best].to_owned(), rounds, of_queries: gains })
     }
 
+    /// Adds the runs of the same policy with other users, at the same checkpoints.
+    pub(crate) fn add(&mut self, other: Self) {
+        if other.rounds == self.rounds && other.policy == self.policy {
+            for (runs, others) in self.of_queries.iter_mut().zip(other.of_queries) {
+                runs.extend(others);
+            }
+        }
+    }
+
     /// The policy's label.
     pub(crate) fn policy(&self) -> &str {
         &self.policy
     }
 
     /// On one query.
-    pub(crate) fn of_query(&self, query: usize) -> Gained {
+    pub(crate) fn of_query(&self, query: usize) -> Played {
         self.gained(&self.of_queries[query])
     }
 
     /// On all queries together, each with its share of the lists.
-    pub(crate) fn of_all(&self, shares: &[f64]) -> Gained {
+    pub(crate) fn of_all(&self, shares: &[f64]) -> Played {
         let n_runs = self.of_queries.iter().map(Vec::len).min().unwrap_or(0);
         let run = |run: usize| -> Vec<f64> {
             let gain_after = |&round: &u64| {
@@ -95,15 +116,19 @@ impl Gains {
         gained
     }
 
-    fn gained(&self, runs: &[Vec<f64>]) -> Gained {
+    fn gained(&self, runs: &[Vec<f64>]) -> Played {
         let ends: Vec<f64> = runs.iter().map(|gains| gains.last().copied().unwrap_or(0.0)).collect();
         let mut passed: Vec<u64> = runs.iter().map(|gains| self.passed(gains).unwrap_or(u64::MAX)).collect();
         passed.sort_unstable();
         let n_passed = passed.partition_point(|&round| round <= HORIZON);
-        let middle = passed.get(passed.len() / 2).copied().filter(|&round| round <= HORIZON);
-        Gained {
-            at_the_end: Interval::of_draws(&ends),
-            passed: middle,
+        // The run at this share of the runs, towards the outside.
+        let at = |percent: usize| {
+            let place = if percent < 50 { passed.len() * percent } else { passed.len() * percent + 99 } / 100;
+            passed.get(place.min(passed.len().saturating_sub(1))).copied().filter(|&round| round <= HORIZON)
+        };
+        Played {
+            gained: Interval::of_draws(&ends),
+            passed: Passed { median: at(50), lower: at(2), upper: at(98) },
             share_passed: n_passed as f64 / passed.len().max(1) as f64,
         }
     }
@@ -131,9 +156,9 @@ mod tests {
     #[test]
     fn today_is_passed_where_the_gain_stays_positive() {
         let first = gains().of_query(0);
-        assert_eq!((first.passed, first.share_passed, first.at_the_end.mean), (Some(HORIZON), 1.0, 8.0));
+        assert_eq!((first.passed.median, first.share_passed, first.gained.mean), (Some(HORIZON), 1.0, 8.0));
         let second = gains().of_query(1);
-        assert_eq!((second.passed, second.share_passed, second.at_the_end.mean), (None, 0.0, -3.0));
+        assert_eq!((second.passed.median, second.share_passed, second.gained.mean), (None, 0.0, -3.0));
         assert_eq!(gains().passed(&[1.0, 2.0, 3.0]), Some(1));
         assert_eq!(gains().passed(&[1.0, -2.0, 3.0]), Some(HORIZON));
     }
@@ -143,8 +168,8 @@ mod tests {
         assert_eq!(gains().interpolated(&[-1.0, -2.0, 8.0], 0.5), -0.5);
         assert_eq!(gains().interpolated(&[-1.0, -2.0, 8.0], 5.5), -1.5);
         let all = gains().of_all(&[1.0, 0.0]);
-        assert_eq!((all.passed, all.at_the_end.mean), (Some(HORIZON), 8.0));
-        let half = gains().of_all(&[0.5, 0.5]).at_the_end.mean;
+        assert_eq!((all.passed.median, all.gained.mean), (Some(HORIZON), 8.0));
+        let half = gains().of_all(&[0.5, 0.5]).gained.mean;
         let expected = [[-2.0, 8.0], [-1.0, -3.0]].map(|[a, b]| a + (b - a) * 4990.0 / 9990.0);
         assert!((half - expected.iter().sum::<f64>()).abs() < 1e-12, "{half}");
     }

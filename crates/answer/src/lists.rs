@@ -1,99 +1,252 @@
-//! The log's lists as `logged.csv`: those of the queries with the most lists, by the items of the
-//! fitted users.
+//! The queries of an answer: a sample of the log's, with their lists by the items of the fit.
+//!
+//! Queries are drawn with probabilities in proportion to their lists (systematic sampling; Hansen,
+//! Hurwitz 1943): a query with more lists than the others have on average is certain, and all
+//! others stand for an equal share of the rest.
 
-use click_logs::fit::{Fit, QueryFit};
+use click_logs::Id;
+use click_logs::fit::{Fit, Prediction, QueryFit};
 use click_logs::study::FilteredLog;
-use click_models::Ranking;
+use click_models::{Clicks, ItemId, Ranking};
 use experiment::spec::title_fault;
 use itertools::Itertools as _;
+use rand::RngExt as _;
+use sim::{SimRng, Streams};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Queries with their lists, in the order of the fit.
+/// The stream that draws queries, and the one that draws how they stand for others.
+const STREAMS: [u64; 2] = [u64::MAX - 2, u64::MAX - 3];
+
+/// A sample of queries, in the order of the fit.
 #[derive(Debug)]
 pub(crate) struct LoggedQueries {
-    /// The names of the queries.
-    pub(crate) names: Vec<String>,
-    /// How many lists each of them has.
-    pub(crate) lists: Vec<u64>,
-    /// The clicks on these lists.
-    pub(crate) clicks: Vec<u64>,
-    /// The names of the items of each query.
-    items: Vec<Vec<String>>,
+    /// The queries.
+    pub(crate) queries: Vec<LoggedQuery>,
+    /// Queries of the log with lists that can be simulated.
+    pub(crate) n_queries: u64,
     /// Lists of the whole log.
     pub(crate) lists_of_log: u64,
-    /// Lists of these queries that are left out.
+    /// Lists that are left out.
     pub(crate) left_out: u64,
-    /// The file.
-    pub(crate) csv: String,
 }
 
-/// The lists of one query: the items of each by index, how often it was shown, and its clicks.
-struct Lists {
-    counted: BTreeMap<Vec<usize>, u64>,
-    clicks: u64,
+/// A query with its lists.
+#[derive(Debug)]
+pub(crate) struct LoggedQuery {
+    id: Id,
+    pub(crate) name: String,
+    /// How many lists it stands for.
+    pub(crate) stands_for: f64,
+    /// Whether it stands for others, too.
+    is_drawn: bool,
+    /// The names of its items.
+    items: Vec<String>,
+    pub(crate) lists: Lists,
+}
+
+/// The lists of one query.
+#[derive(Debug, Default)]
+pub(crate) struct Lists {
+    /// The items of each list by their index, how often it was shown, and its clicks.
+    counted: BTreeMap<Vec<usize>, [u64; 2]>,
     left_out: u64,
 }
 
 impl Lists {
-    fn count(&self) -> u64 {
-        self.counted.values().sum()
+    /// How many there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.counted.values().map(|[shown, _]| shown).sum()
+    }
+
+    /// Their clicks.
+    pub(crate) fn clicks(&self) -> u64 {
+        self.counted.values().map(|[_, clicks]| clicks).sum()
+    }
+
+    /// How often an item was shown at most two positions from a position.
+    fn shown_near(&self, item: usize, position: usize) -> u64 {
+        let near = |list: &Vec<usize>| {
+            let from = position.saturating_sub(NEAR);
+            list.iter().skip(from).take(position + NEAR + 1 - from).any(|other| *other == item)
+        };
+        self.counted.iter().filter(|(list, _)| near(list)).map(|(_, [shown, _])| shown).sum()
     }
 }
 
+/// Positions at most this far away are near, and an item that was shown near its position this
+/// often is known there.
+const NEAR: usize = 2;
+const SHOWN: u64 = 20;
+
 impl LoggedQueries {
-    /// The `n_queries` queries with the most lists; `None` if no query has a list, or none was
-    /// asked for.
-    pub(crate) fn new(fit: &Fit, filtered: &FilteredLog, n_queries: usize) -> Option<Self> {
+    /// A sample of `n` queries; `None` if no query has a list, or none was asked for.
+    pub(crate) fn new(fit: &Fit, filtered: &FilteredLog, n: usize, streams: Streams) -> Option<Self> {
         let lists_of_log = filtered.sessions.queries().map(|query| query.n_sessions()).sum();
-        let mut found: Vec<(&QueryFit, Lists)> =
+        let able: Vec<(&QueryFit, Lists)> =
             fit.queries().iter().filter_map(|query| Some((query, lists(fit, query, filtered)?))).collect();
-        // The first of equally many.
-        found.sort_by_key(|(_, lists)| std::cmp::Reverse(lists.count()));
-        found.truncate(n_queries);
-        found.sort_by_key(|(query, _)| query.id);
-        if found.is_empty() {
+        let sizes: Vec<u64> = able.iter().map(|(_, lists)| lists.count()).collect();
+        let drawn = sample(&sizes, n, &mut streams.subset(STREAMS[0], 0));
+        if drawn.is_empty() {
             return None;
         }
+        let (n_queries, left_out) = (able.len() as u64, able.iter().map(|(_, lists)| lists.left_out).sum());
         let names = filtered.counts.names();
-        let mut csv = "instance,query,lists,items\n".to_owned();
+        let mut queries = Vec::with_capacity(drawn.len());
+        let mut drawn = drawn.into_iter().peekable();
+        for (place, (query, lists)) in able.into_iter().enumerate() {
+            if let Some((_, stands_for)) = drawn.next_if(|(next, _)| *next == place) {
+                let items = query.items.iter().map(|item| names.name(item.item).into_owned()).collect();
+                let is_drawn = stands_for > lists.count() as f64;
+                let name = names.name(query.id).into_owned();
+                queries.push(LoggedQuery { id: query.id, name, stands_for, is_drawn, items, lists });
+            }
+        }
+        Some(Self { queries, n_queries, lists_of_log, left_out })
+    }
+
+    /// Whether these are the lists of another fit, too, by the items of that fit.
+    pub(crate) fn are_those_of(&self, fit: &Fit, filtered: &FilteredLog) -> bool {
+        self.queries.iter().all(|query| {
+            let found = fit.query(query.id).and_then(|of_fit| lists(fit, of_fit, filtered));
+            found.is_some_and(|found| found.counted == query.lists.counted)
+        })
+    }
+
+    /// The names of the queries.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.queries.iter().map(|query| query.name.clone()).collect()
+    }
+
+    /// The share of each query in what it stands for.
+    pub(crate) fn shares(&self) -> Vec<f64> {
+        let all: f64 = self.queries.iter().map(|query| query.stands_for).sum();
+        self.queries.iter().map(|query| query.stands_for / all).collect()
+    }
+
+    /// Shares as uncertain as the sample leaves them: those who stand for others are drawn again
+    /// with replacement, and differ as much as samples of as many queries do (Efron 1979).
+    pub(crate) fn drawn_shares(&self, streams: Streams, draw: u64) -> Vec<f64> {
+        let mut shares = self.shares();
+        let drawn: Vec<usize> = (0..shares.len()).filter(|&place| self.queries[place].is_drawn).collect();
+        if drawn.is_empty() {
+            return shares;
+        }
+        let mut rng = streams.subset(STREAMS[1], draw);
+        let mut times = vec![0.0; shares.len()];
+        for _ in &drawn {
+            times[drawn[rng.random_range(0..drawn.len())]] += 1.0;
+        }
+        let others = self.n_queries as f64 - (shares.len() - drawn.len()) as f64;
+        let spread = (1.0 - drawn.len() as f64 / others).max(0.0).sqrt();
+        for place in drawn {
+            shares[place] *= 1.0 + spread * (times[place] - 1.0);
+        }
+        shares
+    }
+
+    /// The places of the `n` queries with the most lists, in order.
+    pub(crate) fn largest(&self, n: usize) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..self.queries.len()).collect();
+        // The first of equally many.
+        places.sort_by_key(|&place| std::cmp::Reverse(self.queries[place].lists.count()));
+        places.truncate(n);
+        places.sort_unstable();
+        places
+    }
+
+    /// The file with the lists of some of the queries.
+    pub(crate) fn csv(&self, places: impl Iterator<Item = usize>) -> Vec<u8> {
+        let mut csv = "instance,query,lists,items,clicks\n".to_owned();
         let mut table = csv::Writer::from_writer(Vec::new());
-        for (instance, (query, lists)) in found.iter().enumerate() {
-            let name = names.name(query.id);
-            let name = if title_fault(&name).is_none() { &*name } else { "" };
-            for (list, count) in &lists.counted {
-                let row = [&*instance.to_string(), name, &count.to_string(), &list.iter().join(" ")];
+        for (instance, place) in places.enumerate() {
+            let LoggedQuery { name, lists, .. } = &self.queries[place];
+            let name = if title_fault(name).is_none() { name } else { "" };
+            for (list, [shown, clicks]) in &lists.counted {
+                let row = [
+                    &*instance.to_string(),
+                    name,
+                    &shown.to_string(),
+                    &list.iter().join(" "),
+                    &clicks.to_string(),
+                ];
                 // Writing to memory cannot fail.
                 let _ = table.write_record(row);
             }
         }
         let _ = write!(csv, "{}", String::from_utf8_lossy(&table.into_inner().unwrap_or_default()));
-        let name = |query: &QueryFit| names.name(query.id).into_owned();
-        Some(Self {
-            names: found.iter().map(|(query, _)| name(query)).collect(),
-            lists: found.iter().map(|(_, lists)| lists.count()).collect(),
-            clicks: found.iter().map(|(_, lists)| lists.clicks).collect(),
-            items: found
-                .iter()
-                .map(|(query, _)| query.items.iter().map(|item| names.name(item.item).into_owned()).collect())
-                .collect(),
-            lists_of_log,
-            left_out: found.iter().map(|(_, lists)| lists.left_out).sum(),
-            csv,
-        })
+        csv.into_bytes()
+    }
+}
+
+impl LoggedQuery {
+    /// The names of a list's items from the log's first position on.
+    pub(crate) fn items(&self, list: &Ranking) -> Vec<String> {
+        list.iter().map(|item| self.items[item.index()].clone()).collect()
     }
 
-    /// The names of a list's items from the log's first position on.
-    pub(crate) fn items(&self, query: usize, list: &Ranking) -> Vec<String> {
-        list.iter().map(|item| self.items[query][item.index()].clone()).collect()
+    /// The share of a list's items that the log shows often enough near their positions.
+    pub(crate) fn known_share(&self, list: &Ranking) -> f64 {
+        let is_known = |(position, item): (usize, usize)| self.lists.shown_near(item, position) >= SHOWN;
+        let known = list.iter().map(ItemId::index).enumerate().filter(|&place| is_known(place)).count();
+        known as f64 / list.len().max(1) as f64
     }
+
+    /// Clicks that the users of a fit make on 1,000 of its lists.
+    pub(crate) fn fitted_clicks(&self, fit: &Fit) -> f64 {
+        let Some(query) = fit.query(self.id) else { return 0.0 };
+        let mut prediction = Prediction::default();
+        let mut of_list = |(list, [shown, _]): (&Vec<usize>, &[u64; 2])| {
+            let list: Vec<Id> = list.iter().map(|&item| query.items[item].item).collect();
+            fit.predict(self.id, &list, Clicks::new(list.len()), &mut prediction);
+            *shown as f64 * prediction.marginal.iter().sum::<f64>()
+        };
+        1000.0 * self.lists.counted.iter().map(&mut of_list).sum::<f64>() / self.lists.count() as f64
+    }
+
+    /// Observed clicks per 1,000 lists.
+    pub(crate) fn observed(&self) -> f64 {
+        1000.0 * self.lists.clicks() as f64 / self.lists.count() as f64
+    }
+}
+
+/// Draws `n` of the queries with these numbers of lists, in order, and how many lists each stands
+/// for.
+fn sample(sizes: &[u64], n: usize, rng: &mut SimRng) -> Vec<(usize, f64)> {
+    if n >= sizes.len() {
+        return sizes.iter().enumerate().map(|(place, &size)| (place, size as f64)).collect();
+    }
+    let mut by_size: Vec<usize> = (0..sizes.len()).collect();
+    by_size.sort_by_key(|&place| std::cmp::Reverse(sizes[place]));
+    let mut rest: u64 = sizes.iter().sum();
+    let mut certain = 0;
+    while certain < n && u128::from(sizes[by_size[certain]]) * (n - certain) as u128 >= u128::from(rest) {
+        rest -= sizes[by_size[certain]];
+        certain += 1;
+    }
+    let (certain, others) = by_size.split_at(certain);
+    let mut drawn: Vec<(usize, f64)> = certain.iter().map(|&place| (place, sizes[place] as f64)).collect();
+    let n_drawn = n - certain.len();
+    let step = rest as f64 / n_drawn as f64;
+    let mut next = rng.random::<f64>() * step;
+    let mut end = 0.0;
+    // In the order of size, so that large and small ones have their share.
+    for &place in others {
+        end += sizes[place] as f64;
+        if next < end && drawn.len() < n {
+            drawn.push((place, step));
+            next += step;
+        }
+    }
+    drawn.sort_unstable_by_key(|(place, _)| *place);
+    drawn
 }
 
 /// The lists of a query; `None` if none can be shown to its users.
 fn lists(fit: &Fit, query: &QueryFit, filtered: &FilteredLog) -> Option<Lists> {
     let n_positions = filtered.counts.query(query.id)?.n_positions().min(query.items.len());
     fit.users(query, n_positions)?;
-    let mut found = Lists { counted: BTreeMap::new(), clicks: 0, left_out: 0 };
+    let mut found = Lists::default();
     for list in filtered.sessions.query(query.id)?.lists() {
         let index = |&id| query.items.binary_search_by_key(&id, |item| item.item).ok();
         let shown = list.items().get(..n_positions);
@@ -103,13 +256,44 @@ fn lists(fit: &Fit, query: &QueryFit, filtered: &FilteredLog) -> Option<Lists> {
         match items.filter(is_a_list) {
             None => found.left_out += sessions,
             Some(items) => {
-                *found.counted.entry(items).or_default() += sessions;
+                let [shown, clicks] = found.counted.entry(items).or_default();
+                *shown += sessions;
                 for pattern in list.patterns() {
-                    let clicks = (0..n_positions).filter(|&position| pattern.clicks.get(position)).count();
-                    found.clicks += clicks as u64 * pattern.sessions;
+                    let of_list = (0..n_positions).filter(|&position| pattern.clicks.get(position)).count();
+                    *clicks += of_list as u64 * pattern.sessions;
                 }
             }
         }
     }
     (!found.counted.is_empty()).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Over many samples, what each query stands for has its own number of lists as its mean.
+    #[test]
+    fn a_sample_stands_for_all() {
+        let sizes: Vec<u64> = (1..=40).map(|n| n * n).collect();
+        let mut sums = vec![0.0; sizes.len()];
+        let samples = 4_000;
+        for number in 0..samples {
+            let drawn = sample(&sizes, 8, &mut Streams::new(3).subset(0, number));
+            assert_eq!(drawn.len(), 8);
+            assert!(drawn.is_sorted());
+            let all: f64 = drawn.iter().map(|(_, stands_for)| stands_for).sum();
+            assert!((all - sizes.iter().sum::<u64>() as f64).abs() < 1e-6);
+            for (place, stands_for) in drawn {
+                sums[place] += stands_for;
+            }
+        }
+        for (sum, &size) in sums.iter().zip(&sizes) {
+            let (size, mean) = (size as f64, sum / samples as f64);
+            let step: f64 = sizes.iter().sum::<u64>() as f64 / 8.0;
+            let error = (size * (step - size).max(0.0) / samples as f64).sqrt();
+            assert!((mean - size).abs() < 5.0 * error + 1e-9, "{mean} for {size}");
+        }
+        assert_eq!(sample(&[3, 1], 5, &mut Streams::new(1).subset(0, 0)), [(0, 3.0), (1, 1.0)]);
+    }
 }

@@ -29,23 +29,20 @@ impl<'a> FittedUsers<'a> {
         study.simulated().and_then(Self::of_fit)
     }
 
-    /// The fits for the answer: the best one first, then those that are not told apart from it.
+    /// The fits for the answer: the chosen one first, then those that are not told apart from it.
     /// Users of a cascade are left out if a list has several clicks, which they never make; user
     /// browsing and the dependent click model, if their best lists take too long to find.
     pub(crate) fn for_answer(study: &'a Study) -> Vec<Self> {
-        let Study { log: filtered, fits, comparison, .. } = study;
+        let Study { log: filtered, fits, .. } = study;
         let able =
             |fit: &&'a Fit| Self::of_fit(fit).is_some_and(|users| (users.row.is_answered)(filtered, fit));
         let fits: Vec<&Fit> = fits.iter().filter(able).filter(|fit| study.has_users(fit)).collect();
         let users_of =
             |model: Model| fits.iter().copied().find(|fit| fit.model() == model).and_then(Self::of_fit);
-        match comparison.as_ref().and_then(|comparison| comparison.choice(|model| users_of(model).is_some()))
-        {
+        match study.choose(|model| users_of(model).is_some()) {
             None => fits.iter().copied().find_map(Self::of_fit).into_iter().collect(),
-            Some(Choice { best, alike, .. }) => {
-                let others = alike.into_iter().filter(|&model| model != best);
-                std::iter::once(best).chain(others).filter_map(users_of).collect()
-            }
+            // The simplest one comes first.
+            Some(Choice { alike, .. }) => alike.into_iter().filter_map(users_of).collect(),
         }
     }
 

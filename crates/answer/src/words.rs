@@ -1,6 +1,7 @@
 //! The answer in words.
 
-use crate::{Answer, Finding, HORIZON, Interval};
+use crate::{Answer, Finding, HORIZON, Interval, Passed, Played, Recommended, Transferred};
+use click_logs::fit::Verdict;
 use experiment::number::{counted, fixed, grouped};
 use std::fmt;
 
@@ -21,107 +22,179 @@ fn decimals(value: Interval) -> usize {
     }
 }
 
+/// The number of lists in the middle run, and the interval; one limit if it is the same.
+impl fmt::Display for Passed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let limit = |limit: Option<u64>| limit.map_or_else(|| format!("over {}", grouped(HORIZON)), grouped);
+        write!(f, "{} [{}, {}]", limit(self.median), limit(self.lower), limit(self.upper))
+    }
+}
+
+impl Transferred {
+    /// Whether and how far the log supports the differences between lists that the model predicts.
+    fn sentence(&self) -> String {
+        let Self { model, slope, verdict, needed, queries, lists, sessions } = self;
+        let part = slope.map_or_else(String::new, |slope| {
+            let from = format!(
+                "{} of {} in {}",
+                counted(*sessions, "session"),
+                counted(*lists, "list"),
+                counted(*queries, "query")
+            );
+            format!("On lists that a fit has not seen, {slope} of the differences that {model} predicts happen ({from}).")
+        });
+        match verdict {
+            Verdict::Supported => {
+                format!("{part} The log supports the differences; the answer takes this part of them.")
+            }
+            Verdict::Contradicted => format!(
+                "{part} The log contradicts the differences that {model} predicts: no list is recommended, and no gain promised."
+            ),
+            Verdict::CannotTest => {
+                let would = needed.map_or_else(
+                    || "Several lists for each query would, each with some sessions.".to_owned(),
+                    |times| {
+                        let [sessions, lists, queries] =
+                            [sessions, lists, queries].map(|n| times * *n as f64);
+                        format!(
+                            "About {} sessions of {} lists in {} queries would.",
+                            rounded(sessions),
+                            rounded(lists),
+                            rounded(queries.max(1.0))
+                        )
+                    },
+                );
+                let start = if part.is_empty() { String::new() } else { format!("{part} ") };
+                format!(
+                    "{start}This log cannot test whether differences between lists happen as {model} predicts. {would}"
+                )
+            }
+        }
+    }
+}
+
+/// A number with two digits that count.
+fn rounded(number: f64) -> String {
+    let mut unit = 1.0;
+    while number / unit >= 100.0 {
+        unit *= 10.0;
+    }
+    fixed((number / unit).ceil() * unit, 0).parse().map_or_else(|_| fixed(number, 0), grouped)
+}
+
 impl Answer {
     /// The scope of the answer.
     pub fn scope(&self) -> String {
-        let share = 100.0 * self.lists as f64 / self.lists_of_log.max(1) as f64;
-        let queries = match self.queries.len() as u64 {
-            1 => "query".to_owned(),
-            n => counted(n, "query"),
+        let n = self.queries.len() as u64;
+        let queries = match (n, self.queries_of_log) {
+            (1, 1) => "the query of the log".to_owned(),
+            (n, all) if n == all => format!("all {} of the log", counted(n, "query")),
+            (n, all) => format!(
+                "the {} of the log, by a sample of {} drawn in proportion to their lists",
+                counted(all, "query"),
+                grouped(n)
+            ),
         };
         format!(
-            "the {queries} with the most lists ({} of {} lists, {} %); in brackets 95 % intervals",
+            "{queries} ({} of {} lists); in brackets 95 % intervals",
             grouped(self.lists),
             grouped(self.lists_of_log),
-            fixed(share, 0),
         )
-    }
-
-    /// Reasons to doubt the answer, most important first.
-    fn warnings(&self) -> Vec<String> {
-        let Finding { today, observed, .. } = &self.all;
-        let mut warnings = Vec::new();
-        if !today.is_near(*observed) {
-            warnings.push(format!(
-                "Do not rely on this answer: the fitted users do not behave as the log's. They make {} clicks per 1,000 lists, the log has {}.",
-                today,
-                fixed(*observed, 0)
-            ));
-        }
-        if self.left_out > 0 {
-            let share = 100.0 * self.left_out as f64 / (self.lists + self.left_out) as f64;
-            warnings.push(format!(
-                "Left out: {} ({} %) of these queries, shorter than the others, or with an item that was not fitted or is shown twice.",
-                counted(self.left_out, "list"),
-                fixed(share, 1)
-            ));
-        }
-        warnings
     }
 
     /// The answer, sentence by sentence.
     pub fn sentences(&self) -> Vec<String> {
-        let Finding { today, observed, loss, fitted, sure, gained, passed, share_passed, .. } = &self.all;
-        let mut sentences = self.warnings();
-        let (first, others) =
-            self.models.split_first().map_or(("", &[][..]), |(first, others)| (*first, others));
-        sentences.push(match others {
-            [] => format!("It holds if users are those of the model {first}, which predicts this log best among those that can be simulated."),
-            _ => format!(
-                "It holds if users are those of the model {first}, which predicts this log best among those that can be simulated. Losses also allow for {}, not told apart from it.",
-                others.join(", ")
-            ),
-        });
-        sentences.push(format!(
-            "Today's ranking gets {} clicks per 1,000 lists ({} were observed). It loses at most {} against the best lists, which nobody knows; \
-             {} on average over what the log leaves open.",
-            today,
+        let Finding { today, observed, loss, .. } = &self.all;
+        if !self.is_reliable() {
+            return vec![format!(
+                "Do not rely on the fit: its users make {} clicks per 1,000 of today's lists, and the log has {}. So there is no answer.",
+                fixed(self.fitted_clicks, 0),
+                fixed(*observed, 0)
+            )];
+        }
+        let mut sentences = vec![format!(
+            "Today's ranking gets {today} clicks per 1,000 lists ({} were observed). It loses {loss} against the best lists, which nobody knows.",
             fixed(*observed, 0),
-            fixed(loss.upper, decimals(*loss)),
-            fixed(loss.mean, decimals(*loss)),
-        ));
-        sentences.push(format!("The best lists by the estimates gain {fitted} clicks per 1,000 lists."));
-        let n_sure = self.queries.iter().filter(|query| query.sure_list.is_some()).count() as u64;
-        sentences.push(match n_sure {
-            0 => "No list was found that is better than today's with a probability of 95 %: this log cannot tell which list is better."
-                .to_owned(),
-            n => format!(
-                "For {} there is a list that is better than today's with a probability of 95 %. Showing them gains {} clicks per 1,000 lists of all queries.",
-                counted(n, "query"),
-                sure,
-            ),
-        });
-        sentences.push(self.gain(*gained, *passed, *share_passed));
-        if n_sure == 0 && !gained.cannot_tell() && gained.mean > 0.0 {
-            sentences.push(
-                "This gain rests on how much items may differ under the prior of the fit; the log itself does not show that they do.".to_owned(),
-            );
+        )];
+        if let Some((first, others)) = self.models.split_first() {
+            let others: Vec<&str> = others.iter().map(|other| other.model).collect();
+            let also = match others.as_slice() {
+                [] => String::new(),
+                others => format!(" or of {}, which the log does not tell apart", others.join(" or ")),
+            };
+            sentences.push(format!(
+                "This holds if users are those of the model {}{also}. {}",
+                first.model,
+                first.sentence()
+            ));
+        }
+        if self.verdict() != Verdict::Contradicted {
+            sentences.push(self.recommendation());
+            if let Some(played) = &self.played {
+                sentences.push(self.played(played));
+            }
+        }
+        if self.left_out > 0 {
+            sentences.push(format!(
+                "Left out: {}, shorter than others of their query, or with an item that was not fitted or is shown twice.",
+                counted(self.left_out, "list"),
+            ));
         }
         sentences
     }
 
-    /// When the policy passes today's ranking, and what it gains.
-    fn gain(&self, gained: Interval, passed: Option<u64>, share_passed: f64) -> String {
-        let (policy, all) = (&self.policy, grouped(HORIZON));
-        let lists = if self.queries.len() > 1 {
-            format!("{all} lists, each query with its share of them")
-        } else {
-            format!("{all} lists")
-        };
-        let per_1000 = fixed(1000.0 * gained.mean / HORIZON as f64, 1);
-        let runs = fixed(100.0 * share_passed, 0);
-        match passed {
-            _ if gained.cannot_tell() => format!(
-                "This log cannot tell whether {policy} gains anything within {lists}: {gained} clicks ({per_1000} per 1,000 lists)."
-            ),
-            Some(round) => format!(
-                "{policy} has passed today's ranking after {} lists. After {lists}, it has gained {gained} clicks ({per_1000} per 1,000 lists), \
-                 and has passed in {runs} % of the runs.",
-                grouped(round),
-            ),
-            None => format!(
-                "{policy} does not pass today's ranking within {lists}: its gain is {gained} clicks ({per_1000} per 1,000 lists)."
+    /// What the recommended lists gain, and how far they lie outside of what the log shows.
+    fn recommendation(&self) -> String {
+        let recommended: Vec<&Recommended> =
+            self.queries.iter().filter_map(|query| query.recommended.as_ref()).collect();
+        let n_guesses = recommended.iter().filter(|list| list.is_guess).count() as u64;
+        let n = recommended.len() as u64;
+        if n == 0 {
+            return "No list was found that is better than today's for nearly all users that the log leaves possible: \
+                    it cannot tell which list is better."
+                .to_owned();
+        }
+        let gain = format!(
+            "For {} a better list is recommended. Showing them gains {} clicks per 1,000 lists of all queries.",
+            counted(n, "query"),
+            self.all.gain,
+        );
+        match n_guesses {
+            0 => format!("{gain} All of them stay near what the log shows."),
+            guesses => format!(
+                "{gain} {} far beyond what the log shows: {} to be tested first.",
+                if guesses == n {
+                    "All of them lie".to_owned()
+                } else {
+                    format!("{} of them lie", grouped(guesses))
+                },
+                if guesses == 1 { "a guess" } else { "guesses" },
             ),
         }
+    }
+
+    /// When the policy passes today's ranking, and what it gains.
+    fn played(&self, Played { gained, passed, share_passed }: &Played) -> String {
+        let n_played = self.queries.iter().filter(|query| query.played.is_some()).count() as u64;
+        let (policy, all) = (&self.policy, grouped(HORIZON));
+        let lists = match n_played {
+            1 => format!("{all} lists"),
+            n => format!("{all} lists of the {} with the most lists", counted(n, "query")),
+        };
+        let per_1000 = fixed(1000.0 * gained.mean / HORIZON as f64, 1);
+        if gained.cannot_tell() {
+            return format!(
+                "This log cannot tell whether {policy} gains anything within {lists}: {gained} clicks ({per_1000} per 1,000 lists)."
+            );
+        }
+        if passed.median.is_none() {
+            return format!(
+                "{policy} does not pass today's ranking within {lists}: its gain is {gained} clicks ({per_1000} per 1,000 lists)."
+            );
+        }
+        format!(
+            "{policy} has passed today's ranking after {passed} lists, in {} % of the runs. After {lists}, it has gained {gained} clicks ({per_1000} per 1,000 lists).",
+            fixed(100.0 * share_passed, 0),
+        )
     }
 }

@@ -26,7 +26,7 @@ use self::source::Source;
 use crate::program::program;
 use crate::progress::RunCounter;
 use crate::terminal::{self, json, say};
-use ::answer::{Answer, DECISION_PARAMETERS, Decision, FittedUsers, LOGGED, PARAMETERS, Settings};
+use ::answer::{Answer, Decision, FittedUsers, HALVES, LOGGED, PARAMETERS, Settings};
 use anyhow::Result;
 use click_logs::fit::{Comparison, Fit, Model};
 use click_logs::study::Study;
@@ -36,7 +36,7 @@ use experiment::output::OutputDir;
 use experiment::sha256;
 
 /// The files that a fit may write. Some figures and the spec are written only for some models.
-const FILES: [&str; 14] = [
+const FILES: [&str; 15] = [
     PARAMETERS,
     PARAMETERS_CSV,
     PARAMETERS_PARQUET,
@@ -48,12 +48,13 @@ const FILES: [&str; 14] = [
     ATTRACTION,
     LOGGED,
     DECISION,
-    DECISION_PARAMETERS,
+    HALVES[0],
+    HALVES[1],
     ANSWER,
     PAGE,
 ];
 /// The form of the parameters decides which of these files a fit writes.
-const BY_FORM: [&str; 3] = [PARAMETERS_CSV, PARAMETERS_PARQUET, DECISION_PARAMETERS];
+const BY_FORM: [&str; 2] = [PARAMETERS_CSV, PARAMETERS_PARQUET];
 const PARAMETERS_CSV: &str = "parameters.csv";
 const PARAMETERS_PARQUET: &str = "parameters.parquet";
 const COUNTS: &str = "counts.csv";
@@ -137,9 +138,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
             observer: &progress,
             stop: None,
         };
-        // With the table, that file has no queries.
-        let parameters = in_table.is_none().then_some(files[0].1.as_slice());
-        let decision = Decision::new(&study, &options, parameters, &settings);
+        let decision = Decision::new(&study, &options, &settings);
         // The fit is written, whatever the simulation of its users meets.
         decision.map_err(|error| format!("its users cannot be simulated: {:#}.", anyhow::Error::from(error)))
     } else {
@@ -164,9 +163,8 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     }
     if let Ok(decision) = decision {
         files.push((ANSWER, json(&decision.answer)?.into_bytes()));
-        files.push((LOGGED, decision.logged));
         files.push((DECISION, decision.spec.into_bytes()));
-        files.extend(decision.parameters.map(|parameters| (DECISION_PARAMETERS, parameters)));
+        files.extend(decision.files);
     }
     files.push((ATTRACTION, drawn.into_bytes()));
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, content)| (*name, content.as_slice())).collect();

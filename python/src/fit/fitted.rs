@@ -272,7 +272,7 @@ impl Fitted {
             observer: &watch,
             stop: Some(watch.flag()),
         };
-        let made = watched(py, &watch, || Decision::new(&self.study, &self.options, None, &settings))?;
+        let made = watched(py, &watch, || Decision::new(&self.study, &self.options, &settings))?;
         let made = made.map_err(|error| value_error(format!("{:#}", anyhow::Error::from(error))))?;
         let Some(Decision { answer, .. }) = made else { return Ok(None) };
         let json = serde_json::to_string(&answer).map_err(value_error)?;

@@ -1,7 +1,7 @@
 //! The answer on a page and on a terminal.
 
 use crate::terminal::{in_line, table};
-use ::answer::{Answer, HORIZON, QueryFinding};
+use ::answer::{Answer, HORIZON, QueryFinding, Recommended};
 use experiment::number::{fixed, grouped};
 use report::html::Html;
 use std::fmt::Write as _;
@@ -12,6 +12,9 @@ const NAMED: usize = 10;
 const LISTED: usize = 10;
 /// Letters of a query's name on a terminal.
 const LETTERS: usize = 30;
+/// Columns of numbers on a terminal and on the page.
+const HEADS: [&str; 5] =
+    ["Lists", "Clicks per 1,000", "Loses against the best", "Better list gains", "Policy gains"];
 
 /// Adds the answer to a page.
 pub(super) fn write(answer: &Answer, html: &mut Html) {
@@ -20,18 +23,15 @@ pub(super) fn write(answer: &Answer, html: &mut Html) {
     for sentence in answer.sentences() {
         html.element("p", "", &sentence);
     }
+    if !answer.is_reliable() {
+        return;
+    }
     html.element("h2", "", "Query by query");
-    let heads = [
-        "Query",
-        "#Lists",
-        "#Clicks per 1,000 lists",
-        "#Loses against the best lists",
-        "#A surely better list gains",
-        "#Gained",
-        "#Passed after",
-    ];
+    let heads: Vec<String> = HEADS.iter().map(|head| format!("#{head}")).collect();
+    let heads: Vec<&str> =
+        std::iter::once("Query").chain(heads.iter().map(String::as_str)).chain(["#Passed after"]).collect();
     let row = |(query, row): (&QueryFinding, [String; 6])| -> Vec<Html> {
-        let passed = query.finding.passed.map_or_else(|| "–".to_owned(), grouped);
+        let passed = query.played.map_or_else(|| "–".to_owned(), |played| played.passed.to_string());
         row.iter().chain([&passed]).map(|cell| Html::of(cell)).collect()
     };
     let rows: Vec<Vec<Html>> = answer.queries.iter().zip(rows(answer)).map(row).collect();
@@ -39,42 +39,62 @@ pub(super) fn write(answer: &Answer, html: &mut Html) {
     html.paragraph(
         "small muted",
         &format!(
-            "Losses and gains of lists are clicks per 1,000 lists. *Gained* are clicks of {} above today's lists after {} lists of the query; \
-             *passed after* is the number of lists in the middle run. Intervals are 95 %: users are drawn from the posterior \
-             distribution of the fit, so an item that was seldom shown is uncertain, and does not look good by luck.",
-            answer.policy,
+            "Losses and gains of lists are clicks per 1,000 lists. A policy was played for the queries with the most lists: {} gains \
+             clicks over today's lists in {} lists of the query, and has passed them after the number of lists in the last column. \
+             Intervals are 95 %. Users are drawn from the fits of two halves of the log, and a list is valued on the half that did not choose it.",
+            if answer.policy.is_empty() { "it" } else { &answer.policy },
             grouped(HORIZON)
-        )
-        .replace('*', ""),
+        ),
     );
-    let sure: Vec<&QueryFinding> = answer.queries.iter().filter(|query| query.sure_list.is_some()).collect();
-    if !sure.is_empty() {
-        html.element("h2", "", "Lists that are surely better than today's");
-        let row = |query: &&QueryFinding| -> Vec<Html> {
-            let items = query.sure_list.as_deref().unwrap_or_default();
-            let more = if items.len() > NAMED { ", …" } else { "" };
-            let named = items[..items.len().min(NAMED)].join(", ") + more;
-            let [name, named] = [&query.query, &named].map(|text| in_line(text).into_owned());
-            [name, named, query.finding.sure.to_string()].iter().map(|cell| Html::of(cell)).collect()
-        };
-        let rows: Vec<Vec<Html>> = sure.iter().map(row).collect();
-        html.table("wide", &["Query", "Items from the top", "#Gain per 1,000 lists"], &rows);
+    recommended(answer, html);
+    html.paragraph("small muted", "Play it again: `click-bandits simulate decision.toml --out RESULTS`.");
+}
+
+/// Adds the recommended lists.
+fn recommended(answer: &Answer, html: &mut Html) {
+    let row = |query: &QueryFinding| -> Option<Vec<Html>> {
+        let Recommended { items, gain, beyond, known_share, is_guess } = query.recommended.as_ref()?;
+        let more = if items.len() > NAMED { ", …" } else { "" };
+        let named = items[..items.len().min(NAMED)].join(", ") + more;
+        let [name, named] = [&query.query, &named].map(|text| in_line(text).into_owned());
+        let what = if *is_guess { "a guess, to be tested" } else { "near what was shown" };
+        let known = format!("{} %", fixed(100.0 * known_share, 0));
+        let cells = [name, named, gain.to_string(), beyond.to_string(), known, what.to_owned()];
+        Some(cells.iter().map(|cell| Html::of(cell)).collect())
+    };
+    let rows: Vec<Vec<Html>> = answer.queries.iter().filter_map(row).collect();
+    if rows.is_empty() {
+        return;
     }
-    let observed = fixed(answer.all.observed, 0);
-    html.paragraph("small muted", &format!("Observed: {observed} clicks per 1,000 lists. Play it again: `click-bandits simulate decision.toml --out RESULTS`."));
+    html.element("h2", "", "Lists to show");
+    let heads = [
+        "Query",
+        "Items from the top",
+        "#Gain",
+        "#Beyond the best list shown",
+        "#Items known there",
+        "What it is",
+    ];
+    html.table("wide", &heads, &rows);
+    html.paragraph(
+        "small muted",
+        "Gains are clicks per 1,000 lists, over today's lists and over the best list that the log shows. An item is known there if \
+         it was shown 20 times within two positions of its new one. A list is a guess if an item is not known there, or if it gains \
+         more than half beyond the best list that was shown.",
+    );
 }
 
 /// A row for every query, with the name escaped: characters that turn the direction of a line come
 /// from the log.
 fn rows(answer: &Answer) -> Vec<[String; 6]> {
-    let row = |QueryFinding { query, lists, sure_list, finding }: &QueryFinding| {
+    let row = |QueryFinding { query, lists, finding, recommended, played, .. }: &QueryFinding| {
         [
             in_line(query).into_owned(),
             grouped(*lists),
             finding.today.to_string(),
             finding.loss.to_string(),
-            sure_list.as_ref().map_or_else(|| "none found".to_owned(), |_| finding.sure.to_string()),
-            finding.gained.to_string(),
+            recommended.as_ref().map_or_else(|| "none found".to_owned(), |list| list.gain.to_string()),
+            played.map_or_else(|| "–".to_owned(), |played| played.gained.to_string()),
         ]
     };
     answer.queries.iter().map(row).collect()
@@ -86,19 +106,18 @@ pub(super) fn text(answer: &Answer) -> String {
     for sentence in answer.sentences() {
         let _ = writeln!(text, "  {sentence}");
     }
-    if answer.queries.len() > 1 {
-        let (policy, all) = (&answer.policy, grouped(HORIZON));
-        let _ =
-            writeln!(text, "\n  Per 1,000 lists, and gained by {policy} after {all} lists of the query:\n");
-        let heads =
-            ["query", "lists", "clicks per 1,000", "loses against the best", "a sure list gains", "gained"];
+    if answer.queries.len() > 1 && answer.is_reliable() {
+        let all = grouped(HORIZON);
+        let _ = writeln!(text, "\n  Per 1,000 lists; the policy's gain after {all} lists of the query:\n");
         let rows = rows(answer).into_iter().take(LISTED).map(|mut row| {
             if row[0].chars().count() > LETTERS {
                 row[0] = row[0].chars().take(LETTERS - 1).chain(['…']).collect();
             }
             row
         });
-        let rows: Vec<[String; 6]> = std::iter::once(heads.map(str::to_owned)).chain(rows).collect();
+        let heads = ["Query"].into_iter().chain(HEADS).map(str::to_lowercase).collect::<Vec<_>>();
+        let heads: [String; 6] = std::array::from_fn(|place| heads[place].clone());
+        let rows: Vec<[String; 6]> = std::iter::once(heads).chain(rows).collect();
         text += &table(&rows, 1..6);
     }
     text

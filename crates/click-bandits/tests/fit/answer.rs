@@ -47,16 +47,23 @@ fn the_answer_says_what_todays_ranking_loses_and_can_be_played_again() {
     let [lower, mean, upper] = interval(&all["today"]);
     assert!(lower < 437.0 && 437.0 < upper && (mean - 437.0).abs() < 25.0, "{all}");
     let [lower, _, upper] = interval(&all["loss"]);
-    assert!(0.0 < lower && lower < 203.0 && 203.0 < upper, "{all}");
+    assert!(lower < 203.0 && 203.0 < upper, "{all}");
     assert_eq!((answer["lists"].as_u64(), answer["left_out"].as_u64()), (Some(1000), Some(1)));
-    assert_eq!(answer["queries"][0]["sure_list"][0], "101");
-    assert!(all["passed"].as_u64().unwrap() < 10_000 && interval(&all["gained"])[0] > 0.0, "{all}");
+    // Four lists cannot tell whether differences happen as predicted; the list is recommended, and
+    // its gain may be 0.
+    let query = &answer["queries"][0];
+    assert_eq!(query["recommended"]["items"][0], "101");
+    let [lower, mean, upper] = interval(&query["recommended"]["gain"]);
+    assert!(lower > -1e-6 && lower < 203.0 && 203.0 < upper && mean <= interval(&all["loss"])[1], "{query}");
+    assert_eq!(answer["models"][0]["verdict"], "cannot-test");
+    assert!(answer["played"]["passed"]["median"].as_u64().unwrap() < 10_000, "{answer}");
     for sentence in [
         "Today's ranking gets ",
-        "The best lists by the estimates gain ",
-        "has passed today's ranking after ",
-        "Left out: 1 list ",
-        "It holds if users are those of the model pbm",
+        "This holds if users are those of the model pbm",
+        "This log cannot test whether differences between lists happen as pbm predicts",
+        "For 1 query a better list is recommended",
+        "This log cannot tell whether pbm-ts gains anything within 10,000 lists",
+        "Left out: 1 list, ",
     ] {
         assert!(printed.contains(sentence), "{printed}");
         let page = fs::read_to_string(out.join("index.html")).unwrap();
@@ -69,7 +76,7 @@ fn the_answer_says_what_todays_ranking_loses_and_can_be_played_again() {
     assert!(played.is_empty(), "{played}");
     let spec = first.join("spec.toml");
     let played = works("simulate", &[text(&spec), "--out", text(&second)]);
-    assert!(played.contains("pbm-ts has passed logged after "), "{played}");
+    assert!(played.contains("pbm-ts"), "{played}");
     let results = [first, second].map(|dir| fs::read(dir.join("result.json")).unwrap());
     assert_eq!(results[0], results[1]);
 }

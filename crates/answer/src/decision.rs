@@ -1,0 +1,421 @@
+//! Makes an answer: draws users, values lists, and plays policies.
+//!
+//! All sentences of an answer are about the same users. They are drawn from the fits of two halves
+//! of the log, in turn, and for every model that is not told apart from the chosen one.
+//!
+//! A list that is chosen and valued on the same sessions looks better than it is. So half of the
+//! draws value the list that is best in the half of the log that their users are not from, both
+//! ways. That is too little for the recommended list, which both halves choose; the other draws
+//! value that one. The best list for drawn users also looks better than any list is: it bounds the
+//! loss from above, and what the recommended list gains from below.
+
+use crate::gain::Gains;
+use crate::lists::{LoggedQueries, LoggedQuery};
+use crate::users::FittedUsers;
+use crate::{Answer, Finding, HALVES, Interval, LOGGED, QueryFinding, Recommended, Transferred, VERSION};
+use click_logs::fit::{self, Deviation, Fit, FitError, Model, Options, Verdict};
+use click_logs::parameters;
+use click_logs::study::Study;
+use click_logs::{Id, Part, Sessions};
+use contenders::Entrant;
+use documents::InputFile;
+use experiment::models::Evidence;
+use experiment::toml_reader::Error as FileError;
+use experiment::{
+    BuildError, Experiment, Instances, JournalError, Observer, PosteriorFile, RunError, Runner, Transfer,
+    logged_lists,
+};
+use policies::PolicySpec;
+use sim::Streams;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Runs on each query, of all models together.
+const RUNS: u64 = 40;
+/// Draws of users, of all models together.
+const DRAWS: usize = 400;
+/// Queries with the most lists, on which policies are played.
+const PLAYED: usize = 10;
+/// A list is recommended if at most this share of the users likes it less than today's.
+const RISK: f64 = 0.025;
+/// The label of today's ranking.
+const TODAY: &str = "logged";
+
+/// The settings of an answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings<'a> {
+    /// Number of queries, drawn in proportion to their lists.
+    pub n_queries: usize,
+    /// Seed of the queries, the users and the policies.
+    pub seed: u64,
+    /// Number of threads, by default one per core; the answer does not depend on it.
+    pub threads: Option<usize>,
+    /// Gets the progress of the simulation.
+    pub observer: &'a dyn Observer,
+    /// Stops the simulation when it is set.
+    pub stop: Option<&'a AtomicBool>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A half of the log cannot be fitted.
+    #[error("fitting a half of the log")]
+    Fit(#[from] FitError),
+    /// The parameters of the queries cannot be written.
+    #[error("writing the parameters")]
+    Parameters(#[from] serde_json::Error),
+    /// The parameters cannot be read, or lack a query.
+    #[error("{0}")]
+    Posterior(String),
+    /// The users cannot be drawn.
+    #[error("drawing users")]
+    Users(#[source] FileError),
+    /// Today's lists cannot be shown to the users.
+    #[error("the log's lists")]
+    Lists(#[source] FileError),
+    /// The experiment is invalid.
+    #[error("building the experiment")]
+    Experiment(#[from] BuildError),
+    /// The experiment failed, or was stopped.
+    #[error("simulating the decision")]
+    Run(#[from] RunError),
+    /// The runs cannot be read.
+    #[error(transparent)]
+    Runs(#[from] JournalError),
+    /// Today's ranking has no runs.
+    #[error("today's ranking has no runs")]
+    NoRuns,
+    /// The log has too many sessions or files for its order to be known.
+    #[error("the order of the sessions is not known")]
+    NoOrder,
+    /// A query has no users.
+    #[error("a query without users")]
+    NoUsers,
+}
+
+/// An answer, with the files of the experiment that it was made from.
+#[derive(Debug)]
+pub struct Decision {
+    /// The answer.
+    pub answer: Answer,
+    /// Content of `decision.toml`: the experiment with the users of the first model.
+    pub spec: String,
+    /// The files that the experiment names, with their content.
+    pub files: Vec<(&'static str, Vec<u8>)>,
+}
+
+impl Decision {
+    /// Simulates the decision between today's ranking and policies; `None` if the log has no whole
+    /// lists of the fitted queries, or no fitted model can be simulated.
+    ///
+    /// # Errors
+    ///
+    /// The simulation was stopped. Others do not occur for valid fits.
+    pub fn new(study: &Study, options: &Options, settings: &Settings<'_>) -> Result<Option<Self>, Error> {
+        let streams = Streams::new(settings.seed);
+        let mut models = FittedUsers::for_answer(study).into_iter();
+        let first = models.find_map(|users| {
+            Some((users, LoggedQueries::new(users.fit(), &study.log, settings.n_queries, streams)?))
+        });
+        let Some((users, queries)) = first else { return Ok(None) };
+        let others = models.filter(|other| queries.are_those_of(other.fit(), &study.log));
+        let users: Vec<FittedUsers<'_>> = std::iter::once(users).chain(others).collect();
+        let deciding = Deciding::new(study, options, settings, &users, queries)?;
+        deciding.decision(&users).map(Some)
+    }
+}
+
+/// What all models of an answer share.
+struct Deciding<'a> {
+    study: &'a Study,
+    settings: &'a Settings<'a>,
+    queries: LoggedQueries,
+    /// The fits of both halves, as files of parameters.
+    halves: [Vec<u8>; 2],
+    n_models: usize,
+}
+
+impl<'a> Deciding<'a> {
+    fn new(
+        study: &'a Study,
+        options: &Options,
+        settings: &'a Settings<'a>,
+        users: &[FittedUsers<'_>],
+        queries: LoggedQueries,
+    ) -> Result<Self, Error> {
+        let log = &study.log;
+        let names = log.counts.names();
+        let wanted: BTreeSet<Id> = queries.names().iter().filter_map(|name| names.find(name)).collect();
+        let half = |half: Part| -> Result<Vec<u8>, Error> {
+            let of_half = |users: &FittedUsers<'_>| -> Result<Fit, FitError> {
+                let fit = fit::fit(users.fit().model(), &half.counts, &half.sessions, options)?;
+                Ok(fit.with_items_of(users.fit()))
+            };
+            let fits = users.iter().map(of_half).collect::<Result<Vec<_>, _>>()?;
+            let mut json = Vec::new();
+            parameters::write(
+                &log.report,
+                log.n_queries,
+                &log.counts,
+                &fits,
+                options,
+                &|query| wanted.contains(&query),
+                &mut json,
+            )?;
+            Ok(json)
+        };
+        let [first, second] = halves(&log.sessions).ok_or(Error::NoOrder)?;
+        let halves = [half(first)?, half(second)?];
+        Ok(Self { study, settings, queries, halves, n_models: users.len() })
+    }
+
+    fn decision(&self, users: &[FittedUsers<'_>]) -> Result<Decision, Error> {
+        let all: Vec<usize> = (0..self.queries.queries.len()).collect();
+        let mut evidence: Option<Vec<Evidence>> = None;
+        for model in users {
+            let experiment = self.experiment(*model, &all, Vec::new())?;
+            let of_model = experiment.evidence(DRAWS.div_ceil(self.n_models), evidence.as_deref());
+            match &mut evidence {
+                None => evidence = Some(of_model),
+                Some(pooled) => pooled.iter_mut().zip(of_model).for_each(|(pooled, other)| pooled.add(other)),
+            }
+        }
+        let evidence = evidence.ok_or(Error::NoUsers)?;
+        let models: Vec<Transferred> =
+            users.iter().map(|users| self.transferred(users.fit().model())).collect();
+        let largest = self.queries.largest(PLAYED);
+        let spec = self.experiment(users[0], &largest, users[0].contenders())?;
+        let promises = models[0].verdict != Verdict::Contradicted;
+        let gains = if promises { Some(self.gains(users, &largest, &spec)?) } else { None };
+        let answer = self.answer(users[0], models, &evidence, &largest, gains.as_ref());
+        let [first, second] = self.halves.clone();
+        let files = vec![
+            (HALVES[0], first),
+            (HALVES[1], second),
+            (LOGGED, self.queries.csv(largest.iter().copied())),
+        ];
+        Ok(Decision { answer, spec: spec.to_toml(), files })
+    }
+
+    /// Policies and today's lists on the users of a model, for the queries at these places.
+    fn experiment(
+        &self,
+        users: FittedUsers<'_>,
+        places: &[usize],
+        policies: Vec<Entrant>,
+    ) -> Result<Experiment, Error> {
+        let lists = InputFile::new(LOGGED, self.queries.csv(places.iter().copied()));
+        let queries: Vec<&LoggedQuery> = places.iter().map(|&place| &self.queries.queries[place]).collect();
+        let names: Vec<String> = queries.iter().map(|query| query.name.clone()).collect();
+        let halves = HALVES.iter().zip(&self.halves).map(|(name, content)| (*name, content.clone()));
+        let transfer = self.transfer(users.fit().model());
+        let ids = self.study.log.counts.names();
+        let deviation = |name: &String| {
+            transfer.zip(ids.find(name)).map_or([0.0; 2], |(transfer, query)| {
+                let Deviation { mean, standard_deviation, .. } = transfer.deviation(query);
+                [mean, standard_deviation]
+            })
+        };
+        let deviations: Vec<[f64; 2]> = names.iter().map(deviation).collect();
+        let are_alike = deviations.iter().flatten().all(|number| *number == 0.0);
+        let transfer = Transfer {
+            estimate: transfer.and_then(|transfer| Some([transfer.slope?, transfer.standard_error?])),
+            deviations: if are_alike { Vec::new() } else { deviations },
+            lists: lists.clone(),
+        };
+        let posterior = PosteriorFile::from_parts(halves, Some(users.model()))
+            .map_err(|error| Error::Posterior(error.to_string()))?
+            .with_queries(&names)
+            .map_err(Error::Posterior)?
+            .with_transfer(transfer);
+        let instances = Instances::uncertain(posterior).map_err(Error::Users)?;
+        let lists = logged_lists(LOGGED, &lists.content, &instances).map_err(Error::Lists)?;
+        let today = Entrant { lists: Some(Arc::new(lists)), ..Entrant::new(TODAY, PolicySpec::Logged {}) };
+        let builder = Experiment::builder("decision", instances)
+            .horizon(crate::HORIZON)
+            .runs_per_instance(RUNS.div_ceil(self.n_models as u64))
+            .seed(self.settings.seed);
+        let builder = policies.into_iter().fold(builder, experiment::Builder::entrant);
+        Ok(builder.entrant(today).build()?)
+    }
+
+    /// The gains of the policy that regrets least with the users of the first model, with the users
+    /// of all.
+    fn gains(&self, users: &[FittedUsers<'_>], places: &[usize], first: &Experiment) -> Result<Gains, Error> {
+        let mut gains = self.played(first)?;
+        for model in &users[1..] {
+            let same = users[0].contenders().into_iter().filter(|entrant| entrant.label == gains.policy());
+            // Users of another model may not show what the policy needs.
+            if let Ok(other) = self.experiment(*model, places, same.collect()) {
+                gains.add(self.played(&other)?);
+            }
+        }
+        Ok(gains)
+    }
+
+    fn played(&self, experiment: &Experiment) -> Result<Gains, Error> {
+        let mut runner = Runner::new(experiment).observer(self.settings.observer);
+        if let Some(threads) = self.settings.threads {
+            runner = runner.threads(threads);
+        }
+        if let Some(stop) = self.settings.stop {
+            runner = runner.stop_when(stop);
+        }
+        Gains::new(&runner.run()?, TODAY)?.ok_or(Error::NoRuns)
+    }
+
+    fn transfer(&self, model: Model) -> Option<&'a fit::Transfer> {
+        self.study.transfer.as_ref()?.of(model)
+    }
+
+    fn transferred(&self, model: Model) -> Transferred {
+        let (all, own) = (self.study.transfer.as_ref(), self.transfer(model));
+        let slope = own.and_then(|own| {
+            let ((lower, upper), mean) = own.interval().zip(own.slope)?;
+            Some(Interval { mean, lower, upper })
+        });
+        Transferred {
+            model: model.name(),
+            slope,
+            verdict: own.map_or(Verdict::CannotTest, fit::Transfer::verdict),
+            needed: own.and_then(fit::Transfer::needed),
+            queries: all.map_or(0, |all| all.queries as u64),
+            lists: all.map_or(0, |all| all.lists as u64),
+            sessions: all.map_or(0, |all| all.sessions),
+        }
+    }
+
+    fn answer(
+        &self,
+        users: FittedUsers<'_>,
+        models: Vec<Transferred>,
+        evidence: &[Evidence],
+        largest: &[usize],
+        gains: Option<&Gains>,
+    ) -> Answer {
+        let queries = &self.queries;
+        let draws: Vec<Draws> =
+            evidence.iter().map(|evidence| Draws::new(evidence, gains.is_some())).collect();
+        let shares = queries.shares();
+        let n_draws = draws.iter().map(|draws| draws.today.len()).min().unwrap_or(0);
+        let drawn_shares: Vec<Vec<f64>> = (0..n_draws as u64)
+            .map(|draw| queries.drawn_shares(Streams::new(self.settings.seed), draw))
+            .collect();
+        let together = |value: fn(&Draws) -> &[f64]| -> Vec<f64> {
+            let of_draw = |draw: usize| -> f64 {
+                draws.iter().zip(&drawn_shares[draw]).map(|(draws, share)| share * value(draws)[draw]).sum()
+            };
+            (0..n_draws).map(of_draw).collect()
+        };
+        let weighted = |value: &dyn Fn(&LoggedQuery) -> f64| -> f64 {
+            queries.queries.iter().zip(&shares).map(|(query, share)| share * value(query)).sum()
+        };
+        let all = Finding {
+            today: Interval::of_draws(&together(|draws| &draws.today)),
+            observed: weighted(&LoggedQuery::observed),
+            loss: Interval::of_draws(&together(|draws| &draws.named_loss))
+                .around(&together(|draws| &draws.loss)),
+            gain: Interval::of_draws(&together(|draws| &draws.gain)),
+        };
+        let played_lists: f64 =
+            largest.iter().map(|&place| queries.queries[place].lists.count() as f64).sum();
+        let shares_of_played: Vec<f64> =
+            largest.iter().map(|&place| queries.queries[place].lists.count() as f64 / played_lists).collect();
+        let of_query = |place: usize| {
+            let (query, draws) = (&queries.queries[place], &draws[place]);
+            let played = largest.iter().position(|&other| other == place);
+            QueryFinding {
+                query: query.name.clone(),
+                lists: query.lists.count(),
+                share: shares[place],
+                finding: Finding {
+                    today: Interval::of_draws(&draws.today),
+                    observed: query.observed(),
+                    loss: Interval::of_draws(&draws.named_loss).around(&draws.loss),
+                    gain: Interval::of_draws(&draws.gain),
+                },
+                recommended: draws.recommended(query, &evidence[place]),
+                played: gains.zip(played).map(|(gains, number)| gains.of_query(number)),
+            }
+        };
+        Answer {
+            version: VERSION,
+            models,
+            lists_of_log: queries.lists_of_log,
+            queries_of_log: queries.n_queries,
+            lists: queries.queries.iter().map(|query| query.lists.count()).sum(),
+            left_out: queries.left_out,
+            fitted_clicks: weighted(&|query| query.fitted_clicks(users.fit())),
+            all,
+            policy: gains.map_or_else(String::new, |gains| gains.policy().to_owned()),
+            played: gains.map(|gains| gains.of_all(&shares_of_played)),
+            queries: (0..draws.len()).map(of_query).collect(),
+        }
+    }
+}
+
+/// Every second session of each query, in the order of the log, and the others.
+fn halves(sessions: &Sessions) -> Option<[Part; 2]> {
+    let (mut last, mut is_first) = (None, false);
+    let halves = sessions.split(|query, _| {
+        is_first = last.replace(query) != Some(query) || !is_first;
+        is_first
+    });
+    halves.map(|halves| halves.map(|sessions| Part { counts: sessions.counts(), sessions }))
+}
+
+/// Draws for a query, per 1,000 lists.
+struct Draws {
+    today: Vec<f64>,
+    /// Loss against the best list for the drawn users.
+    loss: Vec<f64>,
+    /// In every second pair of draws, loss against the best list that can be named.
+    named_loss: Vec<f64>,
+    /// Gain of the recommended list; 0 if there is none.
+    gain: Vec<f64>,
+    is_recommended: bool,
+}
+
+impl Draws {
+    fn new(evidence: &Evidence, promises: bool) -> Self {
+        let Evidence { today, best, chosen, of_recommended, .. } = evidence;
+        let is_named = |draw: usize| (draw / HALVES.len()).is_multiple_of(2);
+        let of_draw = |draw| if is_named(draw) { chosen[draw] } else { of_recommended[draw] };
+        let gain: Vec<f64> = (0..today.len()).map(|draw| 1000.0 * (of_draw(draw) - today[draw])).collect();
+        let worse = gain.iter().filter(|gain| **gain < -ROUNDING).count() as f64;
+        let better = gain.iter().filter(|gain| **gain > ROUNDING).count() as f64;
+        let is_recommended = promises && worse <= RISK * gain.len() as f64 && better > worse;
+        let gain = if is_recommended { gain } else { vec![0.0; today.len()] };
+        let loss: Vec<f64> = difference(best, today).into_iter().map(|loss| loss.max(0.0)).collect();
+        let named_loss = |draw: usize| if is_named(draw) { gain[draw].max(0.0) } else { loss[draw] };
+        Self {
+            today: today.iter().map(|value| 1000.0 * value).collect(),
+            named_loss: (0..today.len()).map(named_loss).collect(),
+            loss,
+            gain,
+            is_recommended,
+        }
+    }
+
+    fn recommended(&self, query: &LoggedQuery, evidence: &Evidence) -> Option<Recommended> {
+        if !self.is_recommended {
+            return None;
+        }
+        let gain = Interval::of_draws(&self.gain);
+        let beyond = Interval::of_draws(&difference(&evidence.of_recommended, &evidence.best_shown));
+        let known_share = query.known_share(&evidence.recommended);
+        let is_guess = known_share < 1.0 || beyond.mean > 0.5 * gain.mean;
+        Some(Recommended { items: query.items(&evidence.recommended), gain, beyond, known_share, is_guess })
+    }
+}
+
+/// Smaller differences, in clicks per 1,000 lists, are none.
+const ROUNDING: f64 = 1e-6;
+
+/// Draws of a difference, for 1,000 lists.
+fn difference(more: &[f64], less: &[f64]) -> Vec<f64> {
+    more.iter().zip(less).map(|(more, less)| 1000.0 * (more - less)).collect()
+}
