@@ -124,7 +124,7 @@ impl Truth {
             }
         }
         let play = |seed| PolicyTruth::new(&promised.policy, &parts, span, HORIZON, seed);
-        truth.policy = seed.map(play).transpose()?;
+        truth.policy = seed.filter(|_| promised.policy_gain.is_some()).map(play).transpose()?;
         Ok(truth)
     }
 }
@@ -237,11 +237,14 @@ impl JudgedGroup<'_> {
                 // Lists of items that are all alike differ by rounding.
                 worse.add(truth < -1e-6);
             }
-            if let Some(truth) = truth.policy {
-                policy.add(promised.policy_gain, truth.gain);
+            if let (Some(truth), Some(gain)) = (truth.policy, promised.policy_gain) {
+                policy.add(gain, truth.gain);
                 passing.add(promised, truth.passed);
             }
-            above_loss.add(promised.gain.mean.max(promised.policy_gain.mean) > promised.loss.mean);
+            above_loss.add(
+                promised.gain.mean.max(promised.policy_gain.map_or(0.0, |gain| gain.mean))
+                    > promised.loss.mean,
+            );
             if let Some(verdict) = &promised.verdict {
                 *verdicts.entry(verdict).or_default() += 1;
             }

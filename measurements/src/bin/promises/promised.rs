@@ -2,10 +2,11 @@
 
 use crate::users::POSITIONS;
 pub(crate) use answer::HORIZON;
-use answer::{Decision, Finding, Settings};
-use click_logs::fit::{Model, Options, Users};
+use answer::{Decision, Finding, Played, Settings};
+use click_logs::fit::{Model, Options};
 use click_logs::study::{self, Study, study, with_users};
 use click_logs::{Error, Format, Reader};
+use click_models::PositionBased;
 use experiment::Silent;
 use serde::Serialize;
 use std::num::NonZeroUsize;
@@ -37,9 +38,11 @@ pub(crate) struct Recommended {
 /// The answer, in clicks per 1,000 lists of its queries together.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Promised {
-    /// What the answer calls the evidence for lists outside the log; none yet.
+    /// What the answer calls the evidence for lists outside the log.
     pub verdict: Option<String>,
     pub models: Vec<String>,
+    /// The slope of the first model.
+    pub slope: Option<Interval>,
     /// Queries of the answer, and their shares.
     pub queries: Vec<(String, f64)>,
     pub today: Interval,
@@ -48,10 +51,10 @@ pub(crate) struct Promised {
     pub gain: Interval,
     pub recommended: Vec<Recommended>,
     pub policy: String,
-    pub policy_gain: Interval,
+    pub policy_gain: Option<Interval>,
     /// Lists after which the policy has passed today's ranking; `None` beyond the horizon.
     pub passed: Option<u64>,
-    /// Interval of this number; none yet.
+    /// Interval of this number.
     pub passed_within: Option<[u64; 2]>,
 }
 
@@ -75,7 +78,7 @@ pub(crate) fn answer(log: &str, seed: u64, n_queries: usize) -> Result<Option<An
     };
     let study = study(&settings, read, |_| Ok::<(), Error>(()))?;
     let settings = Settings { n_queries, seed, threads: Some(1), observer: &Silent, stop: None };
-    let decision = Decision::new(&study, &Options::default(), None, &settings)?;
+    let decision = Decision::new(&study, &Options::default(), &settings)?;
     let Some(promised) = decision.as_ref().map(promised) else { return Ok(None) };
     let examination = promised.queries.iter().map(|(query, _)| examination(&study, query)).collect();
     Ok(Some(Answered { promised, examination }))
@@ -86,36 +89,39 @@ fn examination(study: &Study, query: &str) -> Vec<f64> {
     let pbm = study.fits.iter().find(|fit| fit.model() == Model::Pbm);
     let query = study.log.counts.names().find(query);
     let of_query = pbm.and_then(|fit| fit.users(fit.query(query?)?, POSITIONS));
-    match of_query {
-        Some(Users::PositionBased { model, .. }) => model.examination().iter().map(|p| p.get()).collect(),
-        _ => Vec::new(),
-    }
+    let users = of_query.and_then(|users| users.model::<PositionBased>());
+    users.map_or_else(Vec::new, |users| users.examination().iter().map(|p| p.get()).collect())
 }
 
 fn promised(decision: &Decision) -> Promised {
     let answer = &decision.answer;
     let interval = |of: answer::Interval| Interval { mean: of.mean, lower: of.lower, upper: of.upper };
-    let Finding { today, loss, sure, gained, passed, .. } = &answer.all;
+    let Finding { today, loss, gain, .. } = &answer.all;
     let recommended = answer.queries.iter().filter_map(|query| {
-        let items = query.sure_list.clone()?;
-        Some(Recommended { query: query.query.clone(), items, gain: interval(query.finding.sure) })
+        let list = query.recommended.clone()?;
+        Some(Recommended { query: query.query.clone(), items: list.items, gain: interval(list.gain) })
     });
     let per_1000 = |value: f64| 1000.0 * value / HORIZON as f64;
+    let verdict =
+        if answer.is_reliable() { format!("{:?}", answer.verdict()) } else { "unreliable".to_owned() };
+    let played = answer.played;
     Promised {
-        verdict: None,
-        models: answer.models.iter().map(|&model| model.to_owned()).collect(),
-        queries: answer.queries.iter().map(|query| (query.query.clone(), query.finding.share)).collect(),
+        verdict: Some(verdict),
+        models: answer.models.iter().map(|model| model.model.to_owned()).collect(),
+        slope: answer.models.first().and_then(|model| model.slope).map(interval),
+        queries: answer.queries.iter().map(|query| (query.query.clone(), query.share)).collect(),
         today: interval(*today),
         loss: interval(*loss),
-        gain: interval(*sure),
+        gain: interval(*gain),
         recommended: recommended.collect(),
         policy: answer.policy.clone(),
-        policy_gain: Interval {
+        policy_gain: played.map(|Played { gained, .. }| Interval {
             mean: per_1000(gained.mean),
             lower: per_1000(gained.lower),
             upper: per_1000(gained.upper),
-        },
-        passed: *passed,
-        passed_within: None,
+        }),
+        passed: played.and_then(|played| played.passed.median),
+        passed_within: played
+            .map(|Played { passed, .. }| [passed.lower, passed.upper].map(|end| end.unwrap_or(u64::MAX))),
     }
 }
