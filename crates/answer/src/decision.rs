@@ -384,9 +384,13 @@ impl Draws {
         let Evidence { today, best, chosen, of_recommended, .. } = evidence;
         let is_named = |draw: usize| (draw / HALVES.len()).is_multiple_of(2);
         let of_draw = |draw| if is_named(draw) { chosen[draw] } else { of_recommended[draw] };
-        let gain: Vec<f64> = (0..today.len()).map(|draw| 1000.0 * (of_draw(draw) - today[draw])).collect();
-        let worse = gain.iter().filter(|gain| **gain < -ROUNDING).count() as f64;
-        let better = gain.iter().filter(|gain| **gain > ROUNDING).count() as f64;
+        let gain_of = |draw: usize| {
+            let gain = 1000.0 * (of_draw(draw) - today[draw]);
+            if gain.abs() < ROUNDING { 0.0 } else { gain }
+        };
+        let gain: Vec<f64> = (0..today.len()).map(gain_of).collect();
+        let worse = gain.iter().filter(|gain| **gain < 0.0).count() as f64;
+        let better = gain.iter().filter(|gain| **gain > 0.0).count() as f64;
         let is_recommended = promises && worse <= RISK * gain.len() as f64 && better > worse;
         let gain = if is_recommended { gain } else { vec![0.0; today.len()] };
         let loss: Vec<f64> = difference(best, today).into_iter().map(|loss| loss.max(0.0)).collect();

@@ -245,11 +245,12 @@ impl Fitted {
         Ok(list)
     }
 
-    /// The loss of today's ranking and the gain of a policy on the queries with the most lists,
-    /// as a dict: the command's answer.json.
+    /// The loss of today's ranking, better lists and the gain of a policy, as a dict: the command's
+    /// answer.json.
     ///
-    /// Users are drawn from the posterior distribution of the fit, and play in a simulation, which
-    /// Ctrl-C ends. seed is that of the simulation; the answer does not depend on threads. Values
+    /// The answer is about a sample of queries, drawn in proportion to their lists. Users are drawn
+    /// from the posterior distribution of the fit, and play in a simulation, which Ctrl-C ends.
+    /// seed is that of the sample and the simulation; the answer does not depend on threads. Values
     /// are means with 95 % intervals, in expected clicks per 1,000 lists; "gained" is in clicks
     /// after 10,000 lists. None if the log has no whole lists in their order, or no fitted model
     /// has users.

@@ -83,8 +83,8 @@ pub(crate) struct Arguments {
     /// Seed of the choice of the held-out sessions
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = integer::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
-    /// Answer for the N queries with the most lists what today's ranking loses and what a policy
-    /// would gain; 0 for no answer
+    /// Answer for a sample of N queries what today's ranking loses, which lists are better and what
+    /// a policy would gain; 0 for no answer
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = integer::<u16>(0..=1000))]
     pub(crate) answer: u16,
     /// How parameters are written [default: json, or parquet for more than 1,000,000 of them]
