@@ -88,6 +88,8 @@ pub(super) struct Count {
     pub(super) clicks: u64,
     /// Not a whole number if it is unknown which impressions were examined.
     pub(super) impressions: f64,
+    /// The share in the impressions of the item; equal shares if there are no impressions.
+    pub(super) share: f64,
 }
 
 /// A source of counts.
@@ -102,16 +104,20 @@ pub(super) fn items(counts: &[Count]) -> impl Iterator<Item = &[Count]> {
     counts.chunk_by(|a, b| a.item == b.item)
 }
 
-/// The share of each count in the item's impressions; equal shares if there are no impressions.
-fn shares(of_item: &[Count]) -> impl Iterator<Item = f64> {
-    let impressions: f64 = of_item.iter().map(|count| count.impressions).sum();
-    let (inverse, equal) =
-        if impressions > 0.0 { (1.0 / impressions, 0.0) } else { (0.0, 1.0 / of_item.len() as f64) };
-    let share = move |count: &Count| count.impressions * inverse + equal;
-    of_item.iter().map(share)
+/// Fills in the shares of a query's counts.
+pub(super) fn with_shares(mut counts: Vec<Count>) -> Vec<Count> {
+    for of_item in counts.chunk_by_mut(|a, b| a.item == b.item) {
+        let impressions: f64 = of_item.iter().map(|count| count.impressions).sum();
+        let (inverse, equal) =
+            if impressions > 0.0 { (1.0 / impressions, 0.0) } else { (0.0, 1.0 / of_item.len() as f64) };
+        for count in of_item {
+            count.share = count.impressions * inverse + equal;
+        }
+    }
+    counts
 }
 
-/// Sorts by item, then column, and merges equal ones.
+/// Sorts by item, then column, merges equal ones, and fills in the shares.
 pub(super) fn merged(mut counts: Vec<Count>) -> Vec<Count> {
     counts.sort_unstable_by_key(|count| (count.item, count.column));
     counts.dedup_by(|next, kept| {
@@ -122,7 +128,7 @@ pub(super) fn merged(mut counts: Vec<Count>) -> Vec<Count> {
         }
         same
     });
-    counts
+    with_shares(counts)
 }
 
 /// Number of items of all queries.

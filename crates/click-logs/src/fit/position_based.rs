@@ -28,6 +28,7 @@
 
 use super::credibility::{
     Count, Credibility, MANY_COLUMNS, PositionEffects, Source, attraction, items, merged, n_items,
+    with_shares,
 };
 use super::estimate::{Estimate, binomial_log_likelihood, normal_quantile};
 use super::fitted::browsing_column;
@@ -580,8 +581,9 @@ impl Source for Impressions<'_> {
                     column: all.rank(cell.position),
                     clicks: cell.clicks,
                     impressions: cell.impressions as f64,
+                    share: 0.0,
                 };
-                queries[query].cells().map(count).collect()
+                Cow::Owned(with_shares(queries[query].cells().map(count).collect()))
             }
             Self::Browsing(queries) => Cow::Borrowed(&queries[query].2),
         }
@@ -598,7 +600,8 @@ fn browsing(query: &QuerySessions<'_>) -> Vec<Count> {
                 let clicked = pattern.clicks.get(position);
                 if let Some(column) = browsing_column(position, last_click) {
                     let clicks = if clicked { pattern.sessions } else { 0 };
-                    counts.push(Count { item, column, clicks, impressions: pattern.sessions as f64 });
+                    let impressions = pattern.sessions as f64;
+                    counts.push(Count { item, column, clicks, impressions, share: 0.0 });
                 }
                 if clicked {
                     last_click = Some(position);

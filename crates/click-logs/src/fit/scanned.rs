@@ -17,7 +17,7 @@
 //! Numerics: sums in the order of the sessions. Complexity: linear in the impressions of different
 //! sessions, and O(items times positions) for every query.
 
-use super::credibility::{Count, Credibility, PositionEffects, Source, items};
+use super::credibility::{Count, Credibility, PositionEffects, Source, items, with_shares};
 use super::estimate::Estimate;
 use super::in_order::in_order;
 use super::item_prior::ItemPrior;
@@ -201,9 +201,9 @@ impl<'a> Scanned<'a> {
         let shown = |(place, cell): (usize, Option<(u64, f64)>)| {
             let item = self.rows.items[first_row + place / n_positions];
             let column = place % n_positions;
-            cell.map(|(clicks, impressions)| Count { item, column, clicks, impressions })
+            cell.map(|(clicks, impressions)| Count { item, column, clicks, impressions, share: 0.0 })
         };
-        cells.into_iter().enumerate().filter_map(shown).collect()
+        with_shares(cells.into_iter().enumerate().filter_map(shown).collect())
     }
 
     /// The rows of a list.

@@ -3,7 +3,7 @@
 use super::super::in_order::in_order;
 use super::super::item_prior::ItemPrior;
 use super::maximum::step_of_rank;
-use super::{Count, Credibility, PSEUDO_CLICKS, PositionEffects, Source, items, shares};
+use super::{Count, Credibility, PSEUDO_CLICKS, PositionEffects, Source, items};
 use confidence::math::ln;
 use libm::exp;
 use std::ops::Range;
@@ -135,8 +135,7 @@ impl<S: Source> Credibility<'_, S> {
         found: &PositionEffects,
     ) -> (f64, f64) {
         let exposure = of_item.iter().map(|count| count.impressions * examination[count.column]);
-        let lift = shares(of_item).zip(of_item);
-        let lift = lift.map(|(share, count)| share * found.lift[self.positions[count.column]]);
+        let lift = of_item.iter().map(|count| count.share * found.lift[self.positions[count.column]]);
         (exposure.sum(), exp(lift.sum()))
     }
 
@@ -213,14 +212,14 @@ impl ItemTerms {
         self.cells.clear();
         self.placed.clear();
         (self.clicks, self.exposure, self.ln_lift) = (0.0, 0.0, 0.0);
-        for (count, share) in of_item.iter().zip(shares(of_item)) {
-            let Column { examination, lift, of_lift } = columns[count.column];
-            let exposure = count.impressions * examination;
-            self.clicks += count.clicks as f64;
+        for &Count { column, clicks, impressions, share, .. } in of_item {
+            let Column { examination, lift, of_lift } = columns[column];
+            let exposure = impressions * examination;
+            self.clicks += clicks as f64;
             self.exposure += exposure;
             self.ln_lift += share * lift;
             if examines {
-                self.cells.push((count.column, exposure, examination));
+                self.cells.push((column, exposure, examination));
             }
             let Some(lifted) = of_lift else { continue };
             // Columns of a position are next to each other.

@@ -47,10 +47,10 @@ fn queries(seed: u64) -> (Queries, Vec<(f64, f64)>) {
                 total.0 += clicks as f64;
                 total.1 += f64::from(impressions);
                 let impressions = f64::from(impressions);
-                counts.push(Count { item: Id(item), column, clicks, impressions });
+                counts.push(Count { item: Id(item), column, clicks, impressions, share: 0.0 });
             }
         }
-        counts
+        with_shares(counts)
     };
     let all = (0..30).map(|_| of_query()).collect();
     (Queries(all), columns)
@@ -121,7 +121,7 @@ fn clicks_on_sparse_items_vary_as_much_as_is_estimated() {
             let clicks = u64::from(rng.random::<f64>() < attraction * examination[column]);
             columns[column].0 += clicks as f64;
             columns[column].1 += 1.0;
-            Count { item: Id(item), column, clicks, impressions: 1.0 }
+            Count { item: Id(item), column, clicks, impressions: 1.0, share: 0.5 }
         });
         // A click at the first moves the gradient of both by the share of the second, and vice
         // versa.
@@ -190,7 +190,7 @@ fn ranked_lists(
                 let clicks = u64::from(rng.random::<f64>() < attraction[item] * examined);
                 columns[column].0 += clicks as f64;
                 columns[column].1 += 1.0;
-                counts.push(Count { item: Id(item as u64), column, clicks, impressions: 1.0 });
+                counts.push(Count { item: Id(item as u64), column, clicks, impressions: 1.0, share: 0.0 });
             }
         }
         merged(counts)
