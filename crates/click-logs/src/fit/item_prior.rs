@@ -23,12 +23,13 @@
 //! | `lift` | ratio of the mean attraction of items shown at the item's positions to the query's mean |
 //! | `share` | weight of an impression of an item in the mean |
 //!
-//! Numerics: beta-binomial probabilities of real numbers, by log-gammas. Complexity: linear in the
-//! items. Strength and weight are chosen on at most [`SAMPLE`] items, of whole queries, by moving
-//! from value to neighbouring value.
+//! Numerics: beta-binomial probabilities of real numbers, by log-gammas, and of a few whole ones by
+//! products. Complexity: linear in the items. Strength and weight are chosen on at most [`SAMPLE`]
+//! items, of whole queries, by moving from value to neighbouring value.
 
 use confidence::math::{ln, sqrt};
 use libm::{exp, lgamma};
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// Default strength, in pseudo-impressions.
@@ -44,6 +45,8 @@ const STRENGTHS: [f64; 13] =
 const WEIGHTS: [f64; 9] = [0.5, 1.0, 2.0, 5.0, WEIGHT, 20.0, 50.0, 200.0, 10_000.0];
 /// This number of items is enough to choose.
 pub(super) const SAMPLE: usize = 20_000;
+/// A longer product takes longer than two log-gammas.
+const MOST_FACTORS: f64 = 12.0;
 /// Smallest mean, and its distance from 1.
 const EDGE: f64 = 1e-6;
 const LARGEST_MEAN: f64 = 0.99;
@@ -104,12 +107,20 @@ pub(super) struct ObservedItems {
     stride: usize,
     /// Trials of the items of these queries.
     trials: Vec<Trials>,
+    /// Terms of the evidence for each strength that depend on no mean.
+    of_trials: [OnceCell<f64>; STRENGTHS.len()],
 }
 
 impl ObservedItems {
     /// Uses one query in `stride` to choose the strength.
     pub(super) fn new(stride: usize) -> Self {
-        Self { items: Vec::new(), queries: Vec::new(), stride, trials: Vec::new() }
+        Self {
+            items: Vec::new(),
+            queries: Vec::new(),
+            stride,
+            trials: Vec::new(),
+            of_trials: Default::default(),
+        }
     }
 
     /// Adds a query. `trials` is consumed only if the query is used to choose the strength.
@@ -128,6 +139,24 @@ impl ObservedItems {
 
     fn items(&self, query: &Range<usize>) -> &[Item] {
         &self.items[query.clone()]
+    }
+
+    /// The items of the queries by which the strength is chosen, with their trials.
+    fn chosen(&self) -> impl Iterator<Item = (&Item, &Trials)> {
+        let items = self.queries.iter().step_by(self.stride).flat_map(|query| self.items(query));
+        items.zip(&self.trials).filter(|(item, _)| item.exposure > 0.0)
+    }
+
+    /// Terms of the evidence that depend on the strength, and on no mean.
+    fn of_trials(&self, place: GridPlace) -> f64 {
+        let strength = place.strength();
+        *self.of_trials[place.strength].get_or_init(|| {
+            let of_nothing = lgamma(strength);
+            let of_item = |(item, trials): (&Item, &Trials)| {
+                of_nothing - lgamma(item.clicks + trials.numbers[0] + strength)
+            };
+            self.chosen().map(of_item).sum()
+        })
     }
 }
 
@@ -237,9 +266,16 @@ impl GridPlace {
 
     /// Moves to the most probable neighbour, until no neighbour is more probable.
     fn climb(self, seen: &ObservedItems) -> Self {
-        let evidence = |place: Self| {
+        // Neighbours of neighbours meet again.
+        let mut known: Vec<(Self, f64)> = Vec::new();
+        let mut evidence = |place: Self| {
+            if let Some(known) = known.iter().find(|known| known.0 == place) {
+                return known.1;
+            }
             let sums = Sums::new(seen, seen.stride, place.strength(), place.weight(), true);
-            sums.evidence(seen) + place.before_any_log()
+            let evidence = sums.evidence(seen) + seen.of_trials(place) + place.before_any_log();
+            known.push((place, evidence));
+            evidence
         };
         let mut best = (self, evidence(self));
         loop {
@@ -313,10 +349,9 @@ impl Sums {
     }
 
     /// The log-probability of the clicks, where each item's mean comes from the other items of its
-    /// query.
+    /// query; without [`ObservedItems::of_trials`].
     fn evidence(&self, seen: &ObservedItems) -> f64 {
         let strength = self.strength;
-        let of_nothing = lgamma(strength);
         let mut trials = seen.trials.iter();
         let mut sum = 0.0;
         for (query, all) in seen.queries.iter().step_by(seen.stride).zip(&self.queries) {
@@ -327,20 +362,38 @@ impl Sums {
                 let own = self.contribution(item);
                 let mean = bounded(self.mean((all.0 - own.0, all.1 - own.1)) * item.lift);
                 let (a, b) = (strength * mean, strength * (1.0 - mean));
-                if item.clicks > 0.0 {
-                    sum += lgamma(item.clicks + a) - lgamma(a);
-                }
-                let skipped = |skips: f64| lgamma(skips + b) - lgamma(item.clicks + skips + strength);
+                sum += ln_rising(a, item.clicks);
                 let [few, many] = trials.numbers;
-                sum += of_nothing - lgamma(b) + skipped(few);
                 if trials.first < 1.0 {
-                    let ratio = exp(skipped(many) - skipped(few));
-                    sum += ln(trials.first + (1.0 - trials.first) * ratio);
+                    let of_few = lgamma(few + b);
+                    let in_all = |skips: f64| lgamma(item.clicks + skips + strength);
+                    let ratio = exp(lgamma(many + b) - of_few - in_all(many) + in_all(few));
+                    sum += of_few - lgamma(b) + ln(trials.first + (1.0 - trials.first) * ratio);
+                } else {
+                    sum += ln_rising(b, few);
                 }
             }
         }
         sum
     }
+}
+
+/// `ln(Gamma(x + n) / Gamma(x))`.
+fn ln_rising(x: f64, n: f64) -> f64 {
+    if n > MOST_FACTORS || n.fract() != 0.0 {
+        return lgamma(x + n) - lgamma(x);
+    }
+    // The logarithm of `x (x + 1) .. (x + n - 1)`, two factors at a time.
+    let (mut product, mut factor, mut left) = (1.0, x, n);
+    while left >= 2.0 {
+        product *= factor * (factor + 1.0);
+        factor += 2.0;
+        left -= 2.0;
+    }
+    if left > 0.0 {
+        product *= factor;
+    }
+    ln(product)
 }
 
 fn bounded(mean: f64) -> f64 {
