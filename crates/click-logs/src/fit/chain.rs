@@ -234,9 +234,8 @@ impl<'a> Fitting<'a> {
         };
         for query in queries {
             let first_list = problem.tails.ends.len();
-            for list in scanned.queries[query].lists() {
-                let rows: Vec<usize> =
-                    scanned.rows_of(query, list.items()).iter().map(|row| row - first_row).collect();
+            for (rows, list) in scanned.lists(query) {
+                let rows: Vec<usize> = rows.iter().map(|row| row - first_row).collect();
                 problem.add(&rows, list.patterns(), scanned.until);
             }
             let rows = scanned.rows.queries[query].clone();

@@ -26,7 +26,7 @@ use super::rows::Rows;
 use super::squarem::Convergence;
 use super::{Attractions, ItemFit, QueryFit, Site};
 use crate::names::Id;
-use crate::session::{QuerySessions, Sessions};
+use crate::session::{ListSessions, QuerySessions, Sessions};
 use click_models::Clicks;
 use std::borrow::Cow;
 
@@ -85,6 +85,8 @@ pub(super) struct Scanned<'a> {
     pub(super) options: &'a Options,
     pub(super) rows: Rows,
     pub(super) queries: Vec<QuerySessions<'a>>,
+    /// The rows of the items of every list, one list after the other, by query.
+    rows_of_lists: Vec<Vec<usize>>,
     pub(super) n_positions: usize,
     pub(super) until: Certain,
     /// Clicks and certainly examined impressions of every row.
@@ -106,6 +108,7 @@ impl<'a> Scanned<'a> {
         let mut scanned = Self {
             options,
             rows,
+            rows_of_lists: Vec::new(),
             queries,
             n_positions,
             until,
@@ -114,6 +117,11 @@ impl<'a> Scanned<'a> {
             means: Vec::new(),
             found: None,
         };
+        let rows_of_lists = |query: usize| {
+            let items = scanned.queries[query].lists().flat_map(|list| list.items());
+            items.map(|&item| scanned.row(query, item)).collect()
+        };
+        scanned.rows_of_lists = (0..scanned.queries.len()).map(rows_of_lists).collect();
         scanned.count_certain();
         scanned.find_item_prior(|_, _, _| ());
         scanned
@@ -123,8 +131,7 @@ impl<'a> Scanned<'a> {
     fn count_certain(&mut self) {
         let mut certain = vec![(0, 0); self.rows.items.len()];
         for query in 0..self.queries.len() {
-            for list in self.queries[query].lists() {
-                let rows = self.rows_of(query, list.items());
+            for (rows, list) in self.lists(query) {
                 for pattern in list.patterns() {
                     let examined = self.until.examined(self.until.last(pattern.clicks), rows.len());
                     for (position, &row) in rows[..examined].iter().enumerate() {
@@ -179,15 +186,14 @@ impl<'a> Scanned<'a> {
         let first_row = self.rows.queries[query].start;
         let mut cells = vec![None::<(u64, f64)>; self.rows.queries[query].len() * n_positions];
         let mut weights = Vec::new();
-        for list in self.queries[query].lists() {
-            let rows = self.rows_of(query, list.items());
+        for (rows, list) in self.lists(query) {
             for pattern in list.patterns() {
                 let last = self.until.last(pattern.clicks);
                 let examined = self.until.examined(last, rows.len());
                 weights.clear();
                 weights.resize(examined, 1.0);
                 weights.resize(rows.len(), 0.0);
-                below(&rows, last, &mut weights);
+                below(rows, last, &mut weights);
                 for (column, (&row, weight)) in rows.iter().zip(&weights).enumerate() {
                     // Below, even an impression of weight 0 shows where rankers put the item.
                     let cell = cells[(row - first_row) * n_positions + column].get_or_insert_default();
@@ -206,9 +212,14 @@ impl<'a> Scanned<'a> {
         with_shares(cells.into_iter().enumerate().filter_map(shown).collect())
     }
 
-    /// The rows of a list.
-    pub(super) fn rows_of(&self, query: usize, items: &[Id]) -> Vec<usize> {
-        items.iter().map(|&item| self.row(query, item)).collect()
+    /// The lists of a query, each with the rows of its items.
+    pub(super) fn lists(&self, query: usize) -> impl Iterator<Item = (&[usize], ListSessions<'a>)> {
+        let mut rows = self.rows_of_lists[query].as_slice();
+        self.queries[query].lists().map(move |list| {
+            let (of_list, rest) = rows.split_at(list.items().len());
+            rows = rest;
+            (of_list, list)
+        })
     }
 
     /// The row of an item.

@@ -131,13 +131,11 @@ impl<'a> Fitting<'a> {
             let rows = scanned.rows.queries[query].clone();
             let rows = rows.start - first_row..rows.end - first_row;
             let first_tail = problem.tails.len();
-            for list in scanned.queries[query].lists() {
-                let rows: Vec<usize> =
-                    scanned.rows_of(query, list.items()).iter().map(|row| row - first_row).collect();
+            for (rows, list) in scanned.lists(query) {
                 let leave = |position: usize| match leaving {
                     Leaving::One => 0,
                     Leaving::Position => position,
-                    Leaving::Item => rows[position],
+                    Leaving::Item => rows[position] - first_row,
                 };
                 let mut last_at = vec![0; rows.len()];
                 for pattern in list.patterns() {
@@ -156,7 +154,7 @@ impl<'a> Fitting<'a> {
                         continue;
                     }
                     let start = problem.tail_rows.len();
-                    problem.tail_rows.extend_from_slice(&rows[last + 1..]);
+                    problem.tail_rows.extend(rows[last + 1..].iter().map(|row| row - first_row));
                     let rows = start..problem.tail_rows.len();
                     problem.tails.push(Tail { leave: leave(last), rows, sessions: sessions as f64 });
                 }

@@ -19,9 +19,8 @@ fn problems(sessions: &Sessions, options: &Options) -> [Problem; 3] {
 fn enumerated(problem: &Problem, fitting: &Fitting<'_>, at: &[f64]) -> f64 {
     let split = problem.split(at);
     let mut sum = 0.0;
-    for (query, sessions) in fitting.scanned.queries.iter().enumerate() {
-        for list in sessions.lists() {
-            let rows = fitting.scanned.rows_of(query, list.items());
+    for query in 0..fitting.scanned.queries.len() {
+        for (rows, list) in fitting.scanned.lists(query) {
             for pattern in list.patterns() {
                 let mut all = 0.0;
                 // `end` is the last examined position.
