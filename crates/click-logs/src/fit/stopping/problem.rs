@@ -8,7 +8,7 @@ use confidence::math::ln;
 use std::ops::Range;
 
 /// Number of tails of one task for a thread.
-const TAILS_OF_A_TASK: usize = 1 << 13;
+const TAILS_OF_A_TASK: usize = 1 << 15;
 
 /// The tail below the last click of some sessions with the same list.
 #[derive(Debug, Clone)]
@@ -51,30 +51,67 @@ impl Problem {
 
 impl Em for Problem {
     fn step(&self, from: &[f64], to: &mut [f64]) {
+        self.step_with(from, to, |_, _| ());
+    }
+
+    fn step_and_log_likelihood(&self, from: &[f64], to: &mut [f64]) -> f64 {
+        let mut hidden = 0.0;
+        self.step_with(from, to, |tail, likelihood| hidden += tail.sessions * ln(likelihood));
+        self.log_likelihood_of_certain(from) + hidden
+    }
+
+    fn log_likelihood(&self, at: &[f64]) -> f64 {
+        let (attraction, leave) = self.split(at);
+        let hidden = |tail: usize| {
+            let tail = &self.tails[tail];
+            tail.sessions * ln(self.likelihood(tail, attraction, leave))
+        };
+        self.log_likelihood_of_certain(at) + sum_in_order(self.tails.len(), hidden)
+    }
+}
+
+impl Problem {
+    /// The likelihood of no click in a tail.
+    fn likelihood(&self, tail: &Tail, attraction: &[f64], leave: &[f64]) -> f64 {
+        let v = leave[tail.leave];
+        v + (1.0 - v) * self.in_vain(tail, attraction)
+    }
+
+    /// The log-likelihood of what is not hidden.
+    fn log_likelihood_of_certain(&self, at: &[f64]) -> f64 {
+        let (attraction, leave) = self.split(at);
+        binomial_log_likelihoods(&self.clicks, &self.skips, attraction)
+            + binomial_log_likelihoods(&self.left, &self.stayed, leave)
+    }
+
+    /// An EM step; `each` gets the tails in their order, with their likelihoods at its start.
+    fn step_with(&self, from: &[f64], to: &mut [f64], mut each: impl FnMut(&Tail, f64)) {
         let (attraction, leave) = self.split(from);
         let (next_attraction, next_leave) = to.split_at_mut(attraction.len());
         // The expected hidden data: examined impressions in tails, and sessions left.
         next_attraction.fill(0.0);
         next_leave.fill(0.0);
         let mut all = vec![0.0; leave.len()];
+        let gone = |tail: &Tail, likelihood: f64| leave[tail.leave] / likelihood.max(f64::MIN_POSITIVE);
         let tasks = tasks_of(&self.queries, TAILS_OF_A_TASK, |[_, tails]| tails.len());
         let rows = cut(next_attraction, tasks.iter().map(|queries| self.of_queries(queries)[0].len()));
         let examine = |(queries, examined): (Range<usize>, &mut [f64])| {
             let [rows, tails] = self.of_queries(&queries);
-            let gone = |tail: &Tail| {
-                let v = leave[tail.leave];
-                let gone = v / (v + (1.0 - v) * self.in_vain(tail, attraction)).max(f64::MIN_POSITIVE);
+            let add = |tail: &Tail| {
+                let likelihood = self.likelihood(tail, attraction, leave);
+                let stayed = tail.sessions * (1.0 - gone(tail, likelihood));
                 for &row in &self.tail_rows[tail.rows.clone()] {
-                    examined[row - rows.start] += tail.sessions * (1.0 - gone);
+                    examined[row - rows.start] += stayed;
                 }
-                gone
+                likelihood
             };
-            (tails.clone(), self.tails[tails].iter().map(gone).collect::<Vec<f64>>())
+            (tails.clone(), self.tails[tails].iter().map(add).collect::<Vec<f64>>())
         };
-        in_order_each(tasks.into_iter().zip(rows).collect(), examine, |(tails, gone)| {
-            for (tail, gone) in self.tails[tails].iter().zip(gone) {
-                next_leave[tail.leave] += tail.sessions * gone;
+        in_order_each(tasks.into_iter().zip(rows).collect(), examine, |(tails, likelihoods)| {
+            for (tail, likelihood) in self.tails[tails].iter().zip(likelihoods) {
+                next_leave[tail.leave] += tail.sessions * gone(tail, likelihood);
                 all[tail.leave] += tail.sessions;
+                each(tail, likelihood);
             }
         });
         for (((next, &old), clicks), skips) in
@@ -89,17 +126,5 @@ impl Em for Problem {
             let clicks = left + stayed + all;
             *next = if clicks > 0.0 { (left + *next) / clicks } else { old };
         }
-    }
-
-    fn log_likelihood(&self, at: &[f64]) -> f64 {
-        let (attraction, leave) = self.split(at);
-        let hidden = |tail: usize| {
-            let tail = &self.tails[tail];
-            let v = leave[tail.leave];
-            tail.sessions * ln(v + (1.0 - v) * self.in_vain(tail, attraction))
-        };
-        binomial_log_likelihoods(&self.clicks, &self.skips, attraction)
-            + binomial_log_likelihoods(&self.left, &self.stayed, leave)
-            + sum_in_order(self.tails.len(), hidden)
     }
 }
