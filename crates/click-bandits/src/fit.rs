@@ -27,9 +27,9 @@ use crate::program::program;
 use crate::progress::RunCounter;
 use crate::terminal::{self, json, say};
 use ::answer::{Answer, Decision, FittedUsers, HALVES, LOGGED, PARAMETERS, Settings};
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use click_logs::fit::{Comparison, Fit, Model};
-use click_logs::study::Study;
+use click_logs::study::{Checks, Study};
 use experiment::Canonical;
 use experiment::manifest::{Manifest, Moment};
 use experiment::output::OutputDir;
@@ -55,6 +55,8 @@ const FILES: [&str; 15] = [
 ];
 /// The form of the parameters decides which of these files a fit writes.
 const BY_FORM: [&str; 2] = [PARAMETERS_CSV, PARAMETERS_PARQUET];
+/// The option that leaves out sessions with more clicks.
+const MAX_CLICKS: &str = "--max-clicks";
 const PARAMETERS_CSV: &str = "parameters.csv";
 const PARAMETERS_PARQUET: &str = "parameters.parquet";
 const COUNTS: &str = "counts.csv";
@@ -72,6 +74,7 @@ const PAGE: &str = "index.html";
 pub(crate) struct Outcome<'a> {
     source: Source<'a>,
     study: Study,
+    checks: Checks,
     /// The answer, or why there is none.
     answer: Result<Answer, String>,
     /// The number of parameters, if they were written as Parquet.
@@ -106,11 +109,12 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
 
     let options = arguments.options();
     let study = source.study(&inputs, options, tell)?;
+    let checks = Checks::new(&study, &options).context("checking the log")?;
     let fitted_users = FittedUsers::new(&study);
     let parameters = Parameters::new(arguments.parameters, &study, &options)?;
-    let Study { log, fits, comparison, transfer, choice, .. } = &study;
+    let Study { log, fits, comparison, .. } = &study;
     let shown = fitted_users.map_or_else(|| first_or_best(fits, comparison.as_ref()), FittedUsers::fit);
-    let compared = ComparisonRecord::new(arguments, comparison.as_ref(), transfer.as_ref(), choice.as_ref());
+    let compared = ComparisonRecord::new(arguments, &study, &checks);
     let sha256_of_parameters = sha256(&parameters.json);
     may_write(&sha256_of_parameters)?;
     let output = claimed.map_or_else(claim, Ok)?;
@@ -158,7 +162,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
             .map(|(_, svg)| std::str::from_utf8(svg))
             .chain([Ok(drawn.as_str())])
             .collect::<Result<_, _>>()?;
-        let page = page::page(arguments, &study, answer.as_ref().ok(), &figures, table);
+        let page = page::page(arguments, &study, &checks, answer.as_ref().ok(), &figures, table);
         files.push((PAGE, page.into_bytes()));
     }
     if let Ok(decision) = decision {
@@ -170,7 +174,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
     let files: Vec<(&str, &[u8])> = files.iter().map(|(name, content)| (*name, content.as_slice())).collect();
     let manifest = Manifest::of(&canonical, started, source.threads(), &files, program());
     output.write_all(&manifest.to_json(), &files)?;
-    Ok(Outcome { source, study, answer, in_table, parameters: sha256_of_parameters })
+    Ok(Outcome { source, study, checks, answer, in_table, parameters: sha256_of_parameters })
 }
 
 /// The fit with the best predictions of the held-out part; without a comparison the first.

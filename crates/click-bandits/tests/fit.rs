@@ -1,6 +1,7 @@
 //! `fit`: from a generated log to parameters, a comparison, and a spec that `simulate` runs.
 
 mod answer;
+mod checks;
 mod files;
 mod inputs;
 mod models;

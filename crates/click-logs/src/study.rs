@@ -37,6 +37,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod checks;
+
+pub use self::checks::{Checks, ManyClicks, Repeats, SecondHalf};
+
 use crate::counts::{Cell, Counts, Filter};
 use crate::fit::models::{Simulated, row};
 use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, Transfers, fit, fit_values, split};

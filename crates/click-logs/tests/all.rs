@@ -1,6 +1,7 @@
 //! All integration tests of the crate in one binary: linking is what a further binary costs.
 
 mod chain;
+mod checks;
 mod compare;
 #[cfg(feature = "parquet")]
 mod engines;

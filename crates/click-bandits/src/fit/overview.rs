@@ -1,7 +1,7 @@
 //! The overview that `fit` prints at the end.
 
 use super::arguments::Arguments;
-use super::{Outcome, PAGE, PARAMETERS_PARQUET, SPEC, answer, transfer};
+use super::{MAX_CLICKS, Outcome, PAGE, PARAMETERS_PARQUET, SPEC, answer, transfer};
 use crate::terminal::table;
 use ::answer::{FittedUsers, PARAMETERS};
 use click_logs::fit::{Comparison, Difference, Fit, Model, identifiability};
@@ -74,6 +74,9 @@ impl fmt::Display for Overview<'_> {
             }
             None => writeln!(f, "No spec.toml: no fitted model can be simulated."),
         }?;
+        for sentence in self.outcome.checks.sentences(MAX_CLICKS) {
+            writeln!(f, "\n{sentence}")?;
+        }
         match &self.outcome.answer {
             Ok(answer) => {
                 write!(f, "\n{}\nPage: {}\n", answer::text(answer), self.arguments.out.join(PAGE).display())

@@ -1,10 +1,10 @@
-//! `index.html`: the answer first, then the comparison of models and the figures.
+//! `index.html`: what is wrong with the log and the answer first, then the comparison of models and the figures.
 
 use super::arguments::Arguments;
 use super::overview::rows_of;
-use super::transfer;
+use super::{MAX_CLICKS, transfer};
 use ::answer::Answer;
-use click_logs::study::Study;
+use click_logs::study::{Checks, Study};
 use experiment::number::counted;
 use report::html::Html;
 
@@ -12,6 +12,7 @@ use report::html::Html;
 pub(super) fn page(
     arguments: &Arguments,
     study: &Study,
+    checks: &Checks,
     answer: Option<&Answer>,
     figures: &[&str],
     table: &str,
@@ -19,6 +20,9 @@ pub(super) fn page(
     let mut html = Html::new();
     html.element("h1", "", "What a click log says");
     html.element("p", "lead", &format!("{}: {}", arguments.named(), study.log.report));
+    for sentence in checks.sentences(MAX_CLICKS) {
+        html.element("p", "", &sentence);
+    }
     if let Some(answer) = answer {
         super::answer::write(answer, &mut html);
     } else {

@@ -2,7 +2,8 @@
 
 use super::arguments::Arguments;
 use super::transfer::TransferRecord;
-use click_logs::fit::{Choice, Comparison, Difference, Score, Transfers};
+use click_logs::fit::{Choice, Difference, Score};
+use click_logs::study::{Checks, Study};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -29,6 +30,8 @@ pub(super) struct ComparisonRecord {
     /// Whether predicted differences between lists happen.
     #[serde(skip_serializing_if = "Option::is_none")]
     transfer: Option<TransferRecord>,
+    /// What may be wrong with the log.
+    checks: Checks,
     /// All models, the best first; empty if nothing was held out.
     models: Vec<ScoreRecord>,
 }
@@ -55,12 +58,8 @@ struct ScoreRecord {
 }
 
 impl ComparisonRecord {
-    pub(super) fn new(
-        arguments: &Arguments,
-        comparison: Option<&Comparison>,
-        transfers: Option<&Transfers>,
-        users: Option<&Choice>,
-    ) -> Self {
+    pub(super) fn new(arguments: &Arguments, study: &Study, checks: &Checks) -> Self {
+        let comparison = study.comparison.as_ref();
         let models = comparison.into_iter().flat_map(|comparison| {
             let record = |(place, score)| ScoreRecord::new(score, comparison.difference(place, 0));
             comparison.scores().iter().enumerate().map(record)
@@ -75,8 +74,9 @@ impl ComparisonRecord {
             }),
             told_apart_at: Difference::TOLD_APART_AT,
             choice: comparison.and_then(|comparison| comparison.choice(|_| true)),
-            users: users.cloned(),
-            transfer: transfers.map(TransferRecord::new),
+            users: study.choice.clone(),
+            transfer: study.transfer.as_ref().map(TransferRecord::new),
+            checks: checks.clone(),
             models: models.collect(),
         }
     }

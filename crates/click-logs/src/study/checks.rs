@@ -1,0 +1,101 @@
+//! What may be wrong with a log: sessions with too many clicks, a change in the middle, rows that
+//! were written twice. Nothing of it is certain, and no session is left out.
+//!
+//! Each check makes [`Checks::sentences`] only if the log is far from what it allows: of honest
+//! logs fewer than five in a hundred get one.
+
+mod many_clicks;
+mod repeats;
+mod second_half;
+
+pub use self::many_clicks::ManyClicks;
+pub use self::repeats::Repeats;
+pub use self::second_half::SecondHalf;
+
+use super::Study;
+use crate::fit::{Fit, FitError, Options};
+use documents::number::{counted, fixed, grouped};
+use serde::Serialize;
+
+/// What the sessions of a log show.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Checks {
+    /// Whether the log has sessions, and their order is known. Counts have neither.
+    pub in_order: bool,
+    /// Sessions with more clicks than any fitted model makes probable; `None` if there are none.
+    pub many_clicks: Option<ManyClicks>,
+    /// `None` without an order, or if no query has sessions in both halves of the log.
+    pub second_half: Option<SecondHalf>,
+    /// `None` without an order, or if no query has three sessions.
+    pub repeats: Option<Repeats>,
+}
+
+impl Checks {
+    /// Checks the log of a study.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`fit`](crate::fit::fit()).
+    pub fn new(study: &Study, options: &Options) -> Result<Self, FitError> {
+        let sessions = &study.log.sessions;
+        let fits: Vec<_> = study.fits.iter().filter(|fit| study.has_users(fit)).collect();
+        let model = study.simulated().or(study.fits.first()).map(Fit::model);
+        let second_half = model.map(|model| SecondHalf::new(model, sessions, options)).transpose()?;
+        Ok(Self {
+            in_order: !sessions.is_empty() && sessions.has_order(),
+            many_clicks: ManyClicks::new(&fits, sessions),
+            second_half: second_half.flatten(),
+            repeats: Repeats::new(sessions),
+        })
+    }
+
+    /// A sentence for each fault. `limit` is the name of the option that leaves out sessions with
+    /// more clicks than a number.
+    pub fn sentences(&self, limit: &str) -> Vec<String> {
+        let whole = |number: f64| fixed(number, 0);
+        let percent = |share: f64| fixed(100.0 * share, usize::from(share.abs() < 0.1));
+        let mut sentences = Vec::new();
+        if !self.in_order {
+            sentences.push(
+                "Not checked, since it needs sessions in their order, which counts do not have: whether \
+                 some sessions have too many clicks, users changed, or rows are written twice."
+                    .to_owned(),
+            );
+        }
+        if let Some(found) = &self.many_clicks {
+            sentences.push(format!(
+                "{} of {} have more than {}, where the fitted models make {} probable at most ({}). They may \
+                 be robots. Without them ({limit} {}) lists have {} clicks per 1,000 instead of {}.",
+                grouped(found.sessions),
+                counted(found.of_sessions, "session"),
+                counted(found.limit as u64, "click"),
+                fixed(found.expected, 1),
+                found.model,
+                found.limit,
+                whole(found.clicks_without),
+                whole(found.clicks),
+            ));
+        }
+        if let Some(half) = self.second_half.as_ref().filter(|half| half.is_changed()) {
+            sentences.push(format!(
+                "Users of the second half of the log click {} % {} (standard error {}) than a fit of {} to the first half predicts: \
+                 {} clicks per 1,000 lists instead of {}. Fits to the whole log describe neither half.",
+                percent(half.change().abs()),
+                if half.change() > 0.0 { "more" } else { "less" },
+                percent(half.standard_error / half.predicted),
+                half.model,
+                whole(half.observed),
+                whole(half.predicted),
+            ));
+        }
+        if let Some(repeats) = self.repeats.as_ref().filter(|repeats| repeats.is_excessive()) {
+            sentences.push(format!(
+                "{} % of the sessions have the list and the clicks of the session before them, of the same query; two \
+                 sessions apart {} % do. If rows are written twice, or users search again, intervals are too narrow.",
+                percent(repeats.share),
+                percent(repeats.two_apart),
+            ));
+        }
+        sentences
+    }
+}

@@ -1,0 +1,213 @@
+//! Faults of a log are found, and honest logs have none.
+
+use click_logs::fit::Options;
+use click_logs::study::{Checks, Settings, Study, study, with_users};
+use click_logs::{Format, Reader};
+use click_models::{
+    CascadeModel, ClickChain, ClickModel, Clicks, DbnReward, DcmReward, DependentClick, DynamicBayesian,
+    Feedback, Interaction, ItemId, ListFeedback, PositionBased, Ranking, UserBrowsing,
+};
+use confidence::math::ln;
+use rand::seq::SliceRandom as _;
+use rand::{RngExt, SeedableRng};
+use rand_distr::{Distribution, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::fmt::Write as _;
+use std::num::NonZeroUsize;
+
+const N_ITEMS: usize = 8;
+const N_POSITIONS: usize = 5;
+const EXAMINATION: [f64; N_POSITIONS] = [1.0, 0.7, 0.5, 0.35, 0.25];
+const LEAVE: [f64; N_POSITIONS] = [0.6, 0.5, 0.45, 0.4, 0.4];
+/// Examination below a click, by the distance to it.
+const AFTER_CLICK: [f64; N_POSITIONS - 1] = [0.8, 0.6, 0.45, 0.35];
+/// A log has 4,000 sessions.
+const N_QUERIES: usize = 4;
+const N_LISTS: usize = 1000;
+/// Every model with users.
+const KINDS: [&str; 7] = ["pbm", "cascade", "dcm", "sdbn", "dbn", "ccm", "ubm"];
+const LIMIT: &str = "--max-clicks";
+
+type Draw<'a> = dyn Fn(&Ranking, &mut Xoshiro256PlusPlus) -> Clicks + 'a;
+
+fn draw<M>(users: Result<M, click_models::Error>) -> Box<Draw<'static>>
+where
+    M: ClickModel + 'static,
+    M::Interaction: Interaction<Action = Ranking>,
+    Feedback<M>: ListFeedback,
+{
+    let users = users.unwrap();
+    Box::new(move |list, rng| users.respond(list, rng).list_clicks())
+}
+
+/// Users of a model with these attractions, and this satisfaction after a click.
+fn users(kind: &str, attraction: &[f64], satisfaction: &[f64]) -> Box<Draw<'static>> {
+    let dbn = |continuation| {
+        DynamicBayesian::from_values(attraction, satisfaction, continuation, N_POSITIONS, DbnReward::Clicks)
+    };
+    match kind {
+        "pbm" => draw(PositionBased::from_values(attraction, &EXAMINATION)),
+        "cascade" => draw(CascadeModel::from_values(attraction, N_POSITIONS)),
+        "dcm" => draw(DependentClick::from_values(attraction, &LEAVE, DcmReward::Clicks)),
+        "sdbn" => draw(dbn(1.0)),
+        "dbn" => draw(dbn(0.9)),
+        "ccm" => draw(ClickChain::from_values(attraction, [0.9, 0.8, 0.4], N_POSITIONS)),
+        "ubm" => {
+            let after = |position: usize| {
+                let after_click = (0..position).map(|above| AFTER_CLICK[position - above - 1]);
+                std::iter::once(EXAMINATION[position]).chain(after_click).collect::<Vec<_>>()
+            };
+            let rows: Vec<Vec<f64>> = (0..N_POSITIONS).map(after).collect();
+            draw(UserBrowsing::from_values(attraction, &rows.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+        }
+        _ => panic!("{kind}"),
+    }
+}
+
+/// A session in the order of the log: query, items from the top, clicks.
+type Shown = (usize, Vec<usize>, Vec<bool>);
+
+/// Queries take turns; lists are ordered by attraction with noise. `more` times the attraction in
+/// the second half.
+fn sessions(kind: &str, noise: f64, more: f64, rng: &mut Xoshiro256PlusPlus) -> Vec<Shown> {
+    let normal = |rng: &mut Xoshiro256PlusPlus| -> f64 { StandardNormal.sample(rng) };
+    let query = |_| {
+        let attraction: Vec<f64> =
+            (0..N_ITEMS).map(|_| (0.18 * libm::exp(0.7 * normal(rng))).min(0.9)).collect();
+        let satisfaction: Vec<f64> = (0..N_ITEMS).map(|_| rng.random_range(0.2..0.8)).collect();
+        let later: Vec<f64> = attraction.iter().map(|attraction| (attraction * more).min(0.9)).collect();
+        let users = [&attraction, &later].map(|attraction| users(kind, attraction, &satisfaction));
+        (attraction, users)
+    };
+    let queries: Vec<_> = (0..N_QUERIES).map(query).collect();
+    let mut shown = Vec::new();
+    for number in 0..N_LISTS {
+        for (query, (attraction, users)) in queries.iter().enumerate() {
+            let scored = attraction.iter().map(|attraction| ln(*attraction) + noise * normal(rng));
+            let mut scored: Vec<(f64, usize)> = scored.zip(0..).collect();
+            scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+            let items: Vec<usize> = scored[..N_POSITIONS].iter().map(|scored| scored.1).collect();
+            let list: Ranking = items.iter().copied().map(ItemId::from_index).collect();
+            let clicks = users[2 * number / N_LISTS](&list, rng);
+            shown.push((query, items, (0..N_POSITIONS).map(|at| clicks.get(at)).collect()));
+        }
+    }
+    shown
+}
+
+fn rng(seed: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(seed)
+}
+
+fn studied(sessions: &[Shown], reader: &Reader) -> Study {
+    let mut log = "query\turls\tclicked_mask\n".to_owned();
+    for (query, items, clicks) in sessions {
+        let items: Vec<String> = items.iter().map(|item| (1000 * query + item).to_string()).collect();
+        let mask: String = clicks.iter().map(|&click| if click { '1' } else { '0' }).collect();
+        writeln!(log, "{query}\t{}\t{mask}", items.join(",")).unwrap();
+    }
+    let keeps = !reader.read("log", log.as_bytes()).unwrap().sessions.is_empty();
+    let models = with_users().filter(|model| keeps || !model.needs_sessions()).collect();
+    let settings = Settings { models, transfer: false, ..Settings::default() };
+    let read = |held_out: Option<(u64, u64)>| {
+        let (one_in, seed) = held_out.unwrap();
+        reader.clone().hold_out(one_in, seed)?.read("log", log.as_bytes())
+    };
+    study(&settings, read, |_| Ok(())).unwrap()
+}
+
+fn checked(sessions: &[Shown]) -> Checks {
+    let reader = Reader::new(Format::Sessions).keep_sessions().threads(NonZeroUsize::MIN);
+    Checks::new(&studied(sessions, &reader), &Options::default()).unwrap()
+}
+
+/// One log of each model and of each of two rankers.
+#[test]
+fn honest_logs_have_no_faults() {
+    for (seed, kind) in (1..).zip(KINDS) {
+        for noise in [0.1, 1.0] {
+            let checks = checked(&sessions(kind, noise, 1.0, &mut rng(seed)));
+            assert!(checks.in_order && checks.second_half.is_some() && checks.repeats.is_some());
+            assert_eq!(checks.sentences(LIMIT), [""; 0], "{kind} {noise}");
+        }
+    }
+}
+
+#[test]
+fn robots_are_found() {
+    for (seed, kind) in (1..).zip(KINDS) {
+        let mut rng = rng(seed);
+        let honest = sessions(kind, 0.5, 1.0, &mut rng);
+        let mut log = honest.clone();
+        let mut n_robots = 0;
+        for session in log.iter_mut().filter(|_| rng.random::<f64>() < 0.02) {
+            session.2.fill(true);
+            n_robots += 1;
+        }
+        let checks = checked(&log);
+        let found = checks.many_clicks.as_ref().unwrap();
+        assert!((1..N_POSITIONS).contains(&found.limit) && found.expected < 16.0, "{kind} {found:?}");
+        assert!((n_robots..n_robots + 20).contains(&found.sessions), "{kind}: {n_robots}, {found:?}");
+        let clicks = |log: &[Shown]| {
+            let clicks = log.iter().flat_map(|session| &session.2).filter(|click| **click).count();
+            1000.0 * clicks as f64 / log.len() as f64
+        };
+        assert!((found.clicks - clicks(&log)).abs() < 1e-9, "{found:?}");
+        assert!((found.clicks_without / clicks(&honest) - 1.0).abs() < 0.03, "{kind}: {found:?}");
+        let named = format!("({LIMIT} {})", found.limit);
+        let sentences = checks.sentences(LIMIT);
+        assert!(sentences.iter().any(|sentence| sentence.contains(&named)), "{sentences:?}");
+    }
+}
+
+/// Items attract 1.3 times as many users in the second half; a mixed log shows nothing of it.
+#[test]
+fn a_change_is_found() {
+    for (seed, kind) in (1..).zip(["pbm", "dbn", "ubm"]) {
+        let mut rng = rng(seed);
+        let mut log = sessions(kind, 0.5, 1.3, &mut rng);
+        let half = checked(&log).second_half.unwrap();
+        assert!(half.is_changed() && (0.1..0.4).contains(&half.change()), "{kind}: {half:?}");
+        assert_eq!(half.sessions, 2000);
+        log.shuffle(&mut rng);
+        let mixed = checked(&log).second_half.unwrap();
+        assert!(!mixed.is_changed(), "{kind}: {mixed:?}");
+        log.sort_by_key(|session| session.0);
+        assert!(checked(&log).second_half.is_none());
+    }
+}
+
+#[test]
+fn rows_written_twice_are_found() {
+    let mut rng = rng(3);
+    for noise in [0.1, 2.0] {
+        let log = sessions("pbm", noise, 1.0, &mut rng);
+        let mut written = Vec::new();
+        for query in 0..N_QUERIES {
+            for session in log.iter().filter(|session| session.0 == query) {
+                written.push(session.clone());
+                if rng.random::<f64>() < 0.1 {
+                    written.push(session.clone());
+                }
+            }
+        }
+        let checks = checked(&written);
+        let repeats = checks.repeats.as_ref().unwrap();
+        let share = (written.len() - log.len()) as f64 / written.len() as f64;
+        let expected = share * (1.0 - repeats.two_apart);
+        assert!(repeats.is_excessive(), "{repeats:?}");
+        let error = (repeats.share - repeats.two_apart - expected) / repeats.standard_error;
+        assert!(error.abs() < 5.0, "{repeats:?} {expected}");
+        assert!(checks.sentences(LIMIT).iter().any(|sentence| sentence.contains("twice")));
+    }
+}
+
+#[test]
+fn counts_are_not_checked() {
+    let reader = Reader::new(Format::Sessions).threads(NonZeroUsize::MIN);
+    let log = sessions("pbm", 0.5, 1.0, &mut rng(1));
+    let checks = Checks::new(&studied(&log, &reader), &Options::default()).unwrap();
+    let nothing = Checks { in_order: false, many_clicks: None, second_half: None, repeats: None };
+    assert_eq!(checks, nothing);
+    assert!(matches!(checks.sentences(LIMIT).as_slice(), [only] if only.contains("counts do not have")));
+}
