@@ -520,7 +520,8 @@ impl<'a> Fitting<'a> {
             }
             cells.end_row();
         }
-        cells.maximise(self.method, &self.options.em, self.options.trace)
+        let Options { em, trace, .. } = self.options;
+        cells.maximise(self.method, em, self.options.has_errors(), *trace)
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct RankOne {
     /// 1 for the first column of each connected part.
     pub(crate) columns: Vec<f64>,
     /// Variances of the logarithms of the parameters, rows then columns; 0 for those that set the
-    /// scale. `None` if the information matrix is singular.
+    /// scale. `None` if they are not wanted, or if the information matrix is singular.
     pub(crate) variances: Option<[Vec<f64>; 2]>,
     pub(crate) convergence: Convergence,
 }
@@ -82,7 +82,7 @@ impl Problem<'_> {
         (0..self.n_rows()).map(of_row).chain(columns.iter().map(|rate| rate / largest)).collect()
     }
 
-    fn maximise(&self, method: Method, em: &EmOptions, trace: bool) -> RankOne {
+    fn maximise(&self, method: Method, em: &EmOptions, has_errors: bool, trace: bool) -> RankOne {
         let pins = self.pins();
         let mut at = self.start();
         let direct = if method == Method::Direct { self.newton(&at, &pins, trace) } else { None };
@@ -95,7 +95,7 @@ impl Problem<'_> {
         };
         self.scale(&mut at, &pins);
         let n_rows = self.cells.row_of.len();
-        let variances = if n_rows.min(pins.len()) > MANY {
+        let variances = if !has_errors || n_rows.min(pins.len()) > MANY {
             None
         } else if n_rows < pins.len() {
             self.variances_by_rows(&at, &pins)

@@ -42,6 +42,9 @@ const CONTRADICTED: f64 = 0.3;
 const TO_BE_TOLD: f64 = 0.5;
 
 /// The transfer of models, on the same sessions.
+///
+/// Only lists of the same part are compared. A query with five lists or fewer has one in each part,
+/// so it has nothing to compare, and is not used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transfers {
     /// Of each model, in the order in which they were given.

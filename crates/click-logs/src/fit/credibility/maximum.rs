@@ -16,6 +16,8 @@ const EM_STEPS: usize = 1000;
 /// square, unless examination is estimated from few clicks.
 const TOLERANCE: f64 = 1e-5;
 const TOLERANCE_OF_EXAMINATION: f64 = 1e-10;
+/// The tolerance of examination in that of alternations, if those stop early.
+const SHARE_OF_TOLERANCE: f64 = 1e-4;
 /// Candidates for the variance of the walk, per unit of the logarithm of rank. The first one means
 /// random order.
 pub(super) const VARIANCES: [f64; 12] = [1e-4, 1e-3, 4e-3, 0.016, 0.06, 0.12, 0.25, 0.5, 1.0, 2.0, 4.0, 16.0];
@@ -48,7 +50,8 @@ impl<S: Source> Credibility<'_, S> {
         let mut sums = self.sums(found, None, item_prior, matrices);
         let lifts = std::mem::take(&mut sums.lifts);
         let limit = if many { EM_STEPS } else { STEPS };
-        let tolerance = if self.examines { TOLERANCE_OF_EXAMINATION } else { TOLERANCE };
+        let of_examination = TOLERANCE_OF_EXAMINATION.max(SHARE_OF_TOLERANCE * self.tolerance);
+        let tolerance = if self.examines { of_examination } else { TOLERANCE };
         let mut last = Progress { iterations: 0, log_likelihood: sums.value, change: 0.0 };
         let mut converged = self.n_parameters() == 0;
         while !converged && last.iterations < limit {

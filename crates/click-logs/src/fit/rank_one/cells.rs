@@ -117,12 +117,18 @@ impl Cells {
     }
 
     /// Maximises the likelihood.
-    pub(crate) fn maximise(mut self, method: Method, em: &EmOptions, trace: bool) -> RankOne {
+    pub(crate) fn maximise(
+        mut self,
+        method: Method,
+        em: &EmOptions,
+        has_errors: bool,
+        trace: bool,
+    ) -> RankOne {
         self.index = HashTable::new();
         if self.rows.len() >= MANY_ROWS {
             self = self.by_columns();
         }
-        let mut found = Problem { cells: &self }.maximise(method, em, trace);
+        let mut found = Problem { cells: &self }.maximise(method, em, has_errors, trace);
         let of_all = |numbers: &mut Vec<f64>| {
             *numbers = self.row_of.iter().map(|&row| numbers[row as usize]).collect();
         };

@@ -46,9 +46,9 @@ fn all_ways_lead_to_the_same_maximum() {
         let examination = if round % 2 == 0 { [1.0, 0.6, 0.3, 0.2] } else { [0.6, 0.9, 0.5, 0.2] };
         let cells = random_cells(8, &examination, 400, &mut rng);
         let [plain, fast, newton] = [
-            cells.clone().maximise(Method::Em, &em(false), false),
-            cells.clone().maximise(Method::Em, &em(true), false),
-            cells.clone().maximise(Method::Direct, &em(true), false),
+            cells.clone().maximise(Method::Em, &em(false), true, false),
+            cells.clone().maximise(Method::Em, &em(true), true, false),
+            cells.clone().maximise(Method::Direct, &em(true), true, false),
         ];
         assert!(plain.convergence.converged && fast.convergence.converged && newton.convergence.converged);
         assert!(newton.convergence.last.iterations < FIRST_EM_STEPS + 12, "{:?}", newton.convergence);
@@ -69,7 +69,7 @@ fn no_step_and_no_cycle_lowers_the_likelihood() {
         for _ in 0..10 {
             let cells = random_cells(6, &[1.0, 0.5, 0.4, 0.1], 60, &mut rng);
             let options = EmOptions { tolerance: 1e-9, ..em(accelerate) };
-            let found = cells.clone().maximise(Method::Em, &options, true);
+            let found = cells.clone().maximise(Method::Em, &options, true, true);
             assert!(found.convergence.trace.len() > 3);
             for pair in found.convergence.trace.windows(2) {
                 let lost = pair[0].log_likelihood - pair[1].log_likelihood;
@@ -199,7 +199,7 @@ fn one_position_is_binomial() {
         cells.end_row();
     }
     for method in [Method::Direct, Method::Em] {
-        let found = cells.clone().maximise(method, &em(true), false);
+        let found = cells.clone().maximise(method, &em(true), true, false);
         assert!(largest_difference(&found.rows, &[0.2, 0.0, 0.9]) < 1e-12);
         let [rows, columns] = found.variances.unwrap();
         // For ln p: (1 - p) / (n p).
@@ -218,7 +218,7 @@ fn what_is_not_connected_has_a_scale_of_its_own() {
         cells.end_row();
     }
     for method in [Method::Direct, Method::Em] {
-        let found = cells.clone().maximise(method, &em(true), false);
+        let found = cells.clone().maximise(method, &em(true), true, false);
         assert!(largest_difference(&found.columns, &[1.0, 0.5, 1.0, 1.0 / 3.0]) < 1e-9, "{found:?}");
         assert!(largest_difference(&found.rows, &[0.4, 0.3]) < 1e-9);
     }
@@ -239,13 +239,13 @@ fn maxima_on_the_edge_are_reached_without_a_prior() {
         }
         cells.end_row();
     }
-    let found = cells.clone().maximise(Method::Direct, &EmOptions::default(), false);
+    let found = cells.clone().maximise(Method::Direct, &EmOptions::default(), true, false);
     assert!(found.convergence.converged);
     assert!((found.rows[0] - 1.0).abs() < 1e-3 && found.rows[1] == 0.0);
     assert!((found.columns[0], found.columns[1]) == (1.0, 0.0));
     assert!((found.columns[3] - 0.4).abs() < 1e-3);
     // No data.
-    let empty = Cells::new(2).maximise(Method::Direct, &EmOptions::default(), false);
+    let empty = Cells::new(2).maximise(Method::Direct, &EmOptions::default(), true, false);
     assert!(empty.rows.is_empty() && empty.convergence.converged);
 }
 
@@ -331,7 +331,8 @@ fn equal_rows_count_as_often_as_they_are_there() {
     });
     assert_eq!((alike.rows.len(), unlike.rows.len()), (3, 30));
     for method in [Method::Direct, Method::Em] {
-        let [alike, unlike] = [&alike, &unlike].map(|cells| cells.clone().maximise(method, &em(true), false));
+        let [alike, unlike] =
+            [&alike, &unlike].map(|cells| cells.clone().maximise(method, &em(true), true, false));
         assert!(alike.convergence.converged && unlike.convergence.converged);
         assert!(largest_difference(&alike.rows, &unlike.rows) < 1e-9);
         assert!(largest_difference(&alike.columns, &unlike.columns) < 1e-9);
