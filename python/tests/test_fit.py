@@ -149,6 +149,7 @@ def test_the_command_writes_the_same_bytes(tmp_path, columns, options, arguments
     assert comparison["users"]["model"] == fitted.report["users"]
     for key in ("model", "slope", "upper", "verdict", "squared_error") if "transfer" in comparison else ():
         assert [row[key] for row in comparison["transfer"]["models"]] == list(fitted.transfer[key]), key
+    assert comparison["checks"] == fitted.checks
     if (out / "answer.json").exists():
         assert json.loads((out / "answer.json").read_bytes()) == fitted.answer(seed=arguments.get("seed", 1))
     else:

@@ -7,7 +7,7 @@ use crate::table::{Column, Table};
 use answer::{Decision, FittedUsers, Settings};
 use click_logs::fit::{Estimate, Fit, Model, Options, QueryFit, Transfer, Users};
 use click_logs::parameters::{ParameterRow, for_each_parameter};
-use click_logs::study::{FilteredLog, Study};
+use click_logs::study::{Checks, FilteredLog, Study};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use std::convert::Infallible;
@@ -125,6 +125,23 @@ impl Fitted {
             ("sessions", used(transfers.sessions)),
         ])
         .map(Some)
+    }
+
+    /// What may be wrong with the log, as a dict: sessions with more clicks than the fitted models
+    /// make probable, the second half of the log beside a fit of the first, and sessions that repeat
+    /// the one before. Keys are those of `checks` in the command's comparison.json.
+    #[getter]
+    fn checks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let checks = py.detach(|| Checks::new(&self.study, &self.options)).map_err(value_error)?;
+        let json = serde_json::to_string(&checks).map_err(value_error)?;
+        py.import("json")?.call_method1("loads", (json,))
+    }
+
+    /// What may be wrong with the log, in sentences; none if nothing was found.
+    #[getter]
+    fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let checks = py.detach(|| Checks::new(&self.study, &self.options)).map_err(value_error)?;
+        Ok(checks.sentences("max_clicks ="))
     }
 
     /// The counts that were fitted: clicks and impressions by query, item and position. fit(table,
