@@ -124,7 +124,7 @@ fn the_same_fit_may_be_written_in_the_other_form_and_leaves_no_file_of_the_first
     assert!(contents(&out) == json);
 }
 
-/// The answer needs the parameters of its queries, so they are in a file of their own.
+/// The answer has parameters of its own, from halves of the log, whatever the form of the others.
 #[test]
 fn the_decision_plays_again_and_users_of_the_file_without_queries_are_refused() {
     let top = tempdir().unwrap();
@@ -135,20 +135,19 @@ fn the_decision_plays_again_and_users_of_the_file_without_queries_are_refused() 
         works("fit", &[&arguments[..], &[form, "--out", text(&out)]].concat());
         out
     });
-    // The log has one query, so both answers are about all of the log.
-    let answers = [&json, &table].map(|out| fs::read(out.join("answer.json")).unwrap());
-    assert_eq!(answers[0], answers[1]);
-    assert!(!json.join("decision.json").exists());
-    let of_answer = fs::read(table.join("decision.json")).unwrap();
-    assert!(of_answer == fs::read(json.join("parameters.json")).unwrap());
+    for file in ["answer.json", "decision.toml", "first-half.json", "second-half.json", "logged.csv"] {
+        let [one, other] = [&json, &table].map(|out| fs::read(out.join(file)).unwrap());
+        assert!(one == other, "{file}");
+    }
     let played = top.path().join("played");
     let spec = table.join("decision.toml");
     works("simulate", &[text(&spec), "--out", text(&played), "--runs", "3", "--quiet"]);
     assert!(played.join("result.json").is_file());
 
     let decision = fs::read_to_string(&spec).unwrap();
-    assert!(decision.contains("decision.json"), "{decision}");
-    fs::write(&spec, decision.replace("decision.json", "parameters.json")).unwrap();
+    let halves = "[\"first-half.json\", \"second-half.json\"]";
+    assert!(decision.contains(halves), "{decision}");
+    fs::write(&spec, decision.replace(halves, "\"parameters.json\"")).unwrap();
     for command in ["check", "simulate"] {
         let out = top.path().join("refused");
         let more = ["--out", text(&out)];
