@@ -3,7 +3,7 @@
 use crate::users::POSITIONS;
 pub(crate) use answer::HORIZON;
 use answer::{Decision, Finding, Played, Settings};
-use click_logs::fit::{Model, Options};
+use click_logs::fit::{Model, Options, Users};
 use click_logs::study::{self, Study, study, with_users};
 use click_logs::{Error, Format, Reader};
 use click_models::PositionBased;
@@ -89,7 +89,7 @@ fn examination(study: &Study, query: &str) -> Vec<f64> {
     let pbm = study.fits.iter().find(|fit| fit.model() == Model::Pbm);
     let query = study.log.counts.names().find(query);
     let of_query = pbm.and_then(|fit| fit.users(fit.query(query?)?, POSITIONS));
-    let users = of_query.and_then(|users| users.model::<PositionBased>());
+    let users = of_query.and_then(Users::model::<PositionBased>);
     users.map_or_else(Vec::new, |users| users.examination().iter().map(|p| p.get()).collect())
 }
 
