@@ -337,7 +337,7 @@ impl<'a> Deciding<'a> {
                     loss: Interval::of_draws(&draws.named_loss).around(&draws.loss),
                     gain: Interval::of_draws(&draws.gain),
                 },
-                recommended: draws.recommended(query, &evidence[place]),
+                recommended: draws.recommended(query, &evidence[place], users.fit()),
                 played: gains.zip(played).map(|(gains, number)| gains.of_query(number)),
             }
         };
@@ -404,7 +404,7 @@ impl Draws {
         }
     }
 
-    fn recommended(&self, query: &LoggedQuery, evidence: &Evidence) -> Option<Recommended> {
+    fn recommended(&self, query: &LoggedQuery, evidence: &Evidence, fit: &Fit) -> Option<Recommended> {
         if !self.is_recommended {
             return None;
         }
@@ -412,7 +412,15 @@ impl Draws {
         let beyond = Interval::of_draws(&difference(&evidence.of_recommended, &evidence.best_shown));
         let known_share = query.known_share(&evidence.recommended);
         let is_guess = known_share < 1.0 || beyond.mean > 0.5 * gain.mean;
-        Some(Recommended { items: query.items(&evidence.recommended), gain, beyond, known_share, is_guess })
+        let predicted = query.fitted_gain(fit, &evidence.recommended);
+        Some(Recommended {
+            items: query.items(&evidence.recommended),
+            predicted,
+            gain,
+            beyond,
+            known_share,
+            is_guess,
+        })
     }
 }
 

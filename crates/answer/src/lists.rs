@@ -194,14 +194,24 @@ impl LoggedQuery {
 
     /// Clicks that the users of a fit make on 1,000 of its lists.
     pub(crate) fn fitted_clicks(&self, fit: &Fit) -> f64 {
-        let Some(query) = fit.query(self.id) else { return 0.0 };
-        let mut prediction = Prediction::default();
-        let mut of_list = |(list, [shown, _]): (&Vec<usize>, &[u64; 2])| {
-            let list: Vec<Id> = list.iter().map(|&item| query.items[item].item).collect();
-            fit.predict(self.id, &list, Clicks::new(list.len()), &mut prediction);
-            *shown as f64 * prediction.marginal.iter().sum::<f64>()
+        let of_list = |(list, [shown, _]): (&Vec<usize>, &[u64; 2])| {
+            *shown as f64 * self.predicted(fit, list.iter().copied())
         };
-        1000.0 * self.lists.counted.iter().map(&mut of_list).sum::<f64>() / self.lists.count() as f64
+        1000.0 * self.lists.counted.iter().map(of_list).sum::<f64>() / self.lists.count() as f64
+    }
+
+    /// Clicks that the users of a fit make on 1,000 lists of these items beyond those on its own.
+    pub(crate) fn fitted_gain(&self, fit: &Fit, list: &Ranking) -> f64 {
+        1000.0 * self.predicted(fit, list.iter().map(ItemId::index)) - self.fitted_clicks(fit)
+    }
+
+    /// Clicks that the users of a fit make on a list.
+    fn predicted(&self, fit: &Fit, list: impl Iterator<Item = usize>) -> f64 {
+        let Some(query) = fit.query(self.id) else { return 0.0 };
+        let list: Vec<Id> = list.map(|item| query.items[item].item).collect();
+        let mut prediction = Prediction::default();
+        fit.predict(self.id, &list, Clicks::new(list.len()), &mut prediction);
+        prediction.marginal.iter().sum()
     }
 
     /// Observed clicks per 1,000 lists.

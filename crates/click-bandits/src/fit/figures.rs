@@ -1,7 +1,9 @@
-//! The figures of a fit: examination by position and attraction of items, with intervals.
+//! The figures of a fit: examination by position and attraction of items, with intervals, and what
+//! of predicted differences between lists happens.
 
+use ::answer::Answer;
 use click_logs::Id;
-use click_logs::fit::{Estimate, Fit, ItemFit, QueryFit, Scope};
+use click_logs::fit::{Estimate, Fit, ItemFit, QueryFit, Scope, Transfer};
 use click_logs::study::FilteredLog;
 use experiment::number;
 use experiment::spec::has_invisible;
@@ -86,6 +88,46 @@ pub(super) fn attraction(fit: &Fit, log: &FilteredLog) -> String {
         categories,
         rows,
     )
+}
+
+/// Draws how far differences between lists happen that a model predicts, with the recommended lists.
+pub(super) fn transfer(transfer: &Transfer, answer: &Answer) -> String {
+    let per_1000 = |difference: &f64| 1000.0 * difference;
+    let dots: Vec<(f64, f64)> = transfer
+        .tenths
+        .iter()
+        .map(|[predicted, observed]| (per_1000(predicted), per_1000(observed)))
+        .collect();
+    let recommended = answer.queries.iter().filter_map(|query| query.recommended.as_ref());
+    let mut lists: Vec<(f64, f64)> = recommended.map(|list| (list.predicted, list.gain.mean)).collect();
+    lists.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let ends = |value: fn(&(f64, f64)) -> f64| {
+        dots.iter()
+            .chain(&lists)
+            .map(value)
+            .fold((0.0_f64, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)))
+    };
+    let ((left, right), (low, high)) = (ends(|dot| dot.0), ends(|dot| dot.1));
+    let line = |slope: f64| vec![(left, slope * left), (right, slope * right)];
+    let slope = transfer.slope.unwrap_or(0.0);
+    let mut curves = vec![
+        Curve::line("as predicted".to_owned(), CurveStyle::Reference(0), line(1.0)),
+        Curve { dots, ..Curve::line("lists left out".to_owned(), CurveStyle::Policy(0), line(slope)) },
+    ];
+    if !lists.is_empty() {
+        let style = CurveStyle::Policy(1);
+        curves.push(Curve { dots: lists, ..Curve::line("recommended lists".to_owned(), style, Vec::new()) });
+    }
+    render(&Chart {
+        title: format!("Predicted and observed clicks of lists ({})", transfer.model),
+        subtitle: "differences from the other lists of a query; a dot for each tenth of the sessions; recommended lists as promised".to_owned(),
+        x: Axis::rounded(left, right),
+        x_label: "predicted difference, clicks per 1,000 lists".to_owned(),
+        y: Axis::rounded(low.min(left), high.max(right)),
+        y_label: "observed difference".to_owned(),
+        categories: Vec::new(),
+        curves,
+    })
 }
 
 /// The items with the most impressions, the most attractive first.

@@ -2,19 +2,19 @@
 
 use super::arguments::Arguments;
 use super::overview::rows_of;
-use super::{MAX_CLICKS, transfer};
+use super::{MAX_CLICKS, figures, transfer};
 use ::answer::Answer;
 use click_logs::study::{Checks, Study};
 use experiment::number::counted;
 use report::html::Html;
 
-/// The page of a fit. `figures` are drawings, `table` names the file with the parameters.
+/// The page of a fit. `drawn` are figures, `table` names the file with the parameters.
 pub(super) fn page(
     arguments: &Arguments,
     study: &Study,
     checks: &Checks,
     answer: Option<&Answer>,
-    figures: &[&str],
+    drawn: &[&str],
     table: &str,
 ) -> String {
     let mut html = Html::new();
@@ -55,10 +55,17 @@ pub(super) fn page(
         let rows = transfer::rows_of(transfers).map(|row| row.iter().map(|cell| Html::of(cell)).collect());
         let heads = ["Model", "#Happens", "#95 %", "#Squared error", "Verdict"];
         html.table("narrow", &heads, &rows.collect::<Vec<Vec<Html>>>());
+        let of_answer =
+            |answer: &&Answer| transfers.models.iter().find(|of| of.model.name() == answer.models[0].model);
+        if let Some((answer, of_model)) = answer.and_then(|answer| Some((answer, of_answer(&answer)?))) {
+            html.open("div", "pictures");
+            html.figure("", &figures::transfer(of_model, answer));
+            html.close("div");
+        }
     }
     html.element("h2", "", "Parameters");
     html.open("div", "pictures");
-    for figure in figures {
+    for figure in drawn {
         html.figure("", figure);
     }
     html.close("div");

@@ -32,6 +32,7 @@ use crate::names::Id;
 use crate::session::Sessions;
 use confidence::math::sqrt;
 use groups::{Grouped, Moments, QueryMoments, jackknife};
+use num_traits::ToPrimitive as _;
 use serde::Serialize;
 
 /// With fewer queries, errors are those of a jackknife over lists.
@@ -80,6 +81,9 @@ pub struct Transfer {
     pub deviations: Vec<Deviation>,
     /// Standard deviation between queries.
     pub between_queries: f64,
+    /// Mean predicted and observed differences of sessions from the mean of their group, in clicks:
+    /// a pair for each tenth of the sessions, by the predicted difference.
+    pub tenths: Vec<[f64; 2]>,
 }
 
 /// How far the slope of a query is from that of the log: the posterior distribution.
@@ -171,6 +175,7 @@ impl Transfer {
             predicted: *predicted,
             deviations: queries.iter().zip(&own).map(deviation).collect(),
             between_queries: sqrt(between),
+            tenths: of_model.tenths.clone(),
         }
     }
 }
@@ -183,6 +188,7 @@ struct OfModel {
     moments: Vec<QueryMoments>,
     /// The total without each query or list.
     without: Vec<Moments>,
+    tenths: Vec<[f64; 2]>,
 }
 
 impl OfModel {
@@ -200,8 +206,26 @@ impl OfModel {
             moments.iter().flat_map(of_query).collect()
         };
         let clicks = queries.iter().zip(predicted).map(|(query, predicted)| query.clicks_of(predicted));
-        Self { predicted: clicks.sum::<f64>() / total.sessions, total, moments, without }
+        let differences =
+            queries.iter().zip(predicted).flat_map(|(query, predicted)| query.differences(predicted));
+        let tenths = tenths(differences.collect());
+        Self { predicted: clicks.sum::<f64>() / total.sessions, total, moments, without, tenths }
     }
+}
+
+/// Means of predicted and observed differences in each tenth of the sessions.
+fn tenths(mut differences: Vec<[f64; 3]>) -> Vec<[f64; 2]> {
+    differences.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    let all: f64 = differences.iter().map(|[.., sessions]| sessions).sum();
+    let (mut sums, mut before) = ([[0.0; 3]; 10], 0.0);
+    for [predicted, observed, sessions] in differences {
+        let place = 10.0 * (before + sessions / 2.0) / all;
+        let sum = &mut sums[place.to_usize().unwrap_or(0).min(9)];
+        before += sessions;
+        *sum = [sum[0] + sessions * predicted, sum[1] + sessions * observed, sum[2] + sessions];
+    }
+    let mean = |sum: &[f64; 3]| (sum[2] > 0.0).then(|| [sum[0] / sum[2], sum[1] / sum[2]]);
+    sums.iter().filter_map(mean).collect()
 }
 
 impl QueryMoments {

@@ -115,6 +115,21 @@ impl Grouped {
         self.shares.iter().map(|share| share.sessions * predicted[share.list]).sum()
     }
 
+    /// Predicted and observed clicks of a session of each list in each group, both less the mean of
+    /// the group, and the number of its sessions.
+    pub(super) fn differences(&self, predicted: &[f64]) -> Vec<[f64; 3]> {
+        let mut groups = [Sums::default(); GROUPS];
+        for share in &self.shares {
+            groups[share.group].add(&share.sums(predicted), 1.0);
+        }
+        let difference = |share: &Share| {
+            let group = &groups[share.group];
+            let of_group = [group.predicted, group.observed].map(|sum| sum / group.sessions);
+            [predicted[share.list] - of_group[0], share.clicks / share.sessions - of_group[1], share.sessions]
+        };
+        self.shares.iter().map(difference).collect()
+    }
+
     /// The moments, with the predicted clicks of a session of each list.
     pub(super) fn moments(&self, predicted: &[f64]) -> QueryMoments {
         let mut groups = [Sums::default(); GROUPS];

@@ -174,6 +174,7 @@ fn verdicts_and_what_they_need() {
             predicted: 1.0,
             deviations: Vec::new(),
             between_queries: 0.0,
+            tenths: Vec::new(),
         };
         (transfer.verdict(), transfer.needed())
     };
@@ -284,4 +285,18 @@ fn lists_are_predicted_by_fits_that_have_not_seen_them() {
             }
         }
     }
+}
+
+#[test]
+fn tenths_are_means_over_sessions() {
+    // One list has half of the sessions: five tenths, all of which it fills.
+    let mut differences: Vec<[f64; 3]> =
+        (0..10).map(|list| [f64::from(list), 2.0 * f64::from(list), 2.0]).collect();
+    let pairs = tenths(differences.clone());
+    assert_eq!(pairs, (0..10).map(|list| [f64::from(list), 2.0 * f64::from(list)]).collect::<Vec<_>>());
+    differences.push([-1.0, 3.0, 20.0]);
+    let pairs = tenths(differences);
+    assert_eq!(pairs.first(), Some(&[-1.0, 3.0]));
+    assert_eq!(pairs[1..], [0.5, 2.5, 4.5, 6.5, 8.5].map(|mean| [mean, 2.0 * mean]));
+    assert!(tenths(Vec::new()).is_empty());
 }
