@@ -26,6 +26,8 @@ const VERSION: u32 = 2;
 /// The largest relative difference between the clicks of today's lists and those of a fit that is
 /// relied on.
 const RELIED_ON: f64 = 0.05;
+/// The same in standard errors of a few clicks.
+const ERRORS: f64 = 2.5;
 
 /// A mean, and an interval that contains the value with a probability of 95 %.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -166,9 +168,13 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Whether fitted users make about as many clicks as the log has.
+    /// Whether fitted users make about as many clicks as the log has: they differ by at most 5 %, or
+    /// 2.5 standard errors of a count of the log's clicks.
     pub fn is_reliable(&self) -> bool {
-        (self.fitted_clicks / self.all.observed.max(f64::MIN_POSITIVE) - 1.0).abs() <= RELIED_ON
+        let (lists, observed) = (self.lists.max(1) as f64, self.all.observed);
+        let clicks = (observed * lists / 1000.0).max(1.0);
+        let error = 1000.0 * clicks.sqrt() / lists;
+        (self.fitted_clicks - observed).abs() <= (RELIED_ON * observed).max(ERRORS * error)
     }
 
     /// What the log says about the model of the users.

@@ -81,6 +81,18 @@ fn the_answer_says_what_todays_ranking_loses_and_can_be_played_again() {
     assert_eq!(results[0], results[1]);
 }
 
+/// The clicks of a few lists differ by chance from those of the fitted users.
+#[test]
+fn few_clicks_do_not_make_an_answer_unreliable() {
+    let top = tempdir().unwrap();
+    let (log, out) = (top.path().join("few.tsv"), top.path().join("out"));
+    // 400 queries of two lists: those that are drawn have 20 lists, whose clicks vary by a fifth.
+    let lines = (0..800).map(|n| format!("q{}\ta,b\t{}\n", n / 2, if n % 3 == 0 { "10" } else { "00" }));
+    fs::write(&log, "query\turls\tclicked_mask\n".to_owned() + &lines.collect::<String>()).unwrap();
+    let printed = works("fit", &[text(&log), "--format", "sessions", "--model", "pbm", "--out", text(&out)]);
+    assert!(printed.contains("Today's ranking gets") && !printed.contains("Do not rely"), "{printed}");
+}
+
 #[test]
 fn without_lists_there_is_no_answer_and_the_reason_is_said() {
     let top = tempdir().unwrap();
