@@ -37,7 +37,7 @@ impl Fit {
     /// Users of a query who see the first `n_positions` of its positions. There are at most as many
     /// positions as the query has, and as items, since a list shows an item at most once. `None`
     /// for click-through rates, if there is no position, and for a user browsing model with more
-    /// lists than [`UserBrowsing`] takes.
+    /// lists than [`UserBrowsing`](click_models::UserBrowsing) takes.
     ///
     /// An item without data is the query's typical one. A position without data is never examined
     /// by users of a position-based or user browsing model; users of a dependent click model leave

@@ -135,7 +135,7 @@ pub const OF_INSTANCE: [Key; 2] = [
     Key::optional("name", TITLE, "The name of the instance for readers; unique.", "\"mine\""),
 ];
 
-/// The keys of a policy besides its parameters. [`accepts`](super::accepts) decides which policies
+/// The keys of a policy besides its parameters. `accepts` decides which policies
 /// may have them.
 pub const OF_POLICY: [Key; 8] = [
     Key::required("policy", KeyKind::Named(names_of_policies), "The policy's name.", "\"pbm-ts\""),
