@@ -38,7 +38,7 @@ pub(crate) struct LoggedQuery {
     pub(crate) name: String,
     /// How many lists it stands for.
     pub(crate) stands_for: f64,
-    /// Whether it stands for others, too.
+    /// Whether it also stands for others.
     is_drawn: bool,
     /// The names of its items.
     items: Vec<String>,
@@ -105,7 +105,7 @@ impl LoggedQueries {
         Some(Self { queries, n_queries, lists_of_log, left_out })
     }
 
-    /// Whether these are the lists of another fit, too, by the items of that fit.
+    /// Whether these are also the lists of another fit, by the items of that fit.
     pub(crate) fn are_those_of(&self, fit: &Fit, filtered: &FilteredLog) -> bool {
         self.queries.iter().all(|query| {
             let found = fit.query(query.id).and_then(|of_fit| lists(fit, of_fit, filtered));

@@ -1,4 +1,5 @@
-//! `index.html`: what is wrong with the log and the answer first, then the comparison of models and the figures.
+//! `index.html`: what is wrong with the log and the answer first, then the comparison of models and
+//! the figures.
 
 use super::arguments::Arguments;
 use super::overview::rows_of;

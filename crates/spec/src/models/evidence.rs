@@ -13,10 +13,6 @@ use sim::Streams;
 /// Expected clicks per list on an instance, in each of a number of draws from the posterior.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
-    /// The name of the instance.
-    pub name: Option<String>,
-    /// How often the log shows its lists.
-    pub n_lists: u64,
     /// Values of the log's lists, with their frequencies.
     pub today: Vec<f64>,
     /// Values of the best list for the drawn users, which nobody knows.
@@ -73,8 +69,6 @@ where
         logged.lists().map(|(list, _)| (list, of_mean(list))).max_by(|a, b| a.1.total_cmp(&b.1))?;
     let mut own = streams.subset(u64::MAX, number);
     let mut evidence = Evidence {
-        name: instance.name.clone(),
-        n_lists: logged.count(),
         today: Vec::with_capacity(n_draws),
         best: Vec::with_capacity(n_draws),
         choices,
