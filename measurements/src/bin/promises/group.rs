@@ -21,6 +21,8 @@ pub(crate) struct Group<'a> {
     pub noise: f64,
     /// Whether policies are played.
     pub policies: bool,
+    /// Whether the answer has the true model alone, with a slope of 1.
+    pub true_model: bool,
 }
 
 /// The truth about a promise, in clicks per 1,000 lists.
@@ -86,9 +88,10 @@ impl<'a> Group<'a> {
     }
 
     fn judge_one(self, seed: u64) -> Result<JudgedLog, Error> {
-        let Self { kind, size, noise, policies } = self;
+        let Self { kind, size, noise, policies, true_model } = self;
         let log = self.generate(seed)?;
-        let answered = answer(&log.text, seed, size.n_queries)?;
+        let true_model = true_model.then(|| kind.model()).transpose()?;
+        let answered = answer(&log.text, seed, size.n_queries, true_model)?;
         let truth = |span| {
             let truth = |answered| Truth::new(&log, answered, span, policies.then_some(seed));
             answered.as_ref().map(truth).transpose()

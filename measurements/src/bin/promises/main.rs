@@ -53,6 +53,9 @@ struct Arguments {
     /// Also play the policy of each answer
     #[arg(long)]
     policies: bool,
+    /// Answer with the true model alone, as if it were known to be right
+    #[arg(long)]
+    true_model: bool,
     /// Number of threads
     #[arg(long, default_value_t = 2, value_name = "N")]
     threads: usize,
@@ -81,7 +84,13 @@ fn main() -> Result<(), Error> {
     for kind in KINDS.iter().filter(|kind| named(&arguments.kind, kind.name)) {
         for &size in SIZES.iter().filter(|size| named(&arguments.size, size.name)) {
             for &noise in noises {
-                let group = Group { kind, size, noise, policies: arguments.policies };
+                let group = Group {
+                    kind,
+                    size,
+                    noise,
+                    policies: arguments.policies,
+                    true_model: arguments.true_model,
+                };
                 let seeds = arguments.first_seed..=last_seed;
                 if let Some(folder) = &arguments.write_logs {
                     for seed in seeds {

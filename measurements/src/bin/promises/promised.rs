@@ -65,9 +65,16 @@ pub(crate) struct Answered {
     pub examination: Vec<Vec<f64>>,
 }
 
-/// Reads, fits and answers as the program `fit` does. One thread.
-pub(crate) fn answer(log: &str, seed: u64, n_queries: usize) -> Result<Option<Answered>, crate::Error> {
-    let settings = study::Settings { models: with_users().collect(), ..study::Settings::default() };
+/// Reads, fits and answers as the program `fit` does. One thread. With `true_model`, all users
+/// follow this model, and the slope is 1.
+pub(crate) fn answer(
+    log: &str,
+    seed: u64,
+    n_queries: usize,
+    true_model: Option<Model>,
+) -> Result<Option<Answered>, crate::Error> {
+    let models = true_model.map_or_else(|| with_users().collect(), |model| vec![model]);
+    let settings = study::Settings { models, ..study::Settings::default() };
     let reader = Reader::new(Format::Sessions).keep_sessions().threads(NonZeroUsize::MIN);
     let read = |held_out: Option<(u64, u64)>| {
         let reader = match held_out {
@@ -76,7 +83,13 @@ pub(crate) fn answer(log: &str, seed: u64, n_queries: usize) -> Result<Option<An
         };
         reader.read("generated", log.as_bytes())
     };
-    let study = study(&settings, read, |_| Ok::<(), Error>(()))?;
+    let mut study = study(&settings, read, |_| Ok::<(), Error>(()))?;
+    if let (Some(_), Some(transfers)) = (true_model, &mut study.transfer) {
+        for transfer in &mut transfers.models {
+            (transfer.slope, transfer.standard_error) = (Some(1.0), Some(0.0));
+            (transfer.deviations, transfer.between_queries) = (Vec::new(), 0.0);
+        }
+    }
     let settings = Settings { n_queries, seed, threads: Some(1), observer: &Silent, stop: None };
     let decision = Decision::new(&study, &Options::default(), &settings)?;
     let Some(promised) = decision.as_ref().map(promised) else { return Ok(None) };

@@ -1,5 +1,6 @@
 //! Users whose clicks are known exactly, and the rankers that show them lists, by kind.
 
+use click_logs::fit::Model;
 use click_models::{
     Action, CascadeModel, ClickChain, ClickModel, Clicks, DbnReward, DcmReward, DependentClick,
     DynamicBayesian, Error, Feedback, Interaction, ItemId, ListFeedback, PositionBased, Ranking,
@@ -130,6 +131,12 @@ pub(crate) struct Kind {
 impl Kind {
     const fn new(name: &'static str, has_model: bool, users: MakeUsers) -> Self {
         Self { name, has_model, change: Change::Nothing, users }
+    }
+
+    /// The fitted model that the users follow.
+    pub(crate) fn model(&self) -> Result<Model, crate::Error> {
+        let model = Model::from_name(self.name).filter(|_| self.has_model);
+        Ok(model.ok_or_else(|| format!("users of kind `{}` follow no model", self.name))?)
     }
 
     /// Draws the two periods of a query.
