@@ -324,21 +324,31 @@ impl<'a> Deciding<'a> {
             largest.iter().map(|&place| queries.queries[place].lists.count() as f64).sum();
         let shares_of_played: Vec<f64> =
             largest.iter().map(|&place| queries.queries[place].lists.count() as f64 / played_lists).collect();
+        let finding = |place: usize| {
+            let (query, draws) = (&queries.queries[place], &draws[place]);
+            Finding {
+                today: Interval::of_draws(&draws.today),
+                observed: query.observed(),
+                loss: Interval::of_draws(&draws.named_loss).around(&draws.loss),
+                gain: Interval::of_draws(&draws.gain),
+            }
+        };
+        let findings: Vec<Finding> = (0..draws.len()).map(finding).collect();
+        let findings_of_played: Vec<&Finding> = largest.iter().map(|&place| &findings[place]).collect();
+        let played_all = gains.map(|gains| gains.of_all(&shares_of_played, &findings_of_played));
+        let played = |place: usize| {
+            let number = largest.iter().position(|&other| other == place)?;
+            Some(gains?.of_query(number, &findings[place]))
+        };
         let of_query = |place: usize| {
             let (query, draws) = (&queries.queries[place], &draws[place]);
-            let played = largest.iter().position(|&other| other == place);
             QueryFinding {
                 query: query.name.clone(),
                 lists: query.lists.count(),
                 share: shares[place],
-                finding: Finding {
-                    today: Interval::of_draws(&draws.today),
-                    observed: query.observed(),
-                    loss: Interval::of_draws(&draws.named_loss).around(&draws.loss),
-                    gain: Interval::of_draws(&draws.gain),
-                },
+                finding: findings[place].clone(),
                 recommended: draws.recommended(query, &evidence[place], users.fit()),
-                played: gains.zip(played).map(|(gains, number)| gains.of_query(number)),
+                played: played(place),
             }
         };
         Answer {
@@ -351,7 +361,7 @@ impl<'a> Deciding<'a> {
             fitted_clicks: weighted(&|query| query.fitted_clicks(users.fit())),
             all,
             policy: gains.map_or_else(String::new, |gains| gains.policy().to_owned()),
-            played: gains.map(|gains| gains.of_all(&shares_of_played)),
+            played: played_all,
             queries: (0..draws.len()).map(of_query).collect(),
         }
     }

@@ -1,16 +1,37 @@
 //! The gain of a policy over today's lists in the course of a simulation, and when it passes them.
+//!
+//! A policy gains what today's lists lose, less its own regret. Today's loss is known from more draws
+//! of users than there are runs, so the mean of the runs is moved to it.
+//!
+//! Drawn users nearly always like some list better than today's, even if the log shows none. The
+//! lower end of a gain, and the upper end of the time that it takes, therefore come from a *cautious*
+//! gain: that of the recommended lists, less the regret.
 
-use crate::{HORIZON, Interval};
+use crate::{Finding, HORIZON, Interval};
 use experiment::{JournalError, Measured, Quantity};
 use serde::Serialize;
 
-/// Clicks gained over today's lists, query by query and run by run.
+/// Regret of a policy and of today's lists, query by query and run by run.
 #[derive(Debug)]
 pub(crate) struct Gains {
     policy: String,
     rounds: Vec<u64>,
-    /// By query, run and checkpoint.
-    of_queries: Vec<Vec<Vec<f64>>>,
+    /// By query.
+    runs: Vec<Vec<Run>>,
+}
+
+/// Regret by checkpoint.
+#[derive(Debug, Clone)]
+struct Run {
+    of_today: Vec<f64>,
+    of_policy: Vec<f64>,
+}
+
+/// Clicks gained by run and checkpoint.
+struct Curves {
+    likely: Vec<Vec<f64>>,
+    /// At most what is likely.
+    cautious: Vec<Vec<f64>>,
 }
 
 /// The gain of a policy over today's lists, and when it passes them.
@@ -60,19 +81,20 @@ impl Gains {
         let others = (0..labels.len()).filter(|&policy| policy != place);
         let best = others.min_by(|&a, &b| regret(a).total_cmp(&regret(b)))?;
         let drawn = measured.runs.instances();
-        let mut gains = vec![Vec::new(); drawn.iter().max()? + 1];
+        let mut runs = vec![Vec::new(); drawn.iter().max()? + 1];
         for (run, &query) in drawn.iter().enumerate() {
-            let both = regrets[place].iter().zip(&regrets[best]);
-            gains[query].push(both.map(|(today, policy)| today[run] - policy[run]).collect());
+            let [of_today, of_policy] =
+                [place, best].map(|policy| regrets[policy].iter().map(|column| column[run]).collect());
+            runs[query].push(Run { of_today, of_policy });
         }
         let rounds = measured.result.policies[best].curves()?.t.clone();
-        Some(Self { policy: labels[best].to_owned(), rounds, of_queries: gains })
+        Some(Self { policy: labels[best].to_owned(), rounds, runs })
     }
 
     /// Adds the runs of the same policy with other users, at the same checkpoints.
     pub(crate) fn add(&mut self, other: Self) {
         if other.rounds == self.rounds && other.policy == self.policy {
-            for (runs, others) in self.of_queries.iter_mut().zip(other.of_queries) {
+            for (runs, others) in self.runs.iter_mut().zip(other.runs) {
                 runs.extend(others);
             }
         }
@@ -83,24 +105,47 @@ impl Gains {
         &self.policy
     }
 
-    /// On one query.
-    pub(crate) fn of_query(&self, query: usize) -> Played {
-        self.gained(&self.of_queries[query])
+    /// On one query, with what its lists lose and gain.
+    pub(crate) fn of_query(&self, query: usize, finding: &Finding) -> Played {
+        self.played(&self.curves(query, finding))
     }
 
     /// On all queries together, each with its share of the lists.
-    pub(crate) fn of_all(&self, shares: &[f64]) -> Played {
-        let n_runs = self.of_queries.iter().map(Vec::len).min().unwrap_or(0);
-        let run = |run: usize| -> Vec<f64> {
-            let gain_after = |&round: &u64| {
-                let of_query = |(gains, share): (&Vec<Vec<f64>>, &f64)| {
-                    self.interpolated(&gains[run], round as f64 * share)
-                };
-                self.of_queries.iter().zip(shares).map(of_query).sum()
+    pub(crate) fn of_all(&self, shares: &[f64], findings: &[&Finding]) -> Played {
+        let of_queries: Vec<Curves> =
+            findings.iter().enumerate().map(|(query, finding)| self.curves(query, finding)).collect();
+        let n_runs = self.runs.iter().map(Vec::len).min().unwrap_or(0);
+        let together = |of: fn(&Curves) -> &[Vec<f64>]| -> Vec<Vec<f64>> {
+            let gain = |run: usize, round: u64| -> f64 {
+                let queries = of_queries.iter().zip(shares);
+                queries.map(|(curves, share)| self.interpolated(&of(curves)[run], round as f64 * share)).sum()
             };
-            self.rounds.iter().map(gain_after).collect()
+            (0..n_runs).map(|run| self.rounds.iter().map(|&round| gain(run, round)).collect()).collect()
         };
-        self.gained(&(0..n_runs).map(run).collect::<Vec<_>>())
+        self.played(&Curves {
+            likely: together(|curves| &curves.likely),
+            cautious: together(|curves| &curves.cautious),
+        })
+    }
+
+    fn curves(&self, query: usize, finding: &Finding) -> Curves {
+        let runs = &self.runs[query];
+        let of_horizon = |run: &Run| run.of_today.last().copied().unwrap_or(0.0) / HORIZON as f64;
+        let lost = runs.iter().map(of_horizon).sum::<f64>() / runs.len().max(1) as f64;
+        let moved = finding.loss.mean / 1000.0 - lost;
+        let likely = |run: &Run| -> Vec<f64> {
+            let regrets = run.of_today.iter().zip(&run.of_policy).zip(&self.rounds);
+            regrets.map(|((today, policy), &round)| today + moved * round as f64 - policy).collect()
+        };
+        let cautious = |(likely, run): (&Vec<f64>, &Run)| -> Vec<f64> {
+            let gain = |((likely, policy), &round): ((&f64, &f64), &u64)| {
+                likely.min(finding.gain.mean / 1000.0 * round as f64 - policy)
+            };
+            likely.iter().zip(&run.of_policy).zip(&self.rounds).map(gain).collect()
+        };
+        let likely: Vec<Vec<f64>> = runs.iter().map(likely).collect();
+        let cautious = likely.iter().zip(runs).map(cautious).collect();
+        Curves { likely, cautious }
     }
 
     /// A gain after this number of rounds, linear between checkpoints.
@@ -116,20 +161,30 @@ impl Gains {
         gained
     }
 
-    fn gained(&self, runs: &[Vec<f64>]) -> Played {
-        let ends: Vec<f64> = runs.iter().map(|gains| gains.last().copied().unwrap_or(0.0)).collect();
-        let mut passed: Vec<u64> = runs.iter().map(|gains| self.passed(gains).unwrap_or(u64::MAX)).collect();
-        passed.sort_unstable();
-        let n_passed = passed.partition_point(|&round| round <= HORIZON);
+    fn played(&self, Curves { likely, cautious }: &Curves) -> Played {
+        let ends = |runs: &[Vec<f64>]| -> Vec<f64> {
+            runs.iter().map(|gains| gains.last().copied().unwrap_or(0.0)).collect()
+        };
+        let passed = |runs: &[Vec<f64>]| -> Vec<u64> {
+            let mut passed: Vec<u64> =
+                runs.iter().map(|gains| self.passed(gains).unwrap_or(u64::MAX)).collect();
+            passed.sort_unstable();
+            passed
+        };
+        let (early, late) = (passed(likely), passed(cautious));
+        let n_passed = early.partition_point(|&round| round <= HORIZON);
         // The run at this share of the runs, towards the outside.
-        let at = |percent: usize| {
+        let at = |passed: &[u64], percent: usize| {
             let place = if percent < 50 { passed.len() * percent } else { passed.len() * percent + 99 } / 100;
             passed.get(place.min(passed.len().saturating_sub(1))).copied().filter(|&round| round <= HORIZON)
         };
         Played {
-            gained: Interval::of_draws(&ends),
-            passed: Passed { median: at(50), lower: at(2), upper: at(98) },
-            share_passed: n_passed as f64 / passed.len().max(1) as f64,
+            gained: Interval {
+                lower: Interval::of_draws(&ends(cautious)).lower,
+                ..Interval::of_draws(&ends(likely))
+            },
+            passed: Passed { median: at(&early, 50), lower: at(&early, 2), upper: at(&late, 98) },
+            share_passed: n_passed as f64 / early.len().max(1) as f64,
         }
     }
 
@@ -144,33 +199,64 @@ impl Gains {
 mod tests {
     use super::*;
 
+    const LOSS: f64 = 2.0;
+
+    /// Today's lists lose 2 clicks per 1,000 lists, and the recommended ones gain `gain`.
+    fn finding(gain: f64) -> Finding {
+        let interval = |mean| Interval { mean, lower: mean, upper: mean };
+        Finding { today: interval(9.0), observed: 9.0, loss: interval(LOSS), gain: interval(gain) }
+    }
+
+    /// Three runs with this regret at each checkpoint, with the loss of `finding`.
+    fn runs(regret: [f64; 3]) -> Vec<Run> {
+        let of_today = ROUNDS.map(|round| LOSS / 1000.0 * round as f64).to_vec();
+        vec![Run { of_today, of_policy: regret.to_vec() }; 3]
+    }
+
+    const ROUNDS: [u64; 3] = [1, 10, HORIZON];
+
     fn gains() -> Gains {
-        let runs = |of: [f64; 3]| vec![of.to_vec(); 3];
-        Gains {
-            policy: "p".to_owned(),
-            rounds: vec![1, 10, HORIZON],
-            of_queries: vec![runs([-1.0, -2.0, 8.0]), runs([1.0, -1.0, -3.0])],
-        }
+        let runs = vec![runs([1.0, 2.0, 12.0]), runs([0.0, 1.0, 23.0])];
+        Gains { policy: "p".to_owned(), rounds: ROUNDS.to_vec(), runs }
     }
 
     #[test]
     fn today_is_passed_where_the_gain_stays_positive() {
-        let first = gains().of_query(0);
+        let first = gains().of_query(0, &finding(LOSS));
         assert_eq!((first.passed.median, first.share_passed, first.gained.mean), (Some(HORIZON), 1.0, 8.0));
-        let second = gains().of_query(1);
+        assert_eq!((first.passed.upper, first.gained.lower), (Some(HORIZON), 8.0));
+        let second = gains().of_query(1, &finding(LOSS));
         assert_eq!((second.passed.median, second.share_passed, second.gained.mean), (None, 0.0, -3.0));
         assert_eq!(gains().passed(&[1.0, 2.0, 3.0]), Some(1));
         assert_eq!(gains().passed(&[1.0, -2.0, 3.0]), Some(HORIZON));
     }
 
     #[test]
+    fn if_no_list_is_recommended_the_lower_end_is_the_cost_of_learning() {
+        let played = gains().of_query(0, &finding(0.0));
+        assert_eq!((played.gained.lower, played.gained.mean, played.gained.upper), (-12.0, 8.0, 8.0));
+        assert_eq!((played.passed.median, played.passed.upper), (Some(HORIZON), None));
+    }
+
+    #[test]
+    fn the_gain_is_the_loss_of_all_draws_less_the_regret() {
+        let mut gains = gains();
+        for run in &mut gains.runs[0] {
+            run.of_today.iter_mut().for_each(|regret| *regret *= 3.0);
+        }
+        let mean = gains.of_query(0, &finding(LOSS)).gained.mean;
+        assert!((mean - 8.0).abs() < 1e-12, "{mean}");
+    }
+
+    #[test]
     fn gains_of_all_queries_are_read_where_their_share_of_the_lists_ends() {
         assert_eq!(gains().interpolated(&[-1.0, -2.0, 8.0], 0.5), -0.5);
         assert_eq!(gains().interpolated(&[-1.0, -2.0, 8.0], 5.5), -1.5);
-        let all = gains().of_all(&[1.0, 0.0]);
+        let finding = &finding(LOSS);
+        let all = gains().of_all(&[1.0, 0.0], &[finding; 2]);
         assert_eq!((all.passed.median, all.gained.mean), (Some(HORIZON), 8.0));
-        let half = gains().of_all(&[0.5, 0.5]).gained.mean;
-        let expected = [[-2.0, 8.0], [-1.0, -3.0]].map(|[a, b]| a + (b - a) * 4990.0 / 9990.0);
+        let half = gains().of_all(&[0.5, 0.5], &[finding; 2]).gained.mean;
+        let expected = [[-1.98, 8.0], [-0.98, -3.0]].map(|[a, b]| a + (b - a) * 4990.0 / 9990.0);
         assert!((half - expected.iter().sum::<f64>()).abs() < 1e-12, "{half}");
     }
 }

@@ -113,11 +113,10 @@ impl Truth {
     fn new(log: &GeneratedLog, answered: &Answered, span: Span, seed: Option<u64>) -> Result<Self, Error> {
         let Answered { promised, examination } = answered;
         let mut truth = Self { today: 0.0, loss: 0.0, gain: 0.0, recommended: Vec::new(), policy: None };
-        let mut parts = Vec::new();
-        for ((name, share), examination) in promised.queries.iter().zip(examination) {
-            let query = log.query(name).ok_or_else(|| format!("no query `{name}`"))?;
+        let query = |name: &str| log.query(name).ok_or_else(|| format!("no query `{name}`"));
+        for (name, share) in &promised.queries {
+            let query = query(name)?;
             let today = query.today(span);
-            parts.push(Part { query, share: *share, examination });
             truth.today += 1000.0 * share * today;
             truth.loss += 1000.0 * share * (query.best(span) - today).max(0.0);
             for recommended in promised.recommended.iter().filter(|recommended| recommended.query == *name) {
@@ -125,6 +124,10 @@ impl Truth {
                 truth.gain += share * gain;
                 truth.recommended.push(gain);
             }
+        }
+        let mut parts = Vec::new();
+        for ((name, share), examination) in promised.played.iter().zip(examination) {
+            parts.push(Part { query: query(name)?, share: *share, examination });
         }
         let play = |seed| PolicyTruth::new(&promised.policy, &parts, span, HORIZON, seed);
         truth.policy = seed.filter(|_| promised.policy_gain.is_some()).map(play).transpose()?;

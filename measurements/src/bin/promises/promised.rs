@@ -45,6 +45,8 @@ pub(crate) struct Promised {
     pub slope: Option<Interval>,
     /// Queries of the answer, and their shares.
     pub queries: Vec<(String, f64)>,
+    /// Queries on which the policy is played, and their shares.
+    pub played: Vec<(String, f64)>,
     pub today: Interval,
     pub loss: Interval,
     /// Gain if each query shows its recommended list, or today's lists if it has none.
@@ -61,7 +63,7 @@ pub(crate) struct Promised {
 /// An answer, and what the position-based policies of its experiment are told.
 pub(crate) struct Answered {
     pub promised: Promised,
-    /// Examination by position, for each query of the answer.
+    /// Examination by position, for each query on which the policy is played.
     pub examination: Vec<Vec<f64>>,
 }
 
@@ -93,7 +95,7 @@ pub(crate) fn answer(
     let settings = Settings { n_queries, seed, threads: Some(1), observer: &Silent, stop: None };
     let decision = Decision::new(&study, &Options::default(), &settings)?;
     let Some(promised) = decision.as_ref().map(promised) else { return Ok(None) };
-    let examination = promised.queries.iter().map(|(query, _)| examination(&study, query)).collect();
+    let examination = promised.played.iter().map(|(query, _)| examination(&study, query)).collect();
     Ok(Some(Answered { promised, examination }))
 }
 
@@ -118,11 +120,14 @@ fn promised(decision: &Decision) -> Promised {
     let verdict =
         if answer.is_reliable() { format!("{:?}", answer.verdict()) } else { "unreliable".to_owned() };
     let played = answer.played;
+    let of_played = || answer.queries.iter().filter(|query| query.played.is_some());
+    let lists: u64 = of_played().map(|query| query.lists).sum();
     Promised {
         verdict: Some(verdict),
         models: answer.models.iter().map(|model| model.model.to_owned()).collect(),
         slope: answer.models.first().and_then(|model| model.slope).map(interval),
         queries: answer.queries.iter().map(|query| (query.query.clone(), query.share)).collect(),
+        played: of_played().map(|query| (query.query.clone(), query.lists as f64 / lists as f64)).collect(),
         today: interval(*today),
         loss: interval(*loss),
         gain: interval(*gain),
