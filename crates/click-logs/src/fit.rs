@@ -74,7 +74,6 @@ mod predict;
 mod rank_one;
 mod rows;
 mod scanned;
-mod split;
 mod squarem;
 mod stopping;
 mod svd;
@@ -94,14 +93,12 @@ pub use fitted::{Attractions, Fit, ItemFit, QueryFit, Scoped, Site};
 pub use identify::{Component, Identifiability, identifiability};
 pub use options::{EmOptions, Exit, Method, Options, Scope};
 pub use predict::Prediction;
-pub use split::split;
 pub use squarem::{Convergence, Progress};
 pub use svd::{RankOneSvd, rank_one_svd};
 pub use transfer::{Deviation, Transfer, Transfers, Verdict};
 pub use users::Users;
 
-use crate::counts::Counts;
-use crate::session::Sessions;
+use log_reader::{Counts, Sessions};
 
 /// Why a model cannot be fitted or compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -142,6 +139,16 @@ pub enum FitError {
 pub fn fit(model: Model, counts: &Counts, sessions: &Sessions, options: &Options) -> Result<Fit, FitError> {
     options.check()?;
     fit_checked(model, counts, sessions, options)
+}
+
+/// Splits counts into those without one impression in `one_in`, and these impressions
+/// ([`Counts::split`]).
+///
+/// # Errors
+///
+/// [`FitError::Split`] if `one_in` is below 2: nothing would be left.
+pub fn split(counts: &Counts, one_in: u64, seed: u64) -> Result<[Counts; 2], FitError> {
+    counts.split(one_in, seed).map_err(|_| FitError::Split(one_in))
 }
 
 /// [`fit`] without standard errors and intervals: predictions do not use them.

@@ -1,31 +1,10 @@
 #![doc = include_str!("../README.md")]
 
-mod collect;
-mod counts;
-mod error;
-mod fault;
-mod fields;
-mod hold_out;
-mod log;
-mod names;
-mod read;
-mod read_report;
-mod session;
-mod table;
-
 pub mod fit;
-pub mod generate;
 pub mod parameters;
 pub mod study;
 
-pub use counts::{Cell, Counts, Filter, Positions, QueryCounts};
-pub use error::{Error, ErrorKind, Place};
-pub use fault::Fault;
-pub use log::{Log, Part};
-pub use names::{Id, Names};
-pub use read::{Columns, Format, Frame, Input, ReadColumn, Reader, Value, formats};
-pub use read_report::{ReadReport, Skipped};
-pub use session::{ListSessions, Pattern, QuerySessions, Session, Sessions};
+pub use log_reader::*;
 
 /// Tests the code of the page on logs in a data warehouse.
 #[cfg(doctest)]

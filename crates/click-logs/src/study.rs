@@ -41,14 +41,10 @@ mod checks;
 
 pub use self::checks::{Checks, ManyClicks, Repeats, SecondHalf};
 
-use crate::counts::{Cell, Counts, Filter};
 use crate::fit::models::{Simulated, row};
 use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, Transfers, fit, fit_values, split};
-use crate::log::{Log, Part};
-use crate::names::Id;
 use crate::parameters;
-use crate::read_report::ReadReport;
-use crate::session::Sessions;
+use log_reader::{Cell, Counts, Filter, Id, Log, Part, ReadReport, Sessions};
 use std::fmt;
 use std::io::Write;
 

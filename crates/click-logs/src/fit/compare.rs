@@ -20,9 +20,8 @@
 use super::difference::Cluster;
 use super::predict::Prediction;
 use super::{Fit, FitError, Model};
-use crate::log::Part;
-use crate::session::ListSessions;
 use confidence::math::ln;
+use log_reader::{ListSessions, Part};
 
 /// How well a model predicted held-out data.
 #[derive(Debug, Clone, PartialEq)]

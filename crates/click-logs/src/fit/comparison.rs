@@ -14,7 +14,7 @@ use super::compare::{Score, clusters, scored};
 use super::difference::Difference;
 use super::models::simplicity;
 use super::{Fit, FitError, Model};
-use crate::log::Part;
+use log_reader::Part;
 use serde::Serialize;
 
 /// Models compared on held-out data.

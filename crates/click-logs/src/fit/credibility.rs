@@ -60,9 +60,9 @@ mod sums;
 
 use super::item_prior::{Item, ItemPrior, ObservedItems, SAMPLE, Trials};
 use super::squarem::Convergence;
-use crate::names::Id;
 use confidence::math::ln;
 use libm::exp;
+use log_reader::Id;
 use maximum::VARIANCES;
 use std::borrow::Cow;
 

@@ -5,8 +5,7 @@
 use super::options::Scope;
 use super::squarem::Convergence;
 use super::{Estimate, Model};
-use crate::counts::Positions;
-use crate::names::Id;
+use log_reader::{Id, Positions};
 
 /// A fitted model.
 #[derive(Debug, Clone, PartialEq)]

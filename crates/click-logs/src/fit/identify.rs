@@ -19,8 +19,7 @@
 use super::Scope;
 use super::connected_columns::ConnectedColumns;
 use super::linear::Cholesky;
-use crate::counts::{Cell, Counts};
-use crate::names::Id;
+use log_reader::{Cell, Counts, Id};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Clicks that compare positions without comparisons, so that a matrix is not singular.

@@ -4,11 +4,10 @@
 //! the tasks. A sum of floating-point numbers has the bits of one thread if the terms are computed
 //! in parallel and added in their order.
 
-use crate::names::lock;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Number of terms of one task for a thread. Starting a thread takes as long as a thousand terms.
 const TERMS_OF_A_TASK: usize = 1 << 16;
@@ -130,6 +129,11 @@ fn perform(threads: usize, n_tasks: usize, task: &(dyn Fn(usize) + Sync)) {
             });
         }
     });
+}
+
+/// Locks, even after a panic of another thread: none panics in the middle of a change.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

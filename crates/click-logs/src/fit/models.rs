@@ -19,9 +19,7 @@ use super::options::Options;
 use super::predict::{List, Prediction};
 use super::users::Users;
 use super::{Fit, Model, QueryFit};
-use crate::counts::Counts;
-use crate::names::Id;
-use crate::session::Sessions;
+use log_reader::{Counts, Id, Sessions};
 
 /// A row of [`SIMPLEST_FIRST`].
 pub(crate) struct Row {

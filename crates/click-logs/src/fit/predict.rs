@@ -21,8 +21,8 @@
 use super::fitted::browsing_column;
 use super::models::{Predicts, row};
 use super::{Estimate, Fit, QueryFit};
-use crate::names::Id;
 use click_models::Clicks;
+use log_reader::Id;
 
 /// Smallest probability, and its distance from 1.
 const EDGE: f64 = 1e-6;

@@ -1,7 +1,6 @@
 //! The rows of the estimation: one for each item of each query.
 
-use crate::names::Id;
-use crate::session::Sessions;
+use log_reader::{Id, Sessions};
 use std::ops::Range;
 
 /// The rows: items of queries, sorted by query and identifier.

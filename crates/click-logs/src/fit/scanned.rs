@@ -25,9 +25,8 @@ use super::options::Options;
 use super::rows::Rows;
 use super::squarem::Convergence;
 use super::{Attractions, ItemFit, QueryFit, Site};
-use crate::names::Id;
-use crate::session::{ListSessions, QuerySessions, Sessions};
 use click_models::Clicks;
+use log_reader::{Id, ListSessions, QuerySessions, Sessions};
 use std::borrow::Cow;
 
 /// Largest number of alternations between the prior of attraction and the other parameters, and the

@@ -41,7 +41,7 @@ use super::options::{Exit, Options, Scope};
 use super::scanned::{Certain, Scanned, TOLERANCE_OF_TURNS, TURNS};
 use super::squarem::{self, Convergence, Em};
 use super::{Fit, Model, Scoped};
-use crate::session::{QuerySessions, Sessions};
+use log_reader::{QuerySessions, Sessions};
 use problem::{Problem, Tail};
 use std::ops::Range;
 

@@ -19,9 +19,8 @@
 //! Numerics: one-sided Jacobi rotations, which find small singular values to full relative
 //! accuracy. Complexity: O(items positions^2) a sweep, a handful of sweeps.
 
-use crate::counts::QueryCounts;
-use crate::names::Id;
 use confidence::math::sqrt;
+use log_reader::{Id, QueryCounts};
 
 /// The best matrix of rank one.
 #[derive(Debug, Clone, PartialEq)]

@@ -28,10 +28,9 @@ mod groups;
 
 use super::estimate::normal_quantile;
 use super::{Difference, FitError, Model, Options};
-use crate::names::Id;
-use crate::session::Sessions;
 use confidence::math::sqrt;
 use groups::{Grouped, Moments, QueryMoments, jackknife};
+use log_reader::{Id, Sessions};
 use num_traits::ToPrimitive as _;
 use serde::Serialize;
 

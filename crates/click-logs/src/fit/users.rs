@@ -7,7 +7,7 @@
 
 use super::models::row;
 use super::{Fit, QueryFit};
-use crate::counts::Counts;
+use log_reader::Counts;
 use std::any::Any;
 
 /// Users of a query: a click model. Items are in the order of the fit, positions in that of the

@@ -17,9 +17,8 @@
 //! memory does not grow with the number of rows unless `out` keeps the file.
 
 use super::rows::{ParameterRow, for_each_parameter};
-use crate::counts::Counts;
 use crate::fit::Fit;
-use crate::names::{Id, Names};
+use log_reader::{Counts, Id, Names};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
 use parquet::data_type::{ByteArray, DataType};

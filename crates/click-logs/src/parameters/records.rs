@@ -7,12 +7,10 @@ use super::{
     IdentifiabilityRecord, ItemRecord, LogRecord, ModelRecord, PairRecord, Parameters, PositionClicksRecord,
     PositionRecord, QueryRecord, RankOneRecord, SCHEMA, SiteRecord, SkippedRecord,
 };
-use crate::counts::{Counts, Positions, QueryCounts};
 use crate::fit::{
     Convergence, Estimate, Fit, Identifiability, ItemFit, Options, QueryFit, identifiability, rank_one_svd,
 };
-use crate::names::{Id, Names};
-use crate::read_report::{ReadReport, Skipped};
+use log_reader::{Counts, Id, Names, Positions, QueryCounts, ReadReport, Skipped};
 use serde::{Serialize, Serializer};
 use std::io::Write;
 

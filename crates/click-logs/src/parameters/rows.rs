@@ -1,8 +1,7 @@
 //! Parameters as rows of a table, for files and data frames.
 
-use crate::counts::{Cell, Counts, QueryCounts};
 use crate::fit::{Estimate, Fit, Model};
-use crate::names::Id;
+use log_reader::{Cell, Counts, Id, QueryCounts};
 
 /// A parameter of a fitted model.
 #[derive(Debug, Clone, Copy, PartialEq)]

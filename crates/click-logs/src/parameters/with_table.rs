@@ -7,9 +7,8 @@ use super::{
     ComparisonsRecord, ComponentRecord, FittedRecord, LogRecord, ModelRecord, PositionClicksRecord,
     SiteRecord, WITH_TABLE,
 };
-use crate::counts::Counts;
 use crate::fit::{Fit, Model, Options, Scope};
-use crate::read_report::ReadReport;
+use log_reader::{Counts, ReadReport};
 use serde::Serialize;
 use std::io::Write;
 

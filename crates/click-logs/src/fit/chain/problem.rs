@@ -5,7 +5,7 @@ use super::super::in_order::sum_in_order;
 use super::super::scanned::Certain;
 use super::super::squarem::Em;
 use super::tails::{Expected, Tails};
-use crate::session::Pattern;
+use log_reader::Pattern;
 use std::ops::Range;
 
 /// How users continue after a click.

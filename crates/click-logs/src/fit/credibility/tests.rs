@@ -1,10 +1,16 @@
 use super::sums::Sums;
 use super::*;
+use log_reader::Names;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Beta, Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 const POSITIONS: [usize; 4] = [0, 1, 2, 3];
+
+/// An item that is named by its number.
+fn id(item: u64) -> Id {
+    Names::default().find(&item.to_string()).expect("numbers are names")
+}
 
 struct Queries(Vec<Vec<Count>>);
 
@@ -47,7 +53,7 @@ fn queries(seed: u64) -> (Queries, Vec<(f64, f64)>) {
                 total.0 += clicks as f64;
                 total.1 += f64::from(impressions);
                 let impressions = f64::from(impressions);
-                counts.push(Count { item: Id(item), column, clicks, impressions, share: 0.0 });
+                counts.push(Count { item: id(item), column, clicks, impressions, share: 0.0 });
             }
         }
         with_shares(counts)
@@ -121,7 +127,7 @@ fn clicks_on_sparse_items_vary_as_much_as_is_estimated() {
             let clicks = u64::from(rng.random::<f64>() < attraction * examination[column]);
             columns[column].0 += clicks as f64;
             columns[column].1 += 1.0;
-            Count { item: Id(item), column, clicks, impressions: 1.0, share: 0.5 }
+            Count { item: id(item), column, clicks, impressions: 1.0, share: 0.5 }
         });
         // A click at the first moves the gradient of both by the share of the second, and vice
         // versa.
@@ -190,7 +196,7 @@ fn ranked_lists(
                 let clicks = u64::from(rng.random::<f64>() < attraction[item] * examined);
                 columns[column].0 += clicks as f64;
                 columns[column].1 += 1.0;
-                counts.push(Count { item: Id(item as u64), column, clicks, impressions: 1.0, share: 0.0 });
+                counts.push(Count { item: id(item as u64), column, clicks, impressions: 1.0, share: 0.0 });
             }
         }
         merged(counts)

@@ -6,11 +6,10 @@
 
 use super::ctr_global::of_all;
 use super::{Predicts, Row, Simulated};
-use crate::counts::{Counts, QueryCounts};
 use crate::fit::estimate::{Estimate, normal_quantile};
 use crate::fit::item_prior::{Item, ItemPrior, ObservedItems, SAMPLE, Trials};
 use crate::fit::{Fit, ItemFit, Model, Options, QueryFit};
-use crate::names::Id;
+use log_reader::{Counts, Id, QueryCounts};
 
 pub(super) const ROW: Row = Row {
     model: Model::CtrDocument,

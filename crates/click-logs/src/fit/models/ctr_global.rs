@@ -4,8 +4,8 @@
 //! Deviations: `(clicks + 1/2) / (impressions + 1)`.
 
 use super::{Predicts, Row, Simulated};
-use crate::counts::Counts;
 use crate::fit::{Attractions, Fit, Model, Options, Site};
+use log_reader::Counts;
 
 pub(super) const ROW: Row = Row {
     model: Model::CtrGlobal,

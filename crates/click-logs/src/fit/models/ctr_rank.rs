@@ -6,9 +6,9 @@
 
 use super::ctr_global::of_all;
 use super::{Predicts, Row, Simulated};
-use crate::counts::Counts;
 use crate::fit::estimate::{Estimate, normal_quantile};
 use crate::fit::{Fit, Model, Options, Scoped};
+use log_reader::Counts;
 
 pub(super) const ROW: Row = Row {
     model: Model::CtrRank,

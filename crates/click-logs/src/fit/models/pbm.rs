@@ -1,11 +1,10 @@
 //! `pbm`, position-based: attraction times examination.
 
 use super::{Predicts, Row, Simulated};
-use crate::counts::Counts;
 use crate::fit::users::{Users, attraction, known_or};
 use crate::fit::{Fit, Model, Options, QueryFit, position_based};
-use crate::names::Id;
 use click_models::PositionBased;
+use log_reader::{Counts, Id};
 
 pub(super) const ROW: Row = Row {
     model: Model::Pbm,

@@ -4,8 +4,8 @@
 use super::{Predicts, Row, Simulated};
 use crate::fit::users::{Users, attraction, known_or};
 use crate::fit::{Fit, Model, Options, QueryFit, position_based};
-use crate::session::Sessions;
 use click_models::{ListShape, UserBrowsing};
+use log_reader::Sessions;
 
 pub(super) const ROW: Row = Row {
     model: Model::Ubm,

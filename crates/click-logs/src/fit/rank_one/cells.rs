@@ -2,7 +2,6 @@
 
 use super::super::options::{EmOptions, Method};
 use super::{Problem, RankOne};
-use crate::names::mix;
 use hashbrown::HashTable;
 use std::ops::Range;
 
@@ -167,6 +166,15 @@ fn hash(clicks: f64, columns: &[u16], skips: &[f64]) -> u32 {
     let hash =
         cells.fold(clicks.to_bits(), |hash, (&column, skips)| mix(hash ^ u64::from(column), skips.to_bits()));
     (hash >> 32) as u32
+}
+
+/// Folds the halves of the product: every bit of the result depends on all bits of both.
+fn mix(a: u64, b: u64) -> u64 {
+    // Binary digits of pi and of the square root of 2, without structure.
+    let product = u128::from(a ^ 0x243f_6a88_85a3_08d3) * u128::from(b ^ 0xf9de_6485_b504_f333);
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+    let (low, high) = (product as u64, (product >> 64) as u64);
+    low ^ high
 }
 
 /// Spreads a hash to both ends of 64 bits, which a hash table uses.

@@ -1,11 +1,9 @@
-//! Sessions for tests, without the readers: they would be compiled a second time.
+//! Sessions for tests.
 
-use crate::collect::Collector;
-use crate::read_report::ReadReport;
-use crate::session::Sessions;
+use log_reader::{Format, Reader, Sessions};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use std::num::NonZeroUsize;
+use std::fmt::Write as _;
 
 /// A query, the items of a list from the top down, and the clicks by position. Queries and items
 /// are named by their numbers.
@@ -13,19 +11,14 @@ pub(super) type List = (u64, Vec<u64>, Vec<bool>);
 
 /// A session for each list.
 pub(super) fn of_lists(lists: impl IntoIterator<Item = List>) -> Sessions {
-    let collector = Collector::new(true, None, None);
-    let mut batches = collector.batches();
-    for (at, (query, items, clicks)) in (0..).zip(lists) {
-        assert_eq!(items.len(), clicks.len());
-        let mut id = |number: u64| batches.id(number.to_string().as_bytes()).expect("a number is a name");
-        let query = id(query);
-        let items: Vec<_> = items.into_iter().map(id).collect();
-        let clicks = (0..).zip(clicks).fold(0, |bits, (position, click)| bits | u64::from(click) << position);
-        batches.session(query, &items, clicks, at);
+    let mut log = String::from("query\turls\tclicked_mask\n");
+    for (query, items, clicks) in lists {
+        let urls: Vec<String> = items.iter().map(u64::to_string).collect();
+        let marks: String = clicks.into_iter().map(|click| if click { '1' } else { '0' }).collect();
+        writeln!(log, "{query}\t{}\t{marks}", urls.join(",")).expect("a string grows");
     }
-    batches.finish();
-    let log = collector.finish(NonZeroUsize::MIN, ReadReport::default());
-    log.expect("few impressions").sessions
+    let log = Reader::new(Format::Sessions).keep_sessions().read("test", log.as_bytes());
+    log.expect("a log of sessions").sessions
 }
 
 /// Sessions of two queries. A list has four of five items, in random order; clicks are random, from

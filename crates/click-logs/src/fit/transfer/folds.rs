@@ -2,8 +2,8 @@
 
 use super::groups::{Grouped, PARTS};
 use crate::fit::{FitError, Model, Options, Prediction, fit_checked};
-use crate::session::Sessions;
 use click_models::Clicks;
+use log_reader::Sessions;
 
 /// The predicted clicks of a session by model, query and list, for the queries that differ. `queries`
 /// are all queries of the sessions. `None` without an order of the log, or if the lists are too few

@@ -13,9 +13,8 @@
 //! Deviations: none. Numerics: an `S_pp` below 1e-12 of `sum p^2` is 0. Complexity: O(lists in
 //! tenths).
 
-use crate::names::Id;
-use crate::session::QuerySessions;
 use confidence::math::sqrt;
+use log_reader::{Id, QuerySessions};
 use std::cmp::Reverse;
 
 /// Parts of the lists of a query.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::fit::{Prediction, fit_checked};
-use crate::{Format, Reader};
 use click_models::Clicks;
+use log_reader::{Format, Reader};
 use rand::seq::SliceRandom as _;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

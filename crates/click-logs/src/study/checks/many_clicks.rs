@@ -14,9 +14,8 @@
 //! [`SAMPLE`] of them, evenly spread, O(length^3) for each model.
 
 use crate::fit::{Fit, Model, Prediction};
-use crate::names::Id;
-use crate::session::{ListSessions, QuerySessions, Sessions};
 use click_models::Clicks;
+use log_reader::{Id, ListSessions, QuerySessions, Sessions};
 use serde::Serialize;
 
 /// Sessions whose lists are predicted.

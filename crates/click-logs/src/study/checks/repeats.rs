@@ -9,8 +9,8 @@
 //!
 //! Numerics: integers. Complexity: O(sessions log lists).
 
-use crate::session::Sessions;
 use confidence::math::sqrt;
+use log_reader::Sessions;
 use serde::Serialize;
 
 /// The share of repeated sessions that matters.

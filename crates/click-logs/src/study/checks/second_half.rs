@@ -10,10 +10,9 @@
 //! predictions of the others.
 
 use crate::fit::{EmOptions, FitError, Model, Options, Prediction, compare, fit_values};
-use crate::log::Part;
-use crate::session::Sessions;
 use click_models::Clicks;
 use confidence::math::sqrt;
+use log_reader::{Part, Sessions};
 use serde::Serialize;
 
 /// A change that matters.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fit::{Options, fit};
-use crate::{Format, Reader};
+use log_reader::{Format, Reader};
 use std::fmt::Write as _;
 
 #[test]

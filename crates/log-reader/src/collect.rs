@@ -1,0 +1,267 @@
+//! Counting from several threads: each gathers lines by query, and counts them in batches.
+//!
+//! A hash of the query selects one of many tables. One lock serves hundreds of lines, and the table
+//! in use fits into the processor's cache; look-ups in one large table would cost several times as
+//! much as reading the log. Sums do not depend on the order of batches.
+
+use crate::counts::Counts;
+use crate::error::{Error, ErrorKind};
+use crate::fault::Fault;
+use crate::fields::MAX_COUNT;
+use crate::hold_out::HoldOut;
+use crate::log::{Log, Part};
+use crate::names::{Id, Interner, MIX_B, lock, mix, unlocked};
+use crate::read_report::ReadReport;
+use crate::session::{MAX_FILES_IN_ORDER, ReadSession, Sessions, put_in_order};
+use crate::table::{PackedCell, SHARDS, Shown, Table};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Lines of a batch, 32 bytes each.
+const BATCH: usize = 1024;
+/// Words of a batch of sessions.
+const SESSION_WORDS: usize = 2048;
+
+#[derive(Debug)]
+pub(crate) struct Collector {
+    interner: Interner,
+    /// Tables of the data to fit, and after them those of the data held out, if any are.
+    tables: Vec<Mutex<Table>>,
+    /// The sessions of the threads that are done, if they are kept.
+    order: Mutex<Vec<ReadSession>>,
+    keep_sessions: bool,
+    /// Sessions with more clicked positions are left out.
+    max_clicks: Option<u32>,
+    hold_out: Option<HoldOut>,
+}
+
+impl Collector {
+    pub(crate) fn new(keep_sessions: bool, max_clicks: Option<u32>, hold_out: Option<HoldOut>) -> Self {
+        let n_tables = if hold_out.is_some() { 2 * SHARDS } else { SHARDS };
+        let tables = (0..n_tables).map(|_| Mutex::default()).collect();
+        let (interner, order) = (Interner::new(), Mutex::default());
+        Self { interner, tables, order, keep_sessions, max_clicks, hold_out }
+    }
+
+    /// The receiver of one thread.
+    pub(crate) fn batches(&self) -> Batches<'_> {
+        let batch = || Batch { queries: Vec::with_capacity(BATCH), cells: Vec::with_capacity(BATCH) };
+        Batches {
+            collector: self,
+            lines: self.tables.iter().map(|_| batch()).collect(),
+            sessions: vec![Vec::new(); self.tables.len()],
+            order: Vec::new(),
+            expanded: Vec::new(),
+            places: Vec::with_capacity(BATCH),
+            report: ReadReport::default(),
+        }
+    }
+
+    /// Everything, sorted.
+    pub(crate) fn finish(self, threads: NonZeroUsize, report: ReadReport) -> Result<Log, Error> {
+        let (names, renaming) = self.interner.finish();
+        let names = Arc::new(names);
+        let next = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..threads.get() {
+                scope.spawn(|| {
+                    while let Some(table) = self.tables.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        lock(table).finish(&renaming);
+                    }
+                });
+            }
+        });
+        let mut tables = self.tables.into_iter().map(unlocked);
+        let mut places = Vec::new();
+        let [mut fitted, mut held_out] = [(); 2].map(|()| {
+            let mut tables: Vec<Table> = tables.by_ref().take(SHARDS).collect();
+            let sessions = Sessions::from_tables(Arc::clone(&names), &mut tables, &mut places);
+            Part { counts: Counts::from_tables(Arc::clone(&names), tables), sessions }
+        });
+        if report.files <= MAX_FILES_IN_ORDER {
+            put_in_order([&mut fitted.sessions, &mut held_out.sessions], unlocked(self.order), &places);
+        }
+        let log = Log {
+            counts: fitted.counts,
+            sessions: fitted.sessions,
+            held_out: self.hold_out.map(|_| held_out),
+            report,
+        };
+        // A cell has at most the impressions of all.
+        let overflown = (log.report.impressions >= MAX_COUNT).then(|| log.whole().0.overflown()).flatten();
+        if let Some((query, cell)) = overflown {
+            let message = format!(
+                "query {}, item {}, position {}: more impressions than can be counted, {}",
+                names.name(query).escape_debug(),
+                names.name(cell.item).escape_debug(),
+                cell.position + 1,
+                MAX_COUNT - 1,
+            );
+            return Err(Error::of(ErrorKind::TooManyImpressions, "", message));
+        }
+        Ok(log)
+    }
+}
+
+/// Data that one thread has read and not yet counted.
+#[derive(Debug)]
+pub(crate) struct Batches<'a> {
+    collector: &'a Collector,
+    /// Lines for every table.
+    lines: Vec<Batch>,
+    /// Sessions of every table, one by one: query, place in the log, clicks, number of items, items.
+    sessions: Vec<Vec<u64>>,
+    /// The sessions that were counted, if they are kept.
+    order: Vec<ReadSession>,
+    /// Reused: the cells of sessions, and places of cells.
+    expanded: Vec<PackedCell>,
+    places: Vec<u32>,
+    report: ReadReport,
+}
+
+/// Lines for one table.
+#[derive(Debug)]
+struct Batch {
+    queries: Vec<u64>,
+    /// Their queries are numbered when they are counted.
+    cells: Vec<PackedCell>,
+}
+
+impl Batch {
+    fn count(&mut self, table: &Mutex<Table>, places: &mut Vec<u32>) {
+        let mut table = lock(table);
+        for (cell, query) in self.cells.iter_mut().zip(self.queries.drain(..)) {
+            cell.query = table.query(query);
+        }
+        table.add_all(&self.cells, places);
+        self.cells.clear();
+    }
+}
+
+/// The number of the table of a query.
+#[inline]
+fn table_of(query: Id, held_out: bool) -> usize {
+    let shard = (mix(query.0, MIX_B) >> 50) as usize % SHARDS;
+    shard + if held_out { SHARDS } else { 0 }
+}
+
+impl Batches<'_> {
+    #[inline]
+    fn count(&mut self, shown: &Shown, held_out: bool) {
+        let number = table_of(shown.query, held_out);
+        let batch = &mut self.lines[number];
+        batch.queries.push(shown.query.0);
+        batch.cells.push(shown.in_query(0));
+        if batch.cells.len() == BATCH {
+            batch.count(&self.collector.tables[number], &mut self.places);
+        }
+    }
+
+    /// Not inlined: most lines are not split by the hold-out.
+    #[inline(never)]
+    fn count_cut(&mut self, hold_out: HoldOut, shown: &Shown, at: u64) {
+        for (part, held_out) in hold_out.at(at).cut(shown).into_iter().zip([false, true]) {
+            if part.impressions > 0 {
+                self.count(&part, held_out);
+            }
+        }
+    }
+
+    /// Looks the query of a session up once, for all of its items.
+    fn count_sessions(&mut self, number: usize) {
+        let mut table = lock(&self.collector.tables[number]);
+        self.expanded.clear();
+        let number_of_table = u16::try_from(number).unwrap_or(u16::MAX);
+        let mut words = self.sessions[number].as_slice();
+        while let [query, at, clicks, n_items, rest @ ..] = words {
+            // This thread wrote the number, and the items after it.
+            let n_items = usize::try_from(*n_items).unwrap_or(usize::MAX).min(rest.len());
+            let (items, rest) = rest.split_at(n_items);
+            let query = table.query(*query);
+            self.expanded.extend((0..).zip(items).map(|(position, &item)| PackedCell {
+                item,
+                query,
+                clicks: (clicks >> position & 1).into(),
+                impressions: 1.into(),
+                position,
+            }));
+            if self.collector.keep_sessions {
+                let pattern = table.add_session(query, items, *clicks);
+                self.order.push(ReadSession { at: *at, pattern, table: number_of_table });
+            }
+            words = rest;
+        }
+        table.add_all(&self.expanded, &mut self.places);
+        drop(table);
+        self.sessions[number].clear();
+    }
+
+    /// Counts the rest.
+    pub(crate) fn finish(mut self) -> ReadReport {
+        for number in 0..self.collector.tables.len() {
+            self.lines[number].count(&self.collector.tables[number], &mut self.places);
+            self.count_sessions(number);
+        }
+        let mut order = lock(&self.collector.order);
+        if order.is_empty() {
+            *order = self.order;
+        } else {
+            order.append(&mut self.order);
+        }
+        self.report
+    }
+
+    /// The identifier of a name.
+    #[inline]
+    pub(crate) fn id(&mut self, name: &[u8]) -> Result<Id, Fault> {
+        self.collector.interner.id(name)
+    }
+
+    /// Counts an item that was shown; `at` is the line's place in the log.
+    #[inline]
+    pub(crate) fn count_shown(&mut self, shown: Shown, at: u64) {
+        self.report.add_shown(shown.clicks, shown.impressions);
+        // Nothing was shown, so there is no cell.
+        if shown.impressions > 0 {
+            match self.collector.hold_out {
+                None => self.count(&shown, false),
+                Some(hold_out) => self.count_cut(hold_out, &shown, at),
+            }
+        }
+    }
+
+    /// Counts a list of 64 items at most, unless it is left out; bit `l` of `clicks` is position
+    /// `l`. Returns whether it was counted.
+    pub(crate) fn session(&mut self, query: Id, items: &[Id], clicks: u64, at: u64) -> bool {
+        if self.collector.max_clicks.is_some_and(|most| clicks.count_ones() > most) {
+            self.report.sessions_left_out += 1;
+            return false;
+        }
+        self.report.add_session(items, clicks);
+        let held_out = self.collector.hold_out.is_some_and(|hold_out| hold_out.at(at).takes_one());
+        let number = table_of(query, held_out);
+        let words = &mut self.sessions[number];
+        words.extend([query.0, at, clicks, items.len() as u64]);
+        words.extend(items.iter().map(|item| item.0));
+        if words.len() >= SESSION_WORDS {
+            self.count_sessions(number);
+        }
+        true
+    }
+
+    /// Notes that lines of the session counted last were skipped.
+    pub(crate) fn session_at_fault(&mut self) {
+        self.report.sessions_at_fault += 1;
+    }
+
+    /// Counts clicks on items that no list shows.
+    pub(crate) fn clicks_outside(&mut self, clicks: u64) {
+        self.report.clicks_outside = self.report.clicks_outside.saturating_add(clicks);
+    }
+
+    /// Notes a line with this number of clicks above its impressions, which are not counted.
+    pub(crate) fn clicks_clipped(&mut self, clicks: u64) {
+        self.report.add_clipped(clicks);
+    }
+}

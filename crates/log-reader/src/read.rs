@@ -1,0 +1,199 @@
+//! Reading logs: files in order, on all cores.
+//!
+//! Counts, reports, and which error comes first do not depend on the number of threads. The README
+//! describes lines and files.
+
+mod blocks;
+mod closing;
+pub mod formats;
+mod line;
+mod marks;
+mod meaning;
+mod open_lists;
+mod source;
+mod thread_report;
+
+pub use self::formats::{Columns, Format, Frame, ReadColumn, Value};
+pub use self::source::Input;
+
+use self::meaning::Meaning;
+use crate::collect::Collector;
+use crate::error::{Error, ErrorKind};
+use crate::hold_out::HoldOut;
+use crate::log::Log;
+use crate::split::nothing_left;
+use std::io::Read;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+/// Reads logs of one format.
+///
+/// # Examples
+///
+/// Two lines of the KDD Cup 2012 log. The first ad was shown 3 times and clicked twice:
+///
+/// ```
+/// use log_reader::{Format, Reader};
+///
+/// let log = "2\t3\t17\t901\t4\t2\t1\t55\t6\t7\t8\t9\n0\t1\t17\t902\t4\t2\t2\t55\t6\t7\t8\t9\n";
+/// let log = Reader::new(Format::Kdd2012).read("training.txt", log.as_bytes())?;
+/// assert_eq!((log.counts.n_cells(), log.counts.clicks(), log.counts.impressions()), (2, 2, 4));
+///
+/// // A position beyond the end of the list.
+/// let wrong = "0\t1\t17\t901\t4\t2\t3\t55\t6\t7\t8\t9\n";
+/// let error = Reader::new(Format::Kdd2012).read("training.txt", wrong.as_bytes()).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "training.txt:1: column 7 (Position): a position below the last, 2, found `3`"
+/// );
+/// # Ok::<(), log_reader::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reader {
+    format: Format,
+    meaning: Meaning,
+    /// The largest share of lines that may be skipped; `None` for a strict reader.
+    max_skipped: Option<f64>,
+    threads: NonZeroUsize,
+    block_bytes: usize,
+    keep_sessions: bool,
+    max_clicks: Option<u32>,
+    hold_out: Option<HoldOut>,
+}
+
+impl Reader {
+    /// A strict reader: the first faulty line is an error. Keeps counts only, and uses all cores.
+    pub fn new(format: Format) -> Self {
+        Self {
+            format,
+            meaning: Meaning::USUAL,
+            max_skipped: None,
+            threads: std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            block_bytes: 1 << 18,
+            keep_sessions: false,
+            max_clicks: None,
+            hold_out: None,
+        }
+    }
+
+    /// Skips faulty lines and counts them by reason. Fails if more than the share `max_share` of
+    /// all lines was skipped, or of their impressions or clicks, as far as these can be read.
+    /// Damaged compression, an empty log, a wrong header and unreadable files remain errors.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Settings`] if the share is not between 0 and 1.
+    pub fn lenient(self, max_share: f64) -> Result<Self, Error> {
+        if !(0.0..=1.0).contains(&max_share) {
+            let message = format!("{max_share} is no share of lines: expected a number from 0 to 1");
+            return Err(Error::of(ErrorKind::Settings, "", message));
+        }
+        Ok(Self { max_skipped: Some(max_share), ..self })
+    }
+
+    /// Counts as many clicks as impressions if a line has more clicks, instead of reporting a
+    /// fault. The report contains the number of such lines and clicks.
+    #[must_use]
+    pub fn clip_clicks(self) -> Self {
+        Self { meaning: Meaning { clip_clicks: true, ..self.meaning }, ..self }
+    }
+
+    /// Lets the positions of a table ([`Format::Delimited`] or Parquet) count from 0. Other formats
+    /// define their first position.
+    #[must_use]
+    pub fn positions_from_zero(self) -> Self {
+        Self { meaning: Meaning { first_position: 0, ..self.meaning }, ..self }
+    }
+
+    /// Leaves out positions beyond the first `n_positions` instead of reporting a fault if they are
+    /// beyond the longest list, 64.
+    #[must_use]
+    pub fn positions(self, n_positions: usize) -> Self {
+        Self { meaning: Meaning { n_positions: n_positions as u64, ..self.meaning }, ..self }
+    }
+
+    /// Sets the number of threads; results do not depend on it.
+    #[must_use]
+    pub fn threads(self, threads: NonZeroUsize) -> Self {
+        Self { threads, ..self }
+    }
+
+    /// Sets the size of a block in bytes, 256 KiB by default; results do not depend on it.
+    #[must_use]
+    pub fn block_bytes(self, block_bytes: NonZeroUsize) -> Self {
+        Self { block_bytes: block_bytes.get().min(source::MAX_BLOCK), ..self }
+    }
+
+    /// Also keeps the sessions in memory: the lists that were shown, their clicks and their order.
+    #[must_use]
+    pub fn keep_sessions(self) -> Self {
+        Self { keep_sessions: true, ..self }
+    }
+
+    /// Leaves out sessions with more than `most` clicked positions, such as those of robots. The
+    /// report contains their number.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Settings`] if the format has no sessions ([`Format::has_sessions`]).
+    pub fn max_clicks(self, most: u32) -> Result<Self, Error> {
+        if !self.format.has_sessions() {
+            let message =
+                format!("sessions of more than {most} clicks cannot be left out: the log has no sessions");
+            return Err(Error::of(ErrorKind::Settings, "", message));
+        }
+        Ok(Self { max_clicks: Some(most), ..self })
+    }
+
+    /// Holds out one of `one_in` sessions (impressions, if lines are no sessions) at random, by its
+    /// place in the log and `seed`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Settings`] if `one_in` is below 2: nothing would be left.
+    pub fn hold_out(self, one_in: u64, seed: u64) -> Result<Self, Error> {
+        if one_in < 2 {
+            return Err(nothing_left(one_in));
+        }
+        Ok(Self { hold_out: Some(HoldOut::new(one_in, seed)), ..self })
+    }
+
+    /// Reads files, one after another.
+    ///
+    /// # Errors
+    ///
+    /// The first error in the order of files and lines: an unreadable file, a fault of a line
+    /// (strict reader), or too many skipped lines (lenient reader).
+    pub fn read_files<P: AsRef<Path>>(&self, files: &[P]) -> Result<Log, Error> {
+        let inputs = files.iter().map(|path| Input::file(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
+        self.read_inputs(inputs)
+    }
+
+    /// Reads files and streams, one after another.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_files`](Self::read_files).
+    pub fn read_inputs(&self, inputs: Vec<Input<'_>>) -> Result<Log, Error> {
+        let collector = self.collector();
+        let report = self.format.read(self, inputs, &collector)?;
+        collector.finish(self.threads, report)
+    }
+
+    fn collector(&self) -> Collector {
+        Collector::new(self.keep_sessions, self.max_clicks, self.hold_out)
+    }
+
+    /// Reads one stream; errors call it `name`.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_files`](Self::read_files).
+    pub fn read<'a>(&self, name: &str, stream: impl Read + Send + 'a) -> Result<Log, Error> {
+        self.read_inputs(vec![Input::stream(name, stream)])
+    }
+}
+
+fn no_file() -> Error {
+    Error::of(ErrorKind::Settings, "", "no file to read")
+}

@@ -1,0 +1,292 @@
+//! Sessions: lists in the order shown, with their clicks; equal sessions are counted together.
+//!
+//! Cascade models need the first click of a session, dependent click models the last one.
+
+mod order;
+
+pub use self::order::Session;
+pub(crate) use self::order::{MAX_FILES_IN_ORDER, ReadSession, put_in_order};
+
+use self::order::{Placed, narrow};
+use crate::counts::{Counts, Positions, in_step};
+use crate::names::{Id, Names};
+use crate::table::{PackedPattern, Shown, Table};
+use click_models::Clicks;
+use std::sync::Arc;
+
+/// The sessions of a log, sorted by query, list and clicks. The order of the log is kept beside them
+/// ([`QuerySessions::in_order`]).
+///
+/// # Examples
+///
+/// Two of three sessions are equal:
+///
+/// ```
+/// use log_reader::{Format, Reader};
+///
+/// let log = "query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n\
+///            5\t1\t8,9\t10\t0\n5\t1\t8,9\t01\t0\n5\t1\t8,9\t10\t0\n";
+/// let log = Reader::new(Format::Sessions).keep_sessions().read("sessions.tsv", log.as_bytes())?;
+/// let query = log.sessions.queries().next().unwrap();
+/// let list = query.lists().next().unwrap();
+/// let patterns: Vec<_> = list.patterns().iter().map(|p| (p.clicks.bits(), p.sessions)).collect();
+/// assert_eq!(patterns, [(0b01, 2), (0b10, 1)]);
+/// # Ok::<(), log_reader::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Sessions {
+    names: Arc<Names>,
+    queries: Vec<QueryEntry>,
+    lists: Vec<ListEntry>,
+    items: Vec<Id>,
+    patterns: Vec<Pattern>,
+    /// The sessions of each query, in the order of the log; empty if that order is unknown.
+    order: Vec<Placed>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct QueryEntry {
+    id: Id,
+    /// Range of its lists.
+    lists: (usize, usize),
+    /// The start of its sessions in the order.
+    first_session: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct ListEntry {
+    items: (usize, usize),
+    patterns: (usize, usize),
+}
+
+/// Sessions with the same list and the same clicks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pattern {
+    /// The clicked positions of the list.
+    pub clicks: Clicks,
+    /// Number of sessions; at least 1.
+    pub sessions: u64,
+}
+
+/// The sessions of one query.
+#[derive(Debug, Clone, Copy)]
+pub struct QuerySessions<'a> {
+    sessions: &'a Sessions,
+    entry: QueryEntry,
+}
+
+/// The sessions of one query with one list.
+#[derive(Debug, Clone, Copy)]
+pub struct ListSessions<'a> {
+    items: &'a [Id],
+    patterns: &'a [Pattern],
+}
+
+impl<'a> QuerySessions<'a> {
+    /// The query.
+    pub fn id(&self) -> Id {
+        self.entry.id
+    }
+
+    /// The lists that were shown, in the order of their items.
+    pub fn lists(&self) -> impl ExactSizeIterator<Item = ListSessions<'a>> + Clone + use<'a> {
+        let sessions = self.sessions;
+        sessions.lists[self.entry.lists.0..self.entry.lists.1].iter().map(|list| ListSessions {
+            items: &sessions.items[list.items.0..list.items.1],
+            patterns: &sessions.patterns[list.patterns.0..list.patterns.1],
+        })
+    }
+
+    /// The positions of its longest list.
+    pub fn positions(&self) -> Positions {
+        Positions::first(self.lists().map(|list| list.items().len()).max().unwrap_or(0))
+    }
+
+    /// Number of sessions.
+    pub fn n_sessions(&self) -> u64 {
+        self.lists().flat_map(|list| list.patterns).map(|pattern| pattern.sessions).sum()
+    }
+}
+
+impl<'a> ListSessions<'a> {
+    /// The items, from the top; 1 to 64. A log may show an item twice.
+    pub fn items(&self) -> &'a [Id] {
+        self.items
+    }
+
+    /// The patterns of clicks, sorted by their bits.
+    pub fn patterns(&self) -> &'a [Pattern] {
+        self.patterns
+    }
+}
+
+impl Sessions {
+    /// The names of queries and items; identifiers are those of the counts of the same log.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Every query, in order.
+    pub fn queries(&self) -> impl ExactSizeIterator<Item = QuerySessions<'_>> + Clone {
+        self.queries.iter().map(|&entry| QuerySessions { sessions: self, entry })
+    }
+
+    /// The sessions of one query.
+    pub fn query(&self, id: Id) -> Option<QuerySessions<'_>> {
+        let place = self.queries.binary_search_by_key(&id, |entry| entry.id).ok()?;
+        Some(QuerySessions { sessions: self, entry: self.queries[place] })
+    }
+
+    /// Whether there are no sessions: the format has none, or the reader does not keep them.
+    pub fn is_empty(&self) -> bool {
+        self.queries.is_empty()
+    }
+
+    /// Number of sessions.
+    pub fn n_sessions(&self) -> u64 {
+        self.patterns.iter().map(|pattern| pattern.sessions).sum()
+    }
+
+    /// Clicks and impressions of these sessions.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::empty(&self.names);
+        for query in self.queries() {
+            let of_list = |list: ListSessions<'_>| {
+                let impressions = list.patterns.iter().map(|pattern| pattern.sessions).sum();
+                let shown = |(position, &item): (u8, &Id)| {
+                    let clicked = list.patterns.iter().filter(|pattern| pattern.clicks.get(position.into()));
+                    let clicks = clicked.map(|pattern| pattern.sessions).sum();
+                    Shown { query: query.id(), item, clicks, impressions, position }
+                };
+                (0..).zip(list.items).map(shown).collect::<Vec<_>>()
+            };
+            counts.push(query.id(), query.lists().flat_map(of_list).collect());
+        }
+        counts
+    }
+
+    /// The sessions of the queries that pass.
+    #[must_use]
+    pub fn restricted(&self, mut keep: impl FnMut(Id) -> bool) -> Self {
+        let mut rest = Self { names: Arc::clone(&self.names), ..Self::default() };
+        for query in self.queries().filter(|query| keep(query.id())) {
+            rest.open(query.id());
+            for list in query.lists() {
+                rest.push(list.items.iter().copied(), list.patterns.iter().copied());
+            }
+            rest.order.extend(query.order());
+        }
+        rest
+    }
+
+    /// These sessions and those of another part of the same log.
+    pub(crate) fn with(&self, other: &Self) -> Self {
+        let mut all = Self { names: Arc::clone(&self.names), ..Self::default() };
+        for (id, queries) in in_step(self.queries(), other.queries(), QuerySessions::id) {
+            all.open(id);
+            let mut n_patterns = 0;
+            let mut numbers: [Vec<u32>; 2] = [Vec::new(), Vec::new()];
+            let [a, b] = queries.map(|query| query.into_iter().flat_map(|query| query.lists()));
+            for (items, parts) in in_step(a, b, ListSessions::items) {
+                let [a, b] = parts.map(|list| list.map_or(&[][..], |list| list.patterns).iter());
+                let patterns = in_step(a, b, |pattern| pattern.clicks.bits());
+                let sum = |(_, parts): (u64, [Option<&Pattern>; 2])| {
+                    for (numbers, _) in numbers.iter_mut().zip(parts).filter(|(_, part)| part.is_some()) {
+                        numbers.push(narrow(n_patterns));
+                    }
+                    n_patterns += 1;
+                    match parts {
+                        [Some(a), Some(b)] => Some(Pattern { sessions: a.sessions + b.sessions, ..*a }),
+                        [a, b] => a.or(b).copied(),
+                    }
+                };
+                all.push(items.iter().copied(), patterns.filter_map(sum));
+            }
+            all.order.extend(order::merged(queries, &numbers));
+        }
+        all
+    }
+
+    fn open(&mut self, query: Id) {
+        let lists = (self.lists.len(), self.lists.len());
+        self.queries.push(QueryEntry { id: query, lists, first_session: self.order.len() });
+    }
+
+    /// Adds a list to the query opened last.
+    fn push(&mut self, items: impl Iterator<Item = Id>, patterns: impl Iterator<Item = Pattern>) {
+        let (first_item, first_pattern) = (self.items.len(), self.patterns.len());
+        self.items.extend(items);
+        self.patterns.extend(patterns);
+        self.lists.push(ListEntry {
+            items: (first_item, self.items.len()),
+            patterns: (first_pattern, self.patterns.len()),
+        });
+        if let Some(query) = self.queries.last_mut() {
+            query.lists.1 = self.lists.len();
+        }
+    }
+
+    /// The sessions of sorted tables; every query is in one table only. Adds to `places` the new
+    /// index of each pattern of each table.
+    pub(crate) fn from_tables(names: Arc<Names>, tables: &mut [Table], places: &mut Vec<Vec<u32>>) -> Self {
+        // (query, table, list): sorted by query, then by the items of the list.
+        let mut order: Vec<(Id, usize, usize)> = Vec::new();
+        for (number, table) in tables.iter_mut().enumerate() {
+            table.patterns.sort_unstable_by_key(|pattern| (pattern.list, pattern.clicks));
+            order.extend(
+                table
+                    .lists
+                    .iter()
+                    .enumerate()
+                    .map(|(place, list)| (Id(table.query_ids[list.query as usize]), number, place)),
+            );
+        }
+        let items = |&(_, number, place): &(Id, usize, usize)| {
+            let list = tables[number].lists[place];
+            &tables[number].items[list.start..][..usize::from(list.len)]
+        };
+        order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| items(a).cmp(items(b))));
+        let mut sessions = Self { names, ..Self::default() };
+        let first_table = places.len();
+        places.extend(tables.iter().map(|table| vec![0; table.patterns.len()]));
+        for list in &order {
+            let &(query, number, place) = list;
+            if sessions.queries.last().is_none_or(|last| last.id != query) {
+                sessions.open(query);
+            }
+            let items = items(list);
+            let patterns = &tables[number].patterns;
+            let start = patterns.partition_point(|pattern| (pattern.list as usize) < place);
+            let of_list = patterns[start..].iter().take_while(|pattern| pattern.list as usize == place);
+            let first = sessions.patterns.len();
+            let pattern = |(place, packed): (usize, &PackedPattern)| {
+                places[first_table + number][packed.number as usize] = narrow(place);
+                let clicks = (0..items.len()).filter(|position| packed.clicks >> position & 1 == 1);
+                Pattern {
+                    clicks: clicks.fold(Clicks::new(items.len()), Clicks::with),
+                    sessions: packed.sessions,
+                }
+            };
+            sessions.push(items.iter().map(|&item| Id(item)), (first..).zip(of_list).map(pattern));
+        }
+        sessions
+    }
+}
+
+impl PartialEq for Sessions {
+    /// Compares sessions and their order, by names and not by identifiers.
+    fn eq(&self, other: &Self) -> bool {
+        let names = |sessions: &Self, items: &[Id]| -> Vec<String> {
+            items.iter().map(|&item| sessions.names.name(item).into_owned()).collect()
+        };
+        self.queries.len() == other.queries.len()
+            && self.order == other.order
+            && self.queries().zip(other.queries()).all(|(a, b)| {
+                self.names.name(a.id()) == other.names.name(b.id())
+                    && a.lists().len() == b.lists().len()
+                    && a.lists().zip(b.lists()).all(|(a, b)| {
+                        a.patterns == b.patterns && names(self, a.items) == names(other, b.items)
+                    })
+            })
+    }
+}

@@ -1,0 +1,212 @@
+//! The order of the log: which session came before which.
+//!
+//! A session has the place of its line, or of its first line if a list has several, in the order of
+//! files and lines. Places are numbered over the whole log, with what is held out, so the order of
+//! two parts can be merged. A session takes 8 bytes.
+//!
+//! Counts have no order. Nor have the sessions of more than 65,536 files or of 2^32 sessions and
+//! more.
+
+use super::{Pattern, QuerySessions, Sessions};
+use crate::counts::in_step;
+use crate::log::Part;
+use crate::names::Id;
+use crate::table::SHARDS;
+use click_models::Clicks;
+use std::sync::Arc;
+
+/// The places of lines are in the order of this many files; later files are mixed up with them.
+pub(crate) const MAX_FILES_IN_ORDER: usize = 1 << 16;
+
+/// A session in the order of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Session {
+    /// Its number among all sessions of the log, from 0: unique, and increasing within a query. A
+    /// filtered log and a part of a log have gaps.
+    pub place: u32,
+    /// The index of its list among [`QuerySessions::lists`].
+    pub list: usize,
+    /// The clicked positions of the list.
+    pub clicks: Clicks,
+}
+
+/// A session of [`Sessions`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Placed {
+    place: u32,
+    /// The index of its pattern among those of its query.
+    pattern: u32,
+}
+
+/// A session as it was read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReadSession {
+    /// Its place in the log; of two sessions, the later one has the larger number.
+    pub(crate) at: u64,
+    /// The number of its pattern in its table.
+    pub(crate) pattern: u32,
+    pub(crate) table: u16,
+}
+
+/// A number of sessions, patterns or queries. It fits if there is an order.
+pub(super) fn narrow(number: impl TryInto<u32>) -> u32 {
+    number.try_into().unwrap_or(u32::MAX)
+}
+
+/// Puts the sessions of both parts of a log in the order of the log. `places` are the indices of
+/// the patterns of every table.
+pub(crate) fn put_in_order(parts: [&mut Sessions; 2], mut read: Vec<ReadSession>, places: &[Vec<u32>]) {
+    if u32::try_from(read.len()).is_err() {
+        return;
+    }
+    for session in &mut read {
+        session.pattern = places[usize::from(session.table)][session.pattern as usize];
+    }
+    read.sort_unstable_by_key(|session| session.at);
+    let mut parts = parts.map(|sessions| {
+        // The query of each pattern; the first pattern and the next session of each query.
+        let mut of_patterns: Vec<u32> = Vec::with_capacity(sessions.patterns.len());
+        let mut queries: Vec<(u32, u32)> = Vec::with_capacity(sessions.queries.len());
+        let mut next = 0;
+        for query in &mut sessions.queries {
+            query.first_session = next as usize;
+            let patterns = of_patterns.len()..sessions.lists[query.lists.1 - 1].patterns.1;
+            of_patterns.resize(patterns.end, narrow(queries.len()));
+            queries.push((narrow(patterns.start), next));
+            next += narrow(sessions.patterns[patterns].iter().map(|pattern| pattern.sessions).sum::<u64>());
+        }
+        sessions.order = vec![Placed::default(); next as usize];
+        (&mut sessions.order, of_patterns, queries)
+    });
+    for (place, ReadSession { pattern, table, .. }) in (0..).zip(read) {
+        let (order, of_patterns, queries) = &mut parts[usize::from(usize::from(table) >= SHARDS)];
+        let (first, next) = &mut queries[of_patterns[pattern as usize] as usize];
+        order[*next as usize] = Placed { place, pattern: pattern - *first };
+        *next += 1;
+    }
+}
+
+impl<'a> QuerySessions<'a> {
+    /// The sessions of this query in the order of the log; none if that order is unknown
+    /// ([`Sessions::has_order`]).
+    pub fn in_order(&self) -> impl ExactSizeIterator<Item = Session> + Clone + use<'a> {
+        let sessions = self.sessions;
+        let lists = &sessions.lists[self.entry.lists.0..self.entry.lists.1];
+        let first = lists.first().map_or(0, |list| list.patterns.0);
+        self.order().iter().map(move |placed| {
+            let pattern = first + placed.pattern as usize;
+            Session {
+                place: placed.place,
+                list: lists.partition_point(|list| list.patterns.1 <= pattern),
+                clicks: sessions.patterns[pattern].clicks,
+            }
+        })
+    }
+
+    pub(super) fn order(&self) -> &'a [Placed] {
+        let n_sessions = usize::try_from(self.n_sessions()).unwrap_or(usize::MAX);
+        let rest = self.sessions.order.get(self.entry.first_session..);
+        rest.and_then(|rest| rest.get(..n_sessions)).unwrap_or_default()
+    }
+}
+
+/// The order of the sessions of a query that are divided between two parts. `numbers` are the
+/// indices of the parts' patterns among those of the query.
+pub(super) fn merged<'a>(
+    parts: [Option<QuerySessions<'a>>; 2],
+    numbers: &'a [Vec<u32>; 2],
+) -> impl Iterator<Item = Placed> {
+    let [a, b] = [0, 1].map(|part| {
+        let order = parts[part].map_or(&[][..], |query| query.order()).iter();
+        order.map(move |placed| Placed { pattern: numbers[part][placed.pattern as usize], ..*placed })
+    });
+    in_step(a, b, |placed| placed.place).flat_map(|(_, both)| both).flatten()
+}
+
+impl Sessions {
+    /// Whether the order of the log is known. It is for sessions that were read, unless they are
+    /// 2^32 or more, or from more than 65,536 files.
+    pub fn has_order(&self) -> bool {
+        !self.order.is_empty() || self.is_empty()
+    }
+
+    /// Divides the sessions into those for which `first` is true and the others. `first` gets the
+    /// query of each session; queries come one after another, the sessions of each in the order of
+    /// the log. `None` if that order is unknown.
+    ///
+    /// # Examples
+    ///
+    /// The first half of each query's sessions, and the second:
+    ///
+    /// ```
+    /// use log_reader::{Format, Reader};
+    ///
+    /// let log = "query\turls\tclicked_mask\n5\t8,9\t10\n6\t8,9\t00\n5\t9,8\t01\n6\t9,8\t11\n";
+    /// let log = Reader::new(Format::Sessions).keep_sessions().read("log.tsv", log.as_bytes())?;
+    /// let mut seen = std::collections::BTreeMap::new();
+    /// let halves = log.sessions.split(|query, _| {
+    ///     let n_sessions = log.sessions.query(query).unwrap().n_sessions();
+    ///     let n_seen = seen.entry(query).or_insert(0);
+    ///     *n_seen += 1;
+    ///     2 * *n_seen <= n_sessions
+    /// });
+    /// let clicks = halves.unwrap().map(|half| half.counts().clicks());
+    /// assert_eq!(clicks, [1, 3]);
+    /// # Ok::<(), log_reader::Error>(())
+    /// ```
+    pub fn split(&self, mut first: impl FnMut(Id, Session) -> bool) -> Option<[Self; 2]> {
+        self.has_order().then(|| {
+            let mut parts = [(); 2].map(|()| Self { names: Arc::clone(&self.names), ..Self::default() });
+            for query in self.queries() {
+                let mut chosen = [Vec::new(), Vec::new()];
+                for (session, &placed) in query.in_order().zip(query.order()) {
+                    chosen[usize::from(!first(query.id(), session))].push(placed);
+                }
+                for (part, chosen) in parts.iter_mut().zip(&chosen) {
+                    part.push_some(query, chosen);
+                }
+            }
+            parts
+        })
+    }
+
+    /// Sessions and counts of the first and of the second half of the log, in its order. The first
+    /// half has one session more if the number of sessions is odd. `None` if the order is unknown.
+    pub fn halves(&self) -> Option<[Part; 2]> {
+        let mut places: Vec<u32> = self.order.iter().map(|placed| placed.place).collect();
+        let middle = places.len().div_ceil(2);
+        // Every place is below the end if there are fewer than two sessions.
+        let end = if middle < places.len() { *places.select_nth_unstable(middle).1 } else { u32::MAX };
+        let halves = self.split(|_, session| session.place < end)?;
+        Some(halves.map(|sessions| Part { counts: sessions.counts(), sessions }))
+    }
+
+    /// Adds these sessions of a query with the same names.
+    fn push_some(&mut self, query: QuerySessions<'_>, chosen: &[Placed]) {
+        if chosen.is_empty() {
+            return;
+        }
+        let mut of_patterns = vec![0; query.lists().map(|list| list.patterns.len()).sum()];
+        for placed in chosen {
+            of_patterns[placed.pattern as usize] += 1;
+        }
+        self.open(query.id());
+        let (mut of_patterns, mut n_kept) = (of_patterns.into_iter(), 0);
+        let mut numbers = Vec::with_capacity(of_patterns.len());
+        for list in query.lists() {
+            let mut patterns = Vec::new();
+            for (pattern, sessions) in list.patterns.iter().zip(&mut of_patterns) {
+                numbers.push(n_kept);
+                if sessions > 0 {
+                    n_kept += 1;
+                    patterns.push(Pattern { sessions, ..*pattern });
+                }
+            }
+            if !patterns.is_empty() {
+                self.push(list.items.iter().copied(), patterns.into_iter());
+            }
+        }
+        let number = |placed: &Placed| Placed { pattern: numbers[placed.pattern as usize], ..*placed };
+        self.order.extend(chosen.iter().map(number));
+    }
+}

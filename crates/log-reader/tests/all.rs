@@ -1,0 +1,12 @@
+//! All integration tests of the crate in one binary: linking is what a further binary costs.
+
+#[cfg(feature = "parquet")]
+mod engines;
+mod formats;
+mod frame;
+mod generate;
+mod meaning;
+mod odd_input;
+mod read;
+#[cfg(feature = "parquet")]
+mod read_parquet;
