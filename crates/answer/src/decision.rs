@@ -9,7 +9,7 @@
 //! value that one. The best list for drawn users also looks better than any list is: it bounds the
 //! loss from above, and what the recommended list gains from below.
 
-use crate::gain::Gains;
+use crate::gain::{Gains, OfDraws};
 use crate::lists::{LoggedQueries, LoggedQuery};
 use crate::users::FittedUsers;
 use crate::{Answer, Finding, HALVES, Interval, LOGGED, QueryFinding, Recommended, Transferred, VERSION};
@@ -334,11 +334,13 @@ impl<'a> Deciding<'a> {
             }
         };
         let findings: Vec<Finding> = (0..draws.len()).map(finding).collect();
-        let findings_of_played: Vec<&Finding> = largest.iter().map(|&place| &findings[place]).collect();
-        let played_all = gains.map(|gains| gains.of_all(&shares_of_played, &findings_of_played));
+        let of_draws =
+            |place: usize| OfDraws { loss: findings[place].loss.mean, gain: draws[place].gain.as_slice() };
+        let of_played: Vec<OfDraws<'_>> = largest.iter().map(|&place| of_draws(place)).collect();
+        let played_all = gains.map(|gains| gains.of_all(&shares_of_played, &of_played));
         let played = |place: usize| {
             let number = largest.iter().position(|&other| other == place)?;
-            Some(gains?.of_query(number, &findings[place]))
+            Some(gains?.of_query(number, of_draws(place)))
         };
         let of_query = |place: usize| {
             let (query, draws) = (&queries.queries[place], &draws[place]);

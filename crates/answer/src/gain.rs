@@ -1,13 +1,13 @@
 //! The gain of a policy over today's lists in the course of a simulation, and when it passes them.
 //!
 //! A policy gains what today's lists lose, less its own regret. Today's loss is known from more draws
-//! of users than there are runs, so the mean of the runs is moved to it.
+//! of users than there are runs, so the losses of the runs are scaled to its mean.
 //!
 //! Drawn users nearly always like some list better than today's, even if the log shows none. The
 //! lower end of a gain, and the upper end of the time that it takes, therefore come from a *cautious*
 //! gain: that of the recommended lists, less the regret.
 
-use crate::{Finding, HORIZON, Interval};
+use crate::{HORIZON, Interval};
 use experiment::{JournalError, Measured, Quantity};
 use serde::Serialize;
 
@@ -25,6 +25,15 @@ pub(crate) struct Gains {
 struct Run {
     of_today: Vec<f64>,
     of_policy: Vec<f64>,
+}
+
+/// What the draws of users say about a query, in clicks per 1,000 lists.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OfDraws<'a> {
+    /// Mean loss of today's lists.
+    pub(crate) loss: f64,
+    /// Gain of the recommended list.
+    pub(crate) gain: &'a [f64],
 }
 
 /// Clicks gained by run and checkpoint.
@@ -105,15 +114,15 @@ impl Gains {
         &self.policy
     }
 
-    /// On one query, with what its lists lose and gain.
-    pub(crate) fn of_query(&self, query: usize, finding: &Finding) -> Played {
-        self.played(&self.curves(query, finding))
+    /// On one query.
+    pub(crate) fn of_query(&self, query: usize, draws: OfDraws<'_>) -> Played {
+        self.played(&self.curves(query, draws))
     }
 
     /// On all queries together, each with its share of the lists.
-    pub(crate) fn of_all(&self, shares: &[f64], findings: &[&Finding]) -> Played {
+    pub(crate) fn of_all(&self, shares: &[f64], draws: &[OfDraws<'_>]) -> Played {
         let of_queries: Vec<Curves> =
-            findings.iter().enumerate().map(|(query, finding)| self.curves(query, finding)).collect();
+            draws.iter().enumerate().map(|(query, draws)| self.curves(query, *draws)).collect();
         let n_runs = self.runs.iter().map(Vec::len).min().unwrap_or(0);
         let together = |of: fn(&Curves) -> &[Vec<f64>]| -> Vec<Vec<f64>> {
             let gain = |run: usize, round: u64| -> f64 {
@@ -128,23 +137,24 @@ impl Gains {
         })
     }
 
-    fn curves(&self, query: usize, finding: &Finding) -> Curves {
+    fn curves(&self, query: usize, draws: OfDraws<'_>) -> Curves {
         let runs = &self.runs[query];
         let of_horizon = |run: &Run| run.of_today.last().copied().unwrap_or(0.0) / HORIZON as f64;
         let lost = runs.iter().map(of_horizon).sum::<f64>() / runs.len().max(1) as f64;
-        let moved = finding.loss.mean / 1000.0 - lost;
+        let scale = if lost > 0.0 { draws.loss / 1000.0 / lost } else { 1.0 };
         let likely = |run: &Run| -> Vec<f64> {
-            let regrets = run.of_today.iter().zip(&run.of_policy).zip(&self.rounds);
-            regrets.map(|((today, policy), &round)| today + moved * round as f64 - policy).collect()
+            run.of_today.iter().zip(&run.of_policy).map(|(today, policy)| scale * today - policy).collect()
         };
-        let cautious = |(likely, run): (&Vec<f64>, &Run)| -> Vec<f64> {
-            let gain = |((likely, policy), &round): ((&f64, &f64), &u64)| {
-                likely.min(finding.gain.mean / 1000.0 * round as f64 - policy)
-            };
-            likely.iter().zip(&run.of_policy).zip(&self.rounds).map(gain).collect()
+        let cautious = |(number, likely): (usize, &Vec<f64>)| -> Vec<f64> {
+            // The draws in turn, as many for each run.
+            let draw = number * draws.gain.len() / runs.len();
+            let gained = draws.gain.get(draw).map_or(0.0, |gain| gain / 1000.0);
+            let policy = runs[number].of_policy.iter().zip(&self.rounds);
+            let gains = policy.map(|(policy, &round)| gained * round as f64 - policy);
+            likely.iter().zip(gains).map(|(likely, cautious)| likely.min(cautious)).collect()
         };
         let likely: Vec<Vec<f64>> = runs.iter().map(likely).collect();
-        let cautious = likely.iter().zip(runs).map(cautious).collect();
+        let cautious = likely.iter().enumerate().map(cautious).collect();
         Curves { likely, cautious }
     }
 
@@ -199,20 +209,16 @@ impl Gains {
 mod tests {
     use super::*;
 
+    /// Clicks that today's lists lose per 1,000 lists.
     const LOSS: f64 = 2.0;
 
-    /// Today's lists lose 2 clicks per 1,000 lists, and the recommended ones gain `gain`.
-    fn finding(gain: f64) -> Finding {
-        let interval = |mean| Interval { mean, lower: mean, upper: mean };
-        Finding { today: interval(9.0), observed: 9.0, loss: interval(LOSS), gain: interval(gain) }
-    }
-
-    /// Three runs with this regret at each checkpoint, with the loss of `finding`.
+    /// Three runs with this regret at each checkpoint, with the same loss of today's lists.
     fn runs(regret: [f64; 3]) -> Vec<Run> {
         let of_today = ROUNDS.map(|round| LOSS / 1000.0 * round as f64).to_vec();
         vec![Run { of_today, of_policy: regret.to_vec() }; 3]
     }
 
+    const SURE: OfDraws<'_> = OfDraws { loss: LOSS, gain: &[LOSS; 3] };
     const ROUNDS: [u64; 3] = [1, 10, HORIZON];
 
     fn gains() -> Gains {
@@ -222,10 +228,10 @@ mod tests {
 
     #[test]
     fn today_is_passed_where_the_gain_stays_positive() {
-        let first = gains().of_query(0, &finding(LOSS));
+        let first = gains().of_query(0, SURE);
         assert_eq!((first.passed.median, first.share_passed, first.gained.mean), (Some(HORIZON), 1.0, 8.0));
         assert_eq!((first.passed.upper, first.gained.lower), (Some(HORIZON), 8.0));
-        let second = gains().of_query(1, &finding(LOSS));
+        let second = gains().of_query(1, SURE);
         assert_eq!((second.passed.median, second.share_passed, second.gained.mean), (None, 0.0, -3.0));
         assert_eq!(gains().passed(&[1.0, 2.0, 3.0]), Some(1));
         assert_eq!(gains().passed(&[1.0, -2.0, 3.0]), Some(HORIZON));
@@ -233,7 +239,7 @@ mod tests {
 
     #[test]
     fn if_no_list_is_recommended_the_lower_end_is_the_cost_of_learning() {
-        let played = gains().of_query(0, &finding(0.0));
+        let played = gains().of_query(0, OfDraws { gain: &[0.0], ..SURE });
         assert_eq!((played.gained.lower, played.gained.mean, played.gained.upper), (-12.0, 8.0, 8.0));
         assert_eq!((played.passed.median, played.passed.upper), (Some(HORIZON), None));
     }
@@ -244,7 +250,7 @@ mod tests {
         for run in &mut gains.runs[0] {
             run.of_today.iter_mut().for_each(|regret| *regret *= 3.0);
         }
-        let mean = gains.of_query(0, &finding(LOSS)).gained.mean;
+        let mean = gains.of_query(0, SURE).gained.mean;
         assert!((mean - 8.0).abs() < 1e-12, "{mean}");
     }
 
@@ -252,10 +258,9 @@ mod tests {
     fn gains_of_all_queries_are_read_where_their_share_of_the_lists_ends() {
         assert_eq!(gains().interpolated(&[-1.0, -2.0, 8.0], 0.5), -0.5);
         assert_eq!(gains().interpolated(&[-1.0, -2.0, 8.0], 5.5), -1.5);
-        let finding = &finding(LOSS);
-        let all = gains().of_all(&[1.0, 0.0], &[finding; 2]);
+        let all = gains().of_all(&[1.0, 0.0], &[SURE; 2]);
         assert_eq!((all.passed.median, all.gained.mean), (Some(HORIZON), 8.0));
-        let half = gains().of_all(&[0.5, 0.5], &[finding; 2]).gained.mean;
+        let half = gains().of_all(&[0.5, 0.5], &[SURE; 2]).gained.mean;
         let expected = [[-1.98, 8.0], [-0.98, -3.0]].map(|[a, b]| a + (b - a) * 4990.0 / 9990.0);
         assert!((half - expected.iter().sum::<f64>()).abs() < 1e-12, "{half}");
     }
