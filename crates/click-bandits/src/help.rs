@@ -193,8 +193,8 @@ Examples:
   $ click-bandits formats sessions
   $ click-bandits formats result.json
 
-JSON: logs (name, holds, description, line, query, sessions, names_columns,
-fits, command, example) and files (name, sentence, read_by, written_by, fields,
+JSON: logs (name, holds, description, line, query, propensities, sessions,
+names_columns, fits, command, example) and files (name, sentence, read_by, written_by, fields,
 example); with a name the one of them.
 
 Next: click-bandits fit --help; docs/click-logs.md.

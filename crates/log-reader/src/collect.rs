@@ -9,11 +9,15 @@ use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::fields::MAX_COUNT;
 use crate::hold_out::HoldOut;
+use crate::keys::{KeyHash, ListKey};
+use crate::lists::{GROUPS, ShownList};
 use crate::log::{Log, Part};
-use crate::names::{Id, Interner, MIX_B, lock, mix, unlocked};
+use crate::logged::{LastTexts, LoggedRow, Propensities};
+use crate::names::{Id, Ids, MIX_B, lock, mix, unlocked};
 use crate::read_report::ReadReport;
 use crate::session::{MAX_FILES_IN_ORDER, ReadSession, Sessions, put_in_order};
 use crate::table::{PackedCell, SHARDS, Shown, Table};
+use hashbrown::HashTable;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -23,9 +27,39 @@ const BATCH: usize = 1024;
 /// Words of a batch of sessions.
 const SESSION_WORDS: usize = 2048;
 
-#[derive(Debug)]
-pub(crate) struct Collector {
-    interner: Interner,
+/// Keys of lists. Their first halves are hashes.
+pub(crate) type Keys = HashTable<ListKey>;
+
+/// Gets the lists of one thread.
+pub(crate) trait Sink {
+    fn list(&mut self, list: &ShownList<'_>);
+    /// Called after the last list.
+    fn finish(self: Box<Self>);
+}
+
+/// Makes the receivers of threads.
+pub(crate) trait Sinks: Sync {
+    fn sink(&self) -> Box<dyn Sink + '_>;
+}
+
+/// Lists to hand over.
+pub(crate) struct Handing<'a> {
+    pub(crate) sinks: &'a dyn Sinks,
+    /// Lists that stay open to the end of the log. `None`: the log is read for the first time.
+    pub(crate) apart: Option<Keys>,
+}
+
+pub(crate) struct Collector<'a> {
+    ids: Ids,
+    /// The same in all readings of a log.
+    pub(crate) hash: KeyHash,
+    handing: Option<Handing<'a>>,
+    /// The first halves of the keys of lists that were handed over.
+    handed_over: Mutex<Vec<Vec<u64>>>,
+    /// Lists that were handed over and have lines elsewhere.
+    apart: Mutex<Keys>,
+    /// Whether counts are wanted.
+    counts: bool,
     /// Tables of the data to fit, and after them those of the data held out, if any are.
     tables: Vec<Mutex<Table>>,
     /// The sessions of the threads that are done, if they are kept.
@@ -36,19 +70,79 @@ pub(crate) struct Collector {
     hold_out: Option<HoldOut>,
 }
 
-impl Collector {
-    pub(crate) fn new(keep_sessions: bool, max_clicks: Option<u32>, hold_out: Option<HoldOut>) -> Self {
+impl<'a> Collector<'a> {
+    pub(crate) fn new(
+        ids: Ids,
+        keep_sessions: bool,
+        max_clicks: Option<u32>,
+        hold_out: Option<HoldOut>,
+    ) -> Self {
         let n_tables = if hold_out.is_some() { 2 * SHARDS } else { SHARDS };
-        let tables = (0..n_tables).map(|_| Mutex::default()).collect();
-        let (interner, order) = (Interner::new(), Mutex::default());
-        Self { interner, tables, order, keep_sessions, max_clicks, hold_out }
+        Self {
+            ids,
+            hash: KeyHash::default(),
+            handing: None,
+            handed_over: Mutex::default(),
+            apart: Mutex::default(),
+            counts: true,
+            tables: (0..n_tables).map(|_| Mutex::default()).collect(),
+            order: Mutex::default(),
+            keep_sessions,
+            max_clicks,
+            hold_out,
+        }
+    }
+
+    /// The same collector, which hands lists over, and counts if it keeps sessions.
+    /// The hash is that of the keys to hold, if any.
+    pub(crate) fn handing(self, handing: Handing<'a>, hash: Option<KeyHash>) -> Self {
+        let (counts, hash) = (self.keep_sessions, hash.unwrap_or(self.hash));
+        Self { handing: Some(handing), counts, hash, ..self }
+    }
+
+    /// Whether lists are handed over.
+    pub(crate) fn hands_over(&self) -> bool {
+        self.handing.is_some()
+    }
+
+    /// Whether lists that were handed over have lines elsewhere; `unfinished` are the lists that
+    /// have lines without a beginning. Asked at the end of the log.
+    pub(crate) fn find_apart(&self, unfinished: impl FnOnce() -> Vec<ListKey>) -> bool {
+        if self.handing.as_ref().is_none_or(|handing| handing.apart.is_some()) {
+            return false;
+        }
+        let keys = unfinished();
+        if keys.is_empty() {
+            return false;
+        }
+        let mut handed_over: Vec<u64> = lock(&self.handed_over).concat();
+        handed_over.sort_unstable();
+        let mut apart = lock(&self.apart);
+        for key in keys.into_iter().filter(|key| handed_over.binary_search(&key[0]).is_ok()) {
+            apart.insert_unique(key[0], key, |key| key[0]);
+        }
+        !apart.is_empty()
+    }
+
+    /// Whether the log has to be read again.
+    pub(crate) fn is_to_read_again(&self) -> bool {
+        !lock(&self.apart).is_empty()
+    }
+
+    /// What the next reading needs: the identifiers so far, the hash, and the lists to hold.
+    pub(crate) fn again(self) -> (Ids, KeyHash, Keys) {
+        (self.ids, self.hash, unlocked(self.apart))
     }
 
     /// The receiver of one thread.
     pub(crate) fn batches(&self) -> Batches<'_> {
-        let batch = || Batch { queries: Vec::with_capacity(BATCH), cells: Vec::with_capacity(BATCH) };
+        let capacity = if self.counts { BATCH } else { 0 };
+        let batch = || Batch { queries: Vec::with_capacity(capacity), cells: Vec::with_capacity(capacity) };
         Batches {
             collector: self,
+            sink: self.handing.as_ref().map(|handing| handing.sinks.sink()),
+            handed_over: Vec::new(),
+            texts: LastTexts::default(),
             lines: self.tables.iter().map(|_| batch()).collect(),
             sessions: vec![Vec::new(); self.tables.len()],
             order: Vec::new(),
@@ -60,7 +154,7 @@ impl Collector {
 
     /// Everything, sorted.
     pub(crate) fn finish(self, threads: NonZeroUsize, report: ReadReport) -> Result<Log, Error> {
-        let (names, renaming) = self.interner.finish();
+        let (names, renaming) = self.ids.finish();
         let names = Arc::new(names);
         let next = AtomicUsize::new(0);
         std::thread::scope(|scope| {
@@ -80,7 +174,9 @@ impl Collector {
             Part { counts: Counts::from_tables(Arc::clone(&names), tables), sessions }
         });
         if report.files <= MAX_FILES_IN_ORDER {
-            put_in_order([&mut fitted.sessions, &mut held_out.sessions], unlocked(self.order), &places);
+            let with_groups = self.handing.is_some();
+            let parts = [&mut fitted.sessions, &mut held_out.sessions];
+            put_in_order(parts, unlocked(self.order), &places, with_groups);
         }
         let log = Log {
             counts: fitted.counts,
@@ -105,12 +201,17 @@ impl Collector {
 }
 
 /// Data that one thread has read and not yet counted.
-#[derive(Debug)]
 pub(crate) struct Batches<'a> {
-    collector: &'a Collector,
+    collector: &'a Collector<'a>,
+    /// Lists are handed over to it.
+    sink: Option<Box<dyn Sink + 'a>>,
+    handed_over: Vec<u64>,
+    /// The texts of the line before.
+    pub(crate) texts: LastTexts,
     /// Lines for every table.
     lines: Vec<Batch>,
-    /// Sessions of every table, one by one: query, place in the log, clicks, number of items, items.
+    /// Sessions of every table, one by one: query, place in the log, clicks, group of the user and
+    /// number of items in one word, items.
     sessions: Vec<Vec<u64>>,
     /// The sessions that were counted, if they are kept.
     order: Vec<ReadSession>,
@@ -174,9 +275,10 @@ impl Batches<'_> {
         self.expanded.clear();
         let number_of_table = u16::try_from(number).unwrap_or(u16::MAX);
         let mut words = self.sessions[number].as_slice();
-        while let [query, at, clicks, n_items, rest @ ..] = words {
-            // This thread wrote the number, and the items after it.
-            let n_items = usize::try_from(*n_items).unwrap_or(usize::MAX).min(rest.len());
+        while let [query, at, clicks, numbers, rest @ ..] = words {
+            // This thread wrote the numbers, and the items after them.
+            let [n_items, group, ..] = numbers.to_le_bytes();
+            let n_items = usize::from(n_items).min(rest.len());
             let (items, rest) = rest.split_at(n_items);
             let query = table.query(*query);
             self.expanded.extend((0..).zip(items).map(|(position, &item)| PackedCell {
@@ -188,7 +290,7 @@ impl Batches<'_> {
             }));
             if self.collector.keep_sessions {
                 let pattern = table.add_session(query, items, *clicks);
-                self.order.push(ReadSession { at: *at, pattern, table: number_of_table });
+                self.order.push(ReadSession { at: *at, pattern, table: number_of_table, group });
             }
             words = rest;
         }
@@ -203,6 +305,10 @@ impl Batches<'_> {
             self.lines[number].count(&self.collector.tables[number], &mut self.places);
             self.count_sessions(number);
         }
+        if let Some(sink) = self.sink.take() {
+            sink.finish();
+        }
+        lock(&self.collector.handed_over).push(std::mem::take(&mut self.handed_over));
         let mut order = lock(&self.collector.order);
         if order.is_empty() {
             *order = self.order;
@@ -215,15 +321,59 @@ impl Batches<'_> {
     /// The identifier of a name.
     #[inline]
     pub(crate) fn id(&mut self, name: &[u8]) -> Result<Id, Fault> {
-        self.collector.interner.id(name)
+        self.collector.ids.id(name)
     }
 
-    /// Counts an item that was shown; `at` is the line's place in the log.
+    /// Whether lists are handed over.
+    pub(crate) fn hands_over(&self) -> bool {
+        self.sink.is_some()
+    }
+
+    /// Whether a list has lines that stand apart.
+    pub(crate) fn stands_apart(&self, key: ListKey) -> bool {
+        let apart = self.collector.handing.as_ref().and_then(|handing| handing.apart.as_ref());
+        apart.is_some_and(|apart| apart.find(key[0], |other| *other == key).is_some())
+    }
+
+    /// Notes the key of the list that was handed over last.
+    pub(crate) fn handed_over(&mut self, key: ListKey) {
+        self.handed_over.push(key[0]);
+    }
+
+    /// Counts an item that was shown without its list; `at` is the line's place in the log.
     #[inline]
     pub(crate) fn count_shown(&mut self, shown: Shown, at: u64) {
+        if self.sink.is_some() {
+            self.hand_over(&shown, &LoggedRow::default(), at);
+        }
+        self.count_line(shown, at);
+    }
+
+    /// Counts such an item, and hands it over with its user and propensities.
+    pub(crate) fn count_logged(&mut self, shown: Shown, row: &LoggedRow, at: u64) {
+        self.hand_over(&shown, row, at);
+        self.count_line(shown, at);
+    }
+
+    /// Hands over a line: a list of one item for every impression.
+    #[cold]
+    fn hand_over(&mut self, shown: &Shown, row: &LoggedRow, at: u64) {
+        let Some(sink) = &mut self.sink else { return };
+        let propensities = row.propensities.each_ref().map(Option::as_slice);
+        for (clicks, times) in [(1, shown.clicks), (0, shown.impressions - shown.clicks)] {
+            if times > 0 {
+                let list = ShownList::plain(shown.query, std::slice::from_ref(&shown.item), clicks, at);
+                let list = ShownList { first_position: shown.position.into(), times, ..list };
+                sink.list(&Propensities(propensities).with(list.of(row.user, row.session)));
+            }
+        }
+    }
+
+    #[inline]
+    fn count_line(&mut self, shown: Shown, at: u64) {
         self.report.add_shown(shown.clicks, shown.impressions);
         // Nothing was shown, so there is no cell.
-        if shown.impressions > 0 {
+        if shown.impressions > 0 && self.collector.counts {
             match self.collector.hold_out {
                 None => self.count(&shown, false),
                 Some(hold_out) => self.count_cut(hold_out, &shown, at),
@@ -231,18 +381,25 @@ impl Batches<'_> {
         }
     }
 
-    /// Counts a list of 64 items at most, unless it is left out; bit `l` of `clicks` is position
-    /// `l`. Returns whether it was counted.
-    pub(crate) fn session(&mut self, query: Id, items: &[Id], clicks: u64, at: u64) -> bool {
+    /// Counts a list of 64 items at most, unless it is left out, and hands it over if it is
+    /// `whole`. Returns whether it was counted.
+    pub(crate) fn session(&mut self, list: &ShownList<'_>, whole: bool) -> bool {
+        let &ShownList { query, items, clicks, place: at, unit, .. } = list;
         if self.collector.max_clicks.is_some_and(|most| clicks.count_ones() > most) {
             self.report.sessions_left_out += 1;
             return false;
         }
         self.report.add_session(items, clicks);
+        if let Some(sink) = self.sink.as_mut().filter(|_| whole) {
+            sink.list(list);
+        }
+        if !self.collector.counts {
+            return true;
+        }
         let held_out = self.collector.hold_out.is_some_and(|hold_out| hold_out.at(at).takes_one());
         let number = table_of(query, held_out);
         let words = &mut self.sessions[number];
-        words.extend([query.0, at, clicks, items.len() as u64]);
+        words.extend([query.0, at, clicks, items.len() as u64 | (unit % GROUPS) << 8]);
         words.extend(items.iter().map(|item| item.0));
         if words.len() >= SESSION_WORDS {
             self.count_sessions(number);

@@ -77,6 +77,29 @@ pub enum Fault {
     /// A name that is not UTF-8.
     #[error("not UTF-8")]
     NotUtf8,
+    /// No probability that an item, a prefix or a list may have been shown with.
+    #[error("a propensity is above 0 and at most 1")]
+    NotAPropensity,
+    /// Another number of propensities than of items.
+    #[error("{found} propensit{}, expected {expected}, one for each item", if *.found == 1 { "y" } else { "ies" })]
+    NumberOfPropensities {
+        /// Propensities found.
+        found: usize,
+        /// Propensities expected.
+        expected: usize,
+    },
+    /// A prefix propensity that is larger than that of a shorter prefix.
+    #[error("larger than the prefix propensity of the position above")]
+    PrefixGrows,
+    /// Two list propensities in one list.
+    #[error("another list propensity than at the first position of the list")]
+    AnotherListPropensity,
+    /// A list propensity that is not the prefix propensity of the whole list.
+    #[error("not the prefix propensity of the last position")]
+    NotTheLastPrefix,
+    /// Two users in one list.
+    #[error("another user than at the position above")]
+    AnotherUser,
     /// A quotation mark without its partner on the line.
     #[error("a quotation mark without its partner in the line")]
     UnclosedQuote,
@@ -104,6 +127,12 @@ impl Fault {
             Self::ListLength { .. } => "wrong number of click marks",
             Self::NotAMark => "click mark other than 0 and 1",
             Self::NotUtf8 => "not UTF-8",
+            Self::NotAPropensity => "not a propensity",
+            Self::NumberOfPropensities { .. } => "wrong number of propensities",
+            Self::PrefixGrows => "growing prefix propensity",
+            Self::AnotherListPropensity => "two list propensities",
+            Self::NotTheLastPrefix => "list propensity other than the last prefix",
+            Self::AnotherUser => "two users in a list",
             Self::UnclosedQuote => "unclosed quotation mark",
             Self::UnexpectedHeader => "header where the format has none",
         }

@@ -140,6 +140,21 @@ fn truth(text: &[u8]) -> Option<u64> {
     if is(b"true") { Some(1) } else { is(b"false").then_some(0) }
 }
 
+/// A propensity in a table; a spreadsheet may write `0,25`.
+pub(crate) fn propensity(text: &[u8]) -> Result<f64, Fault> {
+    if text.is_empty() {
+        return Err(Fault::Empty);
+    }
+    let text = str::from_utf8(text).map_err(|_| Fault::NotAPropensity)?;
+    let number = text.parse().or_else(|_| text.replacen(',', ".", 1).parse());
+    number.map_err(|_| Fault::NotAPropensity).and_then(check_propensity)
+}
+
+/// The number, if it may be a propensity.
+pub(crate) fn check_propensity(number: f64) -> Result<f64, Fault> {
+    if number > 0.0 && number <= 1.0 { Ok(number) } else { Err(Fault::NotAPropensity) }
+}
+
 /// A number of clicks or impressions.
 #[inline]
 pub(crate) fn count(text: &[u8]) -> Result<u64, Fault> {

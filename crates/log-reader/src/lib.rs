@@ -1,12 +1,16 @@
 #![doc = include_str!("../README.md")]
 
 mod collect;
+mod columns;
 mod counts;
 mod error;
 mod fault;
 mod fields;
 mod hold_out;
+mod keys;
+mod lists;
 mod log;
+mod logged;
 mod names;
 mod read;
 mod read_report;
@@ -16,11 +20,13 @@ mod table;
 
 pub mod generate;
 
+pub use columns::Columns;
 pub use counts::{Cell, Counts, Filter, Positions, QueryCounts};
 pub use error::{Error, ErrorKind, Place};
 pub use fault::Fault;
+pub use lists::{GROUPS, Logged, ReadLists, ReceiveLists, ShownList, unit_hash};
 pub use log::{Log, Part};
-pub use names::{Id, Names};
-pub use read::{Columns, Format, Frame, Input, ReadColumn, Reader, Value, formats};
+pub use names::{Id, Ids, Names};
+pub use read::{Format, Frame, Input, ReadColumn, Reader, Value, formats};
 pub use read_report::{ReadReport, Skipped};
 pub use session::{ListSessions, Pattern, QuerySessions, Session, Sessions};

@@ -116,9 +116,13 @@ fn check_text(name: &[u8]) -> Result<&str, Fault> {
     if text.is_empty() { Err(Fault::Empty) } else { Ok(text) }
 }
 
-/// The names found so far, by all threads.
+/// The names found so far, by all threads, and their identifiers while a log is read.
+///
+/// Names of a ranking may be given identifiers before; those of the log's lists are then the same
+/// ([`Reader::read_lists`](crate::Reader::read_lists)). In a [`Log`](crate::Log) names have other
+/// identifiers: its [`Names`] find them.
 #[derive(Debug)]
-pub(crate) struct Interner {
+pub struct Ids {
     hash: TextHash,
     shards: Vec<Mutex<Texts>>,
 }
@@ -130,13 +134,24 @@ struct Texts {
     texts: Vec<(u64, Box<str>)>,
 }
 
-impl Interner {
-    pub(crate) fn new() -> Self {
+impl Default for Ids {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Ids {
+    /// Without names.
+    pub fn new() -> Self {
         Self { hash: TextHash::new(), shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
     }
 
-    /// The identifier of a name during reading.
-    pub(crate) fn id(&self, name: &[u8]) -> Result<Id, Fault> {
+    /// The identifier of a name during reading; a new one if the name is new.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::Empty`] and [`Fault::NotUtf8`].
+    pub fn id(&self, name: &[u8]) -> Result<Id, Fault> {
         if let Some(number) = plain_number(name) {
             return Ok(Id(number));
         }

@@ -6,6 +6,8 @@
 mod blocks;
 mod closing;
 pub mod formats;
+mod frames;
+mod handing;
 mod line;
 mod marks;
 mod meaning;
@@ -13,7 +15,7 @@ mod open_lists;
 mod source;
 mod thread_report;
 
-pub use self::formats::{Columns, Format, Frame, ReadColumn, Value};
+pub use self::formats::{Format, Frame, ReadColumn, Value};
 pub use self::source::Input;
 
 use self::meaning::Meaning;
@@ -21,6 +23,7 @@ use crate::collect::Collector;
 use crate::error::{Error, ErrorKind};
 use crate::hold_out::HoldOut;
 use crate::log::Log;
+use crate::names::Ids;
 use crate::split::nothing_left;
 use std::io::Read;
 use std::num::NonZeroUsize;
@@ -175,13 +178,13 @@ impl Reader {
     ///
     /// As [`read_files`](Self::read_files).
     pub fn read_inputs(&self, inputs: Vec<Input<'_>>) -> Result<Log, Error> {
-        let collector = self.collector();
-        let report = self.format.read(self, inputs, &collector)?;
+        let collector = self.collector(Ids::new());
+        let (report, _) = self.format.read(self, inputs, &collector)?;
         collector.finish(self.threads, report)
     }
 
-    fn collector(&self) -> Collector {
-        Collector::new(self.keep_sessions, self.max_clicks, self.hold_out)
+    fn collector<'a>(&self, ids: Ids) -> Collector<'a> {
+        Collector::new(ids, self.keep_sessions, self.max_clicks, self.hold_out)
     }
 
     /// Reads one stream; errors call it `name`.

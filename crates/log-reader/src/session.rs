@@ -7,7 +7,7 @@ mod order;
 pub use self::order::Session;
 pub(crate) use self::order::{MAX_FILES_IN_ORDER, ReadSession, put_in_order};
 
-use self::order::{Placed, narrow};
+use self::order::{Order, narrow};
 use crate::counts::{Counts, Positions, in_step};
 use crate::names::{Id, Names};
 use crate::table::{PackedPattern, Shown, Table};
@@ -41,7 +41,7 @@ pub struct Sessions {
     items: Vec<Id>,
     patterns: Vec<Pattern>,
     /// The sessions of each query, in the order of the log; empty if that order is unknown.
-    order: Vec<Placed>,
+    order: Order,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -174,7 +174,7 @@ impl Sessions {
             for list in query.lists() {
                 rest.push(list.items.iter().copied(), list.patterns.iter().copied());
             }
-            rest.order.extend(query.order());
+            rest.order.extend(query.order().iter());
         }
         rest
     }

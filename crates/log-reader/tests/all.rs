@@ -5,6 +5,7 @@ mod engines;
 mod formats;
 mod frame;
 mod generate;
+mod lists;
 mod meaning;
 mod odd_input;
 mod read;

@@ -68,7 +68,8 @@ fn sessions_need_no_region_and_no_clicks_outside() {
     assert!(
         error.to_string().starts_with("log:2: column 3 (clicked_mask): 1 characters, expected 2: a 0 or a 1")
     );
-    for header in ["query\turls\n", "query\turls\tclicked_mask\tquery\n", "query\turls\tclicked_mask\tuser\n"]
+    for header in
+        ["query\turls\n", "query\turls\tclicked_mask\tquery\n", "query\turls\tclicked_mask\tuserid\n"]
     {
         let error = read(header).unwrap_err();
         assert_eq!(*error.kind(), ErrorKind::Header, "{header}");

@@ -416,7 +416,7 @@ fn headers_are_not_data_and_data_no_headers() {
     let none = "log:1: no header: none of the 6 columns, with semicolons between them, is called `who`, `what`, `rank`, `clicks`, `shown`, found `..`";
     assert_eq!((error.kind(), error.to_string().as_str()), (&ErrorKind::Header, none));
     let error = read(&Format::Sessions, without).unwrap_err();
-    assert!(error.to_string().ends_with("n_clicks_outside_top10`, found `..`"), "{error}");
+    assert!(error.to_string().ends_with("list_propensity`, found `..`"), "{error}");
     let twice = read(&table(), TABLE.replace("note", "rank")).unwrap_err();
     assert_eq!(*twice.kind(), ErrorKind::Header);
 }
@@ -529,7 +529,7 @@ fn tables_refuse_faulty_lines() {
         "",
         "item",
         "item=a,position=b",
-        "item=a,position=b,click=c,user=d",
+        "item=a,position=b,click=c,users=d",
         "item=a,item=b,position=b,click=c",
         "item=,position=b,click=c",
     ] {

@@ -6,14 +6,17 @@
 //! cargo run --release -p measurements --bin log_speed -- hold-out kdd2012 training.txt
 //! ```
 //!
-//! `hold-out` counts as a fit does: the whole log, a tenth of it, and the rest.
+//! `hold-out` counts as a fit does: the whole log, a tenth of it, and the rest. `lists` hands complete
+//! lists of a delimited log to receivers that add up clicks by group of users; the log has the
+//! columns `session`, `user`, `query`, `item`, `position`, `click`, `propensity`,
+//! `prefix_propensity` and `list_propensity`.
 //!
 //! Formats: `kdd2012`, `yandex`, `sessions`, `obd`, `delimited`, `parquet`. A generated file whose
 //! name ends in `.gz` is compressed. A number after the lines is the number of queries of
 //! `sessions`, `delimited` and `parquet`.
 
 use click_logs::generate::{Traffic, kdd2012, yandex};
-use click_logs::{Reader, formats};
+use click_logs::{Error, Format, GROUPS, Ids, Input, ReadReport, Reader, ReceiveLists, ShownList, formats};
 use click_models::PositionBased;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -32,6 +35,8 @@ use std::sync::Arc;
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 const COLUMNS: &str = "query=query,item=item,position=position,click=click,impressions=impressions";
+const LOGGED: &str = "query=query,item=item,position=position,click=click,session=session,user=user,\
+    propensity=propensity,prefix-propensity=prefix_propensity,list-propensity=list_propensity";
 const ROWS_OF_A_GROUP: usize = 1_000_000;
 /// Queries of a generated log.
 const N_QUERIES: u64 = 100_000;
@@ -68,24 +73,49 @@ fn main() -> Outcome {
             let log = reader.read_files(&[path])?;
             let (counts, _) = log.whole();
             println!("{} queries, {} cells", counts.n_queries(), counts.n_cells());
-            let report = &log.report;
-            let seconds = seconds() - before;
-            let gigabytes = report.bytes as f64 / 1e9;
-            println!("{report}");
-            println!(
-                "{gigabytes:.3} GB, {seconds:.2} CPU-seconds: {:.3} GB per CPU-second, {:.0} ns a line",
-                gigabytes / seconds,
-                seconds * 1e9 / report.lines as f64
-            );
-            let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-            status.lines().filter(|line| line.starts_with("VmHWM")).for_each(|line| println!("{line}"));
+            print(&log.report, seconds() - before);
+            Ok(())
+        }
+        ["lists", path, ref threads @ ..] if threads.len() < 2 => {
+            let mut reader = Reader::new(Format::delimited(LOGGED)?);
+            if let Some(threads) = threads.first() {
+                reader = reader.threads(threads.parse()?);
+            }
+            let before = seconds();
+            let inputs = |_| Ok::<_, Error>(vec![Input::file(Path::new(path))?]);
+            let lists = reader.read_lists(Ids::new(), inputs, || Clicks([0; GROUPS as usize]))?;
+            let groups = (0..GROUPS as usize)
+                .map(|group| lists.receivers.iter().map(|clicks| clicks.0[group]).sum::<u64>());
+            println!("clicks by group: {:?}", groups.collect::<Vec<_>>());
+            print(&lists.report, seconds() - before);
             Ok(())
         }
         _ => {
-            Err("expected: generate FORMAT FILE LINES [QUERIES] | count|hold-out FORMAT FILE [THREADS]"
+            Err("expected: generate FORMAT FILE LINES [QUERIES] | count|hold-out FORMAT FILE [THREADS] | lists FILE [THREADS]"
                 .into())
         }
     }
+}
+
+/// Clicks by group of users.
+struct Clicks([u64; GROUPS as usize]);
+
+impl ReceiveLists for Clicks {
+    fn list(&mut self, list: &ShownList<'_>) {
+        self.0[(list.unit % GROUPS) as usize] += u64::from(list.clicks.count_ones());
+    }
+}
+
+fn print(report: &ReadReport, seconds: f64) {
+    let gigabytes = report.bytes as f64 / 1e9;
+    println!("{report}");
+    println!(
+        "{gigabytes:.3} GB, {seconds:.2} CPU-seconds: {:.3} GB per CPU-second, {:.0} ns a line",
+        gigabytes / seconds,
+        seconds * 1e9 / report.lines as f64
+    );
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status.lines().filter(|line| line.starts_with("VmHWM")).for_each(|line| println!("{line}"));
 }
 
 fn generate(format: &str, lines: u64, n_queries: u64, mut out: impl Write) -> Outcome {

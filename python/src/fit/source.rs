@@ -91,10 +91,7 @@ fn pairs(given: &Bound<'_, PyAny>) -> PyResult<Pairs> {
         return Err(type_error(format!("columns: expected a dict or a text, got {found}")));
     };
     let columns = Columns::parse(&text).map_err(value_error)?;
-    let Columns { query, item, position, click, impressions, session } = columns;
-    let names = [query, Some(item), Some(position), Some(click), impressions, session];
-    let pair = |(key, name): (&str, Option<String>)| Some((key.to_owned(), name?));
-    Ok(Columns::KEYS.into_iter().zip(names).filter_map(pair).collect())
+    Ok(columns.by_key().map(|(key, name)| (key.to_owned(), name.to_owned())).collect())
 }
 
 /// The paths, if the log is one or several.

@@ -75,6 +75,8 @@ struct LogFormat {
     line: String,
     /// Name of a query.
     query: String,
+    /// Whether it has propensities and users.
+    propensities: String,
     sessions: &'static str,
     names_columns: bool,
     fits: &'static str,
@@ -109,6 +111,7 @@ fn log_formats() -> Vec<LogFormat> {
             description: plain(row.description),
             line: plain(row.line),
             query: plain(row.query),
+            propensities: plain(row.propensities),
             sessions,
             names_columns: row.names_columns(),
             fits,
@@ -130,11 +133,12 @@ impl Described for LogFormat {
         page.fact("A line", &self.line);
         page.fact("Query", &self.query);
         page.fact("Sessions", self.sessions);
+        page.fact("Propensities", &self.propensities);
         page.fact("Can fit", self.fits);
         if self.names_columns {
             page.fact(
                 "Columns",
-                "--columns names them: query=.. (may be left out), item=.., position=.., click=..; and impressions=.. or session=..",
+                "--columns names them: query=.. (may be left out), item=.., position=.., click=..; and impressions=.. or session=..; for users and propensities user=.., propensity=.., prefix-propensity=.., list-propensity=..",
             );
         }
         page.example("Command", &self.command.replace(" --", " \\\n    --"));

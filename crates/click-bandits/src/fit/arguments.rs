@@ -24,7 +24,8 @@ pub(crate) struct Arguments {
     /// Names of the columns, for formats that need them: query=..,item=..,position=..,click=..;
     /// query may be left out. Add impressions=.. if a line has more than one impression, or
     /// session=.. for models that need sessions. The lines of a session are one list, wherever they
-    /// stand; all sessions are in memory until the log is read
+    /// stand; all sessions are in memory until the log is read. user=.., propensity=..,
+    /// prefix-propensity=.. and list-propensity=.. are not read by fit
     #[arg(long, value_name = "KEY=COLUMN,..", conflicts_with = "counts")]
     pub(crate) columns: Option<String>,
     /// Fit to counts instead of logs: CSV or Parquet tables with the columns query, item, position,

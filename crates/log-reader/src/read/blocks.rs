@@ -7,7 +7,7 @@ use super::line::{LineFault, LineFormat, is_blank};
 use super::marks::{Line, Lines};
 use super::open_lists::Spot;
 use super::source::{Block, Input, Source};
-use super::thread_report::ThreadReport;
+use super::thread_report::{ThreadReport, on_threads};
 use super::{Reader, no_file};
 use crate::collect::{Batches, Collector};
 use crate::error::{Error, ErrorKind, Place};
@@ -21,14 +21,14 @@ impl Reader {
         &self,
         format: &F,
         inputs: Vec<Input<'_>>,
-        collector: &Collector,
+        collector: &Collector<'_>,
     ) -> Result<ReadReport, Error> {
         if inputs.is_empty() {
             return Err(no_file());
         }
         let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
         let source = Mutex::new(Source::new(format, inputs, self.block_bytes, self.max_skipped.is_some()));
-        let report = self.on_threads(collector, usize::MAX, |batches, report, (memory, buffer)| {
+        let report = on_threads(self.threads.get(), collector, |batches, report, (memory, buffer)| {
             self.next_block(format, &source, memory, buffer, batches, report)
         });
         self.finish(report, collector, &names, &unlocked(source).report)

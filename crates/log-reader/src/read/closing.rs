@@ -6,61 +6,104 @@ use super::meaning::Meaning;
 use super::open_lists::{OpenLists, Run};
 use super::thread_report::ThreadReport;
 use crate::collect::{Batches, Collector};
+use crate::columns::{ByRole, LIST, POSITION, PROPENSITY, READ, USER};
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
+use crate::keys::ListKey;
+use crate::lists::ShownList;
+use crate::logged::Propensities;
 use crate::names::Id;
 use crate::read_report::ReadReport;
 use std::sync::Arc;
 
 impl Reader {
-    /// Ends the lists that are open, and sums up.
+    /// Ends the lists that are open, and sums up. Lists to hand over stay open if lines of lists
+    /// that were handed over stand apart; the log is then read again.
     pub(super) fn finish(
         &self,
         mut report: ThreadReport,
-        collector: &Collector,
+        collector: &Collector<'_>,
         names: &[Arc<str>],
         source: &ReadReport,
     ) -> Result<ReadReport, Error> {
         let open = std::mem::take(&mut report.open);
         if let Some(columns) = self.format.columns() {
-            let (column, lenient) = (columns.position.as_str(), self.max_skipped.is_some());
-            let closing = Closing { names, column, meaning: self.meaning, lenient };
+            let lenient = self.max_skipped.is_some();
+            let columns = columns.by_role();
+            let closing = Closing { names, columns, meaning: self.meaning, lenient, open: &open };
+            let runs = closing.runs();
+            if !report.failed() && collector.find_apart(|| unfinished(&runs)) {
+                return Ok(ReadReport::default());
+            }
             let (mut batches, mut faults) = (collector.batches(), ThreadReport::default());
-            closing.close(&open, &mut batches, &mut faults);
+            closing.close(&runs, &mut batches, &mut faults);
             report.absorb(faults, &batches.finish());
         }
         report.finish(source, self.max_skipped)
     }
 }
 
+/// A run of one of the threads.
+#[derive(Debug, Clone, Copy)]
+struct Held<'a> {
+    run: &'a Run,
+    thread: usize,
+    number: usize,
+}
+
 /// A line of a list.
-type Line<'a> = (u8, u64, &'a Run, usize);
+#[derive(Debug, Clone, Copy)]
+struct Line<'a> {
+    position: u8,
+    /// The 1-based line of its file.
+    in_file: u64,
+    held: Held<'a>,
+    /// Its number within the run.
+    number: usize,
+}
+
+impl Line<'_> {
+    /// Its place among all lines of its thread's lists.
+    fn place(self) -> usize {
+        self.held.run.start + self.number
+    }
+
+    fn clicked(self) -> u64 {
+        self.held.run.clicks >> self.number & 1
+    }
+}
 
 /// Ends all lists: those of all threads, in any order.
 struct Closing<'a> {
     names: &'a [Arc<str>],
-    /// The name of the column of positions.
-    column: &'a str,
+    /// The names of columns by role.
+    columns: ByRole<'a>,
     meaning: Meaning,
     lenient: bool,
+    open: &'a [OpenLists],
 }
 
-impl Closing<'_> {
-    fn close(&self, parts: &[OpenLists], batches: &mut Batches<'_>, report: &mut ThreadReport) {
-        let mut runs: Vec<(&Run, &[Id])> = Vec::with_capacity(parts.iter().map(|part| part.runs.len()).sum());
-        for part in parts {
-            runs.extend(part.runs.iter().map(|run| (run, &part.items[run.start..][..usize::from(run.len)])));
+impl<'a> Closing<'a> {
+    /// All runs, by list and place.
+    fn runs(&self) -> Vec<Held<'a>> {
+        let mut runs = Vec::with_capacity(self.open.iter().map(|part| part.runs.len()).sum());
+        for (thread, part) in self.open.iter().enumerate() {
+            runs.extend(part.runs.iter().enumerate().map(|(number, run)| Held { run, thread, number }));
         }
-        runs.sort_unstable_by_key(|(run, _)| (run.key, run.spot.at));
-        for mut of_key in runs.chunk_by(|(a, _), (b, _)| a.key == b.key) {
+        runs.sort_unstable_by_key(|held| (held.run.key, held.run.spot.at));
+        runs
+    }
+
+    fn close(&self, runs: &[Held<'_>], batches: &mut Batches<'_>, report: &mut ThreadReport) {
+        for mut of_key in runs.chunk_by(|a, b| a.run.key == b.run.key) {
             while !of_key.is_empty() {
                 let starts = |run: &Run| run.len > 0 && run.first == 0;
                 // The next list starts where the first position comes again.
                 let again = (1..of_key.len()).find(|&place| {
-                    let (run, before) = (of_key[place].0, of_key[place - 1].0);
+                    let [before, run] = [place - 1, place].map(|place| of_key[place].run);
                     starts(run)
                         && !before.continues(run.spot)
-                        && of_key[..place].iter().any(|(earlier, _)| starts(earlier))
+                        && of_key[..place].iter().any(|earlier| starts(earlier.run))
                 });
                 let (list, rest) = of_key.split_at(again.unwrap_or(of_key.len()));
                 of_key = rest;
@@ -70,58 +113,124 @@ impl Closing<'_> {
     }
 
     /// Ends a list.
-    fn list(&self, runs: &[(&Run, &[Id])], batches: &mut Batches<'_>, report: &mut ThreadReport) {
+    fn list(&self, runs: &[Held<'_>], batches: &mut Batches<'_>, report: &mut ThreadReport) {
         // The usual case.
-        if let &[(run @ &Run { first: 0, len: 1.., .. }, items)] = runs {
-            batches.session(run.query, items, run.clicks, run.spot.at);
+        if let &[Held { run: run @ &Run { first: 0, len: 1.., .. }, thread, .. }] = runs
+            && self.open[thread].logged.is_none()
+        {
+            let items = &self.open[thread].items[run.start..][..usize::from(run.len)];
+            batches.session(&ShownList::plain(run.query, items, run.clicks, run.spot.at), true);
             return;
         }
-        let mut at_fault = runs.iter().any(|(run, _)| run.len == 0);
-        let mut lines: Vec<(Line<'_>, Id)> = Vec::new();
-        for &(run, items) in runs {
-            let of_run = |(number, &item): (usize, &Id)| {
-                // A run has at most 64 lines.
-                let line = run.spot.line + number as u64;
-                ((run.first + u8::try_from(number).unwrap_or(0), line, run, number), item)
-            };
-            lines.extend(items.iter().enumerate().map(of_run));
+        let mut at_fault = runs.iter().any(|held| held.run.len == 0);
+        let mut lines: Vec<Line<'_>> = Vec::new();
+        for &held in runs {
+            // A run has at most 64 lines.
+            lines.extend((0..held.run.len).map(|number| Line {
+                position: held.run.first + number,
+                in_file: held.run.spot.line + u64::from(number),
+                held,
+                number: number.into(),
+            }));
         }
-        lines.sort_by_key(|((position, line, run, _), _)| (*position, run.spot.file, *line));
-        let (mut items, mut clicks) = (Vec::new(), 0);
-        for &(line @ (position, _, run, number), item) in &lines {
-            let clicked = run.clicks >> number & 1;
-            if usize::from(position) == items.len() {
-                clicks |= clicked << position;
-                items.push(item);
+        lines.sort_by_key(|line| (line.position, line.held.run.spot.file, line.in_file));
+        let mut next = 0;
+        lines.retain(|&line| {
+            let fits = usize::from(line.position) == next;
+            if fits {
+                next += 1;
             } else {
                 at_fault = true;
-                self.at_fault(line, clicked, items.len(), report);
+                self.at_fault(line, POSITION, Fault::OutOfOrder { next: self.meaning.named(next) }, report);
             }
+            fits
+        });
+        let propensities = self.propensities(&lines);
+        let propensities = Propensities(propensities.each_ref().map(Vec::as_slice));
+        let other_user = || self.other_user(&lines).map(|number| (number, USER, Fault::AnotherUser));
+        // A list that lost lines is not handed over.
+        let wrong = if at_fault { None } else { other_user().or_else(|| propensities.fault()) };
+        if let Some((number, role, fault)) = wrong {
+            at_fault = true;
+            self.at_fault(lines[number], role, fault, report);
+            lines.truncate(number);
         }
-        if let ([_, ..], Some(first)) = (items.as_slice(), runs.iter().find(|(run, _)| run.len > 0)) {
-            let is_counted = batches.session(first.0.query, &items, clicks, first.0.spot.at);
+        if let ([_, ..], Some(first)) = (lines.as_slice(), runs.iter().find(|held| held.run.len > 0)) {
+            let items: Vec<Id> =
+                lines.iter().map(|line| self.open[line.held.thread].items[line.place()]).collect();
+            let clicks = lines.iter().fold(0, |clicks, &line| clicks | line.clicked() << line.position);
+            let list = ShownList::plain(first.run.query, &items, clicks, first.run.spot.at);
+            let list = match self.open[first.thread].logged.as_ref().map(|logged| logged.runs[first.number]) {
+                Some(of) => propensities.with(list.of(of.user, of.session)),
+                None => list,
+            };
+            let is_counted = batches.session(&list, !at_fault);
             if is_counted && at_fault {
                 batches.session_at_fault();
             }
         }
     }
 
+    /// The propensities of lines, by kind.
+    fn propensities(&self, lines: &[Line<'_>]) -> [Vec<f64>; 3] {
+        let mut all: [Vec<f64>; 3] = Default::default();
+        for line in lines {
+            let Some(logged) = &self.open[line.held.thread].logged else { continue };
+            for (all, one) in all.iter_mut().zip(logged.propensities(line.place(), 1).0) {
+                all.extend(one);
+            }
+        }
+        all
+    }
+
+    /// The first line of another user than that of the line before.
+    fn other_user(&self, lines: &[Line<'_>]) -> Option<usize> {
+        let user = |line: &Line<'_>| {
+            self.open[line.held.thread].logged.as_ref().map(|logged| logged.runs[line.held.number].user)
+        };
+        lines.windows(2).position(|pair| user(&pair[0]) != user(&pair[1])).map(|before| before + 1)
+    }
+
     #[cold]
-    fn at_fault(&self, line: Line<'_>, clicks: u64, next: usize, report: &mut ThreadReport) {
-        let (position, line, run, _) = line;
-        let fault = Fault::OutOfOrder { next: self.meaning.named(next) };
+    fn at_fault(&self, line: Line<'_>, role: usize, fault: Fault, report: &mut ThreadReport) {
+        let run = line.held.run;
+        let logged = self.open[line.held.thread].logged.as_ref();
+        let (column, text) = if role < READ {
+            (run.column as usize, self.meaning.named(line.position.into()).to_string())
+        } else {
+            let place = logged.and_then(|logged| logged.runs[line.held.number].places[role - READ]);
+            // A user is not shown.
+            let kind = (PROPENSITY..=LIST).contains(&role).then(|| role - PROPENSITY);
+            let value = kind.and_then(|kind| logged?.propensities(line.place(), 1).0[kind].first().copied());
+            let text = value.map_or_else(|| "..".to_owned(), |value| value.to_string());
+            (place.map_or(0, |place| place as usize + 1), text)
+        };
         let file = run.spot.file;
         let place = Place {
             file: self.names.get(file).map_or("", |name| name).to_owned(),
-            line,
-            column: Some((run.column as usize, self.column.to_owned())),
-            text: self.meaning.named(position.into()).to_string(),
+            line: line.in_file,
+            column: Some((column, self.columns[role].unwrap_or_default().to_owned())),
+            text,
             message: fault.to_string(),
         };
         if self.lenient {
-            report.skip(fault, Lost { clicks, impressions: 1 }, (file, line), place);
+            let lost = Lost { clicks: line.clicked(), impressions: 1 };
+            report.skip(fault, lost, (file, line.in_file), place);
         } else {
-            report.fail((file, line), Error::at(ErrorKind::Line(fault), place));
+            report.fail((file, line.in_file), Error::at(ErrorKind::Line(fault), place));
         }
     }
+}
+
+/// The keys of lists with lines that stand apart.
+fn unfinished(runs: &[Held<'_>]) -> Vec<ListKey> {
+    let of_key = runs.chunk_by(|a, b| a.run.key == b.run.key);
+    let follows = |before: Option<&Held<'_>>, run: &Run| {
+        run.len > 0 && (run.first == 0 || before.is_some_and(|before| before.run.continues(run.spot)))
+    };
+    let stands_apart = |runs: &&[Held<'_>]| {
+        let mut before = None;
+        !runs.iter().all(|held| follows(before.replace(held), held.run))
+    };
+    of_key.filter(stands_apart).map(|runs| runs[0].run.key).collect()
 }

@@ -23,15 +23,16 @@
 mod delimited;
 mod frame;
 mod kdd2012;
+mod named;
 mod obd;
 mod parquet;
 mod sessions;
 mod table_rows;
 mod yandex;
 
-pub use self::delimited::Columns;
 pub use self::frame::{Frame, ReadColumn};
 pub use self::table_rows::Value;
+pub(super) use self::table_rows::{Rows, TableOfRows};
 
 use self::delimited::TableLines;
 use self::kdd2012::Kdd2012;
@@ -40,7 +41,9 @@ use self::yandex::Yandex;
 use super::Reader;
 use super::source::Input;
 use crate::collect::Collector;
+use crate::columns::Columns;
 use crate::error::{Error, ErrorKind};
+use crate::lists::Logged;
 use crate::read_report::ReadReport;
 
 /// The format of a log. [`rows`] describes each.
@@ -74,8 +77,9 @@ static ROWS: [FormatRow; 6] = [
             `Impression` sessions with the same user, ad, query and position, `Click` of them \
             with a click",
         query: "`QueryID`",
+        propensities: "no",
         sessions: SessionsOf::None,
-        format: Making::Fixed(Format::Kdd2012),
+        format: Making::Fixed(|| Format::Kdd2012),
         example: Some(
             "\
             0\t3\t4298118681424644510\t7686695\t385\t3\t3\t1601\t5521\t7709\t576\t490234\n\
@@ -95,8 +99,9 @@ static ROWS: [FormatRow; 6] = [
             (`T`), whose clicks were withheld, are not counted.",
         line: "a query with ten results, or a click",
         query: "`QueryID/RegionID`; of 2013 `QueryID`",
+        propensities: "no",
         sessions: SessionsOf::Log,
-        format: Making::Fixed(Format::Yandex),
+        format: Making::Fixed(|| Format::Yandex),
         example: Some(
             "\
             10\t0\tQ\t7\t3\t1\t2\t3\t4\t5\t6\t7\t8\t9\t10\n\
@@ -108,16 +113,19 @@ static ROWS: [FormatRow; 6] = [
         holds: "A session a line, with a header",
         description: "\
             One session a line, tab-separated, with a header: `query`, `urls` (comma-separated), \
-            `clicked_mask` (a 0 or 1 for each URL), and optionally `region` and \
-            `n_clicks_outside_top10`. The name of a query with a region is `query/region`, where \
-            a slash in the region is written `%2F`. All files have regions or none.",
+            `clicked_mask` (a 0 or 1 for each URL), and optionally `region`, \
+            `n_clicks_outside_top10`, `user`, `propensities` (comma-separated, of each URL at its \
+            position) and `list_propensity`. The name of a query with a region is `query/region`, \
+            where a slash in the region is written `%2F`. All files have regions or none.",
         line: "\
             a session; tab-separated, with a header: `query`, `urls` (comma-separated), \
-            `clicked_mask` (a 0 or 1 for each URL, `100`), optionally `region` and \
-            `n_clicks_outside_top10`",
+            `clicked_mask` (a 0 or 1 for each URL, `100`), optionally `region`, \
+            `n_clicks_outside_top10`, `user`, `propensities` (comma-separated, of each URL at its \
+            position) and `list_propensity`",
         query: "`query` or `query/region`",
+        propensities: "optional columns",
         sessions: SessionsOf::Log,
-        format: Making::Fixed(Format::Sessions),
+        format: Making::Fixed(|| Format::Sessions),
         example: Some(
             "\
             query\tregion\turls\tclicked_mask\tn_clicks_outside_top10\n\
@@ -128,12 +136,13 @@ static ROWS: [FormatRow; 6] = [
         name: "obd",
         holds: "Open Bandit Dataset",
         description: "\
-            Open Bandit Dataset: CSV with the columns `item_id`, `position` and `click`, among \
-            others. It has no queries: the only query is called `all`.",
+            Open Bandit Dataset: CSV with the columns `item_id`, `position`, `click` and \
+            `propensity_score`, among others. It has no queries: the only query is called `all`.",
         line: "a recommendation at a position",
         query: "`all`",
+        propensities: "`propensity_score`",
         sessions: SessionsOf::None,
-        format: Making::Fixed(Format::Obd),
+        format: Making::Fixed(|| Format::Obd),
         example: Some(
             "\
             ,timestamp,item_id,position,click,propensity_score\n\
@@ -143,9 +152,12 @@ static ROWS: [FormatRow; 6] = [
     FormatRow {
         name: "delimited",
         holds: "Any table with a header, columns named with --columns",
-        description: "Any table with a header; the user names the columns.",
+        description: "\
+            Any table with a header; the user names the columns. Users and propensities (of an \
+            item at its position, of the items down to it, of the list) may be among them.",
         line: "clicks and impressions of an item at a position, columns by name",
         query: "a column, or `all`",
+        propensities: "if columns name them",
         sessions: SessionsOf::Column,
         format: Making::Columns(Format::delimited),
         example: Some(
@@ -165,6 +177,7 @@ static ROWS: [FormatRow; 6] = [
             the same, as Parquet; needs the feature `parquet`, which is off by default (it adds a \
             C library)",
         query: "a column, or `all`",
+        propensities: "if columns name them",
         sessions: SessionsOf::Column,
         format: Making::Columns(Format::parquet),
         example: None,
@@ -184,6 +197,8 @@ pub struct FormatRow {
     pub line: &'static str,
     /// Name of a query.
     pub query: &'static str,
+    /// Whether the format has propensities of the logger, and users.
+    pub propensities: &'static str,
     /// Whether the format has sessions.
     pub sessions: SessionsOf,
     /// A log of a few lines; `None` for a binary format. If the user names the columns, they are
@@ -207,7 +222,7 @@ pub enum SessionsOf {
 #[derive(Debug)]
 enum Making {
     /// With fixed columns.
-    Fixed(Format),
+    Fixed(fn() -> Format),
     /// From the columns that the user names.
     Columns(fn(&str) -> Result<Format, Error>),
 }
@@ -234,7 +249,7 @@ impl FormatRow {
     pub fn format(&self, columns: Option<&str>) -> Result<Format, Error> {
         let wrong = |message: String| Err(Error::of(ErrorKind::Settings, "columns", message));
         match (&self.format, columns) {
-            (Making::Fixed(format), None) => Ok(format.clone()),
+            (Making::Fixed(make), None) => Ok(make()),
             (Making::Columns(make), Some(columns)) => make(columns),
             (Making::Fixed(_), Some(_)) => {
                 wrong(format!("format `{}` says itself which column is what", self.name))
@@ -262,10 +277,11 @@ pub fn names(passes: impl Fn(&FormatRow) -> bool) -> Vec<&'static str> {
     rows().iter().filter(|row| passes(row)).map(|row| row.name).collect()
 }
 
-/// The table of formats in Markdown: lines, sessions, queries and columns of each.
+/// The table of formats in Markdown: lines, sessions, queries, propensities and columns of each.
 pub fn table() -> String {
-    let mut text =
-        String::from("| format | content of a line | sessions | query | columns |\n|---|---|---|---|---|\n");
+    let mut text = String::from(
+        "| format | content of a line | sessions | query | propensities | columns |\n|---|---|---|---|---|---|\n",
+    );
     for row in rows() {
         let sessions = match row.sessions {
             SessionsOf::None => "no",
@@ -274,7 +290,11 @@ pub fn table() -> String {
         };
         let columns = if row.names_columns() { "named by the user" } else { "fixed" };
         let name = format!("`{}`", row.name);
-        text.extend(["| ", &[&name, row.line, sessions, row.query, columns].join(" | "), " |\n"]);
+        text.extend([
+            "| ",
+            &[&name, row.line, sessions, row.query, row.propensities, columns].join(" | "),
+            " |\n",
+        ]);
     }
     text
 }
@@ -310,19 +330,33 @@ impl Format {
         &self,
         reader: &Reader,
         inputs: Vec<Input<'_>>,
-        collector: &Collector,
-    ) -> Result<ReadReport, Error> {
+        collector: &Collector<'_>,
+    ) -> Result<(ReadReport, Logged), Error> {
         let meaning = reader.meaning.of_format();
-        match self {
+        let mut logged = self.columns().map(Columns::logged).unwrap_or_default();
+        let report = match self {
             Self::Kdd2012 => reader.read_lines(&Kdd2012 { meaning }, inputs, collector),
-            Self::Yandex => reader.read_lines(&Yandex, inputs, collector),
-            Self::Sessions => reader.read_lines(&SessionLines::new(meaning), inputs, collector),
-            Self::Obd => reader.read_lines(&TableLines::new(&obd::columns(), meaning), inputs, collector),
+            Self::Yandex => {
+                logged.session = true;
+                reader.read_lines(&Yandex, inputs, collector)
+            }
+            Self::Sessions => {
+                let lines = SessionLines::new(meaning, collector.hands_over());
+                let report = reader.read_lines(&lines, inputs, collector);
+                logged = lines.logged();
+                report
+            }
+            Self::Obd => {
+                let columns = obd::columns(collector.hands_over());
+                logged = columns.logged();
+                reader.read_lines(&TableLines::new(&columns, meaning, collector), inputs, collector)
+            }
             Self::Delimited(columns) => {
-                reader.read_lines(&TableLines::new(columns, reader.meaning), inputs, collector)
+                reader.read_lines(&TableLines::new(columns, reader.meaning, collector), inputs, collector)
             }
             Self::Parquet(columns) => parquet::read(columns, reader, inputs, collector),
-        }
+        };
+        Ok((report?, logged))
     }
 
     /// Whether the format has sessions, and so the order of impressions and clicks.

@@ -7,31 +7,18 @@
 //!
 //! A list shows every position from the first on once; lines that do not fit are faults. A session
 //! that starts from the first position again, elsewhere in the log, has shown another list.
+//!
+//! If lists are handed over ([`Reader::read_lists`](crate::Reader::read_lists)), a list whose lines
+//! stand together ends with the line after it, and only its key stays. If a line of it turns up
+//! elsewhere after all, the log is read again, with the lists of these keys open to its end.
 
-use crate::names::{Id, TextHash};
+use crate::collect::Batches;
+use crate::columns::{LIST, POSITION, Places, READ};
+use crate::keys::ListKey;
+use crate::lists::ShownList;
+use crate::logged::{LoggedRow, Propensities};
+use crate::names::Id;
 use crate::table::Shown;
-
-/// The hash of a list's session and query.
-pub(crate) type ListKey = [u64; 2];
-
-/// The hash functions of names of sessions.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct KeyHash([TextHash; 2]);
-
-impl KeyHash {
-    pub(crate) fn of_text(self, text: &[u8]) -> ListKey {
-        self.0.map(|hash| hash.of(text))
-    }
-
-    pub(crate) fn of_numbers(self, a: u64, b: u64) -> ListKey {
-        self.0.map(|hash| hash.of_numbers(a, b))
-    }
-
-    /// The key of two parts, in their order.
-    pub(crate) fn of_both(self, a: ListKey, b: ListKey) -> ListKey {
-        [0, 1].map(|half| self.0[half].of_numbers(a[half], b[half]))
-    }
-}
 
 /// The place of a line or a row.
 #[derive(Debug, Clone, Copy)]
@@ -66,34 +53,65 @@ impl Run {
     }
 }
 
+/// The user, the session and the columns of a run, if lists are handed over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LoggedRun {
+    pub(super) user: Option<u64>,
+    pub(super) session: Option<u64>,
+    /// The columns from [`READ`] on, as the file has them.
+    pub(super) places: [Option<u32>; LIST + 1 - READ],
+}
+
+/// What lines tell about their loggers.
+#[derive(Debug, Default)]
+pub(super) struct LoggedLines {
+    /// Of each run.
+    pub(super) runs: Vec<LoggedRun>,
+    /// Of each line, by kind, as far as the log has them.
+    propensities: [Vec<f64>; 3],
+    /// The first run of the block that is being read. It may continue a list of the block before,
+    /// and the runs before it may continue in blocks that other threads read.
+    first: usize,
+}
+
 /// The lines of one thread.
 #[derive(Debug, Default)]
 pub(crate) struct OpenLists {
     pub(super) runs: Vec<Run>,
     pub(super) items: Vec<Id>,
+    /// There if lists are handed over.
+    pub(super) logged: Option<Box<LoggedLines>>,
 }
 
 impl OpenLists {
     /// Adds a line. `column` is the 1-based column of its position.
     pub(crate) fn push(&mut self, key: ListKey, shown: &Shown, spot: Spot, column: usize) {
-        let clicked = shown.clicks.min(1);
-        self.items.push(shown.item);
-        if let Some(run) = self.runs.last_mut()
-            && run.key == key
-            && run.len > 0
-            && run.continues(spot)
-            && run.first + run.len == shown.position
-        {
-            run.clicks |= clicked << run.len;
-            run.len += 1;
-            return;
+        if !self.extend(key, shown, spot) {
+            self.start(key, shown, spot, column);
         }
+    }
+
+    /// Adds a line to the last run, if it continues it.
+    #[inline]
+    fn extend(&mut self, key: ListKey, shown: &Shown, spot: Spot) -> bool {
+        let last = self.runs.last_mut().filter(|run| {
+            run.key == key && run.len > 0 && run.continues(spot) && run.first + run.len == shown.position
+        });
+        let Some(run) = last else { return false };
+        run.clicks |= shown.clicks.min(1) << run.len;
+        run.len += 1;
+        self.items.push(shown.item);
+        true
+    }
+
+    fn start(&mut self, key: ListKey, shown: &Shown, spot: Spot, column: usize) {
+        self.items.push(shown.item);
         self.runs.push(Run {
             key,
             query: shown.query,
             spot,
             start: self.items.len() - 1,
-            clicks: clicked,
+            clicks: shown.clicks.min(1),
             column: u32::try_from(column).unwrap_or(0),
             first: shown.position,
             len: 1,
@@ -101,8 +119,90 @@ impl OpenLists {
     }
 
     /// Notes that a line of the list was skipped.
-    pub(crate) fn skip(&mut self, key: ListKey, spot: Spot) {
+    pub(crate) fn skip(&mut self, key: ListKey, spot: Spot, batches: &mut Batches<'_>) {
+        self.hand_over(key, spot, batches);
         let (start, query) = (self.items.len(), Id(0));
         self.runs.push(Run { key, query, spot, start, clicks: 0, column: 0, first: 0, len: 0 });
+        if batches.hands_over() {
+            let run = LoggedRun { user: None, session: None, places: Default::default() };
+            self.logged.get_or_insert_default().runs.push(run);
+        }
+    }
+
+    /// Adds a line of a list to hand over. `places` are the columns of its file.
+    #[inline]
+    pub(crate) fn push_logged(
+        &mut self,
+        key: ListKey,
+        shown: &Shown,
+        row: &LoggedRow,
+        spot: Spot,
+        places: &Places,
+        batches: &mut Batches<'_>,
+    ) {
+        let logged = self.logged.get_or_insert_default();
+        let is_same = logged.runs.last().is_some_and(|run| run.user == row.user);
+        // A line of another user is a fault that is found when the list ends.
+        if !(is_same && self.extend(key, shown, spot)) {
+            self.hand_over(key, spot, batches);
+            self.start(key, shown, spot, places[POSITION].map_or(0, |place| place + 1));
+            let narrow = |place: Option<usize>| place.and_then(|place| u32::try_from(place).ok());
+            let run = LoggedRun {
+                user: row.user,
+                session: row.session,
+                places: std::array::from_fn(|role| narrow(places[READ + role])),
+            };
+            self.logged.get_or_insert_default().runs.push(run);
+        }
+        if let Some(logged) = &mut self.logged {
+            for (all, one) in logged.propensities.iter_mut().zip(row.propensities) {
+                all.extend(one);
+            }
+        }
+    }
+
+    /// Hands the last list over before a line that begins another run, unless lines elsewhere may
+    /// belong to it: it stands at an edge of a block or beside other lines of its session, has
+    /// another first position, or is known to stand apart. A list with a fault is found at the end.
+    fn hand_over(&mut self, next: ListKey, at: Spot, batches: &mut Batches<'_>) {
+        let Some(logged) = &mut self.logged else { return };
+        let [.., before, run] = self.runs.as_slice() else { return };
+        let joins = |run: &Run, key: ListKey, spot: Spot| run.key == key && run.continues(spot);
+        if self.runs.len() - 1 <= logged.first
+            || run.first > 0
+            || run.len == 0
+            || joins(before, run.key, run.spot)
+            || joins(run, next, at)
+            || batches.stands_apart(run.key)
+        {
+            return;
+        }
+        let (start, key, number) = (run.start, run.key, self.runs.len() - 1);
+        let propensities = logged.propensities(start, usize::from(run.len));
+        if propensities.fault().is_some() {
+            return;
+        }
+        let of = logged.runs[number];
+        let list = ShownList::plain(run.query, &self.items[start..], run.clicks, run.spot.at);
+        batches.session(&propensities.with(list.of(of.user, of.session)), true);
+        batches.handed_over(key);
+        self.runs.pop();
+        self.items.truncate(start);
+        logged.runs.pop();
+        logged.propensities.iter_mut().for_each(|all| all.truncate(start));
+    }
+
+    /// Called at the end of a block: its last list may continue in the next one.
+    pub(crate) fn end_block(&mut self) {
+        if let Some(logged) = &mut self.logged {
+            logged.first = self.runs.len();
+        }
+    }
+}
+
+impl LoggedLines {
+    /// The propensities of adjacent lines, from `start` on.
+    pub(super) fn propensities(&self, start: usize, len: usize) -> Propensities<'_> {
+        Propensities(self.propensities.each_ref().map(|all| all.get(start..start + len).unwrap_or_default()))
     }
 }

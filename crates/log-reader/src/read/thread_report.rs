@@ -1,6 +1,5 @@
 //! Work on several threads, whose reports are combined into one report or error.
 
-use super::Reader;
 use super::line::Lost;
 use super::open_lists::OpenLists;
 use crate::collect::{Batches, Collector};
@@ -103,32 +102,28 @@ impl ThreadReport {
     }
 }
 
-impl Reader {
-    /// Calls `step` on at most `most` threads until it returns false or one failed, and sums up.
-    pub(super) fn on_threads<S: Default>(
-        &self,
-        collector: &Collector,
-        most: usize,
-        step: impl Fn(&mut Batches<'_>, &mut ThreadReport, &mut S) -> bool + Sync,
-    ) -> ThreadReport {
-        let (all, stop) = (Mutex::new(ThreadReport::default()), AtomicBool::new(false));
-        let work = || {
-            let (mut batches, mut mine, mut state) =
-                (collector.batches(), ThreadReport::default(), S::default());
-            while !stop.load(Ordering::Relaxed) && step(&mut batches, &mut mine, &mut state) {
-                if mine.failed() {
-                    stop.store(true, Ordering::Relaxed);
-                }
+/// Calls `step` on this many threads until it returns false or one failed, and sums up.
+pub(crate) fn on_threads<S: Default>(
+    threads: usize,
+    collector: &Collector<'_>,
+    step: impl Fn(&mut Batches<'_>, &mut ThreadReport, &mut S) -> bool + Sync,
+) -> ThreadReport {
+    let (all, stop) = (Mutex::new(ThreadReport::default()), AtomicBool::new(false));
+    let work = || {
+        let (mut batches, mut mine, mut state) = (collector.batches(), ThreadReport::default(), S::default());
+        while !stop.load(Ordering::Relaxed) && step(&mut batches, &mut mine, &mut state) {
+            if mine.failed() {
+                stop.store(true, Ordering::Relaxed);
             }
-            let counted = batches.finish();
-            lock(&all).absorb(mine, &counted);
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..self.threads.get().min(most) {
-                scope.spawn(work);
-            }
-            work();
-        });
-        unlocked(all)
-    }
+        }
+        let counted = batches.finish();
+        lock(&all).absorb(mine, &counted);
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    unlocked(all)
 }

@@ -28,6 +28,9 @@ pub struct Session {
     pub list: usize,
     /// The clicked positions of the list.
     pub clicks: Clicks,
+    /// The group of its user, below [`GROUPS`](crate::GROUPS); 0 if lists were not handed over
+    /// while the log was read ([`Reader::read_lists`](crate::Reader::read_lists)).
+    pub group: u8,
 }
 
 /// A session of [`Sessions`].
@@ -46,6 +49,49 @@ pub(crate) struct ReadSession {
     /// The number of its pattern in its table.
     pub(crate) pattern: u32,
     pub(crate) table: u16,
+    pub(crate) group: u8,
+}
+
+/// The sessions of a log in its order, or those of one query.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Order {
+    placed: Vec<Placed>,
+    /// The groups of users, if they are known.
+    groups: Vec<u8>,
+}
+
+/// A part of an [`Order`].
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct OrderPart<'a> {
+    placed: &'a [Placed],
+    groups: &'a [u8],
+}
+
+impl Order {
+    pub(super) fn len(&self) -> usize {
+        self.placed.len()
+    }
+
+    fn part(&self, start: usize, len: usize) -> OrderPart<'_> {
+        let placed = self.placed.get(start..).and_then(|rest| rest.get(..len)).unwrap_or_default();
+        let groups = self.groups.get(start..).and_then(|rest| rest.get(..len)).unwrap_or_default();
+        OrderPart { placed, groups }
+    }
+
+    pub(super) fn extend(&mut self, sessions: impl Iterator<Item = (Placed, Option<u8>)>) {
+        for (placed, group) in sessions {
+            self.placed.push(placed);
+            self.groups.extend(group);
+        }
+    }
+}
+
+impl<'a> OrderPart<'a> {
+    /// The sessions, with their groups, if they are known.
+    pub(super) fn iter(self) -> impl ExactSizeIterator<Item = (Placed, Option<u8>)> + Clone + use<'a> {
+        let Self { placed, groups } = self;
+        placed.iter().enumerate().map(move |(place, placed)| (*placed, groups.get(place).copied()))
+    }
 }
 
 /// A number of sessions, patterns or queries. It fits if there is an order.
@@ -55,7 +101,12 @@ pub(super) fn narrow(number: impl TryInto<u32>) -> u32 {
 
 /// Puts the sessions of both parts of a log in the order of the log. `places` are the indices of
 /// the patterns of every table.
-pub(crate) fn put_in_order(parts: [&mut Sessions; 2], mut read: Vec<ReadSession>, places: &[Vec<u32>]) {
+pub(crate) fn put_in_order(
+    parts: [&mut Sessions; 2],
+    mut read: Vec<ReadSession>,
+    places: &[Vec<u32>],
+    with_groups: bool,
+) {
     if u32::try_from(read.len()).is_err() {
         return;
     }
@@ -75,13 +126,17 @@ pub(crate) fn put_in_order(parts: [&mut Sessions; 2], mut read: Vec<ReadSession>
             queries.push((narrow(patterns.start), next));
             next += narrow(sessions.patterns[patterns].iter().map(|pattern| pattern.sessions).sum::<u64>());
         }
-        sessions.order = vec![Placed::default(); next as usize];
+        sessions.order.placed = vec![Placed::default(); next as usize];
+        sessions.order.groups = vec![0; if with_groups { next as usize } else { 0 }];
         (&mut sessions.order, of_patterns, queries)
     });
-    for (place, ReadSession { pattern, table, .. }) in (0..).zip(read) {
+    for (place, ReadSession { pattern, table, group, .. }) in (0..).zip(read) {
         let (order, of_patterns, queries) = &mut parts[usize::from(usize::from(table) >= SHARDS)];
         let (first, next) = &mut queries[of_patterns[pattern as usize] as usize];
-        order[*next as usize] = Placed { place, pattern: pattern - *first };
+        order.placed[*next as usize] = Placed { place, pattern: pattern - *first };
+        if let Some(of_session) = order.groups.get_mut(*next as usize) {
+            *of_session = group;
+        }
         *next += 1;
     }
 }
@@ -93,20 +148,20 @@ impl<'a> QuerySessions<'a> {
         let sessions = self.sessions;
         let lists = &sessions.lists[self.entry.lists.0..self.entry.lists.1];
         let first = lists.first().map_or(0, |list| list.patterns.0);
-        self.order().iter().map(move |placed| {
+        self.order().iter().map(move |(placed, group)| {
             let pattern = first + placed.pattern as usize;
             Session {
                 place: placed.place,
                 list: lists.partition_point(|list| list.patterns.1 <= pattern),
                 clicks: sessions.patterns[pattern].clicks,
+                group: group.unwrap_or(0),
             }
         })
     }
 
-    pub(super) fn order(&self) -> &'a [Placed] {
+    pub(super) fn order(&self) -> OrderPart<'a> {
         let n_sessions = usize::try_from(self.n_sessions()).unwrap_or(usize::MAX);
-        let rest = self.sessions.order.get(self.entry.first_session..);
-        rest.and_then(|rest| rest.get(..n_sessions)).unwrap_or_default()
+        self.sessions.order.part(self.entry.first_session, n_sessions)
     }
 }
 
@@ -115,19 +170,21 @@ impl<'a> QuerySessions<'a> {
 pub(super) fn merged<'a>(
     parts: [Option<QuerySessions<'a>>; 2],
     numbers: &'a [Vec<u32>; 2],
-) -> impl Iterator<Item = Placed> {
+) -> impl Iterator<Item = (Placed, Option<u8>)> {
     let [a, b] = [0, 1].map(|part| {
-        let order = parts[part].map_or(&[][..], |query| query.order()).iter();
-        order.map(move |placed| Placed { pattern: numbers[part][placed.pattern as usize], ..*placed })
+        let order = parts[part].map(|query| query.order()).unwrap_or_default().iter();
+        order.map(move |(placed, group)| {
+            (Placed { pattern: numbers[part][placed.pattern as usize], ..placed }, group)
+        })
     });
-    in_step(a, b, |placed| placed.place).flat_map(|(_, both)| both).flatten()
+    in_step(a, b, |(placed, _)| placed.place).flat_map(|(_, both)| both).flatten()
 }
 
 impl Sessions {
     /// Whether the order of the log is known. It is for sessions that were read, unless they are
     /// 2^32 or more, or from more than 65,536 files.
     pub fn has_order(&self) -> bool {
-        !self.order.is_empty() || self.is_empty()
+        self.order.len() > 0 || self.is_empty()
     }
 
     /// Divides the sessions into those for which `first` is true and the others. `first` gets the
@@ -159,7 +216,7 @@ impl Sessions {
             let mut parts = [(); 2].map(|()| Self { names: Arc::clone(&self.names), ..Self::default() });
             for query in self.queries() {
                 let mut chosen = [Vec::new(), Vec::new()];
-                for (session, &placed) in query.in_order().zip(query.order()) {
+                for (session, placed) in query.in_order().zip(query.order().iter()) {
                     chosen[usize::from(!first(query.id(), session))].push(placed);
                 }
                 for (part, chosen) in parts.iter_mut().zip(&chosen) {
@@ -173,7 +230,7 @@ impl Sessions {
     /// Sessions and counts of the first and of the second half of the log, in its order. The first
     /// half has one session more if the number of sessions is odd. `None` if the order is unknown.
     pub fn halves(&self) -> Option<[Part; 2]> {
-        let mut places: Vec<u32> = self.order.iter().map(|placed| placed.place).collect();
+        let mut places: Vec<u32> = self.order.placed.iter().map(|placed| placed.place).collect();
         let middle = places.len().div_ceil(2);
         // Every place is below the end if there are fewer than two sessions.
         let end = if middle < places.len() { *places.select_nth_unstable(middle).1 } else { u32::MAX };
@@ -182,12 +239,12 @@ impl Sessions {
     }
 
     /// Adds these sessions of a query with the same names.
-    fn push_some(&mut self, query: QuerySessions<'_>, chosen: &[Placed]) {
+    fn push_some(&mut self, query: QuerySessions<'_>, chosen: &[(Placed, Option<u8>)]) {
         if chosen.is_empty() {
             return;
         }
         let mut of_patterns = vec![0; query.lists().map(|list| list.patterns.len()).sum()];
-        for placed in chosen {
+        for (placed, _) in chosen {
             of_patterns[placed.pattern as usize] += 1;
         }
         self.open(query.id());
@@ -206,7 +263,10 @@ impl Sessions {
                 self.push(list.items.iter().copied(), patterns.into_iter());
             }
         }
-        let number = |placed: &Placed| Placed { pattern: numbers[placed.pattern as usize], ..*placed };
-        self.order.extend(chosen.iter().map(number));
+        self.order.extend(
+            chosen.iter().map(|&(placed, group)| {
+                (Placed { pattern: numbers[placed.pattern as usize], ..placed }, group)
+            }),
+        );
     }
 }

@@ -8,207 +8,21 @@
 //! they stand. If a line of a list is skipped, the list ends above it; such lists are counted.
 //! Names of sessions are neither kept nor shown.
 
-use super::Format;
-use crate::collect::Batches;
-use crate::error::{Error, ErrorKind};
+use crate::collect::{Batches, Collector};
+use crate::columns::{
+    CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES, SESSION,
+    USER, places,
+};
 use crate::fault::Fault;
 use crate::fields::{check_count, table_clicks, table_number};
+use crate::keys::KeyHash;
+use crate::logged::LoggedRow;
 use crate::read::line::{LineFault, LineFormat, MAX_TEXT};
 use crate::read::marks::{CutLine, Cuts, after_last_record};
 use crate::read::meaning::Meaning;
-use crate::read::open_lists::{KeyHash, OpenLists, Spot};
+use crate::read::open_lists::{OpenLists, Spot};
 use crate::table::Shown;
 use std::borrow::Cow;
-use std::fs::{self, File};
-use std::io::Read as _;
-use std::path::Path;
-
-/// The columns by role.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Columns {
-    /// The query. `None`: the only query is called `all`.
-    pub query: Option<String>,
-    /// The item.
-    pub item: String,
-    /// Its position, from 1 to 64 (0 to 63 if the reader counts from 0).
-    pub position: String,
-    /// Clicks on it.
-    pub click: String,
-    /// Impressions of it. `None`: one per line.
-    pub impressions: Option<String>,
-    /// The session, one list that a user saw. `None`: the order of clicks is unknown.
-    pub session: Option<String>,
-}
-
-/// The name of the query in a log without queries.
-pub(crate) const ONE_QUERY: &[u8] = b"all";
-
-impl Columns {
-    /// Reads `query=..,item=..,position=..,click=..,impressions=..,session=..`; `query`,
-    /// `impressions` and `session` may be missing.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Settings`] for an unknown, repeated or missing key, a key without a column, one
-    /// column for two keys, or both `impressions` and `session`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use log_reader::Columns;
-    ///
-    /// let columns = Columns::parse("item=ad,position=rank,click=clicked")?;
-    /// assert_eq!((columns.item.as_str(), columns.query), ("ad", None));
-    /// # Ok::<(), log_reader::Error>(())
-    /// ```
-    pub fn parse(text: &str) -> Result<Self, Error> {
-        let pair = |part: &'_ str| {
-            let pair =
-                part.split_once('=').map(|(key, column)| (key.trim().to_owned(), column.trim().to_owned()));
-            pair.ok_or_else(|| wrong(format!("`{part}`: expected key=column")))
-        };
-        Self::named(text.split(',').map(pair).collect::<Result<Vec<_>, _>>()?)
-    }
-
-    /// The columns of pairs of key and column.
-    ///
-    /// # Errors
-    ///
-    /// As [`parse`](Self::parse).
-    pub fn named(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, Error> {
-        let keys = Self::KEYS;
-        let mut names: [Option<String>; ROLES] = Default::default();
-        for (key, column) in pairs {
-            let Some(place) = keys.iter().position(|&known| known == key) else {
-                return Err(wrong(format!("`{key}`: expected one of {}", keys.join(", "))));
-            };
-            if column.is_empty() {
-                return Err(wrong(format!("`{key}=`: a column has a name")));
-            }
-            let other = names.iter().position(|name| name.as_ref() == Some(&column));
-            if let Some(other) = other.filter(|&other| other != place) {
-                return Err(wrong(format!("column `{column}` is given for `{}` and `{key}`", keys[other])));
-            }
-            if names[place].replace(column).is_some() {
-                return Err(wrong(format!("`{key}` is given twice")));
-            }
-        }
-        let [query, item, position, click, impressions, session] = names;
-        if impressions.is_some() && session.is_some() {
-            return Err(wrong("`impressions` and `session`: a line of a session is one impression".into()));
-        }
-        let needed =
-            |name: Option<String>, key: &str| name.ok_or_else(|| wrong(format!("`{key}` is missing")));
-        Ok(Self {
-            query,
-            item: needed(item, "item")?,
-            position: needed(position, "position")?,
-            click: needed(click, "click")?,
-            impressions,
-            session,
-        })
-    }
-
-    /// The keys of columns, by role.
-    pub const KEYS: [&str; ROLES] = ["query", "item", "position", "click", "impressions", "session"];
-
-    /// The columns of [`Counts::write_csv`](crate::Counts::write_csv).
-    pub(crate) fn counts() -> Self {
-        Self {
-            query: Some("query".into()),
-            item: "item".into(),
-            position: "position".into(),
-            click: "clicks".into(),
-            impressions: Some("impressions".into()),
-            session: None,
-        }
-    }
-
-    /// The names of the columns, by role.
-    pub(crate) fn by_role(&self) -> [Option<&str>; ROLES] {
-        [
-            self.query.as_deref(),
-            Some(&self.item),
-            Some(&self.position),
-            Some(&self.click),
-            self.impressions.as_deref(),
-            self.session.as_deref(),
-        ]
-    }
-}
-
-/// The place of each role's column among the names of a table.
-pub(super) fn places<N: AsRef<str>>(columns: &Columns, names: &[N]) -> Result<Places, String> {
-    let mut places = [None; ROLES];
-    for (place, name) in places.iter_mut().zip(columns.by_role()) {
-        let Some(name) = name else { continue };
-        let mut found = (0..names.len()).filter(|&place| names[place].as_ref() == name);
-        *place = Some(found.next().ok_or_else(|| format!("no column `{name}`"))?);
-        if found.next().is_some() {
-            return Err(format!("two columns `{name}`"));
-        }
-    }
-    Ok(places)
-}
-
-fn wrong(message: String) -> Error {
-    Error::of(ErrorKind::Settings, "columns", message)
-}
-
-impl Format {
-    /// Any table with a header, whose columns are named as for [`Columns::parse`]. With
-    /// `session=..`, the order of clicks is known; all lists are in memory until the log is read.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Settings`] if the names cannot be read.
-    pub fn delimited(columns: &str) -> Result<Self, Error> {
-        Ok(Self::Delimited(Columns::parse(columns)?))
-    }
-
-    /// The table that [`Counts::write_csv`](crate::Counts::write_csv) writes.
-    pub fn counts() -> Self {
-        Self::Delimited(Columns::counts())
-    }
-
-    /// The same table in files, all Parquet, by their first bytes or names, or all delimited.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Settings`] for files of both kinds, and as [`parquet_of`](Self::parquet_of).
-    pub fn counts_of<P: AsRef<Path>>(files: &[P]) -> Result<Self, Error> {
-        match files.iter().filter(|path| is_parquet(path.as_ref())).count() {
-            0 => Ok(Self::counts()),
-            all if all == files.len() => Self::parquet_of(Columns::counts()),
-            _ => {
-                let message = "some of the files are Parquet and some are not: expected files of one kind";
-                Err(Error::of(ErrorKind::Settings, "counts", message))
-            }
-        }
-    }
-}
-
-/// Whether a file is Parquet, by its first bytes or its name.
-fn is_parquet(path: &Path) -> bool {
-    let mut beginning = [0; 4];
-    // A pipe can be read only once, so its bytes are not checked.
-    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    let of_content = is_file
-        && File::open(path).and_then(|mut file| file.read_exact(&mut beginning)).is_ok()
-        && beginning == *b"PAR1";
-    of_content || path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"))
-}
-
-/// The roles of columns; each is an index into [`Columns::by_role`].
-pub(crate) const ROLES: usize = 6;
-/// The 0-based column of each role.
-pub(super) type Places = [Option<usize>; ROLES];
-pub(crate) const QUERY: usize = 0;
-pub(crate) const ITEM: usize = 1;
-pub(crate) const POSITION: usize = 2;
-pub(crate) const CLICK: usize = 3;
-pub(crate) const IMPRESSIONS: usize = 4;
-pub(crate) const SESSION: usize = 5;
 
 /// The indices of the columns in a file.
 pub(super) struct Layout {
@@ -239,11 +53,18 @@ pub(super) struct TableLines<'a> {
     table: &'a Columns,
     meaning: Meaning,
     hash: KeyHash,
+    /// Whether lists are handed over, with their users and propensities.
+    hands_over: bool,
 }
 
+/// The fields of a line that are always read, by role.
+type Fields<'a> = [Option<&'a [u8]>; READ];
+/// The fields that are read if lists are handed over, by role from [`READ`] on.
+type LoggedFields<'a> = [Option<&'a [u8]>; ROLES - READ];
+
 impl<'a> TableLines<'a> {
-    pub(super) fn new(table: &'a Columns, meaning: Meaning) -> Self {
-        Self { table, meaning, hash: KeyHash::default() }
+    pub(super) fn new(table: &'a Columns, meaning: Meaning, collector: &Collector<'_>) -> Self {
+        Self { table, meaning, hash: collector.hash, hands_over: collector.hands_over() }
     }
 }
 
@@ -298,8 +119,8 @@ impl LineFormat for TableLines<'_> {
         lists: &mut OpenLists,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
-        let fields = layout.columns.map(|column| line.get(column?));
-        self.count_line(layout, line.n_columns(), fields, at, lists, batches)
+        let field = |role: usize| line.get(layout.columns[role]?);
+        self.count_line(layout, line.n_columns(), field, at, lists, batches)
     }
 
     fn quoted(
@@ -311,8 +132,12 @@ impl LineFormat for TableLines<'_> {
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let fields = split(line, layout.delimiter).map_err(|fault| LineFault::new(fault, 0, b"\""))?;
-        let by_role = layout.columns.map(|column| fields.get(column?).map(AsRef::as_ref));
-        self.count_line(layout, fields.len(), by_role, at, lists, batches)
+        let field = |role: usize| fields.get(layout.columns[role]?).map(AsRef::as_ref);
+        self.count_line(layout, fields.len(), field, at, lists, batches)
+    }
+
+    fn end(&self, lists: &mut OpenLists, _: &mut Batches<'_>) {
+        lists.end_block();
     }
 
     fn open_lists(lists: OpenLists) -> OpenLists {
@@ -331,15 +156,20 @@ impl LineFormat for TableLines<'_> {
 impl TableLines<'_> {
     /// Reads a line, and notes a fault in its list.
     #[inline]
-    fn count_line(
+    fn count_line<'f>(
         &self,
         layout: &Layout,
         found: usize,
-        fields: [Option<&[u8]>; ROLES],
+        field: impl Fn(usize) -> Option<&'f [u8]>,
         at: Spot,
         lists: &mut OpenLists,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
+        let fields: Fields<'_> = std::array::from_fn(&field);
+        if self.hands_over {
+            let logged = std::array::from_fn(|role| field(READ + role));
+            return self.line_to_hand_over(layout, found, fields, logged, at, lists, batches);
+        }
         let Some(session) = fields[SESSION].filter(|_| layout.columns[SESSION].is_some()) else {
             let shown = self.read(layout, found, fields, batches)?;
             if let Some(shown) = shown {
@@ -349,9 +179,48 @@ impl TableLines<'_> {
         };
         let query = self.hash.of_text(fields[QUERY].unwrap_or_default());
         let key = self.hash.of_both(self.hash.of_text(session), query);
-        let shown = self.read(layout, found, fields, batches).inspect_err(|_| lists.skip(key, at))?;
+        let shown = self.read(layout, found, fields, batches);
+        let shown = shown.inspect_err(|_| lists.skip(key, at, batches))?;
         if let Some(shown) = shown {
             lists.push(key, &shown, at, layout.columns[POSITION].map_or(0, |column| column + 1));
+        }
+        Ok(())
+    }
+
+    /// Reads a line with its user and propensities.
+    #[expect(clippy::too_many_arguments, reason = "those of a line")]
+    #[inline(never)]
+    fn line_to_hand_over(
+        &self,
+        layout: &Layout,
+        found: usize,
+        fields: Fields<'_>,
+        logged: LoggedFields<'_>,
+        at: Spot,
+        lists: &mut OpenLists,
+        batches: &mut Batches<'_>,
+    ) -> Result<(), LineFault> {
+        let session = fields[SESSION].filter(|_| layout.columns[SESSION].is_some());
+        let key = session.map(|session| {
+            let query = self.hash.of_text(fields[QUERY].unwrap_or_default());
+            self.hash.of_both(self.hash.of_text(session), query)
+        });
+        let shown = match self.read(layout, found, fields, batches) {
+            Ok(None) => return Ok(()),
+            Ok(Some(shown)) => logged_row(layout, logged, session, &shown, batches).map(|row| (shown, row)),
+            Err(fault) => Err(fault),
+        };
+        match (shown, key) {
+            (Ok((shown, row)), None) => batches.count_logged(shown, &row, at.at),
+            (Ok((shown, row)), Some(key)) => {
+                lists.push_logged(key, &shown, &row, at, &layout.columns, batches);
+            }
+            (Err(fault), key) => {
+                if let Some(key) = key {
+                    lists.skip(key, at, batches);
+                }
+                return Err(fault);
+            }
         }
         Ok(())
     }
@@ -361,14 +230,15 @@ impl TableLines<'_> {
         &self,
         layout: &Layout,
         found: usize,
-        fields: [Option<&[u8]>; ROLES],
+        fields: Fields<'_>,
         batches: &mut Batches<'_>,
     ) -> Result<Option<Shown>, LineFault> {
         let expected = layout.n_columns;
         if found != expected {
             // The columns cannot be assigned; nothing is shown if one of them may identify users.
             let named = layout.columns.iter().flatten().count();
-            let text = if named == expected && layout.columns[SESSION].is_none() {
+            let may_be_shown = [SESSION, USER].iter().all(|&role| layout.columns[role].is_none());
+            let text = if named == expected && may_be_shown {
                 fields.map(Option::unwrap_or_default).join(&b' ')
             } else {
                 b"..".into()
@@ -407,6 +277,36 @@ impl TableLines<'_> {
         let clicks = self.meaning.clicks(clicks, impressions, batches).map_err(in_role(CLICK))?;
         Ok(position.map(|position| Shown { query, item, clicks, impressions, position }))
     }
+}
+
+/// Reads user and propensities.
+fn logged_row(
+    layout: &Layout,
+    fields: LoggedFields<'_>,
+    session: Option<&[u8]>,
+    shown: &Shown,
+    batches: &mut Batches<'_>,
+) -> Result<LoggedRow, LineFault> {
+    let field =
+        |role: usize| layout.columns[role].map(|column| (column, fields[role - READ].unwrap_or_default()));
+    let at_fault = |fault, column: usize, text| {
+        LineFault::new(fault, column + 1, text).of(Ok(shown.clicks), Ok(shown.impressions))
+    };
+    let mut row = LoggedRow::default();
+    if let Some((column, user)) = field(USER) {
+        if user.is_empty() {
+            return Err(at_fault(Fault::Empty, column, b""));
+        }
+        row.user = Some(batches.texts.hash(user, USER));
+    }
+    row.session = session.map(|session| batches.texts.hash(session, SESSION));
+    for (kind, propensity) in row.propensities.iter_mut().enumerate() {
+        if let Some((column, text)) = field(PROPENSITY + kind) {
+            let value = batches.texts.propensity(text, kind);
+            *propensity = Some(value.map_err(|fault| at_fault(fault, column, text))?);
+        }
+    }
+    Ok(row)
 }
 
 /// Splits a line with quotation marks into columns.

@@ -1,14 +1,19 @@
 //! One session a line: the list shown, and its clicks.
 //!
 //! Tab-separated, with a header. The required columns and then the others are [`COLUMNS`], in any
-//! order. `urls` has 1 to 64 URLs separated by commas, and `clicked_mask` a 0 or 1 for each. The
-//! name of a query with a region is `query/region`, so either all files have regions or none: `a/1`
-//! of a file without may be another query.
+//! order. `urls` has 1 to 64 URLs separated by commas, `clicked_mask` a 0 or 1 for each, and
+//! `propensities` a number for each, separated by commas. The name of a query with a region is
+//! `query/region`, so either all files have regions or none: `a/1` of a file without may be another
+//! query. `user` and propensities are read if lists are handed over, and are then in all files or
+//! none.
 
 use super::yandex::query_of_region;
 use crate::collect::Batches;
+use crate::columns::USER as USER_ROLE;
 use crate::fault::Fault;
-use crate::fields::{MAX_POSITIONS, count};
+use crate::fields::{MAX_POSITIONS, count, propensity};
+use crate::lists::{Logged, ShownList};
+use crate::logged::Propensities;
 use crate::names::Id;
 use crate::read::line::{LineFault, LineFormat};
 use crate::read::marks::CutLine;
@@ -16,7 +21,16 @@ use crate::read::meaning::Meaning;
 use crate::read::open_lists::Spot;
 use std::sync::OnceLock;
 
-const COLUMNS: [&str; 5] = ["query", "urls", "clicked_mask", "region", "n_clicks_outside_top10"];
+const COLUMNS: [&str; 8] = [
+    "query",
+    "urls",
+    "clicked_mask",
+    "region",
+    "n_clicks_outside_top10",
+    "user",
+    "propensities",
+    "list_propensity",
+];
 /// The number of required columns; they come first.
 const NEEDED: usize = 3;
 const QUERY: usize = 0;
@@ -24,16 +38,37 @@ const URLS: usize = 1;
 const MARKS: usize = 2;
 const REGION: usize = 3;
 const OUTSIDE: usize = 4;
+const USER: usize = 5;
+const PROPENSITIES: usize = 6;
+const LIST: usize = 7;
 
 pub(super) struct SessionLines {
     meaning: Meaning,
-    /// Whether files have regions; the first one decides.
-    with_region: OnceLock<bool>,
+    /// Whether lists are handed over.
+    hands_over: bool,
+    /// The columns of the first file.
+    first: OnceLock<[bool; COLUMNS.len()]>,
 }
 
 impl SessionLines {
-    pub(super) fn new(meaning: Meaning) -> Self {
-        Self { meaning, with_region: OnceLock::new() }
+    pub(super) fn new(meaning: Meaning, hands_over: bool) -> Self {
+        Self { meaning, hands_over, first: OnceLock::new() }
+    }
+
+    /// The columns about users and logger, after reading.
+    pub(super) fn logged(&self) -> Logged {
+        let has = self.first.get().copied().unwrap_or_default();
+        Logged {
+            user: has[USER],
+            propensity: has[PROPENSITIES],
+            list_propensity: has[LIST],
+            ..Logged::default()
+        }
+    }
+
+    /// The columns that all files have or none.
+    fn in_all_files(&self) -> &[usize] {
+        if self.hands_over { &[REGION, USER, PROPENSITIES, LIST] } else { &[REGION] }
     }
 }
 
@@ -53,6 +88,7 @@ impl Layout {
 pub(super) struct Scratch {
     items: Vec<Id>,
     name: Vec<u8>,
+    propensities: Vec<f64>,
 }
 
 impl LineFormat for SessionLines {
@@ -76,9 +112,12 @@ impl LineFormat for SessionLines {
                 others.join("`, `"),
             )
         })?;
-        let has_region = roles.contains(&REGION);
-        if *self.with_region.get_or_init(|| has_region) != has_region {
-            return Err("a column `region` in some files only, so queries may have the name of another one: read them apart".into());
+        let here = std::array::from_fn(|role| roles.contains(&role));
+        let first = self.first.get_or_init(|| here);
+        match self.in_all_files().iter().find(|&&role| first[role] != here[role]) {
+            None => {}
+            Some(&REGION) => return Err("a column `region` in some files only, so queries may have the name of another one: read them apart".into()),
+            Some(&role) => return Err(format!("a column `{}` in some files only", COLUMNS[role])),
         }
         Ok(Layout { roles })
     }
@@ -148,7 +187,23 @@ impl LineFormat for SessionLines {
             None => batches.id(query),
         };
         let query = query.map_err(in_role(QUERY))?;
-        batches.session(query, &scratch.items, clicks, at.at);
+        let list = ShownList::plain(query, &scratch.items, clicks, at.at);
+        let logged;
+        let list = if self.hands_over {
+            let at_fault = |(role, fault)| match role {
+                // A user is not shown.
+                USER => LineFault { text: b"".as_slice().into(), ..in_role(role)(fault) },
+                _ => in_role(role)(fault),
+            };
+            scratch.propensities.clear();
+            let user = user_of(columns[USER], batches).map_err(|fault| at_fault((USER, fault)))?;
+            logged =
+                propensities(columns, scratch.items.len(), &mut scratch.propensities).map_err(at_fault)?;
+            Propensities([&scratch.propensities, &[], logged.as_slice()]).with(list.of(user, None))
+        } else {
+            list
+        };
+        batches.session(&list, true);
         batches.clicks_outside(outside);
         Ok(())
     }
@@ -157,4 +212,28 @@ impl LineFormat for SessionLines {
         let role = column.checked_sub(1).and_then(|place| layout.roles.get(place));
         role.map_or_else(String::new, |&role| COLUMNS[role].into())
     }
+}
+
+fn user_of(name: Option<&[u8]>, batches: &mut Batches<'_>) -> Result<Option<u64>, Fault> {
+    match name {
+        Some(b"") => Err(Fault::Empty),
+        name => Ok(name.map(|name| batches.texts.hash(name, USER_ROLE))),
+    }
+}
+
+/// Reads the propensities of the items of a list, and returns that of the list.
+fn propensities(
+    columns: [Option<&[u8]>; COLUMNS.len()],
+    expected: usize,
+    items: &mut Vec<f64>,
+) -> Result<Option<f64>, (usize, Fault)> {
+    if let Some(text) = columns[PROPENSITIES] {
+        for text in text.split(|&byte| byte == b',') {
+            items.push(propensity(text).map_err(|fault| (PROPENSITIES, fault))?);
+        }
+        if items.len() != expected {
+            return Err((PROPENSITIES, Fault::NumberOfPropensities { found: items.len(), expected }));
+        }
+    }
+    columns[LIST].map(|text| propensity(text).map_err(|fault| (LIST, fault))).transpose()
 }

@@ -1,17 +1,20 @@
 //! Rows of tables that are stored by columns, in Parquet or in memory: from [`Value`]s to
 //! impressions and lists.
 
-use super::delimited::{
-    CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, Places, QUERY, ROLES, SESSION,
+use crate::collect::{Batches, Collector};
+use crate::columns::{
+    CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES, SESSION,
+    USER,
 };
-use crate::collect::Batches;
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
-use crate::fields::{check_count, table_clicks, table_number};
+use crate::fields::{check_count, check_propensity, table_clicks, table_number};
+use crate::keys::{KeyHash, ListKey};
+use crate::logged::LoggedRow;
 use crate::names::{Id, mix};
 use crate::read::line::{Lost, MAX_TEXT};
 use crate::read::meaning::Meaning;
-use crate::read::open_lists::{KeyHash, ListKey, OpenLists, Spot};
+use crate::read::open_lists::{OpenLists, Spot};
 use crate::read::thread_report::ThreadReport;
 use crate::table::Shown;
 use hashbrown::HashTable;
@@ -98,6 +101,27 @@ impl Value<'_> {
         }
     }
 
+    fn propensity(self, kind: usize, batches: &mut Batches<'_>) -> Result<f64, Fault> {
+        match self {
+            Self::Missing => Err(Fault::Empty),
+            Self::Number(1) => Ok(1.0),
+            Self::Number(_) | Self::Negative(_) => Err(Fault::NotAPropensity),
+            Self::Fraction(number) => check_propensity(number),
+            Self::Text(text) => batches.texts.propensity(text, kind),
+        }
+    }
+
+    /// The hash of the name of a user or a session, that of the same name in a text file.
+    fn unit(self, role: usize, batches: &mut Batches<'_>) -> Result<u64, Fault> {
+        match self {
+            Self::Missing | Self::Text(b"") => Err(Fault::Empty),
+            Self::Number(number) => Ok(batches.texts.hash(number.to_string().as_bytes(), role)),
+            Self::Negative(number) => Ok(batches.texts.hash(number.to_string().as_bytes(), role)),
+            Self::Fraction(number) => Ok(batches.texts.hash(number.to_string().as_bytes(), role)),
+            Self::Text(text) => Ok(batches.texts.hash(text, role)),
+        }
+    }
+
     fn key(self, hash: KeyHash) -> ListKey {
         match self {
             Self::Missing => hash.of_numbers(0, 0),
@@ -108,8 +132,8 @@ impl Value<'_> {
         }
     }
 
-    fn text(self) -> String {
-        match self {
+    fn text(&self) -> String {
+        match *self {
             Self::Missing => String::new(),
             Self::Number(number) => number.to_string(),
             Self::Negative(number) => number.to_string(),
@@ -122,23 +146,45 @@ impl Value<'_> {
 }
 
 /// The values of a row by role; `None` for a role without a column.
-pub(super) type RowValues<'a> = [Option<Value<'a>>; ROLES];
+pub(in crate::read) type RowValues<'a> = [Option<Value<'a>>; READ];
+/// The values that are read if lists are handed over, by role from [`READ`] on.
+pub(in crate::read) type LoggedValues<'a> = [Option<Value<'a>>; ROLES - READ];
 
 /// A table whose rows are read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TableOfRows<'a> {
-    pub(super) columns: &'a Columns,
-    pub(super) places: Places,
-    pub(super) meaning: Meaning,
-    pub(super) name: &'a str,
+pub(in crate::read) struct TableOfRows<'a> {
+    pub(in crate::read) columns: &'a Columns,
+    pub(in crate::read) places: Places,
+    pub(in crate::read) meaning: Meaning,
+    pub(in crate::read) name: &'a str,
     /// The file's number.
-    pub(super) number: usize,
-    pub(super) lenient: bool,
-    pub(super) hash: KeyHash,
+    pub(in crate::read) number: usize,
+    pub(in crate::read) lenient: bool,
+    pub(in crate::read) hash: KeyHash,
+    /// Whether lists are handed over.
+    pub(in crate::read) hands_over: bool,
+}
+
+impl<'a> TableOfRows<'a> {
+    /// A table of no file yet.
+    pub(in crate::read) fn new(
+        columns: &'a Columns,
+        meaning: Meaning,
+        lenient: bool,
+        collector: &Collector<'_>,
+    ) -> Self {
+        let (hash, hands_over) = (collector.hash, collector.hands_over());
+        Self { columns, places: [None; ROLES], meaning, name: "", number: 0, lenient, hash, hands_over }
+    }
+
+    /// The place of a column whose values are read.
+    pub(in crate::read) fn place(&self, role: usize) -> Option<usize> {
+        self.places[role].filter(|_| role < READ || self.hands_over)
+    }
 }
 
 /// Counts rows, one after another.
-pub(super) struct Rows<'a, 'b> {
+pub(in crate::read) struct Rows<'a, 'b> {
     table: TableOfRows<'a>,
     /// The lists, if a column names sessions.
     lists: OpenLists,
@@ -148,7 +194,7 @@ pub(super) struct Rows<'a, 'b> {
 }
 
 impl<'a, 'b> Rows<'a, 'b> {
-    pub(super) fn new(
+    pub(in crate::read) fn new(
         table: TableOfRows<'a>,
         batches: &'a mut Batches<'b>,
         report: &'a mut ThreadReport,
@@ -157,20 +203,24 @@ impl<'a, 'b> Rows<'a, 'b> {
     }
 
     /// Called after the last row.
-    pub(super) fn close(self) {
+    pub(in crate::read) fn close(self) {
         self.report.open.push(self.lists);
     }
 
     /// Called before the values of other rows take the memory of those counted so far.
     #[cfg(feature = "parquet")]
-    pub(super) fn forget_texts(&mut self) {
+    pub(in crate::read) fn forget_texts(&mut self) {
         self.known.0.clear();
     }
 
-    /// Counts a row, from 1. Returns whether to continue.
+    /// Counts a row, from 1, with a value for each role. Returns whether to continue.
     #[inline]
-    pub(super) fn row(&mut self, row: u64, values: &RowValues<'_>) -> bool {
+    pub(in crate::read) fn row<'v>(&mut self, row: u64, value: impl Fn(usize) -> Option<Value<'v>>) -> bool {
         self.report.read.lines += 1;
+        let values = &std::array::from_fn(&value);
+        if self.table.hands_over {
+            return self.row_to_hand_over(row, values, &std::array::from_fn(|role| value(READ + role)));
+        }
         let TableOfRows { meaning, hash, number, places, .. } = self.table;
         // The place of the row in the log, as for a line.
         let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row };
@@ -186,7 +236,7 @@ impl<'a, 'b> Rows<'a, 'b> {
                 }
                 Ok(None) => Ok(()),
                 Err(fault) => {
-                    self.lists.skip(key, spot);
+                    self.lists.skip(key, spot, self.batches);
                     Err(fault)
                 }
             }
@@ -199,19 +249,59 @@ impl<'a, 'b> Rows<'a, 'b> {
         };
         match counted {
             Ok(()) => true,
-            Err((role, fault)) => self.at_fault(row, values, role, fault),
+            Err((role, fault)) => self.at_fault(row, values, None, role, fault),
         }
     }
 
+    /// Reads a row with its user and propensities.
+    #[inline(never)]
+    fn row_to_hand_over(&mut self, row: u64, values: &RowValues<'_>, logged: &LoggedValues<'_>) -> bool {
+        let TableOfRows { meaning, hash, number, places, .. } = self.table;
+        let spot = Spot { at: row ^ (number as u64).rotate_right(16), file: number, line: row };
+        let key = values[SESSION].map(|session| {
+            let query = values[QUERY].unwrap_or(Value::Missing);
+            let [session, query] = [session, query].map(|value| self.known.key(value, hash));
+            hash.of_both(session, query)
+        });
+        let shown = match read_row(values, meaning, &mut self.known, self.batches) {
+            Ok(None) => return true,
+            Ok(Some(shown)) => logged_row(values[SESSION], logged, self.batches).map(|row| (shown, row)),
+            Err(fault) => Err(fault),
+        };
+        match (shown, key) {
+            (Ok((shown, row)), None) => self.batches.count_logged(shown, &row, spot.at),
+            (Ok((shown, row)), Some(key)) => {
+                self.lists.push_logged(key, &shown, &row, spot, &places, self.batches);
+            }
+            (Err((role, fault)), key) => {
+                if let Some(key) = key {
+                    self.lists.skip(key, spot, self.batches);
+                }
+                let text =
+                    (role >= PROPENSITY).then(|| logged[role - READ]).flatten().map(|value| value.text());
+                return self.at_fault(row, values, text, role, fault);
+            }
+        }
+        true
+    }
+
     #[cold]
-    fn at_fault(&mut self, row: u64, values: &RowValues<'_>, role: usize, fault: Fault) -> bool {
+    fn at_fault(
+        &mut self,
+        row: u64,
+        values: &RowValues<'_>,
+        logged: Option<String>,
+        role: usize,
+        fault: Fault,
+    ) -> bool {
         let TableOfRows { columns, places, name, number, lenient, .. } = self.table;
         let column = columns.by_role()[role].unwrap_or_default().to_owned();
         let place = Place {
             file: name.to_owned(),
             line: row,
             column: places[role].map(|place| (place + 1, column)),
-            text: values[role].map(Value::text).unwrap_or_default(),
+            // A user is not shown.
+            text: logged.or_else(|| Some(values.get(role)?.as_ref()?.text())).unwrap_or_default(),
             message: fault.to_string(),
         };
         if lenient {
@@ -225,6 +315,29 @@ impl<'a, 'b> Rows<'a, 'b> {
         }
         lenient
     }
+}
+
+/// The user and the propensities of a row, or the role at fault.
+fn logged_row(
+    session: Option<Value<'_>>,
+    values: &LoggedValues<'_>,
+    batches: &mut Batches<'_>,
+) -> Result<LoggedRow, (usize, Fault)> {
+    let mut row = LoggedRow::default();
+    for (role, unit, value) in
+        [(SESSION, &mut row.session, session), (USER, &mut row.user, values[USER - READ])]
+    {
+        if let Some(value) = value {
+            *unit = Some(value.unit(role, batches).map_err(|fault| (role, fault))?);
+        }
+    }
+    for (kind, propensity) in row.propensities.iter_mut().enumerate() {
+        let role = PROPENSITY + kind;
+        if let Some(value) = values[role - READ] {
+            *propensity = Some(value.propensity(kind, batches).map_err(|fault| (role, fault))?);
+        }
+    }
+    Ok(row)
 }
 
 /// The content of a row, or the role at fault; `None` if its position is not wanted.

@@ -22,6 +22,7 @@
 use crate::collect::Batches;
 use crate::fault::Fault;
 use crate::fields::number;
+use crate::lists::{ShownList, unit_hash};
 use crate::names::Id;
 use crate::read::line::{LineFault, LineFormat, cut_between};
 use crate::read::marks::CutLine;
@@ -56,8 +57,10 @@ struct OpenList {
 
 impl OpenSession {
     fn close(&mut self, batches: &mut Batches<'_>) {
+        let session = batches.hands_over().then(|| unit_hash(&self.id));
         for list in self.lists.drain(..).filter(|list| !list.is_test) {
-            batches.session(list.query, &list.items, list.clicks, list.at);
+            let shown = ShownList::plain(list.query, &list.items, list.clicks, list.at);
+            batches.session(&shown.of(None, session), true);
         }
     }
 }

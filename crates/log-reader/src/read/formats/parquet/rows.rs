@@ -6,13 +6,12 @@
 //! The library that decodes the pages may panic on damaged pages. The panic becomes an error.
 
 use crate::collect::{Batches, Collector};
+use crate::columns::{Columns, Places, ROLES, places};
 use crate::error::{Error, ErrorKind};
 use crate::names::{lock, unlocked};
-use crate::read::formats::delimited::{Columns, Places, ROLES, places};
 use crate::read::formats::table_rows::{Rows, TableOfRows, Value};
-use crate::read::open_lists::KeyHash;
 use crate::read::source::{Input, Watch, stopped};
-use crate::read::thread_report::ThreadReport;
+use crate::read::thread_report::{ThreadReport, on_threads};
 use crate::read::{Reader, no_file};
 use crate::read_report::ReadReport;
 use bytes::Bytes;
@@ -72,18 +71,16 @@ pub(in super::super) fn read_all(
     columns: &Columns,
     reader: &Reader,
     inputs: Vec<Input<'_>>,
-    collector: &Collector,
+    collector: &Collector<'_>,
 ) -> Result<ReadReport, Error> {
     if inputs.is_empty() {
         return Err(no_file());
     }
-    let (meaning, lenient) = (reader.meaning, reader.max_skipped.is_some());
-    let (places, hash) = ([None; ROLES], KeyHash::default());
-    let table = TableOfRows { columns, places, meaning, name: "", number: 0, lenient, hash };
+    let table = TableOfRows::new(columns, reader.meaning, reader.max_skipped.is_some(), collector);
     let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
     let untaken = Untaken { table, inputs: inputs.into_iter(), open: None, totals: ReadReport::default() };
     let untaken = Mutex::new(untaken);
-    let report = reader.on_threads(collector, usize::MAX, |batches, report, ()| {
+    let report = on_threads(reader.threads.get(), collector, |batches, report, ()| {
         let Some(part) = lock(&untaken).take() else { return false };
         if let Err((row, error)) = part.and_then(|part| part.read(table, batches, report)) {
             report.fail(row, error);
@@ -284,21 +281,27 @@ impl Part<'_> {
         let mut row = file.rows_before[self.group];
         let result = file.caught(|| {
             let (reader, _) = file.opened()?;
-            self.rows(&*reader, &mut row, &mut rows)
+            self.rows(&*reader, table, &mut row, &mut rows)
         });
         rows.close();
         result.map_err(|error| ((file.number, row + 1), error))
     }
 
-    fn rows(&self, reader: &dyn FileReader, row: &mut u64, rows: &mut Rows<'_, '_>) -> Result<(), Error> {
+    fn rows(
+        &self,
+        reader: &dyn FileReader,
+        table: TableOfRows<'_>,
+        row: &mut u64,
+        rows: &mut Rows<'_, '_>,
+    ) -> Result<(), Error> {
         let file = &*self.file;
         let wrong = |error: ParquetError| wrong(&file.name, &error);
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let (before, declared) = (*row, file.rows_before[self.group + 1]);
         let group = reader.get_row_group(self.group).map_err(wrong)?;
         let mut readers: [Option<ColumnReader>; ROLES] = Default::default();
-        for (reader, place) in readers.iter_mut().zip(file.places) {
-            if let Some(place) = place {
+        for (role, reader) in readers.iter_mut().enumerate() {
+            if let Some(place) = table.place(role) {
                 *reader = Some(group.get_column_reader(place).map_err(wrong)?);
             }
         }
@@ -307,8 +310,8 @@ impl Part<'_> {
                 return Err(error);
             }
             let mut values: [Option<Vec<Owned>>; ROLES] = Default::default();
-            for ((values, reader), place) in values.iter_mut().zip(&mut readers).zip(file.places) {
-                if let (Some(reader), Some(place)) = (reader, place) {
+            for (role, (values, reader)) in values.iter_mut().zip(&mut readers).enumerate() {
+                if let (Some(reader), Some(place)) = (reader, table.place(role)) {
                     *values = Some(decode(reader, &schema.column(place)).map_err(wrong)?);
                 }
             }
@@ -322,9 +325,7 @@ impl Part<'_> {
             }
             for place in 0..n_rows {
                 *row += 1;
-                let of_row =
-                    values.each_ref().map(|values| values.as_ref().map(|values| values[place].value()));
-                if !rows.row(*row, &of_row) {
+                if !rows.row(*row, |role| values[role].as_ref().map(|values| values[place].value())) {
                     return Ok(());
                 }
             }

@@ -1,0 +1,214 @@
+//! The columns of a table, by their roles: the user names them.
+
+use crate::error::{Error, ErrorKind};
+use crate::lists::Logged;
+
+/// The columns by role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Columns {
+    /// The query. `None`: the only query is called `all`.
+    pub query: Option<String>,
+    /// The item.
+    pub item: String,
+    /// Its position, from 1 to 64 (0 to 63 if the reader counts from 0).
+    pub position: String,
+    /// Clicks on it.
+    pub click: String,
+    /// Impressions of it. `None`: one per line.
+    pub impressions: Option<String>,
+    /// The session, one list that a user saw. `None`: the order of clicks is unknown.
+    pub session: Option<String>,
+    /// The user. This column and the following ones are read only if lists are handed over
+    /// ([`Reader::read_lists`](crate::Reader::read_lists)).
+    pub user: Option<String>,
+    /// The probability with which the logger shows the item at its position.
+    pub propensity: Option<String>,
+    /// The probability with which the logger shows the items of the list down to this one.
+    pub prefix_propensity: Option<String>,
+    /// The probability with which the logger shows the list.
+    pub list_propensity: Option<String>,
+}
+
+/// The name of the query in a log without queries.
+pub(crate) const ONE_QUERY: &[u8] = b"all";
+
+impl Columns {
+    /// Reads `query=..,item=..,position=..,click=..`, and perhaps `impressions=..`, `session=..`,
+    /// `user=..`, `propensity=..`, `prefix-propensity=..` and `list-propensity=..`; `query` may be
+    /// missing.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Settings`] for an unknown, repeated or missing key, a key without a column, one
+    /// column for two keys, both `impressions` and `session`, or propensities of prefixes or lists
+    /// without `session`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use log_reader::Columns;
+    ///
+    /// let columns = Columns::parse("item=ad,position=rank,click=clicked")?;
+    /// assert_eq!((columns.item.as_str(), columns.query), ("ad", None));
+    /// # Ok::<(), log_reader::Error>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let pair = |part: &'_ str| {
+            let pair =
+                part.split_once('=').map(|(key, column)| (key.trim().to_owned(), column.trim().to_owned()));
+            pair.ok_or_else(|| wrong(format!("`{part}`: expected key=column")))
+        };
+        Self::named(text.split(',').map(pair).collect::<Result<Vec<_>, _>>()?)
+    }
+
+    /// The columns of pairs of key and column.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](Self::parse).
+    pub fn named(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, Error> {
+        let keys: Vec<&str> = Self::KEYS.into_iter().chain(Self::LOGGED_KEYS).collect();
+        let mut names: [Option<String>; ROLES] = Default::default();
+        for (key, column) in pairs {
+            // Python and CSV have names with underscores.
+            let Some(place) = keys.iter().position(|&known| known == key.replace('_', "-")) else {
+                return Err(wrong(format!("`{key}`: expected one of {}", keys.join(", "))));
+            };
+            if column.is_empty() {
+                return Err(wrong(format!("`{key}=`: a column has a name")));
+            }
+            let other = names.iter().position(|name| name.as_ref() == Some(&column));
+            if let Some(other) = other.filter(|&other| other != place) {
+                return Err(wrong(format!("column `{column}` is given for `{}` and `{key}`", keys[other])));
+            }
+            if names[place].replace(column).is_some() {
+                return Err(wrong(format!("`{key}` is given twice")));
+            }
+        }
+        let [query, item, position, click, impressions, session, user, propensity, prefix, list] = names;
+        if impressions.is_some() && session.is_some() {
+            return Err(wrong("`impressions` and `session`: a line of a session is one impression".into()));
+        }
+        let of_list = [&prefix, &list].into_iter().zip(["prefix", "list"]).find(|(name, _)| name.is_some());
+        if let (Some((_, what)), None) = (of_list, &session) {
+            return Err(wrong(format!("`{what}-propensity` is of a list, and needs `session`")));
+        }
+        let needed =
+            |name: Option<String>, key: &str| name.ok_or_else(|| wrong(format!("`{key}` is missing")));
+        Ok(Self {
+            query,
+            item: needed(item, "item")?,
+            position: needed(position, "position")?,
+            click: needed(click, "click")?,
+            impressions,
+            session,
+            user,
+            propensity,
+            prefix_propensity: prefix,
+            list_propensity: list,
+        })
+    }
+
+    /// The keys of columns that are always read, by role.
+    pub const KEYS: [&str; READ] = ["query", "item", "position", "click", "impressions", "session"];
+
+    /// The keys of columns that are read if lists are handed over, by role.
+    pub const LOGGED_KEYS: [&str; ROLES - READ] =
+        ["user", "propensity", "prefix-propensity", "list-propensity"];
+
+    /// The columns by key.
+    pub fn by_key(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let keys = Self::KEYS.into_iter().chain(Self::LOGGED_KEYS);
+        keys.zip(self.by_role()).filter_map(|(key, name)| Some((key, name?)))
+    }
+
+    /// Columns of this item, position and clicks, without any other.
+    pub(crate) fn of_rows(item: &str, position: &str, click: &str) -> Self {
+        Self {
+            query: None,
+            item: item.into(),
+            position: position.into(),
+            click: click.into(),
+            impressions: None,
+            session: None,
+            user: None,
+            propensity: None,
+            prefix_propensity: None,
+            list_propensity: None,
+        }
+    }
+
+    /// The columns of [`Counts::write_csv`](crate::Counts::write_csv).
+    pub(crate) fn counts() -> Self {
+        Self {
+            query: Some("query".into()),
+            impressions: Some("impressions".into()),
+            ..Self::of_rows("item", "position", "clicks")
+        }
+    }
+
+    /// The names of the columns, by role.
+    pub(crate) fn by_role(&self) -> ByRole<'_> {
+        [
+            self.query.as_deref(),
+            Some(&self.item),
+            Some(&self.position),
+            Some(&self.click),
+            self.impressions.as_deref(),
+            self.session.as_deref(),
+            self.user.as_deref(),
+            self.propensity.as_deref(),
+            self.prefix_propensity.as_deref(),
+            self.list_propensity.as_deref(),
+        ]
+    }
+
+    /// What is known of the users and the logger.
+    pub(crate) fn logged(&self) -> Logged {
+        Logged {
+            user: self.user.is_some(),
+            session: self.session.is_some(),
+            propensity: self.propensity.is_some(),
+            prefix_propensity: self.prefix_propensity.is_some(),
+            list_propensity: self.list_propensity.is_some() || self.prefix_propensity.is_some(),
+        }
+    }
+}
+
+/// The name of each role's column.
+pub(crate) type ByRole<'a> = [Option<&'a str>; ROLES];
+
+/// The place of each role's column among the names of a table.
+pub(crate) fn places<N: AsRef<str>>(columns: &Columns, names: &[N]) -> Result<Places, String> {
+    let mut places = [None; ROLES];
+    for (place, name) in places.iter_mut().zip(columns.by_role()) {
+        let Some(name) = name else { continue };
+        let mut found = (0..names.len()).filter(|&place| names[place].as_ref() == name);
+        *place = Some(found.next().ok_or_else(|| format!("no column `{name}`"))?);
+        if found.next().is_some() {
+            return Err(format!("two columns `{name}`"));
+        }
+    }
+    Ok(places)
+}
+
+/// The roles of columns; each is an index into [`Columns::by_role`].
+pub(crate) const ROLES: usize = 10;
+/// Number of roles that are always read; the others are read if lists are handed over.
+pub(crate) const READ: usize = 6;
+/// The 0-based column of each role.
+pub(crate) type Places = [Option<usize>; ROLES];
+pub(crate) const QUERY: usize = 0;
+pub(crate) const ITEM: usize = 1;
+pub(crate) const POSITION: usize = 2;
+pub(crate) const CLICK: usize = 3;
+pub(crate) const IMPRESSIONS: usize = 4;
+pub(crate) const SESSION: usize = 5;
+pub(crate) const USER: usize = 6;
+pub(crate) const PROPENSITY: usize = 7;
+pub(crate) const PREFIX: usize = 8;
+pub(crate) const LIST: usize = 9;
+
+fn wrong(message: String) -> Error {
+    Error::of(ErrorKind::Settings, "columns", message)
+}
