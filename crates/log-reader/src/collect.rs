@@ -343,20 +343,25 @@ impl Batches<'_> {
     /// Counts an item that was shown without its list; `at` is the line's place in the log.
     #[inline]
     pub(crate) fn count_shown(&mut self, shown: Shown, at: u64) {
-        if self.sink.is_some() {
-            self.hand_over(&shown, &LoggedRow::default(), at);
+        if self.sink.is_none() {
+            self.count_line(shown, at);
+        } else {
+            self.count_logged(shown, &LoggedRow::default(), at);
         }
-        self.count_line(shown, at);
     }
 
-    /// Counts such an item, and hands it over with its user and propensities.
+    /// Hands such an item over, with its user and propensities, and counts it if counts are wanted.
+    #[inline(never)]
     pub(crate) fn count_logged(&mut self, shown: Shown, row: &LoggedRow, at: u64) {
         self.hand_over(&shown, row, at);
-        self.count_line(shown, at);
+        if self.collector.counts {
+            self.count_line(shown, at);
+        } else {
+            self.report.add_shown(shown.clicks, shown.impressions);
+        }
     }
 
     /// Hands over a line: a list of one item for every impression.
-    #[cold]
     fn hand_over(&mut self, shown: &Shown, row: &LoggedRow, at: u64) {
         let Some(sink) = &mut self.sink else { return };
         let propensities = row.propensities.each_ref().map(Option::as_slice);
@@ -373,7 +378,7 @@ impl Batches<'_> {
     fn count_line(&mut self, shown: Shown, at: u64) {
         self.report.add_shown(shown.clicks, shown.impressions);
         // Nothing was shown, so there is no cell.
-        if shown.impressions > 0 && self.collector.counts {
+        if shown.impressions > 0 {
             match self.collector.hold_out {
                 None => self.count(&shown, false),
                 Some(hold_out) => self.count_cut(hold_out, &shown, at),

@@ -27,6 +27,7 @@ use parquet::schema::parser::parse_message_type;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rustix::time::{ClockId, clock_gettime};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -83,10 +84,12 @@ fn main() -> Outcome {
             }
             let before = seconds();
             let inputs = |_| Ok::<_, Error>(vec![Input::file(Path::new(path))?]);
-            let lists = reader.read_lists(Ids::new(), inputs, || Clicks([0; GROUPS as usize]))?;
-            let groups = (0..GROUPS as usize)
-                .map(|group| lists.receivers.iter().map(|clicks| clicks.0[group]).sum::<u64>());
-            println!("clicks by group: {:?}", groups.collect::<Vec<_>>());
+            let lists = reader.read_lists(Ids::new(), inputs, Clicks::default)?;
+            let mut groups = BTreeMap::new();
+            for (group, clicks) in lists.receivers.iter().flat_map(|receiver| &receiver.0) {
+                *groups.entry(group).or_insert(0) += clicks;
+            }
+            println!("clicks by group of users: {groups:?}");
             print(&lists.report, seconds() - before);
             Ok(())
         }
@@ -98,11 +101,12 @@ fn main() -> Outcome {
 }
 
 /// Clicks by group of users.
-struct Clicks([u64; GROUPS as usize]);
+#[derive(Default)]
+struct Clicks(BTreeMap<u64, u64>);
 
 impl ReceiveLists for Clicks {
     fn list(&mut self, list: &ShownList<'_>) {
-        self.0[(list.unit % GROUPS) as usize] += u64::from(list.clicks.count_ones());
+        *self.0.entry(list.unit % GROUPS).or_insert(0) += u64::from(list.clicks.count_ones());
     }
 }
 
