@@ -514,3 +514,67 @@ fn rows_without_lists_are_handed_over_one_by_one() {
         lists[0].contains(&format!("session: Some({})", unit_hash(b"10"))) && lists[0].contains("clicks: 4")
     );
 }
+
+/// Lines of few sessions, in any order, with gaps and repeats: lists that are handed over early are
+/// those of a reading that holds all lists to the end, and so are faults.
+#[test]
+fn any_lines_give_the_lists_of_a_plain_reading() {
+    fn same(lines: Vec<u16>, block: u8, threads: u8, lenient: bool) -> bool {
+        let mut log = String::from("session,query,item,position,click\n");
+        let mut next = [[1; 2]; 4];
+        for line in lines {
+            let [session, query] = [line % 4, line / 4 % 2].map(usize::from);
+            // Mostly the next position of the session, or the first of the next list.
+            let position = match line / 8 % 32 {
+                0 => 1,
+                1 => line / 256 % 4,
+                2 => 1 + line / 256 % 3,
+                _ if next[session][query] > 3 => 1,
+                _ => next[session][query],
+            };
+            next[session][query] = position + 1;
+            writeln!(log, "s{session},q{query},i{},{position},{}", line / 512 % 3, line / 2048 % 2).unwrap();
+            if line % 97 == 0 {
+                log.push('\n');
+            }
+        }
+        let columns = "query=query,item=item,position=position,click=click,session=session";
+        let threads = NonZeroUsize::new(1 + usize::from(threads % 3)).unwrap();
+        let block = NonZeroUsize::new(1 + 3 * usize::from(block)).unwrap();
+        let reader = reader(columns).keep_sessions().threads(threads).block_bytes(block);
+        let reader = if lenient { reader.lenient(1.0).unwrap() } else { reader };
+        let in_order = |log: &Log| -> Vec<String> {
+            let of_query = |query: log_reader::QuerySessions<'_>| {
+                let lists: Vec<_> = query.lists().map(|list| list.items().to_vec()).collect();
+                let of = |session: log_reader::Session| {
+                    format!(
+                        "{:?} {:?} {:?} {}",
+                        query.id(),
+                        lists[session.list],
+                        session.clicks,
+                        session.place
+                    )
+                };
+                query.in_order().map(of).collect::<Vec<_>>()
+            };
+            log.sessions.queries().flat_map(of_query).collect()
+        };
+        let plain = reader.read("log", log.as_bytes());
+        let inputs = |_| Ok::<_, Error>(vec![Input::stream("log", log.as_bytes())]);
+        let lists = reader.read_lists(Ids::new(), inputs, Receiver::default);
+        match (plain, lists) {
+            (Ok(plain), Ok(lists)) => {
+                let n_handed_over: usize = lists.receivers.iter().map(|receiver| receiver.0.len()).sum();
+                let of_pass = lists.log.unwrap();
+                of_pass.counts == plain.counts
+                    && in_order(&of_pass) == in_order(&plain)
+                    && lists.report == plain.report
+                    && n_handed_over as u64 == plain.report.sessions - plain.report.sessions_at_fault
+            }
+            (Err(plain), Err(lists)) => plain.to_string() == lists.to_string(),
+            _ => false,
+        }
+    }
+    let mut lines = quickcheck::QuickCheck::new().rng(quickcheck::Gen::new(120)).tests(1000);
+    lines.quickcheck(same as fn(Vec<u16>, u8, u8, bool) -> bool);
+}
