@@ -198,12 +198,12 @@ impl<'a> Closing<'a> {
         let (column, text) = if role < READ {
             (run.column as usize, self.meaning.named(line.position.into()).to_string())
         } else {
-            let place = logged.and_then(|logged| logged.runs[line.held.number].places[role - READ]);
+            let place = logged.and_then(|logged| logged.place(line.held.number, role));
             // A user is not shown.
             let kind = (PROPENSITY..=LIST).contains(&role).then(|| role - PROPENSITY);
             let value = kind.and_then(|kind| logged?.propensities(line.place(), 1).0[kind].first().copied());
             let text = value.map_or_else(|| "..".to_owned(), |value| value.to_string());
-            (place.map_or(0, |place| place as usize + 1), text)
+            (place.map_or(0, |place| place + 1), text)
         };
         let file = run.spot.file;
         let place = Place {

@@ -13,7 +13,7 @@
 //! elsewhere after all, the log is read again, with the lists of these keys open to its end.
 
 use crate::collect::Batches;
-use crate::columns::{LIST, POSITION, Places, READ};
+use crate::columns::{POSITION, Places};
 use crate::keys::ListKey;
 use crate::lists::ShownList;
 use crate::logged::{LoggedRow, Propensities};
@@ -58,8 +58,8 @@ impl Run {
 pub(super) struct LoggedRun {
     pub(super) user: Option<u64>,
     pub(super) session: Option<u64>,
-    /// The columns from [`READ`] on, as the file has them.
-    pub(super) places: [Option<u32>; LIST + 1 - READ],
+    /// The place of its file's columns in [`LoggedLines::places`].
+    file: u32,
 }
 
 /// What lines tell about their loggers.
@@ -67,6 +67,8 @@ pub(super) struct LoggedRun {
 pub(super) struct LoggedLines {
     /// Of each run.
     pub(super) runs: Vec<LoggedRun>,
+    /// The places of all columns, of the files of the runs.
+    places: Vec<Places>,
     /// Of each line, by kind, as far as the log has them.
     propensities: [Vec<f64>; 3],
     /// The first run of the block that is being read. It may continue a list of the block before,
@@ -124,7 +126,7 @@ impl OpenLists {
         let (start, query) = (self.items.len(), Id(0));
         self.runs.push(Run { key, query, spot, start, clicks: 0, column: 0, first: 0, len: 0 });
         if batches.hands_over() {
-            let run = LoggedRun { user: None, session: None, places: Default::default() };
+            let run = LoggedRun { user: None, session: None, file: 0 };
             self.logged.get_or_insert_default().runs.push(run);
         }
     }
@@ -146,13 +148,12 @@ impl OpenLists {
         if !(is_same && self.extend(key, shown, spot)) {
             self.hand_over(key, spot, batches);
             self.start(key, shown, spot, places[POSITION].map_or(0, |place| place + 1));
-            let narrow = |place: Option<usize>| place.and_then(|place| u32::try_from(place).ok());
-            let run = LoggedRun {
-                user: row.user,
-                session: row.session,
-                places: std::array::from_fn(|role| narrow(places[READ + role])),
-            };
-            self.logged.get_or_insert_default().runs.push(run);
+            let logged = self.logged.get_or_insert_default();
+            if logged.places.last() != Some(places) {
+                logged.places.push(*places);
+            }
+            let file = u32::try_from(logged.places.len() - 1).unwrap_or(u32::MAX);
+            logged.runs.push(LoggedRun { user: row.user, session: row.session, file });
         }
         if let Some(logged) = &mut self.logged {
             for (all, one) in logged.propensities.iter_mut().zip(row.propensities) {
@@ -201,6 +202,11 @@ impl OpenLists {
 }
 
 impl LoggedLines {
+    /// The place of a column in the file of a run.
+    pub(super) fn place(&self, run: usize, role: usize) -> Option<usize> {
+        self.places.get(self.runs[run].file as usize)?[role]
+    }
+
     /// The propensities of adjacent lines, from `start` on.
     pub(super) fn propensities(&self, start: usize, len: usize) -> Propensities<'_> {
         Propensities(self.propensities.each_ref().map(|all| all.get(start..start + len).unwrap_or_default()))
