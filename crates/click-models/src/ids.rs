@@ -25,6 +25,12 @@ impl ItemId {
         Self(u32::try_from(index).expect("a catalogue has at most u32::MAX items"))
     }
 
+    /// The 0-based number of the item.
+    #[inline]
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+
     /// The index of the item in a table of items.
     #[inline]
     pub const fn index(self) -> usize {

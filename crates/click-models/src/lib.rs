@@ -5,6 +5,7 @@ mod clicks;
 mod error;
 mod ids;
 mod interaction;
+mod item_set;
 mod linear_list;
 mod model;
 mod pair;
@@ -38,6 +39,7 @@ pub use interaction::{
     ListClicks, ListFeedback, ListProtocol, ObservedPrefix, Pbm, PbmFeedback, PrefixFeedback, RankOne,
     RenderedClicks, RenderedPbmFeedback, SemiBandit,
 };
+pub use item_set::ItemSet;
 pub use model::{Action, ClickModel, Feedback};
 pub use pair::{DuelShape, Pair};
 pub use pbm::{PbmKnown, PositionBased};

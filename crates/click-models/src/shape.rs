@@ -60,6 +60,16 @@ impl ListShape {
         Ok(Self { n_items, n_positions })
     }
 
+    /// The shape with one more item.
+    ///
+    /// # Panics
+    ///
+    /// If there are `u32::MAX` items, which need more memory than a catalogue is ever given.
+    #[must_use]
+    pub fn with_another_item(self) -> Self {
+        Self::new(self.n_items + 1, self.n_positions).expect("fewer than 2^32 items")
+    }
+
     /// Number of items (K in the PBM paper).
     #[inline]
     pub const fn n_items(self) -> usize {

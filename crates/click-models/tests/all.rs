@@ -11,6 +11,7 @@ mod estimation;
 mod feedback;
 mod golden;
 mod information;
+mod item_set;
 mod linear_program;
 mod models;
 mod rank_one;

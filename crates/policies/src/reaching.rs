@@ -16,11 +16,8 @@
 //!
 //! The draw is that of testing all arms: the same arms in order, and one draw.
 
-mod item_set;
-
 use crate::coin::pick;
-use click_models::{ItemId, ListShape};
-use item_set::ItemSet;
+use click_models::{ItemId, ItemSet, ListShape};
 use rand::{Rng, RngExt};
 use std::fmt::Debug;
 
@@ -144,7 +141,7 @@ impl<T: Threshold> Ranges<T> {
             width: WIDTHS[0],
             growth: WIDTHS[0],
             tests: 0,
-            certain: ItemSet::new(n_arms),
+            certain: ItemSet::none(n_arms),
             open: Vec::with_capacity(n_arms),
             place: vec![CLOSED; n_arms],
             untested: vec![false; n_arms],
@@ -160,7 +157,7 @@ impl<T: Threshold> Ranges<T> {
     fn open(&mut self, item: usize) {
         self.untested[item] = true;
         if self.place[item] == CLOSED {
-            self.certain.remove(item);
+            self.certain.remove(ItemId::new(number(item)));
             self.push_open(item);
         }
     }
@@ -190,7 +187,7 @@ impl<T: Threshold> Ranges<T> {
         }
         let is_certain = arms.is_above(item, high, from);
         if is_certain {
-            self.certain.insert(item);
+            self.certain.insert(ItemId::new(number(item)));
         }
         !is_certain
     }
@@ -258,7 +255,7 @@ impl<T: Threshold> Ranges<T> {
     #[inline]
     fn draw<R: Rng + ?Sized>(&mut self, leaders: &[u32], found: &[ItemId], rng: &mut R) -> Option<ItemId> {
         let certain = &mut self.certain;
-        let is_certain = |leader: &&u32| certain.contains(**leader as usize);
+        let is_certain = |leader: &&u32| certain.contains(ItemId::new(**leader));
         let n_arms = certain.len() - leaders.iter().filter(is_certain).count() + found.len();
         if n_arms == 0 {
             return None;
@@ -267,19 +264,19 @@ impl<T: Threshold> Ranges<T> {
         // The set is that of this round for a moment, since arms are drawn in the order of items.
         let mut led = [false; ListShape::MAX_POSITIONS];
         for (led, &leader) in led.iter_mut().zip(leaders) {
-            *led = certain.remove(leader as usize);
+            *led = certain.remove(ItemId::new(leader));
         }
-        for item in found {
-            certain.insert(item.index());
+        for &item in found {
+            certain.insert(item);
         }
         let item = certain.nth(drawn);
-        for item in found {
-            certain.remove(item.index());
+        for &item in found {
+            certain.remove(item);
         }
         for (&leader, _) in leaders.iter().zip(led).filter(|&(_, led)| led) {
-            certain.insert(leader as usize);
+            certain.insert(ItemId::new(leader));
         }
-        Some(ItemId::from_index(item))
+        item
     }
 }
 

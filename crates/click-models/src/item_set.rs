@@ -1,0 +1,156 @@
+//! A set of items, such as those that may be shown.
+
+use crate::ItemId;
+use std::iter::successors;
+
+const BITS: usize = u64::BITS as usize;
+/// Words whose items are counted together.
+const WORDS: usize = 64;
+
+/// A set of items of a catalogue, one bit an item, in the order of their numbers.
+///
+/// Items beyond the size of the catalogue belong to no set. Sets are equal if they have the same
+/// items and the same size. Memory: a bit an item.
+///
+/// # Examples
+///
+/// ```
+/// use click_models::{ItemId, ItemSet};
+///
+/// let mut available = ItemSet::all(3);
+/// available.remove(ItemId::new(1));
+/// available.grow(5);
+/// assert!(available.insert(ItemId::new(4)) && !available.insert(ItemId::new(5)));
+/// assert!(available.iter().eq([0, 2, 4].map(ItemId::new)));
+/// assert_eq!((available.len(), available.size(), available.nth(1)), (3, 5, Some(ItemId::new(2))));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ItemSet {
+    words: Vec<u64>,
+    /// The number of items in every [`WORDS`] words.
+    counts: Vec<usize>,
+    len: usize,
+    size: usize,
+}
+
+impl ItemSet {
+    /// The empty set of a catalogue of `size` items.
+    pub fn none(size: usize) -> Self {
+        let mut set = Self::default();
+        set.grow(size);
+        set
+    }
+
+    /// All items of a catalogue of `size` items.
+    pub fn all(size: usize) -> Self {
+        let mut set = Self::none(size);
+        for item in 0..size {
+            set.insert(ItemId::from_index(item));
+        }
+        set
+    }
+
+    /// Number of items in the set.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the set has no items.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Number of items of the catalogue.
+    #[inline]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Makes the catalogue larger, up to `size` items. No new item is in the set.
+    pub fn grow(&mut self, size: usize) {
+        self.size = self.size.max(size);
+        self.words.resize(self.size.div_ceil(BITS), 0);
+        self.counts.resize(self.words.len().div_ceil(WORDS), 0);
+    }
+
+    /// Whether `item` is in the set.
+    #[inline]
+    pub fn contains(&self, item: ItemId) -> bool {
+        let item = item.index();
+        self.words.get(item / BITS).is_some_and(|word| word >> (item % BITS) & 1 == 1)
+    }
+
+    /// Adds an item of the catalogue, and ignores others. Whether the item is new.
+    #[inline]
+    pub fn insert(&mut self, item: ItemId) -> bool {
+        let is_new = item.index() < self.size && !self.contains(item);
+        if is_new {
+            let item = item.index();
+            self.words[item / BITS] |= 1 << (item % BITS);
+            self.counts[item / BITS / WORDS] += 1;
+            self.len += 1;
+        }
+        is_new
+    }
+
+    /// Removes an item. Whether it was there.
+    #[inline]
+    pub fn remove(&mut self, item: ItemId) -> bool {
+        let was_there = self.contains(item);
+        if was_there {
+            let item = item.index();
+            self.words[item / BITS] &= !(1 << (item % BITS));
+            self.counts[item / BITS / WORDS] -= 1;
+            self.len -= 1;
+        }
+        was_there
+    }
+
+    /// Removes all items.
+    pub fn clear(&mut self) {
+        self.words.fill(0);
+        self.counts.fill(0);
+        self.len = 0;
+    }
+
+    /// The items by number.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = ItemId> + '_ {
+        (0_u32..).step_by(BITS).zip(&self.words).flat_map(|(first, &word)| {
+            let rest = |&word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
+            successors(Some(word).filter(|&word| word != 0), rest)
+                .map(move |word| ItemId::new(first + word.trailing_zeros()))
+        })
+    }
+
+    /// The item with `n` items of the set below it.
+    #[inline]
+    pub fn nth(&self, mut n: usize) -> Option<ItemId> {
+        if n >= self.len {
+            return None;
+        }
+        let mut block = 0;
+        while n >= self.counts[block] {
+            n -= self.counts[block];
+            block += 1;
+        }
+        let mut place = block * WORDS;
+        loop {
+            let items = self.words[place].count_ones() as usize;
+            if n < items {
+                break;
+            }
+            n -= items;
+            place += 1;
+        }
+        let mut word = self.words[place];
+        for _ in 0..n {
+            word &= word - 1;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "items are numbered by 32 bits")]
+        let first = (place * BITS) as u32;
+        Some(ItemId::new(first + word.trailing_zeros()))
+    }
+}
