@@ -22,6 +22,9 @@ use serde_json::{Map, Value};
 ///     told: str, what it has to know.
 ///     needs_horizon: bool, whether it needs `horizon` with its default parameters.
 ///     late_answers: "count", or "only if independent of clicks".
+///     live: str, its use in a service. "table": it chooses among the items that may be shown, and
+///         answers may come late or be taken back; "in order": whole answers, in the order of the
+///         decisions; "no".
 ///     cost: str, the cost of a round with K items and L positions.
 ///     guarantee: str, what is proven.
 ///     source: str, the paper.
@@ -72,6 +75,7 @@ fn entry<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
         Answers::IndependentOfClicks => "only if independent of clicks",
     };
     entry.set_item("late_answers", late)?;
+    entry.set_item("live", row.live.to_string())?;
     entry.set_item("cost", row.cost)?;
     entry.set_item("guarantee", row.guarantee)?;
     entry.set_item("source", row.source)?;

@@ -168,7 +168,7 @@ Examples:
   $ click-bandits simulate spec.toml --out results
 
 JSON: an array of policies, or one: name, sentence, group, models,
-models_with_read_as, tasks, told, needs_horizon, late_clicks, limit, cost,
+models_with_read_as, tasks, told, needs_horizon, late_clicks, live, limit, cost,
 guarantee, source, parameters (name, values, default, meaning) and example
 (null if it needs a file).
 

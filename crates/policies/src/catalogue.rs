@@ -41,9 +41,9 @@ mod visit;
 
 pub use crate::PbmPiePosition;
 pub use erased::Note;
-pub use named::{BuildError, Catalogued, Knowledge, NamedPolicy};
+pub use named::{BuildError, Catalogued, Knowledge, NamedPolicy, NamedTable};
 pub use parameters::{Kind, Level, PbmPieLevel, Range};
-pub use row::{Answers, Family, Limit, ParameterRow, Protocol, Purpose, Row};
+pub use row::{Answers, Family, Limit, Live, ParameterRow, Protocol, Purpose, Row};
 pub use rows::{PolicySpec, rows};
 pub use text::SpecError;
 pub use visit::{

@@ -67,6 +67,31 @@ pub enum Error {
     /// Saved beliefs are not ones.
     #[error("a saved belief has more clicks than displays, or more displays than a belief can be worth")]
     SavedPrior,
+    /// The shapes of a prior are out of range.
+    #[error("the prior Beta({a}, {b}): expected a above 0 and b of at least 1, both at most 2^30")]
+    NotAPrior {
+        /// The first shape.
+        a: f64,
+        /// The second shape.
+        b: f64,
+    },
+    /// A policy cannot draw from the posterior after this prior.
+    #[error("the prior Beta({a}, {b}): this policy needs a of at least 1")]
+    PriorTooSmall {
+        /// The first shape.
+        a: f64,
+        /// The second shape.
+        b: f64,
+    },
+    /// A prior for a policy that draws from no posterior.
+    #[error("this policy draws from no posterior, so it has no prior")]
+    NoPrior,
+    /// Saved items that are absent are not some of the items.
+    #[error("the saved absent items are not some of the items, each once and in order")]
+    SavedAbsent,
+    /// Saved clicks of an item at its positions are not those of the item.
+    #[error("the saved clicks at the positions of an item do not sum to its clicks, or exceed its displays")]
+    SavedCellClicks,
     /// The saved stage of an elimination is impossible.
     #[error("the saved stage, sweep and place do not belong together")]
     SavedStage,

@@ -7,3 +7,4 @@ mod uniform;
 pub use fixed::Fixed;
 pub use logged::{Logged, NoLists};
 pub use uniform::{Uniform, UniformCell, UniformPair};
+pub(crate) use uniform::{draw_list, draw_list_among};

@@ -13,7 +13,8 @@ mod tests;
 
 use crate::reaching::{Arms, Threshold};
 use crate::shortlist::{Arm, Shortlist};
-use crate::top_l::Ties;
+use crate::top_l::{Ties, TopL};
+use click_models::ItemId;
 use confidence::{KlUcbThreshold, kl_ucb_entropy, kl_ucb_upper};
 use filter::KlFilter;
 use scan::Scan;
@@ -115,6 +116,7 @@ impl Arm for KlArm {
 pub(crate) struct KlTop {
     arms: Vec<KlArm>,
     search: Search,
+    top: TopL,
 }
 
 /// The search for the winners.
@@ -133,7 +135,7 @@ impl KlTop {
         } else {
             Search::Shortlist(Box::new(Shortlist::new(&mut arms, capacity)))
         };
-        Self { arms, search }
+        Self { arms, search, top: TopL::new(capacity) }
     }
 
     /// Sets the displays and clicks of an arm.
@@ -145,6 +147,49 @@ impl KlTop {
             Search::Scan(scan) => scan.set(item, &before, &self.arms[item]),
             Search::Shortlist(list) => list.set(item, before.is_fresh(), &mut self.arms[item]),
         }
+    }
+
+    /// Adds an arm without displays. A shortlist is for a number of arms: from now on all are
+    /// scanned.
+    pub(crate) fn push(&mut self) {
+        self.arms.push(KlArm::new(0, 0));
+        match &mut self.search {
+            Search::Scan(scan) => scan.push(),
+            Search::Shortlist(_) => {
+                self.search = Search::Scan(Scan::new(self.arms.len(), self.top.capacity()));
+            }
+        }
+    }
+
+    /// Those of largest index among these arms, best first, with their indices.
+    #[inline]
+    pub(crate) fn select_among(
+        &mut self,
+        items: impl Iterator<Item = ItemId>,
+        level: f64,
+        ties: Ties,
+    ) -> &[(f64, u32)] {
+        let Self { arms, top, .. } = self;
+        top.clear();
+        let mut reached = f64::NEG_INFINITY;
+        let mut threshold = KlUcbThreshold::new(reached);
+        // Many arms have the same counts as the one before.
+        let mut solved = (KlArm::new(0, 0).key(), f64::INFINITY);
+        for item in items {
+            let arm = &mut arms[item.index()];
+            if arm.is_excluded(&threshold, level) {
+                continue;
+            }
+            if arm.key() != solved.0 {
+                solved = (arm.key(), arm.index(level));
+            }
+            top.offer(item.number(), solved.1, ties);
+            if top.threshold() > reached {
+                reached = top.threshold();
+                threshold = KlUcbThreshold::new(reached);
+            }
+        }
+        top.best()
     }
 
     /// The arms of largest index at `level`, best first.

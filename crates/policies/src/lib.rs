@@ -9,7 +9,9 @@ mod error;
 mod exact;
 mod in_order;
 mod kl_arms;
+mod live;
 mod policy;
+mod prior;
 mod products;
 mod reaching;
 mod read_as;
@@ -38,10 +40,11 @@ pub use rank_one::*;
 pub use ranking::*;
 
 // For a service that builds a policy by name, saves it and restores it.
-pub use catalogue::{BuildError, NamedPolicy, PolicySpec, SpecError};
+pub use catalogue::{BuildError, NamedPolicy, NamedTable, PolicySpec, SpecError};
 
 pub use error::Error;
 pub use in_order::InOrder;
-pub use policy::{Decision, Policy, Recommend, Select, Stop, Update};
+pub use policy::{Bayesian, Decision, Policy, Recommend, Select, SelectAmong, Stop, Tallies, Tally, Update};
+pub use prior::Prior;
 pub use read_as::ReadAs;
 pub use sampling::draw_beta;

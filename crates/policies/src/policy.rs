@@ -60,7 +60,8 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use click_models::Interaction;
+use crate::Prior;
+use click_models::{Interaction, ItemId, ItemSet};
 use rand::Rng;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::ops::ControlFlow;
@@ -89,6 +90,98 @@ pub trait Select<A> {
 pub trait Update<A, F>: Select<A> {
     /// Learns from the feedback. Never fails, allocates, or draws. Ignores unknown items.
     fn update(&mut self, decision: &Decision<A, Self::Note>, feedback: &F);
+}
+
+/// Chooses among the items that may be shown.
+///
+/// # Examples
+///
+/// ```
+/// use click_models::{ItemId, ItemSet, ListShape, Ranking};
+/// use policies::{Decision, PrefixTs, SelectAmong, Tallies, Tally};
+/// use rand::{SeedableRng, rngs::ChaCha8Rng};
+///
+/// let mut policy = PrefixTs::new(ListShape::new(3, 2)?);
+/// policy.add(ItemId::new(2), 0, Tally { shows: 500, clicks: 250 });
+/// policy.set_present(ItemId::new(0), false);
+/// let new = policy.add_item();
+/// // Of four items one is absent, and another one must not be shown.
+/// let mut available = ItemSet::all(policy.n_items());
+/// available.remove(ItemId::new(1));
+/// let mut decision = Decision::<Ranking>::default();
+/// policy.select_among(&available, &mut ChaCha8Rng::seed_from_u64(1), &mut decision);
+/// assert!(decision.action.len() == 2 && decision.action.contains(new));
+/// // The display counts, and is taken back.
+/// policy.add(new, 0, Tally { shows: 1, clicks: 0 });
+/// policy.take_back(new, 0, Tally { shows: 1, clicks: 0 });
+/// assert_eq!(policy.tally(new, 0), Tally::default());
+/// # Ok::<(), click_models::Error>(())
+/// ```
+pub trait SelectAmong<A>: Select<A> {
+    /// As [`Select::select`], among the items of `available` that are present. If there are fewer
+    /// of them than positions, the list is shorter: it fills the top positions, by examination or
+    /// probability of leaving as a full list does. Unknown items are ignored.
+    ///
+    /// [`Select::select`] itself chooses among all items, also absent ones. Allocates nothing once
+    /// `out` has been used for a round.
+    fn select_among<R: Rng + ?Sized>(
+        &mut self,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<A, Self::Note>,
+    );
+
+    /// Counts a round whose list the policy did not choose, such as that of another server.
+    fn pass_round(&mut self) {}
+}
+
+/// Numbers of displays and clicks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Displays that count as observed.
+    pub shows: u64,
+    /// Clicks on them.
+    pub clicks: u64,
+}
+
+/// A policy that learns from a table of displays and clicks, which can be added to and taken from.
+///
+/// The table determines the policy's estimates: displays that were counted and taken back leave no
+/// trace in them. Unknown items and kinds have no displays, and changes of them are ignored.
+pub trait Tallies {
+    /// Number of items, with those that are absent.
+    fn n_items(&self) -> usize;
+
+    /// Number of positions, if displays are counted by position; otherwise 1.
+    fn n_kinds(&self) -> usize;
+
+    /// Displays and clicks of an item, at the position `kind` if displays are counted by position.
+    fn tally(&self, item: ItemId, kind: usize) -> Tally;
+
+    /// Adds displays and clicks, up to 2^40 displays in all. There are at most as many clicks as
+    /// displays.
+    fn add(&mut self, item: ItemId, kind: usize, tally: Tally);
+
+    /// Takes displays and clicks back, at most those that there are.
+    fn take_back(&mut self, item: ItemId, kind: usize, tally: Tally);
+
+    /// Adds an item without displays, the next one by number, and present. Allocates, but in
+    /// constant amortised time.
+    fn add_item(&mut self) -> ItemId;
+
+    /// Whether an item is part of the catalogue now; all are at first. Its displays and clicks stay.
+    fn set_present(&mut self, item: ItemId, present: bool);
+}
+
+/// A policy that draws from posteriors, with the same prior for the attraction of every item.
+pub trait Bayesian {
+    /// Replaces the prior. The prior of a fresh policy is uniform.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PriorTooSmall`](crate::Error::PriorTooSmall) if the policy cannot draw from its
+    /// posterior.
+    fn set_prior(&mut self, prior: Prior) -> Result<(), crate::Error>;
 }
 
 /// A policy for the protocol `I`: any type that selects its actions and learns from its feedback.

@@ -187,6 +187,76 @@ impl Products {
         self.set_laws();
     }
 
+    /// Clicks of every cell with these sums of rows, in the first cells: older states have the sums
+    /// alone.
+    pub(crate) fn some_clicks(&self) -> Vec<u64> {
+        let rows = self.plays.chunks_exact(self.columns.len()).zip(&self.row_clicks);
+        rows.flat_map(|(plays, &clicks)| {
+            let mut left = clicks;
+            plays.iter().map(move |&plays| {
+                let clicks = left.min(plays);
+                left -= clicks;
+                clicks
+            })
+        })
+        .collect()
+    }
+
+    /// Whether these clicks of every cell are possible, with the sums of all rows.
+    pub(crate) fn may_have(&self, clicks: &[u64]) -> bool {
+        let n_columns = self.columns.len();
+        clicks.len() == self.plays.len()
+            && clicks.iter().zip(&self.plays).all(|(clicks, plays)| clicks <= plays)
+            && clicks
+                .chunks_exact(n_columns)
+                .map(|row| row.iter().sum::<u64>())
+                .eq(self.row_clicks.iter().copied())
+    }
+
+    /// Adds a row without plays, with this belief.
+    pub(crate) fn push(&mut self, belief: Pseudo) {
+        let n_cells = self.plays.len() + self.columns.len();
+        self.plays.resize(n_cells, 0);
+        self.weights.resize(n_cells, 0.0);
+        self.row_plays.push(0);
+        self.row_clicks.push(0);
+        self.rows.push(0.0);
+        self.row_prior.push(belief);
+        self.row_laws.push(Law::new(0, 0, belief));
+        self.played.push();
+    }
+
+    pub(crate) fn plays(&self, row: usize, column: usize) -> u64 {
+        self.plays[row * self.columns.len() + column]
+    }
+
+    /// Changes the plays of a cell, and its clicks, which are kept in sums only.
+    pub(crate) fn set_cell(&mut self, row: usize, column: usize, plays: u64, clicks: [u64; 2]) {
+        let n_columns = self.columns.len();
+        let cell = row * n_columns + column;
+        let before = std::mem::replace(&mut self.plays[cell], plays);
+        self.weights[cell] = float(plays);
+        if (before == 0) != (plays == 0) {
+            self.played.set_row(row, &self.plays[row * n_columns..][..n_columns]);
+        }
+        let [clicks_before, clicks] = clicks;
+        for (plays_of, clicks_of) in [
+            (&mut self.row_plays[row], &mut self.row_clicks[row]),
+            (&mut self.column_plays[column], &mut self.column_clicks[column]),
+        ] {
+            *plays_of = *plays_of - before + plays;
+            *clicks_of = (clicks_of.saturating_sub(clicks_before) + clicks).min(*plays_of);
+        }
+        self.set_laws_of(row, column);
+    }
+
+    #[inline]
+    fn set_laws_of(&mut self, row: usize, column: usize) {
+        self.row_laws[row] = Law::new(self.row_plays[row], self.row_clicks[row], self.row_prior[row]);
+        self.column_laws[column] =
+            Law::new(self.column_plays[column], self.column_clicks[column], self.column_prior[column]);
+    }
+
     /// Numbers of rows and columns.
     pub(crate) fn sizes(&self) -> [usize; 2] {
         [self.rows.len(), self.columns.len()]
@@ -217,9 +287,7 @@ impl Products {
         self.column_plays[column] += 1;
         self.row_clicks[row] += u64::from(clicked);
         self.column_clicks[column] += u64::from(clicked);
-        self.row_laws[row] = Law::new(self.row_plays[row], self.row_clicks[row], self.row_prior[row]);
-        self.column_laws[column] =
-            Law::new(self.column_plays[column], self.column_clicks[column], self.column_prior[column]);
+        self.set_laws_of(row, column);
     }
 
     /// Makes one Gibbs sweep.

@@ -1,5 +1,7 @@
 //! The problem and the settings of a policy.
 
+use crate::live::OnAnyTable;
+
 /// A policy for a problem of known sizes.
 pub trait Setup {
     /// JSON pointers into a saved state: parameters and knowledge, which do not change while the
@@ -8,4 +10,28 @@ pub trait Setup {
 
     /// Numbers of items and positions, of rows and columns, or of items and of items compared (2).
     fn sizes(&self) -> [usize; 2];
+
+    /// The policy, if it learns from a table that can be changed.
+    fn on_table(&self) -> Option<&dyn OnAnyTable> {
+        None
+    }
+
+    /// As [`on_table`](Self::on_table), to change it.
+    fn on_table_mut(&mut self) -> Option<&mut dyn OnAnyTable> {
+        None
+    }
 }
+
+/// The functions of a policy that learns from a table.
+macro_rules! learns_from_table {
+    () => {
+        fn on_table(&self) -> Option<&dyn crate::live::OnAnyTable> {
+            Some(self)
+        }
+
+        fn on_table_mut(&mut self) -> Option<&mut dyn crate::live::OnAnyTable> {
+            Some(self)
+        }
+    };
+}
+pub(crate) use learns_from_table;

@@ -10,6 +10,7 @@
 
 mod any_list;
 mod large_catalogues;
+mod live;
 #[path = "../tests/support/plain/mod.rs"]
 mod plain;
 mod position_based;

@@ -69,6 +69,10 @@ impl TopL {
         Self { capacity, best: Vec::with_capacity(capacity), first: Vec::with_capacity(ROOM * capacity) }
     }
 
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.best.clear();

@@ -10,6 +10,7 @@ mod tests;
 
 use crate::shortlist::{Arm, Filter, Shortlist};
 use crate::top_l::{Ties, TopL};
+use click_models::ItemId;
 
 /// Up to this number of arms comparing all of them is faster than a shortlist.
 const MOST_COMPARED: usize = 256;
@@ -129,14 +130,9 @@ impl<A: Arm> Filter<A> for Floor {
 #[derive(Debug, Clone)]
 pub(crate) struct UcbTop<A: Arm> {
     arms: Vec<A>,
-    search: Search<A>,
-}
-
-/// The search for the winners.
-#[derive(Debug, Clone)]
-enum Search<A: Arm> {
-    All { top: TopL, winners: Vec<u32> },
-    Shortlist(Box<Shortlist<A>>),
+    shortlist: Option<Box<Shortlist<A>>>,
+    top: TopL,
+    winners: Vec<u32>,
 }
 
 impl<A: Arm> UcbTop<A> {
@@ -148,12 +144,12 @@ impl<A: Arm> UcbTop<A> {
 
     /// For arms that all change in every round.
     pub(crate) fn comparing_all(arms: impl Iterator<Item = A>, capacity: usize) -> Self {
-        let search = Search::All { top: TopL::new(capacity), winners: Vec::with_capacity(capacity) };
-        Self { arms: arms.collect(), search }
+        let (top, winners) = (TopL::new(capacity), Vec::with_capacity(capacity));
+        Self { arms: arms.collect(), shortlist: None, top, winners }
     }
 
     fn with_shortlist(mut self, capacity: usize) -> Self {
-        self.search = Search::Shortlist(Box::new(Shortlist::new(&mut self.arms, capacity)));
+        self.shortlist = Some(Box::new(Shortlist::new(&mut self.arms, capacity)));
         self
     }
 
@@ -161,25 +157,45 @@ impl<A: Arm> UcbTop<A> {
     #[inline]
     pub(crate) fn set(&mut self, item: usize, arm: A) {
         let before = std::mem::replace(&mut self.arms[item], arm);
-        if let Search::Shortlist(list) = &mut self.search {
+        if let Some(list) = &mut self.shortlist {
             list.set(item, before.is_fresh(), &mut self.arms[item]);
         }
+    }
+
+    /// Adds an arm. A shortlist is for a number of arms: from now on all are compared.
+    pub(crate) fn push(&mut self, arm: A) {
+        self.arms.push(arm);
+        self.shortlist = None;
     }
 
     /// The arms of largest index at `level`, best first.
     #[inline]
     pub(crate) fn select(&mut self, level: f64, ties: Ties) -> &[u32] {
-        match &mut self.search {
-            Search::All { top, winners } => {
-                top.clear();
-                for (item, arm) in (0_u32..).zip(&self.arms) {
-                    top.offer(item, arm.index(level), ties);
-                }
-                winners.clear();
-                winners.extend(top.best().iter().map(|&(_, item)| item));
-                winners
-            }
-            Search::Shortlist(list) => list.select(&self.arms, level, ties),
+        let Self { arms, shortlist, top, winners } = self;
+        if let Some(list) = shortlist {
+            return list.select(arms, level, ties);
         }
+        top.clear();
+        for (item, arm) in (0_u32..).zip(arms) {
+            top.offer(item, arm.index(level), ties);
+        }
+        winners.clear();
+        winners.extend(top.best().iter().map(|&(_, item)| item));
+        winners
+    }
+
+    /// Those of largest index among these arms, best first, with their indices.
+    #[inline]
+    pub(crate) fn select_among(
+        &mut self,
+        items: impl Iterator<Item = ItemId>,
+        level: f64,
+        ties: Ties,
+    ) -> &[(f64, u32)] {
+        self.top.clear();
+        for item in items {
+            self.top.offer(item.number(), self.arms[item.index()].index(level), ties);
+        }
+        self.top.best()
     }
 }

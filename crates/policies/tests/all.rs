@@ -8,6 +8,7 @@ mod dueling_policies;
 mod every_policy;
 mod identify;
 mod large_catalogues;
+mod live;
 mod position_based;
 mod rank_one;
 mod refusals;

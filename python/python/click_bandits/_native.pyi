@@ -145,6 +145,7 @@ class _PolicyRow(TypedDict):
     told: str
     needs_horizon: bool
     late_answers: str
+    live: str
     cost: str
     guarantee: str
     source: str

@@ -7,7 +7,7 @@ use crate::init::Spec;
 use anyhow::Result;
 use experiment::Task;
 use experiment::models::{MODELS, Model};
-use policies::catalogue::{self, Answers, Family, Limit, ParameterRow, Protocol, Row, rows};
+use policies::catalogue::{self, Answers, Family, Limit, Live, ParameterRow, Protocol, Row, rows};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -55,6 +55,7 @@ pub(crate) struct Policy {
     told: String,
     needs_horizon: bool,
     late_clicks: &'static str,
+    live: &'static str,
     limit: String,
     cost: String,
     guarantee: String,
@@ -127,6 +128,13 @@ impl Policy {
                 Answers::IndependentOfClicks => {
                     "allowed only if delay and loss do not depend on the click (in the library)"
                 }
+            },
+            live: match row.live {
+                Live::Table => {
+                    "table: chooses among the items that may be shown; answers may come late or twice (in the library)"
+                }
+                Live::InOrder => "in order: whole answers, in the order of the decisions (in the library)",
+                Live::No => "no",
             },
             limit: match row.limit {
                 Limit::None => String::new(),
@@ -202,6 +210,7 @@ impl Described for Policy {
         page.fact("Task", &self.tasks.join(", "));
         page.fact("Told", &self.told);
         page.fact("Late clicks", self.late_clicks);
+        page.fact("Live use", self.live);
         page.fact("Limit", &self.limit);
         page.fact("Cost", &format!("of a round: {}{}", self.cost, self.symbols()));
         page.fact("Guarantee", &self.guarantee);

@@ -8,7 +8,7 @@ macro_rules! catalogue {
             $($(#[doc = $meaning:literal])+ $(#[serde($($serde:tt)*)])? $field:ident: $type:ty = $default:expr,)*
         }
         plays { $($family:ident($($play:tt)*))+ }
-        horizon: $horizon:expr, answers: $answers:ident, limit: $limit:expr,
+        horizon: $horizon:expr, answers: $answers:ident, live: $live:ident, limit: $limit:expr,
         cost: $cost:literal,
         guarantee: $guarantee:literal,
         source: $source:literal;
@@ -43,6 +43,7 @@ macro_rules! catalogue {
                 parameter_names: &[$(stringify!($field)),*],
                 families: &[$(Family::$family),+],
                 answers: Answers::$answers,
+                live: Live::$live,
                 limit: $limit,
                 cost: $cost,
                 guarantee: $guarantee,

@@ -4,6 +4,7 @@
 //! policy is stored with a decision of its own, and actions and notes are copied between the two.
 
 use super::Knowledge;
+use crate::live::OnAnyTable;
 use crate::rank_one::Side;
 use crate::setup::Setup;
 use crate::{Decision, Error, Policy, Recommend, Select, Stop};
@@ -125,6 +126,12 @@ pub(super) trait Erased<I: Interaction>: Send + Sync {
 
     /// Writes the recommended items to `out`; `false` if the policy recommends none.
     fn recommend(&self, rng: &mut dyn Rng, out: &mut Ranking) -> bool;
+
+    /// The policy, if it learns from a table that can be changed.
+    fn on_table(&self) -> Option<&dyn OnAnyTable>;
+
+    /// As [`on_table`](Self::on_table), to change it.
+    fn on_table_mut(&mut self) -> Option<&mut dyn OnAnyTable>;
 }
 
 /// A policy of the protocol `I` whose type is known at run time only.
@@ -228,6 +235,14 @@ where
 
     fn recommend(&self, rng: &mut dyn Rng, out: &mut Ranking) -> bool {
         (self.identifies.recommend)(&self.policy, rng, out)
+    }
+
+    fn on_table(&self) -> Option<&dyn OnAnyTable> {
+        self.policy.on_table()
+    }
+
+    fn on_table_mut(&mut self) -> Option<&mut dyn OnAnyTable> {
+        self.policy.on_table_mut()
     }
 }
 

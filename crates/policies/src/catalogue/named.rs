@@ -1,6 +1,7 @@
 //! A policy whose type is known at run time only: by name, for the users of one protocol.
 
 mod knowledge;
+mod on_table;
 mod protocols;
 mod saved;
 
@@ -12,6 +13,7 @@ use rand::Rng;
 use std::fmt::{self, Debug, Formatter};
 
 pub use knowledge::Knowledge;
+pub use on_table::NamedTable;
 pub use protocols::Catalogued;
 
 /// Why a policy cannot be built.
@@ -42,6 +44,14 @@ pub enum BuildError {
         found: usize,
         /// Largest number supported.
         most: usize,
+    },
+    /// The policy does not learn from a table that can be changed.
+    #[error("`{policy}` cannot be used live with a table: {can}")]
+    NotLive {
+        /// The policy's name.
+        policy: &'static str,
+        /// What it can do, in words.
+        can: &'static str,
     },
     /// The parameters are not valid for these sizes.
     #[error("`{policy}`: {error}")]

@@ -18,6 +18,8 @@ pub struct Row {
     pub families: &'static [Family],
     /// Effect of late and lost feedback.
     pub answers: Answers,
+    /// Use in a service.
+    pub live: Live,
     /// Largest problem that fits into memory.
     pub limit: Limit,
     /// Cost of a round: K items, L positions (best arm identification: L items, K positions).
@@ -96,6 +98,28 @@ pub enum Answers {
     Late,
     /// Decisions are irrevocable: delay and loss of feedback must not depend on the click.
     IndependentOfClicks,
+}
+
+/// Use in a service, whose items and answers come and go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Live {
+    /// None.
+    No,
+    /// Lists of all items; whole answers, in the order of the decisions.
+    InOrder,
+    /// Lists of the items that may be shown, and answers that come late, twice or are taken back:
+    /// a [`NamedTable`](super::NamedTable).
+    Table,
+}
+
+impl Display for Live {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::No => "no",
+            Self::InOrder => "in order",
+            Self::Table => "table",
+        })
+    }
 }
 
 /// The largest problem that fits into memory.

@@ -6,7 +6,7 @@
 
 use super::define::{arm, builders, catalogue, with_family};
 use super::parameters::{Level, Parameter, PbmPieLevel};
-use super::row::{Answers, CELLS, Family, ITEMS, Limit, ParameterRow, Row};
+use super::row::{Answers, CELLS, Family, ITEMS, Limit, Live, ParameterRow, Row};
 use super::text::{SpecError, parameter};
 use super::visit::{
     PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs, WithPositionBased, WithPrefix, WithStopping,
@@ -35,7 +35,7 @@ catalogue! {
     plays {
         PositionBased(known, _horizon => PbmUcb::new(known, Rate::scaled_log(epsilon)))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K multiply-adds; far less on average with thousands of items",
     guarantee: "O(log T)",
     source: "PBM paper, section 4, Proposition 8, Theorem 9";
@@ -53,7 +53,7 @@ catalogue! {
     plays {
         PositionBased(known, horizon => PbmPie::new(known, level.rate(epsilon, horizon)).with_position(position))
     }
-    horizon: matches!(level, PbmPieLevel::LogHorizon), answers: Late, limit: Limit::None,
+    horizon: matches!(level, PbmPieLevel::LogHorizon), answers: Late, live: InOrder, limit: Limit::None,
     cost: "K L multiply-adds in half of the rounds; far less on average with hundreds of items",
     guarantee: "asymptotically optimal, if exploring is cheapest at the last position; with `least-cost` always (ours)",
     source: "PBM paper, Algorithm 1, eq. (7), Theorem 11";
@@ -66,7 +66,7 @@ catalogue! {
     plays {
         PositionBased(known, _horizon => PbmKlUcb::new(known, Rate::scaled_log(epsilon)))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K L multiply-adds, about L solved indices",
     guarantee: "none proven",
     source: "index: PBM paper, eq. (7), Proposition 10; as a policy: ours";
@@ -76,7 +76,7 @@ catalogue! {
     plays {
         PositionBased(known, _horizon => PbmTs::new(known))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K exact posterior draws, a few if K is large",
     guarantee: "conjectured optimal; lowest regret in the paper's experiments, with PBM-PIE",
     source: "PBM paper, section 4, PBM-TS";
@@ -86,7 +86,7 @@ catalogue! {
     plays {
         PositionBased(known, _horizon => BcMpTs::new(known))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K Beta draws, later only those that can reach the list",
     guarantee: "none here; explores too little if attraction is near 1",
     source: "Komiyama et al. 2015, supplement";
@@ -99,7 +99,7 @@ catalogue! {
     plays {
         UnknownExamination(known, _horizon => PbmGibbs::new(known, order))
     }
-    horizon: false, answers: Late, limit: CELLS,
+    horizon: false, answers: Late, live: Table, limit: CELLS,
     cost: "K + L Gamma draws, K L multiply-adds",
     guarantee: "none",
     source: "ours";
@@ -109,7 +109,7 @@ catalogue! {
     plays {
         UnknownExamination(known, _horizon => PbmTsPlugIn::new(known.shape()))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K exact posterior draws, each from K L multiply-adds",
     guarantee: "none; may keep a wrong order for ever",
     source: "ours";
@@ -122,7 +122,7 @@ catalogue! {
     plays {
         UnknownExamination(known, _horizon => PbmUcbPlugIn::new(known.shape(), Rate::scaled_log(epsilon)))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K L multiply-adds",
     guarantee: "none; may keep a wrong order for ever",
     source: "ours";
@@ -137,7 +137,7 @@ catalogue! {
     plays {
         UnknownExamination(known, horizon => Grab::new(known.shape(), gamma, horizon))
     }
-    horizon: true, answers: Late, limit: CELLS,
+    horizon: true, answers: Late, live: InOrder, limit: CELLS,
     cost: "an assignment: up to K L^2 operations; K + L comparisons",
     guarantee: "O(log T), in its paper",
     source: "Gauthier et al. 2021, a reading of the authors' program";
@@ -152,7 +152,7 @@ catalogue! {
     plays {
         UnknownExamination(known, _horizon => PbMhb::new(known, c, m))
     }
-    horizon: false, answers: Late, limit: CELLS,
+    horizon: false, answers: Late, live: InOrder, limit: CELLS,
     cost: "2 m K L logarithms",
     guarantee: "none",
     source: "Gauthier et al. 2021 (IDA), a reading of the authors' program";
@@ -162,7 +162,7 @@ catalogue! {
     plays {
         AnyList(shape, _horizon => RbaKlUcb::new(shape))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: InOrder, limit: Limit::None,
     cost: "K L multiply-adds",
     guarantee: "none with KL-UCB bandits (adversarial bandits have one against the greedy list, for any users)",
     source: "Radlinski et al. 2008";
@@ -172,7 +172,7 @@ catalogue! {
     plays {
         Prefix(known, _horizon => PrefixUcb::rsf(known))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K multiply-adds; far less on average with thousands of items",
     guarantee: "none in its paper; the simplest policy",
     source: "RSF paper, section 5";
@@ -185,7 +185,7 @@ catalogue! {
     plays {
         Prefix(known, _horizon => PrefixKlUcb::new(known, level.into()))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K multiply-adds, a few solved indices; far less on average with thousands of items",
     guarantee: "none in its paper",
     source: "RSF paper, section 5";
@@ -195,7 +195,7 @@ catalogue! {
     plays {
         Prefix(known, _horizon => PrefixTs::new(known))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K Beta draws, later only those that can reach the list",
     guarantee: "none; lowest regret in the RSF paper's experiments",
     source: "RSF paper, Algorithm 1";
@@ -209,7 +209,7 @@ catalogue! {
         Prefix(known, _horizon => PrefixKlUcb::new(known, level.into()))
         Cells(shape, _horizon => CellKlUcb::new(shape, level.into()))
     }
-    horizon: false, answers: Late, limit: CELLS,
+    horizon: false, answers: Late, live: Table, limit: CELLS,
     cost: "K multiply-adds, a few solved indices; far less on average with thousands of items; a few indices for cells",
     guarantee: "O(K L log T) for cells: every cell is an arm",
     source: "Garivier, Cappé 2011";
@@ -219,7 +219,7 @@ catalogue! {
     plays {
         Prefix(known, _horizon => PrefixUcb::cascade(known))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K multiply-adds; far less on average with thousands of items",
     guarantee: "O(log T) on cascades",
     source: "Kveton et al. 2015";
@@ -232,7 +232,7 @@ catalogue! {
     plays {
         Prefix(known, _horizon => PrefixKlUcb::new(known, level.into()))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K multiply-adds, a few solved indices; far less on average with thousands of items",
     guarantee: "O(log T) on cascades",
     source: "Kveton et al. 2015";
@@ -242,7 +242,7 @@ catalogue! {
     plays {
         Prefix(known, _horizon => PrefixTs::new(known))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K Beta draws, later only those that can reach the list",
     guarantee: "none here",
     source: "the rule of RSF-TS";
@@ -252,7 +252,7 @@ catalogue! {
     plays {
         Prefix(known, _horizon => TsCascade::new(known))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "one normal draw, 2 K multiply-adds; less on average with hundreds of items",
     guarantee: "O(sqrt(K L T)) on cascades, up to logarithms",
     source: "Zhong et al. 2021";
@@ -265,7 +265,7 @@ catalogue! {
     plays {
         Prefix(known, _horizon => PrefixUcbV::new(known).with_zeta(zeta))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "2 K multiply-adds; far less on average with thousands of items",
     guarantee: "O(sqrt(K T)) on cascades, up to logarithms, proven for the constants of its paper; here `zeta = 1`",
     source: "Vial et al. 2022, not checked against the paper";
@@ -278,7 +278,7 @@ catalogue! {
     plays {
         Prefix(known, _horizon => PrefixKlUcb::new(known, level.into()))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K multiply-adds, a few solved indices; far less on average with thousands of items",
     guarantee: "O(log T) on dependent clicks, according to its paper**",
     source: "Katariya et al. 2016";
@@ -288,7 +288,7 @@ catalogue! {
     plays {
         Prefix(known, _horizon => PrefixTs::new(known))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K Beta draws, later only those that can reach the list",
     guarantee: "none",
     source: "the rule of RSF-TS";
@@ -307,7 +307,7 @@ catalogue! {
             Some(position) => Pie::at(known, position, level.into())?,
         })
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: InOrder, limit: Limit::None,
     cost: "K multiply-adds; far less on average with hundreds of items",
     guarantee: "asymptotically optimal in the models of its paper",
     source: "Combes et al. 2015";
@@ -317,7 +317,7 @@ catalogue! {
     plays {
         AnyList(shape, horizon => TopRank::new(shape, horizon))
     }
-    horizon: true, answers: IndependentOfClicks, limit: ITEMS,
+    horizon: true, answers: IndependentOfClicks, live: InOrder, limit: ITEMS,
     cost: "L draws, one addition per item for a click",
     guarantee: "O(log T) for any users who click most at the top",
     source: "Lattimore et al. 2018, Algorithm 1";
@@ -327,7 +327,7 @@ catalogue! {
     plays {
         AnyList(shape, horizon => BatchRank::new(shape, horizon))
     }
-    horizon: true, answers: IndependentOfClicks, limit: Limit::None,
+    horizon: true, answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
     cost: "L draws",
     guarantee: "O(log T) on position-based users and cascades; large constants",
     source: "Zoghi et al. 2017, Algorithms 1 to 4";
@@ -340,7 +340,7 @@ catalogue! {
     plays {
         AnyList(shape, _horizon => EpsilonGreedy::new(shape, epsilon))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "K divisions",
     guarantee: "none: regret grows linearly, by `epsilon` times the regret of a random list",
     source: "Sutton, Barto 2018, section 2.2";
@@ -350,7 +350,7 @@ catalogue! {
     plays {
         Cells(shape, horizon => Rank1Elim::kl(shape, horizon))
     }
-    horizon: true, answers: IndependentOfClicks, limit: Limit::None,
+    horizon: true, answers: IndependentOfClicks, live: No, limit: Limit::None,
     cost: "a few operations; K + L indices per stage",
     guarantee: "O((K + L) log T / (mu gamma gap)); large constants",
     source: "Katariya et al. 2017, Algorithm 1";
@@ -360,7 +360,7 @@ catalogue! {
     plays {
         Cells(shape, horizon => Rank1Elim::hoeffding(shape, horizon))
     }
-    horizon: true, answers: IndependentOfClicks, limit: Limit::None,
+    horizon: true, answers: IndependentOfClicks, live: No, limit: Limit::None,
     cost: "a few operations; K + L indices per stage",
     guarantee: "O((K + L) log T / (mu^2 gap)); large constants",
     source: "Katariya et al., AISTATS 2017";
@@ -370,7 +370,7 @@ catalogue! {
     plays {
         Cells(shape, horizon => Ucb1Elim::new(shape, horizon))
     }
-    horizon: true, answers: IndependentOfClicks, limit: CELLS,
+    horizon: true, answers: IndependentOfClicks, live: No, limit: CELLS,
     cost: "a few operations",
     guarantee: "O(K L log T): every cell is an arm",
     source: "Auer, Ortner 2010";
@@ -380,7 +380,7 @@ catalogue! {
     plays {
         Cells(shape, _horizon => Ucb1::new(shape))
     }
-    horizon: false, answers: Late, limit: CELLS,
+    horizon: false, answers: Late, live: No, limit: CELLS,
     cost: "a few indices",
     guarantee: "O(K L log T): every cell is an arm",
     source: "Auer et al. 2002";
@@ -390,7 +390,7 @@ catalogue! {
     plays {
         Cells(shape, _horizon => Uts::new(shape))
     }
-    horizon: false, answers: Late, limit: CELLS,
+    horizon: false, answers: Late, live: No, limit: CELLS,
     cost: "K + L Beta draws in every other round",
     guarantee: "asymptotically optimal",
     source: "Trinh et al. 2020, Algorithm 1";
@@ -400,7 +400,7 @@ catalogue! {
     plays {
         Cells(shape, _horizon => Rank1Gibbs::new(shape))
     }
-    horizon: false, answers: Late, limit: CELLS,
+    horizon: false, answers: Late, live: No, limit: CELLS,
     cost: "K + L Gamma draws, K L multiply-adds",
     guarantee: "none",
     source: "ours";
@@ -423,7 +423,7 @@ catalogue! {
             policy.with_radius_scale(radius_scale).with_order(order)
         })
     }
-    horizon: false, answers: IndependentOfClicks, limit: Limit::None,
+    horizon: false, answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
     cost: "a few operations",
     guarantee: "stops with the best items, wrong with probability at most `delta`***; bounded number of rounds",
     source: "Zhong et al. 2020, Algorithm 1";
@@ -448,7 +448,7 @@ catalogue! {
             policy.with_radius_scale(radius_scale).with_order(order)
         })
     }
-    horizon: false, answers: IndependentOfClicks, limit: Limit::None,
+    horizon: false, answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
     cost: "a few operations",
     guarantee: "stops with the best items",
     source: "Zhong et al. 2020, section 5";
@@ -471,7 +471,7 @@ catalogue! {
             policy.with_test(test).with_order(order)
         })
     }
-    horizon: false, answers: IndependentOfClicks, limit: Limit::None,
+    horizon: false, answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
     cost: "L multiply-adds and a selection among L items",
     guarantee: "stops with the best items, wrong with probability at most `delta`***",
     source: "ours";
@@ -492,7 +492,7 @@ catalogue! {
             KlLucb::new(shape, delta).with_epsilon(epsilon).with_levels(levels)
         })
     }
-    horizon: false, answers: IndependentOfClicks, limit: Limit::None,
+    horizon: false, answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
     cost: "L comparisons, a few indices",
     guarantee: "stops with the best items",
     source: "Kaufmann, Kalyanakrishnan 2013";
@@ -502,7 +502,7 @@ catalogue! {
     plays {
         Budgeted(shape, horizon => SuccessiveRejects::new(shape, horizon))
     }
-    horizon: true, answers: IndependentOfClicks, limit: Limit::None,
+    horizon: true, answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
     cost: "a few operations",
     guarantee: "none; names the best items after a fixed number of rounds",
     source: "ours";
@@ -517,7 +517,7 @@ catalogue! {
     plays {
         Pairs(known, _horizon => Rucb::new(known.shape, alpha).with_unseen(unseen))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: No, limit: Limit::None,
     cost: "K multiply-adds, far less in later rounds",
     guarantee: "O(log T) if one item beats all others; large constants",
     source: "Zoghi et al. 2014, Algorithm 1";
@@ -535,7 +535,7 @@ catalogue! {
             BeatTheMean::with_radius(known.shape, horizon, known.gamma.unwrap_or(gamma), radius)
         })
     }
-    horizon: true, answers: IndependentOfClicks, limit: Limit::None,
+    horizon: true, answers: IndependentOfClicks, live: No, limit: Limit::None,
     cost: "K comparisons",
     guarantee: "O(gamma^7 log T) under relaxed transitivity; none with the tight radius of public programs, which has a fraction of the regret",
     source: "Yue, Joachims 2011, Algorithm 1";
@@ -545,7 +545,7 @@ catalogue! {
     plays {
         Pairs(known, horizon => CondorcetSavage::new(known.shape, horizon))
     }
-    horizon: true, answers: IndependentOfClicks, limit: Limit::None,
+    horizon: true, answers: IndependentOfClicks, live: No, limit: Limit::None,
     cost: "a few operations",
     guarantee: "O(log T) if one item beats all others; large constants",
     source: "Urvoy et al. 2013";
@@ -555,7 +555,7 @@ catalogue! {
     plays {
         Pairs(known, horizon => InterleavedFilter::new(known.shape, horizon))
     }
-    horizon: true, answers: IndependentOfClicks, limit: Limit::None,
+    horizon: true, answers: IndependentOfClicks, live: No, limit: Limit::None,
     cost: "a few operations",
     guarantee: "O(log T) under strong transitivity only",
     source: "Yue et al. 2012, Algorithm 2";
@@ -565,7 +565,7 @@ catalogue! {
     plays {
         Pairs(known, _horizon => Rmed1::new(known.shape))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: No, limit: Limit::None,
     cost: "K comparisons, far less in later rounds",
     guarantee: "asymptotically optimal up to a constant, among policies that compare with the best item only",
     source: "Komiyama et al. 2015, Algorithms 1 and 2";
@@ -580,7 +580,7 @@ catalogue! {
     plays {
         Pairs(known, _horizon => EcwRmed::with_parameters(known.shape, alpha, beta))
     }
-    horizon: false, answers: Late, limit: ITEMS,
+    horizon: false, answers: Late, live: No, limit: ITEMS,
     cost: "K^2 log K operations a Copeland winner, far less in later rounds",
     guarantee: "asymptotically optimal against Copeland winners if there are several; O(log T)",
     source: "Komiyama et al. 2016, Algorithm 1";
@@ -590,7 +590,7 @@ catalogue! {
     plays {
         Pairs(known, _horizon => DoubleTs::new(known.shape))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: No, limit: Limit::None,
     cost: "about 2 K Bernoulli draws, K (K - 1) / 2 at the beginning",
     guarantee: "O(K^2 log T) against Copeland winners; O(K log T + K^2 log log T) if one item beats all others",
     source: "Wu, Liu 2016, Algorithm 1";
@@ -600,7 +600,7 @@ catalogue! {
     plays {
         Pairs(known, _horizon => MergeDts::new(known.shape))
     }
-    horizon: false, answers: IndependentOfClicks, limit: Limit::None,
+    horizon: false, answers: IndependentOfClicks, live: No, limit: Limit::None,
     cost: "120 Bernoulli draws and 15 Beta draws, for any K",
     guarantee: "none with the parameters of the experiments",
     source: "Li et al. 2020, not checked against the paper";
@@ -612,7 +612,7 @@ catalogue! {
         Cells(shape, _horizon => UniformCell::new(shape))
         Pairs(known, _horizon => UniformPair::new(known.shape))
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: Table, limit: Limit::None,
     cost: "L draws",
     guarantee: "none: learns nothing; a baseline",
     source: "";
@@ -622,7 +622,7 @@ catalogue! {
     plays {
         Logged()
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: No, limit: Limit::None,
     cost: "a draw and a binary search among the lists",
     guarantee: "none: learns nothing; a baseline",
     source: "";
@@ -632,7 +632,7 @@ catalogue! {
     plays {
         Reference()
     }
-    horizon: false, answers: Late, limit: Limit::None,
+    horizon: false, answers: Late, live: No, limit: Limit::None,
     cost: "a copy",
     guarantee: "regret 0; a baseline",
     source: "";

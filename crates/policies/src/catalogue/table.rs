@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 /// The table of policies: the users, knowledge, cost and guarantee of each.
 pub fn policies() -> String {
     let mut text = String::from(
-        "| policy | type | users | must know | late feedback | cost of a round | guarantee | source |\n|---|---|---|---|---|---|---|---|\n",
+        "| policy | type | users | must know | late feedback | live | cost of a round | guarantee | source |\n|---|---|---|---|---|---|---|---|---|\n",
     );
     for row in rows() {
         let families: Vec<&str> = row.families.iter().map(|family| plays(*family)).collect();
@@ -34,6 +34,7 @@ pub fn policies() -> String {
             &families,
             &told,
             answers,
+            &row.live.to_string(),
             row.cost,
             row.guarantee,
             row.source,

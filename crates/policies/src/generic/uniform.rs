@@ -22,22 +22,52 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use crate::setup::Setup;
-use crate::{Decision, Recommend, Select, Update};
-use click_models::{Cell, DuelShape, ItemId, ListShape, Pair, Ranking, TableShape};
+use crate::error::check_counts;
+use crate::live::{LiveState, OnTable, SavedLive, Table, last, on_itself};
+use crate::setup::{Setup, learns_from_table};
+use crate::top_l::{Ties, TopL};
+use crate::{Decision, Error, Recommend, Select, SelectAmong, Tally, Update};
+use click_models::{Cell, DuelShape, ItemId, ItemSet, ListShape, Pair, Ranking, TableShape};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 /// Shows a uniformly random list.
+///
+/// It learns nothing: its table of displays and clicks is for the caller only, and does not count
+/// the feedback of its rounds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
 pub struct Uniform {
     shape: ListShape,
+    live: LiveState,
+    #[serde(skip)]
+    top: TopL,
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    shape: ListShape,
+    #[serde(default, with = "last")]
+    live: SavedLive,
 }
 
 impl Uniform {
     /// A uniform policy for lists of this shape.
     pub fn new(shape: ListShape) -> Self {
-        Self { shape }
+        Self { shape, live: LiveState::default(), top: TopL::new(shape.n_positions()) }
+    }
+}
+
+impl TryFrom<Saved> for Uniform {
+    type Error = Error;
+
+    fn try_from(Saved { shape, live }: Saved) -> Result<Self, Error> {
+        let live = LiveState::restore(live, shape.n_items())?;
+        if live.shows.len() > shape.n_items() {
+            return Err(Error::SavedSizes);
+        }
+        check_counts(0, &live.shows, &live.clicks)?;
+        Ok(Self { live, ..Self::new(shape) })
     }
 }
 
@@ -45,6 +75,8 @@ impl Setup for Uniform {
     fn sizes(&self) -> [usize; 2] {
         [self.shape.n_items(), self.shape.n_positions()]
     }
+
+    learns_from_table!();
 }
 
 impl Select<Ranking> for Uniform {
@@ -52,15 +84,82 @@ impl Select<Ranking> for Uniform {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        out.action.clear();
-        while out.action.len() < self.shape.n_positions() {
-            // Redrawing an item is cheap: a list has at most 64 positions.
-            let item = ItemId::from_index(rng.random_range(0..self.shape.n_items()));
-            if !out.action.contains(item) {
-                out.action.push(item);
-            }
+        draw_list(self.shape, rng, &mut out.action);
+    }
+}
+
+/// Draws a list of this shape.
+#[inline]
+pub(crate) fn draw_list<R: Rng + ?Sized>(shape: ListShape, rng: &mut R, list: &mut Ranking) {
+    list.clear();
+    while list.len() < shape.n_positions() {
+        // Redrawing an item is cheap: a list has at most 64 positions.
+        let item = ItemId::from_index(rng.random_range(0..shape.n_items()));
+        if !list.contains(item) {
+            list.push(item);
         }
     }
+}
+
+/// Draws a list of these items: of equals, whose order is random.
+#[inline]
+pub(crate) fn draw_list_among<R: Rng + ?Sized>(
+    items: impl Iterator<Item = ItemId>,
+    top: &mut TopL,
+    rng: &mut R,
+    list: &mut Ranking,
+) {
+    let ties = Ties::draw(rng);
+    top.clear();
+    items.for_each(|item| top.offer(item.number(), 0.0, ties));
+    list.clear();
+    top.best().iter().for_each(|&(_, item)| list.push(ItemId::new(item)));
+}
+
+impl SelectAmong<Ranking> for Uniform {
+    #[inline]
+    fn select_among<R: Rng + ?Sized>(
+        &mut self,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<Ranking>,
+    ) {
+        let Self { shape, live, top } = self;
+        draw_list_among(live.items(available, shape.n_items()), top, rng, &mut out.action);
+    }
+}
+
+/// Counts up to the last item that has any: the number of items may come from a damaged state.
+impl Table for Uniform {
+    fn n_items(&self) -> usize {
+        self.shape.n_items()
+    }
+
+    fn n_kinds(&self) -> usize {
+        1
+    }
+
+    fn tally(&self, item: usize, _kind: usize) -> Tally {
+        let of = |counts: &[u64]| counts.get(item).copied().unwrap_or(0);
+        Tally { shows: of(&self.live.shows), clicks: of(&self.live.clicks) }
+    }
+
+    fn set_tally(&mut self, item: usize, _kind: usize, tally: Tally) {
+        let LiveState { shows, clicks, .. } = &mut self.live;
+        if shows.len() <= item {
+            shows.resize(item + 1, 0);
+            clicks.resize(item + 1, 0);
+        }
+        (shows[item], clicks[item]) = (tally.shows, tally.clicks);
+    }
+
+    fn push(&mut self) {
+        self.shape = self.shape.with_another_item();
+    }
+}
+
+impl OnTable for Uniform {
+    on_itself!();
 }
 
 impl<F> Update<Ranking, F> for Uniform {

@@ -49,7 +49,13 @@ impl Scan {
         }
     }
 
-    /// An arm's counts changed from `before` to `after`; no count is smaller than before.
+    /// Adds an arm without displays.
+    pub(super) fn push(&mut self) {
+        self.reaches.push(f64::NAN);
+        self.stands[1] = f64::NEG_INFINITY;
+    }
+
+    /// An arm's counts changed from `before` to `after`. If one is smaller, no choice stands.
     #[inline]
     pub(super) fn set(&mut self, item: usize, before: &KlArm, after: &KlArm) {
         self.reaches[item] = f64::NAN;
@@ -64,7 +70,7 @@ impl Scan {
             },
             None => clicks == 0.0,
         };
-        if !stands {
+        if !stands || failures < 0.0 || clicks < 0.0 {
             self.stands[1] = f64::NEG_INFINITY;
         }
     }

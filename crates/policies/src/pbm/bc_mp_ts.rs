@@ -1,15 +1,16 @@
 use super::counts::{PbmCounts, place};
+use crate::live::{LiveState, OnTable, SavedLive, draws_from_posteriors, last, on_counts};
 use crate::sampling::beta_posteriors::BetaPosteriors;
 use crate::sampling::largest_draws::{Large, LargestDraws};
-use crate::sampling::thinning::SavedThinning;
-use crate::setup::Setup;
-use crate::{Decision, Error, Select, Update};
-use click_models::{PbmKnown, Ranking, RenderedClicks};
+use crate::sampling::thinning::{Present, SavedThinning};
+use crate::setup::{Setup, learns_from_table};
+use crate::{Bayesian, Decision, Error, Prior, Select, SelectAmong, Update};
+use click_models::{ItemSet, PbmKnown, Ranking, RenderedClicks};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 /// Where draws are thinned from the first round on.
-const LARGE: Large = Large { items: 256, per_position: 32 };
+const LARGE: Large = Large { items: 256, per_position: 32, settles: true };
 
 /// BC-MP-TS: Thompson sampling with a bias-corrected Beta posterior.
 ///
@@ -31,6 +32,7 @@ const LARGE: Large = Large { items: 256, per_position: 32 };
 pub struct BcMpTs {
     counts: PbmCounts,
     draws: LargestDraws,
+    live: LiveState,
     #[serde(skip)]
     posteriors: BetaPosteriors,
 }
@@ -40,6 +42,8 @@ struct Saved {
     counts: PbmCounts,
     #[serde(default)]
     draws: Option<SavedThinning<'static>>,
+    #[serde(default, with = "last")]
+    live: SavedLive,
 }
 
 impl BcMpTs {
@@ -50,9 +54,10 @@ impl BcMpTs {
     /// If `known` does not have one examination probability per position.
     /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>) -> Self {
-        let counts = PbmCounts::new(known);
-        let posteriors = posteriors(&counts);
-        Self { draws: LargestDraws::new(&posteriors, counts.n_positions(), LARGE), posteriors, counts }
+        let (counts, live) = (PbmCounts::new(known), LiveState::default());
+        let posteriors = posteriors(&counts, live.prior);
+        let draws = LargestDraws::new(&posteriors, counts.n_positions(), LARGE);
+        Self { counts, draws, live, posteriors }
     }
 
     /// A fresh policy that draws every item in every round. Its lists have the same distribution as
@@ -62,23 +67,26 @@ impl BcMpTs {
     ///
     /// As [`BcMpTs::new`].
     pub fn drawing_all(known: PbmKnown<'_>) -> Self {
-        let counts = PbmCounts::new(known);
-        Self { draws: LargestDraws::of_all(counts.n_positions()), posteriors: posteriors(&counts), counts }
+        let (counts, live) = (PbmCounts::new(known), LiveState::default());
+        let draws = LargestDraws::of_all(counts.n_positions());
+        Self { draws, posteriors: posteriors(&counts, live.prior), counts, live }
     }
 }
 
 impl TryFrom<Saved> for BcMpTs {
     type Error = Error;
 
-    fn try_from(Saved { counts, draws }: Saved) -> Result<Self, Error> {
-        let posteriors = posteriors(&counts);
-        let draws = LargestDraws::restore(draws.as_ref(), &posteriors, counts.n_positions(), LARGE)?;
-        Ok(Self { counts, draws, posteriors })
+    fn try_from(Saved { counts, draws, live }: Saved) -> Result<Self, Error> {
+        let live = LiveState::restore(live, counts.n_items())?;
+        let posteriors = posteriors(&counts, live.prior);
+        let present = Present { posteriors: &posteriors, absent: &live.absent };
+        let draws = LargestDraws::restore(draws.as_ref(), &present, counts.n_positions(), LARGE)?;
+        Ok(Self { counts, draws, live, posteriors })
     }
 }
 
-fn posteriors(counts: &PbmCounts) -> BetaPosteriors {
-    BetaPosteriors::new((0..counts.n_items()).map(|item| evidence(counts, item)))
+fn posteriors(counts: &PbmCounts, prior: Prior) -> BetaPosteriors {
+    BetaPosteriors::with_prior(prior, (0..counts.n_items()).map(|item| evidence(counts, item)))
 }
 
 /// Successes, and failures as corrected for bias.
@@ -94,6 +102,8 @@ impl Setup for BcMpTs {
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }
+
+    learns_from_table!();
 }
 
 impl Select<Ranking> for BcMpTs {
@@ -101,17 +111,61 @@ impl Select<Ranking> for BcMpTs {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        place(self.draws.select(&self.posteriors, rng), self.counts.order(), &mut out.action);
+        place(self.draws.select(&self.posteriors, &self.live, rng), self.counts.order(), &mut out.action);
+    }
+}
+
+impl SelectAmong<Ranking> for BcMpTs {
+    #[inline]
+    fn select_among<R: Rng + ?Sized>(
+        &mut self,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<Ranking>,
+    ) {
+        let Self { counts, draws, live, posteriors } = self;
+        place(draws.select_among(posteriors, live, available, rng), counts.order(), &mut out.action);
+    }
+}
+
+impl OnTable for BcMpTs {
+    on_counts!(PbmCounts);
+
+    #[inline]
+    fn changed(&mut self, item: usize) {
+        let Self { counts, draws, live, posteriors } = self;
+        posteriors.set(item, evidence(counts, item));
+        draws.update(posteriors, live, item);
+    }
+
+    fn pushed(&mut self) {
+        self.posteriors.push((0.0, 0.0));
+        self.draws.push(&self.posteriors, &self.live);
+    }
+
+    fn came_or_went(&mut self, item: usize) {
+        self.draws.came_or_went(&self.posteriors, &self.live, item);
+    }
+
+    draws_from_posteriors!();
+}
+
+impl Bayesian for BcMpTs {
+    fn set_prior(&mut self, prior: Prior) -> Result<(), Error> {
+        self.live.prior = prior;
+        self.posteriors = posteriors(&self.counts, prior);
+        self.draws.renew(&self.posteriors, &self.live);
+        Ok(())
     }
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for BcMpTs {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { counts, posteriors, draws } = self;
+        let Self { counts, draws, live, posteriors } = self;
         counts.record(&decision.action, feedback, |counts, item| {
             posteriors.set(item, evidence(counts, item));
-            draws.update(posteriors, item);
+            draws.update(posteriors, live, item);
         });
     }
 }

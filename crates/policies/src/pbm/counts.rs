@@ -6,9 +6,10 @@
 //! | `clicks(item)[position]` | `S_{k,l}` |
 //! | `weighted_shows(item)` | `N~_k`, displays weighted by examination |
 
-use crate::Error;
 use crate::error::check_counts;
 use crate::exact::float;
+use crate::live::Table;
+use crate::{Error, Tally};
 use click_models::{ItemId, ListShape, PbmKnown, Ranking, RenderedClicks};
 use confidence::Probability;
 use serde::{Deserialize, Serialize};
@@ -197,10 +198,40 @@ pub(crate) fn place(best: &[(f64, u32)], order: &[usize], out: &mut Ranking) {
 
 /// Shows `best` (items, best first); the best item gets the position with the largest examination.
 #[inline]
-pub(crate) fn place_items(best: impl Iterator<Item = u32>, order: &[usize], out: &mut Ranking) {
-    let places = out.positions_mut(order.len());
-    for (&position, item) in order.iter().zip(best) {
+pub(crate) fn place_items(best: impl ExactSizeIterator<Item = u32>, order: &[usize], out: &mut Ranking) {
+    let n_shown = best.len();
+    let places = out.positions_mut(n_shown);
+    // A short list has no lower positions.
+    let order = order.iter().filter(|&&position| position < n_shown);
+    for (&position, item) in order.zip(best) {
         places[position] = ItemId::new(item);
+    }
+}
+
+impl Table for PbmCounts {
+    fn n_items(&self) -> usize {
+        self.shows.len() / self.weights.len()
+    }
+
+    fn n_kinds(&self) -> usize {
+        self.weights.len()
+    }
+
+    #[inline]
+    fn tally(&self, item: usize, kind: usize) -> Tally {
+        Tally { shows: self.shows(item)[kind], clicks: self.clicks(item)[kind] }
+    }
+
+    #[inline]
+    fn set_tally(&mut self, item: usize, kind: usize, tally: Tally) {
+        let cell = item * self.weights.len() + kind;
+        (self.shows[cell], self.clicks[cell]) = (tally.shows, tally.clicks);
+    }
+
+    fn push(&mut self) {
+        let positions = self.weights.len();
+        self.shows.resize(self.shows.len() + positions, 0);
+        self.clicks.resize(self.clicks.len() + positions, 0);
     }
 }
 

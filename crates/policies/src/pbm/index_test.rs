@@ -66,6 +66,12 @@ impl IndexTest {
         }
     }
 
+    /// Adds an item.
+    pub(super) fn push(&mut self, n_positions: usize) {
+        self.evidence.push(None);
+        self.failures.resize(self.failures.len() + n_positions, 0.0);
+    }
+
     /// The counts of `item` changed.
     #[inline]
     pub(super) fn forget(&mut self, item: usize) {

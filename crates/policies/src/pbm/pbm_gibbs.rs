@@ -1,10 +1,11 @@
 use super::PbmPrior;
 use super::counts::{place, sort_by_examination};
-use crate::products::{Products, SavedProducts};
-use crate::setup::Setup;
+use crate::live::{LiveState, OnTable, SavedLive, Table, draws_from_posteriors, last, on_itself};
+use crate::products::{Products, Pseudo, SavedProducts};
+use crate::setup::{Setup, learns_from_table};
 use crate::top_l::{Ties, TopL};
-use crate::{Decision, Error, PrefixKnown, Select, Update};
-use click_models::{ListShape, Ranking, RenderedClicks};
+use crate::{Bayesian, Decision, Error, PrefixKnown, Prior, Select, SelectAmong, Tally, Update};
+use click_models::{ItemSet, ListShape, Ranking, RenderedClicks};
 use rand::Rng;
 use serde::{Deserialize, Serialize, Serializer};
 use std::borrow::Cow;
@@ -47,7 +48,7 @@ pub enum PbmGibbsOrder {
 /// | `places` | position of the best, the second best, .. item | `n_positions` | position |
 ///
 /// Clicks show only products of attraction and examination, so drawn attractions exceed true ones
-/// by the factor of the largest examination. Memory: 16 bytes for each item and position.
+/// by the factor of the largest examination. Memory: 24 bytes for each item and position.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Saved<'_>")]
 pub struct PbmGibbs {
@@ -56,6 +57,8 @@ pub struct PbmGibbs {
     /// The prior; `None` for a policy that began without one.
     prior: Option<PbmPrior>,
     products: Products,
+    /// Its clicks are those of items at positions, of which `products` has sums.
+    live: LiveState,
     /// The positions of this round's list: of the best item, of the second best, and so on.
     order: Vec<usize>,
     top: TopL,
@@ -66,6 +69,8 @@ struct Saved<'a> {
     places: Cow<'a, Option<Vec<usize>>>,
     prior: Cow<'a, Option<PbmPrior>>,
     products: SavedProducts<'a>,
+    #[serde(default, with = "last")]
+    live: SavedLive,
 }
 
 impl PbmGibbs {
@@ -78,13 +83,15 @@ impl PbmGibbs {
             PbmGibbsOrder::Known if known.places().is_empty() => Some((0..shape.n_positions()).collect()),
             PbmGibbsOrder::Known => Some(known.places().to_vec()),
         };
-        Self::assemble(places, Products::new(shape.n_items(), shape.n_positions()))
+        let products = Products::new(shape.n_items(), shape.n_positions());
+        let clicks = vec![0; shape.n_items() * shape.n_positions()];
+        Self::assemble(places, products, LiveState { clicks, ..LiveState::default() })
     }
 
-    fn assemble(places: Option<Vec<usize>>, products: Products) -> Self {
+    fn assemble(places: Option<Vec<usize>>, products: Products, live: LiveState) -> Self {
         let [_, n_positions] = products.sizes();
         let order = places.clone().unwrap_or_else(|| (0..n_positions).collect());
-        Self { places, prior: None, products, order, top: TopL::new(n_positions) }
+        Self { places, prior: None, products, live, order, top: TopL::new(n_positions) }
     }
 
     /// Begins with beliefs of items and positions; those without one begin as in a fresh policy.
@@ -102,24 +109,40 @@ impl PbmGibbs {
                 return Err(Error::TooManyBeliefs { of, found, most });
             }
         }
-        self.products.set_prior(prior.attraction(), prior.examination());
         self.prior = Some(prior.clone());
+        self.begin();
         Ok(self)
+    }
+
+    /// The belief of an item that has none of its own.
+    fn belief(&self) -> Pseudo {
+        let Self { live: LiveState { prior, .. }, .. } = self;
+        Pseudo { plays: prior.clicks() + prior.failures(), clicks: prior.clicks() }
+    }
+
+    /// Begins with the beliefs of items and positions; other items have the common one.
+    fn begin(&mut self) {
+        let [n_items, _] = self.products.sizes();
+        let (own, examination) =
+            self.prior.as_ref().map_or((&[][..], &[][..]), |prior| (prior.attraction(), prior.examination()));
+        let own = |item| own.get(item).copied().filter(|belief: &Pseudo| *belief != Pseudo::default());
+        let beliefs: Vec<Pseudo> = (0..n_items).map(|item| own(item).unwrap_or(self.belief())).collect();
+        self.products.set_prior(&beliefs, examination);
     }
 }
 
 impl Serialize for PbmGibbs {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { places, prior, products, .. } = self;
+        let Self { places, prior, products, live, .. } = self;
         let (places, prior) = (Cow::Borrowed(places), Cow::Borrowed(prior));
-        Saved { places, prior, products: products.to_save() }.serialize(serializer)
+        Saved { places, prior, products: products.to_save(), live: live.to_save() }.serialize(serializer)
     }
 }
 
 impl TryFrom<Saved<'_>> for PbmGibbs {
     type Error = Error;
 
-    fn try_from(Saved { places, prior, products }: Saved<'_>) -> Result<Self, Error> {
+    fn try_from(Saved { places, prior, products, live }: Saved<'_>) -> Result<Self, Error> {
         let places = places.into_owned();
         let products = Products::restore(products)?;
         let [n_items, n_positions] = products.sizes();
@@ -130,7 +153,15 @@ impl TryFrom<Saved<'_>> for PbmGibbs {
                 return Err(Error::NotTheirPlaces { n_positions });
             }
         }
-        let policy = Self::assemble(places, products);
+        let mut live = LiveState::restore(live, n_items)?;
+        live.prior.at_least_1()?;
+        if live.clicks.is_empty() {
+            live.clicks = products.some_clicks();
+        } else if !products.may_have(&live.clicks) {
+            return Err(Error::SavedCellClicks);
+        }
+        let mut policy = Self::assemble(places, products, live);
+        policy.begin();
         match &*prior {
             None => Ok(policy),
             Some(prior) => policy.with_prior(prior),
@@ -144,6 +175,8 @@ impl Setup for PbmGibbs {
     fn sizes(&self) -> [usize; 2] {
         self.products.sizes()
     }
+
+    learns_from_table!();
 }
 
 impl Select<Ranking> for PbmGibbs {
@@ -151,16 +184,83 @@ impl Select<Ranking> for PbmGibbs {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        let ties = Ties::draw(rng);
-        self.products.sweep(rng);
-        self.top.clear();
+        let ties = self.sweep(rng);
         for (item, &attraction) in (0_u32..).zip(self.products.rows()) {
             self.top.offer(item, attraction, ties);
         }
+        place(self.top.best(), &self.order, &mut out.action);
+    }
+}
+
+impl PbmGibbs {
+    /// Draws attraction and examination, and orders the positions.
+    #[inline]
+    fn sweep<R: Rng + ?Sized>(&mut self, rng: &mut R) -> Ties {
+        let ties = Ties::draw(rng);
+        self.products.sweep(rng);
+        self.top.clear();
         if self.places.is_none() {
             sort_by_examination(&mut self.order, self.products.columns());
         }
-        place(self.top.best(), &self.order, &mut out.action);
+        ties
+    }
+}
+
+impl SelectAmong<Ranking> for PbmGibbs {
+    #[inline]
+    fn select_among<R: Rng + ?Sized>(
+        &mut self,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<Ranking>,
+    ) {
+        let ties = self.sweep(rng);
+        let Self { products, live, order, top, .. } = self;
+        for item in live.items(available, products.rows().len()) {
+            top.offer(item.number(), products.rows()[item.index()], ties);
+        }
+        place(top.best(), order, &mut out.action);
+    }
+}
+
+impl Table for PbmGibbs {
+    fn n_items(&self) -> usize {
+        self.products.rows().len()
+    }
+
+    fn n_kinds(&self) -> usize {
+        self.products.columns().len()
+    }
+
+    fn tally(&self, item: usize, kind: usize) -> Tally {
+        let cell = item * Table::n_kinds(self) + kind;
+        Tally { shows: self.products.plays(item, kind), clicks: self.live.clicks[cell] }
+    }
+
+    fn set_tally(&mut self, item: usize, kind: usize, tally: Tally) {
+        let cell = item * Table::n_kinds(self) + kind;
+        let before = std::mem::replace(&mut self.live.clicks[cell], tally.clicks);
+        self.products.set_cell(item, kind, tally.shows, [before, tally.clicks]);
+    }
+
+    fn push(&mut self) {
+        self.live.clicks.resize(self.live.clicks.len() + self.products.columns().len(), 0);
+        self.products.push(self.belief());
+    }
+}
+
+impl OnTable for PbmGibbs {
+    on_itself!();
+
+    draws_from_posteriors!();
+}
+
+impl Bayesian for PbmGibbs {
+    /// Items with a belief of their own keep it.
+    fn set_prior(&mut self, prior: Prior) -> Result<(), Error> {
+        self.live.prior = prior.at_least_1()?;
+        self.begin();
+        Ok(())
     }
 }
 
@@ -172,6 +272,7 @@ impl<F: RenderedClicks> Update<Ranking, F> for PbmGibbs {
         for (position, item) in decision.action.by_position().take(clicks.len()) {
             if item.index() < n_items {
                 self.products.count(item.index(), position, clicks.get(position));
+                self.live.clicks[item.index() * n_positions + position] += u64::from(clicks.get(position));
             }
         }
     }

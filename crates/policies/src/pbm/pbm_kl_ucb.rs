@@ -1,9 +1,10 @@
 use super::counts::{PbmCounts, place};
 use super::index_test::{IndexTest, index, threshold};
-use crate::setup::Setup;
+use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
+use crate::setup::{Setup, learns_from_table};
 use crate::top_l::{Ties, TopL};
-use crate::{Decision, Select, Update};
-use click_models::{PbmKnown, Ranking, RenderedClicks};
+use crate::{Decision, Error, Select, SelectAmong, Update};
+use click_models::{ItemId, ItemSet, PbmKnown, Ranking, RenderedClicks};
 use confidence::{MultiPositionThreshold, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -31,10 +32,11 @@ use serde::{Deserialize, Serialize};
 /// Numerics: the last round's winners are solved for, and the smallest of their indices is a
 /// threshold. Another item is solved for only if its index may reach it (`confidence::threshold`).
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved")]
+#[serde(try_from = "Saved")]
 pub struct PbmKlUcb {
     rate: Rate,
     counts: PbmCounts,
+    live: LiveState,
     /// Whether an item has displays where users look.
     #[serde(skip)]
     is_seen: Vec<bool>,
@@ -54,6 +56,8 @@ pub struct PbmKlUcb {
 struct Saved {
     rate: Rate,
     counts: PbmCounts,
+    #[serde(default, with = "last")]
+    live: SavedLive,
 }
 
 impl PbmKlUcb {
@@ -64,12 +68,21 @@ impl PbmKlUcb {
     /// If `known` does not have one examination probability per position.
     /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
-        Self::from(Saved { rate, counts: PbmCounts::new(known) })
+        Self::over(rate, PbmCounts::new(known), LiveState::default())
     }
 }
 
-impl From<Saved> for PbmKlUcb {
-    fn from(Saved { rate, counts }: Saved) -> Self {
+impl TryFrom<Saved> for PbmKlUcb {
+    type Error = Error;
+
+    fn try_from(Saved { rate, counts, live }: Saved) -> Result<Self, Error> {
+        let live = LiveState::restore(live, counts.n_items())?;
+        Ok(Self::over(rate, counts, live))
+    }
+}
+
+impl PbmKlUcb {
+    fn over(rate: Rate, counts: PbmCounts, live: LiveState) -> Self {
         Self {
             rate,
             is_seen: (0..counts.n_items()).map(|item| counts.weighted_shows(item) > 0.0).collect(),
@@ -78,26 +91,28 @@ impl From<Saved> for PbmKlUcb {
             top: TopL::new(counts.n_positions()),
             winners: Vec::with_capacity(counts.n_positions()),
             counts,
+            live,
         }
     }
-}
 
-impl PbmKlUcb {
-    /// Finds the items of largest index.
+    /// Finds those of largest index among the items that are offered.
     #[inline]
-    fn search(&mut self, level: f64, ties: Ties) {
-        let Self { counts, is_seen, test, threshold, top, winners, .. } = self;
+    fn search(&mut self, level: f64, ties: Ties, is_offered: impl Fn(&LiveState, u32) -> bool) {
+        let Self { counts, live, is_seen, test, threshold, top, winners, .. } = self;
         let score = |item: u32| {
             if is_seen[item as usize] { index(counts, item as usize, level) } else { f64::INFINITY }
         };
         top.clear();
-        for &item in &*winners {
+        for &item in winners.iter().filter(|&&item| is_offered(live, item)) {
             top.offer(item, score(item), ties);
         }
         let mut reached = top.threshold();
         threshold.set(reached);
         for (item, &is_seen) in (0_u32..).zip(&*is_seen) {
-            if winners.contains(&item) || is_seen && test.excludes(counts, item as usize, threshold, level) {
+            if !is_offered(live, item)
+                || winners.contains(&item)
+                || is_seen && test.excludes(counts, item as usize, threshold, level)
+            {
                 continue;
             }
             top.offer(item, score(item), ties);
@@ -117,6 +132,8 @@ impl Setup for PbmKlUcb {
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }
+
+    learns_from_table!();
 }
 
 impl Select<Ranking> for PbmKlUcb {
@@ -125,8 +142,43 @@ impl Select<Ranking> for PbmKlUcb {
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         let level = self.rate.level(self.counts.next_round());
-        self.search(level, Ties::draw(rng));
+        self.search(level, Ties::draw(rng), |_, _| true);
         place(self.top.best(), self.counts.order(), &mut out.action);
+    }
+}
+
+impl SelectAmong<Ranking> for PbmKlUcb {
+    #[inline]
+    fn select_among<R: Rng + ?Sized>(
+        &mut self,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<Ranking>,
+    ) {
+        let level = self.rate.level(self.counts.next_round());
+        self.search(level, Ties::draw(rng), |live, item| {
+            available.contains(ItemId::new(item)) && !live.absent.contains(ItemId::new(item))
+        });
+        place(self.top.best(), self.counts.order(), &mut out.action);
+    }
+
+    fn pass_round(&mut self) {
+        self.counts.next_round();
+    }
+}
+
+impl OnTable for PbmKlUcb {
+    on_counts!(PbmCounts);
+
+    #[inline]
+    fn changed(&mut self, item: usize) {
+        self.is_seen[item] = self.counts.weighted_shows(item) > 0.0;
+        self.test.forget(item);
+    }
+
+    fn pushed(&mut self) {
+        self.is_seen.push(false);
+        self.test.push(self.counts.n_positions());
     }
 }
 

@@ -4,17 +4,18 @@ mod tail;
 
 use super::counts::{PbmCounts, place};
 use super::plug_in::AssumesExamination;
+use crate::live::{LiveState, OnTable, SavedLive, draws_from_posteriors, last, on_counts};
 use crate::sampling::largest_draws::{Large, LargestDraws};
-use crate::sampling::thinning::SavedThinning;
-use crate::setup::Setup;
-use crate::{Decision, Error, Select, Update};
-use click_models::{PbmKnown, Ranking, RenderedClicks};
+use crate::sampling::thinning::{Present, SavedThinning};
+use crate::setup::{Setup, learns_from_table};
+use crate::{Bayesian, Decision, Error, Prior, Select, SelectAmong, Update};
+use click_models::{ItemSet, PbmKnown, Ranking, RenderedClicks};
 use items::Items;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 /// Where draws are thinned.
-const LARGE: Large = Large { items: 512, per_position: 128 };
+const LARGE: Large = Large { items: 512, per_position: 128, settles: false };
 
 /// PBM-TS: Thompson sampling from the exact posterior of the position-based model.
 ///
@@ -47,6 +48,7 @@ const LARGE: Large = Large { items: 512, per_position: 128 };
 pub struct PbmTs {
     counts: PbmCounts,
     draws: LargestDraws,
+    live: LiveState,
     #[serde(skip)]
     items: Items,
 }
@@ -56,6 +58,8 @@ struct Saved {
     counts: PbmCounts,
     #[serde(default)]
     draws: Option<SavedThinning<'static>>,
+    #[serde(default, with = "last")]
+    live: SavedLive,
 }
 
 impl PbmTs {
@@ -66,13 +70,10 @@ impl PbmTs {
     /// If `known` does not have one examination probability per position.
     /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>) -> Self {
-        let counts = PbmCounts::new(known);
-        let n_positions = counts.n_positions();
-        if !LARGE.includes(counts.n_items(), n_positions) {
-            return Self::over(counts);
-        }
-        let items = Items::thinned(&counts);
-        Self { draws: LargestDraws::new(&items, n_positions, LARGE), items, counts }
+        let (counts, live) = (PbmCounts::new(known), LiveState::default());
+        let is_thinned = LARGE.includes(counts.n_items(), counts.n_positions());
+        let items = Items::new(&counts, live.prior, is_thinned);
+        Self { draws: LargestDraws::new(&items, counts.n_positions(), LARGE), items, counts, live }
     }
 
     /// A fresh policy that draws all items in every round, to compare [`PbmTs::new`] with.
@@ -81,28 +82,27 @@ impl PbmTs {
     ///
     /// As [`PbmTs::new`].
     pub fn drawing_all(known: PbmKnown<'_>) -> Self {
-        Self::over(PbmCounts::new(known))
+        Self::over(PbmCounts::new(known), LiveState::default())
     }
 }
 
 impl TryFrom<Saved> for PbmTs {
     type Error = Error;
 
-    fn try_from(Saved { counts, draws }: Saved) -> Result<Self, Error> {
-        if draws.is_some() && !LARGE.includes(counts.n_items(), counts.n_positions()) {
-            return Err(Error::SavedThinning);
-        }
-        let items = if draws.is_some() { Items::thinned(&counts) } else { Items::all_drawn(&counts) };
-        let draws = LargestDraws::restore(draws.as_ref(), &items, counts.n_positions(), LARGE)?;
-        Ok(Self { counts, draws, items })
+    fn try_from(Saved { counts, draws, live }: Saved) -> Result<Self, Error> {
+        let live = LiveState::restore(live, counts.n_items())?;
+        let items = Items::new(&counts, live.prior.at_least_1()?, draws.is_some());
+        let present = Present { posteriors: &items, absent: &live.absent };
+        let draws = LargestDraws::restore(draws.as_ref(), &present, counts.n_positions(), LARGE)?;
+        Ok(Self { counts, draws, live, items })
     }
 }
 
 /// Draws all items: every round's examination is another one.
 impl AssumesExamination for PbmTs {
-    fn over(counts: PbmCounts) -> Self {
-        let items = Items::all_drawn(&counts);
-        Self { draws: LargestDraws::of_all(counts.n_positions()), items, counts }
+    fn over(counts: PbmCounts, live: LiveState) -> Self {
+        let items = Items::new(&counts, live.prior, false);
+        Self { draws: LargestDraws::of_all(counts.n_positions()), items, counts, live }
     }
 
     fn counts(&self) -> &PbmCounts {
@@ -126,6 +126,8 @@ impl Setup for PbmTs {
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }
+
+    learns_from_table!();
 }
 
 impl Select<Ranking> for PbmTs {
@@ -133,17 +135,67 @@ impl Select<Ranking> for PbmTs {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        place(self.draws.select(&self.items, rng), self.counts.order(), &mut out.action);
+        place(self.draws.select(&self.items, &self.live, rng), self.counts.order(), &mut out.action);
+    }
+}
+
+impl SelectAmong<Ranking> for PbmTs {
+    #[inline]
+    fn select_among<R: Rng + ?Sized>(
+        &mut self,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<Ranking>,
+    ) {
+        let Self { counts, draws, live, items } = self;
+        place(draws.select_among(items, live, available, rng), counts.order(), &mut out.action);
+    }
+}
+
+impl OnTable for PbmTs {
+    on_counts!(PbmCounts);
+
+    #[inline]
+    fn changed(&mut self, item: usize) {
+        let Self { counts, draws, live, items } = self;
+        items.update(counts, item);
+        draws.update(items, live, item);
+    }
+
+    fn pushed(&mut self) {
+        let Self { counts, draws, live, items } = self;
+        let thins = draws.thins_at(counts.n_items());
+        if thins == items.are_thinned() {
+            items.push(counts);
+        } else {
+            *items = Items::new(counts, live.prior, thins);
+        }
+        draws.push(items, live);
+    }
+
+    fn came_or_went(&mut self, item: usize) {
+        self.draws.came_or_went(&self.items, &self.live, item);
+    }
+
+    draws_from_posteriors!();
+}
+
+impl Bayesian for PbmTs {
+    fn set_prior(&mut self, prior: Prior) -> Result<(), Error> {
+        self.live.prior = prior.at_least_1()?;
+        self.items = Items::new(&self.counts, prior, self.items.are_thinned());
+        self.draws.renew(&self.items, &self.live);
+        Ok(())
     }
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for PbmTs {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { counts, draws, items } = self;
+        let Self { counts, draws, live, items } = self;
         counts.record(&decision.action, feedback, |counts, item| {
             items.update(counts, item);
-            draws.update(items, item);
+            draws.update(items, live, item);
         });
     }
 }

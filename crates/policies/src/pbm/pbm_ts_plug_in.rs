@@ -1,7 +1,8 @@
 use super::PbmTs;
-use super::plug_in::{AssumesExamination, PlugIn, Saved};
-use crate::setup::Setup;
-use crate::{Decision, Error, Select, Update};
+use super::plug_in::{AssumesExamination, PlugIn, Saved, on_table_of_plug_in};
+use crate::live::draws_from_posteriors;
+use crate::setup::{Setup, learns_from_table};
+use crate::{Bayesian, Decision, Error, Prior, Select, Update};
 use click_models::{ListShape, Ranking, RenderedClicks};
 use rand::Rng;
 use serde::{Deserialize, Serialize, Serializer};
@@ -43,6 +44,8 @@ impl Setup for PbmTsPlugIn {
     fn sizes(&self) -> [usize; 2] {
         self.0.policy.sizes()
     }
+
+    learns_from_table!();
 }
 
 impl Select<Ranking> for PbmTsPlugIn {
@@ -52,6 +55,14 @@ impl Select<Ranking> for PbmTsPlugIn {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         self.0.pass();
         self.0.policy.select(rng, out);
+    }
+}
+
+on_table_of_plug_in!(PbmTsPlugIn: draws_from_posteriors!(););
+
+impl Bayesian for PbmTsPlugIn {
+    fn set_prior(&mut self, prior: Prior) -> Result<(), Error> {
+        self.0.policy.set_prior(prior)
     }
 }
 

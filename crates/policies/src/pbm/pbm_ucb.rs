@@ -1,10 +1,11 @@
-use super::counts::{PbmCounts, place_items};
+use super::counts::{PbmCounts, place, place_items};
 use super::plug_in::AssumesExamination;
-use crate::setup::Setup;
+use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
+use crate::setup::{Setup, learns_from_table};
 use crate::top_l::Ties;
 use crate::ucb_arms::{Line, UcbTop};
-use crate::{Decision, Select, Update};
-use click_models::{PbmKnown, Ranking, RenderedClicks};
+use crate::{Decision, Error, Select, SelectAmong, Update};
+use click_models::{ItemSet, PbmKnown, Ranking, RenderedClicks};
 use confidence::Rate;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -33,10 +34,11 @@ use serde::{Deserialize, Serialize};
 /// Items whose weighted displays are equal only before rounding (1 and 1 at examinations 0.9 and
 /// 0.3, 2 at 0.6) do not tie.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved")]
+#[serde(try_from = "Saved")]
 pub struct PbmUcb {
     rate: Rate,
     counts: PbmCounts,
+    live: LiveState,
     #[serde(skip)]
     arms: UcbTop<Line>,
 }
@@ -45,6 +47,8 @@ pub struct PbmUcb {
 struct Saved {
     rate: Rate,
     counts: PbmCounts,
+    #[serde(default, with = "last")]
+    live: SavedLive,
 }
 
 impl PbmUcb {
@@ -55,7 +59,12 @@ impl PbmUcb {
     /// If `known` does not have one examination probability per position.
     /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
-        Self::from(Saved { rate, counts: PbmCounts::new(known) })
+        Self::having(rate, PbmCounts::new(known), LiveState::default())
+    }
+
+    fn having(rate: Rate, counts: PbmCounts, live: LiveState) -> Self {
+        let arms = (0..counts.n_items()).map(|item| arm(&counts, item));
+        Self { rate, arms: UcbTop::new(arms, counts.n_positions()), counts, live }
     }
 
     pub(super) fn rate(&self) -> Rate {
@@ -67,10 +76,12 @@ impl PbmUcb {
     }
 }
 
-impl From<Saved> for PbmUcb {
-    fn from(Saved { rate, counts }: Saved) -> Self {
-        let arms = (0..counts.n_items()).map(|item| arm(&counts, item));
-        Self { rate, arms: UcbTop::new(arms, counts.n_positions()), counts }
+impl TryFrom<Saved> for PbmUcb {
+    type Error = Error;
+
+    fn try_from(Saved { rate, counts, live }: Saved) -> Result<Self, Error> {
+        let live = LiveState::restore(live, counts.n_items())?;
+        Ok(Self::having(rate, counts, live))
     }
 }
 
@@ -87,9 +98,10 @@ fn arm(counts: &PbmCounts, item: usize) -> Line {
 }
 
 impl AssumesExamination for PbmUcb {
-    fn over(counts: PbmCounts) -> Self {
+    fn over(counts: PbmCounts, live: LiveState) -> Self {
         let arms = (0..counts.n_items()).map(|item| arm(&counts, item));
-        Self { rate: Rate::LOG, arms: UcbTop::comparing_all(arms, counts.n_positions()), counts }
+        let arms = UcbTop::comparing_all(arms, counts.n_positions());
+        Self { rate: Rate::LOG, arms, counts, live }
     }
 
     fn counts(&self) -> &PbmCounts {
@@ -116,6 +128,8 @@ impl Setup for PbmUcb {
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }
+
+    learns_from_table!();
 }
 
 impl Select<Ranking> for PbmUcb {
@@ -126,6 +140,38 @@ impl Select<Ranking> for PbmUcb {
         let root_of_level = self.rate.level(self.counts.next_round()).sqrt();
         let winners = self.arms.select(root_of_level, Ties::draw(rng));
         place_items(winners.iter().copied(), self.counts.order(), &mut out.action);
+    }
+}
+
+impl SelectAmong<Ranking> for PbmUcb {
+    #[inline]
+    fn select_among<R: Rng + ?Sized>(
+        &mut self,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<Ranking>,
+    ) {
+        let Self { rate, counts, live, arms } = self;
+        let root_of_level = rate.level(counts.next_round()).sqrt();
+        let items = live.items(available, counts.n_items());
+        place(arms.select_among(items, root_of_level, Ties::draw(rng)), counts.order(), &mut out.action);
+    }
+
+    fn pass_round(&mut self) {
+        self.counts.next_round();
+    }
+}
+
+impl OnTable for PbmUcb {
+    on_counts!(PbmCounts);
+
+    #[inline]
+    fn changed(&mut self, item: usize) {
+        self.arms.set(item, arm(&self.counts, item));
+    }
+
+    fn pushed(&mut self) {
+        self.arms.push(Line::FRESH);
     }
 }
 

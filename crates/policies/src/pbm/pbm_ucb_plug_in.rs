@@ -1,6 +1,6 @@
 use super::PbmUcb;
-use super::plug_in::{AssumesExamination, PlugIn, Saved as SavedPlugIn};
-use crate::setup::Setup;
+use super::plug_in::{AssumesExamination, PlugIn, Saved as SavedPlugIn, on_table_of_plug_in};
+use crate::setup::{Setup, learns_from_table};
 use crate::{Decision, Error, Select, Update};
 use click_models::{ListShape, Ranking, RenderedClicks};
 use confidence::Rate;
@@ -57,6 +57,8 @@ impl Setup for PbmUcbPlugIn {
     fn sizes(&self) -> [usize; 2] {
         self.0.policy.sizes()
     }
+
+    learns_from_table!();
 }
 
 impl Select<Ranking> for PbmUcbPlugIn {
@@ -68,6 +70,8 @@ impl Select<Ranking> for PbmUcbPlugIn {
         self.0.policy.select(rng, out);
     }
 }
+
+on_table_of_plug_in!(PbmUcbPlugIn:);
 
 impl<F: RenderedClicks> Update<Ranking, F> for PbmUcbPlugIn {
     #[inline]

@@ -24,14 +24,15 @@
 use super::counts::PbmCounts;
 use crate::Error;
 use crate::exact::float;
+use crate::live::{LiveState, OnTable, SavedLive, last};
 use click_models::ListShape;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// A policy that is built with examination, and that can be given another one.
-pub(super) trait AssumesExamination {
+pub(super) trait AssumesExamination: OnTable {
     /// The policy with these counts.
-    fn over(counts: PbmCounts) -> Self;
+    fn over(counts: PbmCounts, live: LiveState) -> Self;
 
     fn counts(&self) -> &PbmCounts;
 
@@ -49,6 +50,8 @@ pub(super) struct Saved<'a> {
     rounds: u64,
     shows: Cow<'a, [u64]>,
     clicks: Cow<'a, [u64]>,
+    #[serde(default, with = "last")]
+    live: SavedLive,
 }
 
 /// The policy `P` with an estimate of the examination.
@@ -62,14 +65,16 @@ pub(super) struct PlugIn<P> {
 
 impl<P: AssumesExamination> PlugIn<P> {
     pub(super) fn new(shape: ListShape) -> Self {
-        Self::over(PbmCounts::without_examination(shape), vec![1.0; shape.n_positions()])
+        let counts = PbmCounts::without_examination(shape);
+        Self::over(counts, LiveState::default(), vec![1.0; shape.n_positions()])
     }
 
-    fn over(counts: PbmCounts, estimate: Vec<f64>) -> Self {
-        Self { policy: P::over(counts), sums: vec![(0.0, 0.0); estimate.len()], estimate }
+    fn over(counts: PbmCounts, live: LiveState, estimate: Vec<f64>) -> Self {
+        Self { policy: P::over(counts, live), sums: vec![(0.0, 0.0); estimate.len()], estimate }
     }
 
-    pub(super) fn restore(Saved { estimate, rounds, shows, clicks }: Saved<'_>) -> Result<Self, Error> {
+    pub(super) fn restore(saved: Saved<'_>) -> Result<Self, Error> {
+        let Saved { estimate, rounds, shows, clicks, live } = saved;
         let n_positions = estimate.len();
         let in_range = |&examined: &f64| examined > 0.0 && examined <= 1.0;
         if !estimate.iter().all(in_range) || estimate.iter().copied().fold(0.0, f64::max) < 1.0 {
@@ -84,12 +89,15 @@ impl<P: AssumesExamination> PlugIn<P> {
             shows.into_owned(),
             clicks.into_owned(),
         )?;
-        Ok(Self::over(counts, estimate.into_owned()))
+        let live = LiveState::restore(live, counts.n_items())?;
+        live.prior.at_least_1()?;
+        Ok(Self::over(counts, live, estimate.into_owned()))
     }
 
     pub(super) fn to_save(&self) -> Saved<'_> {
         let (rounds, shows, clicks) = self.policy.counts().table();
-        Saved { estimate: (&self.estimate).into(), rounds, shows: shows.into(), clicks: clicks.into() }
+        let live = self.policy.live().to_save();
+        Saved { estimate: (&self.estimate).into(), rounds, shows: shows.into(), clicks: clicks.into(), live }
     }
 
     /// Makes one pass, and tells the policy what it found.
@@ -122,3 +130,56 @@ impl<P: AssumesExamination> PlugIn<P> {
         policy.assume(estimate);
     }
 }
+
+/// A policy with an estimate is on the table of the policy inside, and makes everything that it
+/// derives from it anew in the next pass.
+macro_rules! on_table_of_plug_in {
+    ($Policy:ident: $($also:tt)*) => {
+        impl crate::SelectAmong<Ranking> for $Policy {
+            #[inline]
+            fn select_among<R: Rng + ?Sized>(
+                &mut self,
+                available: &click_models::ItemSet,
+                rng: &mut R,
+                out: &mut Decision<Ranking>,
+            ) {
+                self.0.pass();
+                self.0.policy.select_among(available, rng, out);
+            }
+
+            fn pass_round(&mut self) {
+                self.0.pass();
+                self.0.policy.pass_round();
+            }
+        }
+
+        impl crate::live::OnTable for $Policy {
+            type Table = super::counts::PbmCounts;
+
+            fn table(&self) -> &Self::Table {
+                self.0.policy.counts()
+            }
+
+            fn table_mut(&mut self) -> &mut Self::Table {
+                self.0.policy.counts_mut()
+            }
+
+            fn live(&self) -> &crate::live::LiveState {
+                self.0.policy.live()
+            }
+
+            fn live_mut(&mut self) -> &mut crate::live::LiveState {
+                self.0.policy.live_mut()
+            }
+
+            fn changed(&mut self, _item: usize) {}
+
+            fn pushed(&mut self) {
+                self.0.policy.pushed();
+            }
+
+            $($also)*
+        }
+    };
+}
+pub(super) use on_table_of_plug_in;

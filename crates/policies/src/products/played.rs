@@ -28,6 +28,20 @@ impl Played {
         played
     }
 
+    /// Adds a row without played cells.
+    pub(super) fn push(&mut self) {
+        self.columns.resize(self.columns.len() + self.most, 0);
+        self.lens.push(0);
+    }
+
+    /// Sets the plays of all cells of a row.
+    pub(super) fn set_row(&mut self, row: usize, plays: &[u64]) {
+        self.lens[row] = 0;
+        for (column, _) in plays.iter().enumerate().filter(|&(_, &plays)| plays > 0) {
+            self.add(row, column);
+        }
+    }
+
     /// A cell is played for the first time.
     #[inline]
     pub(super) fn add(&mut self, row: usize, column: usize) {

@@ -1,8 +1,9 @@
 //! Observed displays and clicks of every item: the statistics of an observed prefix.
 
 use super::PrefixKnown;
-use crate::Error;
 use crate::error::check_counts;
+use crate::live::Table;
+use crate::{Error, Tally};
 use click_models::{Clicks, ItemId, ListShape, Ranking};
 use serde::{Deserialize, Serialize};
 
@@ -82,13 +83,16 @@ impl PrefixCounts {
     /// Shows `best` (items, best first), every item at the position of its rank.
     #[inline]
     pub(crate) fn show_items(&self, best: impl ExactSizeIterator<Item = u32>, out: &mut Ranking) {
-        let list = out.positions_mut(best.len());
+        let n_shown = best.len();
+        let list = out.positions_mut(n_shown);
         if self.places.is_empty() {
             for (position, item) in list.iter_mut().zip(best) {
                 *position = ItemId::new(item);
             }
         } else {
-            for (&place, item) in self.places.iter().zip(best) {
+            // A short list has no lower positions.
+            let places = self.places.iter().filter(|&&place| place < n_shown);
+            for (&place, item) in places.zip(best) {
                 list[place] = ItemId::new(item);
             }
         }
@@ -109,6 +113,33 @@ impl PrefixCounts {
                 changed(self, item.index());
             }
         }
+    }
+}
+
+impl Table for PrefixCounts {
+    #[inline]
+    fn n_items(&self) -> usize {
+        self.shows.len()
+    }
+
+    #[inline]
+    fn n_kinds(&self) -> usize {
+        1
+    }
+
+    #[inline]
+    fn tally(&self, item: usize, _kind: usize) -> Tally {
+        Tally { shows: self.shows[item], clicks: self.clicks[item] }
+    }
+
+    #[inline]
+    fn set_tally(&mut self, item: usize, _kind: usize, tally: Tally) {
+        (self.shows[item], self.clicks[item]) = (tally.shows, tally.clicks);
+    }
+
+    fn push(&mut self) {
+        self.shows.push(0);
+        self.clicks.push(0);
     }
 }
 

@@ -1,8 +1,10 @@
 use crate::error::check_counts;
-use crate::setup::Setup;
+use crate::generic::{draw_list, draw_list_among};
+use crate::live::{LiveState, OnTable, SavedLive, Table, last, on_itself};
+use crate::setup::{Setup, learns_from_table};
 use crate::top_l::{Ties, TopL};
-use crate::{Decision, Error, Select, Uniform, Update};
-use click_models::{ItemId, ListFeedback, ListShape, Ranking};
+use crate::{Decision, Error, Select, SelectAmong, Tally, Update};
+use click_models::{ItemId, ItemSet, ListFeedback, ListShape, Ranking};
 use confidence::Probability;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
@@ -26,6 +28,7 @@ pub struct EpsilonGreedy {
     rounds: u64,
     shows: Vec<u64>,
     clicks: Vec<u64>,
+    live: LiveState,
     #[serde(skip)]
     top: TopL,
 }
@@ -37,13 +40,23 @@ struct Saved {
     rounds: u64,
     shows: Vec<u64>,
     clicks: Vec<u64>,
+    #[serde(default, with = "last")]
+    live: SavedLive,
 }
 
 impl EpsilonGreedy {
     /// A fresh policy that shows a random list with probability `epsilon`.
     pub fn new(shape: ListShape, epsilon: Probability) -> Self {
         let fresh = vec![0; shape.n_items()];
-        Self::assemble(Saved { shape, epsilon, rounds: 0, shows: fresh.clone(), clicks: fresh })
+        Self {
+            shape,
+            epsilon,
+            rounds: 0,
+            shows: fresh.clone(),
+            clicks: fresh,
+            live: LiveState::default(),
+            top: TopL::new(shape.n_positions()),
+        }
     }
 
     /// The `epsilon` of the catalogue: 0.1.
@@ -52,20 +65,25 @@ impl EpsilonGreedy {
         Probability::new(0.1).expect("a constant between 0 and 1")
     }
 
-    fn assemble(Saved { shape, epsilon, rounds, shows, clicks }: Saved) -> Self {
-        Self { shape, epsilon, rounds, shows, clicks, top: TopL::new(shape.n_positions()) }
+    #[inline]
+    fn show_best(&self, list: &mut Ranking) {
+        list.clear();
+        for &(_, item) in self.top.best() {
+            list.push(ItemId::new(item));
+        }
     }
 }
 
 impl TryFrom<Saved> for EpsilonGreedy {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        if saved.shows.len() != saved.shape.n_items() {
+    fn try_from(Saved { shape, epsilon, rounds, shows, clicks, live }: Saved) -> Result<Self, Error> {
+        if shows.len() != shape.n_items() {
             return Err(Error::SavedSizes);
         }
-        check_counts(saved.rounds, &saved.shows, &saved.clicks)?;
-        Ok(Self::assemble(saved))
+        check_counts(rounds, &shows, &clicks)?;
+        let live = LiveState::restore(live, shows.len())?;
+        Ok(Self { shape, epsilon, rounds, shows, clicks, live, top: TopL::new(shape.n_positions()) })
     }
 }
 
@@ -75,6 +93,8 @@ impl Setup for EpsilonGreedy {
     fn sizes(&self) -> [usize; 2] {
         [self.shape.n_items(), self.shape.n_positions()]
     }
+
+    learns_from_table!();
 }
 
 impl Select<Ranking> for EpsilonGreedy {
@@ -84,19 +104,76 @@ impl Select<Ranking> for EpsilonGreedy {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         self.rounds += 1;
         if rng.random::<f64>() < self.epsilon.get() {
-            return Uniform::new(self.shape).select(rng, out);
+            return draw_list(self.shape, rng, &mut out.action);
         }
         let ties = Ties::draw(rng);
         self.top.clear();
         for (item, (&shows, &clicks)) in (0_u32..).zip(self.shows.iter().zip(&self.clicks)) {
-            let rate = if shows == 0 { f64::INFINITY } else { clicks as f64 / shows as f64 };
-            self.top.offer(item, rate, ties);
+            self.top.offer(item, rate(shows, clicks), ties);
         }
-        out.action.clear();
-        for &(_, item) in self.top.best() {
-            out.action.push(ItemId::new(item));
-        }
+        self.show_best(&mut out.action);
     }
+}
+
+impl SelectAmong<Ranking> for EpsilonGreedy {
+    #[inline]
+    fn select_among<R: Rng + ?Sized>(
+        &mut self,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<Ranking>,
+    ) {
+        self.pass_round();
+        let Self { epsilon, shows, clicks, live, top, .. } = self;
+        let items = live.items(available, shows.len());
+        if rng.random::<f64>() < epsilon.get() {
+            return draw_list_among(items, top, rng, &mut out.action);
+        }
+        let ties = Ties::draw(rng);
+        top.clear();
+        for item in items {
+            top.offer(item.number(), rate(shows[item.index()], clicks[item.index()]), ties);
+        }
+        self.show_best(&mut out.action);
+    }
+
+    fn pass_round(&mut self) {
+        self.rounds += 1;
+    }
+}
+
+impl Table for EpsilonGreedy {
+    fn n_items(&self) -> usize {
+        self.shows.len()
+    }
+
+    fn n_kinds(&self) -> usize {
+        1
+    }
+
+    fn tally(&self, item: usize, _kind: usize) -> Tally {
+        Tally { shows: self.shows[item], clicks: self.clicks[item] }
+    }
+
+    fn set_tally(&mut self, item: usize, _kind: usize, tally: Tally) {
+        (self.shows[item], self.clicks[item]) = (tally.shows, tally.clicks);
+    }
+
+    fn push(&mut self) {
+        self.shape = self.shape.with_another_item();
+        self.shows.push(0);
+        self.clicks.push(0);
+    }
+}
+
+impl OnTable for EpsilonGreedy {
+    on_itself!();
+}
+
+/// Clicks per display; infinite for an item that was never shown.
+#[inline]
+fn rate(shows: u64, clicks: u64) -> f64 {
+    if shows == 0 { f64::INFINITY } else { clicks as f64 / shows as f64 }
 }
 
 impl<F: ListFeedback> Update<Ranking, F> for EpsilonGreedy {

@@ -1,10 +1,11 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::kl_arms::KlTop;
-use crate::setup::Setup;
+use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
+use crate::setup::{Setup, learns_from_table};
 use crate::top_l::Ties;
-use crate::{Decision, Select, Update};
-use click_models::{ObservedPrefix, Ranking};
+use crate::{Decision, Error, Select, SelectAmong, Update};
+use click_models::{ItemSet, ObservedPrefix, Ranking};
 use confidence::Rate;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -28,10 +29,11 @@ use serde::{Deserialize, Serialize};
 /// | `arms` | `mu^_k`, `N_k` | `n_items` | - |
 /// | `rate` | log t | - | nats |
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved")]
+#[serde(try_from = "Saved")]
 pub struct PrefixKlUcb {
     rate: Rate,
     counts: PrefixCounts,
+    live: LiveState,
     #[serde(skip)]
     arms: KlTop,
 }
@@ -40,19 +42,28 @@ pub struct PrefixKlUcb {
 struct Saved {
     rate: Rate,
     counts: PrefixCounts,
+    #[serde(default, with = "last")]
+    live: SavedLive,
 }
 
 impl PrefixKlUcb {
     /// A fresh policy; RSF-KL-UCB has [`Rate::LOG`], the others [`Rate::LOG_PLUS_3_LOG_LOG`].
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, rate: Rate) -> Self {
-        Self::from(Saved { rate, counts: PrefixCounts::new(known.into()) })
+        Self::over(rate, PrefixCounts::new(known.into()), LiveState::default())
+    }
+
+    fn over(rate: Rate, counts: PrefixCounts, live: LiveState) -> Self {
+        let items = (0..counts.n_items()).map(|item| (counts.shows(item), counts.clicks(item)));
+        Self { rate, arms: KlTop::new(items, counts.n_positions()), counts, live }
     }
 }
 
-impl From<Saved> for PrefixKlUcb {
-    fn from(Saved { rate, counts }: Saved) -> Self {
-        let items = (0..counts.n_items()).map(|item| (counts.shows(item), counts.clicks(item)));
-        Self { rate, arms: KlTop::new(items, counts.n_positions()), counts }
+impl TryFrom<Saved> for PrefixKlUcb {
+    type Error = Error;
+
+    fn try_from(Saved { rate, counts, live }: Saved) -> Result<Self, Error> {
+        let live = LiveState::restore(live, counts.n_items())?;
+        Ok(Self::over(rate, counts, live))
     }
 }
 
@@ -62,6 +73,8 @@ impl Setup for PrefixKlUcb {
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }
+
+    learns_from_table!();
 }
 
 impl Select<Ranking> for PrefixKlUcb {
@@ -72,6 +85,38 @@ impl Select<Ranking> for PrefixKlUcb {
         let level = self.rate.level(self.counts.next_round());
         let winners = self.arms.select(level, Ties::draw(rng));
         self.counts.show_items(winners.iter().copied(), &mut out.action);
+    }
+}
+
+impl SelectAmong<Ranking> for PrefixKlUcb {
+    #[inline]
+    fn select_among<R: Rng + ?Sized>(
+        &mut self,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<Ranking>,
+    ) {
+        let Self { rate, counts, live, arms } = self;
+        let level = rate.level(counts.next_round());
+        let items = live.items(available, counts.n_items());
+        counts.show(arms.select_among(items, level, Ties::draw(rng)), &mut out.action);
+    }
+
+    fn pass_round(&mut self) {
+        self.counts.next_round();
+    }
+}
+
+impl OnTable for PrefixKlUcb {
+    on_counts!(PrefixCounts);
+
+    #[inline]
+    fn changed(&mut self, item: usize) {
+        self.arms.set(item, self.counts.shows(item), self.counts.clicks(item));
+    }
+
+    fn pushed(&mut self) {
+        self.arms.push();
     }
 }
 

@@ -2,11 +2,12 @@ mod tiles;
 
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
+use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
 use crate::sampling::Sampler;
-use crate::setup::Setup;
+use crate::setup::{Setup, learns_from_table};
 use crate::top_l::{Ties, TopL};
-use crate::{Decision, Select, Update};
-use click_models::{ObservedPrefix, Ranking};
+use crate::{Decision, Error, Select, SelectAmong, Update};
+use click_models::{ItemSet, ObservedPrefix, Ranking};
 use confidence::Rate;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -29,9 +30,10 @@ use tiles::{Arm, Round, Tiles};
 /// | `deviation` | `sqrt(nu^_t(i) / (N_t(i) + 1))` | `n_items` | per root of a nat |
 /// | `floor` | `1 / (N_t(i) + 1)` | `n_items` | per nat |
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved")]
+#[serde(try_from = "Saved")]
 pub struct TsCascade {
     counts: PrefixCounts,
+    live: LiveState,
     #[serde(skip)]
     arms: Tiles,
     #[serde(skip)]
@@ -41,6 +43,8 @@ pub struct TsCascade {
 #[derive(Deserialize)]
 struct Saved {
     counts: PrefixCounts,
+    #[serde(default, with = "last")]
+    live: SavedLive,
 }
 
 impl Arm {
@@ -55,14 +59,29 @@ impl Arm {
 impl TsCascade {
     /// A fresh policy.
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
-        Self::from(Saved { counts: PrefixCounts::new(known.into()) })
+        Self::over(PrefixCounts::new(known.into()), LiveState::default())
+    }
+
+    fn over(counts: PrefixCounts, live: LiveState) -> Self {
+        let arms = (0..counts.n_items()).map(|item| Arm::new(counts.shows(item), counts.clicks(item)));
+        Self { arms: Tiles::new(arms), top: TopL::new(counts.n_positions()), counts, live }
+    }
+
+    /// Counts a round, and draws what all items share.
+    #[inline]
+    fn next_round<R: Rng + ?Sized>(&mut self, rng: &mut R) -> (Round, Ties) {
+        let log = Rate::LOG.level(self.counts.next_round() + 1);
+        let ties = Ties::draw(rng);
+        (Round { shared: Sampler::new().normal(rng), log, root_of_log: log.sqrt() }, ties)
     }
 }
 
-impl From<Saved> for TsCascade {
-    fn from(Saved { counts }: Saved) -> Self {
-        let arms = (0..counts.n_items()).map(|item| Arm::new(counts.shows(item), counts.clicks(item)));
-        Self { arms: Tiles::new(arms), top: TopL::new(counts.n_positions()), counts }
+impl TryFrom<Saved> for TsCascade {
+    type Error = Error;
+
+    fn try_from(Saved { counts, live }: Saved) -> Result<Self, Error> {
+        let live = LiveState::restore(live, counts.n_items())?;
+        Ok(Self::over(counts, live))
     }
 }
 
@@ -72,6 +91,8 @@ impl Setup for TsCascade {
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }
+
+    learns_from_table!();
 }
 
 impl Select<Ranking> for TsCascade {
@@ -79,11 +100,41 @@ impl Select<Ranking> for TsCascade {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        let log = Rate::LOG.level(self.counts.next_round() + 1);
-        let ties = Ties::draw(rng);
-        let round = Round { shared: Sampler::new().normal(rng), log, root_of_log: log.sqrt() };
+        let (round, ties) = self.next_round(rng);
         self.arms.select(round, ties, &mut self.top);
         self.counts.show(self.top.best(), &mut out.action);
+    }
+}
+
+impl SelectAmong<Ranking> for TsCascade {
+    #[inline]
+    fn select_among<R: Rng + ?Sized>(
+        &mut self,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<Ranking>,
+    ) {
+        let (round, ties) = self.next_round(rng);
+        let items = self.live.items(available, self.counts.n_items());
+        self.arms.offer_among(items, round, ties, &mut self.top);
+        self.counts.show(self.top.best(), &mut out.action);
+    }
+
+    fn pass_round(&mut self) {
+        self.counts.next_round();
+    }
+}
+
+impl OnTable for TsCascade {
+    on_counts!(PrefixCounts);
+
+    #[inline]
+    fn changed(&mut self, item: usize) {
+        self.arms.set(item, Arm::new(self.counts.shows(item), self.counts.clicks(item)));
+    }
+
+    fn pushed(&mut self) {
+        self.arms.push(Arm::new(0, 0));
     }
 }
 

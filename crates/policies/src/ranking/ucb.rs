@@ -1,10 +1,11 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
-use crate::setup::Setup;
+use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
+use crate::setup::{Setup, learns_from_table};
 use crate::top_l::Ties;
 use crate::ucb_arms::{Line, UcbTop};
-use crate::{Decision, Select, Update};
-use click_models::{ObservedPrefix, Ranking};
+use crate::{Decision, Error, Select, SelectAmong, Update};
+use click_models::{ItemSet, ObservedPrefix, Ranking};
 use confidence::{NonNegative, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -27,11 +28,12 @@ use serde::{Deserialize, Serialize};
 /// | `mean` of `arms` | `mu^_k`, `w^_e` | `n_items` | probability |
 /// | `width` of `arms` | `sqrt(2 / (3 N_k))`, `sqrt(1.5 / T_e)` | `n_items` | per root of a nat |
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved")]
+#[serde(try_from = "Saved")]
 pub struct PrefixUcb {
     scale: NonNegative,
     clipped: bool,
     counts: PrefixCounts,
+    live: LiveState,
     #[serde(skip)]
     arms: UcbTop<Line>,
 }
@@ -42,12 +44,19 @@ struct Saved {
     #[serde(default)]
     clipped: bool,
     counts: PrefixCounts,
+    #[serde(default, with = "last")]
+    live: SavedLive,
 }
 
 impl PrefixUcb {
     /// A fresh policy with the radius `sqrt(scale ln t / n)`; `clipped`: indices are at most 1.
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>, scale: NonNegative, clipped: bool) -> Self {
-        Self::from(Saved { scale, clipped, counts: PrefixCounts::new(known.into()) })
+        Self::over(scale, clipped, PrefixCounts::new(known.into()), LiveState::default())
+    }
+
+    fn over(scale: NonNegative, clipped: bool, counts: PrefixCounts, live: LiveState) -> Self {
+        let arms = (0..counts.n_items()).map(|item| arm(&counts, scale, clipped, item));
+        Self { scale, clipped, arms: UcbTop::new(arms, counts.n_positions()), counts, live }
     }
 
     /// RSF-UCB: the radius `sqrt(2 ln t / (3 n))`.
@@ -63,10 +72,12 @@ impl PrefixUcb {
     }
 }
 
-impl From<Saved> for PrefixUcb {
-    fn from(Saved { scale, clipped, counts }: Saved) -> Self {
-        let arms = (0..counts.n_items()).map(|item| arm(&counts, scale, clipped, item));
-        Self { scale, clipped, arms: UcbTop::new(arms, counts.n_positions()), counts }
+impl TryFrom<Saved> for PrefixUcb {
+    type Error = Error;
+
+    fn try_from(Saved { scale, clipped, counts, live }: Saved) -> Result<Self, Error> {
+        let live = LiveState::restore(live, counts.n_items())?;
+        Ok(Self::over(scale, clipped, counts, live))
     }
 }
 
@@ -86,6 +97,8 @@ impl Setup for PrefixUcb {
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }
+
+    learns_from_table!();
 }
 
 impl Select<Ranking> for PrefixUcb {
@@ -99,10 +112,42 @@ impl Select<Ranking> for PrefixUcb {
     }
 }
 
+impl SelectAmong<Ranking> for PrefixUcb {
+    #[inline]
+    fn select_among<R: Rng + ?Sized>(
+        &mut self,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<Ranking>,
+    ) {
+        let Self { counts, live, arms, .. } = self;
+        let root_of_log = Rate::LOG.level(counts.next_round()).sqrt();
+        let items = live.items(available, counts.n_items());
+        counts.show(arms.select_among(items, root_of_log, Ties::draw(rng)), &mut out.action);
+    }
+
+    fn pass_round(&mut self) {
+        self.counts.next_round();
+    }
+}
+
+impl OnTable for PrefixUcb {
+    on_counts!(PrefixCounts);
+
+    #[inline]
+    fn changed(&mut self, item: usize) {
+        self.arms.set(item, arm(&self.counts, self.scale, self.clipped, item));
+    }
+
+    fn pushed(&mut self) {
+        self.arms.push(Line::FRESH);
+    }
+}
+
 impl<F: ObservedPrefix> Update<Ranking, F> for PrefixUcb {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { scale, clipped, counts, arms } = self;
+        let Self { scale, clipped, counts, arms, .. } = self;
         counts.record(&decision.action, feedback.observed_clicks(), |counts, item| {
             arms.set(item, arm(counts, *scale, *clipped, item));
         });

@@ -1,11 +1,12 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
-use crate::setup::Setup;
+use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
+use crate::setup::{Setup, learns_from_table};
 use crate::shortlist::Arm;
 use crate::top_l::Ties;
 use crate::ucb_arms::{Floor, UcbTop};
-use crate::{Decision, Select, Update};
-use click_models::{ObservedPrefix, Ranking};
+use crate::{Decision, Error, Select, SelectAmong, Update};
+use click_models::{ItemSet, ObservedPrefix, Ranking};
 use confidence::{NonNegative, Rate};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -31,10 +32,11 @@ use serde::{Deserialize, Serialize};
 /// | `deviation` | `sqrt(2 v_e / T_e)` | `n_items` | per root of a nat |
 /// | `bias` | `3 / T_e` | `n_items` | per nat |
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Saved")]
+#[serde(try_from = "Saved")]
 pub struct PrefixUcbV {
     zeta: NonNegative,
     counts: PrefixCounts,
+    live: LiveState,
     #[serde(skip)]
     arms: UcbTop<BernsteinArm>,
 }
@@ -44,6 +46,8 @@ struct Saved {
     #[serde(default = "PrefixUcbV::default_zeta")]
     zeta: NonNegative,
     counts: PrefixCounts,
+    #[serde(default, with = "last")]
+    live: SavedLive,
 }
 
 /// The index `mean + deviation sqrt(level) + bias level`, at the level `zeta ln t`.
@@ -94,7 +98,13 @@ impl Arm for BernsteinArm {
 impl PrefixUcbV {
     /// A fresh policy with exploration `ln t`.
     pub fn new<'a>(known: impl Into<PrefixKnown<'a>>) -> Self {
-        Self::from(Saved { zeta: Self::default_zeta(), counts: PrefixCounts::new(known.into()) })
+        Self::over(Self::default_zeta(), PrefixCounts::new(known.into()), LiveState::default())
+    }
+
+    fn over(zeta: NonNegative, counts: PrefixCounts, live: LiveState) -> Self {
+        let arms =
+            (0..counts.n_items()).map(|item| BernsteinArm::new(counts.shows(item), counts.clicks(item)));
+        Self { arms: UcbTop::new(arms, counts.n_positions()), zeta, counts, live }
     }
 
     /// Sets the exploration to `zeta ln t`.
@@ -108,11 +118,12 @@ impl PrefixUcbV {
     }
 }
 
-impl From<Saved> for PrefixUcbV {
-    fn from(Saved { zeta, counts }: Saved) -> Self {
-        let arms =
-            (0..counts.n_items()).map(|item| BernsteinArm::new(counts.shows(item), counts.clicks(item)));
-        Self { arms: UcbTop::new(arms, counts.n_positions()), zeta, counts }
+impl TryFrom<Saved> for PrefixUcbV {
+    type Error = Error;
+
+    fn try_from(Saved { zeta, counts, live }: Saved) -> Result<Self, Error> {
+        let live = LiveState::restore(live, counts.n_items())?;
+        Ok(Self::over(zeta, counts, live))
     }
 }
 
@@ -122,6 +133,8 @@ impl Setup for PrefixUcbV {
     fn sizes(&self) -> [usize; 2] {
         self.counts.sizes()
     }
+
+    learns_from_table!();
 }
 
 impl Select<Ranking> for PrefixUcbV {
@@ -132,6 +145,38 @@ impl Select<Ranking> for PrefixUcbV {
         let exploration = self.zeta.get() * Rate::LOG.level(self.counts.next_round());
         let winners = self.arms.select(exploration, Ties::draw(rng));
         self.counts.show_items(winners.iter().copied(), &mut out.action);
+    }
+}
+
+impl SelectAmong<Ranking> for PrefixUcbV {
+    #[inline]
+    fn select_among<R: Rng + ?Sized>(
+        &mut self,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<Ranking>,
+    ) {
+        let Self { zeta, counts, live, arms } = self;
+        let exploration = zeta.get() * Rate::LOG.level(counts.next_round());
+        let items = live.items(available, counts.n_items());
+        counts.show(arms.select_among(items, exploration, Ties::draw(rng)), &mut out.action);
+    }
+
+    fn pass_round(&mut self) {
+        self.counts.next_round();
+    }
+}
+
+impl OnTable for PrefixUcbV {
+    on_counts!(PrefixCounts);
+
+    #[inline]
+    fn changed(&mut self, item: usize) {
+        self.arms.set(item, BernsteinArm::new(self.counts.shows(item), self.counts.clicks(item)));
+    }
+
+    fn pushed(&mut self) {
+        self.arms.push(BernsteinArm::new(0, 0));
     }
 }
 

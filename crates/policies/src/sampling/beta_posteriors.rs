@@ -14,18 +14,29 @@
 //! itself. Without failures `P(X > tau) = 1 - tau^(s + 1)`, and a draw above `tau` is
 //! `(1 - q U)^(1 / (s + 1))`.
 //!
-//! Numerics: `p(tau)` from a product of `s + 1` factors up to 12 successes, and above by Stirling's
-//! formula (Loader 2000), with relative errors of about 1e-12 in both cases.
+//! A prior Beta(`a`, `b`) adds `a - 1` to `s` and `b - 1`, which is at least 0, to `f`. While `s` is
+//! negative, `x^s` falls: above the threshold the density is below its factor of failures,
+//!
+//! ```text
+//! p(x) <= p(tau) ((1 - x) / (1 - tau))^(c - 1),      c = f + 1
+//! ```
+//!
+//! and a draw is accepted with probability `(x / tau)^s`. Then `p(tau)` comes from the density after
+//! another success, which is `p(tau) tau (s + f + 2) / (s + 1)`.
+//!
+//! Numerics: `p(tau)` from a product of `s + 1` factors up to 12 successes, and above, or if `s` is
+//! not whole, by Stirling's formula (Loader 2000), with relative errors of about 1e-12 in both cases.
 
 use super::thinning::{Posteriors, Threshold, exponential};
-use super::{BetaShape, Sampler};
+use super::{BetaShape, Sampler, draw_beta};
+use crate::Prior;
 use confidence::math::{ln, ln_1p, relative_entropy, stirling_error};
 use rand::{Rng, RngExt};
 
 /// Successes and failures of an item.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Evidence {
-    /// A whole number.
+    /// Above -1; below 0 only by a prior.
     pub(crate) successes: f64,
     pub(crate) failures: f64,
 }
@@ -33,24 +44,38 @@ pub(crate) struct Evidence {
 /// The posteriors of all items.
 #[derive(Debug, Clone)]
 pub(crate) struct BetaPosteriors {
+    prior: Prior,
     evidence: Vec<Evidence>,
+    /// Of items with a negative number of successes, those of none.
     shapes: Vec<BetaShape>,
 }
 
 impl BetaPosteriors {
-    /// Successes, a whole number, and failures of every item.
+    /// After these successes and failures of every item, from a uniform prior.
     pub(crate) fn new(counts: impl Iterator<Item = (f64, f64)>) -> Self {
-        let evidence: Vec<Evidence> =
-            counts.map(|(successes, failures)| Evidence { successes, failures }).collect();
-        let shapes = evidence.iter().map(|seen| BetaShape::after(seen.successes, seen.failures)).collect();
-        Self { evidence, shapes }
+        Self::with_prior(Prior::UNIFORM, counts)
     }
 
-    /// Sets the successes, a whole number, and the failures of an item.
+    /// After these successes and failures of every item.
+    pub(crate) fn with_prior(prior: Prior, counts: impl Iterator<Item = (f64, f64)>) -> Self {
+        let mut posteriors = Self { prior, evidence: vec![], shapes: vec![] };
+        counts.for_each(|seen| posteriors.push(seen));
+        posteriors
+    }
+
+    /// Adds an item.
+    pub(crate) fn push(&mut self, seen: (f64, f64)) {
+        self.evidence.push(Evidence { successes: 0.0, failures: 0.0 });
+        self.shapes.push(BetaShape::after(0.0, 0.0));
+        self.set(self.shapes.len() - 1, seen);
+    }
+
+    /// Sets the successes and failures of an item.
     #[inline]
     pub(crate) fn set(&mut self, item: usize, (successes, failures): (f64, f64)) {
+        let (successes, failures) = (successes + self.prior.clicks(), failures + self.prior.failures());
         self.evidence[item] = Evidence { successes, failures };
-        self.shapes[item] = BetaShape::after(successes, failures);
+        self.shapes[item] = BetaShape::after(if successes > 0.0 { successes } else { 0.0 }, failures);
     }
 }
 
@@ -62,6 +87,10 @@ impl Posteriors for BetaPosteriors {
 
     #[inline]
     fn draw<R: Rng + ?Sized>(&self, item: usize, sampler: Sampler, rng: &mut R) -> f64 {
+        if self.prior.clicks() < 0.0 && self.evidence[item].successes < 0.0 {
+            let Evidence { successes, failures } = self.evidence[item];
+            return draw_beta(successes + 1.0, failures + 1.0, rng);
+        }
         sampler.beta(self.shapes[item], rng)
     }
 
@@ -101,7 +130,7 @@ impl Evidence {
     /// The exponent `c` of the envelope.
     #[inline]
     fn exponent(self, threshold: &Threshold) -> f64 {
-        self.failures + 1.0 - self.successes * threshold.odds
+        self.failures + 1.0 - self.successes.max(0.0) * threshold.odds
     }
 
     /// The mass of the envelope.
@@ -142,7 +171,12 @@ impl Evidence {
             479_001_600.0,
         ];
         let Self { successes, failures } = self;
-        if successes > 12.0 {
+        if successes < 0.0 {
+            let after = Self { successes: successes + 1.0, failures };
+            let factor = (successes + 1.0) / (threshold.value * (successes + failures + 2.0));
+            return factor * after.density_times(threshold, logarithm);
+        }
+        if successes > 12.0 || successes.fract() != 0.0 {
             return self.density_by_stirling(threshold, logarithm);
         }
         // (s + f + 1)! / (s! f!), in s + 1 factors.
@@ -194,7 +228,9 @@ impl Evidence {
         if successes == 0.0 {
             return Some(draw);
         }
-        let log_ratio = successes * (ln_1p(threshold.odds * share) - threshold.odds * distance);
+        // Without a tangent if the power of x falls.
+        let tangent = if successes > 0.0 { threshold.odds * distance } else { 0.0 };
+        let log_ratio = successes * (ln_1p(threshold.odds * share) - tangent);
         let uniform = 1.0 - rng.random::<f64>();
         // The exponential is above its tangent.
         (uniform <= 1.0 + log_ratio || ln(uniform) <= log_ratio).then_some(draw)

@@ -38,16 +38,20 @@
 //! an item.
 
 mod buckets;
+mod present;
 mod saved;
 mod search;
 mod threshold;
 
+pub(crate) use present::Present;
 pub(crate) use saved::SavedThinning;
 pub(crate) use threshold::Threshold;
 
 use super::Sampler;
+use crate::live::present_items;
 use crate::top_l::{Ties, TopL};
 use buckets::Buckets;
+use click_models::{ItemId, ItemSet};
 use confidence::math::{ln, ln_1p};
 use rand::{Rng, RngExt};
 use search::Search;
@@ -133,6 +137,28 @@ impl Pace {
     }
 }
 
+/// After short rounds among some items, a search waits for this number of draws for every item.
+const DRAWN_BEFORE_SEARCH: u64 = 4;
+
+/// Late rounds among some items.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Late {
+    /// Share of the present items that were available, over some hundred rounds: it changes slowly,
+    /// so that thresholds are searched seldom.
+    pub(crate) share: f64,
+    /// Items drawn in short rounds since the last search.
+    pub(crate) drawn: u64,
+}
+
+impl Late {
+    /// Counts a round with this number of available items.
+    #[inline]
+    fn count(&mut self, n_available: usize, n_present: usize) {
+        let share = (n_available as f64 / n_present.max(1) as f64).min(1.0);
+        self.share += (share - self.share) * (1.0 / 256.0);
+    }
+}
+
 /// A threshold, and all items in buckets by the rates of their points.
 #[derive(Debug, Clone)]
 pub(crate) struct Thinning {
@@ -178,10 +204,25 @@ impl Thinning {
         }
     }
 
+    pub(crate) fn pace(&self) -> Pace {
+        self.pace
+    }
+
     /// Forgets all rounds, as if made anew, for the same number of items.
     pub(crate) fn restart<P: Posteriors>(&mut self, posteriors: &P) {
         self.rounds = 0;
-        self.move_threshold(posteriors, None);
+        self.move_threshold(posteriors, None, 1.0);
+    }
+
+    /// There is a further item, whose posterior has not been seen.
+    pub(crate) fn push(&mut self) {
+        self.buckets.push();
+        self.search.push();
+    }
+
+    /// `item` left: it is no longer drawn in full.
+    pub(crate) fn leave(&mut self, item: usize) {
+        self.buckets.set(item, 0.0);
     }
 
     /// The posterior of `item` has changed.
@@ -209,25 +250,64 @@ impl Thinning {
         top: &mut TopL,
         rng: &mut R,
     ) {
-        let total = self.buckets.total();
-        let load = total.saturating_add((self.buckets.in_full().len() as u64) << 32);
-        if self.rounds >= self.next_search || total < self.least || load > self.most {
-            let before = (self.pace == Pace::Eager).then_some(self.threshold);
-            self.move_threshold(posteriors, before);
-        }
-        self.rounds += 1;
+        self.begin_round(posteriors, 1.0);
         let ties = Ties::draw(rng);
         top.clear();
-        self.draw_above(posteriors, top, ties, rng);
+        self.draw_above(posteriors, top, ties, rng, |_| true);
         if top.threshold() <= self.threshold.value {
-            self.draw_below(posteriors, top, ties, rng);
+            self.draw_below(posteriors, (0..posteriors.n_items()).map(ItemId::from_index), top, ties, rng);
             if self.pace == Pace::Eager {
                 self.next_search = self.rounds;
             }
         }
     }
 
-    /// Offers all draws that may exceed the threshold.
+    /// One round among the items of `available` that are present; for [`Pace::Eager`].
+    ///
+    /// A short round draws the available items only, which may be few in every round. So the next
+    /// search, whose cost is that of drawing all items some times, waits for as many draws.
+    #[inline]
+    pub(crate) fn select_among<P: Posteriors, R: Rng + ?Sized>(
+        &mut self,
+        posteriors: &Present<'_, P>,
+        available: &ItemSet,
+        late: &mut Late,
+        top: &mut TopL,
+        rng: &mut R,
+    ) {
+        let n_items = posteriors.n_items();
+        late.count(available.len(), n_items - posteriors.absent.len());
+        if self.begin_round(posteriors, late.share) {
+            late.drawn = 0;
+        }
+        let ties = Ties::draw(rng);
+        top.clear();
+        let is_offered = |item| available.contains(item) && !posteriors.absent.contains(item);
+        self.draw_above(posteriors, top, ties, rng, is_offered);
+        if top.threshold() <= self.threshold.value {
+            self.draw_below(posteriors, present_items(available, posteriors.absent, n_items), top, ties, rng);
+            late.drawn += available.len() as u64;
+            if late.drawn > DRAWN_BEFORE_SEARCH * n_items as u64 {
+                self.next_search = self.rounds;
+            }
+        }
+    }
+
+    /// Counts a round, after a search if one is due.
+    #[inline]
+    fn begin_round<P: Posteriors>(&mut self, posteriors: &P, share: f64) -> bool {
+        let total = self.buckets.total();
+        let load = total.saturating_add((self.buckets.in_full().len() as u64) << 32);
+        let is_due = self.rounds >= self.next_search || total < self.least || load > self.most;
+        if is_due {
+            let before = (self.pace == Pace::Eager).then_some(self.threshold);
+            self.move_threshold(posteriors, before, share);
+        }
+        self.rounds += 1;
+        is_due
+    }
+
+    /// Offers all draws of offered items that may exceed the threshold.
     #[inline]
     fn draw_above<P: Posteriors, R: Rng + ?Sized>(
         &self,
@@ -235,10 +315,13 @@ impl Thinning {
         top: &mut TopL,
         ties: Ties,
         rng: &mut R,
+        is_offered: impl Fn(ItemId) -> bool,
     ) {
         let sampler = Sampler::new();
         for &item in self.buckets.in_full() {
-            top.offer(item, posteriors.draw(item as usize, sampler, rng), ties);
+            if is_offered(ItemId::new(item)) {
+                top.offer(item, posteriors.draw(item as usize, sampler, rng), ties);
+            }
         }
         if self.buckets.all_in_full() {
             return;
@@ -257,7 +340,8 @@ impl Thinning {
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below a length")]
                 let cell = point as usize;
                 let item = items[cell];
-                if point - (cell as f64) < self.buckets.rate(item as usize) * cell_size {
+                let counts = point - (cell as f64) < self.buckets.rate(item as usize) * cell_size;
+                if counts && is_offered(ItemId::new(item)) {
                     let least = top.threshold();
                     if let Some(draw) = posteriors.draw_above(item as usize, &self.threshold, least, rng) {
                         top.offer(item, draw, ties);
@@ -269,12 +353,13 @@ impl Thinning {
         }
     }
 
-    /// Offers all other items, drawn given that they do not exceed the threshold.
+    /// Offers all others of the items, drawn given that they do not exceed the threshold.
     #[cold]
     #[inline(never)]
     fn draw_below<P: Posteriors, R: Rng + ?Sized>(
         &mut self,
         posteriors: &P,
+        items: impl Iterator<Item = ItemId>,
         top: &mut TopL,
         ties: Ties,
         rng: &mut R,
@@ -285,12 +370,13 @@ impl Thinning {
         self.above.extend(candidates.filter(|&item| !self.buckets.is_in_full(item as usize)));
         self.above.sort_unstable();
         let mut above = self.above.iter().copied().peekable();
-        for item in (0_u32..).take(posteriors.n_items()) {
-            if above.next_if_eq(&item).is_some() || self.buckets.is_in_full(item as usize) {
+        for item in items {
+            let (index, item) = (item.index(), item.number());
+            if above.next_if_eq(&item).is_some() || self.buckets.is_in_full(index) {
                 continue;
             }
             let draw = loop {
-                let draw = posteriors.draw(item as usize, sampler, rng);
+                let draw = posteriors.draw(index, sampler, rng);
                 if draw <= self.threshold.value {
                     break draw;
                 }
@@ -302,8 +388,8 @@ impl Thinning {
     /// Searches another threshold, and puts all items into their buckets.
     #[cold]
     #[inline(never)]
-    fn move_threshold<P: Posteriors>(&mut self, posteriors: &P, before: Option<Threshold>) {
-        let found = self.search.find(posteriors, before);
+    fn move_threshold<P: Posteriors>(&mut self, posteriors: &P, before: Option<Threshold>, share: f64) {
+        let found = self.search.find(posteriors, before, share);
         self.threshold = found.threshold;
         let search = &self.search;
         self.buckets.fill(|item| search.rate(item));

@@ -220,7 +220,7 @@ fn pbm_gibbs_from(
 }
 
 /// The history's `examination` becomes the estimate after another pass.
-fn pass(history: &mut PbmHistory) {
+pub(super) fn pass(history: &mut PbmHistory) {
     let (n_items, n_positions) = (history.shows.len(), history.examination.len());
     // In this order, since the last bit decides ties between items of the same index.
     let sum = |terms: &mut dyn Iterator<Item = f64>| terms.fold(1.0, |sum, term| sum + term);

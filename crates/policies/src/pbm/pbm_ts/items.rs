@@ -3,6 +3,7 @@
 use super::super::counts::PbmCounts;
 use super::posterior::Posterior;
 use super::tail::Tail;
+use crate::Prior;
 use crate::sampling::Sampler;
 use crate::sampling::thinning::{Posteriors, Threshold};
 use rand::Rng;
@@ -10,8 +11,10 @@ use rand::Rng;
 /// Posteriors, made from the counts.
 #[derive(Debug, Clone)]
 pub(super) struct Items {
+    prior: Prior,
     /// Examination of every position, from the most to the least examined: the order of all arrays
-    /// below.
+    /// below. With a prior, a position with the examination 1 comes first, for the displays that it
+    /// is worth.
     pub(super) examination: Vec<f64>,
     pub(super) posteriors: Vec<Posterior>,
     /// Excess of the proposal in each position's factor: the exponents of `1 - kappa_l theta` in
@@ -24,32 +27,42 @@ pub(super) struct Items {
 }
 
 impl Items {
-    /// For rounds that draw every item.
-    pub(super) fn all_drawn(counts: &PbmCounts) -> Self {
-        let (n_items, n_positions) = (counts.n_items(), counts.n_positions());
+    /// With tails if draws are thinned. The prior's first shape is at least 1.
+    pub(super) fn new(counts: &PbmCounts, prior: Prior, is_thinned: bool) -> Self {
+        let n_positions = counts.n_positions() + usize::from(prior != Prior::UNIFORM);
+        let cells = counts.n_items() * n_positions;
         let mut items = Self {
-            examination: vec![0.0; n_positions],
-            posteriors: vec![Posterior::no_failures(0.0); n_items],
-            exponents: vec![0.0; n_items * n_positions],
-            tails: vec![],
-            failures: vec![],
+            prior,
+            examination: vec![1.0; n_positions],
+            posteriors: vec![Posterior::no_failures(0.0); counts.n_items()],
+            exponents: vec![0.0; cells],
+            tails: if is_thinned { vec![Tail::default(); counts.n_items()] } else { vec![] },
+            failures: if is_thinned { vec![0.0; cells] } else { vec![] },
         };
         items.prepare(counts);
         items
     }
 
-    /// For thinned rounds.
-    pub(super) fn thinned(counts: &PbmCounts) -> Self {
-        let mut items = Self::all_drawn(counts);
-        items.tails = vec![Tail::default(); counts.n_items()];
-        items.failures = vec![0.0; items.exponents.len()];
-        items.prepare(counts);
-        items
+    pub(super) fn are_thinned(&self) -> bool {
+        !self.tails.is_empty()
+    }
+
+    /// Adds the last of the items that are counted.
+    pub(super) fn push(&mut self, counts: &PbmCounts) {
+        let cells = counts.n_items() * self.examination.len();
+        self.posteriors.push(Posterior::no_failures(0.0));
+        self.exponents.resize(cells, 0.0);
+        if self.are_thinned() {
+            self.tails.push(Tail::default());
+            self.failures.resize(cells, 0.0);
+        }
+        self.update(counts, counts.n_items() - 1);
     }
 
     /// Makes all posteriors from the counts.
     pub(super) fn prepare(&mut self, counts: &PbmCounts) {
-        for (examined, &position) in self.examination.iter_mut().zip(counts.order()) {
+        let before = self.examination.len() - counts.n_positions();
+        for (examined, &position) in self.examination[before..].iter_mut().zip(counts.order()) {
             *examined = counts.examination()[position];
         }
         for item in 0..counts.n_items() {
@@ -60,12 +73,12 @@ impl Items {
     /// Makes the posterior of an item from its counts.
     #[inline]
     pub(super) fn update(&mut self, counts: &PbmCounts, item: usize) {
-        let Self { examination, posteriors, exponents, tails, failures } = self;
+        let Self { prior, examination, posteriors, exponents, tails, failures } = self;
         let positions = examination.len();
         let range = item * positions..(item + 1) * positions;
-        posteriors[item] = Posterior::of(counts, item, examination, &mut exponents[range.clone()]);
+        posteriors[item] = Posterior::of(counts, item, *prior, examination, &mut exponents[range.clone()]);
         if let Some(tail) = tails.get_mut(item) {
-            *tail = Tail::of(counts, item, examination, &mut failures[range]);
+            *tail = Tail::of(counts, item, *prior, examination, &mut failures[range]);
         }
     }
 

@@ -35,6 +35,7 @@
 //! O(`n_positions`) for the posterior of new counts.
 
 use super::super::counts::PbmCounts;
+use crate::Prior;
 use crate::exact::float;
 use crate::sampling::{BetaShape, Sampler};
 use confidence::math::{ln, ln_1p};
@@ -150,14 +151,30 @@ impl Slopes {
 
 impl Posterior {
     /// Computes the proposal of `item` and writes the exponents of its positions. `examination`
-    /// holds their probabilities, from the most to the least examined.
+    /// holds their probabilities, from the most to the least examined, after that of the prior if
+    /// there is one.
     // Inlined, it is compiled again for every kind of feedback, and no faster.
     #[inline(never)]
-    pub(super) fn of(counts: &PbmCounts, item: usize, examination: &[f64], exponents: &mut [f64]) -> Self {
+    pub(super) fn of(
+        counts: &PbmCounts,
+        item: usize,
+        prior: Prior,
+        examination: &[f64],
+        exponents: &mut [f64],
+    ) -> Self {
         let (shows, position_clicks) = (counts.shows(item), counts.clicks(item));
         let (mut clicks, mut weighted_shows, mut slope_at_0) = (0, 0.0, 0.0);
         let (mut least, mut most) = (1.0, 0.0);
-        for ((exponent, &examined), &position) in exponents.iter_mut().zip(examination).zip(counts.order()) {
+        let mut n_before = 0;
+        if examination.len() > counts.n_positions() {
+            n_before = 1;
+            exponents[0] = prior.failures();
+            weighted_shows = prior.clicks() + prior.failures();
+            slope_at_0 = prior.failures();
+            most = if prior.failures() > 0.0 { 1.0 } else { 0.0 };
+        }
+        let positions = exponents[n_before..].iter_mut().zip(&examination[n_before..]).zip(counts.order());
+        for ((exponent, &examined), &position) in positions {
             let (shows, position_clicks) = (shows[position], position_clicks[position]);
             clicks += position_clicks;
             weighted_shows += float(shows) * examined;
@@ -170,7 +187,7 @@ impl Posterior {
                 least = examined;
             }
         }
-        let clicks = float(clicks);
+        let clicks = float(clicks) + prior.clicks();
         if most == 0.0 {
             return Self::no_failures(clicks);
         }

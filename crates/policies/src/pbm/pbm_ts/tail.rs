@@ -31,6 +31,7 @@
 
 use super::super::counts::PbmCounts;
 use super::posterior::ln_miss;
+use crate::Prior;
 use crate::exact::float;
 use crate::sampling::beta_posteriors::Evidence;
 use crate::sampling::thinning::Threshold;
@@ -59,11 +60,26 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Makes the tail of an item, and writes its failures by decreasing examination.
-    pub(super) fn of(counts: &PbmCounts, item: usize, examination: &[f64], failures: &mut [f64]) -> Self {
+    /// Makes the tail of an item, and writes its failures by decreasing examination, after those of
+    /// the prior if there is one.
+    pub(super) fn of(
+        counts: &PbmCounts,
+        item: usize,
+        prior: Prior,
+        examination: &[f64],
+        failures: &mut [f64],
+    ) -> Self {
         let (shows, clicks) = (counts.shows(item), counts.clicks(item));
-        let mut tail = Self::default();
-        for ((failures, &examined), &position) in failures.iter_mut().zip(examination).zip(counts.order()) {
+        let mut tail = Self { clicks: prior.clicks(), ..Self::default() };
+        let mut n_before = 0;
+        if examination.len() > counts.n_positions() {
+            n_before = 1;
+            failures[0] = prior.failures();
+            tail.weighted_shows = prior.clicks() + prior.failures();
+            tail.least_examined = if prior.failures() > 0.0 { 1.0 } else { 0.0 };
+        }
+        let positions = failures[n_before..].iter_mut().zip(&examination[n_before..]).zip(counts.order());
+        for ((failures, &examined), &position) in positions {
             *failures = if examined > 0.0 { float(shows[position] - clicks[position]) } else { 0.0 };
             tail.clicks += float(clicks[position]);
             tail.weighted_shows += float(shows[position]) * examined;

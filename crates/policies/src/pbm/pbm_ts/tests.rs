@@ -500,7 +500,7 @@ fn pbm_ts_is_the_naive_one() {
                 let counts: PbmCounts = serde_json::from_value(counts).expect("valid counts");
                 let draw = |item| {
                     let mut exponents = vec![0.0; examination.len()];
-                    let posterior = Posterior::of(&counts, item, &descending, &mut exponents);
+                    let posterior = Posterior::of(&counts, item, Prior::UNIFORM, &descending, &mut exponents);
                     posterior.draw(&exponents, &descending, Sampler::new(), rng)
                 };
                 let draws: Vec<f64> = (0..n_items).map(draw).collect();

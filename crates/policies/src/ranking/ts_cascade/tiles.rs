@@ -10,6 +10,7 @@
 //! Arms sorted into tiles by mean, then by floor, anew after as many changes as arms.
 
 use crate::top_l::{Ties, TopL};
+use click_models::ItemId;
 
 /// Up to this number of arms there is one tile.
 const MOST_COMPARED: usize = 128;
@@ -115,6 +116,34 @@ impl Tiles {
         self.changes += 1;
     }
 
+    /// Adds an arm. From now on there is one tile.
+    pub(super) fn push(&mut self, arm: Arm) {
+        #[expect(clippy::cast_possible_truncation, reason = "items are numbered by 32 bits")]
+        let (item, place) = (self.place.len() as u32, self.arms.len() as u32);
+        self.arms.push(arm);
+        self.items.push(item);
+        self.place.push(place);
+        self.size = usize::MAX;
+        self.bounds.truncate(1);
+        self.changed.truncate(1);
+    }
+
+    /// Offers these arms.
+    #[inline]
+    pub(super) fn offer_among(
+        &self,
+        items: impl Iterator<Item = ItemId>,
+        round: Round,
+        ties: Ties,
+        top: &mut TopL,
+    ) {
+        top.clear();
+        for item in items {
+            let Arm { mean, deviation, floor } = self.arms[self.place[item.index()] as usize];
+            top.offer(item.number(), round.score(mean, deviation, floor), ties);
+        }
+    }
+
     /// Offers the arms of largest score, and others.
     #[inline]
     pub(super) fn select(&mut self, round: Round, ties: Ties, top: &mut TopL) {
@@ -152,7 +181,7 @@ impl Tiles {
     #[inline]
     fn offer(&self, tile: usize, round: Round, ties: Ties, top: &mut TopL) {
         let start = tile * self.size;
-        let end = self.arms.len().min(start + self.size);
+        let end = self.arms.len().min(start.saturating_add(self.size));
         for (&item, arm) in self.items[start..end].iter().zip(&self.arms[start..end]) {
             top.offer(item, round.score(arm.mean, arm.deviation, arm.floor), ties);
         }

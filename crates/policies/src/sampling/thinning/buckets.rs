@@ -42,9 +42,7 @@ impl PartialEq for Buckets {
 impl Buckets {
     /// All items are drawn in full.
     pub(super) fn new(n_items: usize) -> Self {
-        // Items in the last bucket have fewer than 2^-8 points a round together.
-        let n_rates = n_items.next_power_of_two().ilog2() as usize + 8;
-        let mut starts = vec![number(n_items); n_rates + 2];
+        let mut starts = vec![number(n_items); n_bounds(n_items)];
         starts[0] = 0;
         Self {
             order: (0..number(n_items)).collect(),
@@ -53,6 +51,22 @@ impl Buckets {
             starts,
             total: 0,
         }
+    }
+
+    /// Adds an item with a rate of 0.
+    pub(super) fn push(&mut self) {
+        let item = self.order.len();
+        if n_bounds(item + 1) > self.starts.len() {
+            // Only the last bucket may have rates far below its cells, so it is divided.
+            self.starts.resize(n_bounds(item + 1), number(item));
+            self.next.resize(self.starts.len(), 0);
+            let rates: Vec<f64> = self.places.iter().map(|place| place.rate).collect();
+            self.fill(|item| rates[item]);
+        }
+        self.order.push(number(item));
+        self.places.push(Place { rate: 0.0, at: number(item), bucket: self.last() });
+        let last = self.starts.len() - 1;
+        self.starts[last] += 1;
     }
 
     fn last(&self) -> u8 {
@@ -192,6 +206,12 @@ impl Buckets {
             *next += 1;
         }
     }
+}
+
+/// Bounds of the buckets of this number of items: items in the last bucket have fewer than 2^-8
+/// points a round together.
+fn n_bounds(n_items: usize) -> usize {
+    n_items.next_power_of_two().ilog2() as usize + 8 + 2
 }
 
 /// A finite rate in units, 0 for an infinite one.

@@ -43,6 +43,8 @@ pub(super) struct Found {
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     n_positions: usize,
+    /// Share of the items that are available in a round.
+    share: f64,
     classes: Vec<Class>,
     /// Class of every item.
     class_of: Vec<u32>,
@@ -67,6 +69,7 @@ impl Search {
     pub(super) fn new(n_items: usize, n_positions: usize) -> Self {
         Self {
             n_positions,
+            share: 1.0,
             classes: Vec::with_capacity(n_items),
             class_of: vec![0; n_items],
             slots: vec![EMPTY; (2 * n_items).next_power_of_two()],
@@ -81,8 +84,24 @@ impl Search {
         self.classes[self.class_of[item] as usize].rate
     }
 
-    /// Searches around the threshold `before`, or everywhere.
-    pub(super) fn find<P: Posteriors>(&mut self, posteriors: &P, before: Option<Threshold>) -> Found {
+    /// Adds an item.
+    pub(super) fn push(&mut self) {
+        self.class_of.push(0);
+        let n_items = self.class_of.len();
+        self.slots.resize((2 * n_items).next_power_of_two(), EMPTY);
+        self.classes.reserve(n_items);
+        self.relevant.reserve(n_items);
+    }
+
+    /// Searches around the threshold `before`, or everywhere, for rounds in which each item is
+    /// available with the probability `share`.
+    pub(super) fn find<P: Posteriors>(
+        &mut self,
+        posteriors: &P,
+        before: Option<Threshold>,
+        share: f64,
+    ) -> Found {
+        self.share = share;
         self.group(posteriors);
         let n_items = self.class_of.len() as f64;
         let allowed = SHORT_AFTER_SEARCH / n_items;
@@ -99,8 +118,8 @@ impl Search {
         let load = self.load(posteriors, threshold);
         Found {
             threshold,
-            least: in_units(self.least_rates(load.rates, SHORT_BEFORE_SEARCH / n_items)),
-            most: in_units(1.5 * (load.rates + load.n_in_full) + 8.0),
+            least: in_units(self.least_rates(load.rates, SHORT_BEFORE_SEARCH / n_items) / share),
+            most: in_units(1.5 * (load.rates / share + load.n_in_full) + 8.0),
         }
     }
 
@@ -155,11 +174,11 @@ impl Search {
             let size = f64::from(class.size);
             let rate = rate(posteriors.bound(class.item as usize, &threshold));
             if rate < f64::INFINITY {
-                load.rates += size * rate;
+                load.rates += size * rate * self.share;
                 continue;
             }
             load.n_in_full += size;
-            let chance = posteriors.chance(class.item as usize, &threshold);
+            let chance = self.share * posteriors.chance(class.item as usize, &threshold);
             // Small numbers have hardly any probability after a hundred more items.
             for _ in 0..class.size.min(100 + 10 * number_of(self.n_positions)) {
                 for above in (0..self.in_full.len()).rev() {

@@ -1,6 +1,7 @@
 //! The distribution of the lists, for Beta posteriors: thinned rounds against rounds that draw
 //! every item (`law.rs`). The wrong versions below are rejected.
 
+mod among;
 pub(crate) mod law;
 
 use super::*;

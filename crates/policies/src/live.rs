@@ -1,0 +1,294 @@
+//! Live use: a table that can be taken from, and items that come and go.
+//!
+//! A policy implements [`OnTable`], and with it [`Tallies`]: its counts are a [`Table`], and it
+//! refreshes what it derives from them when they change. [`LiveState`] holds what live use adds to
+//! its state.
+
+mod saved;
+
+pub(crate) use saved::{SavedLive, last};
+
+use crate::error::MAX_COUNT;
+use crate::sampling::thinning::Late;
+use crate::{Bayesian, Decision, Error, Prior, SelectAmong, Tallies, Tally};
+use click_models::{ItemId, ItemSet, Ranking};
+use rand::Rng;
+use serde::{Serialize, Serializer};
+
+/// What live use adds to the state of a policy.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LiveState {
+    /// Items that are absent; empty, without memory, until one is.
+    pub(crate) absent: ItemSet,
+    pub(crate) prior: Prior,
+    /// For the threshold of thinned draws.
+    pub(crate) late: Late,
+    /// Displays and clicks, for policies that otherwise keep none of them, or sums alone.
+    pub(crate) shows: Vec<u64>,
+    pub(crate) clicks: Vec<u64>,
+}
+
+impl Default for LiveState {
+    fn default() -> Self {
+        let (absent, prior) = (ItemSet::default(), Prior::UNIFORM);
+        Self { absent, prior, late: Late { share: 1.0, drawn: 0 }, shows: vec![], clicks: vec![] }
+    }
+}
+
+impl LiveState {
+    /// The state that was saved with a policy of this number of items.
+    pub(crate) fn restore(saved: SavedLive, n_items: usize) -> Result<Self, Error> {
+        let SavedLive { absent: items, prior, share, drawn, shows, clicks } = saved;
+        let is_some = items.last().is_none_or(|last| last.index() < n_items);
+        if !is_some || !items.is_sorted_by(|one, next| one < next) {
+            return Err(Error::SavedAbsent);
+        }
+        if !(share > 0.0 && share <= 1.0) {
+            return Err(Error::SavedThinning);
+        }
+        let mut absent = ItemSet::none(if items.is_empty() { 0 } else { n_items });
+        for item in items {
+            absent.insert(item);
+        }
+        let late = Late { share, drawn: drawn.min(MAX_COUNT) };
+        Ok(Self { absent, prior, late, shows, clicks })
+    }
+
+    pub(crate) fn to_save(&self) -> SavedLive {
+        let Self { absent, prior, late: Late { share, drawn }, shows, clicks } = self.clone();
+        // Counts of 0 need no memory.
+        let used = |counts: Vec<u64>| if counts.iter().all(|&count| count == 0) { vec![] } else { counts };
+        let (shows, clicks) = (used(shows), used(clicks));
+        SavedLive { absent: absent.iter().collect(), prior, share, drawn, shows, clicks }
+    }
+
+    /// The items of `available` that are present.
+    #[inline]
+    pub(crate) fn items<'a>(
+        &'a self,
+        available: &'a ItemSet,
+        n_items: usize,
+    ) -> impl Iterator<Item = ItemId> + 'a {
+        present_items(available, &self.absent, n_items)
+    }
+
+    fn set_present(&mut self, item: ItemId, present: bool, n_items: usize) {
+        if present {
+            self.absent.remove(item);
+        } else {
+            self.absent.grow(n_items);
+            self.absent.insert(item);
+        }
+    }
+}
+
+/// The items of `available` that are not absent, and below `n_items`.
+#[inline]
+pub(crate) fn present_items<'a>(
+    available: &'a ItemSet,
+    absent: &'a ItemSet,
+    n_items: usize,
+) -> impl Iterator<Item = ItemId> + 'a {
+    available.iter().take_while(move |item| item.index() < n_items).filter(|&item| !absent.contains(item))
+}
+
+impl Serialize for LiveState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        last::serialize(&self.to_save(), serializer)
+    }
+}
+
+/// Counts of items.
+pub(crate) trait Table {
+    /// Number of items.
+    fn n_items(&self) -> usize;
+
+    /// Number of positions that are counted by themselves.
+    fn n_kinds(&self) -> usize;
+
+    /// The counts of a known item and kind.
+    fn tally(&self, item: usize, kind: usize) -> Tally;
+
+    /// Sets the counts of a known item and kind, of at most 2^40 displays.
+    fn set_tally(&mut self, item: usize, kind: usize, tally: Tally);
+
+    /// Adds an item without counts.
+    fn push(&mut self);
+}
+
+/// A policy that derives everything it chooses by from a table.
+pub(crate) trait OnTable {
+    type Table: Table;
+
+    fn table(&self) -> &Self::Table;
+
+    fn table_mut(&mut self) -> &mut Self::Table;
+
+    fn live(&self) -> &LiveState;
+
+    fn live_mut(&mut self) -> &mut LiveState;
+
+    /// The counts of `item` changed.
+    fn changed(&mut self, item: usize);
+
+    /// The table has a further item.
+    fn pushed(&mut self);
+
+    /// An item left, or returned.
+    fn came_or_went(&mut self, _item: usize) {}
+
+    /// The policy, if it draws from posteriors.
+    fn bayesian(&mut self) -> Option<&mut dyn Bayesian> {
+        None
+    }
+}
+
+/// The function of a policy that draws from posteriors.
+macro_rules! draws_from_posteriors {
+    () => {
+        fn bayesian(&mut self) -> Option<&mut dyn crate::Bayesian> {
+            Some(self)
+        }
+    };
+}
+pub(crate) use draws_from_posteriors;
+
+/// A policy on a table, of a type that is known at run time only.
+pub trait OnAnyTable: Tallies + Send + Sync {
+    /// As [`SelectAmong::select_among`].
+    fn select_list(&mut self, available: &ItemSet, rng: &mut dyn Rng, out: &mut Decision<Ranking>);
+
+    /// As [`SelectAmong::pass_round`].
+    fn pass(&mut self);
+
+    /// As [`Bayesian::set_prior`]; refused if the policy draws from no posterior.
+    fn begin_with(&mut self, prior: Prior) -> Result<(), Error>;
+}
+
+impl<P: OnTable + SelectAmong<Ranking, Note = ()> + Send + Sync> OnAnyTable for P {
+    fn select_list(&mut self, available: &ItemSet, mut rng: &mut dyn Rng, out: &mut Decision<Ranking>) {
+        self.select_among(available, &mut rng, out);
+    }
+
+    fn pass(&mut self) {
+        self.pass_round();
+    }
+
+    fn begin_with(&mut self, prior: Prior) -> Result<(), Error> {
+        self.bayesian().ok_or(Error::NoPrior)?.set_prior(prior)
+    }
+}
+
+/// The accessors of a policy whose table is the field `counts`.
+macro_rules! on_counts {
+    ($Table:ty) => {
+        type Table = $Table;
+
+        fn table(&self) -> &$Table {
+            &self.counts
+        }
+
+        fn table_mut(&mut self) -> &mut $Table {
+            &mut self.counts
+        }
+
+        fn live(&self) -> &crate::live::LiveState {
+            &self.live
+        }
+
+        fn live_mut(&mut self) -> &mut crate::live::LiveState {
+            &mut self.live
+        }
+    };
+}
+pub(crate) use on_counts;
+
+/// The functions of a policy that is its own table, and derives nothing from it.
+macro_rules! on_itself {
+    () => {
+        type Table = Self;
+
+        fn table(&self) -> &Self {
+            self
+        }
+
+        fn table_mut(&mut self) -> &mut Self {
+            self
+        }
+
+        fn live(&self) -> &LiveState {
+            &self.live
+        }
+
+        fn live_mut(&mut self) -> &mut LiveState {
+            &mut self.live
+        }
+
+        fn changed(&mut self, _item: usize) {}
+
+        fn pushed(&mut self) {}
+    };
+}
+pub(crate) use on_itself;
+
+/// Changes the tally of a known item and kind.
+#[inline]
+fn change<P: OnTable>(policy: &mut P, item: ItemId, kind: usize, change: impl Fn(Tally) -> Tally) {
+    let table = policy.table_mut();
+    if item.index() < table.n_items() && kind < table.n_kinds() {
+        let Tally { shows, clicks } = change(table.tally(item.index(), kind));
+        let shows = shows.min(MAX_COUNT);
+        table.set_tally(item.index(), kind, Tally { shows, clicks: clicks.min(shows) });
+        policy.changed(item.index());
+    }
+}
+
+impl<P: OnTable> Tallies for P {
+    fn n_items(&self) -> usize {
+        self.table().n_items()
+    }
+
+    fn n_kinds(&self) -> usize {
+        self.table().n_kinds()
+    }
+
+    fn tally(&self, item: ItemId, kind: usize) -> Tally {
+        let table = self.table();
+        let is_known = item.index() < table.n_items() && kind < table.n_kinds();
+        if is_known { table.tally(item.index(), kind) } else { Tally::default() }
+    }
+
+    #[inline]
+    fn add(&mut self, item: ItemId, kind: usize, tally: Tally) {
+        change(self, item, kind, |before| Tally {
+            shows: before.shows.saturating_add(tally.shows),
+            clicks: before.clicks.saturating_add(tally.clicks.min(tally.shows)),
+        });
+    }
+
+    #[inline]
+    fn take_back(&mut self, item: ItemId, kind: usize, tally: Tally) {
+        change(self, item, kind, |before| {
+            let clicks = before.clicks.saturating_sub(tally.clicks);
+            Tally { shows: before.shows.saturating_sub(tally.shows).max(clicks), clicks }
+        });
+    }
+
+    fn add_item(&mut self) -> ItemId {
+        let item = ItemId::from_index(self.table().n_items());
+        self.table_mut().push();
+        if !self.live_mut().absent.is_empty() {
+            self.live_mut().absent.grow(item.index() + 1);
+        }
+        self.pushed();
+        item
+    }
+
+    fn set_present(&mut self, item: ItemId, present: bool) {
+        let n_items = self.table().n_items();
+        if item.index() < n_items {
+            self.live_mut().set_present(item, present, n_items);
+            self.came_or_went(item.index());
+        }
+    }
+}
