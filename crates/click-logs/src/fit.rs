@@ -152,7 +152,11 @@ pub fn split(counts: &Counts, one_in: u64, seed: u64) -> Result<[Counts; 2], Fit
 }
 
 /// [`fit`] without standard errors and intervals: predictions do not use them.
-pub(crate) fn fit_values(
+///
+/// # Errors
+///
+/// As [`fit`].
+pub fn fit_values(
     model: Model,
     counts: &Counts,
     sessions: &Sessions,

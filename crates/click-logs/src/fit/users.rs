@@ -7,22 +7,35 @@
 
 use super::models::row;
 use super::{Fit, QueryFit};
+use click_models::{Action, ClickModel, Ranking};
 use log_reader::Counts;
 use std::any::Any;
 
 /// Users of a query: a click model. Items are in the order of the fit, positions in that of the
 /// log. Users of a dependent click model have satisfaction as the reward, others clicks.
 #[derive(Debug)]
-pub struct Users(Box<dyn Any>);
+pub struct Users {
+    model: Box<dyn Any>,
+    best: Ranking,
+}
 
 impl Users {
-    pub(super) fn new<M: Any>(model: M) -> Self {
-        Self(Box::new(model))
+    pub(super) fn new<M: Any + ClickModel>(model: M) -> Self
+    where
+        Action<M>: Into<Ranking>,
+    {
+        let best = model.optimal_action().into();
+        Self { model: Box::new(model), best }
+    }
+
+    /// A list with the largest mean reward.
+    pub fn best_list(&self) -> &Ranking {
+        &self.best
     }
 
     /// The click model; `None` if it has another type.
     pub fn model<M: Any>(self) -> Option<M> {
-        self.0.downcast().ok().map(|model| *model)
+        self.model.downcast().ok().map(|model| *model)
     }
 }
 
