@@ -1,0 +1,180 @@
+//! The whole evaluation: new lists are compared with those of a log while it is read, and models are
+//! fitted to its sessions.
+
+use crate::findings::Findings;
+use crate::levels::Levels;
+use crate::models::{Asked, Models};
+use crate::new_lists::NewLists;
+use crate::ranking::Ranking;
+use crate::tally::Tally;
+use crate::targets::Targets;
+use click_logs::fit::{FitError, Model};
+use click_logs::{Fault, Ids, ReadLists, Sessions};
+
+/// A question: what a ranking would have earned.
+///
+/// # Examples
+///
+/// Two items in random order; the new ranking always shows `a` first:
+///
+/// ```
+/// use click_logs::{Error, Format, Ids, Input, Reader};
+/// use evaluation::{Evaluation, Level, Question, Ranking};
+///
+/// let mut log = "session,item,position,click,p\n".to_owned();
+/// for session in 0..400 {
+///     // Item a is clicked on top.
+///     let (items, clicks) = if session % 2 == 0 { (["a", "b"], [1, 0]) } else { (["b", "a"], [0, 0]) };
+///     for k in 0..2 {
+///         log += &format!("s{session},{},{},{},0.5\n", items[k], k + 1, clicks[k]);
+///     }
+/// }
+/// let columns = "session=session,item=item,position=position,click=click,propensity=p";
+/// let reader = Reader::new(Format::delimited(columns)?).keep_sessions();
+/// let ranking = Ranking::read("new.csv", b"query,position,item\nall,1,a\nall,2,b\n")?;
+///
+/// let ids = Ids::new();
+/// let question = Question::new(ranking, None, &ids)?;
+/// let inputs = |_| Ok::<_, Error>(vec![Input::stream("log.csv", log.as_bytes())]);
+/// let read = reader.read_lists(ids, inputs, || question.tally())?;
+/// let evaluation = Evaluation::new(&question, read, &[], |_| true)?;
+/// let levels = evaluation.levels.as_ref().unwrap();
+/// assert_eq!(levels.today.value, 0.5);
+/// assert_eq!(levels.of(Level::Position).difference.as_ref().unwrap().value, 0.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Question {
+    ranking: Ranking,
+    /// Values of a click by position.
+    values: Vec<f64>,
+    targets: Targets,
+}
+
+/// What another ranking would have earned on a log.
+#[derive(Debug)]
+pub struct Evaluation {
+    /// Values of a click by position.
+    pub values: Vec<f64>,
+    /// The levels; `None` of learned lists.
+    pub levels: Option<Levels>,
+    /// The models, or why there are none.
+    pub models: Result<Models, String>,
+    /// What each level and model says, and which answers.
+    pub findings: Findings,
+}
+
+/// Why a ranking cannot be evaluated.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EvaluationError {
+    /// A name of the ranking cannot be one of a log.
+    #[error("the ranking: {0}")]
+    Name(Fault),
+    /// Values of clicks that do not fit.
+    #[error("the values of clicks: expected {0} numbers of at least 0, one for each position")]
+    Values(usize),
+    /// The ranking has no query of the log.
+    #[error("no query of the ranking is in the log")]
+    NoQuery,
+    /// Lists cannot be learned.
+    #[error(
+        "learned lists need whole lists in the log, and a model other than `ubm`, whose best lists take too long to find"
+    )]
+    NothingToLearn,
+    /// A model cannot be fitted.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The caller ended it.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl Question {
+    /// `values` are those of a click at each position, by default 1. `ids` are those of the lists that
+    /// the log will show.
+    ///
+    /// # Errors
+    ///
+    /// [`EvaluationError::Values`], [`EvaluationError::Name`].
+    pub fn new(ranking: Ranking, values: Option<&[f64]>, ids: &Ids) -> Result<Self, EvaluationError> {
+        let n_positions = if ranking.is_learned() { 64 } else { ranking.n_positions() };
+        let enough = |values: &&[f64]| values.len() >= n_positions || ranking.is_learned();
+        let valid = |values: &&[f64]| values.iter().all(|value| *value >= 0.0 && value.is_finite());
+        let given =
+            |values| Some(values).filter(enough).filter(valid).ok_or(EvaluationError::Values(n_positions));
+        let mut values =
+            values.map_or(Ok(vec![1.0; n_positions]), |values| given(values).map(<[f64]>::to_vec))?;
+        values.resize(n_positions, 0.0);
+        let targets = Targets::new(&ranking, ids).map_err(EvaluationError::Name)?;
+        Ok(Self { ranking, values, targets })
+    }
+
+    /// The receiver of one thread that reads.
+    pub fn tally(&self) -> Tally<'_> {
+        Tally::new(&self.targets, &self.values)
+    }
+
+    /// The estimates of the levels from the lists of all threads, in any order; `None` if no list has
+    /// a new one. `are_rows`: lists are single rows.
+    pub fn levels(&self, tallies: Vec<Tally<'_>>, are_rows: bool) -> Option<Levels> {
+        let all = tallies.into_iter().reduce(|mut all, tally| {
+            all.merge(&tally);
+            all
+        })?;
+        Levels::new(&all, &self.values, are_rows, self.targets.never_shown(&all.marks))
+    }
+}
+
+impl Evaluation {
+    /// Evaluates a ranking on a log that was read for it, and by models if it was read with sessions.
+    /// `before` is called before every fit of a model, and ends the evaluation if it returns false.
+    ///
+    /// # Errors
+    ///
+    /// No query of the ranking is in the log; nothing to learn lists from; `before` has ended it.
+    pub fn new(
+        question: &Question,
+        read: ReadLists<Tally<'_>>,
+        models: &[Model],
+        before: impl Fn(Model) -> bool,
+    ) -> Result<Self, EvaluationError> {
+        let Question { ranking, values, .. } = question;
+        let sessions = read.log.map(|log| log.sessions).filter(|sessions| !sessions.is_empty());
+        let are_rows = !read.logged.session && sessions.is_none();
+        let mut before = |model| before(model).then_some(()).ok_or(EvaluationError::Stopped);
+        let mut of_models = |models: &[Model], sessions: &Sessions, asked: &Asked<'_>| match Models::new(
+            models,
+            sessions,
+            asked,
+            &mut before,
+        ) {
+            Err(EvaluationError::Fit(error)) => Ok(Err(error.to_string())),
+            other => other.map(Ok),
+        };
+        if ranking.is_learned() {
+            let models: Vec<Model> = models.iter().copied().filter(|model| *model != Model::Ubm).collect();
+            let sessions = sessions.filter(|_| !models.is_empty()).ok_or(EvaluationError::NothingToLearn)?;
+            let models = of_models(&models, &sessions, &Asked::Learned(values))?;
+            let findings = Findings::new(None, models.as_ref().ok(), true);
+            return Ok(Self { values: values.clone(), levels: None, models, findings });
+        }
+        let levels = question.levels(read.receivers, are_rows).ok_or(EvaluationError::NoQuery)?;
+        let asked = sessions.as_ref().and_then(|sessions| NewLists::of_ranking(ranking, sessions, values));
+        let models = match (&sessions, asked) {
+            _ if models.is_empty() => Err("no model was asked for".to_owned()),
+            (None, _) => Err("models need whole lists, and the log has none".to_owned()),
+            (_, None) => {
+                Err("models do not know the names of sessions, so they value no personal ranking".to_owned())
+            }
+            (Some(sessions), Some(lists)) => of_models(models, sessions, &Asked::Lists(lists))?,
+        };
+        let findings = Findings::new(Some(&levels), models.as_ref().ok(), !are_rows);
+        Ok(Self { values: values.clone(), levels: Some(levels), models, findings })
+    }
+
+    /// Whether the lists are those that the models learn.
+    pub fn is_learned(&self) -> bool {
+        self.levels.is_none()
+    }
+}

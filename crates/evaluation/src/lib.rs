@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+
+mod evaluation;
+mod exact;
+mod findings;
+mod jackknife;
+mod learned;
+mod level;
+mod levels;
+mod mix;
+mod models;
+mod new_lists;
+mod ranking;
+mod record;
+mod tally;
+mod targets;
+mod words;
+
+pub use evaluation::{Evaluation, EvaluationError, Question};
+pub use findings::{Basis, Finding, Findings};
+pub use jackknife::{Estimate, FEWEST_GROUPS, GROUPS};
+pub use level::Level;
+pub use levels::{LevelEstimate, Levels};
+pub use models::{ModelEstimate, Models, Valued};
+pub use ranking::{Key, Ranking, RankingError, Row};
+pub use tally::{About, Tally};
+pub use targets::NeverShown;
+pub use words::ALWAYS_ASSUMED;

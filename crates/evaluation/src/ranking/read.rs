@@ -1,0 +1,103 @@
+//! Files of rankings: CSV with a header, and TREC runs.
+
+use super::check::{Columns, Row, ranking};
+use super::{Key, Ranking, RankingError};
+use csv::{ErrorKind, Position, ReaderBuilder, StringRecord};
+
+const HEADER: &str = "expected a header with the columns query (or session), position and item, perhaps list and probability, or a \
+                      TREC run";
+/// Fields of a line of a TREC run: `query Q0 item rank score tag`.
+const FIELDS: usize = 6;
+const OF_RUNS: Columns = [(1, "query"), (5, "score"), (4, "rank"), (3, "item")];
+
+/// Reads the content of a file.
+pub(super) fn read(content: &[u8]) -> Result<Ranking, RankingError> {
+    let unpacked = documents::unpack(content).map_err(|error| RankingError::of(0, error.to_string()))?;
+    let content = documents::without_byte_order_mark(&unpacked);
+    let text = std::str::from_utf8(content).map_err(|error| {
+        let lines = content[..error.valid_up_to()].split(|&byte| byte == b'\n').count();
+        RankingError::of(lines as u64, "the text is not UTF-8")
+    })?;
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    if first.split_whitespace().count() == FIELDS { run(text) } else { table(text) }
+}
+
+fn at(line: u64, column: (usize, &'static str), expected: &str, found: &str) -> RankingError {
+    let message = format!("expected {expected}, found `{}`", found.escape_debug());
+    RankingError { column: Some(column), ..RankingError::of(line, message) }
+}
+
+/// CSV with a header.
+fn table(text: &str) -> Result<Ranking, RankingError> {
+    let mut reader = ReaderBuilder::new().from_reader(text.as_bytes());
+    let broken = |error: csv::Error| {
+        let message = match error.kind() {
+            ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                format!("expected {expected_len} columns, found {len}")
+            }
+            _ => error.to_string(),
+        };
+        RankingError::of(error.position().map_or(0, Position::line), message)
+    };
+    let header = reader.headers().map_err(broken)?.clone();
+    let place = |name| header.iter().position(|found| found == name);
+    let twice = (0..header.len()).any(|place| header.iter().take(place).any(|name| name == &header[place]));
+    let (key, name) =
+        if place("session").is_some() { (Key::Session, "session") } else { (Key::Query, "query") };
+    let both = key == Key::Session && place("query").is_some();
+    let several = place("list").zip(place("probability"));
+    let incomplete = several.is_none() && (place("list").is_some() || place("probability").is_some());
+    let needed = (place(name), place("position"), place("item"));
+    let (Some(query), Some(position), Some(item), false) =
+        (needed.0, needed.1, needed.2, twice || both || incomplete)
+    else {
+        return Err(RankingError::of(1, HEADER));
+    };
+    let probability = several.map_or(0, |(_, place)| place);
+    let columns = [(query, name), (probability, "probability"), (position, "position"), (item, "item")]
+        .map(|(place, name)| (place + 1, name));
+    let records: Vec<StringRecord> = reader.records().collect::<Result<_, _>>().map_err(broken)?;
+    let row = |record| {
+        let record: &StringRecord = record;
+        let line = record.position().map_or(0, Position::line);
+        let number = record[position].parse();
+        let number =
+            number.map_err(|_| at(line, columns[2], "a position from 1 to 64", &record[position]))?;
+        let of_list = several.map_or(Ok(1.0), |(_, place)| record[place].parse());
+        let of_list = of_list.map_err(|_| at(line, columns[1], "a probability", &record[probability]))?;
+        let list = several.map_or("", |(place, _)| &record[place]);
+        Ok((
+            line,
+            Row { query: &record[query], list, probability: of_list, position: number, item: &record[item] },
+        ))
+    };
+    ranking(key, records.iter().map(row).collect::<Result<_, _>>()?, &columns)
+}
+
+/// A TREC run. Ranks count from 0 or from 1. Evaluators sort by score, so scores must not rise down a
+/// list: with other ranks it would have two readings.
+fn run(text: &str) -> Result<Ranking, RankingError> {
+    let mut rows: Vec<(u64, Row<'_>)> = Vec::new();
+    let mut above = ("", 0, 0.0);
+    for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
+        let fields: Vec<&str> = text.split_whitespace().collect();
+        let [query, _, item, rank, score, _] = fields[..] else {
+            let message = format!("expected {FIELDS} fields of a TREC run, found {}", fields.len());
+            return Err(RankingError::of(line, message));
+        };
+        let position: u64 = rank.parse().map_err(|_| at(line, OF_RUNS[2], "a rank", rank))?;
+        let value = score.parse().ok().filter(|value: &f64| !value.is_nan());
+        let value = value.ok_or_else(|| at(line, OF_RUNS[1], "a number", score))?;
+        if above.0 == query && position > above.1 && value > above.2 {
+            return Err(at(line, OF_RUNS[1], "a score not above that of the rank before it", score));
+        }
+        above = (query, position, value);
+        rows.push((line, Row { query, list: "", probability: 1.0, position, item }));
+    }
+    if rows.iter().any(|(_, row)| row.position == 0) {
+        for (_, row) in &mut rows {
+            row.position = row.position.saturating_add(1);
+        }
+    }
+    ranking(Key::Query, rows, &OF_RUNS)
+}

@@ -1,0 +1,220 @@
+//! Sums over lists, by group of users, level and position: of one thread, in fixed memory.
+
+use crate::exact::ExactSums;
+use crate::jackknife::GROUPS;
+use crate::level::Level;
+use crate::mix::Mix;
+use crate::targets::{Mark, Targets};
+use click_logs::{ReceiveLists, ShownList};
+use hashbrown::HashMap;
+
+/// Sums of one level at one position of a group.
+const SUMS: usize = 3;
+pub(crate) const WEIGHT: usize = 0;
+pub(crate) const SQUARE: usize = 1;
+pub(crate) const CLICKED: usize = 2;
+const LEVELS: usize = Level::ALL.len();
+const MAX_POSITIONS: usize = 64;
+
+/// What a thread has read.
+#[derive(Debug)]
+pub struct Tally<'a> {
+    targets: &'a Targets,
+    /// Values of a click by position.
+    values: &'a [f64],
+    pub(crate) marks: Vec<Mark>,
+    /// Lists by group.
+    pub(crate) lists: [u64; GROUPS],
+    /// Lists that begin at a position less those that ended above it, and clicks, by group and
+    /// position.
+    shown: Vec<[i64; 2]>,
+    /// Of the list that is added: the probabilities of its items at their positions, and of its
+    /// prefixes, in the new ranking.
+    marginals: [[f64; MAX_POSITIONS]; 2],
+    sums: ExactSums,
+    /// The largest `w v c` of a list, by level.
+    pub(crate) largest: [f64; LEVELS],
+    /// Lists with a weight of each level; without one, the log lacks a propensity.
+    pub(crate) weighted: [u64; LEVELS],
+    users: HashMap<u64, u64, Mix>,
+    about: About,
+}
+
+/// Lists that are not compared as they are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct About {
+    /// Lists of queries without a new list: left out.
+    pub without_new_list: u64,
+    /// Lists longer than the new one: compared down to its end.
+    pub longer: u64,
+    /// Lists shorter than the new one, which is compared down to their ends.
+    pub shorter: u64,
+    /// Users; without a column for users sessions or rows.
+    pub users: u64,
+    /// Lists of the user with the most.
+    pub most_of_a_user: u64,
+}
+
+impl ReceiveLists for Tally<'_> {
+    fn list(&mut self, list: &ShownList<'_>) {
+        let Some(places) = self.targets.find(list.query, list.session) else {
+            self.about.without_new_list += list.times;
+            return;
+        };
+        let (new, marks) = (&self.targets.lists()[places.clone()], &mut self.marks[places]);
+        let (first, end) = (list.first_position, list.first_position + list.items.len());
+        let n_positions = new.first().map_or(0, |list| list.items.len());
+        self.about.longer += if end > n_positions { list.times } else { 0 };
+        self.about.shorter += if end < n_positions { list.times } else { 0 };
+        let n = n_positions.min(end).saturating_sub(first);
+        if n == 0 {
+            return;
+        }
+        let items = &list.items[..n];
+        let [of_items, of_prefixes] = &mut self.marginals;
+        of_items[..n].fill(0.0);
+        of_prefixes[..n].fill(0.0);
+        for (new, mark) in new.iter().zip(marks) {
+            mark.lists += list.times;
+            let mut prefix = (first == 0).then_some(0);
+            for (place, (item, there)) in items.iter().zip(&new.items[first..]).enumerate() {
+                if item == there {
+                    of_items[place] += new.probability;
+                    mark.positions |= 1 << (first + place);
+                    if prefix == Some(place) {
+                        of_prefixes[place] += new.probability;
+                        prefix = Some(place + 1);
+                    }
+                }
+            }
+            mark.prefix = mark.prefix.max(prefix.unwrap_or(0));
+            if (mark.items.count_ones() as usize) < n_positions {
+                let seen = (0..).zip(&new.items).filter(|(_, item)| items.contains(item));
+                mark.items = seen.fold(mark.items, |bits, (position, _): (u32, _)| bits | 1 << position);
+            }
+        }
+        *self.users.entry(list.unit).or_default() += list.times;
+        // A remainder is below the number of groups.
+        let group = usize::try_from(list.unit % GROUPS as u64).unwrap_or(0);
+        self.lists[group] += list.times;
+        let times = i64::try_from(list.times).unwrap_or(i64::MAX);
+        let shown = &mut self.shown[group * (self.values.len() + 1) + first..][..=n];
+        shown[0][0] += times;
+        shown[n][0] -= times;
+        let mut clicks = list.clicks & (u64::MAX >> (MAX_POSITIONS - n));
+        while clicks != 0 {
+            shown[clicks.trailing_zeros() as usize][1] += times;
+            clicks &= clicks - 1;
+        }
+        if let Some(propensities) = list.propensities {
+            self.add_weights(Level::Position, group, list, |place| propensities[place], n);
+        }
+        if let Some(propensities) = list.prefix_propensities {
+            self.add_weights(Level::Prefix, group, list, |place| propensities[place], n);
+        }
+        // A longer list is compared down to the end of the new one.
+        let prefix = list.prefix_propensities.map(|propensities| propensities[n - 1]);
+        let of_list = if n == list.items.len() { list.list_propensity } else { prefix };
+        if let Some(propensity) = of_list {
+            // The last prefix is the list.
+            let whole = self.marginals[1][n - 1];
+            self.marginals[1][..n].fill(whole);
+            self.add_weights(Level::List, group, list, |_| propensity, n);
+        }
+    }
+}
+
+impl<'a> Tally<'a> {
+    /// `values` has one for each position of the new lists.
+    pub(crate) fn new(targets: &'a Targets, values: &'a [f64]) -> Self {
+        Self {
+            targets,
+            values,
+            marks: vec![Mark::default(); targets.lists().len()],
+            lists: [0; GROUPS],
+            shown: vec![[0; 2]; GROUPS * (values.len() + 1)],
+            marginals: [[0.0; MAX_POSITIONS]; 2],
+            sums: ExactSums::new(GROUPS * LEVELS * values.len() * SUMS),
+            largest: [0.0; LEVELS],
+            weighted: [0; LEVELS],
+            users: HashMap::default(),
+            about: About::default(),
+        }
+    }
+
+    /// Adds the weights of a list at a level, with the propensity at each place.
+    #[inline]
+    fn add_weights(
+        &mut self,
+        level: Level,
+        group: usize,
+        list: &ShownList<'_>,
+        propensity: impl Fn(usize) -> f64,
+        n: usize,
+    ) {
+        let mut earned = 0.0;
+        for place in 0..n {
+            let probability = self.marginals[usize::from(level != Level::Position)][place];
+            if probability == 0.0 {
+                continue;
+            }
+            let position = list.first_position + place;
+            let weight = probability / propensity(place);
+            let (sum, all) = (self.place(level, group, position), list.times as f64 * weight);
+            self.sums.add(sum + WEIGHT, all);
+            self.sums.add(sum + SQUARE, all * weight);
+            if list.clicks >> place & 1 == 1 {
+                self.sums.add(sum + CLICKED, all);
+                earned += weight * self.values[position];
+            }
+        }
+        self.weighted[level as usize] += list.times;
+        self.largest[level as usize] = self.largest[level as usize].max(earned);
+    }
+
+    /// The place of the sums of a level, group and position.
+    fn place(&self, level: Level, group: usize, position: usize) -> usize {
+        ((group * LEVELS + level as usize) * self.values.len() + position) * SUMS
+    }
+
+    /// A sum of a level, group and position.
+    pub(crate) fn sum(&self, level: Level, group: usize, position: usize, which: usize) -> f64 {
+        self.sums.get(self.place(level, group, position) + which)
+    }
+
+    /// Shown items and clicks of a group at a position.
+    pub(crate) fn shown(&self, group: usize, position: usize) -> [u64; 2] {
+        let of_group = &self.shown[group * (self.values.len() + 1)..][..=position];
+        let lists: i64 = of_group.iter().map(|shown| shown[0]).sum();
+        [lists, of_group[position][1]].map(i64::unsigned_abs)
+    }
+
+    /// Adds what another thread has read.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        let add =
+            |sums: &mut [u64], more: &[u64]| sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        self.marks.iter_mut().zip(&other.marks).for_each(|(mark, more)| mark.merge(more));
+        let shown = self.shown.as_flattened_mut().iter_mut();
+        shown.zip(other.shown.as_flattened()).for_each(|(sum, more)| *sum += more);
+        add(&mut self.lists, &other.lists);
+        add(&mut self.weighted, &other.weighted);
+        self.sums.merge(&other.sums);
+        self.largest = std::array::from_fn(|level| self.largest[level].max(other.largest[level]));
+        for (&unit, lists) in &other.users {
+            *self.users.entry(unit).or_default() += lists;
+        }
+        self.about.without_new_list += other.about.without_new_list;
+        self.about.longer += other.about.longer;
+        self.about.shorter += other.about.shorter;
+    }
+
+    /// What is not compared as it is, of rows or of whole lists.
+    pub(crate) fn about(&self, are_rows: bool) -> About {
+        About {
+            shorter: if are_rows { 0 } else { self.about.shorter },
+            users: self.users.len() as u64,
+            most_of_a_user: self.users.values().copied().max().unwrap_or(0),
+            ..self.about
+        }
+    }
+}

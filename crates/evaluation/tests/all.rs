@@ -1,0 +1,5 @@
+//! Tests of the crate `evaluation`.
+
+mod cases;
+mod generated;
+mod rankings;
