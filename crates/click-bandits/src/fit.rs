@@ -4,20 +4,19 @@
 mod answer;
 mod arguments;
 mod figures;
-mod inputs;
+pub(crate) mod inputs;
 mod measured;
 mod overview;
 mod page;
 mod parameters;
 mod records;
-mod source;
+pub(crate) mod source;
 mod tables;
 mod transfer;
 
-pub(crate) use self::arguments::Arguments;
+pub(crate) use self::arguments::{Arguments, SettingSource, format_parser};
 pub(crate) use self::measured::queries_of_log;
 
-use self::arguments::SettingSource;
 use self::inputs::Inputs;
 use self::overview::Overview;
 use self::parameters::{Form, Parameters};

@@ -140,6 +140,19 @@ the posterior distribution of such a fit, write it with --parameters json.
 
 Next: click-bandits simulate DIR/spec.toml --out results; docs/click-logs.md.
 
+## evaluate
+Examples:
+  $ click-bandits formats delimited --example > log.csv
+  $ click-bandits formats ranking.csv --example > new.csv
+  $ click-bandits evaluate log.csv --format delimited --ranking new.csv \\
+      --columns query=query,item=item,position=position,click=click --out answer
+
+Reads: click logs, `click-bandits formats`; and a ranking, `click-bandits formats
+ranking.csv`.
+Writes to DIR: answer.json, index.html and manifest.json.
+
+Next: docs/evaluation.md.
+
 ## reproduce
 Examples:
   $ click-bandits experiments

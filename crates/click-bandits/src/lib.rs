@@ -9,6 +9,8 @@ mod compare;
 mod destination;
 mod discover;
 mod embedded;
+#[cfg(feature = "logs")]
+mod evaluate;
 mod export;
 #[cfg(feature = "logs")]
 mod fit;
@@ -111,9 +113,15 @@ enum Command {
     /// gain.
     #[cfg(feature = "logs")]
     Fit(fit::Arguments),
+    /// Evaluate a new ranking on a click log
+    ///
+    /// What the ranking would have earned in place of what was shown, with an interval and the
+    /// assumption that it needs: from the propensities of the log, or from click models.
+    #[cfg(feature = "logs")]
+    Evaluate(evaluate::Arguments),
     /// Missing from this program, which was built without the feature `logs`
     #[cfg(not(feature = "logs"))]
-    #[command(hide = true, disable_help_flag = true, name = "fit", alias = "preferences")]
+    #[command(hide = true, disable_help_flag = true, name = "fit", aliases = ["preferences", "evaluate"])]
     Missing {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<std::ffi::OsString>,
@@ -153,10 +161,12 @@ pub fn main() -> ExitCode {
         Command::Preferences(arguments) => preferences::run(&arguments).map(|()| ExitCode::SUCCESS),
         #[cfg(not(feature = "logs"))]
         Command::Missing { .. } => Err(anyhow::anyhow!(
-            "fit and preferences: this program was built without them: build it with the feature `logs`, as `cargo run --release` does"
+            "fit, evaluate and preferences: this program was built without them: build it with the feature `logs`, as `cargo run --release` does"
         )),
         #[cfg(feature = "logs")]
         Command::Fit(arguments) => fit::run(&arguments).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "logs")]
+        Command::Evaluate(arguments) => evaluate::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {

@@ -4,6 +4,7 @@ mod bad_spec;
 mod check;
 mod command_line;
 mod discover;
+mod evaluate;
 mod files;
 mod fit;
 #[cfg(unix)]

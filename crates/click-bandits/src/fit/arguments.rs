@@ -102,7 +102,7 @@ pub(crate) struct Arguments {
     pub(crate) settings_from: SettingSource,
 }
 
-fn format_parser() -> impl TypedValueParser<Value = &'static FormatRow> {
+pub(crate) fn format_parser() -> impl TypedValueParser<Value = &'static FormatRow> {
     let value = |row: &FormatRow| PossibleValue::new(row.name).help(row.holds);
     // The list of possible values admits only names of formats.
     PossibleValuesParser::new(formats::rows().iter().map(value))

@@ -17,7 +17,7 @@ use std::time::SystemTime;
 
 /// All input files, in order.
 #[derive(Debug)]
-pub(super) struct Inputs(Vec<InputFile>);
+pub(crate) struct Inputs(Vec<InputFile>);
 
 #[derive(Debug)]
 struct InputFile {
@@ -37,7 +37,7 @@ const MEGABYTE: u64 = 1_000_000;
 
 impl Inputs {
     /// Hashes files, and copies those that can be read only once. `tell` gets notes for the user.
-    pub(super) fn open(paths: Vec<PathBuf>, quiet: bool, tell: impl Fn(&str)) -> Result<Self> {
+    pub(crate) fn open(paths: Vec<PathBuf>, quiet: bool, tell: impl Fn(&str)) -> Result<Self> {
         let mut canonical: Vec<(PathBuf, &Path)> = Vec::new();
         for path in &paths {
             // A pipe has no canonical path. A missing file is reported when it is opened.
@@ -65,7 +65,7 @@ impl Inputs {
     }
 
     /// Opens all files for a reader. `watch` gets the number of bytes of each read.
-    pub(super) fn read<'a>(&'a self, watch: &'a (dyn Fn(u64) + Sync)) -> Result<Vec<Input<'a>>> {
+    pub(crate) fn read<'a>(&'a self, watch: &'a (dyn Fn(u64) + Sync)) -> Result<Vec<Input<'a>>> {
         let input = |file: &'a InputFile| {
             let input = match &file.copy {
                 None => Input::file(&file.path).map_err(|error| anyhow::anyhow!(error.to_string()))?,
@@ -80,18 +80,18 @@ impl Inputs {
         self.0.iter().map(input).collect()
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.0.iter().map(|file| file.bytes).sum()
     }
 
     /// Name, size and digest of each file.
-    pub(super) fn settings(&self) -> Value {
+    pub(crate) fn settings(&self) -> Value {
         let of_file = |file: &InputFile| json!({ "name": file.path.display().to_string(), "bytes": file.bytes, "sha256": file.sha256 });
         self.0.iter().map(of_file).collect()
     }
 
     /// Checks that no file has changed since it was hashed.
-    pub(super) fn check_unchanged(&self) -> Result<()> {
+    pub(crate) fn check_unchanged(&self) -> Result<()> {
         for file in self.0.iter().filter(|file| file.copy.is_none()) {
             let unchanged = fs::metadata(&file.path)
                 .is_ok_and(|now| now.len() == file.bytes && now.modified().ok() == file.modified);

@@ -8,13 +8,14 @@ use anyhow::{Result, anyhow, bail};
 use click_logs::fit::{Model, Options};
 use click_logs::formats::{self, FormatRow, SessionsOf};
 use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, Study, StudyError, study};
-use click_logs::{ErrorKind, Fault, Format, Log, Reader};
+use click_logs::{ErrorKind, Fault, Format, Ids, Log, ReadLists, Reader};
+use evaluation::{Question, Tally};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The source of counts and sessions.
 #[derive(Debug)]
-pub(super) struct Source<'a> {
+pub(crate) struct Source<'a> {
     arguments: &'a Arguments,
     reader: Reader,
     is_parquet: bool,
@@ -26,7 +27,7 @@ pub(super) struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// Checks the arguments, and prepares a reader.
-    pub(super) fn new(arguments: &'a Arguments) -> Result<Self> {
+    pub(crate) fn new(arguments: &'a Arguments) -> Result<Self> {
         let format = format(arguments)?;
         let none_in_log = match arguments.format {
             None => Some("counts have none".to_owned()),
@@ -94,8 +95,40 @@ impl<'a> Source<'a> {
         Ok(Self { arguments, reader, is_parquet, threads, models, left_out })
     }
 
-    /// Reads the files, and shows progress.
+    /// Reads the files.
     fn read(&self, reader: &Reader, inputs: &Inputs) -> Result<Log> {
+        self.reading(inputs, |watch| {
+            let inputs = inputs.read(watch)?;
+            reader.read_inputs(inputs).map_err(|error| self.with_remedy(&error))
+        })
+    }
+
+    /// Reads the lists of the files for a question, and the log with its sessions if models need it.
+    pub(crate) fn read_lists<'q>(
+        &self,
+        inputs: &Inputs,
+        ids: Ids,
+        question: &'q Question,
+    ) -> Result<ReadLists<Tally<'q>>> {
+        let read = self.reading(inputs, |watch| {
+            // Files that are read twice are not counted twice.
+            let open = |pass| inputs.read(if pass == 0 { watch } else { &|_| {} });
+            let read: Result<_> = self.reader.read_lists(ids, open, || question.tally());
+            read.map_err(|error| match error.downcast::<click_logs::Error>() {
+                Ok(error) => self.with_remedy(&error),
+                Err(error) => error,
+            })
+        })?;
+        inputs.check_unchanged()?;
+        Ok(read)
+    }
+
+    /// Shows progress while files are read.
+    fn reading<T>(
+        &self,
+        inputs: &Inputs,
+        read: impl FnOnce(&(dyn Fn(u64) + Sync)) -> Result<T>,
+    ) -> Result<T> {
         const MEGABYTE: u64 = 1_000_000;
         let progress =
             Progress::start("reading", inputs.bytes().div_ceil(MEGABYTE), "MB", self.arguments.quiet);
@@ -107,22 +140,26 @@ impl<'a> Source<'a> {
                 megabytes => progress.add(megabytes),
             }
         };
-        let inputs = inputs.read(&watch)?;
-        let read = || reader.read_inputs(inputs).map_err(|error| self.with_remedy(&error));
+        let read = || read(&watch);
         if self.is_parquet { without_panic_messages(read) } else { read() }
     }
 
     /// Models that `all` would include but the log does not support.
-    pub(super) fn left_out(&self) -> &[Model] {
+    pub(crate) fn left_out(&self) -> &[Model] {
         &self.left_out
     }
 
-    pub(super) fn threads(&self) -> usize {
+    /// The models to fit.
+    pub(crate) fn models(&self) -> &[Model] {
+        &self.models
+    }
+
+    pub(crate) fn threads(&self) -> usize {
         self.threads.get()
     }
 
     /// Reads the log and fits the models. `tell` gets what is done next.
-    pub(super) fn study(&self, inputs: &Inputs, options: Options, tell: impl Fn(&str)) -> Result<Study> {
+    pub(crate) fn study(&self, inputs: &Inputs, options: Options, tell: impl Fn(&str)) -> Result<Study> {
         let settings = Settings {
             models: self.models.clone(),
             filter: self.arguments.filter(),

@@ -238,7 +238,23 @@ pub(crate) static FILES: &[FileFormat] = &[
             ("impressions", "how often the item was shown there"),
         ])
         .like("query,item,position,clicks,impressions\nshoes,a,1,40,100\nshoes,b,2,10,100\n"),
-    FileFormat::written("answer.json", &["fit"], "What today's ranking loses, and what a policy would gain."),
+    FileFormat::read(
+        "ranking.csv",
+        &["evaluate --ranking"],
+        "A new ranking: one list of each query, or several with probabilities.",
+    )
+    .with(&[
+        ("query", "name of the query; or session, for personal rankings"),
+        ("list, probability", "name of the list and its probability, if a query has several"),
+        ("position", "position, from 1"),
+        ("item", "name of the item"),
+    ])
+    .like("query,position,item\nshoes,1,b\nshoes,2,a\n"),
+    FileFormat::written(
+        "answer.json",
+        &["fit", "evaluate"],
+        "What today's ranking loses, and what a policy would gain; or what another ranking would have earned.",
+    ),
     FileFormat::written("decision.toml", &["fit"], "The experiment behind the answer, for simulate.")
         .and_read(&["simulate"]),
     FileFormat::written(

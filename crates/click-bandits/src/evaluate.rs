@@ -1,0 +1,174 @@
+//! `evaluate`: what another ranking would have earned on a log (crate `evaluation`).
+
+mod page;
+
+use crate::fit::inputs::Inputs;
+use crate::fit::source::Source;
+use crate::fit::{self, SettingSource, format_parser};
+use crate::program::program;
+use crate::terminal::{self, json, say, table};
+use crate::usage::{Usage, integer, threads};
+use anyhow::{Result, anyhow};
+use clap::Args;
+use click_logs::Ids;
+use click_logs::fit::Model;
+use click_logs::formats::FormatRow;
+use click_logs::study::with_users;
+use evaluation::{Evaluation, Question, Ranking};
+use experiment::Canonical;
+use experiment::manifest::{Manifest, Moment};
+use experiment::output::OutputDir;
+use serde_json::json as value;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+const ANSWER: &str = "answer.json";
+const PAGE: &str = "index.html";
+/// Names among those of models, and of a ranking that is no file.
+const ALL: &str = "all";
+const NONE: &str = "none";
+const LEARNED: &str = "learned";
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Click logs, read one after another; plain or compressed with gzip; - is standard input
+    #[arg(value_name = "LOG", required = true)]
+    logs: Vec<PathBuf>,
+    /// Format of the logs
+    #[arg(long, value_parser = format_parser())]
+    format: &'static FormatRow,
+    /// Names of the columns, for formats that need them: as of fit; and user=.., propensity=..,
+    /// prefix-propensity=.., list-propensity=..: the probabilities with which the ranker of the log
+    /// showed the item at its position, the items down to it, and the list
+    #[arg(long, value_name = "KEY=COLUMN,..")]
+    columns: Option<String>,
+    /// The new ranking: CSV with the columns query (or session), position and item, and list and
+    /// probability if there are several lists; a TREC run; or `learned`: the best lists of the
+    /// models, learned on one half of the users and valued on the other
+    #[arg(long, value_name = "FILE")]
+    ranking: PathBuf,
+    /// Value of a click at each position, from the first on [default: 1 each]
+    #[arg(long, value_name = "V,..", value_delimiter = ',')]
+    values: Vec<f64>,
+    /// Click models that also value the ranking, `all`, or `none`
+    #[arg(long, value_name = "M,..", value_delimiter = ',', default_value = ALL)]
+    model: Vec<String>,
+    /// Directory for the answer and the page
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Number of the first position, 0 or 1, in logs with --columns
+    #[arg(long, value_name = "P", default_value_t = 1, value_parser = integer::<u8>(0..=1))]
+    first_position: u8,
+    /// Number of threads that read the log; fits use one per core [default: one per core]
+    #[arg(long, value_name = "N", value_parser = threads)]
+    threads: Option<u16>,
+    /// Print no progress and no overview
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Arguments {
+    /// The named models; `None` among them stands for all.
+    fn models(&self) -> Result<Vec<Option<Model>>> {
+        let of_name = |name: &String| match Model::from_name(name) {
+            Some(model) if with_users().any(|other| other == model) => Ok(Some(model)),
+            None if name == ALL => Ok(None),
+            _ => {
+                let known: Vec<&str> = with_users().map(Model::name).chain([ALL, NONE]).collect();
+                Err(anyhow!(Usage(format!("--model {name}: expected one of {}", known.join(", ")))))
+            }
+        };
+        if self.model == [NONE] { Ok(Vec::new()) } else { self.model.iter().map(of_name).collect() }
+    }
+
+    /// How the log is read, as a fit would.
+    fn reading(&self, models: &[Option<Model>]) -> fit::Arguments {
+        fit::Arguments {
+            logs: self.logs.clone(),
+            format: Some(self.format),
+            columns: self.columns.clone(),
+            // The position-based model needs no sessions.
+            model: if models.is_empty() { vec![Some(Model::Pbm)] } else { models.to_vec() },
+            answer: u16::from(!models.is_empty()),
+            first_position: self.first_position,
+            threads: self.threads,
+            quiet: self.quiet,
+            settings_from: SettingSource::CommandLine,
+            ..fit::Arguments::of_experiment()
+        }
+    }
+}
+
+/// Evaluates, writes, and prints the answer.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let started = Moment::now();
+    let named = arguments.models()?;
+    let reading = arguments.reading(&named);
+    let source = Source::new(&reading)?;
+    let models = if named.is_empty() { &[][..] } else { source.models() };
+    let is_learned = arguments.ranking.as_os_str() == LEARNED;
+    let ranking = if is_learned { Ranking::learned() } else { Ranking::open(&arguments.ranking)? };
+    let values = (!arguments.values.is_empty()).then_some(&*arguments.values);
+    let ids = Ids::new();
+    let question = Question::new(ranking, values, &ids).map_err(|error| anyhow!(Usage(error.to_string())))?;
+    let tell = |what: &str| {
+        if !arguments.quiet {
+            terminal::tell(&what);
+        }
+    };
+    let inputs = Inputs::open(arguments.logs.clone(), arguments.quiet, tell)?;
+    let of_ranking = if is_learned { Vec::new() } else { vec![arguments.ranking.clone()] };
+    let settings = value!({
+        "name": format!("evaluation of {}", arguments.ranking.display()),
+        "logs": inputs.settings(),
+        "ranking": Inputs::open(of_ranking, true, tell)?.settings(),
+        "format": arguments.format.name,
+        "columns": arguments.columns,
+        "first_position": arguments.first_position,
+        "values": arguments.values,
+        "models": arguments.model,
+    });
+    let canonical = Canonical::of_json(settings.to_string());
+    let name = settings["name"].as_str().unwrap_or_default();
+    let output = OutputDir::claim(&arguments.out, &canonical, name, &[ANSWER, PAGE])?;
+
+    tell(&format!("reading {}", reading.named()));
+    let read = source.read_lists(&inputs, ids, &question)?;
+    let report = read.report.to_string();
+    if !models.is_empty() {
+        tell("fitting models, and again without each group of users");
+    }
+    let evaluation = Evaluation::new(&question, read, models, |_| true)?;
+    let page = page::page(&evaluation, &reading.named(), &arguments.ranking.display().to_string(), &report);
+    let answer = json(&evaluation.to_json())?;
+    let files: [(&str, &[u8]); 2] = [(ANSWER, answer.as_bytes()), (PAGE, page.as_bytes())];
+    let manifest = Manifest::of(&canonical, started, source.threads(), &files, program());
+    output.write_all(&manifest.to_json(), &files)?;
+    if arguments.quiet {
+        return Ok(());
+    }
+    say(&overview(&evaluation, arguments))
+}
+
+/// The answer and all findings for a terminal.
+fn overview(evaluation: &Evaluation, arguments: &Arguments) -> String {
+    let mut text = format!("{}\n\n", evaluation.sentence());
+    for warning in evaluation.warnings() {
+        let _ = writeln!(text, "{warning}");
+    }
+    let _ = writeln!(text, "Differences in {} per 1,000 lists:\n", evaluation.unit());
+    let heads = ["from", "difference", "95 %", "effective lists", ""].map(str::to_owned);
+    let rows = evaluation.findings.all.iter().map(|found| {
+        let [difference, interval, lists] = evaluation.figures(found);
+        [found.basis.name().to_owned(), difference, interval, lists, evaluation.state(found)]
+    });
+    let rows: Vec<[String; 5]> = std::iter::once(heads).chain(rows).collect();
+    text += &table(&rows, 1..4);
+    let _ = writeln!(
+        text,
+        "\nAll numbers: {}\nPage: {}",
+        arguments.out.join(ANSWER).display(),
+        arguments.out.join(PAGE).display()
+    );
+    text
+}

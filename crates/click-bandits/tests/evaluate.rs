@@ -1,0 +1,152 @@
+//! `evaluate`: every number of the cases of the crate `evaluation`, and what is refused.
+
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::tempdir;
+
+const CASES: [&str; 6] = [
+    "adaptive-logger-two-queries",
+    "by-hand",
+    "latin-square",
+    "never-on-top",
+    "never-shown",
+    "uniform-to-deterministic",
+];
+const COLUMNS: &str = "session=session,user=user,query=query,item=item,position=position,click=click,propensity=propensity,\
+                       prefix-propensity=prefix_propensity,list-propensity=list_propensity";
+
+fn file(case: &str, name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "../evaluation/tests/data", case, name].iter().collect()
+}
+
+fn run(log: &Path, ranking: &Path, columns: &str, out: &Path, more: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
+    command.arg("evaluate").arg(log).args(["--format", "delimited", "--columns", columns]);
+    command.arg("--ranking").arg(ranking).arg("--out").arg(out).args(more).output().unwrap()
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// Compares every number of the expected record with that of the same name.
+fn compare(found: &Value, expected: &Value, what: &str) {
+    match expected {
+        Value::Object(fields) => {
+            for (name, expected) in fields {
+                compare(&found[name], expected, &format!("{what}.{name}"));
+            }
+        }
+        Value::Array(all) => {
+            assert_eq!(found.as_array().unwrap().len(), all.len(), "{what}");
+            for (place, expected) in all.iter().enumerate() {
+                compare(&found[place], expected, what);
+            }
+        }
+        Value::Number(number) => {
+            let (found, number) = (found.as_f64().expect(what), number.as_f64().unwrap());
+            assert!((found - number).abs() <= 1e-9, "{what}: {found} is not {number}");
+        }
+        Value::String(text) => assert!(found.as_str().unwrap().starts_with(text), "{what}: {found}"),
+        other => assert_eq!(found, other, "{what}"),
+    }
+}
+
+#[test]
+fn the_command_finds_every_number_of_every_case() {
+    for case in CASES {
+        let expected = read(&file(case, "expected.json"));
+        let values: Vec<String> =
+            expected["values_of_clicks"].as_array().unwrap().iter().map(Value::to_string).collect();
+        let [one, seven] = ["1", "7"].map(|threads| {
+            let top = tempdir().unwrap();
+            let out = top.path().join("out");
+            let more = ["--model", "none", "--values", &values.join(","), "--threads", threads];
+            let output = run(&file(case, "log.csv"), &file(case, "ranking.csv"), COLUMNS, &out, &more);
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let found = read(&out.join("answer.json"));
+            let sentence = found["sentence"].as_str().unwrap();
+            assert!(String::from_utf8_lossy(&output.stdout).starts_with(sentence), "{sentence}");
+            // Ten groups of users are the fewest with an interval, and no case has enough lists.
+            assert!(found["answer"].is_null(), "{found}");
+            ["answer.json", "index.html"].map(|name| fs::read(out.join(name)).unwrap())
+        });
+        assert_eq!(one, seven, "{case}");
+        compare(&serde_json::from_slice(&one[0]).unwrap(), &expected, case);
+        assert!(fs::metadata(file(case, "log.csv")).is_ok());
+    }
+}
+
+#[test]
+fn what_cannot_be_evaluated_is_refused_and_nothing_is_written() {
+    let top = tempdir().unwrap();
+    let [log, new, out] = ["log.csv", "new.csv", "out"].map(|name| top.path().join(name));
+    let rows = |p: &str, prefix: &str, list: &str| {
+        format!(
+            "session,user,query,item,position,click,propensity,prefix_propensity,list_propensity\n\
+                 s,u,q,a,1,0,0.5,0.5,{list}\ns,u,q,b,2,1,{p},{prefix},{list}\n"
+        )
+    };
+    let good = rows("0.5", "0.25", "0.25");
+    for (log_text, ranking, columns, more, expected) in [
+        (&rows("0", "0.25", "0.25"), "q,1,a\n", COLUMNS, "", "log.csv:3: column 7 (propensity)"),
+        (&rows("1.5", "0.25", "0.25"), "q,1,a\n", COLUMNS, "", "log.csv:3: column 7 (propensity)"),
+        (&rows("NaN", "0.25", "0.25"), "q,1,a\n", COLUMNS, "", "log.csv:3: column 7 (propensity)"),
+        (&rows("", "0.25", "0.25"), "q,1,a\n", COLUMNS, "", "log.csv:3: column 7 (propensity)"),
+        (&rows("0.5", "0.6", "0.6"), "q,1,a\n", COLUMNS, "", "log.csv:3: column 8 (prefix"),
+        (&rows("0.5", "0.25", "0.3"), "q,1,a\n", COLUMNS, "", "column 9 (list"),
+        (&good, "q,1,a\nq,2,a\n", COLUMNS, "", "new.csv:3: column 3 (item): item `a` twice"),
+        (&good, "q,2,a\n", COLUMNS, "", "new.csv:2: column 2 (position): expected position 1"),
+        (&good, "other,1,a\n", COLUMNS, "", "no query of the ranking is in the log"),
+        (&good, "q,1,a\n", COLUMNS, "--values=-1", "the values of clicks: expected 1 numbers"),
+        (&good, "q,1,a\nq,2,b\n", COLUMNS, "--values=1", "expected 2 numbers"),
+        (&good, "q,1,a\n", COLUMNS, "--model=linear", "--model linear: expected one of pbm"),
+        (
+            &good,
+            "q,1,a\n",
+            "item=item,position=position,click=click",
+            "--model=dcm",
+            "it needs whole sessions",
+        ),
+    ] {
+        fs::write(&log, log_text).unwrap();
+        fs::write(&new, format!("query,position,item\n{ranking}")).unwrap();
+        let more: Vec<&str> = more.split_whitespace().collect();
+        let output = run(&log, &new, columns, &out, &more);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && error.contains(expected), "{expected}: {error}");
+        assert!(!out.join("answer.json").exists());
+    }
+}
+
+/// A log of one ranking a query tells nothing of examination, and says what to randomise. With two
+/// rankers the model answers.
+#[test]
+fn deterministic_rankers() {
+    let top = tempdir().unwrap();
+    let [log, new] = ["log.csv", "new.csv"].map(|name| top.path().join(name));
+    fs::write(&new, "query,position,item\nq,1,b\nq,2,a\n").unwrap();
+    let columns = "session=session,query=query,item=item,position=position,click=click";
+    for (swap, answer) in [(false, None), (true, Some("pbm"))] {
+        let mut text = "session,query,item,position,click\n".to_owned();
+        for session in 0..2000 {
+            let items = if swap && session % 10 == 0 { ["b", "a"] } else { ["a", "b"] };
+            for (place, item) in items.iter().enumerate() {
+                let click = (session / 10 * 7 + place * 3) % 10 < if *item == "b" { 5 } else { 2 };
+                writeln!(text, "s{session},q,{item},{},{}", place + 1, u8::from(click)).unwrap();
+            }
+        }
+        fs::write(&log, text).unwrap();
+        let out = top.path().join(format!("out-{swap}"));
+        let output = run(&log, &new, columns, &out, &["--model", "pbm", "--quiet"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let found = read(&out.join("answer.json"));
+        assert_eq!(found["answer"].as_str(), answer, "{found}");
+        let advice =
+            found["models"]["pbm"]["refused"].as_str().is_some_and(|why| why.contains("swap two neighbours"));
+        assert_eq!(advice, !swap, "{found}");
+    }
+}
