@@ -5,9 +5,11 @@
 //! `click-bandits fit` also calls.
 
 mod columns;
+mod evaluation;
 mod fitted;
 mod source;
 
+pub(crate) use evaluation::{Evaluation, evaluate};
 pub(crate) use fitted::Fitted;
 
 use self::source::Source;

@@ -95,7 +95,7 @@ mod _native {
     #[pymodule_export]
     use crate::decision::Decision;
     #[pymodule_export]
-    use crate::fit::{Fitted, fit};
+    use crate::fit::{Evaluation, Fitted, evaluate, fit};
 
     /// Adds the classes of the models.
     #[pymodule_init]

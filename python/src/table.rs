@@ -61,10 +61,10 @@ impl Table {
     /// # Errors
     ///
     /// `ValueError` if the columns differ in length.
-    pub(crate) fn new(columns: impl IntoIterator<Item = (&'static str, Column)>) -> PyResult<Self> {
+    pub(crate) fn new(columns: impl IntoIterator<Item = (impl Into<String>, Column)>) -> PyResult<Self> {
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns
             .into_iter()
-            .map(|(name, Column(array))| (Field::new(name, array.data_type().clone(), true), array))
+            .map(|(name, Column(array))| (Field::new(name.into(), array.data_type().clone(), true), array))
             .unzip();
         RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map(Self).map_err(value_error)
     }

@@ -3,15 +3,31 @@
 `Policy` chooses what to show and learns from the clicks; `policies()` lists the catalogue.
 `simulate` runs experiments, and `distributed.simulate` runs them on a cluster. `models` has
 simulated users, `confidence` confidence bounds over arrays, and `bounds` bounds on the regret of an
-instance. `fit` fits click models to a click log.
+instance. `fit` fits click models to a click log, and `evaluate` tells what another ranking would
+have earned on it.
 """
 
 from . import bounds, confidence, distributed, models
-from ._native import Batch, Decision, Fitted, Policy, Simulation, Table, fit, merge, policies, simulate, spec_files
+from ._native import (
+    Batch,
+    Decision,
+    Evaluation,
+    Fitted,
+    Policy,
+    Simulation,
+    Table,
+    evaluate,
+    fit,
+    merge,
+    policies,
+    simulate,
+    spec_files,
+)
 
 __all__ = [
     "Batch",
     "Decision",
+    "Evaluation",
     "Fitted",
     "Policy",
     "Simulation",
@@ -19,6 +35,7 @@ __all__ = [
     "bounds",
     "confidence",
     "distributed",
+    "evaluate",
     "fit",
     "merge",
     "models",

@@ -15,6 +15,7 @@ __all__ = [
     "DependentClick",
     "Dueling",
     "DynamicBayesian",
+    "Evaluation",
     "Fitted",
     "Policy",
     "PositionBased",
@@ -51,6 +52,7 @@ __all__ = [
     "dcm_lower_bound",
     "dueling_lower_bound",
     "empirical_bernstein_sequence",
+    "evaluate",
     "expected_observations",
     "exploration_level",
     "exponential_kl",
@@ -792,6 +794,29 @@ def fit(
     seed: int = 1,
     threads: int | None = None,
 ) -> Fitted: ...
+def evaluate(
+    log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
+    ranking: Union[_Path, _ArrowStream, _DataFrame, dict[str, Any]],
+    *,
+    format: Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "parquet", "counts"] | None = None,
+    columns: dict[str, str] | str | None = None,
+    values: Sequence[float] | None = None,
+    model: _FittedModel | Literal["all", "none"] | Sequence[_FittedModel | Literal["all"]] = "all",
+    first_position: int = 1,
+    threads: int | None = None,
+) -> Evaluation: ...
+@final
+class Evaluation:
+    @property
+    def sentence(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def levels(self) -> Table | None: ...
+    @property
+    def models(self) -> Table | None: ...
+    def to_json(self) -> bytes: ...
+
 @final
 class Fitted:
     @property

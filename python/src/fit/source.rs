@@ -4,7 +4,8 @@ use super::columns::{ArrowColumn, copied};
 use crate::message::{did_you_mean, type_error, value_error};
 use arrow_array::{Array as _, ArrayRef, RecordBatch};
 use click_logs::formats::{self, FormatRow};
-use click_logs::{Columns, Error, Format, Frame, Input, Log, ReadColumn, Reader};
+use click_logs::{Columns, Error, Format, Frame, Ids, Input, Log, ReadColumn, ReadLists, Reader};
+use evaluation::{Question, Tally};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
@@ -74,6 +75,26 @@ impl Source {
             Content::Files(files) => {
                 let inputs = files.iter().map(|path| Ok(Input::file(path)?.until(stop)));
                 reader.read_inputs(inputs.collect::<Result<_, Error>>()?)
+            }
+        }
+    }
+}
+
+impl Source {
+    /// Reads the lists of the log for a question, until it is stopped.
+    pub(super) fn read_lists<'q>(
+        &self,
+        reader: &Reader,
+        ids: Ids,
+        question: &'q Question,
+        stop: &AtomicBool,
+    ) -> Result<ReadLists<Tally<'q>>, Error> {
+        let receiver = || question.tally();
+        match &self.content {
+            Content::Frame(frame) => reader.read_lists_of_frame(ids, NAME, frame, Some(stop), receiver),
+            Content::Files(files) => {
+                let open = |_| files.iter().map(|path| Ok(Input::file(path)?.until(stop))).collect();
+                reader.read_lists(ids, open, receiver)
             }
         }
     }

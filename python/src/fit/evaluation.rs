@@ -1,0 +1,196 @@
+//! `evaluate`: what another ranking would have earned on a log.
+
+use super::source::Source;
+use super::{Models, models, of_log, whole};
+use crate::interrupt::{check_signals, watched};
+use crate::message::{type_error, value_error};
+use crate::table::{Column, Table};
+use ::evaluation::{Key, Question, Ranking, RankingError, Row};
+use click_logs::study::ModelsToFit;
+use click_logs::{Ids, Reader};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What another ranking would have earned on a log: how much, how sure, on what assumption.
+///
+/// log, format, columns, first_position and threads are as of fit. columns may also name "user",
+/// "propensity", "prefix-propensity" and "list-propensity", the probabilities with which the ranker
+/// of the log showed an item at its position, the items down to it, and the list.
+///
+/// ranking is the path of a file (CSV or a TREC run); a table with the columns query (or session),
+/// position and item, and list and probability if a query has several lists; or "learned", the best
+/// lists of the models, learned on one half of the users and valued on the other. values are those
+/// of a click at each position, 1 by default. model is a name, a list of names, "all", or "none".
+///
+/// Raises ValueError for what is no log or no ranking, with the row and the column, TypeError for
+/// other types, and OSError for files.
+#[pyfunction]
+#[pyo3(
+    text_signature = "(log, ranking, *, format=None, columns=None, values=None, model='all', first_position=1, threads=None)",
+    signature = (log, ranking, *, format=None, columns=None, values=None, model=Models::One("all".into()), first_position=1, threads=None)
+)]
+#[expect(clippy::too_many_arguments, reason = "those of the command, by name")]
+pub(crate) fn evaluate(
+    py: Python<'_>,
+    log: &Bound<'_, PyAny>,
+    ranking: &Bound<'_, PyAny>,
+    format: Option<&str>,
+    columns: Option<&Bound<'_, PyAny>>,
+    values: Option<Vec<f64>>,
+    model: Models,
+    first_position: i64,
+    threads: Option<i64>,
+) -> PyResult<Evaluation> {
+    let named =
+        if matches!(&model, Models::One(name) if name == "none") { Vec::new() } else { models(model)? };
+    let ranking = new_ranking(ranking)?;
+    let (source, format) = Source::new(log, format, columns)?;
+    let has_sessions = format.has_sessions() && !source.is_counts;
+    let mut reader = Reader::new(format);
+    if whole("first_position", first_position, 0, 1)? == 0 {
+        reader = reader.positions_from_zero();
+    }
+    if let Some(threads) = threads {
+        let threads = usize::try_from(whole("threads", threads, 1, 1024)?).ok().and_then(NonZeroUsize::new);
+        reader = reader.threads(threads.unwrap_or(NonZeroUsize::MIN));
+    }
+    let named = ModelsToFit::new(named, has_sessions).map_err(|model| {
+        value_error(format!("model {:?} needs whole lists: name a column for `session`", model.name()))
+    })?;
+    if has_sessions && !named.models.is_empty() {
+        reader = reader.keep_sessions();
+    }
+    let ids = Ids::new();
+    let question = Question::new(ranking, values.as_deref(), &ids).map_err(value_error)?;
+    let stop = AtomicBool::new(false);
+    let before = |_| !stop.load(Ordering::Relaxed);
+    let work = || {
+        let read = source.read_lists(&reader, ids, &question, &stop).map_err(Ok)?;
+        ::evaluation::Evaluation::new(&question, read, &named.models, before).map_err(Err)
+    };
+    let found = watched(py, &stop, |_| check_signals(), work)?;
+    found.map(Evaluation).map_err(|error| match error {
+        Ok(error) => of_log(&error, &source),
+        Err(error) => value_error(error),
+    })
+}
+
+/// A ranking from a path, a table, or "learned".
+fn new_ranking(given: &Bound<'_, PyAny>) -> PyResult<Ranking> {
+    let of_ranking = |error: RankingError| {
+        if error.line == 0 { PyOSError::new_err(error.to_string()) } else { value_error(error) }
+    };
+    if given.cast::<PyString>().is_ok_and(|name| name == "learned") {
+        return Ok(Ranking::learned());
+    }
+    if given.cast::<PyString>().is_ok() || given.hasattr("__fspath__")? {
+        return Ranking::open(&given.extract::<PathBuf>()?).map_err(of_ranking);
+    }
+    let key = if column(given, "session").is_some() { Key::Session } else { Key::Query };
+    let needed = |name: &str| {
+        let missing = || {
+            type_error(format!("ranking: expected a path, \"learned\", or a table with the column `{name}`"))
+        };
+        column(given, name).ok_or_else(missing)
+    };
+    let names = |name: &str| -> PyResult<Vec<String>> {
+        needed(name)?.try_iter()?.map(|value| Ok(value?.str()?.to_string_lossy().into_owned())).collect()
+    };
+    let query = names(if key == Key::Session { "session" } else { "query" })?;
+    let items = names("item")?;
+    let positions: Vec<u64> = needed("position")?.extract()?;
+    let several = column(given, "list").is_some();
+    let lists = if several { names("list")? } else { vec![String::new(); query.len()] };
+    let probabilities = if several { needed("probability")?.extract()? } else { vec![1.0; query.len()] };
+    if [items.len(), positions.len(), lists.len(), probabilities.len()].iter().any(|len| *len != query.len())
+    {
+        return Err(value_error("ranking: columns of different lengths"));
+    }
+    let rows = (0..query.len()).map(|row| Row {
+        query: &query[row],
+        list: &lists[row],
+        probability: probabilities[row],
+        position: positions[row],
+        item: &items[row],
+    });
+    Ranking::from_rows(key, rows).map_err(value_error)
+}
+
+/// A column of a table as a list; `None` if there is no such column.
+fn column<'py>(table: &Bound<'py, PyAny>, name: &str) -> Option<Bound<'py, PyAny>> {
+    let column = table.get_item(name).ok()?;
+    let list = ["to_pylist", "to_list", "tolist"].iter().find_map(|method| column.call_method0(*method).ok());
+    Some(list.unwrap_or(column))
+}
+
+/// What another ranking would have earned on a log: made by evaluate.
+#[pyclass(module = "click_bandits", frozen)]
+#[derive(Debug)]
+pub(crate) struct Evaluation(::evaluation::Evaluation);
+
+impl Evaluation {
+    /// The single values of the records of levels or models, as a table.
+    fn table(&self, key: &str, of: &'static str) -> PyResult<Option<Table>> {
+        let json = self.0.to_json();
+        let Some(records) = json[key].as_object() else { return Ok(None) };
+        let mut columns = vec![(of.to_owned(), Column::texts(records.keys().map(Some)))];
+        let fields = records.values().filter_map(Value::as_object).flat_map(|record| record.keys());
+        for name in fields.collect::<BTreeSet<_>>() {
+            let values = || records.values().map(|record| &record[name]);
+            let known = values().find(|value| !value.is_null());
+            columns.push((
+                name.clone(),
+                match known {
+                    Some(Value::String(_)) => Column::texts(values().map(Value::as_str)),
+                    Some(Value::Bool(_)) => Column::flags(values().map(Value::as_bool)),
+                    Some(Value::Array(_) | Value::Object(_)) => continue,
+                    _ => Column::floats(values().map(Value::as_f64)),
+                },
+            ));
+        }
+        Table::new(columns).map(Some)
+    }
+}
+
+#[pymethods]
+impl Evaluation {
+    /// The answer in one sentence.
+    #[getter]
+    fn sentence(&self) -> String {
+        self.0.sentence()
+    }
+
+    /// What casts doubt on all numbers, and what was left out.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.0.warnings()
+    }
+
+    /// The levels of weights, a row for each; None of learned lists.
+    #[getter]
+    fn levels(&self) -> PyResult<Option<Table>> {
+        self.table("estimators", "level")
+    }
+
+    /// The models, a row for each; None if none was fitted.
+    #[getter]
+    fn models(&self) -> PyResult<Option<Table>> {
+        self.table("models", "model")
+    }
+
+    /// The content of the command's answer.json: also the mean weight of each position.
+    fn to_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let json = serde_json::to_vec_pretty(&self.0.to_json()).map_err(value_error)?;
+        Ok(PyBytes::new(py, &json))
+    }
+
+    fn __repr__(&self) -> String {
+        self.0.sentence()
+    }
+}
