@@ -24,13 +24,28 @@ const WORDS: usize = 64;
 /// assert!(available.iter().eq([0, 2, 4].map(ItemId::new)));
 /// assert_eq!((available.len(), available.size(), available.nth(1)), (3, 5, Some(ItemId::new(2))));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, PartialEq, Eq, Default)]
 pub struct ItemSet {
     words: Vec<u64>,
     /// The number of items in every [`WORDS`] words.
     counts: Vec<usize>,
     len: usize,
     size: usize,
+}
+
+impl Clone for ItemSet {
+    fn clone(&self) -> Self {
+        let mut clone = Self::default();
+        clone.clone_from(self);
+        clone
+    }
+
+    /// Keeps the memory of `self`.
+    fn clone_from(&mut self, source: &Self) {
+        self.words.clone_from(&source.words);
+        self.counts.clone_from(&source.counts);
+        (self.len, self.size) = (source.len, source.size);
+    }
 }
 
 impl ItemSet {

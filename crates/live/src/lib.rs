@@ -1,0 +1,400 @@
+#![doc = include_str!("../README.md")]
+
+mod counted;
+mod error;
+mod in_order;
+mod items;
+mod open;
+mod saved;
+mod window;
+
+pub use counted::Counted;
+pub use error::{Error, SavedError};
+pub use in_order::InOrder;
+pub use items::Handle;
+
+use click_models::{ItemId, ItemSet, Ranking};
+use error::MOST_POSITIONS;
+use items::Items;
+use open::OpenDecisions;
+use policies::{Decision, SelectAmong, Tallies, Tally};
+use rand::{Rng, RngExt as _};
+use serde::{Deserialize, Serialize};
+use std::hash::Hash;
+use std::marker::PhantomData;
+use window::Windows;
+
+/// When a display without a click counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Skips {
+    /// When the decision is closed.
+    #[default]
+    AtClose,
+    /// At once, and a click corrects it. For deterministic policies whose answers come late; Thompson
+    /// sampling regrets more.
+    AtOnce,
+}
+
+/// The settings of live use.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The number of observations of each item that count, the last ones; by default all.
+    pub window: Option<usize>,
+    /// The probability with which the last position shows a random available item, uniformly.
+    pub explore: f64,
+    /// When a display without a click counts.
+    pub skips: Skips,
+    /// The most decisions that can be answered: the last ones.
+    pub keep_open: usize,
+    /// The most retired items that are kept; beyond, the one that retired first is forgotten.
+    pub keep_retired: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            window: None,
+            explore: 0.0,
+            skips: Skips::default(),
+            keep_open: 1_000_000,
+            keep_retired: 100_000,
+        }
+    }
+}
+
+impl Settings {
+    fn check(self) -> Result<Self, Error> {
+        match self {
+            Self { window: Some(0), .. } => Err(Error::EmptyWindow),
+            Self { keep_open: 0, .. } => Err(Error::NothingOpen),
+            Self { explore, .. } if !(0.0..=1.0).contains(&explore) => Err(Error::Exploration(explore)),
+            _ => Ok(self),
+        }
+    }
+}
+
+/// The items that a list may have.
+#[derive(Debug, Clone, Copy)]
+pub enum Among<'a> {
+    /// All present ones.
+    All,
+    /// These, if they are present.
+    Only(&'a [Handle]),
+    /// All present ones but these.
+    Except(&'a [Handle]),
+}
+
+/// What an answer did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Taken {
+    /// It was new, and counts as far as its protocol and the catalogue tell.
+    Counted,
+    /// It was known.
+    Repeated,
+    /// No open decision has this name: it was never made, or is too old.
+    Unknown,
+    /// The list does not have this position.
+    NoSuchPosition,
+}
+
+/// A policy in live use. `I` is the protocol by which answers are read, `D` the client's name of a
+/// decision.
+///
+/// An answer may come late, twice or never, and in any order: the table of the policy is determined
+/// by the clicks and the end of each decision, whatever came first. See the example of the crate.
+#[derive(Debug, Clone)]
+pub struct Live<I, P, D = u64> {
+    policy: P,
+    settings: Settings,
+    items: Items,
+    windows: Option<Windows>,
+    open: OpenDecisions<D>,
+    decision: Decision<Ranking>,
+    available: ItemSet,
+    protocol: PhantomData<fn() -> I>,
+}
+
+impl<I, P, D> Live<I, P, D>
+where
+    I: Counted,
+    P: SelectAmong<Ranking, Note = ()> + Tallies,
+    D: Clone + Eq + Hash,
+{
+    /// A policy all of whose items are present.
+    ///
+    /// # Errors
+    ///
+    /// A setting is out of range.
+    pub fn new(policy: P, settings: Settings) -> Result<Self, Error> {
+        Self::with_items(policy, settings, true)
+    }
+
+    /// A policy whose items are yet to come: its table has places for the first ones.
+    ///
+    /// # Errors
+    ///
+    /// A setting is out of range.
+    pub fn empty(mut policy: P, settings: Settings) -> Result<Self, Error> {
+        for item in 0..policy.n_items() {
+            policy.set_present(ItemId::from_index(item), false);
+        }
+        Self::with_items(policy, settings, false)
+    }
+
+    fn with_items(policy: P, settings: Settings, present: bool) -> Result<Self, Error> {
+        let settings = settings.check()?;
+        let n_items = policy.n_items();
+        Ok(Self {
+            items: Items::new(n_items, present),
+            windows: settings.window.map(|most| Windows::new(most, n_items)),
+            open: OpenDecisions::new(settings.keep_open),
+            decision: Decision::default(),
+            available: ItemSet::none(n_items),
+            policy,
+            settings,
+            protocol: PhantomData,
+        })
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// The items, present and retired, by place.
+    pub fn items(&self) -> impl Iterator<Item = Handle> + '_ {
+        self.items.iter()
+    }
+
+    /// Whether an item is present: neither retired nor forgotten.
+    pub fn is_present(&self, item: Handle) -> bool {
+        self.items.is_present(item)
+    }
+
+    /// Displays and clicks of an item that count, at the position `kind` if the policy counts
+    /// positions apart ([`Tallies::n_kinds`]). Nothing for an item that was forgotten.
+    pub fn tally(&self, item: Handle, kind: usize) -> Tally {
+        if self.items.is_known(item) { self.policy.tally(item.slot, kind) } else { Tally::default() }
+    }
+
+    /// Adds displays and clicks of before, such as those of a log. They belong to no window. Whether
+    /// the item is known.
+    pub fn begin_with(&mut self, item: Handle, kind: usize, tally: Tally) -> bool {
+        let is_known = self.items.is_known(item);
+        if is_known {
+            self.policy.add(item.slot, kind, tally);
+        }
+        is_known
+    }
+
+    /// Adds an item. Takes the place of a forgotten one if there is one; otherwise allocates, in
+    /// constant amortised time.
+    pub fn add_item(&mut self) -> Handle {
+        if let Some(item) = self.items.take_free() {
+            self.policy.set_present(item.slot, true);
+            return item;
+        }
+        let item = self.items.push();
+        self.policy.add_item();
+        self.available.grow(self.items.len());
+        if let Some(windows) = &mut self.windows {
+            windows.push();
+        }
+        item
+    }
+
+    /// Takes an item out of the catalogue; what is known of it stays. Whether it was present.
+    pub fn retire(&mut self, item: Handle) -> bool {
+        let was_present = self.items.retire(item);
+        if was_present {
+            self.policy.set_present(item.slot, false);
+            while let Some(first) = self.items.beyond(self.settings.keep_retired) {
+                self.clear(first);
+            }
+        }
+        was_present
+    }
+
+    /// Brings a retired item back. Whether it was retired.
+    pub fn bring_back(&mut self, item: Handle) -> bool {
+        let was_retired = self.items.bring_back(item);
+        if was_retired {
+            self.policy.set_present(item.slot, true);
+        }
+        was_retired
+    }
+
+    /// Forgets a retired item: its place is free for another. Whether it was retired.
+    pub fn forget(&mut self, item: Handle) -> bool {
+        let was_retired = self.items.is_known(item) && !self.items.is_present(item);
+        if was_retired {
+            self.clear(item);
+        }
+        was_retired
+    }
+
+    fn clear(&mut self, item: Handle) {
+        if !self.items.forget(item) {
+            return;
+        }
+        for kind in 0..self.policy.n_kinds() {
+            let tally = self.policy.tally(item.slot, kind);
+            self.policy.take_back(item.slot, kind, tally);
+        }
+        if let Some(windows) = &mut self.windows {
+            windows.clear(item.slot);
+        }
+    }
+
+    /// Decides on a list, from the top; empty if no item may be shown. An open decision of this name
+    /// is returned as it is.
+    pub fn decide<R: Rng + ?Sized>(&mut self, id: &D, among: Among<'_>, rng: &mut R) -> &[Handle] {
+        if let Some(place) = self.open.find(id) {
+            return &self.open.at(place).list;
+        }
+        let available = match among {
+            Among::All => self.items.present(),
+            Among::Only(items) => {
+                self.available.clear();
+                for item in items.iter().filter(|item| self.items.is_present(**item)) {
+                    self.available.insert(item.slot);
+                }
+                &self.available
+            }
+            Among::Except(items) => {
+                self.available.clone_from(self.items.present());
+                for item in items.iter().filter(|item| self.items.is_present(**item)) {
+                    self.available.remove(item.slot);
+                }
+                &self.available
+            }
+        };
+        self.policy.select_among(available, rng, &mut self.decision);
+        let list = &mut self.decision.action;
+        if self.settings.explore > 0.0 && !list.is_empty() && rng.random::<f64>() < self.settings.explore {
+            let item = available.nth(rng.random_range(0..available.len()));
+            if let Some(item) = item.filter(|&item| !list.contains(item)) {
+                let last = list.len() - 1;
+                list.positions_mut(last + 1)[last] = item;
+            }
+        }
+        let place = self.open.add(id);
+        let items = &self.items;
+        let shown = self.open.at_mut(place);
+        shown.reset(list.iter().map(|item| items.handle(item)), self.windows.is_some());
+        self.count(place);
+        &self.open.at(place).list
+    }
+
+    /// Takes a list that was shown without being asked for, such as one of another server. Nothing
+    /// is selected, but a round passes. [`Taken::Repeated`] if a decision of this name is open.
+    ///
+    /// # Errors
+    ///
+    /// An item is unknown or repeated, or there are too many positions. Nothing changes then.
+    pub fn show(&mut self, id: &D, list: &[Handle]) -> Result<Taken, Error> {
+        let (positions, kinds) = (list.len(), self.policy.n_kinds());
+        let most = if kinds > 1 { kinds } else { MOST_POSITIONS };
+        if positions > most {
+            return Err(Error::TooManyPositions { positions, most });
+        }
+        for (position, &item) in list.iter().enumerate() {
+            if !self.items.is_known(item) {
+                return Err(Error::UnknownItem(item));
+            }
+            if list[..position].contains(&item) {
+                return Err(Error::RepeatedItem(item));
+            }
+        }
+        if self.open.find(id).is_some() {
+            return Ok(Taken::Repeated);
+        }
+        self.policy.pass_round();
+        let place = self.open.add(id);
+        self.open.at_mut(place).reset(list.iter().copied(), self.windows.is_some());
+        self.count(place);
+        Ok(Taken::Counted)
+    }
+
+    /// Takes a click on a position, from 0.
+    pub fn click(&mut self, id: &D, position: usize) -> Taken {
+        let Some(place) = self.open.find(id) else { return Taken::Unknown };
+        let shown = self.open.at_mut(place);
+        if position >= shown.list.len() {
+            return Taken::NoSuchPosition;
+        }
+        if shown.clicks.get(position) {
+            return Taken::Repeated;
+        }
+        shown.clicks = shown.clicks.with(position);
+        self.count(place);
+        Taken::Counted
+    }
+
+    /// Closes a decision: of its list, the first `seen` positions were seen, by default all; 0 if it
+    /// was not shown. If it is closed more than once, the largest number counts. Clicks that come
+    /// later still count.
+    pub fn close(&mut self, id: &D, seen: Option<usize>) -> Taken {
+        let Some(place) = self.open.find(id) else { return Taken::Unknown };
+        let shown = self.open.at_mut(place);
+        let end = seen.unwrap_or(usize::MAX).min(shown.list.len());
+        if shown.end.is_some_and(|before| before >= end) {
+            return Taken::Repeated;
+        }
+        shown.end = Some(end);
+        self.count(place);
+        Taken::Counted
+    }
+
+    /// Makes the table contain what is known of a decision, whatever it contained before.
+    fn count(&mut self, place: usize) {
+        let shown = self.open.at_mut(place);
+        let assumed = (self.settings.skips == Skips::AtOnce).then_some(shown.list.len());
+        let observed = I::observed(shown.clicks, shown.end.or(assumed));
+        let as_clicks = observed & shown.clicks.bits();
+        for position in 0..shown.list.len() {
+            let item = shown.list[position];
+            let bit = |bits: u64| bits >> position & 1 == 1;
+            let was = bit(shown.counted).then(|| bit(shown.as_clicks));
+            let is = bit(observed).then(|| bit(as_clicks));
+            if was == is || !self.items.is_known(item) {
+                continue;
+            }
+            let kind = if self.policy.n_kinds() > 1 { position } else { 0 };
+            let tally = |clicked: bool| Tally { shows: 1, clicks: u64::from(clicked) };
+            // An observation that has left its window is in the table no more.
+            let is_in_table = match (&mut self.windows, was, is) {
+                (None, ..) => true,
+                (Some(windows), None, Some(clicked)) => {
+                    let (number, leaving) = windows.add(item.slot, kind, clicked);
+                    shown.numbers[position] = number;
+                    if let Some((kind, tally)) = leaving {
+                        self.policy.take_back(item.slot, kind, tally);
+                    }
+                    true
+                }
+                (Some(windows), Some(_), Some(clicked)) => {
+                    windows.correct(item.slot, shown.numbers[position], kind, clicked)
+                }
+                (Some(windows), _, None) => windows.withdraw(item.slot, shown.numbers[position]),
+            };
+            if is_in_table {
+                if let Some(clicked) = was {
+                    self.policy.take_back(item.slot, kind, tally(clicked));
+                }
+                if let Some(clicked) = is {
+                    self.policy.add(item.slot, kind, tally(clicked));
+                }
+            }
+        }
+        (shown.counted, shown.as_clicks) = (observed, as_clicks);
+    }
+}

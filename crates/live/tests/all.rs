@@ -1,0 +1,6 @@
+//! Tests of live use.
+
+mod reference;
+mod saved;
+mod sequences;
+mod settings;

@@ -1,0 +1,202 @@
+//! Bad input, names of decisions, memory, and answers that are repeated or come in order.
+
+use allocation_counter::measure;
+use click_models::{Cascade, Clicks, Dcm, ItemId, ListProtocol as _, ListShape, Pbm, PbmKnown};
+use confidence::Probability;
+use live::{Among, Error, Handle, InOrder, Live, Settings, Skips, Taken};
+use policies::{Decision, PbmTs, PrefixTs, PrefixUcb, Select as _, Update as _};
+use rand::{RngExt as _, SeedableRng, rngs::ChaCha8Rng};
+
+fn shape() -> ListShape {
+    ListShape::new(5, 3).unwrap()
+}
+
+fn live(settings: Settings) -> Result<Live<Cascade, PrefixTs>, Error> {
+    Live::new(PrefixTs::new(shape()), settings)
+}
+
+#[test]
+fn settings_out_of_range_are_refused() {
+    let default = Settings::default();
+    assert_eq!(live(Settings { window: Some(0), ..default }).unwrap_err(), Error::EmptyWindow);
+    assert_eq!(live(Settings { keep_open: 0, ..default }).unwrap_err(), Error::NothingOpen);
+    for explore in [-0.1, 1.1, f64::NAN] {
+        let error = live(Settings { explore, ..default }).unwrap_err();
+        assert!(error.to_string().contains("from 0 to 1"), "{error}");
+    }
+}
+
+#[test]
+fn lists_that_cannot_have_been_shown_are_refused_and_change_nothing() {
+    let mut live = live(Settings::default()).unwrap();
+    let items: Vec<Handle> = live.items().collect();
+    let old = Handle { generation: 7, ..items[0] };
+    let unknown = Handle { slot: ItemId::new(99), generation: 0 };
+    let before = serde_json::to_string(&live).unwrap();
+    assert_eq!(live.show(&1, &[items[0], old]), Err(Error::UnknownItem(old)));
+    assert_eq!(live.show(&1, &[unknown]), Err(Error::UnknownItem(unknown)));
+    assert_eq!(live.show(&1, &[items[2], items[2]]), Err(Error::RepeatedItem(items[2])));
+    assert_eq!(live.click(&1, 0), Taken::Unknown);
+    assert_eq!(live.close(&1, None), Taken::Unknown);
+    assert!(
+        ![old, unknown]
+            .into_iter()
+            .any(|item| live.retire(item) || live.bring_back(item) || live.forget(item))
+    );
+    assert_eq!(serde_json::to_string(&live).unwrap(), before);
+    assert_eq!(live.show(&1, &items[..2]), Ok(Taken::Counted));
+    assert_eq!(live.show(&1, &items[2..]), Ok(Taken::Repeated));
+    assert_eq!((live.click(&1, 2), live.click(&1, 63), live.click(&1, 64)), {
+        let none = Taken::NoSuchPosition;
+        (none, none, none)
+    });
+    assert_eq!((live.close(&1, Some(0)), live.close(&1, Some(0))), (Taken::Counted, Taken::Repeated));
+    assert_eq!((live.close(&1, Some(900)), live.close(&1, None)), (Taken::Counted, Taken::Repeated));
+    assert!(items[..2].iter().all(|&item| live.tally(item, 0).shows == 1));
+    // A policy that counts positions apart knows only its own.
+    let examination = [1.0, 0.5, 0.2].map(|value| Probability::new(value).unwrap());
+    let policy = PbmTs::new(PbmKnown::new(shape(), &examination).unwrap());
+    let mut live = Live::<Pbm, _>::new(policy, Settings::default()).unwrap();
+    assert_eq!(live.show(&1, &items), Err(Error::TooManyPositions { positions: 5, most: 3 }));
+}
+
+#[test]
+fn an_empty_catalogue_gives_empty_lists_and_takes_their_answers() {
+    let mut live =
+        Live::<Cascade, _>::empty(PrefixTs::new(shape()), Settings { explore: 1.0, ..Settings::default() })
+            .unwrap();
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    assert!(live.decide(&1, Among::All, rng).is_empty());
+    assert_eq!((live.click(&1, 0), live.close(&1, None)), (Taken::NoSuchPosition, Taken::Counted));
+    let items = [(); 7].map(|()| live.add_item());
+    assert_eq!(live.decide(&2, Among::Only(&items[6..]), rng), &items[6..]);
+    assert!(live.decide(&3, Among::Except(&items), rng).is_empty());
+}
+
+#[test]
+fn names_of_decisions_are_the_clients_and_the_oldest_are_forgotten() {
+    let settings = Settings { keep_open: 2, ..Settings::default() };
+    let mut live = Live::<Cascade, _, String>::new(PrefixTs::new(shape()), settings).unwrap();
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    for name in ["a", "b", "c"] {
+        live.decide(&name.to_owned(), Among::All, rng);
+    }
+    let taken = ["a", "b", "c"].map(|name| live.click(&name.to_owned(), 0));
+    assert_eq!(taken, [Taken::Unknown, Taken::Counted, Taken::Counted]);
+}
+
+#[test]
+fn retired_items_beyond_the_limit_are_forgotten_in_order() {
+    let mut live = live(Settings { keep_retired: 2, ..Settings::default() }).unwrap();
+    let items: Vec<Handle> = live.items().collect();
+    for _ in 0..100 {
+        assert!(live.retire(items[4]) && live.bring_back(items[4]));
+    }
+    for &item in &items[..4] {
+        assert!(live.retire(item));
+    }
+    assert_eq!(live.items().collect::<Vec<_>>(), items[2..]);
+    assert!(!live.bring_back(items[0]) && live.bring_back(items[3]));
+}
+
+#[test]
+fn answers_that_are_sent_twice_change_no_list() {
+    let play = |times: usize| -> Vec<Vec<Handle>> {
+        let mut live = live(Settings { window: Some(50), ..Settings::default() }).unwrap();
+        let rng = &mut ChaCha8Rng::seed_from_u64(3);
+        let users = &mut ChaCha8Rng::seed_from_u64(4);
+        let decide = |id: u64| {
+            let list = live.decide(&id, Among::All, rng).to_vec();
+            let late = id.saturating_sub(users.random_range(0..5));
+            let position = users.random_range(0..3);
+            for _ in 0..times {
+                _ = live.click(&late, position);
+                _ = live.close(&id, None);
+            }
+            list
+        };
+        (0..2_000).map(decide).collect()
+    };
+    assert_eq!(play(1), play(2));
+}
+
+#[test]
+fn a_display_that_counts_at_once_is_corrected_by_its_answer() {
+    let settings = Settings { skips: Skips::AtOnce, ..Settings::default() };
+    let mut live = Live::<Dcm, _>::new(PrefixUcb::cascade(shape()), settings).unwrap();
+    let list = live.decide(&1, Among::All, &mut ChaCha8Rng::seed_from_u64(1)).to_vec();
+    let shows = |live: &Live<Dcm, PrefixUcb>| list.iter().map(|&item| live.tally(item, 0).shows).sum::<u64>();
+    assert_eq!(shows(&live), 3);
+    assert_eq!((live.click(&1, 1), shows(&live)), (Taken::Counted, 2));
+    // The list was never shown.
+    let list = live.decide(&2, Among::All, &mut ChaCha8Rng::seed_from_u64(1)).to_vec();
+    let list: [Handle; 3] = list.try_into().unwrap();
+    let counted = list.map(|item| live.tally(item, 0).shows);
+    assert_eq!(live.close(&2, Some(0)), Taken::Counted);
+    assert_eq!(list.map(|item| live.tally(item, 0).shows + 1), counted);
+}
+
+#[test]
+fn decisions_and_answers_allocate_nothing_once_their_memory_was_used() {
+    let settings = Settings { window: Some(20), keep_open: 100, explore: 0.1, ..Settings::default() };
+    let mut live = live(settings).unwrap();
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    let except: Vec<Handle> = live.items().take(1).collect();
+    let mut round = |id: u64| {
+        let among = if id.is_multiple_of(2) { Among::All } else { Among::Except(&except) };
+        live.decide(&id, among, rng);
+        let late = id.saturating_sub(id % 7);
+        _ = live.click(&late, 1);
+        _ = live.click(&late, 0);
+        _ = live.close(&late, Some(2));
+    };
+    (0..1_000).for_each(&mut round);
+    let allocated = measure(|| (1_000..3_000).for_each(&mut round));
+    assert_eq!(allocated.count_total, 0);
+}
+
+#[test]
+fn a_policy_in_order_learns_what_it_learns_at_once() {
+    let (mut direct, mut late) =
+        (PrefixTs::new(shape()), InOrder::<Cascade, _>::new(PrefixTs::new(shape()), 10));
+    let rng = &mut ChaCha8Rng::seed_from_u64(5);
+    let mut decisions = Vec::new();
+    for id in 0..10_u64 {
+        let action = late.decide(&id, rng).clone();
+        decisions.push(Decision { action, note: () });
+    }
+    // Answers from the last decision to the first; nothing is learned until the first is closed.
+    for id in (0..10_u64).rev() {
+        assert_eq!(late.n_waiting(), 10);
+        let click = usize::try_from(id % 4).unwrap();
+        assert_eq!(late.click(&id, click) == Taken::NoSuchPosition, click == 3);
+        assert_eq!(late.close(&id), Taken::Counted);
+    }
+    assert_eq!(late.n_waiting(), 0);
+    for (id, decision) in decisions.iter().enumerate() {
+        let clicks = if id % 4 == 3 { Clicks::new(3) } else { Clicks::new(3).with(id % 4) };
+        direct.update(decision, &Cascade::read(clicks, 3));
+    }
+    let mut same = late.policy().clone();
+    let next = |policy: &mut PrefixTs| {
+        let mut decision = Decision::default();
+        policy.select(&mut ChaCha8Rng::seed_from_u64(6), &mut decision);
+        decision
+    };
+    assert_eq!(next(&mut same), next(&mut direct));
+}
+
+#[test]
+fn a_policy_in_order_waits_for_so_many_decisions_and_is_saved_whole() {
+    let mut policy = InOrder::<Cascade, _>::new(PrefixTs::new(shape()), 3);
+    let rng = &mut ChaCha8Rng::seed_from_u64(5);
+    for id in 0..6_u64 {
+        policy.decide(&id, rng);
+        assert!(policy.n_waiting() <= 4);
+    }
+    assert_eq!((policy.click(&1, 0), policy.click(&2, 0)), (Taken::Unknown, Taken::Counted));
+    let saved = serde_json::to_string(&policy).unwrap();
+    let restored: InOrder<Cascade, PrefixTs> = serde_json::from_str(&saved).unwrap();
+    assert_eq!(serde_json::to_string(&restored).unwrap(), saved);
+    assert_eq!(restored.n_waiting(), policy.n_waiting());
+}
