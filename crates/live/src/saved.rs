@@ -4,7 +4,7 @@ use crate::items::SavedItems;
 use crate::open::{OpenDecisions, Shown};
 use crate::window::Windows;
 use crate::{Counted, Live, SavedError, Settings};
-use click_models::{ItemSet, Ranking};
+use click_models::{ItemId, ItemSet, Ranking};
 use policies::{Decision, SelectAmong, Tallies};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -53,7 +53,7 @@ where
     type Error = SavedError;
 
     fn try_from(saved: Saved<P, D>) -> Result<Self, SavedError> {
-        let Saved { settings, items, windows, open, policy } = saved;
+        let Saved { settings, items, windows, open, mut policy } = saved;
         let settings = settings.check().map_err(|_| SavedError::Settings)?;
         let items = crate::Items::try_from(items)?;
         let n_items = policy.n_items();
@@ -69,6 +69,9 @@ where
         }
         let is_place = |item: crate::Handle| item.slot.index() < n_items;
         let open = OpenDecisions::restore(open, settings.keep_open, windows.is_some(), is_place)?;
+        for slot in (0..n_items).map(ItemId::from_index) {
+            policy.set_present(slot, items.present().contains(slot));
+        }
         Ok(Self {
             policy,
             settings,

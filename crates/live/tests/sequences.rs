@@ -5,7 +5,8 @@ use crate::reference::{Reading, Reference};
 use click_models::{Cascade, Dcm, ListShape, Pbm, PbmKnown, SemiBandit};
 use confidence::Probability;
 use live::{Among, Counted, Handle, Live, Settings, Skips};
-use policies::{PbmTs, PrefixTs, PrefixUcb, SelectAmong, Tallies};
+use policies::catalogue::{self, NamedTable};
+use policies::{PbmTs, PolicySpec, PrefixTs, PrefixUcb, SelectAmong, Tallies};
 use rand::{RngExt as _, SeedableRng, rngs::ChaCha8Rng};
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
@@ -148,6 +149,30 @@ fn the_table_is_that_of_the_history_if_prefixes_are_read() {
     play::<Dcm, _>(&PrefixTs::new(shape()), Reading::LastClick);
     play::<SemiBandit, _>(&PrefixTs::new(shape()), Reading::Prefix);
     play::<Cascade, _>(&PrefixUcb::cascade(shape()), Reading::FirstClick);
+}
+
+#[test]
+fn the_table_is_that_of_the_history_for_every_policy_with_a_table() {
+    let policies = catalogue::rows().iter().filter(|policy| policy.live == catalogue::Live::Table);
+    let mut played = 0;
+    for policy in policies {
+        let spec: PolicySpec = policy.name.parse().unwrap();
+        if let Ok(policy) = NamedTable::<Cascade>::build(spec, shape()) {
+            play::<Cascade, _>(&policy, Reading::FirstClick);
+            played += 1;
+        }
+        if let Ok(policy) = NamedTable::<Dcm>::build(spec, shape()) {
+            play::<Dcm, _>(&policy, Reading::LastClick);
+            played += 1;
+        }
+        let examination = [1.0, 0.7, 0.5, 0.3].map(|value| Probability::new(value).unwrap());
+        let known = PbmKnown::new(shape(), &examination).unwrap();
+        if let Ok(policy) = NamedTable::<Pbm>::build(spec, known) {
+            play::<Pbm, _>(&policy, Reading::Positions);
+            played += 1;
+        }
+    }
+    assert!(played > 20, "{played}");
 }
 
 #[test]

@@ -57,8 +57,8 @@ impl LiveState {
     pub(crate) fn to_save(&self) -> SavedLive {
         let Self { absent, prior, late: Late { share, drawn }, shows, clicks } = self.clone();
         // Counts of 0 need no memory.
-        let used = |counts: Vec<u64>| if counts.iter().all(|&count| count == 0) { vec![] } else { counts };
-        let (shows, clicks) = (used(shows), used(clicks));
+        let is_used = shows.iter().chain(&clicks).any(|&count| count > 0);
+        let (shows, clicks) = if is_used { (shows, clicks) } else { (vec![], vec![]) };
         SavedLive { absent: absent.iter().collect(), prior, share, drawn, shows, clicks }
     }
 
@@ -72,12 +72,13 @@ impl LiveState {
         present_items(available, &self.absent, n_items)
     }
 
-    fn set_present(&mut self, item: ItemId, present: bool, n_items: usize) {
+    /// Whether the item came or went.
+    fn set_present(&mut self, item: ItemId, present: bool, n_items: usize) -> bool {
         if present {
-            self.absent.remove(item);
+            self.absent.remove(item)
         } else {
             self.absent.grow(n_items);
-            self.absent.insert(item);
+            self.absent.insert(item)
         }
     }
 }
@@ -286,8 +287,7 @@ impl<P: OnTable> Tallies for P {
 
     fn set_present(&mut self, item: ItemId, present: bool) {
         let n_items = self.table().n_items();
-        if item.index() < n_items {
-            self.live_mut().set_present(item, present, n_items);
+        if item.index() < n_items && self.live_mut().set_present(item, present, n_items) {
             self.came_or_went(item.index());
         }
     }
