@@ -8,16 +8,16 @@ use crate::counts::Counts;
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::fields::MAX_COUNT;
+use crate::hand_over::{Handing, HandingThread};
 use crate::hold_out::HoldOut;
-use crate::keys::{KeyHash, ListKey};
+use crate::keys::KeyHash;
 use crate::lists::{GROUPS, ShownList};
 use crate::log::{Log, Part};
-use crate::logged::{LastTexts, LoggedRow, Propensities};
+use crate::logged::{LastTexts, LoggedRow};
 use crate::names::{Id, Ids, MIX_B, lock, mix, unlocked};
 use crate::read_report::ReadReport;
 use crate::session::{MAX_FILES_IN_ORDER, ReadSession, Sessions, put_in_order};
 use crate::table::{PackedCell, SHARDS, Shown, Table};
-use hashbrown::HashTable;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -27,37 +27,11 @@ const BATCH: usize = 1024;
 /// Words of a batch of sessions.
 const SESSION_WORDS: usize = 2048;
 
-/// Keys of lists. Their first halves are hashes.
-pub(crate) type Keys = HashTable<ListKey>;
-
-/// Gets the lists of one thread.
-pub(crate) trait Sink {
-    fn list(&mut self, list: &ShownList<'_>);
-    /// Called after the last list.
-    fn finish(self: Box<Self>);
-}
-
-/// Makes the receivers of threads.
-pub(crate) trait Sinks: Sync {
-    fn sink(&self) -> Box<dyn Sink + '_>;
-}
-
-/// Lists to hand over.
-pub(crate) struct Handing<'a> {
-    pub(crate) sinks: &'a dyn Sinks,
-    /// Lists that stay open to the end of the log. `None`: the log is read for the first time.
-    pub(crate) apart: Option<Keys>,
-}
-
 pub(crate) struct Collector<'a> {
     ids: Ids,
     /// The same in all readings of a log.
     pub(crate) hash: KeyHash,
     handing: Option<Handing<'a>>,
-    /// The first halves of the keys of lists that were handed over.
-    handed_over: Mutex<Vec<Vec<u64>>>,
-    /// Lists that were handed over and have lines elsewhere.
-    apart: Mutex<Keys>,
     /// Whether counts are wanted.
     counts: bool,
     /// Tables of the data to fit, and after them those of the data held out, if any are.
@@ -82,8 +56,6 @@ impl<'a> Collector<'a> {
             ids,
             hash: KeyHash::default(),
             handing: None,
-            handed_over: Mutex::default(),
-            apart: Mutex::default(),
             counts: true,
             tables: (0..n_tables).map(|_| Mutex::default()).collect(),
             order: Mutex::default(),
@@ -94,44 +66,19 @@ impl<'a> Collector<'a> {
     }
 
     /// The same collector, which hands lists over, and counts if it keeps sessions.
-    /// The hash is that of the keys to hold, if any.
-    pub(crate) fn handing(self, handing: Handing<'a>, hash: Option<KeyHash>) -> Self {
-        let (counts, hash) = (self.keep_sessions, hash.unwrap_or(self.hash));
+    pub(crate) fn handing(self, handing: Handing<'a>) -> Self {
+        let (counts, hash) = (self.keep_sessions, handing.hash().unwrap_or(self.hash));
         Self { handing: Some(handing), counts, hash, ..self }
     }
 
-    /// Whether lists are handed over.
-    pub(crate) fn hands_over(&self) -> bool {
-        self.handing.is_some()
+    /// The lists to hand over, if there are any.
+    pub(crate) fn lists(&self) -> Option<&Handing<'a>> {
+        self.handing.as_ref()
     }
 
-    /// Whether lists that were handed over have lines elsewhere; `unfinished` are the lists that
-    /// have lines without a beginning. Asked at the end of the log.
-    pub(crate) fn find_apart(&self, unfinished: impl FnOnce() -> Vec<ListKey>) -> bool {
-        if self.handing.as_ref().is_none_or(|handing| handing.apart.is_some()) {
-            return false;
-        }
-        let keys = unfinished();
-        if keys.is_empty() {
-            return false;
-        }
-        let mut handed_over: Vec<u64> = lock(&self.handed_over).concat();
-        handed_over.sort_unstable();
-        let mut apart = lock(&self.apart);
-        for key in keys.into_iter().filter(|key| handed_over.binary_search(&key[0]).is_ok()) {
-            apart.insert_unique(key[0], key, |key| key[0]);
-        }
-        !apart.is_empty()
-    }
-
-    /// Whether the log has to be read again.
-    pub(crate) fn is_to_read_again(&self) -> bool {
-        !lock(&self.apart).is_empty()
-    }
-
-    /// What the next reading needs: the identifiers so far, the hash, and the lists to hold.
-    pub(crate) fn again(self) -> (Ids, KeyHash, Keys) {
-        (self.ids, self.hash, unlocked(self.apart))
+    /// The names so far, for another reading of the log.
+    pub(crate) fn into_ids(self) -> Ids {
+        self.ids
     }
 
     /// The receiver of one thread.
@@ -140,8 +87,7 @@ impl<'a> Collector<'a> {
         let batch = || Batch { queries: Vec::with_capacity(capacity), cells: Vec::with_capacity(capacity) };
         Batches {
             collector: self,
-            sink: self.handing.as_ref().map(|handing| handing.sinks.sink()),
-            handed_over: Vec::new(),
+            lists: self.handing.as_ref().map(Handing::thread),
             texts: LastTexts::default(),
             lines: self.tables.iter().map(|_| batch()).collect(),
             sessions: vec![Vec::new(); self.tables.len()],
@@ -203,9 +149,8 @@ impl<'a> Collector<'a> {
 /// Data that one thread has read and not yet counted.
 pub(crate) struct Batches<'a> {
     collector: &'a Collector<'a>,
-    /// Lists are handed over to it.
-    sink: Option<Box<dyn Sink + 'a>>,
-    handed_over: Vec<u64>,
+    /// There if lists are handed over.
+    pub(crate) lists: Option<HandingThread<'a>>,
     /// The texts of the line before.
     pub(crate) texts: LastTexts,
     /// Lines for every table.
@@ -305,10 +250,9 @@ impl Batches<'_> {
             self.lines[number].count(&self.collector.tables[number], &mut self.places);
             self.count_sessions(number);
         }
-        if let Some(sink) = self.sink.take() {
-            sink.finish();
+        if let Some(lists) = self.lists.take() {
+            lists.finish();
         }
-        lock(&self.collector.handed_over).push(std::mem::take(&mut self.handed_over));
         let mut order = lock(&self.collector.order);
         if order.is_empty() {
             *order = self.order;
@@ -324,26 +268,10 @@ impl Batches<'_> {
         self.collector.ids.id(name)
     }
 
-    /// Whether lists are handed over.
-    pub(crate) fn hands_over(&self) -> bool {
-        self.sink.is_some()
-    }
-
-    /// Whether a list has lines that stand apart.
-    pub(crate) fn stands_apart(&self, key: ListKey) -> bool {
-        let apart = self.collector.handing.as_ref().and_then(|handing| handing.apart.as_ref());
-        apart.is_some_and(|apart| apart.find(key[0], |other| *other == key).is_some())
-    }
-
-    /// Notes the key of the list that was handed over last.
-    pub(crate) fn handed_over(&mut self, key: ListKey) {
-        self.handed_over.push(key[0]);
-    }
-
     /// Counts an item that was shown without its list; `at` is the line's place in the log.
     #[inline]
     pub(crate) fn count_shown(&mut self, shown: Shown, at: u64) {
-        if self.sink.is_none() {
+        if self.lists.is_none() {
             self.count_line(shown, at);
         } else {
             self.count_logged(shown, &LoggedRow::default(), at);
@@ -353,24 +281,13 @@ impl Batches<'_> {
     /// Hands such an item over, with its user and propensities, and counts it if counts are wanted.
     #[inline(never)]
     pub(crate) fn count_logged(&mut self, shown: Shown, row: &LoggedRow, at: u64) {
-        self.hand_over(&shown, row, at);
+        if let Some(lists) = &mut self.lists {
+            lists.line(&shown, row, at);
+        }
         if self.collector.counts {
             self.count_line(shown, at);
         } else {
             self.report.add_shown(shown.clicks, shown.impressions);
-        }
-    }
-
-    /// Hands over a line: a list of one item for every impression.
-    fn hand_over(&mut self, shown: &Shown, row: &LoggedRow, at: u64) {
-        let Some(sink) = &mut self.sink else { return };
-        let propensities = row.propensities.each_ref().map(Option::as_slice);
-        for (clicks, times) in [(1, shown.clicks), (0, shown.impressions - shown.clicks)] {
-            if times > 0 {
-                let list = ShownList::plain(shown.query, std::slice::from_ref(&shown.item), clicks, at);
-                let list = ShownList { first_position: shown.position.into(), times, ..list };
-                sink.list(&Propensities(propensities).with(list.of(row.user, row.session)));
-            }
         }
     }
 
@@ -395,8 +312,8 @@ impl Batches<'_> {
             return false;
         }
         self.report.add_session(items, clicks);
-        if let Some(sink) = self.sink.as_mut().filter(|_| whole) {
-            sink.list(list);
+        if let Some(lists) = self.lists.as_mut().filter(|_| whole) {
+            lists.list(list);
         }
         if !self.collector.counts {
             return true;

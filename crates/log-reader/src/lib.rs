@@ -6,6 +6,7 @@ mod counts;
 mod error;
 mod fault;
 mod fields;
+mod hand_over;
 mod hold_out;
 mod keys;
 mod lists;

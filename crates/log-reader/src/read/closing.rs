@@ -32,7 +32,9 @@ impl Reader {
             let columns = columns.by_role();
             let closing = Closing { names, columns, meaning: self.meaning, lenient, open: &open };
             let runs = closing.runs();
-            if !report.failed() && collector.find_apart(|| unfinished(&runs)) {
+            if !report.failed()
+                && collector.lists().is_some_and(|lists| lists.find_apart(|| unfinished(&runs)))
+            {
                 return Ok(ReadReport::default());
             }
             let (mut batches, mut faults) = (collector.batches(), ThreadReport::default());

@@ -341,13 +341,13 @@ impl Format {
                 reader.read_lines(&Yandex, inputs, collector)
             }
             Self::Sessions => {
-                let lines = SessionLines::new(meaning, collector.hands_over());
+                let lines = SessionLines::new(meaning, collector.lists().is_some());
                 let report = reader.read_lines(&lines, inputs, collector);
                 logged = lines.logged();
                 report
             }
             Self::Obd => {
-                let columns = obd::columns(collector.hands_over());
+                let columns = obd::columns(collector.lists().is_some());
                 logged = columns.logged();
                 reader.read_lines(&TableLines::new(&columns, meaning, collector), inputs, collector)
             }

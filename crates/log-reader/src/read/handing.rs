@@ -1,8 +1,9 @@
 //! Hands complete lists to receivers, once or twice through the log.
 
 use super::{Input, Reader};
-use crate::collect::{Collector, Handing, Keys, Sink, Sinks};
+use crate::collect::Collector;
 use crate::error::{Error, ErrorKind};
+use crate::hand_over::{Handing, Sink, Sinks};
 use crate::lists::{Logged, ReadLists, ReceiveLists, ShownList};
 use crate::names::{Ids, lock, unlocked};
 use crate::read_report::ReadReport;
@@ -95,15 +96,15 @@ impl Reader {
             let message = "positions cannot be limited: propensities are of whole lists";
             return Err(Error::of(ErrorKind::Settings, "", message).into());
         }
-        let (mut ids, mut hash, mut apart): (_, _, Option<Keys>) = (ids, None, None);
+        let (mut ids, mut held) = (ids, None);
         let mut pass = 0;
         loop {
             let receivers = Receivers { make: &receiver, done: Mutex::default() };
-            let collector = self.collector(ids).handing(Handing { sinks: &receivers, apart }, hash);
+            let collector = self.collector(ids).handing(Handing::new(&receivers, held));
             let (report, logged) = read(&collector, pass)?;
-            if collector.is_to_read_again() {
-                let (same_ids, same_hash, keys) = collector.again();
-                (ids, hash, apart, pass) = (same_ids, Some(same_hash), Some(keys), pass + 1);
+            held = collector.lists().and_then(|lists| lists.to_hold(collector.hash));
+            if held.is_some() {
+                (ids, pass) = (collector.into_ids(), pass + 1);
                 continue;
             }
             let log = self.keep_sessions.then(|| collector.finish(self.threads, report.clone()));

@@ -125,7 +125,7 @@ impl OpenLists {
         self.hand_over(key, spot, batches);
         let (start, query) = (self.items.len(), Id(0));
         self.runs.push(Run { key, query, spot, start, clicks: 0, column: 0, first: 0, len: 0 });
-        if batches.hands_over() {
+        if batches.lists.is_some() {
             let run = LoggedRun { user: None, session: None, file: 0 };
             self.logged.get_or_insert_default().runs.push(run);
         }
@@ -174,7 +174,7 @@ impl OpenLists {
             || run.len == 0
             || joins(before, run.key, run.spot)
             || joins(run, next, at)
-            || batches.stands_apart(run.key)
+            || batches.lists.as_ref().is_none_or(|lists| lists.is_held(run.key))
         {
             return;
         }
@@ -186,7 +186,9 @@ impl OpenLists {
         let of = logged.runs[number];
         let list = ShownList::plain(run.query, &self.items[start..], run.clicks, run.spot.at);
         batches.session(&propensities.with(list.of(of.user, of.session)), true);
-        batches.handed_over(key);
+        if let Some(lists) = &mut batches.lists {
+            lists.note(key);
+        }
         self.runs.pop();
         self.items.truncate(start);
         logged.runs.pop();

@@ -64,7 +64,7 @@ type LoggedFields<'a> = [Option<&'a [u8]>; ROLES - READ];
 
 impl<'a> TableLines<'a> {
     pub(super) fn new(table: &'a Columns, meaning: Meaning, collector: &Collector<'_>) -> Self {
-        Self { table, meaning, hash: collector.hash, hands_over: collector.hands_over() }
+        Self { table, meaning, hash: collector.hash, hands_over: collector.lists().is_some() }
     }
 }
 

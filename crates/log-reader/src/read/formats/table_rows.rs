@@ -173,7 +173,7 @@ impl<'a> TableOfRows<'a> {
         lenient: bool,
         collector: &Collector<'_>,
     ) -> Self {
-        let (hash, hands_over) = (collector.hash, collector.hands_over());
+        let (hash, hands_over) = (collector.hash, collector.lists().is_some());
         Self { columns, places: [None; ROLES], meaning, name: "", number: 0, lenient, hash, hands_over }
     }
 

@@ -57,7 +57,7 @@ struct OpenList {
 
 impl OpenSession {
     fn close(&mut self, batches: &mut Batches<'_>) {
-        let session = batches.hands_over().then(|| unit_hash(&self.id));
+        let session = batches.lists.is_some().then(|| unit_hash(&self.id));
         for list in self.lists.drain(..).filter(|list| !list.is_test) {
             let shown = ShownList::plain(list.query, &list.items, list.clicks, list.at);
             batches.session(&shown.of(None, session), true);

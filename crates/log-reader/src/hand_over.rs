@@ -1,0 +1,121 @@
+//! Handing lists over while a log is read: to whom, and which of them have lines that stand apart.
+
+use crate::keys::{KeyHash, ListKey};
+use crate::lists::ShownList;
+use crate::logged::{LoggedRow, Propensities};
+use crate::names::lock;
+use crate::table::Shown;
+use hashbrown::HashTable;
+use std::sync::Mutex;
+
+/// Gets the lists of one thread.
+pub(crate) trait Sink {
+    fn list(&mut self, list: &ShownList<'_>);
+    /// Called after the last list.
+    fn finish(self: Box<Self>);
+}
+
+/// Makes the receivers of threads.
+pub(crate) trait Sinks: Sync {
+    fn sink(&self) -> Box<dyn Sink + '_>;
+}
+
+/// Lists that stay open to the end of the log. The first halves of their keys are hashes.
+pub(crate) struct Held {
+    /// The hash of the keys.
+    pub(crate) hash: KeyHash,
+    keys: HashTable<ListKey>,
+}
+
+/// Lists to hand over in one reading of a log.
+pub(crate) struct Handing<'a> {
+    sinks: &'a dyn Sinks,
+    /// `None`: the log is read for the first time.
+    held: Option<Held>,
+    /// The first halves of the keys of lists that were handed over, by thread.
+    handed_over: Mutex<Vec<Vec<u64>>>,
+    /// Lists that were handed over and have lines elsewhere.
+    apart: Mutex<HashTable<ListKey>>,
+}
+
+impl<'a> Handing<'a> {
+    pub(crate) fn new(sinks: &'a dyn Sinks, held: Option<Held>) -> Self {
+        Self { sinks, held, handed_over: Mutex::default(), apart: Mutex::default() }
+    }
+
+    /// The hash of the keys of lists that are held.
+    pub(crate) fn hash(&self) -> Option<KeyHash> {
+        self.held.as_ref().map(|held| held.hash)
+    }
+
+    /// Whether lists that were handed over have lines elsewhere; `unfinished` are the lists that
+    /// have lines without a beginning. Asked at the end of the log.
+    pub(crate) fn find_apart(&self, unfinished: impl FnOnce() -> Vec<ListKey>) -> bool {
+        if self.held.is_some() {
+            return false;
+        }
+        let keys = unfinished();
+        if keys.is_empty() {
+            return false;
+        }
+        let mut handed_over: Vec<u64> = lock(&self.handed_over).concat();
+        handed_over.sort_unstable();
+        let mut apart = lock(&self.apart);
+        for key in keys.into_iter().filter(|key| handed_over.binary_search(&key[0]).is_ok()) {
+            apart.insert_unique(key[0], key, |key| key[0]);
+        }
+        !apart.is_empty()
+    }
+
+    /// The lists to hold when the log is read again, if it has to be.
+    pub(crate) fn to_hold(&self, hash: KeyHash) -> Option<Held> {
+        let keys = std::mem::take(&mut *lock(&self.apart));
+        (!keys.is_empty()).then_some(Held { hash, keys })
+    }
+
+    /// The part of one thread.
+    pub(crate) fn thread(&self) -> HandingThread<'_> {
+        HandingThread { handing: self, sink: self.sinks.sink(), handed_over: Vec::new() }
+    }
+}
+
+/// The lists that one thread hands over.
+pub(crate) struct HandingThread<'a> {
+    handing: &'a Handing<'a>,
+    sink: Box<dyn Sink + 'a>,
+    handed_over: Vec<u64>,
+}
+
+impl HandingThread<'_> {
+    pub(crate) fn list(&mut self, list: &ShownList<'_>) {
+        self.sink.list(list);
+    }
+
+    /// Hands over a line without a session: a list of one item for every impression.
+    pub(crate) fn line(&mut self, shown: &Shown, row: &LoggedRow, at: u64) {
+        let propensities = Propensities(row.propensities.each_ref().map(Option::as_slice));
+        for (clicks, times) in [(1, shown.clicks), (0, shown.impressions - shown.clicks)] {
+            if times > 0 {
+                let list = ShownList::plain(shown.query, std::slice::from_ref(&shown.item), clicks, at);
+                let list = ShownList { first_position: shown.position.into(), times, ..list };
+                self.sink.list(&propensities.with(list.of(row.user, row.session)));
+            }
+        }
+    }
+
+    /// Whether a list stays open to the end of the log.
+    pub(crate) fn is_held(&self, key: ListKey) -> bool {
+        let held = self.handing.held.as_ref();
+        held.is_some_and(|held| held.keys.find(key[0], |other| *other == key).is_some())
+    }
+
+    /// Notes the key of a list that was handed over before the end of the log.
+    pub(crate) fn note(&mut self, key: ListKey) {
+        self.handed_over.push(key[0]);
+    }
+
+    pub(crate) fn finish(self) {
+        self.sink.finish();
+        lock(&self.handing.handed_over).push(self.handed_over);
+    }
+}
