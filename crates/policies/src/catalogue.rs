@@ -33,6 +33,7 @@ mod define;
 mod erased;
 mod named;
 mod parameters;
+mod reader;
 mod row;
 mod rows;
 pub mod table;

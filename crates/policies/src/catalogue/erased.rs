@@ -4,6 +4,7 @@
 //! policy is stored with a decision of its own, and actions and notes are copied between the two.
 
 use super::Knowledge;
+use super::reader::Reader;
 use crate::live::OnAnyTable;
 use crate::rank_one::Side;
 use crate::setup::Setup;
@@ -105,11 +106,9 @@ pub trait Member<A>: Select<A, Note: AsNote> + Setup + Serialize + Clone + Send 
 
 impl<A, P: Select<A, Note: AsNote> + Setup + Serialize + Clone + Send + Sync + 'static> Member<A> for P {}
 
-/// A policy for the protocol `I`.
-pub(super) trait Erased<I: Interaction>: Send + Sync {
-    fn select(&mut self, rng: &mut dyn Rng, out: &mut Decision<I::Action, Note>);
-
-    fn update(&mut self, decision: &Decision<I::Action, Note>, feedback: &I::Feedback);
+/// A policy without its feedback: compiled once for all protocols with actions of type `A`.
+pub(super) trait Chooses<A>: Send + Sync {
+    fn select(&mut self, rng: &mut dyn Rng, out: &mut Decision<A, Note>);
 
     fn sizes(&self) -> [usize; 2];
 
@@ -118,8 +117,6 @@ pub(super) trait Erased<I: Interaction>: Send + Sync {
 
     /// The policy, to be written.
     fn state(&self) -> &dyn erased_serde::Serialize;
-
-    fn duplicate(&self) -> BoxedPolicy<I>;
 
     /// The best items, if the policy is one that stops and has stopped.
     fn answer(&self) -> Option<Vec<ItemId>>;
@@ -132,6 +129,13 @@ pub(super) trait Erased<I: Interaction>: Send + Sync {
 
     /// As [`on_table`](Self::on_table), to change it.
     fn on_table_mut(&mut self) -> Option<&mut dyn OnAnyTable>;
+}
+
+/// A policy for the protocol `I`.
+pub(super) trait Erased<I: Interaction>: Chooses<I::Action> {
+    fn update(&mut self, decision: &Decision<I::Action, Note>, feedback: &I::Feedback);
+
+    fn duplicate(&self) -> BoxedPolicy<I>;
 }
 
 /// A policy of the protocol `I` whose type is known at run time only.
@@ -195,22 +199,12 @@ struct Kept<A, P: Select<A>> {
     identifies: Identifies<P>,
 }
 
-impl<I, P> Erased<I> for Kept<I::Action, P>
-where
-    I: Interaction<Action: Sync>,
-    P: Policy<I> + Member<I::Action>,
-{
-    fn select(&mut self, rng: &mut dyn Rng, out: &mut Decision<I::Action, Note>) {
+impl<A: Clone + Send + Sync, P: Member<A>> Chooses<A> for Kept<A, P> {
+    fn select(&mut self, rng: &mut dyn Rng, out: &mut Decision<A, Note>) {
         std::mem::swap(&mut self.decision.action, &mut out.action);
         self.policy.select(rng, &mut self.decision);
         std::mem::swap(&mut self.decision.action, &mut out.action);
         self.decision.note.store(&mut out.note);
-    }
-
-    fn update(&mut self, decision: &Decision<I::Action, Note>, feedback: &I::Feedback) {
-        self.decision.action.clone_from(&decision.action);
-        self.decision.note.load(&decision.note);
-        self.policy.update(&self.decision, feedback);
     }
 
     fn sizes(&self) -> [usize; 2] {
@@ -223,10 +217,6 @@ where
 
     fn state(&self) -> &dyn erased_serde::Serialize {
         &self.policy
-    }
-
-    fn duplicate(&self) -> BoxedPolicy<I> {
-        Box::new(self.clone())
     }
 
     fn answer(&self) -> Option<Vec<ItemId>> {
@@ -243,6 +233,22 @@ where
 
     fn on_table_mut(&mut self) -> Option<&mut dyn OnAnyTable> {
         self.policy.on_table_mut()
+    }
+}
+
+impl<I, P> Erased<I> for Kept<I::Action, P>
+where
+    I: Interaction<Action: Sync>,
+    P: Policy<I> + Member<I::Action>,
+{
+    fn update(&mut self, decision: &Decision<I::Action, Note>, feedback: &I::Feedback) {
+        self.decision.action.clone_from(&decision.action);
+        self.decision.note.load(&decision.note);
+        self.policy.update(&self.decision, feedback);
+    }
+
+    fn duplicate(&self) -> BoxedPolicy<I> {
+        Box::new(self.clone())
     }
 }
 
@@ -272,7 +278,7 @@ impl<I: Interaction<Action: Sync>> Maker<I> {
         let of_saved = identifies.clone();
         Self {
             fresh: Box::new(move |knowledge| Ok(keep(fresh(knowledge)?, identifies.clone()))),
-            saved: Box::new(move |state| Ok(keep(erased_serde::deserialize(state)?, of_saved.clone()))),
+            saved: Box::new(move |state| Ok(keep(P::deserialize(Reader(state))?, of_saved.clone()))),
             path: std::any::type_name::<P>(),
         }
     }
