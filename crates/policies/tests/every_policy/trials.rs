@@ -4,14 +4,13 @@
 use super::users::Users;
 use crate::support::{choose, generator, learn};
 use click_models::{
-    Action, Cascade, CascadeModel, Cell, CellClick, ClickChain, ClickModel, Clicks, ClicksOnly, Dcm,
-    DependentClick, DuelOutcome, Dueling, DuelingModel, DynamicBayesian, Feedback, Interaction, ItemId,
-    ListProtocol, Pair, Pbm, PositionBased, RandomSemiBandit, RankOne, RankOneModel, Ranking, SemiBandit,
-    UserBrowsing,
+    Action, Cascade, Cell, CellClick, ClickModel, Clicks, ClicksOnly, Dcm, DuelOutcome, Dueling, Feedback,
+    Interaction, ItemId, ListProtocol, Pair, Pbm, PositionBased, RandomSemiBandit, RankOne, Ranking,
+    SemiBandit,
 };
 use confidence::NonNegative;
-use policies::catalogue::{Catalogued, Kind, NamedPolicy, PolicySpec, Protocol, Row, rows};
-use policies::{Decision, Fixed, MergeDts, PrefixTs, Pulls, ReadAs, Recommend, Select, Update};
+use policies::catalogue::{Kind, PolicySpec, Protocol, Row, rows};
+use policies::{Decision, Fixed, MergeDts, PrefixTs, Pulls, ReadAs, Select, Update};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -378,39 +377,21 @@ pub(crate) trait Playable: Sized {
     }
 }
 
-macro_rules! playable {
-    ($($Users:ident speak $Interaction:ident, recommended $recommended:expr;)+) => {$(
-        impl Playable for $Users {
-            const PROTOCOL: Protocol = <$Interaction as Catalogued>::PROTOCOL;
-
-            fn trial(users: &Rc<Self>, spec: PolicySpec, horizon: u64) -> Box<dyn Trial> {
-                let policy = NamedPolicy::<$Interaction>::build(spec, users.known(), horizon);
-                let policy = policy.unwrap_or_else(|error| panic!("{error}"));
-                let mut trial = Played::new(&spec.to_string(), users, policy, $recommended);
-                trial.is_short = matches!(spec, PolicySpec::Batrac { pulls: Pulls::One, .. });
-                Box::new(trial)
-            }
-        }
-    )+};
-}
-
-playable! {
-    PositionBased speak Pbm, recommended |_| None;
-    RandomSemiBandit speak SemiBandit, recommended |_| None;
-    CascadeModel speak Cascade, recommended |policy| {
-        let mut list = Ranking::default();
-        policy.recommend(&mut generator(4), &mut list).then_some(list)
-    };
-    DependentClick speak Dcm, recommended |_| None;
-    DynamicBayesian speak ClicksOnly, recommended |_| None;
-    ClickChain speak ClicksOnly, recommended |_| None;
-    UserBrowsing speak ClicksOnly, recommended |_| None;
-    RankOneModel speak RankOne, recommended |_| None;
-    DuelingModel speak Dueling, recommended |policy| {
-        let mut item = ItemId::default();
-        policy.recommend(&mut generator(4), &mut item);
-        Some(Pair::of_one(item))
-    };
+/// The trial of a policy of the catalogue, with the specification `spec`.
+pub(crate) fn trial_of_row<M, P>(
+    spec: PolicySpec,
+    users: &Rc<M>,
+    policy: P,
+    recommended: Recommended<P, Action<M>>,
+) -> Box<dyn Trial>
+where
+    M: ClickModel<Interaction: Plain> + Debug + 'static,
+    Action<M>: Default + Clone + Serialize,
+    P: Update<Action<M>, Feedback<M>> + Serialize + DeserializeOwned + Clone + 'static,
+{
+    let mut trial = Played::new(&spec.to_string(), users, policy, recommended);
+    trial.is_short = matches!(spec, PolicySpec::Batrac { pulls: Pulls::One, .. });
+    Box::new(trial)
 }
 
 /// Which policies play.
@@ -425,25 +406,19 @@ pub(crate) enum Extent {
 /// Every policy on every one of the users whose answers it reads, told that there are `horizon`
 /// rounds.
 pub(crate) fn trials(users: Users, extent: Extent, horizon: u64) -> Vec<Box<dyn Trial>> {
-    fn add<M: Playable>(trials: &mut Vec<Box<dyn Trial>>, all: Vec<M>, extent: Extent, horizon: u64) {
-        for (number, users) in all.into_iter().enumerate() {
-            let users = Rc::new(users);
-            let n_specs = if extent == Extent::Variants && number == 0 { usize::MAX } else { 1 };
-            let specs = rows_for(M::PROTOCOL).flat_map(|row| VARIANTS[row.name].iter().take(n_specs));
-            trials.extend(specs.map(|&spec| M::trial(&users, spec, horizon)));
-        }
-    }
     let mut trials = vec![];
-    add(&mut trials, users.position_based, extent, horizon);
-    add(&mut trials, users.semi_bandits, extent, horizon);
-    add(&mut trials, users.cascades, extent, horizon);
-    add(&mut trials, users.dependent_clicks, extent, horizon);
-    add(&mut trials, users.bayesian, extent, horizon);
-    add(&mut trials, users.click_chains, extent, horizon);
-    add(&mut trials, users.browsing, extent, horizon);
-    add(&mut trials, users.rank_one, extent, horizon);
-    add(&mut trials, users.dueling, extent, horizon);
+    users.add_trials(&mut trials, extent, horizon);
     trials
+}
+
+/// Adds the trials on users of one model.
+pub(crate) fn add<M: Playable>(trials: &mut Vec<Box<dyn Trial>>, all: Vec<M>, extent: Extent, horizon: u64) {
+    for (number, users) in all.into_iter().enumerate() {
+        let users = Rc::new(users);
+        let n_specs = if extent == Extent::Variants && number == 0 { usize::MAX } else { 1 };
+        let specs = rows_for(M::PROTOCOL).flat_map(|row| VARIANTS[row.name].iter().take(n_specs));
+        trials.extend(specs.map(|&spec| M::trial(&users, spec, horizon)));
+    }
 }
 
 /// Policies for lists that are no rows: one list for ever, and one that reads clicks as those of

@@ -1,64 +1,84 @@
-//! Users of every protocol, among them the odd ones.
+//! Users of every model, among them the odd ones, and their trials.
 
+use super::trials::{Extent, Playable, Trial, add, trial_of_row};
 use crate::support::duelists::{circle, in_line, users};
 use crate::support::generator;
 use click_models::{
-    CascadeModel, ClickChain, DbnReward, DcmReward, DependentClick, DuelingModel, DynamicBayesian,
-    PositionBased, RandomSemiBandit, RankOneModel, TableShape, UserBrowsing,
+    Cascade, CascadeModel, ClickChain, ClickModel, ClicksOnly, DbnReward, Dcm, DcmReward, DependentClick,
+    Dueling, DuelingModel, DynamicBayesian, ItemId, Pair, Pbm, PositionBased, RandomSemiBandit, RankOne,
+    RankOneModel, Ranking, SemiBandit, TableShape, UserBrowsing,
 };
+use policies::Recommend;
+use policies::catalogue::{Catalogued, NamedPolicy, PolicySpec, Protocol};
 use rand::RngExt;
+use std::rc::Rc;
 
-/// Users of every protocol.
-#[derive(Default)]
-pub(crate) struct Users {
-    pub(crate) position_based: Vec<PositionBased>,
-    pub(crate) semi_bandits: Vec<RandomSemiBandit>,
-    pub(crate) cascades: Vec<CascadeModel>,
-    pub(crate) dependent_clicks: Vec<DependentClick>,
-    pub(crate) bayesian: Vec<DynamicBayesian>,
-    pub(crate) click_chains: Vec<ClickChain>,
-    pub(crate) browsing: Vec<UserBrowsing>,
-    pub(crate) rank_one: Vec<RankOneModel>,
-    pub(crate) dueling: Vec<DuelingModel>,
+/// The models of users with their protocols, and the recommendations of their policies.
+macro_rules! users {
+    ($($users:ident: $Users:ident speak $Interaction:ident, recommended $recommended:expr;)+) => {
+        /// Users of every model.
+        #[derive(Default)]
+        pub(crate) struct Users {
+            $(pub(crate) $users: Vec<$Users>,)+
+        }
+
+        impl Users {
+            /// Plain ones first, then the odd ones.
+            pub(crate) fn all() -> Self {
+                Self { $($users: $users(),)+ }
+            }
+
+            /// The first of every model.
+            pub(crate) fn first() -> Self {
+                let mut users = Self::all();
+                $(users.$users.truncate(1);)+
+                users
+            }
+
+            /// Adds the trials of all policies.
+            pub(super) fn add_trials(self, trials: &mut Vec<Box<dyn Trial>>, extent: Extent, horizon: u64) {
+                $(add(trials, self.$users, extent, horizon);)+
+            }
+        }
+
+        $(impl Playable for $Users {
+            const PROTOCOL: Protocol = <$Interaction as Catalogued>::PROTOCOL;
+
+            fn trial(users: &Rc<Self>, spec: PolicySpec, horizon: u64) -> Box<dyn Trial> {
+                let policy = NamedPolicy::<$Interaction>::build(spec, users.known(), horizon);
+                let policy = policy.unwrap_or_else(|error| panic!("{error}"));
+                trial_of_row(spec, users, policy, $recommended)
+            }
+        })+
+    };
+}
+
+users! {
+    position_based: PositionBased speak Pbm, recommended |_| None;
+    semi_bandits: RandomSemiBandit speak SemiBandit, recommended |_| None;
+    cascades: CascadeModel speak Cascade, recommended |policy| {
+        let mut list = Ranking::default();
+        policy.recommend(&mut generator(4), &mut list).then_some(list)
+    };
+    dependent_clicks: DependentClick speak Dcm, recommended |_| None;
+    bayesian: DynamicBayesian speak ClicksOnly, recommended |_| None;
+    click_chains: ClickChain speak ClicksOnly, recommended |_| None;
+    browsing: UserBrowsing speak ClicksOnly, recommended |_| None;
+    rank_one: RankOneModel speak RankOne, recommended |_| None;
+    dueling: DuelingModel speak Dueling, recommended |policy| {
+        let mut item = ItemId::default();
+        policy.recommend(&mut generator(4), &mut item);
+        Some(Pair::of_one(item))
+    };
 }
 
 /// Attraction of items, examination of positions.
 type Lists<'a> = (&'a [f64], &'a [f64]);
 
 impl Users {
-    /// Plain ones first, then the odd ones.
-    pub(crate) fn all() -> Self {
-        Self {
-            position_based: position_based(),
-            semi_bandits: semi_bandits(),
-            cascades: cascades(),
-            dependent_clicks: dependent_clicks(),
-            bayesian: bayesian(),
-            click_chains: click_chains(),
-            browsing: browsing(),
-            rank_one: rank_one(),
-            dueling: dueling(),
-        }
-    }
-
     /// Those of all lists.
     pub(crate) fn of_lists() -> Self {
         Self { rank_one: vec![], dueling: vec![], ..Self::all() }
-    }
-
-    /// The first of every protocol.
-    pub(crate) fn first() -> Self {
-        let mut users = Self::all();
-        users.position_based.truncate(1);
-        users.semi_bandits.truncate(1);
-        users.cascades.truncate(1);
-        users.dependent_clicks.truncate(1);
-        users.bayesian.truncate(1);
-        users.click_chains.truncate(1);
-        users.browsing.truncate(1);
-        users.rank_one.truncate(1);
-        users.dueling.truncate(1);
-        users
     }
 
     /// Users of lists, of every protocol, who find these items attractive. Where users read from
