@@ -1,6 +1,7 @@
 //! Names of experiments, which become file names, and labels, which readers see.
 
 use crate::toml_reader::{Error, Field, Location};
+use serde_json::Value;
 
 /// The longest label or other text for readers, in characters: tables and figures have room for it.
 pub const MAX_TITLE: usize = 100;
@@ -80,6 +81,12 @@ pub fn has_invisible(text: &str) -> bool {
         before = character;
     }
     false
+}
+
+/// Text as a TOML string, on one line.
+pub fn quoted(text: &str) -> String {
+    // JSON's escapes are valid in TOML. TOML also requires DEL to be escaped.
+    Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
 
 /// Refuses a name that was given before.

@@ -56,10 +56,9 @@ pub use crate::task::Task;
 pub(crate) use checkpoints::COUNTS;
 pub use checkpoints::Schedule;
 pub use context::{DataInstances, SpecContext};
-pub use documents::names::{MAX_TITLE, has_invisible, title_fault};
+pub use documents::names::{MAX_TITLE, has_invisible, quoted, title_fault};
 
 pub use overrides::{OverrideError, Overrides};
-pub use write::quoted;
 
 pub(crate) use entries::{accepts, assumes_examination, check, readable_as};
 

@@ -1,12 +1,14 @@
 //! Reads the counts of an experiment: runs, instances, policies, rows, columns and items.
 
-use crate::experiment::keys::TABLES;
 use documents::toml_reader::{Error, Field, Table, all};
 use sim::Assignment;
 use std::ops::RangeInclusive;
 
 /// Valid numbers of runs: a run has a 32-bit number.
 pub const RUNS: RangeInclusive<u64> = 1..=u32::MAX as u64;
+
+/// The expected value of `instances` and `policies`, for messages.
+pub(crate) const TABLES: &str = "at least one table, written with double brackets";
 
 /// The tables of `[[key]]`, at least one.
 pub(crate) fn read_tables<'doc>(field: &Field<'doc>) -> Result<Vec<Table<'doc>>, Error> {

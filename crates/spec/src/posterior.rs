@@ -27,9 +27,9 @@
 mod exposure;
 pub(crate) mod prior;
 
-use crate::experiment::quoted;
 use crate::models::MODELS;
 use documents::InputFile;
+use documents::names::quoted;
 use documents::parameters::{
     EstimateRecord, ItemRecord, ModelRecord, Parameters, PositionRecord, QueryRecord, SiteRecord,
 };

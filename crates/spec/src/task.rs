@@ -1,7 +1,5 @@
 //! The task of an experiment: what a run measures and when it ends.
 
-use crate::experiment::keys;
-use crate::key::Key;
 use documents::toml_reader::{Error, Field, choice};
 use policies::catalogue::PolicySpec;
 use serde::{Deserialize, Serialize};
@@ -37,14 +35,6 @@ impl Task {
             Self::Regret => "The whole horizon. Regret and clicks are recorded at checkpoints.",
             Self::Identify => "Until the policy stops and names the best items.",
             Self::Budget => "The whole horizon, then the policy names the best items.",
-        }
-    }
-
-    /// The key in files for the length of a run.
-    pub fn length(self) -> &'static Key {
-        match self {
-            Self::Regret | Self::Budget => &keys::HORIZON,
-            Self::Identify => &keys::MAX_STEPS,
         }
     }
 

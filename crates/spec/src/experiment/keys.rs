@@ -2,6 +2,7 @@
 //! schema, help and starting points come from these rows.
 
 use super::Task;
+use crate::fields::TABLES;
 use crate::key::{Key, KeyKind, Length};
 use crate::models::MODELS;
 use click_models::ListShape;
@@ -22,9 +23,9 @@ pub(super) const NAME: Key =
 pub(super) const TASK: Key =
     Key::required("task", KeyKind::Named(tasks), "What a run measures, and when it ends.", "\"regret\"");
 /// The length of a run of the tasks `regret` and `budget`.
-pub(crate) const HORIZON: Key = Key::optional("horizon", ROUNDS, "The rounds of a run.", "10_000");
+const HORIZON: Key = Key::optional("horizon", ROUNDS, "The rounds of a run.", "10_000");
 /// The length of a run of the task `identify`.
-pub(crate) const MAX_STEPS: Key = Key::optional(
+const MAX_STEPS: Key = Key::optional(
     "max_steps",
     ROUNDS,
     "Task identify: the round at which a policy that has not stopped is stopped without an answer.",
@@ -67,9 +68,6 @@ pub(super) const POLICIES: Key = Key::required(
     "The policies that are compared: one table [[policies]] for each.",
     "[{ policy = \"pbm-ts\" }]",
 );
-
-/// The expected value of `instances` and `policies`, for messages.
-pub(crate) const TABLES: &str = "at least one table, written with double brackets";
 
 /// The keys of an experiment, the name first.
 pub const EXPERIMENT: [Key; 10] =
@@ -177,6 +175,16 @@ pub const OF_POLICY: [Key; 8] = [
         "\"parameters.json\"",
     ),
 ];
+
+impl Task {
+    /// The key in files for the length of a run.
+    pub fn length(self) -> &'static Key {
+        match self {
+            Self::Regret | Self::Budget => &HORIZON,
+            Self::Identify => &MAX_STEPS,
+        }
+    }
+}
 
 type Names = Vec<(&'static str, &'static str)>;
 

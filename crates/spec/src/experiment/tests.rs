@@ -386,12 +386,10 @@ fn faults_of_posterior_users_and_logged_lists_are_named() {
         message.split('/').next_back().unwrap().to_owned()
     };
     let spec = |from: &str, to: &str| error(&UNCERTAIN.replacen(from, to, 1), PARAMETERS);
+    let known = crate::posterior::fits().join(", ");
+    let unknown = format!("spec.toml:7:41: users.model: unknown model \"ctr\": known: {known}");
     for (from, to, message) in [
-        (
-            "model = \"pbm\"",
-            "model = \"ctr\"",
-            "spec.toml:7:41: users.model: unknown model \"ctr\": known: pbm, cascade, dcm, dbn, ccm, ubm, sdbn",
-        ),
+        ("model = \"pbm\"", "model = \"ctr\"", &*unknown),
         ("model = \"pbm\"", "model = \"dcm\"", "p.json: has no fit of \"dcm\": it has pbm"),
         (
             "posterior = ",

@@ -2,6 +2,7 @@
 
 use super::{Experiment, Schedule, Task, checkpoints};
 use crate::models::{Model, Parameter, Parameters};
+use documents::names::quoted;
 use itertools::Itertools as _;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -139,12 +140,6 @@ fn write_comments(text: &mut String, comments: Option<&[String]>) {
         text.extend(comment.chars().map(harmless));
         text.push('\n');
     }
-}
-
-/// Text as a TOML string, on one line.
-pub fn quoted(text: &str) -> String {
-    // JSON's escapes are valid in TOML. TOML also requires DEL to be escaped.
-    Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
 
 /// A policy's parameter as a TOML value.
