@@ -41,11 +41,12 @@ mod limits;
 mod power;
 mod verdict;
 
+pub use crate::printed::PrintedRow;
 pub use evidence::Evidence;
 pub use finding::{Comparison, Finding};
 pub use levels::Levels;
 pub use limits::Limits;
-pub use table::{Column, PrintedRow};
+pub use table::Column;
 pub use verdict::{Agreement, Verdict};
 
 pub(crate) use levels::{fewest_runs, tail};

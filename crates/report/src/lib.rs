@@ -4,6 +4,8 @@ mod axis;
 mod family;
 mod keys;
 mod least_squares;
+mod panel;
+mod printed;
 mod reading;
 mod reproduction_report;
 mod sample;

@@ -2,12 +2,10 @@
 //! and the keys that several kinds share.
 
 use crate::axis::Scale;
-use crate::claims::Limits;
-use crate::claims::order::ComparedAt;
-use crate::reproduction::{Panel, Printed, Variant};
+use crate::panel::{Panel, Variant};
+use crate::printed::Printed;
 use crate::series::Series;
 use experiment::Task;
-use experiment::number;
 use experiment::result::{EndValue, Quantity};
 use experiment::toml_reader::{Error, Field, Table, choice, one_of};
 use itertools::Itertools as _;
@@ -137,24 +135,6 @@ impl<'a, 'doc> KindReader<'a, 'doc> {
         Ok(self.number("power", |power| power != 0.0 && power.abs() <= 10.0, fault)?.unwrap_or(1.0))
     }
 
-    /// Reads `least`, `most`, or both.
-    pub(crate) fn limits(&self) -> Result<Limits, Error> {
-        let limit = |key| {
-            let fault = "a limit: expected a number above 0";
-            self.number(key, |limit| limit > 0.0 && limit.is_finite(), fault)
-        };
-        match (limit("least")?, limit("most")?) {
-            (Some(least), Some(most)) if least < most => Ok(Limits::Between(least, most)),
-            (Some(_), Some(_)) => {
-                let most: Field<'_> = self.table.required("most")?;
-                Err(most.error("`most` is not above `least`: expected a larger number"))
-            }
-            (Some(least), None) => Ok(Limits::AtLeast(least)),
-            (None, Some(most)) => Ok(Limits::AtMost(most)),
-            (None, None) => Err(self.table.missing("least", "a number, here or as `most`")),
-        }
-    }
-
     /// Reads the label of a policy that some variant has.
     pub(crate) fn some_label(&self, key: &str) -> Result<(Field<'doc>, String), Error> {
         let field = self.table.field(key).ok_or_else(|| self.table.missing(key, "the label of a policy"))?;
@@ -224,31 +204,6 @@ impl<'a, 'doc> KindReader<'a, 'doc> {
             return Err(self.table.missing("t", "a checkpoint, since the variants have different horizons"));
         }
         Ok(None)
-    }
-
-    /// Reads the quantity by which these series are compared: `t` or `slope`.
-    pub(crate) fn compared_at(&self, series: &[Series]) -> Result<ComparedAt, Error> {
-        let Some(slope) = self.table.field("slope") else {
-            return Ok(ComparedAt::Round(self.round(series)?));
-        };
-        let panel = self.panel()?;
-        if panel.task() != Task::Regret {
-            return Err(slope.error("the panel's runs have no checkpoints: leave it out"));
-        }
-        if let Some(t) = self.table.field("t") {
-            return Err(t.error("`slope` already gives the rounds: expected `t` or `slope`, not both"));
-        }
-        let ends: Vec<Field<'_>> = slope.get()?;
-        let [first, second] = ends.as_slice() else {
-            let rounds = number::counted(ends.len() as u64, "round");
-            return Err(slope.error(format!("{rounds}: expected two, [t1, t2]")));
-        };
-        let (from, to): (u64, u64) = (first.get()?, second.get()?);
-        if from >= to {
-            let fault = format!("round {to} is not after round {from}: expected [t1, t2] with t1 < t2");
-            return Err(slope.error(fault));
-        }
-        Ok(ComparedAt::Slope(checkpoint(first, panel, series)?, checkpoint(second, panel, series)?))
     }
 }
 

@@ -4,8 +4,9 @@
 use crate::claims::{Agreement, Claim, Comparison, Evidence, Finding, Verdict, judge, runs_needed};
 use crate::figure::{self, Figure, Picture, PolicyStyles, Shown};
 use crate::page;
+use crate::panel::Panel;
 use crate::report_dir::{self, Owner};
-use crate::reproduction::{Panel, Reproduction};
+use crate::reproduction::Reproduction;
 use crate::series::{Series, Simulated};
 use experiment::manifest::Manifest;
 use experiment::timing::Timing;

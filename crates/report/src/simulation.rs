@@ -4,8 +4,8 @@
 use crate::figure::{self, Figure, Picture, PolicyStyles, Shown};
 use crate::leaderboard::Leaderboard;
 use crate::page;
+use crate::panel::{Extent, Panel, Variant};
 use crate::report_dir::PAGE;
-use crate::reproduction::{Extent, Panel, Variant};
 use crate::reproduction_report::{PanelReport, PanelRun, VariantReport};
 use experiment::{Claim, Experiment, JournalError, Measured, ResultDir, RunError, Runner};
 use std::path::Path;

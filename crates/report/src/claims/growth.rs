@@ -72,7 +72,7 @@ fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     if !(sizes[0] > 0.0 && sizes.is_sorted_by(|a, b| a < b) && sizes.iter().all(|size| size.is_finite())) {
         return Err(field.error("expected numbers above 0, each larger than the one before"));
     }
-    Ok(Arc::new(Growth { t: reading.round(&series)?, series, sizes, limits: reading.limits()? }))
+    Ok(Arc::new(Growth { t: reading.round(&series)?, series, sizes, limits: Limits::read(reading)? }))
 }
 
 impl Test for Growth {

@@ -6,8 +6,10 @@
 
 use super::levels::Sign;
 use super::{Comparison, Finding, Levels, Verdict, verdict_of};
+use crate::reading::KindReader;
 use crate::student::{self, CONFIDENCE};
 use experiment::number;
+use experiment::toml_reader::{Error, Field};
 use itertools::Itertools as _;
 
 /// Limits of an estimate.
@@ -22,6 +24,24 @@ pub enum Limits {
 }
 
 impl Limits {
+    /// Reads `least`, `most`, or both.
+    pub(super) fn read(reading: &KindReader<'_, '_>) -> Result<Self, Error> {
+        let limit = |key| {
+            let fault = "a limit: expected a number above 0";
+            reading.number(key, |limit| limit > 0.0 && limit.is_finite(), fault)
+        };
+        match (limit("least")?, limit("most")?) {
+            (Some(least), Some(most)) if least < most => Ok(Self::Between(least, most)),
+            (Some(_), Some(_)) => {
+                let most: Field<'_> = reading.table.required("most")?;
+                Err(most.error("`most` is not above `least`: expected a larger number"))
+            }
+            (Some(least), None) => Ok(Self::AtLeast(least)),
+            (None, Some(most)) => Ok(Self::AtMost(most)),
+            (None, None) => Err(reading.table.missing("least", "a number, here or as `most`")),
+        }
+    }
+
     /// The excess over each limit: negative within it. `excess(sign, limit)` has to compute
     /// `sign * (estimate - limit)`.
     pub(super) fn beyond<T>(self, excess: impl Fn(f64, f64) -> T) -> Vec<T> {

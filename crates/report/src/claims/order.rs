@@ -10,9 +10,11 @@ use super::levels::{difference, freedom_of};
 use super::{
     Basis, Comparison, Finding, JudgeError, Kind, KindReader, Levels, Test, Verdict, finding, mean_and_error,
 };
+use crate::reading::checkpoint;
 use crate::series::Series;
 use experiment::result::EndValue;
-use experiment::toml_reader::Error;
+use experiment::toml_reader::{Error, Field};
+use experiment::{Task, number};
 
 pub(super) static KIND: Kind = Kind {
     name: "order",
@@ -51,9 +53,36 @@ pub enum ComparedAt {
     Slope(u64, u64),
 }
 
+impl ComparedAt {
+    /// Reads the quantity by which these series are compared: `t` or `slope`.
+    pub(super) fn read(reading: &KindReader<'_, '_>, series: &[Series]) -> Result<Self, Error> {
+        let Some(slope) = reading.table.field("slope") else {
+            return Ok(Self::Round(reading.round(series)?));
+        };
+        let panel = reading.panel()?;
+        if panel.task() != Task::Regret {
+            return Err(slope.error("the panel's runs have no checkpoints: leave it out"));
+        }
+        if let Some(t) = reading.table.field("t") {
+            return Err(t.error("`slope` already gives the rounds: expected `t` or `slope`, not both"));
+        }
+        let ends: Vec<Field<'_>> = slope.get()?;
+        let [first, second] = ends.as_slice() else {
+            let rounds = number::counted(ends.len() as u64, "round");
+            return Err(slope.error(format!("{rounds}: expected two, [t1, t2]")));
+        };
+        let (from, to): (u64, u64) = (first.get()?, second.get()?);
+        if from >= to {
+            let fault = format!("round {to} is not after round {from}: expected [t1, t2] with t1 < t2");
+            return Err(slope.error(fault));
+        }
+        Ok(Self::Slope(checkpoint(first, panel, series)?, checkpoint(second, panel, series)?))
+    }
+}
+
 fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     let [lower, upper] = reading.lower_and_upper()?;
-    let at = reading.compared_at(&[&lower[..], &upper].concat())?;
+    let at = ComparedAt::read(reading, &[&lower[..], &upper].concat())?;
     Ok(Arc::new(Order { lower, upper, at, factor: reading.factor()? }))
 }
 

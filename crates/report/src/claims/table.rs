@@ -65,17 +65,6 @@ impl Column {
     }
 }
 
-/// A row of a printed table: an instance.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PrintedRow {
-    /// The name of the instance.
-    pub name: String,
-    /// The attractions of its items.
-    pub theta: Vec<f64>,
-    /// The printed numbers by column name.
-    pub printed: Vec<(String, f64)>,
-}
-
 fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     let Some(printed) = reading.printed else {
         return Err(reading

@@ -59,7 +59,7 @@ fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
     }
     check_paired(&reading.kind, panel, &panel.series())?;
     let policies = [reading.label("policy")?, reading.label("by")?];
-    Ok(Arc::new(TimeRatio { policies, limits: reading.limits()? }))
+    Ok(Arc::new(TimeRatio { policies, limits: Limits::read(reading)? }))
 }
 
 impl Test for TimeRatio {

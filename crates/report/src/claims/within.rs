@@ -122,11 +122,11 @@ fn read(reading: &KindReader<'_, '_>) -> Result<Arc<dyn Test>, Error> {
             reading.check_regret()?;
             check_users(reading, &series, name == "bound")?;
             let divisor = if name == "bound" { Divisor::Bound } else { Divisor::Optimum };
-            let at = reading.compared_at(&series)?;
+            let at = ComparedAt::read(reading, &series)?;
             (at, series.into_iter().map(|one| (one, divisor.clone())).collect())
         }
     };
-    Ok(Arc::new(Within { quotients, at, limits: reading.limits()? }))
+    Ok(Arc::new(Within { quotients, at, limits: Limits::read(reading)? }))
 }
 
 /// Reads series that are divided by those of `by`, or without it every two of `series`.
@@ -154,7 +154,7 @@ fn read_pairs(
     let all = [series, &others].concat();
     check_paired(field, panel, &all)?;
     let by_round = table.field("by-t");
-    let at = reading.compared_at(if by_round.is_some() { series } else { &all })?;
+    let at = ComparedAt::read(reading, if by_round.is_some() { series } else { &all })?;
     let by_t = match &by_round {
         Some(field) if matches!(at, ComparedAt::Slope(..)) => {
             return Err(field.error("`slope` already gives the rounds: leave it out"));

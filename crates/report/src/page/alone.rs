@@ -7,7 +7,7 @@ use super::values;
 use crate::figure::PolicyStyles;
 use crate::html::Html;
 use crate::leaderboard::Leaderboard;
-use crate::reproduction::Panel;
+use crate::panel::Panel;
 use crate::reproduction_report::PanelReport;
 use experiment::Task;
 use policies::catalogue::PolicySpec;

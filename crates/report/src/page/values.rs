@@ -3,7 +3,7 @@
 
 use crate::figure::PolicyStyles;
 use crate::html::Html;
-use crate::reproduction::Panel;
+use crate::panel::Panel;
 use crate::reproduction_report::{PanelReport, VariantReport};
 use crate::svg::{self, CurveStyle};
 use experiment::number;

@@ -1,8 +1,7 @@
 //! Reads `experiment.toml`: what is said of the experiment as a whole, and its panels.
 
 use super::fields::{read_title, tables};
-use super::{DataSource, Extent, Panel, Paper, Printed, Reproduction, panels};
-use crate::claims::PrintedRow;
+use super::{DataSource, Extent, Panel, Paper, Printed, PrintedRow, Reproduction, panels};
 use experiment::SpecContext;
 use experiment::models::InstanceTable;
 use experiment::toml_reader::{Error, Field, Table, all, one_of};

@@ -10,11 +10,10 @@ use crate::axis::Scale;
 use crate::claims::order::{ComparedAt, Order};
 use crate::claims::within::Within;
 use crate::claims::{Claim, Test, Verdict};
-use crate::figure::Band;
-use crate::figure::Plot;
 use crate::figure::heat_map::HeatMap;
 use crate::figure::parameters::Parameters;
 use crate::figure::regret::Regret;
+use crate::figure::{Band, Figure, Plot};
 use std::any::Any;
 
 /// A valid experiment and valid claims.

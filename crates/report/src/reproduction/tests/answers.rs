@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::figure::fit::Fit;
+use experiment::Task;
 use experiment::result::{EndValue, Quantity};
 
 const EXPERIMENT: &str = r#"
