@@ -8,7 +8,7 @@ mod estimate;
 mod page;
 mod sampling;
 
-pub(crate) use estimate::{Estimate, EstimateArguments};
+pub(crate) use estimate::{EstimateArguments, EstimatedMatrix};
 
 use crate::program::program;
 use crate::terminal::{json as as_json, say};
@@ -86,7 +86,7 @@ fn of_matrix(file: &MatrixFile, out: Option<&Path>, quiet: bool) -> Result<Matri
 fn of_estimate(arguments: &Arguments, out: &Path) -> Result<MatrixReport> {
     let threads = arguments.threads.map(usize::from);
     let collection = arguments.letor.as_deref();
-    let estimate = Estimate::make(collection, &arguments.estimate, out, threads, arguments.quiet)?;
+    let estimate = EstimatedMatrix::make(collection, &arguments.estimate, out, threads, arguments.quiet)?;
     let report = MatrixReport::of(estimate.file(), Some(estimate.preferences()), arguments.quiet)?;
     let (json, page) = (as_json(&report)?, report.to_html());
     estimate.write(&[(REPORT, json.as_bytes()), (PAGE, page.as_bytes())])?;

@@ -365,12 +365,12 @@ fn given_matrix(arguments: &Arguments) -> Result<Option<MatrixFile>> {
 /// A matrix estimated from the documents of `file`.
 #[cfg(feature = "logs")]
 fn estimated_matrix(arguments: &Arguments, file: &Path) -> Result<MatrixFile> {
-    use crate::preferences::{Estimate, EstimateArguments};
+    use crate::preferences::{EstimateArguments, EstimatedMatrix};
 
     let (settings, out) = (EstimateArguments::default(), arguments.out.join(ESTIMATED));
     let threads = arguments.threads.map(usize::from);
     let estimate =
-        Estimate::make(Some(file), &settings, &out, threads, arguments.quiet).context("--letor")?;
+        EstimatedMatrix::make(Some(file), &settings, &out, threads, arguments.quiet).context("--letor")?;
     estimate.write(&[])?;
     Ok(estimate.into_file())
 }

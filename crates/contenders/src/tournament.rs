@@ -1,7 +1,7 @@
 //! Tournaments whose users and task have lost their types.
 
 use click_models::ClickModel;
-use sim::{Curve, Identification, StateError, StateStore, Task, Tournament};
+use sim::{Curve, Identification, Objective, StateError, StateStore, Tournament};
 use std::ops::Range;
 
 /// The record of a replication of any task.
@@ -54,7 +54,7 @@ pub trait AnyTournament: Sync {
 impl<M, T> AnyTournament for Tournament<'_, M, T>
 where
     M: ClickModel + Clone + Send + Sync,
-    T: Task<Record: Into<Record>>,
+    T: Objective<Record: Into<Record>>,
 {
     fn labels(&self) -> Vec<&str> {
         self.contenders.iter().map(|contender| contender.label()).collect()

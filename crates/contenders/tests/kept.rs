@@ -12,7 +12,7 @@ use documents::InputFile;
 use policies::catalogue::{Family, PolicySpec, Protocol, rows};
 use policies::{Logged, PbmPrior};
 use sim::{
-    Contender, Identification, Pause, Replication, Schedule, StateError, StateStore, Streams, Task,
+    Contender, Identification, Objective, Pause, Replication, Schedule, StateError, StateStore, Streams,
     UntilStopped, WithBudget,
 };
 use std::fmt::Debug;
@@ -84,7 +84,7 @@ fn plays_any_size(entrant: &Entrant) -> bool {
 
 /// Checks one contender. `stranger` is the state of another contender on the same users. Returns a
 /// state.
-fn check<M: ClickModel, T: Task<Record: PartialEq + Debug>>(
+fn check<M: ClickModel, T: Objective<Record: PartialEq + Debug>>(
     contender: &dyn Contender<M, T>,
     task: &T,
     [users, larger]: [&M; 2],
@@ -257,7 +257,7 @@ fn dueling() {
 }
 
 /// Checks the contenders of a task that identifies the best items; returns their number.
-fn check_identification<T: Task<Record = Identification>>(
+fn check_identification<T: Objective<Record = Identification>>(
     task: &T,
     enter: impl Fn(&[Entrant]) -> Option<Vec<Box<dyn Contender<CascadeModel, T>>>>,
 ) -> usize {

@@ -10,18 +10,18 @@ use policies::{Fixed, Policy};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// The task of a replication.
+/// The objective of a replication: regret, or an answer.
 ///
-/// A task is a type that determines the length of a run and the record of a run. The
-/// implementations of [`Contender`] for [`Entry`] determine which policies can perform a task: any
+/// It is a type that determines the length of a run and the record of a run. The
+/// implementations of [`Contender`] for [`Entry`] determine which policies can pursue it: any
 /// policy can play to the horizon of a [`Schedule`], but only a policy that stops can be played
 /// until it does.
-pub trait Task: Sync {
+pub trait Objective: Sync {
     /// The record of one replication.
     type Record: Default + Send;
 }
 
-impl Task for Schedule {
+impl Objective for Schedule {
     type Record = Curve;
 }
 
@@ -29,7 +29,7 @@ impl Task for Schedule {
 ///
 /// Experiments mix policies of different types through `Box<dyn Contender<M>>`. There is one
 /// virtual call per replication; the round loop inside it is compiled for the policy.
-pub trait Contender<M: ClickModel, T: Task = Schedule>: Send + Sync {
+pub trait Contender<M: ClickModel, T: Objective = Schedule>: Send + Sync {
     /// Its name in the experiment, which also selects its random stream.
     fn label(&self) -> &str;
 
@@ -227,7 +227,7 @@ impl<F, S, L> fmt::Debug for Entry<F, S, L> {
 
 /// A loop that plays the policies of entries on the users `M` for the task `T`, if `F` builds a
 /// policy that it can play.
-pub trait Plays<M: ClickModel, T: Task, F, S>: Sized {
+pub trait Plays<M: ClickModel, T: Objective, F, S>: Sized {
     /// Plays one replication, as [`Contender::resume`] does.
     ///
     /// # Errors
@@ -245,7 +245,7 @@ pub trait Plays<M: ClickModel, T: Task, F, S>: Sized {
 impl<M, T, F, S, L> Contender<M, T> for Entry<F, S, L>
 where
     M: ClickModel,
-    T: Task,
+    T: Objective,
     F: Send + Sync,
     S: MaySave,
     L: Plays<M, T, F, S> + Send + Sync,

@@ -22,7 +22,7 @@ use crate::run::select_and_learn;
 use crate::saver::read_or_build;
 use crate::session::{Ended, Session};
 use crate::state::{Loop, Progress};
-use crate::{ByRounds, Entry, Plays, ROUNDS_BETWEEN, Replication, Saver, StateError, StateStore, Task};
+use crate::{ByRounds, Entry, Objective, Plays, ROUNDS_BETWEEN, Replication, Saver, StateError, StateStore};
 use click_models::{
     Action, Cascade, CascadeModel, ClickModel, Feedback, ItemId, ListShape, ObservedPrefix, RandomSemiBandit,
     Ranking, SemiBandit,
@@ -60,11 +60,11 @@ pub struct Identification {
     pub correct: bool,
 }
 
-impl Task for UntilStopped {
+impl Objective for UntilStopped {
     type Record = Identification;
 }
 
-impl Task for WithBudget {
+impl Objective for WithBudget {
     type Record = Identification;
 }
 
@@ -263,8 +263,8 @@ impl<F, S> Entry<F, S> {
 /// Implements a task for a loop: `$shown` are the users that the policy meets, given those of the
 /// replication.
 macro_rules! identifies {
-    ($Loop:ty, $Task:ty: [$($Policy:tt)+], $play:ident, |$played:ident, $users:ident| $shown:expr) => {
-        impl<F, P, S> Plays<CascadeModel, $Task, F, S> for $Loop
+    ($Loop:ty, $Objective:ty: [$($Policy:tt)+], $play:ident, |$played:ident, $users:ident| $shown:expr) => {
+        impl<F, P, S> Plays<CascadeModel, $Objective, F, S> for $Loop
         where
             F: Fn(ListShape) -> P,
             P: $($Policy)+,
@@ -273,7 +273,7 @@ macro_rules! identifies {
             fn resume(
                 entry: &Entry<F, S, Self>,
                 replication: Replication<'_, CascadeModel>,
-                task: &$Task,
+                task: &$Objective,
                 state: Option<&[u8]>,
                 store: &mut dyn StateStore,
             ) -> Result<Identification, StateError> {

@@ -17,7 +17,7 @@ mod streams;
 mod summary;
 mod tournament;
 
-pub use contender::{ByRounds, Contender, Entry, FromReplication, Plays, Replication, Task, oracle};
+pub use contender::{ByRounds, Contender, Entry, FromReplication, Objective, Plays, Replication, oracle};
 pub use curve::Curve;
 pub use duels::ByDuels;
 pub use identify::{Identification, UntilStopped, WithBudget, WithFullFeedback};

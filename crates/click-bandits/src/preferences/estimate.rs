@@ -76,7 +76,7 @@ const COUNTS: &str = "counts.csv";
 
 /// An estimated matrix, and the directory for it.
 #[derive(Debug)]
-pub(crate) struct Estimate {
+pub(crate) struct EstimatedMatrix {
     file: MatrixFile,
     preferences: Preferences,
     /// The feature of each row, from 0.
@@ -87,7 +87,7 @@ pub(crate) struct Estimate {
     threads: usize,
 }
 
-impl Estimate {
+impl EstimatedMatrix {
     /// Estimates the matrix of a collection, by default the synthetic one.
     pub(crate) fn make(
         collection: Option<&Path>,

@@ -10,7 +10,7 @@ use click_models::{
 use libfuzzer_sys::fuzz_target;
 use policies::{CascadeBai, Delta, PbmTs, PrefixUcb, Rank1Elim, Rucb};
 use sim::{
-    Contender, Entry, NoStore, Pause, Replication, Schedule, StateStore, Streams, Task, UntilStopped,
+    Contender, Entry, NoStore, Pause, Replication, Schedule, StateStore, Streams, Objective, UntilStopped,
 };
 use std::sync::LazyLock;
 
@@ -37,7 +37,7 @@ struct Bench {
 fn bench<M, T>(users: M, contender: impl Contender<M, T> + 'static, task: T) -> Bench
 where
     M: click_models::ClickModel + Send + Sync + 'static,
-    T: Task + Send + 'static,
+    T: Objective + Send + 'static,
 {
     let mut last = Last::default();
     let replicate = move |state: Option<&[u8]>, store: &mut dyn StateStore| {

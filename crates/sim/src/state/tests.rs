@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::{
-    Contender, Entry, NoStore, Pause, Replication, Schedule, StateError, StateStore, Streams, Task,
+    Contender, Entry, NoStore, Objective, Pause, Replication, Schedule, StateError, StateStore, Streams,
     WithBudget,
 };
 use click_models::{
@@ -36,7 +36,7 @@ impl StateStore for Last {
 }
 
 /// The record of a whole replication, and its last state.
-fn kept<M: ClickModel, T: Task>(
+fn kept<M: ClickModel, T: Objective>(
     contender: &impl Contender<M, T>,
     users: &M,
     task: &T,
@@ -46,7 +46,7 @@ fn kept<M: ClickModel, T: Task>(
     (record.expect("a record"), last.state)
 }
 
-fn resumed<M: ClickModel, T: Task>(
+fn resumed<M: ClickModel, T: Objective>(
     contender: &impl Contender<M, T>,
     users: &M,
     task: &T,

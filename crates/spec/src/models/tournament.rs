@@ -80,7 +80,7 @@ pub struct OwnContender {
 
 impl OwnContender {
     /// A contender without the types of its users and its task.
-    pub fn new<M: ClickModel + 'static, T: sim::Task + 'static>(
+    pub fn new<M: ClickModel + 'static, T: sim::Objective + 'static>(
         contender: impl Contender<M, T> + 'static,
     ) -> Self {
         let contender: Arc<dyn Contender<M, T>> = Arc::new(contender);
@@ -91,7 +91,7 @@ impl OwnContender {
         }
     }
 
-    fn typed<M: ClickModel + 'static, T: sim::Task + 'static>(
+    fn typed<M: ClickModel + 'static, T: sim::Objective + 'static>(
         &self,
     ) -> Result<Box<dyn Contender<M, T>>, EnterError> {
         match self.contender.downcast_ref::<Arc<dyn Contender<M, T>>>() {
@@ -114,7 +114,7 @@ impl fmt::Debug for OwnContender {
 /// A shared contender, so that an experiment can be run several times.
 struct Shared<M, T>(Arc<dyn Contender<M, T>>);
 
-impl<M: ClickModel, T: sim::Task> Contender<M, T> for Shared<M, T> {
+impl<M: ClickModel, T: sim::Objective> Contender<M, T> for Shared<M, T> {
     fn label(&self) -> &str {
         self.0.label()
     }
@@ -151,7 +151,7 @@ pub(super) fn tournament<'a, M: ClickModel + Clone + Send + Sync + 'static, T>(
     settings: &TournamentSettings<'_>,
 ) -> Result<Box<dyn AnyTournament + 'a>, EnterError>
 where
-    T: sim::Task<Record: Into<Record>> + 'static,
+    T: sim::Objective<Record: Into<Record>> + 'static,
 {
     for own in settings.own {
         contenders.push(own.typed()?);
@@ -160,7 +160,7 @@ where
     Ok(Box::new(Tournament { contenders, runs, ..without_contenders(instances, task, assignment, seed) }))
 }
 
-fn without_contenders<M: ClickModel + Clone + Send + Sync, T: sim::Task>(
+fn without_contenders<M: ClickModel + Clone + Send + Sync, T: sim::Objective>(
     instances: &[Instance<M>],
     task: T,
     assignment: Assignment,
