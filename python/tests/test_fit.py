@@ -15,6 +15,7 @@ import pytest
 
 import click_bandits
 from click_bandits import fit
+from every_model import FITTED, USERS
 
 COLUMNS = {"query": "q", "item": "i", "position": "p", "click": "c"}
 SESSIONS = {**COLUMNS, "session": "s"}
@@ -200,7 +201,7 @@ def test_results_do_not_depend_on_threads():
 
 
 def test_the_result(expected, tmp_path):
-    assert expected.models == ["pbm", "cascade", "dcm", "ubm", "sdbn", "dbn", "ccm"]
+    assert expected.models == list(FITTED)
     parameters = expected.parameters
     assert parameters.columns == [
         "model", "query", "kind", "item", "position", "last_click", "estimate", "se", "lower", "upper", "clicks", "impressions",
@@ -233,15 +234,7 @@ def test_users_are_instances(expected):
         click_bandits.models.PositionBased(instance["theta"], instance["kappa"])
     assert expected.instances("pbm", queries=["shoes"]) == users[2:]
     keys = {model: set(expected.instances(model)[0]) - {"name"} for model in expected.models}
-    assert keys == {
-        "pbm": {"model", "theta", "kappa"},
-        "cascade": {"model", "attraction", "positions"},
-        "dcm": {"model", "attraction", "leave"},
-        "ubm": {"model", "attraction", "examination"},
-        "sdbn": {"model", "attraction", "satisfaction", "continuation", "positions"},
-        "dbn": {"model", "attraction", "satisfaction", "continuation", "positions"},
-        "ccm": {"model", "attraction", "continuation", "positions"},
-    }
+    assert keys == {model: {"model", *USERS[of].parameters} for model, of in FITTED.items()}
     assert expected.instances() == expected.instances(expected.report["users"])
     for wrong in [{"model": "dcn"}, {"queries": ["shoe"]}]:
         with pytest.raises(ValueError, match="did you mean"):

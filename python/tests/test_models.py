@@ -7,17 +7,12 @@ import pickle
 import numpy as np
 import pytest
 from click_bandits import models
+from every_model import USERS
 from every_policy import pairs, users_of
 
 PROTOCOLS = sorted({protocol for _, protocol in pairs()})
 LISTS = [
-    users_of("pbm"),
-    users_of("semi-bandit"),
-    users_of("cascade"),
-    users_of("dcm"),
-    users_of("clicks-only"),
-    models.ClickChain([0.3, 0.5, 0.2, 0.4], [0.9, 0.7, 0.2], 3, seed=1),
-    models.UserBrowsing([0.3, 0.5, 0.2, 0.4], [[0.9], [0.6, 0.8], [0.3, 0.5, 0.7]], seed=1),
+    row.users(*row.parameters.values(), seed=1) for row in USERS.values() if hasattr(row.users, "best_list")
 ]
 
 

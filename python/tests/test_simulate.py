@@ -16,8 +16,8 @@ import pytest
 
 import click_bandits
 from click_bandits import Policy, merge, simulate, spec_files
+from every_model import THETA, USERS
 
-THETA = [0.45, 0.35, 0.25, 0.15, 0.05]
 SPEC = {
     "name": "small",
     "task": "regret",
@@ -28,32 +28,10 @@ SPEC = {
     "instances": [{"model": "pbm", "theta": np.array(THETA), "kappa": (0.9, np.float64(0.6), 0.3)}],
     "policies": [{"policy": "pbm-ts"}, {"policy": "pbm-ucb", "label": "UCB"}],
 }
-USERS = {
-    "pbm": {"theta": THETA, "kappa": [0.9, 0.6, 0.3]},
-    "semi-bandit": {"theta": THETA, "kappa": [0.9, 0.6, 0.3]},
-    "cascade": {"attraction": THETA, "positions": 3},
-    "dcm": {"attraction": THETA, "leave": [0.2, 0.5, 0.4]},
-    "dbn": {"attraction": THETA, "satisfaction": THETA, "continuation": 0.9, "positions": 3},
-    "ccm": {"attraction": THETA, "continuation": [0.9, 0.4, 0.2], "positions": 3},
-    "ubm": {"attraction": THETA, "examination": [[0.9], [0.5, 0.7], [0.3, 0.4, 0.6]]},
-    "rank-one": {"rows": [0.8, 0.4], "columns": [0.7, 0.6, 0.1]},
-    "dueling": {"preferences": [[0.5, 0.7, 0.8], [0.3, 0.5, 0.6], [0.2, 0.4, 0.5]]},
-}
-COMPILED = {
-    "pbm": "pbm-ts",
-    "semi-bandit": "rsf-ts",
-    "cascade": "cascade-ts",
-    "dcm": "dcm-ts",
-    "dbn": "epsilon-greedy",
-    "ccm": "epsilon-greedy",
-    "ubm": "epsilon-greedy",
-    "rank-one": "uts",
-    "dueling": "double-ts",
-}
 
 
 def on(model, policy="uniform"):
-    instances = [{"model": model, **USERS[model]}]
+    instances = [{"model": model, **USERS[model].parameters}]
     return {**SPEC, "instances": instances, "policies": [{"policy": policy}]}
 
 
@@ -176,7 +154,7 @@ def test_policies_in_python_play_every_model(model):
         return built[-1]
 
     plain = simulate(on(model))
-    compiled = COMPILED[model]
+    compiled = USERS[model].policy
     result = simulate(on(model), policies={"mine": build, "compiled": lambda **known: Policy(compiled, **known)})
     np.testing.assert_array_equal(result.regret("uniform"), plain.regret("uniform"))
     # Six runs of 400 rounds of two policies that do the same.
