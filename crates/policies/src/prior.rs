@@ -49,6 +49,7 @@ impl Prior {
     }
 
     /// The first shape.
+    #[inline]
     pub fn a(self) -> f64 {
         self.a
     }

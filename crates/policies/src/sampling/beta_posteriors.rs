@@ -87,9 +87,8 @@ impl Posteriors for BetaPosteriors {
 
     #[inline]
     fn draw<R: Rng + ?Sized>(&self, item: usize, sampler: Sampler, rng: &mut R) -> f64 {
-        if self.prior.clicks() < 0.0 && self.evidence[item].successes < 0.0 {
-            let Evidence { successes, failures } = self.evidence[item];
-            return draw_beta(successes + 1.0, failures + 1.0, rng);
+        if self.prior.a() < 1.0 && self.evidence[item].successes < 0.0 {
+            return self.evidence[item].draw_below_0(rng);
         }
         sampler.beta(self.shapes[item], rng)
     }
@@ -127,6 +126,13 @@ impl Posteriors for BetaPosteriors {
 }
 
 impl Evidence {
+    /// A draw after fewer than 0 successes. Not inlined, so that other draws are not slower.
+    #[cold]
+    #[inline(never)]
+    fn draw_below_0<R: Rng + ?Sized>(self, rng: &mut R) -> f64 {
+        draw_beta(self.successes + 1.0, self.failures + 1.0, rng)
+    }
+
     /// The exponent `c` of the envelope.
     #[inline]
     fn exponent(self, threshold: &Threshold) -> f64 {
