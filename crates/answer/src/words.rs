@@ -113,7 +113,7 @@ impl Answer {
             )];
         }
         let mut sentences = vec![format!(
-            "Today's ranking gets {today} clicks per 1,000 lists ({} were observed). It loses {loss} against the best lists, which nobody knows.",
+            "Today's ranking gets {today} clicks per 1,000 lists ({} were observed). The best possible lists, which nobody knows, would get {loss} more.",
             fixed(*observed, 0),
         )];
         if let Some((first, others)) = self.models.split_first() {
@@ -179,7 +179,7 @@ impl Answer {
         let (policy, all) = (&self.policy, grouped(HORIZON));
         let lists = match n_played {
             1 => format!("{all} lists"),
-            n => format!("{all} lists of the {} with the most lists", counted(n, "query")),
+            n => format!("{all} lists, which the {} with the most lists share", counted(n, "query")),
         };
         let per_1000 = fixed(1000.0 * gained.mean / HORIZON as f64, 1);
         if gained.cannot_tell() {

@@ -4,7 +4,7 @@
 //! groups of users and valued on the other ten, both ways, and the answer is the mean of both. Lists
 //! are learned with prior, as [`fit`](click_logs::fit::fit()) does, and valued without.
 //!
-//! Reference: definitions of the project, section 4. Complexity: four fits of each model, and of each
+//! Reference: `docs/evaluation.md`. Complexity: four fits of each model, and of each
 //! without each group.
 
 use crate::jackknife::GROUPS;

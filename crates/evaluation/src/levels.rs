@@ -4,7 +4,7 @@
 //! position `k`; all of them, if lists are as long as the new ones. Rows without lists are a sample
 //! of each position.
 //!
-//! Reference: definitions of the project, section 1. Numerics: exact sums, then divisions; sums
+//! Reference: `docs/evaluation.md`. Numerics: exact sums, then divisions; sums
 //! without a group add up those of the others. Complexity: O(groups^2 positions).
 
 use crate::jackknife::{Estimate, GROUPS};

@@ -8,7 +8,7 @@
 //! An item that the log does not show for its query has no attraction, so the value is that of the
 //! queries whose new lists have none, with what was shown earning on the same queries.
 //!
-//! Reference: definitions of the project, sections 1, 2 and 4. Complexity: that of the fits, 21 of
+//! Reference: `docs/evaluation.md`. Complexity: that of the fits, 21 of
 //! each model that is valued.
 
 use crate::jackknife::{Estimate, GROUPS};

@@ -25,7 +25,8 @@ impl Evaluation {
         let condition = self.condition(answer);
         let unit = self.unit();
         if low <= 0.0 && high >= 0.0 {
-            let range = format!("between {} and {} {unit} per 1,000 lists (95 %)", signed(low), signed(high));
+            let [low, estimate, high] = [low, difference, high].map(signed);
+            let range = format!("{estimate} {unit} per 1,000 lists, between {low} and {high} (95 %)");
             return format!(
                 "This log cannot tell whether {what} would have earned more than what was shown: {range}, {condition}."
             );
@@ -81,10 +82,10 @@ impl Evaluation {
     /// Whether a finding answers, or why it does not, and what casts doubt on it.
     pub fn state(&self, finding: &Finding) -> String {
         let is_answer = self.findings.answer().is_some_and(|answer| answer.basis == finding.basis);
-        let answers = is_answer.then(|| "answers".to_owned());
+        let answers = is_answer.then(|| "used for the answer".to_owned());
         let remarks = answers.iter().chain(&finding.refused).chain(&finding.warnings);
         let state = remarks.cloned().collect::<Vec<_>>().join("; ");
-        if state.is_empty() { "not needed".to_owned() } else { state }
+        if state.is_empty() { "for comparison".to_owned() } else { state }
     }
 
     fn why_none(&self) -> String {

@@ -31,7 +31,11 @@ pub(super) fn write(answer: &Answer, html: &mut Html) {
     let heads: Vec<&str> =
         std::iter::once("Query").chain(heads.iter().map(String::as_str)).chain(["#Passed after"]).collect();
     let row = |(query, row): (&QueryFinding, [String; 6])| -> Vec<Html> {
-        let passed = query.played.map_or_else(|| "–".to_owned(), |played| played.passed.to_string());
+        let passed = match query.played {
+            None => "–".to_owned(),
+            Some(played) if played.gained.cannot_tell() => "not known".to_owned(),
+            Some(played) => played.passed.to_string(),
+        };
         row.iter().chain([&passed]).map(|cell| Html::of(cell)).collect()
     };
     let rows: Vec<Vec<Html>> = answer.queries.iter().zip(rows(answer)).map(row).collect();
@@ -78,7 +82,7 @@ fn recommended(answer: &Answer, html: &mut Html) {
     html.table("wide", &heads, &rows);
     html.paragraph(
         "small muted",
-        "Gains are clicks per 1,000 lists, over today's lists and over the best list that the log shows. An item is known there if \
+        "Gains are clicks per 1,000 lists, over today's mix of lists and over the best single list that the log shows. An item is known there if \
          it was shown 20 times within two positions of its new one. A list is a guess if an item is not known there, or if it gains \
          more than half beyond the best list that was shown.",
     );

@@ -120,7 +120,7 @@ pub(super) fn transfer(transfer: &Transfer, answer: &Answer) -> String {
     }
     render(&Chart {
         title: format!("Predicted and observed clicks of lists ({})", transfer.model),
-        subtitle: "differences from the other lists of a query; a dot for each tenth of the sessions; recommended lists as promised".to_owned(),
+        subtitle: "differences from the other lists of a query; a dot for each tenth of the sessions; recommended lists are promised, not observed".to_owned(),
         x: Axis::rounded(left, right),
         x_label: "predicted difference, clicks per 1,000 lists".to_owned(),
         y: Axis::rounded(low.min(left), high.max(right)),

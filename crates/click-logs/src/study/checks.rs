@@ -64,8 +64,8 @@ impl Checks {
         }
         if let Some(found) = &self.many_clicks {
             sentences.push(format!(
-                "{} of {} have more than {}, where the fitted models make {} probable at most ({}). They may \
-                 be robots. Without them ({limit} {}) lists have {} clicks per 1,000 instead of {}.",
+                "{} of {} have more than {}, where the fitted models expect at most {} ({}). They may be \
+                 robots. Without them ({limit} {}) lists have {} clicks per 1,000 instead of {}.",
                 grouped(found.sessions),
                 counted(found.of_sessions, "session"),
                 counted(found.limit as u64, "click"),
@@ -78,8 +78,8 @@ impl Checks {
         }
         if let Some(half) = self.second_half.as_ref().filter(|half| half.is_changed()) {
             sentences.push(format!(
-                "Users of the second half of the log click {} % {} (standard error {}) than a fit of {} to the first half predicts: \
-                 {} clicks per 1,000 lists instead of {}. Fits to the whole log describe neither half.",
+                "On queries of both halves of the log, users of the second half click {} % {} (standard error {}) than a \
+                 fit of {} to the first half predicts: {} clicks per 1,000 lists instead of {}. Fits to the whole log describe neither half.",
                 percent(half.change().abs()),
                 if half.change() > 0.0 { "more" } else { "less" },
                 percent(half.standard_error / half.predicted),
@@ -90,8 +90,8 @@ impl Checks {
         }
         if let Some(repeats) = self.repeats.as_ref().filter(|repeats| repeats.is_excessive()) {
             sentences.push(format!(
-                "{} % of the sessions have the list and the clicks of the session before them, of the same query; two \
-                 sessions apart {} % do. If rows are written twice, or users search again, intervals are too narrow.",
+                "{} % of the sessions repeat the list and the clicks of the previous session of their query, and \
+                 {} % those of the session before it. If rows are written twice, or users search again, intervals are too narrow.",
                 percent(repeats.share),
                 percent(repeats.two_apart),
             ));
