@@ -6,6 +6,9 @@ use policies::Tally;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
+/// Observations for which an item has memory from the start: longer windows grow as they fill.
+const AHEAD: usize = 4_096;
+
 /// An observation in one byte: the click, the position, and whether it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -81,7 +84,7 @@ impl Windows {
 
     /// Adds an item.
     pub(crate) fn push(&mut self) {
-        self.rings.push(Ring { seen: VecDeque::with_capacity(self.most), ..Ring::default() });
+        self.rings.push(Ring { seen: VecDeque::with_capacity(self.most.min(AHEAD)), ..Ring::default() });
     }
 
     /// Forgets the observations of an item.

@@ -27,6 +27,23 @@ fn settings_out_of_range_are_refused() {
 }
 
 #[test]
+fn limits_that_are_never_reached_need_no_memory() {
+    let most = usize::MAX;
+    let settings =
+        Settings { window: Some(most), keep_open: most, keep_retired: most, ..Settings::default() };
+    let mut live = live(settings).unwrap();
+    let mut restored: Live<Cascade, PrefixTs> =
+        serde_json::from_str(&serde_json::to_string(&live).unwrap()).unwrap();
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    for live in [&mut live, &mut restored] {
+        let item = live.add_item();
+        assert_eq!(live.decide(&1, Among::Only(&[item]), rng), [item]);
+        assert_eq!((live.close(&1, None), live.tally(item, 0).shows), (Taken::Counted, 1));
+        assert!(live.retire(item));
+    }
+}
+
+#[test]
 fn lists_that_cannot_have_been_shown_are_refused_and_change_nothing() {
     let mut live = live(Settings::default()).unwrap();
     let items: Vec<Handle> = live.items().collect();
