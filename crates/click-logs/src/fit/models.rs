@@ -12,44 +12,18 @@ mod ctr_rank;
 mod dbn;
 mod dcm;
 mod pbm;
+mod row;
 mod sdbn;
 mod ubm;
 
-use super::options::Options;
-use super::predict::{List, Prediction};
+use super::fitted::{Fit, QueryFit};
+use super::predict::{List, Prediction, inside};
 use super::users::Users;
-use super::{Fit, Model, QueryFit};
-use log_reader::{Counts, Id, Sessions};
-
-/// A row of [`SIMPLEST_FIRST`].
-pub(crate) struct Row {
-    pub(crate) model: Model,
-    /// Fits the model.
-    pub(super) fit: fn(&Counts, &Sessions, &Options) -> Fit,
-    pub(super) predicts: Predicts,
-    pub(crate) users: Simulated,
-}
-
-/// How a model predicts clicks.
-pub(super) enum Predicts {
-    /// The probability of a click on an item at a position, whatever the rest of the list.
-    Alone(fn(&Fit, Option<&QueryFit>, Id, usize) -> f64),
-    /// The probabilities of all clicks on a list.
-    Lists(fn(&List<'_>, &mut Prediction)),
-}
-
-/// Users of a query who see its first positions.
-type OfQuery = fn(&Fit, &QueryFit, usize) -> Option<Users>;
-
-/// Which queries have users that can be simulated.
-pub(crate) enum Simulated {
-    /// None.
-    Never,
-    /// All.
-    Always(OfQuery),
-    /// Those whose best list is found soon enough.
-    IfSearched(OfQuery),
-}
+use click_models::Clicks;
+use documents::parameters::Model;
+use log_reader::{Counts, Id};
+use row::Predicts;
+pub(crate) use row::{Row, Simulated};
 
 /// From the simplest model on, by its parameters: one rate; a rate per position; a rate per item;
 /// attraction per item; then with three numbers for the site, a number per position (first the PBM,
@@ -79,13 +53,68 @@ pub(crate) fn row(model: Model) -> &'static Row {
     SIMPLEST_FIRST[simplicity(model)]
 }
 
-impl Simulated {
-    /// The function that makes users.
-    pub(crate) fn users(&self) -> Option<OfQuery> {
-        match *self {
-            Self::Never => None,
-            Self::Always(users) | Self::IfSearched(users) => Some(users),
+impl Fit {
+    /// The probability of a click on an item at a position, for models in which it does not depend
+    /// on the rest of the list.
+    pub fn click_probability(&self, query: Id, item: Id, position: usize) -> Option<f64> {
+        match row(self.model()).predicts {
+            Predicts::Alone(click) => Some(inside(click(self, self.query(query), item, position))),
+            Predicts::Lists(_) => None,
         }
+    }
+
+    /// Probabilities of clicks on a list. `clicks` are the observed clicks; every conditional
+    /// probability depends on those above its position.
+    pub fn predict(&self, query: Id, items: &[Id], clicks: Clicks, out: &mut Prediction) {
+        out.conditional.clear();
+        out.marginal.clear();
+        let known = self.query(query);
+        match row(self.model()).predicts {
+            Predicts::Alone(click) => {
+                let probability = |(position, &item)| inside(click(self, known, item, position));
+                out.conditional.extend(items.iter().enumerate().map(probability));
+                out.marginal.extend_from_slice(&out.conditional);
+            }
+            Predicts::Lists(predict) => predict(&List { fit: self, known, items, clicks }, out),
+        }
+    }
+
+    /// Users of a query who see the first `n_positions` of its positions. There are at most as many
+    /// positions as the query has, and as items, since a list shows an item at most once. `None`
+    /// for click-through rates, if there is no position, and for a user browsing model with more
+    /// lists than [`UserBrowsing`](click_models::UserBrowsing) takes.
+    ///
+    /// An item without data is the query's typical one. A position without data is never examined
+    /// by users of a position-based or user browsing model; users of a dependent click model leave
+    /// after a click at it as at any other position.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use click_logs::fit::{Model, Options, fit};
+    /// use click_logs::{Format, Reader};
+    /// use click_models::PositionBased;
+    ///
+    /// let log = "query,item,position,clicks,impressions\nq,a,1,100,1000\nq,a,2,200,1000\nq,b,1,50,1000\nq,b,2,100,1000\n";
+    /// let log = Reader::new(Format::counts()).read("counts.csv", log.as_bytes())?;
+    /// let options = Options { prior_strength: Some(0.0), ..Options::default() };
+    /// let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &options)?;
+    /// // The second position is examined twice as often as the first.
+    /// let model: PositionBased = pbm.users(&pbm.queries()[0], 2).and_then(|users| users.model()).unwrap();
+    /// assert!((model.attraction()[0].get() - 0.2).abs() < 1e-9 && (model.examination()[0].get() - 0.5).abs() < 1e-9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn users(&self, query: &QueryFit, n_positions: usize) -> Option<Users> {
+        let users = row(self.model()).users.users()?;
+        users(self, query, n_positions.min(query.items.len()))
+    }
+
+    /// The number of queries without [`users`](Self::users) of their positions in `counts`.
+    pub fn queries_without_users(&self, counts: &Counts) -> usize {
+        let has_users = |query: &&QueryFit| {
+            counts.query(query.id).is_some_and(|counts| self.users(query, counts.n_positions()).is_some())
+        };
+        self.queries().iter().filter(|query| !has_users(query)).count()
     }
 }
 

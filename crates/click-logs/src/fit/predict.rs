@@ -18,9 +18,8 @@
 //! Numerics: sums and products of probabilities. Complexity: O(length of the list), O(length^2) for
 //! the marginals of the UBM and the logistic regression; a binary search for every item.
 
-use super::fitted::browsing_column;
-use super::models::{Predicts, row};
-use super::{Estimate, Fit, QueryFit};
+use super::estimate::Estimate;
+use super::fitted::{Fit, QueryFit, browsing_column};
 use click_models::Clicks;
 use log_reader::Id;
 
@@ -164,30 +163,5 @@ impl Fit {
     pub(super) fn site_position(&self, position: usize) -> f64 {
         let positions = self.site_positions();
         nearest(|place| positions[place].value, positions.len(), position).unwrap_or(1.0)
-    }
-
-    /// The probability of a click on an item at a position, for models in which it does not depend
-    /// on the rest of the list.
-    pub fn click_probability(&self, query: Id, item: Id, position: usize) -> Option<f64> {
-        match row(self.model()).predicts {
-            Predicts::Alone(click) => Some(inside(click(self, self.query(query), item, position))),
-            Predicts::Lists(_) => None,
-        }
-    }
-
-    /// Probabilities of clicks on a list. `clicks` are the observed clicks; every conditional
-    /// probability depends on those above its position.
-    pub fn predict(&self, query: Id, items: &[Id], clicks: Clicks, out: &mut Prediction) {
-        out.conditional.clear();
-        out.marginal.clear();
-        let known = self.query(query);
-        match row(self.model()).predicts {
-            Predicts::Alone(click) => {
-                let probability = |(position, &item)| inside(click(self, known, item, position));
-                out.conditional.extend(items.iter().enumerate().map(probability));
-                out.marginal.extend_from_slice(&out.conditional);
-            }
-            Predicts::Lists(predict) => predict(&List { fit: self, known, items, clicks }, out),
-        }
     }
 }

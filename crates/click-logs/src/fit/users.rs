@@ -5,10 +5,8 @@
 //! one; examination relative to it then exceeds 1, and is scaled for users of a position-based
 //! model so that the most examined position is always examined.
 
-use super::models::row;
-use super::{Fit, QueryFit};
+use super::fitted::{Fit, QueryFit};
 use click_models::{Action, ClickModel, Ranking};
-use log_reader::Counts;
 use std::any::Any;
 
 /// Users of a query: a click model. Items are in the order of the fit, positions in that of the
@@ -43,46 +41,6 @@ impl QueryFit {
     /// The log's positions, from 0, of the first `n_positions` of users: a log may leave gaps.
     pub fn first_positions(&self, n_positions: usize) -> impl Iterator<Item = usize> {
         self.positions.iter().take(n_positions.min(self.items.len()))
-    }
-}
-
-impl Fit {
-    /// Users of a query who see the first `n_positions` of its positions. There are at most as many
-    /// positions as the query has, and as items, since a list shows an item at most once. `None`
-    /// for click-through rates, if there is no position, and for a user browsing model with more
-    /// lists than [`UserBrowsing`](click_models::UserBrowsing) takes.
-    ///
-    /// An item without data is the query's typical one. A position without data is never examined
-    /// by users of a position-based or user browsing model; users of a dependent click model leave
-    /// after a click at it as at any other position.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use click_logs::fit::{Model, Options, fit};
-    /// use click_logs::{Format, Reader};
-    /// use click_models::PositionBased;
-    ///
-    /// let log = "query,item,position,clicks,impressions\nq,a,1,100,1000\nq,a,2,200,1000\nq,b,1,50,1000\nq,b,2,100,1000\n";
-    /// let log = Reader::new(Format::counts()).read("counts.csv", log.as_bytes())?;
-    /// let options = Options { prior_strength: Some(0.0), ..Options::default() };
-    /// let pbm = fit(Model::Pbm, &log.counts, &log.sessions, &options)?;
-    /// // The second position is examined twice as often as the first.
-    /// let model: PositionBased = pbm.users(&pbm.queries()[0], 2).and_then(|users| users.model()).unwrap();
-    /// assert!((model.attraction()[0].get() - 0.2).abs() < 1e-9 && (model.examination()[0].get() - 0.5).abs() < 1e-9);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn users(&self, query: &QueryFit, n_positions: usize) -> Option<Users> {
-        let users = row(self.model()).users.users()?;
-        users(self, query, n_positions.min(query.items.len()))
-    }
-
-    /// The number of queries without [`users`](Self::users) of their positions in `counts`.
-    pub fn queries_without_users(&self, counts: &Counts) -> usize {
-        let has_users = |query: &&QueryFit| {
-            counts.query(query.id).is_some_and(|counts| self.users(query, counts.n_positions()).is_some())
-        };
-        self.queries().iter().filter(|query| !has_users(query)).count()
     }
 }
 

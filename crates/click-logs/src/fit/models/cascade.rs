@@ -3,7 +3,7 @@
 //! Below the first click, where the model allows no click, the prediction is the rate of such
 //! clicks in the fitted sessions.
 
-use super::{Predicts, Row, Simulated};
+use super::row::{Predicts, Row, Simulated};
 use crate::fit::predict::{List, Prediction, inside};
 use crate::fit::users::{Users, attraction};
 use crate::fit::{Model, stopping};

@@ -1,7 +1,7 @@
 //! `ccm`, click chain: users scan from the top, and continue with a probability that depends on
 //! whether they clicked, and on what.
 
-use super::{Predicts, Row, Simulated};
+use super::row::{Predicts, Row, Simulated};
 use crate::fit::predict::value_at;
 use crate::fit::users::{Users, attraction, continuation};
 use crate::fit::{Model, chain};

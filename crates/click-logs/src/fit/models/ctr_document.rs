@@ -5,7 +5,7 @@
 //! query.
 
 use super::ctr_global::of_all;
-use super::{Predicts, Row, Simulated};
+use super::row::{Predicts, Row, Simulated};
 use crate::fit::estimate::{Estimate, normal_quantile};
 use crate::fit::item_prior::{Item, ItemPrior, ObservedItems, SAMPLE, Trials};
 use crate::fit::{Fit, ItemFit, Model, Options, QueryFit};

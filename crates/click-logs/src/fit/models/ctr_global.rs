@@ -3,7 +3,7 @@
 //! Reference: Chuklin, Markov, de Rijke, *Click models for web search*, 2015, chapter 3.
 //! Deviations: `(clicks + 1/2) / (impressions + 1)`.
 
-use super::{Predicts, Row, Simulated};
+use super::row::{Predicts, Row, Simulated};
 use crate::fit::{Attractions, Fit, Model, Options, Site};
 use log_reader::Counts;
 

@@ -1,7 +1,7 @@
 //! `ctr-logistic`: a logistic regression on the item, and the position with the last click: a
 //! yardstick, which has no users.
 
-use super::{Predicts, Row, Simulated};
+use super::row::{Predicts, Row, Simulated};
 use crate::fit::{Model, logistic};
 
 pub(super) const ROW: Row = Row {

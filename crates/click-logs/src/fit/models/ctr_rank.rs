@@ -5,7 +5,7 @@
 //! impressions.
 
 use super::ctr_global::of_all;
-use super::{Predicts, Row, Simulated};
+use super::row::{Predicts, Row, Simulated};
 use crate::fit::estimate::{Estimate, normal_quantile};
 use crate::fit::{Fit, Model, Options, Scoped};
 use log_reader::Counts;

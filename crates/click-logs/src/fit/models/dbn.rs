@@ -1,7 +1,7 @@
 //! `dbn`, dynamic Bayesian network: users scan from the top, may leave satisfied after a click, with
 //! a probability by item, and may stop after any position.
 
-use super::{Predicts, Row, Simulated};
+use super::row::{Predicts, Row, Simulated};
 use crate::fit::predict::{List, Prediction, value_at};
 use crate::fit::users::{Users, attraction, continuation, known_or};
 use crate::fit::{Fit, Model, QueryFit, chain};

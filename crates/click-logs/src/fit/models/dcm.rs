@@ -1,7 +1,7 @@
 //! `dcm`, dependent clicks: users scan from the top and may leave after a click, with a probability
 //! by position.
 
-use super::{Predicts, Row, Simulated};
+use super::row::{Predicts, Row, Simulated};
 use crate::fit::predict::value_at;
 use crate::fit::users::{Users, attraction, known_or};
 use crate::fit::{Fit, Model, QueryFit, stopping};

@@ -1,6 +1,6 @@
 //! `pbm`, position-based: attraction times examination.
 
-use super::{Predicts, Row, Simulated};
+use super::row::{Predicts, Row, Simulated};
 use crate::fit::users::{Users, attraction, known_or};
 use crate::fit::{Fit, Model, Options, QueryFit, position_based};
 use click_models::PositionBased;

@@ -1,7 +1,8 @@
 //! `sdbn`, simplified dynamic Bayesian network: a [`dbn`] whose users always continue unless they
 //! left satisfied.
 
-use super::{Predicts, Row, Simulated, dbn};
+use super::dbn;
+use super::row::{Predicts, Row, Simulated};
 use crate::fit::{Model, stopping};
 
 pub(super) const ROW: Row = Row {

@@ -1,7 +1,7 @@
 //! `ubm`, user browsing: attraction times examination, which depends on the position and on that of
 //! the last click above.
 
-use super::{Predicts, Row, Simulated};
+use super::row::{Predicts, Row, Simulated};
 use crate::fit::users::{Users, attraction, known_or};
 use crate::fit::{Fit, Model, Options, QueryFit, position_based};
 use click_models::{ListShape, UserBrowsing};
