@@ -257,9 +257,56 @@ where
     /// Decides on a list, from the top; empty if no item may be shown. An open decision of this name
     /// is returned as it is.
     pub fn decide<R: Rng + ?Sized>(&mut self, id: &D, among: Among<'_>, rng: &mut R) -> &[Handle] {
-        if let Some(place) = self.open.find(id) {
-            return &self.open.at(place).list;
+        self.decide_top(id, among, usize::MAX, rng)
+    }
+
+    /// Decides on a list of which at most the first `positions` are shown.
+    pub fn decide_top<R: Rng + ?Sized>(
+        &mut self,
+        id: &D,
+        among: Among<'_>,
+        positions: usize,
+        rng: &mut R,
+    ) -> &[Handle] {
+        let place = self.open.find(id).unwrap_or_else(|| {
+            self.select(among, positions, rng);
+            let place = self.open.add(id);
+            let (items, list) = (&self.items, self.decision.action.iter());
+            self.open.at_mut(place).reset(list.map(|item| items.handle(item)), self.windows.is_some());
+            self.count(place);
+            place
+        });
+        &self.open.at(place).list
+    }
+
+    /// Repeats a decision of before: the policy and the generator move on as in
+    /// [`Live::decide_top`], and the list is the one that was shown then. Whether it is also the one
+    /// that is chosen now.
+    ///
+    /// # Errors
+    ///
+    /// As [`Live::show`]. The policy has chosen, but nothing was shown.
+    pub fn decide_again<R: Rng + ?Sized>(
+        &mut self,
+        id: &D,
+        among: Among<'_>,
+        positions: usize,
+        shown: &[Handle],
+        rng: &mut R,
+    ) -> Result<bool, Error> {
+        if self.open.find(id).is_some() {
+            return Ok(true);
         }
+        self.select(among, positions, rng);
+        self.check_list(shown)?;
+        let chosen = self.decision.action.iter().map(|item| self.items.handle(item));
+        let is_same = chosen.eq(shown.iter().copied());
+        self.add_shown(id, shown);
+        Ok(is_same)
+    }
+
+    /// Lets the policy choose a list, in `decision`.
+    fn select<R: Rng + ?Sized>(&mut self, among: Among<'_>, positions: usize, rng: &mut R) {
         let available = match among {
             Among::All => self.items.present(),
             Among::Only(items) => {
@@ -279,6 +326,9 @@ where
         };
         self.policy.select_among(available, rng, &mut self.decision);
         let list = &mut self.decision.action;
+        if positions < list.len() {
+            list.positions_mut(positions);
+        }
         if self.settings.explore > 0.0 && !list.is_empty() && rng.random::<f64>() < self.settings.explore {
             let item = available.nth(rng.random_range(0..available.len()));
             if let Some(item) = item.filter(|&item| !list.contains(item)) {
@@ -286,12 +336,6 @@ where
                 list.positions_mut(last + 1)[last] = item;
             }
         }
-        let place = self.open.add(id);
-        let items = &self.items;
-        let shown = self.open.at_mut(place);
-        shown.reset(list.iter().map(|item| items.handle(item)), self.windows.is_some());
-        self.count(place);
-        &self.open.at(place).list
     }
 
     /// Takes a list that was shown without being asked for, such as one of another server. Nothing
@@ -301,6 +345,16 @@ where
     ///
     /// An item is unknown or repeated, or there are too many positions. Nothing changes then.
     pub fn show(&mut self, id: &D, list: &[Handle]) -> Result<Taken, Error> {
+        self.check_list(list)?;
+        if self.open.find(id).is_some() {
+            return Ok(Taken::Repeated);
+        }
+        self.policy.pass_round();
+        self.add_shown(id, list);
+        Ok(Taken::Counted)
+    }
+
+    fn check_list(&self, list: &[Handle]) -> Result<(), Error> {
         let (positions, kinds) = (list.len(), self.policy.n_kinds());
         let most = if kinds > 1 { kinds } else { MOST_POSITIONS };
         if positions > most {
@@ -314,14 +368,24 @@ where
                 return Err(Error::RepeatedItem(item));
             }
         }
-        if self.open.find(id).is_some() {
-            return Ok(Taken::Repeated);
-        }
-        self.policy.pass_round();
+        Ok(())
+    }
+
+    fn add_shown(&mut self, id: &D, list: &[Handle]) {
         let place = self.open.add(id);
         self.open.at_mut(place).reset(list.iter().copied(), self.windows.is_some());
         self.count(place);
-        Ok(Taken::Counted)
+    }
+
+    /// The open decision that is oldest.
+    pub fn oldest(&self) -> Option<&D> {
+        self.open.in_order().next().map(|(id, _)| id)
+    }
+
+    /// Forgets the open decision that is oldest: what is counted stays, and later answers to it are
+    /// [`Taken::Unknown`].
+    pub fn forget_oldest(&mut self) -> Option<D> {
+        self.open.remove_oldest().map(|(id, _)| id)
     }
 
     /// Takes a click on a position, from 0.

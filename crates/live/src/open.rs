@@ -5,6 +5,7 @@ use crate::{Handle, SavedError};
 use click_models::Clicks;
 use hashbrown::HashTable;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 
 /// A list that was shown, and what is known about it.
@@ -51,12 +52,13 @@ impl Shown {
 /// The last decisions, by the client's name of each.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenDecisions<D> {
-    /// A ring: once it is full, `oldest` is overwritten next.
-    decisions: Vec<(D, Shown)>,
-    oldest: usize,
+    /// The oldest first.
+    decisions: VecDeque<(D, Shown)>,
+    /// The number of the oldest; numbers wrap.
+    first: usize,
     most: usize,
-    /// Places in the ring by the hash of the name.
-    places: HashTable<usize>,
+    /// Numbers of decisions by the hash of the name.
+    numbers: HashTable<usize>,
 }
 
 fn hash<D: Hash>(id: &D) -> u64 {
@@ -65,12 +67,14 @@ fn hash<D: Hash>(id: &D) -> u64 {
 
 impl<D: Clone + Eq + Hash> OpenDecisions<D> {
     pub(crate) fn new(most: usize) -> Self {
-        Self { decisions: Vec::new(), oldest: 0, most, places: HashTable::new() }
+        Self { decisions: VecDeque::new(), first: 0, most, numbers: HashTable::new() }
     }
 
-    /// Where the decision with this name is.
+    /// Where the decision with this name is, until another one is added or removed.
     pub(crate) fn find(&self, id: &D) -> Option<usize> {
-        self.places.find(hash(id), |&place| self.decisions[place].0 == *id).copied()
+        let Self { decisions, first, numbers, .. } = self;
+        let is_it = |number: &usize| decisions[number.wrapping_sub(*first)].0 == *id;
+        numbers.find(hash(id), is_it).map(|number| number.wrapping_sub(*first))
     }
 
     pub(crate) fn at(&self, place: usize) -> &Shown {
@@ -83,28 +87,30 @@ impl<D: Clone + Eq + Hash> OpenDecisions<D> {
 
     /// A place for a new decision, with the memory of the oldest one if there are as many as may be.
     pub(crate) fn add(&mut self, id: &D) -> usize {
-        let place = if self.decisions.len() < self.most {
-            self.decisions.push((id.clone(), Shown::default()));
-            self.decisions.len() - 1
-        } else {
-            let place = self.oldest;
-            self.oldest = (place + 1) % self.most;
-            let old = hash(&self.decisions[place].0);
-            if let Ok(entry) = self.places.find_entry(old, |&other| other == place) {
-                entry.remove();
-            }
-            self.decisions[place].0.clone_from(id);
-            place
-        };
+        let old = if self.decisions.len() < self.most { None } else { self.remove_oldest() };
+        let shown = old.map(|(_, shown)| shown).unwrap_or_default();
+        let (place, first) = (self.decisions.len(), self.first);
+        self.decisions.push_back((id.clone(), shown));
         let decisions = &self.decisions;
-        self.places.insert_unique(hash(id), place, |&other| hash(&decisions[other].0));
+        let hash_of = |&number: &usize| hash(&decisions[number.wrapping_sub(first)].0);
+        self.numbers.insert_unique(hash(id), first.wrapping_add(place), hash_of);
         place
     }
 
+    /// Removes the oldest decision.
+    pub(crate) fn remove_oldest(&mut self) -> Option<(D, Shown)> {
+        let old = self.decisions.pop_front()?;
+        let number = self.first;
+        if let Ok(entry) = self.numbers.find_entry(hash(&old.0), |&other| other == number) {
+            entry.remove();
+        }
+        self.first = number.wrapping_add(1);
+        Some(old)
+    }
+
     /// The decisions, the oldest first.
-    pub(crate) fn in_order(&self) -> Vec<&(D, Shown)> {
-        let (new, old) = self.decisions.split_at(self.oldest);
-        old.iter().chain(new).collect()
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = &(D, Shown)> {
+        self.decisions.iter()
     }
 
     /// Checks saved decisions, the oldest first.

@@ -37,7 +37,7 @@ impl<I, P: Serialize, D: Clone + Eq + Hash + Serialize> Serialize for Live<I, P,
             settings: self.settings,
             items: SavedItems::from(&self.items),
             windows: &self.windows,
-            open: self.open.in_order(),
+            open: self.open.in_order().collect(),
             policy: &self.policy,
         }
         .serialize(serializer)

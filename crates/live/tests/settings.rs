@@ -217,3 +217,48 @@ fn a_policy_in_order_waits_for_so_many_decisions_and_is_saved_whole() {
     assert_eq!(serde_json::to_string(&restored).unwrap(), saved);
     assert_eq!(restored.n_waiting(), policy.n_waiting());
 }
+
+#[test]
+fn decisions_are_repeated_with_the_same_lists_and_states() {
+    let settings = Settings { explore: 0.3, window: Some(20), ..Settings::default() };
+    let (mut first, mut again) = (live(settings).unwrap(), live(settings).unwrap());
+    let items: Vec<Handle> = first.items().collect();
+    let rngs = &mut [1, 1].map(ChaCha8Rng::seed_from_u64);
+    for (id, round) in (0..500).zip(0_usize..) {
+        let among = if round % 3 == 0 { Among::Except(&items[..1]) } else { Among::All };
+        let positions = 1 + round % 4;
+        let list = first.decide_top(&id, among, positions, &mut rngs[0]).to_vec();
+        assert_eq!(list.len(), positions.min(3));
+        assert_eq!(again.decide_again(&id, among, positions, &list, &mut rngs[1]), Ok(true));
+        for live in [&mut first, &mut again] {
+            assert_eq!(live.click(&id, positions), Taken::NoSuchPosition);
+            assert_eq!(live.click(&id, round % list.len()), Taken::Counted);
+            assert_eq!(live.close(&id, None), Taken::Counted);
+        }
+    }
+    let saved = |live: &Live<Cascade, PrefixTs>| serde_json::to_string(live).unwrap();
+    assert_eq!(saved(&first), saved(&again));
+    // A list that would not be chosen now is taken as it was.
+    let absent = [items[4], items[3]];
+    assert_eq!(again.decide_again(&900, Among::Only(&items[..3]), 2, &absent, &mut rngs[1]), Ok(false));
+    assert_eq!(again.decide(&900, Among::All, &mut rngs[1]), absent);
+    let twice = again.decide_again(&901, Among::All, 2, &[items[0]; 2], &mut rngs[1]);
+    assert_eq!(twice, Err(Error::RepeatedItem(items[0])));
+    assert_eq!(again.click(&901, 0), Taken::Unknown);
+}
+
+#[test]
+fn decisions_are_forgotten_from_the_oldest() {
+    let mut live = live(Settings { keep_open: 3, ..Settings::default() }).unwrap();
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    for id in 0..5 {
+        live.decide(&id, Among::All, rng);
+    }
+    assert_eq!((live.oldest().copied(), live.forget_oldest()), (Some(2), Some(2)));
+    assert_eq!(live.oldest(), Some(&3));
+    assert_eq!((live.click(&2, 0), live.click(&3, 0)), (Taken::Unknown, Taken::Counted));
+    live.decide(&5, Among::All, rng);
+    live.decide(&6, Among::All, rng);
+    assert_eq!((live.close(&3, None), live.close(&5, None)), (Taken::Unknown, Taken::Counted));
+    assert!((0..3).all(|_| live.forget_oldest().is_some()) && live.forget_oldest().is_none());
+}
