@@ -86,6 +86,14 @@ pub enum Error {
     /// A prior for a policy that draws from no posterior.
     #[error("this policy draws from no posterior, so it has no prior")]
     NoPrior,
+    /// A number of draws that is 0 or too large.
+    #[error("{found} draws of a list: expected 1 to {most}")]
+    Draws {
+        /// The number.
+        found: u32,
+        /// The largest number supported.
+        most: u32,
+    },
     /// Saved items that are absent are not some of the items.
     #[error("the saved absent items are not some of the items, each once and in order")]
     SavedAbsent,

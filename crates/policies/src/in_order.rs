@@ -80,6 +80,10 @@ impl<P: Select<Ranking>> Select<Ranking> for InOrder<P> {
         }
         out.note.clone_from(&ranked.note);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        self.policy.repeat_round()
+    }
 }
 
 impl<P: Update<Ranking, PbmFeedback>> Update<Ranking, PbmFeedback> for InOrder<P> {

@@ -5,6 +5,7 @@
 extern crate self as policies;
 
 mod coin;
+mod drawn;
 mod error;
 mod exact;
 mod in_order;
@@ -42,9 +43,11 @@ pub use ranking::*;
 // For a service that builds a policy by name, saves it and restores it.
 pub use catalogue::{BuildError, NamedPolicy, NamedTable, PolicySpec, SpecError};
 
+pub use drawn::{Drawing, Drawn, Draws, Propensity};
 pub use error::Error;
 pub use in_order::InOrder;
 pub use policy::{Bayesian, Decision, Policy, Recommend, Select, SelectAmong, Stop, Tallies, Tally, Update};
 pub use prior::Prior;
 pub use read_as::ReadAs;
 pub use sampling::draw_beta;
+pub use setup::Setup;

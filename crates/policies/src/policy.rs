@@ -84,6 +84,15 @@ pub trait Select<A> {
     ///
     /// Allocates nothing once `out` has been used for a round.
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<A, Self::Note>);
+
+    /// Makes the next decision belong to the round of the last one, which is then as if it had not
+    /// been made; chains of samples have advanced. For [`Drawn`](crate::Drawn).
+    ///
+    /// `false`, and nothing changes, if the next decision would be the same one, or the policy
+    /// cannot decide twice in a round.
+    fn repeat_round(&mut self) -> bool {
+        false
+    }
 }
 
 /// Learns from feedback of type `F` on actions of type `A`.

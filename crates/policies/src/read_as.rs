@@ -47,7 +47,7 @@
 //! # Ok::<(), click_models::Error>(())
 //! ```
 
-use crate::{Decision, Select, Update};
+use crate::{Decision, Select, Setup, Update};
 use click_models::{ListFeedback, ListProtocol, ListShape, Ranking};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -90,12 +90,22 @@ impl<To, P: Debug> Debug for ReadAs<To, P> {
     }
 }
 
+impl<To, P: Setup> Setup for ReadAs<To, P> {
+    fn sizes(&self) -> [usize; 2] {
+        self.policy.sizes()
+    }
+}
+
 impl<To: ListProtocol, P: Select<Ranking>> Select<Ranking> for ReadAs<To, P> {
     type Note = P::Note;
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking, P::Note>) {
         self.policy.select(rng, out);
+    }
+
+    fn repeat_round(&mut self) -> bool {
+        self.policy.repeat_round()
     }
 }
 

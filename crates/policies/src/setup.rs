@@ -12,11 +12,13 @@ pub trait Setup {
     fn sizes(&self) -> [usize; 2];
 
     /// The policy, if it learns from a table that can be changed.
+    #[doc(hidden)]
     fn on_table(&self) -> Option<&dyn OnAnyTable> {
         None
     }
 
     /// As [`on_table`](Self::on_table), to change it.
+    #[doc(hidden)]
     fn on_table_mut(&mut self) -> Option<&mut dyn OnAnyTable> {
         None
     }

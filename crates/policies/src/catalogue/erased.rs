@@ -110,6 +110,8 @@ impl<A, P: Select<A, Note: AsNote> + Setup + Serialize + Clone + Send + Sync + '
 pub(super) trait Chooses<A>: Send + Sync {
     fn select(&mut self, rng: &mut dyn Rng, out: &mut Decision<A, Note>);
 
+    fn repeat_round(&mut self) -> bool;
+
     fn sizes(&self) -> [usize; 2];
 
     /// JSON pointers to the settings in [`state`](Self::state).
@@ -205,6 +207,10 @@ impl<A: Clone + Send + Sync, P: Member<A>> Chooses<A> for Kept<A, P> {
         self.policy.select(rng, &mut self.decision);
         std::mem::swap(&mut self.decision.action, &mut out.action);
         self.decision.note.store(&mut out.note);
+    }
+
+    fn repeat_round(&mut self) -> bool {
+        self.policy.repeat_round()
     }
 
     fn sizes(&self) -> [usize; 2] {

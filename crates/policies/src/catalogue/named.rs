@@ -7,7 +7,7 @@ mod saved;
 
 use super::erased::{BoxedPolicy, Note};
 use super::{Family, Limit, PolicySpec, Protocol};
-use crate::{Decision, Error, Recommend, Select, Update};
+use crate::{Decision, Error, Recommend, Select, Setup, Update};
 use click_models::{Cascade, Dueling, ItemId, PbmKnown, Ranking};
 use rand::Rng;
 use std::fmt::{self, Debug, Formatter};
@@ -141,6 +141,12 @@ impl<I: Catalogued> NamedPolicy<I> {
     }
 }
 
+impl<I: Catalogued> Setup for NamedPolicy<I> {
+    fn sizes(&self) -> [usize; 2] {
+        self.knowledge.sizes
+    }
+}
+
 impl NamedPolicy<Cascade> {
     /// The best items, if the policy is one that stops and has stopped.
     pub fn answer(&self) -> Option<Vec<ItemId>> {
@@ -184,6 +190,10 @@ impl<I: Catalogued> Select<I::Action> for NamedPolicy<I> {
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, mut rng: &mut R, out: &mut Decision<I::Action, Note>) {
         self.policy.select(&mut rng, out);
+    }
+
+    fn repeat_round(&mut self) -> bool {
+        self.policy.repeat_round()
     }
 }
 

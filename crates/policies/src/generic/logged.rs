@@ -100,6 +100,10 @@ impl Select<Ranking> for Logged {
         let place = self.ends.partition_point(|&end| end <= drawn);
         out.action.clone_from(&self.lists[place]);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        true
+    }
 }
 
 impl<F> Update<Ranking, F> for Logged {

@@ -86,6 +86,10 @@ impl Select<Ranking> for Uniform {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         draw_list(self.shape, rng, &mut out.action);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        true
+    }
 }
 
 /// Draws a list of this shape.

@@ -113,6 +113,10 @@ impl Select<Ranking> for BcMpTs {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         place(self.draws.select(&self.posteriors, &self.live, rng), self.counts.order(), &mut out.action);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        true
+    }
 }
 
 impl SelectAmong<Ranking> for BcMpTs {

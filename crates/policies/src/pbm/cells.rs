@@ -58,6 +58,13 @@ impl CellCounts {
         self.rounds
     }
 
+    /// The next round is the current one again.
+    #[inline]
+    pub(super) fn repeat_round(&mut self) -> bool {
+        self.rounds = self.rounds.saturating_sub(1);
+        true
+    }
+
     /// Displays and clicks of a cell: item times `n_positions` plus position.
     #[inline]
     pub(super) fn cell(&self, cell: usize) -> (u64, u64) {

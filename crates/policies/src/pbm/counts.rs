@@ -137,6 +137,13 @@ impl PbmCounts {
         self.rounds
     }
 
+    /// The next round is the current one again.
+    #[inline]
+    pub(crate) fn repeat_round(&mut self) -> bool {
+        self.rounds = self.rounds.saturating_sub(1);
+        true
+    }
+
     #[inline]
     pub(crate) fn shows(&self, item: usize) -> &[u64] {
         let positions = self.n_positions();

@@ -273,6 +273,10 @@ impl Select<Ranking> for PbMhb {
         sort_by_examination(&mut self.order, &self.kappa);
         place(self.top.best(), &self.order, &mut out.action);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        self.counts.repeat_round()
+    }
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for PbMhb {

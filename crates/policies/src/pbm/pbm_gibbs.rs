@@ -190,6 +190,10 @@ impl Select<Ranking> for PbmGibbs {
         }
         place(self.top.best(), &self.order, &mut out.action);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        true
+    }
 }
 
 impl PbmGibbs {

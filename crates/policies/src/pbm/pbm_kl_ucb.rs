@@ -145,6 +145,10 @@ impl Select<Ranking> for PbmKlUcb {
         self.search(level, Ties::draw(rng), |_, _| true);
         place(self.top.best(), self.counts.order(), &mut out.action);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        self.counts.repeat_round()
+    }
 }
 
 impl SelectAmong<Ranking> for PbmKlUcb {

@@ -200,6 +200,10 @@ impl Select<Ranking> for PbmPie {
             insert(candidate, &mut out.action, (best, *n_leaders), *position, counts);
         }
     }
+
+    fn repeat_round(&mut self) -> bool {
+        self.counts.repeat_round()
+    }
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for PbmPie {

@@ -137,6 +137,10 @@ impl Select<Ranking> for PbmTs {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         place(self.draws.select(&self.items, &self.live, rng), self.counts.order(), &mut out.action);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        true
+    }
 }
 
 impl SelectAmong<Ranking> for PbmTs {

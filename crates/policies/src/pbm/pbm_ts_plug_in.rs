@@ -56,6 +56,10 @@ impl Select<Ranking> for PbmTsPlugIn {
         self.0.pass();
         self.0.policy.select(rng, out);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        self.0.repeat_round()
+    }
 }
 
 on_table_of_plug_in!(PbmTsPlugIn: draws_from_posteriors!(););

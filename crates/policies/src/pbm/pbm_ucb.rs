@@ -141,6 +141,10 @@ impl Select<Ranking> for PbmUcb {
         let winners = self.arms.select(root_of_level, Ties::draw(rng));
         place_items(winners.iter().copied(), self.counts.order(), &mut out.action);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        self.counts.repeat_round()
+    }
 }
 
 impl SelectAmong<Ranking> for PbmUcb {

@@ -69,6 +69,10 @@ impl Select<Ranking> for PbmUcbPlugIn {
         self.0.pass();
         self.0.policy.select(rng, out);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        self.0.repeat_round()
+    }
 }
 
 on_table_of_plug_in!(PbmUcbPlugIn:);

@@ -22,10 +22,10 @@
 //! Sums are in the order of items and positions.
 
 use super::counts::PbmCounts;
-use crate::Error;
 use crate::exact::float;
 use crate::live::{LiveState, OnTable, SavedLive, last};
-use click_models::ListShape;
+use crate::{Error, Select};
+use click_models::{ListShape, Ranking};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -61,6 +61,8 @@ pub(super) struct PlugIn<P> {
     estimate: Vec<f64>,
     /// Buffer: clicks, and displays weighted by attraction, of every position.
     sums: Vec<(f64, f64)>,
+    /// Whether the next decision belongs to the round of the last pass.
+    is_passed: bool,
 }
 
 impl<P: AssumesExamination> PlugIn<P> {
@@ -70,7 +72,8 @@ impl<P: AssumesExamination> PlugIn<P> {
     }
 
     fn over(counts: PbmCounts, live: LiveState, estimate: Vec<f64>) -> Self {
-        Self { policy: P::over(counts, live), sums: vec![(0.0, 0.0); estimate.len()], estimate }
+        let sums = vec![(0.0, 0.0); estimate.len()];
+        Self { policy: P::over(counts, live), sums, estimate, is_passed: false }
     }
 
     pub(super) fn restore(saved: Saved<'_>) -> Result<Self, Error> {
@@ -100,9 +103,21 @@ impl<P: AssumesExamination> PlugIn<P> {
         Saved { estimate: (&self.estimate).into(), rounds, shows: shows.into(), clicks: clicks.into(), live }
     }
 
-    /// Makes one pass, and tells the policy what it found.
+    /// The next round is the current one again.
+    pub(super) fn repeat_round(&mut self) -> bool
+    where
+        P: Select<Ranking>,
+    {
+        self.is_passed = true;
+        self.policy.repeat_round()
+    }
+
+    /// Makes one pass a round, and tells the policy what it found.
     #[inline]
     pub(super) fn pass(&mut self) {
+        if std::mem::take(&mut self.is_passed) {
+            return;
+        }
         let Self { policy, estimate, sums, .. } = self;
         let counts = policy.counts();
         sums.fill((1.0, 1.0));

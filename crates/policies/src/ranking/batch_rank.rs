@@ -293,6 +293,10 @@ impl Select<Ranking> for BatchRank {
             }
         }
     }
+
+    fn repeat_round(&mut self) -> bool {
+        true
+    }
 }
 
 impl<F: ListFeedback> Update<Ranking, F> for BatchRank {

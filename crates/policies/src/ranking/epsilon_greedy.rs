@@ -113,6 +113,11 @@ impl Select<Ranking> for EpsilonGreedy {
         }
         self.show_best(&mut out.action);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        self.rounds = self.rounds.saturating_sub(1);
+        true
+    }
 }
 
 impl SelectAmong<Ranking> for EpsilonGreedy {

@@ -86,6 +86,10 @@ impl Select<Ranking> for PrefixKlUcb {
         let winners = self.arms.select(level, Ties::draw(rng));
         self.counts.show_items(winners.iter().copied(), &mut out.action);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        self.counts.repeat_round()
+    }
 }
 
 impl SelectAmong<Ranking> for PrefixKlUcb {

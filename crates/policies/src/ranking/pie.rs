@@ -142,6 +142,10 @@ impl Select<Ranking> for Pie {
             list[self.counts.place(self.rank)] = candidate;
         }
     }
+
+    fn repeat_round(&mut self) -> bool {
+        self.counts.repeat_round()
+    }
 }
 
 impl<F: ObservedPrefix> Update<Ranking, F> for Pie {

@@ -97,6 +97,11 @@ impl Select<Ranking> for RbaKlUcb {
             out.action.push(shown);
         }
     }
+
+    fn repeat_round(&mut self) -> bool {
+        self.rounds = self.rounds.saturating_sub(1);
+        true
+    }
 }
 
 impl<F: ListFeedback> Update<Ranking, F> for RbaKlUcb {

@@ -103,6 +103,10 @@ impl Select<Ranking> for PrefixTs {
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         self.counts.show(self.draws.select(&self.posteriors, &self.live, rng), &mut out.action);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        true
+    }
 }
 
 impl SelectAmong<Ranking> for PrefixTs {

@@ -183,6 +183,10 @@ impl Select<Ranking> for TopRank {
             start = end;
         }
     }
+
+    fn repeat_round(&mut self) -> bool {
+        true
+    }
 }
 
 impl<F: ListFeedback> Update<Ranking, F> for TopRank {

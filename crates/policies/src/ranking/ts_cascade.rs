@@ -104,6 +104,10 @@ impl Select<Ranking> for TsCascade {
         self.arms.select(round, ties, &mut self.top);
         self.counts.show(self.top.best(), &mut out.action);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        self.counts.repeat_round()
+    }
 }
 
 impl SelectAmong<Ranking> for TsCascade {

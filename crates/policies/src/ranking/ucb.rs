@@ -110,6 +110,10 @@ impl Select<Ranking> for PrefixUcb {
         let winners = self.arms.select(root_of_log, Ties::draw(rng));
         self.counts.show_items(winners.iter().copied(), &mut out.action);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        self.counts.repeat_round()
+    }
 }
 
 impl SelectAmong<Ranking> for PrefixUcb {

@@ -146,6 +146,10 @@ impl Select<Ranking> for PrefixUcbV {
         let winners = self.arms.select(exploration, Ties::draw(rng));
         self.counts.show_items(winners.iter().copied(), &mut out.action);
     }
+
+    fn repeat_round(&mut self) -> bool {
+        self.counts.repeat_round()
+    }
 }
 
 impl SelectAmong<Ranking> for PrefixUcbV {

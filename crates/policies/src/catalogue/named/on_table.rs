@@ -115,6 +115,10 @@ impl<I: Catalogued + Interaction<Action = Ranking>> Select<Ranking> for NamedTab
         self.0.policy.select(&mut rng, &mut whole);
         out.action = whole.action;
     }
+
+    fn repeat_round(&mut self) -> bool {
+        self.0.policy.repeat_round()
+    }
 }
 
 impl<I: Catalogued + Interaction<Action = Ranking>> SelectAmong<Ranking> for NamedTable<I> {
