@@ -13,6 +13,9 @@ pub enum Error {
     /// A probability of exploration outside [0, 1].
     #[error("the probability of exploration is {0}, which is not from 0 to 1")]
     Exploration(f64),
+    /// Exploration beside propensities, which do not contain it.
+    #[error("`explore` is above 0, but propensities have an epsilon that explores")]
+    ExploresTwice,
     /// No decision would stay open.
     #[error("at least one decision must stay open")]
     NothingOpen,

@@ -1,11 +1,13 @@
 //! Answers in the order of decisions, for policies that cannot take them as they come.
 
-use crate::Taken;
+use crate::open::OpenDecisions;
+use crate::{SavedError, Taken};
 use click_models::{Clicks, ListProtocol, Ranking};
 use policies::{Decision, Policy, Select};
 use rand::Rng;
-use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::hash::Hash;
 use std::marker::PhantomData;
 
 /// A policy that learns from whole answers, in the order of its decisions: from each one once all
@@ -36,27 +38,19 @@ use std::marker::PhantomData;
 /// assert_eq!(policy.click(&"first", 0), Taken::Unknown);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    bound(
-        serialize = "P: Serialize, D: Serialize",
-        deserialize = "P: Deserialize<'de>, D: Deserialize<'de>"
-    )
-)]
+#[derive(Debug, Clone)]
 pub struct InOrder<I, P: Select<Ranking>, D = u64> {
     policy: P,
     wait: usize,
-    waiting: VecDeque<Waiting<D, P::Note>>,
-    #[serde(skip)]
+    /// The first is not closed.
+    waiting: OpenDecisions<D, Waiting<P::Note>>,
     protocol: PhantomData<fn() -> I>,
 }
 
 /// A decision whose answer, or that of an earlier one, is incomplete.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Waiting<D, N> {
-    id: D,
+struct Waiting<N> {
     decision: Decision<Ranking, N>,
     clicks: Clicks,
     is_closed: bool,
@@ -66,11 +60,11 @@ impl<I, P, D> InOrder<I, P, D>
 where
     I: ListProtocol,
     P: Policy<I>,
-    D: Clone + Eq,
+    D: Clone + Eq + Hash,
 {
     /// An open decision is closed as it is after `wait` later ones.
     pub fn new(policy: P, wait: usize) -> Self {
-        Self { policy, wait, waiting: VecDeque::new(), protocol: PhantomData }
+        Self { policy, wait, waiting: OpenDecisions::new(usize::MAX), protocol: PhantomData }
     }
 
     /// The policy, which has not learned from the decisions that wait.
@@ -85,26 +79,24 @@ where
 
     /// Decides on a list. A waiting decision of this name is returned as it is.
     pub fn decide<R: Rng + ?Sized>(&mut self, id: &D, rng: &mut R) -> &Ranking {
-        let place = self.find(id).unwrap_or_else(|| {
-            let mut decision = Decision::default();
-            self.policy.select(rng, &mut decision);
-            let clicks = Clicks::new(decision.action.len());
-            self.waiting.push_back(Waiting { id: id.clone(), decision, clicks, is_closed: false });
-            if self.waiting.len() > self.wait.saturating_add(1)
-                && let Some(first) = self.waiting.front_mut()
-            {
-                first.is_closed = true;
+        let place = self.waiting.find(id).unwrap_or_else(|| {
+            let place = self.waiting.add(id);
+            let Waiting { decision, clicks, .. } = self.waiting.at_mut(place);
+            self.policy.select(rng, decision);
+            *clicks = Clicks::new(decision.action.len());
+            if place > self.wait {
+                self.waiting.at_mut(0).is_closed = true;
                 self.learn();
             }
             self.waiting.len() - 1
         });
-        &self.waiting[place].decision.action
+        &self.waiting.at(place).decision.action
     }
 
     /// Takes a click on a position, from 0.
     pub fn click(&mut self, id: &D, position: usize) -> Taken {
-        let Some(place) = self.find(id) else { return Taken::Unknown };
-        let waiting = &mut self.waiting[place];
+        let Some(place) = self.waiting.find(id) else { return Taken::Unknown };
+        let waiting = self.waiting.at_mut(place);
         if position >= waiting.clicks.len() {
             return Taken::NoSuchPosition;
         }
@@ -118,21 +110,54 @@ where
     /// Closes a decision: no further clicks are expected, and those that come before its turn still
     /// count.
     pub fn close(&mut self, id: &D) -> Taken {
-        let Some(place) = self.find(id) else { return Taken::Unknown };
-        let was_closed = std::mem::replace(&mut self.waiting[place].is_closed, true);
+        let Some(place) = self.waiting.find(id) else { return Taken::Unknown };
+        let was_closed = std::mem::replace(&mut self.waiting.at_mut(place).is_closed, true);
         self.learn();
         if was_closed { Taken::Repeated } else { Taken::Counted }
     }
 
-    fn find(&self, id: &D) -> Option<usize> {
-        self.waiting.iter().rposition(|waiting| waiting.id == *id)
-    }
-
     fn learn(&mut self) {
-        while let Some(first) = self.waiting.front().filter(|first| first.is_closed) {
-            let feedback = I::read(first.clicks, first.decision.action.len());
-            self.policy.update(&first.decision, &feedback);
-            self.waiting.pop_front();
+        while self.waiting.in_order().next().is_some_and(|(_, first)| first.is_closed) {
+            if let Some((_, Waiting { decision, clicks, .. })) = self.waiting.remove_oldest() {
+                self.policy.update(&decision, &I::read(clicks, decision.action.len()));
+            }
         }
+    }
+}
+
+/// The policy is last: its own last field may be missing in older states.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved<W, P> {
+    wait: usize,
+    waiting: Vec<W>,
+    policy: P,
+}
+
+impl<I, P, D> Serialize for InOrder<I, P, D>
+where
+    P: Select<Ranking> + Serialize,
+    D: Clone + Eq + Hash + Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let waiting = self.waiting.in_order().collect();
+        Saved { wait: self.wait, waiting, policy: &self.policy }.serialize(serializer)
+    }
+}
+
+impl<'de, I, P, D> Deserialize<'de> for InOrder<I, P, D>
+where
+    P: Select<Ranking> + Deserialize<'de>,
+    D: Clone + Eq + Hash + Deserialize<'de>,
+{
+    fn deserialize<S: Deserializer<'de>>(deserializer: S) -> Result<Self, S::Error> {
+        let Saved { wait, waiting, policy } = Saved::<(D, Waiting<P::Note>), P>::deserialize(deserializer)?;
+        let first_is_closed = waiting.first().is_some_and(|(_, first)| first.is_closed);
+        if first_is_closed || waiting.len() > wait.saturating_add(1) {
+            return Err(S::Error::custom(SavedError::Decision));
+        }
+        let is_sound = |waiting: &Waiting<P::Note>| waiting.clicks.len() == waiting.decision.action.len();
+        let waiting = OpenDecisions::restore(waiting, usize::MAX, is_sound).map_err(S::Error::custom)?;
+        Ok(Self { policy, wait, waiting, protocol: PhantomData })
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod counted;
+mod entry;
 mod error;
 mod in_order;
 mod items;
@@ -9,6 +10,7 @@ mod saved;
 mod window;
 
 pub use counted::Counted;
+pub use entry::Entry;
 pub use error::{Error, SavedError};
 pub use in_order::InOrder;
 pub use items::Handle;
@@ -17,7 +19,7 @@ use click_models::{ItemId, ItemSet, Ranking};
 use error::MOST_POSITIONS;
 use items::Items;
 use open::OpenDecisions;
-use policies::{Decision, SelectAmong, Tallies, Tally};
+use policies::{Decision, Drawing, Draws, Propensity, SelectAmong, Tallies, Tally};
 use rand::{Rng, RngExt as _};
 use serde::{Deserialize, Serialize};
 use std::hash::Hash;
@@ -44,6 +46,10 @@ pub struct Settings {
     pub window: Option<usize>,
     /// The probability with which the last position shows a random available item, uniformly.
     pub explore: f64,
+    /// How several lists are drawn, one of which is shown, so that its propensities are known; by
+    /// default the policy's list is shown. Excludes `explore`: its epsilon explores.
+    #[serde(default)]
+    pub propensities: Option<Drawing>,
     /// When a display without a click counts.
     pub skips: Skips,
     /// The most decisions that can be answered: the last ones.
@@ -57,6 +63,7 @@ impl Default for Settings {
         Self {
             window: None,
             explore: 0.0,
+            propensities: None,
             skips: Skips::default(),
             keep_open: 1_000_000,
             keep_retired: 100_000,
@@ -70,6 +77,7 @@ impl Settings {
             Self { window: Some(0), .. } => Err(Error::EmptyWindow),
             Self { keep_open: 0, .. } => Err(Error::NothingOpen),
             Self { explore, .. } if !(0.0..=1.0).contains(&explore) => Err(Error::Exploration(explore)),
+            Self { explore, propensities: Some(_), .. } if explore > 0.0 => Err(Error::ExploresTwice),
             _ => Ok(self),
         }
     }
@@ -113,6 +121,7 @@ pub struct Live<I, P, D = u64> {
     windows: Option<Windows>,
     open: OpenDecisions<D>,
     decision: Decision<Ranking>,
+    draws: Draws,
     available: ItemSet,
     protocol: PhantomData<fn() -> I>,
 }
@@ -152,6 +161,7 @@ where
             windows: settings.window.map(|most| Windows::new(most, n_items)),
             open: OpenDecisions::new(settings.keep_open),
             decision: Decision::default(),
+            draws: Draws::default(),
             available: ItemSet::none(n_items),
             policy,
             settings,
@@ -183,6 +193,15 @@ where
     /// positions apart ([`Tallies::n_kinds`]). Nothing for an item that was forgotten.
     pub fn tally(&self, item: Handle, kind: usize) -> Tally {
         if self.items.is_known(item) { self.policy.tally(item.slot, kind) } else { Tally::default() }
+    }
+
+    /// The table: displays and clicks of every item, present and retired, that count; by position if
+    /// the policy counts positions apart.
+    pub fn table(&self) -> impl Iterator<Item = Entry> + '_ {
+        let kinds = 0..self.policy.n_kinds();
+        self.items().flat_map(move |item| {
+            kinds.clone().map(move |kind| Entry { item, kind, tally: self.policy.tally(item.slot, kind) })
+        })
     }
 
     /// Adds displays and clicks of before, such as those of a log. They belong to no window. Whether
@@ -272,7 +291,9 @@ where
             self.select(among, positions, rng);
             let place = self.open.add(id);
             let (items, list) = (&self.items, self.decision.action.iter());
-            self.open.at_mut(place).reset(list.map(|item| items.handle(item)), self.windows.is_some());
+            let shown = self.open.at_mut(place);
+            shown.reset(list.map(|item| items.handle(item)), self.windows.is_some());
+            shown.propensities.extend(self.draws.propensities().iter().take(shown.list.len()));
             self.count(place);
             place
         });
@@ -281,7 +302,7 @@ where
 
     /// Repeats a decision of before: the policy and the generator move on as in
     /// [`Live::decide_top`], and the list is the one that was shown then. Whether it is also the one
-    /// that is chosen now.
+    /// that is chosen now: if not, its propensities are not known.
     ///
     /// # Errors
     ///
@@ -301,7 +322,11 @@ where
         self.check_list(shown)?;
         let chosen = self.decision.action.iter().map(|item| self.items.handle(item));
         let is_same = chosen.eq(shown.iter().copied());
-        self.add_shown(id, shown);
+        let place = self.add_shown(id, shown);
+        if is_same {
+            let propensities = self.draws.propensities().iter().take(shown.len());
+            self.open.at_mut(place).propensities.extend(propensities);
+        }
         Ok(is_same)
     }
 
@@ -324,7 +349,16 @@ where
                 &self.available
             }
         };
-        self.policy.select_among(available, rng, &mut self.decision);
+        match self.settings.propensities {
+            None => self.policy.select_among(available, rng, &mut self.decision),
+            Some(drawing) => self.draws.decide(
+                drawing,
+                (available.len(), |number| available.nth(number).expect("one of them")),
+                (&mut self.policy, &mut *rng),
+                &mut self.decision,
+                |policy, rng, out| policy.select_among(available, rng, out),
+            ),
+        }
         let list = &mut self.decision.action;
         if positions < list.len() {
             list.positions_mut(positions);
@@ -336,6 +370,12 @@ where
                 list.positions_mut(last + 1)[last] = item;
             }
         }
+    }
+
+    /// The propensities of an open decision, position by position, if [`Settings::propensities`] asks
+    /// for them; none of a list that was shown without being asked for.
+    pub fn propensities(&self, id: &D) -> Option<&[Propensity]> {
+        self.open.find(id).map(|place| &*self.open.at(place).propensities)
     }
 
     /// Takes a list that was shown without being asked for, such as one of another server. Nothing
@@ -371,10 +411,11 @@ where
         Ok(())
     }
 
-    fn add_shown(&mut self, id: &D, list: &[Handle]) {
+    fn add_shown(&mut self, id: &D, list: &[Handle]) -> usize {
         let place = self.open.add(id);
         self.open.at_mut(place).reset(list.iter().copied(), self.windows.is_some());
         self.count(place);
+        place
     }
 
     /// The open decision that is oldest.

@@ -4,12 +4,13 @@ use crate::error::MOST_POSITIONS;
 use crate::{Handle, SavedError};
 use click_models::Clicks;
 use hashbrown::HashTable;
+use policies::Propensity;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 
 /// A list that was shown, and what is known about it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Shown {
     pub(crate) list: Vec<Handle>,
@@ -22,6 +23,8 @@ pub(crate) struct Shown {
     pub(crate) as_clicks: u64,
     /// The number of each counted observation in the window of its item; empty without windows.
     pub(crate) numbers: Vec<u32>,
+    /// Of the list, position by position; empty if they are not known.
+    pub(crate) propensities: Vec<Propensity>,
 }
 
 impl Shown {
@@ -30,6 +33,7 @@ impl Shown {
         self.list.clear();
         self.list.extend(list);
         self.numbers.clear();
+        self.propensities.clear();
         if numbered {
             self.numbers.resize(self.list.len(), 0);
         }
@@ -37,23 +41,27 @@ impl Shown {
         (self.end, self.counted, self.as_clicks) = (None, 0, 0);
     }
 
-    fn is_sound(&self, has_windows: bool) -> bool {
-        let Self { list, clicks, end, counted, as_clicks, numbers } = self;
+    pub(crate) fn is_sound(&self, has_windows: bool, is_place: impl Fn(Handle) -> bool) -> bool {
+        let Self { list, clicks, end, counted, as_clicks, numbers, propensities } = self;
+        let is_probability = |value: f64| value > 0.0 && value <= 1.0;
         let positions = list.len();
         positions <= MOST_POSITIONS
+            && list.iter().all(|&item| is_place(item))
             && clicks.len() == positions
             && end.is_none_or(|end| end <= positions)
             && counted.checked_shr(u32::try_from(positions).unwrap_or(u32::MAX)).unwrap_or(0) == 0
             && as_clicks & !(counted & clicks.bits()) == 0
             && numbers.len() == if has_windows { positions } else { 0 }
+            && (propensities.is_empty() || propensities.len() == positions)
+            && propensities.iter().all(|of| is_probability(of.item) && is_probability(of.prefix))
     }
 }
 
-/// The last decisions, by the client's name of each.
+/// The last decisions, by the client's name of each, with what is known about them.
 #[derive(Debug, Clone)]
-pub(crate) struct OpenDecisions<D> {
+pub(crate) struct OpenDecisions<D, S = Shown> {
     /// The oldest first.
-    decisions: VecDeque<(D, Shown)>,
+    decisions: VecDeque<(D, S)>,
     /// The number of the oldest; numbers wrap.
     first: usize,
     most: usize,
@@ -65,7 +73,7 @@ fn hash<D: Hash>(id: &D) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(id)
 }
 
-impl<D: Clone + Eq + Hash> OpenDecisions<D> {
+impl<D: Clone + Eq + Hash, S: Default> OpenDecisions<D, S> {
     pub(crate) fn new(most: usize) -> Self {
         Self { decisions: VecDeque::new(), first: 0, most, numbers: HashTable::new() }
     }
@@ -77,11 +85,15 @@ impl<D: Clone + Eq + Hash> OpenDecisions<D> {
         numbers.find(hash(id), is_it).map(|number| number.wrapping_sub(*first))
     }
 
-    pub(crate) fn at(&self, place: usize) -> &Shown {
+    pub(crate) fn len(&self) -> usize {
+        self.decisions.len()
+    }
+
+    pub(crate) fn at(&self, place: usize) -> &S {
         &self.decisions[place].1
     }
 
-    pub(crate) fn at_mut(&mut self, place: usize) -> &mut Shown {
+    pub(crate) fn at_mut(&mut self, place: usize) -> &mut S {
         &mut self.decisions[place].1
     }
 
@@ -98,7 +110,7 @@ impl<D: Clone + Eq + Hash> OpenDecisions<D> {
     }
 
     /// Removes the oldest decision.
-    pub(crate) fn remove_oldest(&mut self) -> Option<(D, Shown)> {
+    pub(crate) fn remove_oldest(&mut self) -> Option<(D, S)> {
         let old = self.decisions.pop_front()?;
         let number = self.first;
         if let Ok(entry) = self.numbers.find_entry(hash(&old.0), |&other| other == number) {
@@ -109,28 +121,23 @@ impl<D: Clone + Eq + Hash> OpenDecisions<D> {
     }
 
     /// The decisions, the oldest first.
-    pub(crate) fn in_order(&self) -> impl Iterator<Item = &(D, Shown)> {
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = &(D, S)> {
         self.decisions.iter()
     }
 
     /// Checks saved decisions, the oldest first.
     pub(crate) fn restore(
-        saved: Vec<(D, Shown)>,
+        saved: Vec<(D, S)>,
         most: usize,
-        has_windows: bool,
-        is_place: impl Fn(Handle) -> bool,
+        is_sound: impl Fn(&S) -> bool,
     ) -> Result<Self, SavedError> {
         let mut open = Self::new(most);
-        for (id, shown) in saved {
-            let is_sound = shown.is_sound(has_windows)
-                && open.decisions.len() < most
-                && open.find(&id).is_none()
-                && shown.list.iter().all(|&item| is_place(item));
-            if !is_sound {
+        for (id, state) in saved {
+            if !is_sound(&state) || open.len() >= most || open.find(&id).is_some() {
                 return Err(SavedError::Decision);
             }
             let place = open.add(&id);
-            open.decisions[place].1 = shown;
+            *open.at_mut(place) = state;
         }
         Ok(open)
     }

@@ -5,7 +5,7 @@ use crate::open::{OpenDecisions, Shown};
 use crate::window::Windows;
 use crate::{Counted, Live, SavedError, Settings};
 use click_models::{ItemId, ItemSet, Ranking};
-use policies::{Decision, SelectAmong, Tallies};
+use policies::{Decision, Draws, SelectAmong, Tallies};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::hash::Hash;
@@ -68,7 +68,8 @@ where
             _ => return Err(SavedError::Window),
         }
         let is_place = |item: crate::Handle| item.slot.index() < n_items;
-        let open = OpenDecisions::restore(open, settings.keep_open, windows.is_some(), is_place)?;
+        let is_sound = |shown: &Shown| shown.is_sound(windows.is_some(), is_place);
+        let open = OpenDecisions::restore(open, settings.keep_open, is_sound)?;
         for slot in (0..n_items).map(ItemId::from_index) {
             policy.set_present(slot, items.present().contains(slot));
         }
@@ -79,6 +80,7 @@ where
             windows,
             open,
             decision: Decision::default(),
+            draws: Draws::default(),
             available: ItemSet::none(n_items),
             protocol: PhantomData,
         })

@@ -3,8 +3,8 @@
 use allocation_counter::measure;
 use click_models::{Cascade, Clicks, Dcm, ItemId, ListProtocol as _, ListShape, Pbm, PbmKnown};
 use confidence::Probability;
-use live::{Among, Error, Handle, InOrder, Live, Settings, Skips, Taken};
-use policies::{Decision, PbmTs, PrefixTs, PrefixUcb, Select as _, Update as _};
+use live::{Among, Entry, Error, Handle, InOrder, Live, Settings, Skips, Taken};
+use policies::{Decision, Drawing, PbmTs, PrefixTs, PrefixUcb, Propensity, Select as _, Tally, Update as _};
 use rand::{RngExt as _, SeedableRng, rngs::ChaCha8Rng};
 
 fn shape() -> ListShape {
@@ -261,4 +261,68 @@ fn decisions_are_forgotten_from_the_oldest() {
     live.decide(&6, Among::All, rng);
     assert_eq!((live.close(&3, None), live.close(&5, None)), (Taken::Unknown, Taken::Counted));
     assert!((0..3).all(|_| live.forget_oldest().is_some()) && live.forget_oldest().is_none());
+}
+
+/// Shares among draws, for the items that may be shown; kept with the decision and saved with it.
+#[test]
+fn open_decisions_know_their_propensities() {
+    let epsilon = Probability::new(0.12).unwrap();
+    let propensities = Some(Drawing::new(50, epsilon).unwrap());
+    let settings = Settings { propensities, ..Settings::default() };
+    let explores = live(Settings { explore: 0.1, ..settings }).unwrap_err();
+    assert_eq!(explores, Error::ExploresTwice);
+    assert!(explores.to_string().contains("`explore` is above 0"));
+    let mut live = live(settings).unwrap();
+    let items: Vec<Handle> = live.items().collect();
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    let mut weights = [0.0; 3];
+    for id in 0..30_000 {
+        // Four items for three positions, of which two are shown.
+        let list = live.decide_top(&id, Among::Except(&items[4..]), 2, rng).to_vec();
+        let of = live.propensities(&id).unwrap();
+        assert!(of.len() == 2 && of[0].item == of[0].prefix && of[1].prefix >= 0.12 / 12.0 - 1e-12);
+        let target = [items[1], items[0]];
+        let holds = [list[0] == target[0], list[1] == target[1], list == target];
+        for (weight, (holds, propensity)) in
+            weights.iter_mut().zip(holds.into_iter().zip([of[0].item, of[1].item, of[1].prefix]))
+        {
+            *weight += if holds { 1.0 / propensity } else { 0.0 };
+        }
+        _ = live.click(&id, rng.random_range(0..6));
+        _ = live.close(&id, None);
+        if id % 1_000 == 0 {
+            let saved = serde_json::to_string(&live).unwrap();
+            let restored: Live<Cascade, PrefixTs> = serde_json::from_str(&saved).unwrap();
+            assert_eq!(restored.propensities(&id), live.propensities(&id));
+            live = restored;
+        }
+    }
+    // Three standard errors, with a standard deviation of at most the root of 1 / (0.12 / 12).
+    assert!(weights.iter().all(|weight| (weight / 30_000.0 - 1.0).abs() < 0.06), "{weights:?}");
+    assert_eq!(live.show(&u64::MAX, &items[..2]), Ok(Taken::Counted));
+    assert_eq!(live.propensities(&u64::MAX), Some(&[][..]));
+    assert_eq!(live.propensities(&(u64::MAX - 1)), None);
+    // One item: it is shown whatever is drawn.
+    live.decide(&40_000, Among::Only(&items[..1]), rng);
+    assert_eq!(live.propensities(&40_000).unwrap(), [Propensity { item: 1.0, prefix: 1.0 }]);
+}
+
+#[test]
+fn the_table_has_an_entry_for_each_item_with_bounds() {
+    let mut live = live(Settings::default()).unwrap();
+    let items: Vec<Handle> = live.items().collect();
+    assert!(live.begin_with(items[1], 0, Tally { shows: 200, clicks: 20 }));
+    assert!(live.retire(items[1]) && live.retire(items[2]) && live.forget(items[2]));
+    let table: Vec<Entry> = live.table().collect();
+    assert_eq!(
+        table.iter().map(|entry| entry.item).collect::<Vec<_>>(),
+        [items[0], items[1], items[3], items[4]]
+    );
+    assert_eq!((table[1].tally, table[1].kind), (Tally { shows: 200, clicks: 20 }, 0));
+    assert_eq!(table[0].interval(), [0.0, 1.0]);
+    let examination = [1.0, 0.5].map(|examined| Probability::new(examined).unwrap());
+    let known = PbmKnown::new(ListShape::new(3, 2).unwrap(), &examination).unwrap();
+    let by_position = Live::<Pbm, _>::new(PbmTs::new(known), Settings::default()).unwrap();
+    let kinds: Vec<usize> = by_position.table().map(|entry| entry.kind).collect();
+    assert_eq!(kinds, [0, 1, 0, 1, 0, 1]);
 }
