@@ -1,0 +1,239 @@
+//! The bodies of requests and answers, and refusals. Positions count from 1.
+
+use crate::event::{Context, Name};
+use crate::store::StoreError;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// Asks for a list.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DecideBody {
+    /// The client's name of the decision. Asked again, the list is the same.
+    pub id: Name,
+    /// A search query, a placement or a page; each one learns by itself.
+    #[serde(default)]
+    pub query: Option<Name>,
+    /// The items that may be shown.
+    #[serde(default)]
+    pub only: Option<Vec<Name>>,
+    /// The items that must not be shown.
+    #[serde(default)]
+    pub except: Option<Vec<Name>>,
+    /// The most positions of the list.
+    #[serde(default)]
+    pub positions: Option<u8>,
+    /// The user, for the log.
+    #[serde(default)]
+    pub user: Option<Name>,
+    /// The situation, for the log.
+    #[serde(default)]
+    pub context: Option<Context>,
+}
+
+/// Tells of a list that was shown without asking.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShowBody {
+    /// The client's name of the decision.
+    pub id: Name,
+    /// As in [`DecideBody::query`].
+    #[serde(default)]
+    pub query: Option<Name>,
+    /// The items, from the top.
+    pub items: Vec<Name>,
+    /// The user, for the log.
+    #[serde(default)]
+    pub user: Option<Name>,
+    /// The situation, for the log.
+    #[serde(default)]
+    pub context: Option<Context>,
+}
+
+/// Tells what became of a list.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerBody {
+    /// The decision.
+    pub id: Name,
+    /// Positions that were clicked.
+    #[serde(default)]
+    pub clicks: Vec<u8>,
+    /// Items that were clicked.
+    #[serde(default)]
+    pub items: Vec<Name>,
+    /// Whether no further click is expected; later ones still count.
+    #[serde(default)]
+    pub close: bool,
+    /// Closes the decision: the number of positions that were seen; 0 if the list was not shown.
+    #[serde(default)]
+    pub seen: Option<u8>,
+}
+
+/// Changes an item.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ItemBody {
+    /// The item.
+    pub item: Name,
+    /// The query whose item it is; all queries by default.
+    #[serde(default)]
+    pub query: Option<Name>,
+    /// What happens to it.
+    #[serde(default = "add")]
+    pub change: crate::event::Change,
+}
+
+fn add() -> crate::event::Change {
+    crate::event::Change::Add
+}
+
+/// An item of a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Slot {
+    /// The item.
+    pub item: Name,
+    /// Its position.
+    pub position: usize,
+    /// The probability with which this position shows this item, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub propensity: Option<f64>,
+}
+
+/// A list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer {
+    /// The decision.
+    pub id: Name,
+    /// The list, from the top. Empty if no item may be shown.
+    pub items: Vec<Slot>,
+    /// Number of events that the choice rests on.
+    pub version: u64,
+}
+
+impl Answer {
+    pub(crate) fn new(id: &Name, version: u64, list: &[Name], propensities: Option<&[f64]>) -> Self {
+        Self { id: id.clone(), items: crate::engine::slots(list, propensities), version }
+    }
+}
+
+/// What an answer or a change did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Something was new.
+    Counted,
+    /// All was known.
+    Repeated,
+}
+
+/// The outcome for a decision or an item.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Given {
+    /// The decision or the item.
+    pub id: Name,
+    /// What was done.
+    pub outcome: Outcome,
+}
+
+impl Given {
+    pub(crate) fn new(id: Name, outcome: Outcome) -> Self {
+        Self { id, outcome }
+    }
+}
+
+/// Why a request is refused.
+#[derive(Debug, Clone)]
+pub enum Refusal {
+    /// The store, for no fault of the client.
+    Store(StoreError),
+    /// A fault of the client, or load.
+    Client {
+        /// The status of HTTP.
+        status: u16,
+        /// The kind of fault, for programs.
+        code: &'static str,
+        /// The fault, in words.
+        message: String,
+        /// The part of the request that is at fault.
+        at: String,
+    },
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Refusal {
+    /// A fault of the client, or load.
+    pub fn new(status: u16, code: &'static str, message: impl Into<String>, at: impl Into<String>) -> Self {
+        Self::Client { status, code, message: message.into(), at: at.into() }
+    }
+
+    /// A body that cannot be read.
+    pub fn malformed(message: &str, at: &str) -> Self {
+        Self::new(400, "malformed", message, at)
+    }
+
+    pub(crate) fn unknown_item(item: &Name, at: String) -> Self {
+        Self::new(404, "unknown_item", format!("item `{}` is not in the catalogue", &**item), at)
+    }
+
+    pub(crate) fn unknown_query(query: &Name) -> Self {
+        Self::new(404, "unknown_query", format!("query `{}` has not been used", &**query), "query")
+    }
+
+    pub(crate) fn unknown_decision(id: &Name) -> Self {
+        Self::new(404, "unknown_decision", format!("decision `{}` was not made here", &**id), "id")
+    }
+
+    pub(crate) fn too_old(id: &Name) -> Self {
+        Self::new(410, "too_old", format!("decision `{}` can no longer be answered", &**id), "id")
+    }
+
+    pub(crate) fn other_query(id: &Name, query: &Name) -> Self {
+        let message = format!("decision `{}` was made for query `{}`", &**id, &**query);
+        Self::new(409, "other_query", message, "query")
+    }
+
+    pub(crate) fn no_position(found: usize, length: usize, at: String) -> Self {
+        let message = format!("position {found} of a list of {length}");
+        Self::new(400, "no_such_position", message, at)
+    }
+
+    pub(crate) fn too_many(what: &str, most: usize) -> Self {
+        Self::new(403, "too_many", format!("at most {most} {what} are kept"), "")
+    }
+
+    /// The server does not take more at the moment.
+    pub fn busy() -> Self {
+        Self::new(503, "busy", "too many requests wait", "")
+    }
+
+    /// The status of HTTP.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::Store(_) => 503,
+            Self::Client { status, .. } => *status,
+        }
+    }
+
+    /// The kind of fault, for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Store(_) => "unavailable",
+            Self::Client { code, .. } => code,
+        }
+    }
+
+    /// `{"error": {"code", "message", "at"}}`. Faults of the store are told without its internals.
+    pub fn to_json(&self) -> Value {
+        let (message, at) = match self {
+            Self::Store(_) => ("the store is not available: ask again", ""),
+            Self::Client { message, at, .. } => (message.as_str(), at.as_str()),
+        };
+        json!({ "error": { "code": self.code(), "message": message, "at": at } })
+    }
+}

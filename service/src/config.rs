@@ -1,0 +1,252 @@
+//! The configuration: a TOML file.
+
+use crate::event::Name;
+use crate::store::{Store, StoreError};
+use confidence::Probability;
+use live::{Settings, Skips};
+use policies::{Drawing, PolicySpec};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What `click-bandits-serve` reads.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Config {
+    /// The address to listen on; only a loopback address without tokens.
+    #[serde(default = "loopback")]
+    pub listen: SocketAddr,
+    /// The directory of the embedded store.
+    #[serde(default = "data")]
+    pub data: PathBuf,
+    /// A file of tokens, beside the configuration.
+    #[serde(default)]
+    pub tokens: Option<PathBuf>,
+    /// The policy of every query.
+    pub policy: Template,
+    /// Items of all queries, with which a new store begins.
+    #[serde(default)]
+    pub items: Vec<Name>,
+    /// Limits, which may differ from one start to the next.
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+fn loopback() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 7300))
+}
+
+fn data() -> PathBuf {
+    "data".into()
+}
+
+/// The users by whose model answers are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Users {
+    /// Position-based users.
+    Pbm,
+    /// They stop at the first click.
+    Cascade,
+    /// They may go on after a click.
+    Dcm,
+    /// The client tells which positions were seen.
+    SemiBandit,
+    /// A missing click may mean anything.
+    ClicksOnly,
+}
+
+/// A policy with its parameters, as text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy(pub PolicySpec);
+
+impl Serialize for Policy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Policy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map(Self).map_err(de::Error::custom)
+    }
+}
+
+/// The policy of every query. A store is made for one template.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Template {
+    /// By which model answers are read.
+    pub users: Users,
+    /// The policy, such as `cascade-ts`.
+    pub policy: Policy,
+    /// Positions of a list.
+    pub positions: usize,
+    /// Probabilities of examination by position, for policies that must know them.
+    #[serde(default)]
+    pub examination: Vec<Probability>,
+    /// The Beta prior of every item.
+    #[serde(default)]
+    pub prior: Option<[f64; 2]>,
+    /// The last observations of each item that count; all by default.
+    #[serde(default)]
+    pub window: Option<usize>,
+    /// The probability with which the last position shows a random item.
+    #[serde(default)]
+    pub explore: f64,
+    /// How lists are drawn whose propensities are known; they are not by default.
+    #[serde(default)]
+    pub propensities: Option<Drawing>,
+    /// When a display without a click counts.
+    #[serde(default)]
+    pub skips: Skips,
+    /// The most retired items that are kept.
+    #[serde(default = "keep_retired")]
+    pub keep_retired: usize,
+    /// The seconds after which a decision is closed.
+    #[serde(default = "wait")]
+    pub wait: u64,
+    /// The most decisions that can be answered.
+    #[serde(default = "keep")]
+    pub keep: usize,
+    /// The days for which a decision can be answered.
+    #[serde(default = "keep_days")]
+    pub keep_days: u64,
+    /// The seed of the random choices. Who knows it can foresee them.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+fn keep_retired() -> usize {
+    Settings::default().keep_retired
+}
+
+fn wait() -> u64 {
+    1_800
+}
+
+fn keep() -> usize {
+    1_000_000
+}
+
+fn keep_days() -> u64 {
+    7
+}
+
+impl Template {
+    /// The settings of each policy. Decisions are counted by the engine, for all queries together.
+    pub fn settings(&self) -> Settings {
+        let Self { window, explore, propensities, skips, keep_retired, .. } = *self;
+        Settings { window, explore, propensities, skips, keep_open: usize::MAX, keep_retired }
+    }
+
+    /// The text by which a store knows what it was made for.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(self).expect("settings are plain data")
+    }
+}
+
+/// Checks that a store was made for these settings; a new store is made for them. Examination that
+/// is not given is that of the store.
+pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreError> {
+    let Some(found) = store.settings()? else { return store.make_for(&template.to_text()) };
+    let of_store = serde_json::from_str::<Template>(&found);
+    if let Some(of_store) = of_store.ok().filter(|_| template.examination.is_empty()) {
+        template.examination = of_store.examination;
+    }
+    let expected = template.to_text();
+    if found == expected {
+        return Ok(());
+    }
+    let read = |text: &str| serde_json::from_str::<serde_json::Map<_, _>>(text).ok();
+    let (Some(found), Some(expected)) = (read(&found), read(&expected)) else {
+        return Err(StoreError::Damaged("its settings cannot be read".into()));
+    };
+    let keys = found.keys().chain(expected.keys());
+    let differing = keys.filter(|key| found.get(*key) != expected.get(*key)).map(|key| {
+        let value =
+            |of: &serde_json::Map<String, _>| of.get(key).map_or("nothing".into(), ToString::to_string);
+        format!("{key} = {}, now {}", value(&found), value(&expected))
+    });
+    let mut differing: Vec<String> = differing.collect();
+    differing.sort();
+    differing.dedup();
+    Err(StoreError::OtherSettings(differing.join("; ")))
+}
+
+/// Limits, which may differ from one start to the next.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Limits {
+    /// The most queries in memory.
+    pub queries: usize,
+    /// The most queries in all.
+    pub all_queries: u64,
+    /// The most items of all queries, and of each query by itself.
+    pub items: usize,
+    /// The most requests that wait.
+    pub waiting: usize,
+    /// The most connections.
+    pub connections: usize,
+    /// The most bytes of a request.
+    pub body: usize,
+    /// The most entries of a batch.
+    pub batch: usize,
+    /// Seconds within which a request has to be complete.
+    pub seconds: u64,
+    /// The events after which a snapshot is made.
+    pub snapshot_events: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            queries: 1_000,
+            all_queries: 1_000_000,
+            items: 200_000,
+            waiting: 8_192,
+            connections: 1_024,
+            body: 1 << 20,
+            batch: 1_000,
+            seconds: 10,
+            snapshot_events: 500_000,
+        }
+    }
+}
+
+impl Limits {
+    /// The time within which a request has to be complete.
+    pub fn time(&self) -> Duration {
+        Duration::from_secs(self.seconds)
+    }
+}
+
+impl Config {
+    /// Reads a file. Paths in it are beside it.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let place = path.display();
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{place}: {error}"))?;
+        let mut config = Self::parse(&text).map_err(|error| format!("{place}: {error}"))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        config.data = folder.join(&config.data);
+        config.tokens = config.tokens.map(|tokens| folder.join(tokens));
+        Ok(config)
+    }
+
+    /// Reads the text of a file.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let config: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        let zero = [
+            ("limits.queries", config.limits.queries),
+            ("limits.waiting", config.limits.waiting),
+            ("limits.connections", config.limits.connections),
+            ("limits.batch", config.limits.batch),
+            ("policy.keep", config.policy.keep),
+        ];
+        match zero.iter().find(|(_, value)| *value == 0) {
+            Some((key, _)) => Err(format!("{key}: 0, expected at least 1")),
+            None => Ok(config),
+        }
+    }
+}

@@ -1,0 +1,689 @@
+//! What the service knows: a policy for each query, the items and the open decisions.
+//!
+//! Everything that changes it is an [`Event`]. An engine that gets the events of another one, in
+//! their order, comes to the same state: after a restart, in the thread that makes snapshots, and
+//! in a test. A server that follows another one takes its decisions as lists that were shown.
+
+mod catalogue;
+mod decisions;
+mod learner;
+mod query;
+mod swap;
+
+pub use query::ItemRow;
+
+use crate::api::{Answer, AnswerBody, DecideBody, Given, Outcome, Refusal, ShowBody, Slot};
+use crate::config::Template;
+use crate::event::{Allowed, Batch, Change, Choice, Decision, Event, Name};
+use crate::store::{Store, StoreError};
+use catalogue::Catalogue;
+use decisions::{Decisions, Open, Place, SavedDecisions};
+use live::{Among, Handle, Taken};
+use policies::Tally;
+use query::Query;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use swap::Swap;
+
+/// Whether the events of a batch are repeated, or were another server's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// This server's: policies choose again, and take the list that was shown.
+    Own,
+    /// Another server's: its lists were shown.
+    Other,
+}
+
+/// Counts since the store was new.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Lists that policies chose.
+    pub decided: u64,
+    /// Lists that were shown without asking.
+    pub shown: u64,
+    /// Clicks.
+    pub clicks: u64,
+    /// Decisions that were closed, by clients or by time.
+    pub closed: u64,
+    /// Queries.
+    pub queries: u64,
+    /// Decisions that were repeated with another list than the policy would choose now.
+    pub differing: u64,
+}
+
+/// The state of a service.
+pub struct Engine {
+    template: Arc<Template>,
+    /// The most queries in memory, in all, and items of each.
+    limits: [usize; 3],
+    catalogue: Catalogue,
+    decisions: Decisions,
+    totals: Totals,
+    /// The prior of the items of queries that a log does not have.
+    prior: Option<[f64; 2]>,
+    /// The number of the next event.
+    next: u64,
+    /// That of the snapshot from which it was recovered.
+    snapshot: u64,
+    queries: HashMap<Name, Query>,
+    /// Queries in memory by their last use.
+    by_use: BTreeMap<u64, Name>,
+    uses: u64,
+    swap: Swap,
+    /// The query that the last request made, or made follow the catalogue.
+    touched: Option<Name>,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine")
+            .field("next", &self.next)
+            .field("totals", &self.totals)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Everything but the queries.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    next: u64,
+    catalogue: Catalogue,
+    decisions: SavedDecisions,
+    totals: Totals,
+    prior: Option<[f64; 2]>,
+}
+
+/// Whether policies can be made by a template; an error says why not.
+pub fn check(template: &Template) -> Result<(), String> {
+    learner::fresh(template, None).map(|_| ())
+}
+
+impl Engine {
+    /// The state that a store tells: that of its snapshot, and the events after it.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read, is damaged, or was made for other settings.
+    pub fn recover(
+        store: &Arc<dyn Store>,
+        template: &Arc<Template>,
+        limits: &crate::config::Limits,
+        directory: &Path,
+    ) -> Result<Self, StoreError> {
+        let damaged = |what: String| StoreError::Damaged(format!("the snapshot: {what}"));
+        let swap = Swap::new(store.clone(), directory)
+            .map_err(|error| StoreError::Unavailable(format!("{}: {error}", directory.display())))?;
+        let mut engine = Self {
+            template: template.clone(),
+            limits: [limits.queries, usize::try_from(limits.all_queries).unwrap_or(usize::MAX), limits.items],
+            catalogue: Catalogue::default(),
+            decisions: Decisions::default(),
+            totals: Totals::default(),
+            prior: None,
+            next: 0,
+            snapshot: 0,
+            queries: HashMap::new(),
+            by_use: BTreeMap::new(),
+            uses: 0,
+            swap,
+            touched: None,
+        };
+        if let Some(head) = store.head()? {
+            let head: Head = postcard::from_bytes(&head).map_err(|error| damaged(error.to_string()))?;
+            (engine.next, engine.catalogue, engine.totals) = (head.next, head.catalogue, head.totals);
+            (engine.snapshot, engine.prior) = (engine.next, head.prior);
+            engine.decisions = Decisions::try_from(head.decisions).map_err(damaged)?;
+        }
+        engine.catch_up(store, Origin::Own)?;
+        Ok(engine)
+    }
+
+    /// Takes the events of a store that it has not seen.
+    pub fn catch_up(&mut self, store: &Arc<dyn Store>, origin: Origin) -> Result<(), StoreError> {
+        let mut outcome = Ok(());
+        store.read(self.next, &mut |first, batch| {
+            outcome = self.take(first, &batch, origin);
+            if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        outcome
+    }
+
+    /// Takes a batch from a store.
+    fn take(&mut self, first: u64, batch: &Batch, origin: Origin) -> Result<(), StoreError> {
+        if first > self.next {
+            return Err(StoreError::Damaged(format!("the events from number {} on are missing", self.next)));
+        }
+        let known = usize::try_from(self.next - first).unwrap_or(usize::MAX);
+        for event in batch.events.iter().skip(known) {
+            self.apply(event, batch.time, origin)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a snapshot.
+    pub fn save(&mut self, store: &dyn Store) -> Result<(), StoreError> {
+        let head = Head {
+            next: self.next,
+            catalogue: self.catalogue.clone(),
+            decisions: SavedDecisions::from(&self.decisions),
+            totals: self.totals,
+            prior: self.prior,
+        };
+        let head = postcard::to_allocvec(&head).map_err(|error| StoreError::Damaged(error.to_string()))?;
+        let (queries, swap) = (&self.queries, &mut self.swap);
+        let out = swap.names().into_iter().filter(|name| !queries.contains_key(name));
+        let out = out.filter_map(|name| match swap.get(&name) {
+            Ok(state) => state.map(|(state, _)| Ok((name, state))),
+            Err(error) => Some(Err(error)),
+        });
+        let changed = queries.iter().filter(|(_, query)| query.is_changed);
+        let changed = changed.map(|(name, query)| Ok((name.clone(), query.save())));
+        store.replace(self.next, &head, &mut changed.chain(out))
+    }
+
+    /// The number of the next event.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The number of the first event after the snapshot from which it was recovered.
+    pub fn snapshot(&self) -> u64 {
+        self.snapshot
+    }
+
+    /// Counts since the store was new.
+    pub fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    /// Number of decisions that can be answered.
+    pub fn n_open(&self) -> usize {
+        self.decisions.len()
+    }
+
+    /// Number of queries in memory.
+    pub fn n_in_memory(&self) -> usize {
+        self.queries.len()
+    }
+
+    /// Number of present and of retired items of all queries.
+    pub fn n_items(&self) -> [usize; 2] {
+        self.catalogue.counts()
+    }
+
+    /// The settings of every policy.
+    pub fn template(&self) -> &Template {
+        &self.template
+    }
+
+    /// Names of queries in memory, the last used first.
+    pub fn query_names(&self) -> impl Iterator<Item = &Name> {
+        self.by_use.values().rev()
+    }
+
+    /// The last lists, the latest first: query, time in milliseconds since 1970, items.
+    pub fn latest(&self) -> impl Iterator<Item = (&Name, u64, &[Name])> {
+        self.decisions.latest().map(|open| (&open.query, open.time, &*open.list))
+    }
+
+    /// The items of a query that exists, from a place on, with their places.
+    pub fn rows(&mut self, query: &Name, from: usize, most: usize) -> Result<Vec<(usize, ItemRow)>, Refusal> {
+        if !self.load(query)? {
+            return Err(Refusal::unknown_query(query));
+        }
+        Ok(self.queries[query].rows(from).take(most).collect())
+    }
+
+    /// Brings a query into memory. Whether it exists.
+    fn load(&mut self, name: &Name) -> Result<bool, StoreError> {
+        if !self.queries.contains_key(name) {
+            let Some((state, is_changed)) = self.swap.get(name)? else { return Ok(false) };
+            let mut query = Query::restore(&self.template, &state)
+                .map_err(|what| StoreError::Damaged(format!("query `{}`: {what}", &**name)))?;
+            query.is_changed = is_changed;
+            self.insert(name, query);
+        }
+        Ok(true)
+    }
+
+    /// Adds a query that is in memory, and writes out the least used one if there are too many.
+    fn insert(&mut self, name: &Name, mut query: Query) {
+        self.uses += 1;
+        self.by_use.insert(self.uses, name.clone());
+        query.used = self.uses;
+        self.queries.insert(name.clone(), query);
+        while self.queries.len() > self.limits[0] {
+            let Some((used, least)) = self.by_use.pop_first() else { break };
+            let query = &self.queries[&least];
+            // Without room on disk it stays in memory.
+            if query.is_changed && self.swap.put(&least, &query.save()).is_err() {
+                self.by_use.insert(used, least);
+                break;
+            }
+            self.queries.remove(&least);
+        }
+    }
+
+    /// Lets a request make events. One that makes none may still have touched a query, which is an
+    /// event, too: a repetition has to touch it in the same place.
+    fn noting<T>(
+        &mut self,
+        events: &mut Vec<Event>,
+        request: impl FnOnce(&mut Self, &mut Vec<Event>) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let before = events.len();
+        let outcome = request(self, events);
+        if let Some(query) = self.touched.take()
+            && events.len() == before
+        {
+            self.next += 1;
+            events.push(Event::Used { query });
+        }
+        outcome
+    }
+
+    /// The query, which is made on its first use, with the present items.
+    fn query(&mut self, name: &Name) -> Result<&mut Query, Refusal> {
+        let is_new = !self.load(name)?;
+        if is_new {
+            if self.totals.queries >= self.limits[1] as u64 {
+                return Err(Refusal::too_many("queries", self.limits[1]));
+            }
+            let query = Query::fresh(name, &self.template, self.prior).map_err(StoreError::OtherSettings)?;
+            self.totals.queries += 1;
+            self.insert(name, query);
+        }
+        let query = self.queries.get_mut(name).expect("it was loaded or made");
+        self.uses += 1;
+        self.by_use.remove(&query.used);
+        self.by_use.insert(self.uses, name.clone());
+        query.used = self.uses;
+        query.learner.forget_before(self.decisions.first);
+        if query.follow(&self.catalogue) || is_new {
+            self.touched = Some(name.clone());
+        }
+        Ok(query)
+    }
+
+    /// The query, for a change by the next event.
+    fn change(&mut self, name: &Name) -> Result<&mut Query, Refusal> {
+        let query = self.query(name)?;
+        query.is_changed = true;
+        Ok(query)
+    }
+
+    /// Decides on a list, unless the decision was made before.
+    pub fn decide(
+        &mut self,
+        body: DecideBody,
+        time: u64,
+        events: &mut Vec<Event>,
+    ) -> Result<Answer, Refusal> {
+        self.noting(events, |engine, events| engine.choose(body, time, events))
+    }
+
+    fn choose(&mut self, body: DecideBody, time: u64, events: &mut Vec<Event>) -> Result<Answer, Refusal> {
+        let name = body.query.unwrap_or_else(Name::default_query);
+        if let Some(answer) = self.decided(&body.id, &name)? {
+            return Ok(answer);
+        }
+        let allowed = match (body.only, body.except) {
+            (None, None) => Allowed::All,
+            (Some(items), None) => Allowed::Only(items),
+            (None, Some(items)) => Allowed::Except(items),
+            (Some(_), Some(_)) => {
+                return Err(Refusal::malformed("`only` and `except` exclude each other", "only"));
+            }
+        };
+        if body.positions == Some(0) {
+            return Err(Refusal::malformed("a list has at least one position", "positions"));
+        }
+        let (number, version) = (self.decisions.next(), self.next);
+        let query = self.change(&name)?;
+        let handles = handles(query, &allowed);
+        if let (Allowed::Only(items), Err(place)) = (&allowed, &handles) {
+            return Err(Refusal::unknown_item(&items[*place], format!("only[{place}]")));
+        }
+        let handles = handles.unwrap_or_default();
+        let positions = body.positions.map_or(usize::MAX, usize::from);
+        let list =
+            query.learner.decide(number, among(&allowed, &handles), positions, &mut query.rng).to_vec();
+        let list: Vec<Name> = list.into_iter().map(|handle| query.name(handle).clone()).collect();
+        let propensities = query.learner.propensities(number);
+        let choice = Choice { allowed, positions: body.positions, propensities };
+        let (chosen, user, context) = (Some(choice), body.user, body.context);
+        let decision = Decision { id: body.id, query: name, list, chosen, user, context };
+        self.record(&decision, time);
+        let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
+        let propensities = propensities.map(|of| of.items.as_slice());
+        let answer = Answer::new(&decision.id, version, &decision.list, propensities);
+        events.push(Event::Decided(Box::new(decision)));
+        Ok(answer)
+    }
+
+    /// Takes a list that was shown without asking, unless the decision was made before.
+    pub fn show(&mut self, body: ShowBody, time: u64, events: &mut Vec<Event>) -> Result<Given, Refusal> {
+        let query = body.query.unwrap_or_else(Name::default_query);
+        if self.decided(&body.id, &query)?.is_some() {
+            return Ok(Given::new(body.id, Outcome::Repeated));
+        }
+        let decision = Decision {
+            id: body.id,
+            query,
+            list: body.items,
+            chosen: None,
+            user: body.user,
+            context: body.context,
+        };
+        self.noting(events, |engine, events| {
+            engine.shown(&decision, time)?;
+            let given = Given::new(decision.id.clone(), Outcome::Counted);
+            events.push(Event::Decided(Box::new(decision)));
+            Ok(given)
+        })
+    }
+
+    fn shown(&mut self, decision: &Decision, time: u64) -> Result<(), Refusal> {
+        let number = self.decisions.next();
+        let query = self.change(&decision.query)?;
+        let list = places(query, &decision.list)
+            .map_err(|place| Refusal::unknown_item(&decision.list[place], format!("items[{place}]")))?;
+        // Its number is new, so that it is never one of before.
+        let taken = query.learner.show(number, &list);
+        _ = taken.map_err(|error| Refusal::malformed(&error.to_string(), "items"))?;
+        self.record(decision, time);
+        Ok(())
+    }
+
+    /// The decision of this name, if there is one for this query.
+    fn decided(&self, id: &Name, query: &Name) -> Result<Option<Answer>, Refusal> {
+        let number = match self.decisions.find(id) {
+            Place::Open(number) => number,
+            Place::TooOld => return Err(Refusal::too_old(id)),
+            Place::Unknown => return Ok(None),
+        };
+        let Some(open) = self.decisions.get(number) else { return Ok(None) };
+        if open.query != *query {
+            return Err(Refusal::other_query(id, &open.query));
+        }
+        Ok(Some(Answer::new(id, open.version, &open.list, open.propensities.as_deref())))
+    }
+
+    /// Remembers a decision that its policy knows.
+    fn record(&mut self, decision: &Decision, time: u64) {
+        let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
+        self.decisions.push(Open {
+            id: decision.id.clone(),
+            query: decision.query.clone(),
+            list: decision.list.clone().into(),
+            propensities: propensities.map(|of| of.items.clone().into()),
+            time,
+            version: self.next,
+            is_closed: false,
+        });
+        match decision.chosen {
+            Some(_) => self.totals.decided += 1,
+            None => self.totals.shown += 1,
+        }
+        self.next += 1;
+        let (most, days) = (self.template.keep, self.template.keep_days);
+        let before = time.saturating_sub(days.saturating_mul(86_400_000));
+        while let Some(old) = self.decisions.forget(most, before) {
+            if let Some(query) = self.queries.get_mut(&old.query) {
+                query.learner.forget_before(self.decisions.first);
+            }
+        }
+    }
+
+    /// Takes clicks on a decision and its end; those that are new become events.
+    pub fn answer(&mut self, body: AnswerBody, events: &mut Vec<Event>) -> Result<Given, Refusal> {
+        self.noting(events, |engine, events| engine.take_answer(body, events))
+    }
+
+    fn take_answer(&mut self, body: AnswerBody, events: &mut Vec<Event>) -> Result<Given, Refusal> {
+        let number = match self.decisions.find(&body.id) {
+            Place::Open(number) => number,
+            Place::TooOld => return Err(Refusal::too_old(&body.id)),
+            Place::Unknown => return Err(Refusal::unknown_decision(&body.id)),
+        };
+        let open = self.decisions.get(number).ok_or_else(|| Refusal::unknown_decision(&body.id))?;
+        let (length, query) = (open.list.len(), open.query.clone());
+        let mut positions = Vec::new();
+        for (place, &position) in body.clicks.iter().enumerate() {
+            match usize::from(position) {
+                found if (1..=length).contains(&found) => positions.push(position - 1),
+                found => return Err(Refusal::no_position(found, length, format!("clicks[{place}]"))),
+            }
+        }
+        for (place, item) in body.items.iter().enumerate() {
+            let position = open.list.iter().position(|other| other == item);
+            let position = position.and_then(|position| u8::try_from(position).ok());
+            let unknown = || Refusal::unknown_item(item, format!("items[{place}]"));
+            positions.push(position.ok_or_else(unknown)?);
+        }
+        if let Some(seen) = body.seen.filter(|&seen| usize::from(seen) > length) {
+            return Err(Refusal::no_position(usize::from(seen), length, "seen".into()));
+        }
+        let closes = body.close || body.seen.is_some();
+        if positions.is_empty() && !closes {
+            return Err(Refusal::malformed("an answer has `clicks`, `items`, `close` or `seen`", "clicks"));
+        }
+        let before = events.len();
+        for position in positions {
+            let event = Event::Clicked { id: body.id.clone(), position };
+            if self.click(number, &query, position)? {
+                events.push(event);
+            }
+        }
+        if closes && self.close(number, &query, body.seen)? {
+            events.push(Event::Closed { id: body.id.clone(), seen: body.seen });
+        }
+        let outcome = if events.len() > before { Outcome::Counted } else { Outcome::Repeated };
+        Ok(Given::new(body.id, outcome))
+    }
+
+    fn click(&mut self, number: u64, query: &Name, position: u8) -> Result<bool, Refusal> {
+        let is_new = self.change(query)?.learner.click(number, usize::from(position)) == Taken::Counted;
+        self.totals.clicks += u64::from(is_new);
+        self.next += u64::from(is_new);
+        Ok(is_new)
+    }
+
+    fn close(&mut self, number: u64, query: &Name, seen: Option<u8>) -> Result<bool, Refusal> {
+        let is_new = self.change(query)?.learner.close(number, seen.map(usize::from)) == Taken::Counted;
+        self.decisions.close(number);
+        self.totals.closed += u64::from(is_new);
+        self.next += u64::from(is_new);
+        Ok(is_new)
+    }
+
+    /// Closes the decisions that were made before a time, at most `most`; those that were not
+    /// closed become events.
+    pub fn close_before(&mut self, time: u64, most: usize, events: &mut Vec<Event>) -> Result<(), Refusal> {
+        for _ in 0..most {
+            let Some(open) = self.decisions.due(time) else { break };
+            let (id, query) = (open.id.clone(), open.query.clone());
+            let Place::Open(number) = self.decisions.find(&id) else { continue };
+            self.noting(events, |engine, events| {
+                if engine.close(number, &query, None)? {
+                    events.push(Event::Closed { id, seen: None });
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Changes an item of a query, or of all.
+    pub fn change_item(
+        &mut self,
+        item: &Name,
+        query: Option<&Name>,
+        change: Change,
+        events: &mut Vec<Event>,
+    ) -> Result<Outcome, Refusal> {
+        self.noting(events, |engine, events| {
+            let is_new = match query {
+                Some(query) => engine.change_own(item, query, change)?,
+                None => engine.change_shared(item, change)?,
+            };
+            if !is_new {
+                return Ok(Outcome::Repeated);
+            }
+            engine.next += 1;
+            events.push(Event::Item { item: item.clone(), query: query.cloned(), change });
+            Ok(Outcome::Counted)
+        })
+    }
+
+    fn change_own(&mut self, item: &Name, name: &Name, change: Change) -> Result<bool, Refusal> {
+        let most = self.limits[2];
+        if change != Change::Add && !self.load(name)? {
+            return Err(Refusal::unknown_query(name));
+        }
+        let query = self.change(name)?;
+        match query.handle(item) {
+            None if change != Change::Add => Err(Refusal::unknown_item(item, "item".into())),
+            None if query.n_items() >= most => Err(Refusal::too_many("items of a query", most)),
+            _ => Ok(query.change(item, change, false)),
+        }
+    }
+
+    fn change_shared(&mut self, item: &Name, change: Change) -> Result<bool, Refusal> {
+        let known = self.catalogue.is_present(item);
+        let is_new = match (change, known) {
+            (Change::Add, None) if self.catalogue.counts()[0] >= self.limits[2] => {
+                return Err(Refusal::too_many("items", self.limits[2]));
+            }
+            (Change::Retire | Change::Forget, None) => {
+                return Err(Refusal::unknown_item(item, "item".into()));
+            }
+            (Change::Add, _) => known != Some(true),
+            (Change::Retire, _) => known == Some(true),
+            (Change::Forget, _) => true,
+        };
+        if is_new {
+            self.catalogue.change(item, change, self.template.keep_retired);
+        }
+        Ok(is_new)
+    }
+
+    /// Begins with what a log tells of a query, or of all others.
+    pub fn begin(
+        &mut self,
+        query: Option<Name>,
+        prior: Option<[f64; 2]>,
+        items: Vec<(Name, u64, u64)>,
+    ) -> Result<Event, Refusal> {
+        let event = Event::Began { query, prior, items };
+        self.began(&event)?;
+        self.touched = None;
+        self.next += 1;
+        Ok(event)
+    }
+
+    fn began(&mut self, event: &Event) -> Result<(), Refusal> {
+        let Event::Began { query, prior, items } = event else { return Ok(()) };
+        let Some(name) = query else {
+            self.prior = *prior;
+            return Ok(());
+        };
+        let others = std::mem::replace(&mut self.prior, *prior);
+        let query = self.change(name).map(|query| {
+            for (item, shows, clicks) in items {
+                query.change(item, Change::Add, false);
+                query.begin_with(item, Tally { shows: *shows, clicks: *clicks });
+            }
+        });
+        self.prior = others;
+        query
+    }
+
+    /// Repeats an event of a store.
+    fn apply(&mut self, event: &Event, time: u64, origin: Origin) -> Result<(), StoreError> {
+        let number = self.next;
+        let damaged = |what: &str| StoreError::Damaged(format!("event {number}: {what}"));
+        let outcome = match event {
+            Event::Decided(decision) => match &decision.chosen {
+                Some(choice) if origin == Origin::Own => self.decide_again(decision, choice, time),
+                _ => self.shown(decision, time),
+            },
+            Event::Clicked { id, .. } | Event::Closed { id, .. } => {
+                let Place::Open(place) = self.decisions.find(id) else {
+                    return Err(damaged(&format!("decision `{}` is not open", &**id)));
+                };
+                let query = self.decisions.get(place).map(|open| open.query.clone());
+                let query = query.ok_or_else(|| damaged("the decision is not open"))?;
+                match event {
+                    Event::Clicked { position, .. } => self.click(place, &query, *position).map(|_| ()),
+                    Event::Closed { seen, .. } => self.close(place, &query, *seen).map(|_| ()),
+                    _ => Ok(()),
+                }
+            }
+            Event::Item { item, query: Some(query), change } => {
+                self.change_own(item, query, *change).map(|_| ())
+            }
+            Event::Item { item, query: None, change } => self.change_shared(item, *change).map(|_| ()),
+            Event::Began { .. } => self.began(event),
+            Event::Used { query } => self.query(query).map(|_| ()),
+        };
+        self.touched = None;
+        outcome.map_err(|refusal| match refusal {
+            Refusal::Store(error) => error,
+            Refusal::Client { message, .. } => damaged(&message),
+        })?;
+        self.next = number + 1;
+        Ok(())
+    }
+
+    fn decide_again(&mut self, decision: &Decision, choice: &Choice, time: u64) -> Result<(), Refusal> {
+        let number = self.decisions.next();
+        let query = self.change(&decision.query)?;
+        let list = places(query, &decision.list)
+            .map_err(|place| Refusal::unknown_item(&decision.list[place], format!("items[{place}]")))?;
+        let handles = handles(query, &choice.allowed).unwrap_or_default();
+        let (among, positions) = (among(&choice.allowed, &handles), choice.positions);
+        let positions = positions.map_or(usize::MAX, usize::from);
+        let is_same = query.learner.decide_again(number, among, positions, &list, &mut query.rng);
+        let is_same = is_same.map_err(|error| Refusal::malformed(&error.to_string(), "items"))?;
+        self.totals.differing += u64::from(!is_same);
+        self.record(decision, time);
+        Ok(())
+    }
+}
+
+/// The items of a list, or the place of one that is unknown.
+fn places(query: &Query, items: &[Name]) -> Result<Vec<Handle>, usize> {
+    let places = items.iter().enumerate().map(|(place, item)| query.handle(item).ok_or(place));
+    places.collect()
+}
+
+/// The items that are named; unknown ones that must not be shown are none.
+fn handles(query: &Query, allowed: &Allowed) -> Result<Vec<Handle>, usize> {
+    match allowed {
+        Allowed::All => Ok(vec![]),
+        Allowed::Only(items) => places(query, items),
+        Allowed::Except(items) => Ok(items.iter().filter_map(|item| query.handle(item)).collect()),
+    }
+}
+
+fn among<'a>(allowed: &Allowed, handles: &'a [Handle]) -> Among<'a> {
+    match allowed {
+        Allowed::All => Among::All,
+        Allowed::Only(_) => Among::Only(handles),
+        Allowed::Except(_) => Among::Except(handles),
+    }
+}
+
+/// The items of a list as the API names them.
+pub(crate) fn slots(list: &[Name], propensities: Option<&[f64]>) -> Vec<Slot> {
+    let slot = |(place, item): (usize, &Name)| Slot {
+        item: item.clone(),
+        position: place + 1,
+        propensity: propensities.map(|of| of[place]),
+    };
+    list.iter().enumerate().map(slot).collect()
+}

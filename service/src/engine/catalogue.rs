@@ -1,0 +1,75 @@
+//! The items of all queries, and what changed since a query saw them.
+
+use crate::event::{Change, Name};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An item of all queries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Shared {
+    /// The last change, whose number is the item's key among the changes.
+    pub(crate) state: Change,
+    changed: u64,
+    /// The change that last forgot the item.
+    pub(crate) forgotten: u64,
+}
+
+/// The items of all queries. Queries see the changes when they are used next, so that a change costs
+/// the same whatever the number of queries.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Catalogue {
+    items: BTreeMap<Name, Shared>,
+    /// Names by the number of the item's last change, from 1.
+    changes: BTreeMap<u64, Name>,
+    /// Those of the items that are not present.
+    absent: BTreeSet<u64>,
+    /// Number of changes.
+    pub(crate) version: u64,
+    /// The last change of an item that is no longer here.
+    pub(crate) dropped: u64,
+}
+
+impl Catalogue {
+    /// Whether the item is present; `None` if it is not known.
+    pub(crate) fn is_present(&self, item: &str) -> Option<bool> {
+        self.items.get(item).filter(|item| item.state != Change::Forget).map(|item| item.state == Change::Add)
+    }
+
+    /// Number of present and of retired items.
+    pub(crate) fn counts(&self) -> [usize; 2] {
+        [self.items.len() - self.absent.len(), self.absent.len()]
+    }
+
+    /// Changes an item, and forgets the longest absent ones if more than `keep` are.
+    pub(crate) fn change(&mut self, item: &Name, state: Change, keep: usize) {
+        self.version += 1;
+        let changed = self.version;
+        let old = self.items.get(item).copied();
+        if let Some(old) = old {
+            self.changes.remove(&old.changed);
+            self.absent.remove(&old.changed);
+        }
+        let forgotten = if state == Change::Forget { changed } else { old.map_or(0, |old| old.forgotten) };
+        self.items.insert(item.clone(), Shared { state, changed, forgotten });
+        self.changes.insert(changed, item.clone());
+        if state != Change::Add {
+            self.absent.insert(changed);
+        }
+        while self.absent.len() > keep {
+            let Some(first) = self.absent.pop_first() else { break };
+            self.dropped = first;
+            if let Some(name) = self.changes.remove(&first) {
+                self.items.remove(&name);
+            }
+        }
+    }
+
+    /// The items that changed after a version, in the order of their changes.
+    pub(crate) fn since(&self, version: u64) -> impl Iterator<Item = (&Name, Shared)> {
+        self.changes.range(version + 1..).filter_map(|(_, name)| Some((name, *self.items.get(name)?)))
+    }
+
+    pub(crate) fn contains(&self, item: &str) -> bool {
+        self.items.contains_key(item)
+    }
+}

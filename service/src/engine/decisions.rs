@@ -1,0 +1,155 @@
+//! The decisions that can still be answered, of all queries.
+
+use crate::event::Name;
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet, VecDeque, hash_map};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// A decision that can be answered.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Open {
+    pub(crate) id: Name,
+    pub(crate) query: Name,
+    pub(crate) list: Box<[Name]>,
+    /// Of each position, if the decision has them.
+    pub(crate) propensities: Option<Box<[f64]>>,
+    /// When it was made, in milliseconds since 1970.
+    pub(crate) time: u64,
+    /// The number of its event.
+    pub(crate) version: u64,
+    pub(crate) is_closed: bool,
+}
+
+/// Where a decision is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// It can be answered, and has this number.
+    Open(u64),
+    /// It is too old.
+    TooOld,
+    /// There was none of this name, or it was much too old.
+    Unknown,
+}
+
+/// Decisions by number, the oldest first, and which ones have been forgotten last.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Decisions {
+    open: VecDeque<Open>,
+    /// The number of the oldest.
+    pub(crate) first: u64,
+    numbers: HashMap<Name, u64>,
+    /// Hashes of the names of the last that were forgotten, as many as may be open.
+    old: VecDeque<u64>,
+    is_old: HashSet<u64>,
+    /// The decisions before this number are closed.
+    due: u64,
+}
+
+fn hash(id: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    id.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Decisions {
+    pub(crate) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    pub(crate) fn next(&self) -> u64 {
+        self.first + self.open.len() as u64
+    }
+
+    pub(crate) fn find(&self, id: &str) -> Place {
+        match self.numbers.get(id) {
+            Some(&number) => Place::Open(number),
+            None if self.is_old.contains(&hash(id)) => Place::TooOld,
+            None => Place::Unknown,
+        }
+    }
+
+    pub(crate) fn get(&self, number: u64) -> Option<&Open> {
+        self.open.get(usize::try_from(number.checked_sub(self.first)?).ok()?)
+    }
+
+    pub(crate) fn close(&mut self, number: u64) {
+        let place = number.checked_sub(self.first).and_then(|place| usize::try_from(place).ok());
+        if let Some(open) = place.and_then(|place| self.open.get_mut(place)) {
+            open.is_closed = true;
+        }
+    }
+
+    pub(crate) fn push(&mut self, open: Open) {
+        self.numbers.insert(open.id.clone(), self.next());
+        self.open.push_back(open);
+    }
+
+    /// Forgets the oldest decision, if there are more than `most`, or if it was made before a time.
+    pub(crate) fn forget(&mut self, most: usize, before: u64) -> Option<Open> {
+        if self.open.len() <= most && self.open.front()?.time >= before {
+            return None;
+        }
+        let open = self.open.pop_front()?;
+        self.first += 1;
+        self.numbers.remove(&open.id);
+        let hash = hash(&open.id);
+        self.old.push_back(hash);
+        self.is_old.insert(hash);
+        if self.old.len() > most
+            && let Some(old) = self.old.pop_front()
+        {
+            self.is_old.remove(&old);
+        }
+        Some(open)
+    }
+
+    /// The next decision that is not closed and was made before a time.
+    pub(crate) fn due(&mut self, before: u64) -> Option<&Open> {
+        self.due = self.due.max(self.first);
+        while self.get(self.due)?.is_closed {
+            self.due += 1;
+        }
+        let number = self.due;
+        if self.get(number)?.time >= before {
+            return None;
+        }
+        self.due += 1;
+        self.get(number)
+    }
+
+    /// The last ones, the latest first.
+    pub(crate) fn latest(&self) -> impl Iterator<Item = &Open> {
+        self.open.iter().rev()
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SavedDecisions {
+    first: u64,
+    open: VecDeque<Open>,
+    old: VecDeque<u64>,
+}
+
+impl From<&Decisions> for SavedDecisions {
+    fn from(decisions: &Decisions) -> Self {
+        let Decisions { open, first, old, .. } = decisions;
+        Self { first: *first, open: open.clone(), old: old.clone() }
+    }
+}
+
+impl TryFrom<SavedDecisions> for Decisions {
+    type Error = String;
+
+    fn try_from(saved: SavedDecisions) -> Result<Self, String> {
+        let SavedDecisions { first, open, old } = saved;
+        let mut numbers = HashMap::with_capacity(open.len());
+        for (decision, number) in open.iter().zip(first..) {
+            match numbers.entry(decision.id.clone()) {
+                hash_map::Entry::Vacant(entry) => _ = entry.insert(number),
+                hash_map::Entry::Occupied(_) => return Err(format!("decision `{}` is twice", &*decision.id)),
+            }
+        }
+        let is_old = old.iter().copied().collect();
+        Ok(Self { open, first, numbers, old, is_old, due: first })
+    }
+}

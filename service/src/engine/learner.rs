@@ -1,0 +1,185 @@
+//! A policy in live use, of a protocol that is known at run time only.
+
+use crate::config::{Template, Users};
+use crate::event::Propensities;
+use click_models::{Cascade, ClicksOnly, Dcm, ListShape, Pbm, PbmKnown, SemiBandit};
+use live::{Among, Counted, Entry, Handle, Live, Taken};
+use policies::catalogue::{Catalogued, NamedTable};
+use policies::{Bayesian as _, Error, PositionsKnown, PrefixKnown, Prior, Tallies as _, Tally};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// [`Live`] with decisions by number.
+type Of<I> = Live<I, NamedTable<I>, u64>;
+
+/// As [`Live`].
+pub(crate) trait Learner: Send {
+    fn decide(
+        &mut self,
+        number: u64,
+        among: Among<'_>,
+        positions: usize,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> &[Handle];
+    fn decide_again(
+        &mut self,
+        number: u64,
+        among: Among<'_>,
+        positions: usize,
+        list: &[Handle],
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<bool, live::Error>;
+    fn show(&mut self, number: u64, list: &[Handle]) -> Result<Taken, live::Error>;
+    fn click(&mut self, number: u64, position: usize) -> Taken;
+    fn close(&mut self, number: u64, seen: Option<usize>) -> Taken;
+    fn forget_before(&mut self, number: u64);
+    fn add_item(&mut self) -> Handle;
+    fn is_present(&self, item: Handle) -> bool;
+    fn retire(&mut self, item: Handle) -> bool;
+    fn bring_back(&mut self, item: Handle) -> bool;
+    fn forget(&mut self, item: Handle) -> bool;
+    fn begin_with(&mut self, item: Handle, kind: usize, tally: Tally) -> bool;
+    fn propensities(&self, number: u64) -> Option<Propensities>;
+    fn entries(&self, item: Handle) -> Vec<Entry>;
+    fn save(&self) -> Vec<u8>;
+}
+
+impl<I: Counted + Catalogued> Learner for Of<I> {
+    fn decide(
+        &mut self,
+        number: u64,
+        among: Among<'_>,
+        positions: usize,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> &[Handle] {
+        self.decide_top(&number, among, positions, rng)
+    }
+
+    fn decide_again(
+        &mut self,
+        number: u64,
+        among: Among<'_>,
+        positions: usize,
+        list: &[Handle],
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<bool, live::Error> {
+        self.decide_again(&number, among, positions, list, rng)
+    }
+
+    fn show(&mut self, number: u64, list: &[Handle]) -> Result<Taken, live::Error> {
+        self.show(&number, list)
+    }
+
+    fn click(&mut self, number: u64, position: usize) -> Taken {
+        self.click(&number, position)
+    }
+
+    fn close(&mut self, number: u64, seen: Option<usize>) -> Taken {
+        self.close(&number, seen)
+    }
+
+    fn forget_before(&mut self, number: u64) {
+        while self.oldest().is_some_and(|&oldest| oldest < number) {
+            self.forget_oldest();
+        }
+    }
+
+    fn add_item(&mut self) -> Handle {
+        self.add_item()
+    }
+
+    fn is_present(&self, item: Handle) -> bool {
+        self.is_present(item)
+    }
+
+    fn retire(&mut self, item: Handle) -> bool {
+        self.retire(item)
+    }
+
+    fn bring_back(&mut self, item: Handle) -> bool {
+        self.bring_back(item)
+    }
+
+    fn forget(&mut self, item: Handle) -> bool {
+        self.forget(item)
+    }
+
+    fn begin_with(&mut self, item: Handle, kind: usize, tally: Tally) -> bool {
+        self.begin_with(item, kind, tally)
+    }
+
+    fn propensities(&self, number: u64) -> Option<Propensities> {
+        let of = self.propensities(&number).filter(|of| !of.is_empty())?;
+        let (items, prefixes) = of.iter().map(|of| (of.item, of.prefix)).unzip();
+        Some(Propensities { items, prefixes })
+    }
+
+    fn entries(&self, item: Handle) -> Vec<Entry> {
+        let entry = |kind| Entry { item, kind, tally: self.tally(item, kind) };
+        (0..self.policy().n_kinds()).map(entry).collect()
+    }
+
+    fn save(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("a policy is plain data")
+    }
+}
+
+/// A policy without items.
+pub(crate) fn fresh(template: &Template, prior: Option<[f64; 2]>) -> Result<Box<dyn Learner>, String> {
+    let positions = template.positions;
+    let shape = ListShape::new(positions, positions).map_err(|error| error.to_string())?;
+    match template.users {
+        Users::Pbm if template.examination.is_empty() => of::<Pbm>(template, prior, shape.into()),
+        Users::Pbm => {
+            let known = PbmKnown::new(shape, &template.examination).map_err(|error| error.to_string())?;
+            of::<Pbm>(template, prior, PositionsKnown::from(known))
+        }
+        Users::Cascade => of::<Cascade>(template, prior, PrefixKnown::from(shape)),
+        Users::Dcm => of::<Dcm>(template, prior, PrefixKnown::from(shape)),
+        Users::SemiBandit => of::<SemiBandit>(template, prior, PrefixKnown::from(shape)),
+        Users::ClicksOnly => of::<ClicksOnly>(template, prior, shape),
+    }
+}
+
+fn of<I: Counted + Catalogued + 'static>(
+    template: &Template,
+    prior: Option<[f64; 2]>,
+    known: I::Known<'_>,
+) -> Result<Box<dyn Learner>, String> {
+    let mut policy = NamedTable::<I>::build(template.policy.0, known).map_err(|error| error.to_string())?;
+    // A prior that is given is for every query; that of a log is for policies that have one.
+    let fault = |error: Error| format!("`{}`: {error}", template.policy.0.name());
+    match (template.prior, prior) {
+        (Some([a, b]), _) => Prior::new(a, b).and_then(|prior| policy.set_prior(prior)).map_err(fault)?,
+        (None, Some([a, b])) => {
+            // Some policies need at least a shape of 1.
+            let mut set = |a: f64| Prior::new(a, b.max(1.0)).and_then(|prior| policy.set_prior(prior));
+            _ = set(a).or_else(|_| set(a.max(1.0)));
+        }
+        (None, None) => {}
+    }
+    let live = Of::<I>::empty(policy, template.settings()).map_err(|error| error.to_string())?;
+    Ok(Box::new(live))
+}
+
+/// What [`Learner::save`] wrote.
+pub(crate) fn restore(template: &Template, saved: &[u8]) -> Result<Box<dyn Learner>, String> {
+    match template.users {
+        Users::Pbm => restored::<Pbm>(template, saved),
+        Users::Cascade => restored::<Cascade>(template, saved),
+        Users::Dcm => restored::<Dcm>(template, saved),
+        Users::SemiBandit => restored::<SemiBandit>(template, saved),
+        Users::ClicksOnly => restored::<ClicksOnly>(template, saved),
+    }
+}
+
+fn restored<I: Counted + Catalogued + 'static>(
+    template: &Template,
+    saved: &[u8],
+) -> Result<Box<dyn Learner>, String> {
+    let live: Of<I> = postcard::from_bytes(saved).map_err(|error| error.to_string())?;
+    let (found, expected) = (live.policy().policy().spec(), &template.policy.0);
+    if found != expected || live.settings() != template.settings() {
+        return Err(format!("it is a state of `{found}`, or of other settings, expected `{expected}`"));
+    }
+    Ok(Box::new(live))
+}

@@ -1,0 +1,178 @@
+//! The policy of one query, with the names of its items.
+
+use super::catalogue::Catalogue;
+use super::learner::{self, Learner};
+use crate::config::Template;
+use crate::event::{Change, Name};
+use live::{Entry, Handle};
+use policies::Tally;
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::collections::HashMap;
+
+pub(crate) struct Query {
+    pub(crate) learner: Box<dyn Learner>,
+    /// Its own generator: queries are saved and restored one by one.
+    pub(crate) rng: Xoshiro256PlusPlus,
+    /// Whether it differs from the last snapshot.
+    pub(crate) is_changed: bool,
+    /// When it was used last, in uses of queries.
+    pub(crate) used: u64,
+    /// The version of the catalogue that it has seen.
+    seen: u64,
+    /// The item at each place, and whether it is an item of all queries.
+    names: Vec<Option<(Name, Handle, bool)>>,
+    places: HashMap<Name, Handle>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved<'a> {
+    seen: u64,
+    rng: Xoshiro256PlusPlus,
+    names: Vec<Option<(Name, Handle, bool)>>,
+    learner: &'a [u8],
+}
+
+/// What is known of an item of a query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemRow {
+    /// Its name.
+    pub item: Name,
+    /// Whether it may be shown; otherwise it is retired.
+    pub is_present: bool,
+    /// Displays and clicks that count: at each position if the policy counts positions apart,
+    /// otherwise one entry.
+    pub entries: Vec<Entry>,
+}
+
+impl Query {
+    pub(crate) fn fresh(name: &str, template: &Template, prior: Option<[f64; 2]>) -> Result<Self, String> {
+        let seed = Sha256::new().chain_update(template.seed.to_le_bytes()).chain_update(name).finalize();
+        Ok(Self {
+            learner: learner::fresh(template, prior)?,
+            rng: Xoshiro256PlusPlus::from_seed(seed.into()),
+            is_changed: true,
+            used: 0,
+            seen: 0,
+            names: Vec::new(),
+            places: HashMap::new(),
+        })
+    }
+
+    pub(crate) fn save(&self) -> Vec<u8> {
+        let Self { seen, rng, names, .. } = self;
+        let (seen, rng, names) = (*seen, rng.clone(), names.clone());
+        let saved = Saved { seen, rng, names, learner: &self.learner.save() };
+        postcard::to_allocvec(&saved).expect("a query is plain data")
+    }
+
+    pub(crate) fn restore(template: &Template, saved: &[u8]) -> Result<Self, String> {
+        let saved: Saved<'_> = postcard::from_bytes(saved).map_err(|error| error.to_string())?;
+        let Saved { seen, rng, names, learner } = saved;
+        let learner = learner::restore(template, learner)?;
+        let places = names.iter().flatten().map(|(name, handle, _)| (name.clone(), *handle)).collect();
+        Ok(Self { learner, rng, is_changed: false, used: 0, seen, names, places })
+    }
+
+    /// Takes the changes of the items of all queries since it was used last. Whether there are any.
+    pub(crate) fn follow(&mut self, catalogue: &Catalogue) -> bool {
+        if self.seen == catalogue.version {
+            return false;
+        }
+        self.is_changed = true;
+        if self.seen < catalogue.dropped {
+            // It may have missed that items were forgotten.
+            let gone = self.names.iter().flatten();
+            let gone = gone.filter(|(name, _, is_shared)| *is_shared && !catalogue.contains(name));
+            for name in gone.map(|(name, ..)| name.clone()).collect::<Vec<_>>() {
+                self.change(&name, Change::Forget, true);
+            }
+        }
+        for (name, item) in catalogue.since(self.seen) {
+            if item.forgotten > self.seen && item.state != Change::Forget {
+                self.change(name, Change::Forget, true);
+            }
+            self.change(name, item.state, true);
+        }
+        self.seen = catalogue.version;
+        true
+    }
+
+    /// Number of items that it knows.
+    pub(crate) fn n_items(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Changes an item; `is_shared` if the change is one of all queries. Whether that is new.
+    pub(crate) fn change(&mut self, item: &Name, change: Change, is_shared: bool) -> bool {
+        let known = self.places.get(item).copied();
+        match (change, known) {
+            (Change::Add, Some(handle)) if self.learner.is_present(handle) => false,
+            (Change::Add, Some(handle)) if self.learner.bring_back(handle) => true,
+            (Change::Add, _) => {
+                let handle = self.learner.add_item();
+                let slot = handle.slot.index();
+                self.names.resize(self.names.len().max(slot + 1), None);
+                // Too many were retired: these were forgotten without our doing.
+                self.unname(slot);
+                if let Some(old) = known {
+                    self.unname(old.slot.index());
+                }
+                self.names[slot] = Some((item.clone(), handle, is_shared));
+                self.places.insert(item.clone(), handle);
+                true
+            }
+            (_, None) => false,
+            (Change::Retire, Some(handle)) => self.learner.retire(handle),
+            (Change::Forget, Some(handle)) => {
+                self.learner.retire(handle);
+                let was_known = self.learner.forget(handle);
+                self.unname(handle.slot.index());
+                was_known
+            }
+        }
+    }
+
+    /// Forgets the name of the item that has, or had, a place.
+    fn unname(&mut self, slot: usize) {
+        if let Some((name, handle, _)) = self.names[slot].take()
+            && self.places.get(&name) == Some(&handle)
+        {
+            self.places.remove(&name);
+        }
+    }
+
+    /// Adds displays and clicks of a log, unless the policy counts positions apart.
+    pub(crate) fn begin_with(&mut self, item: &str, tally: Tally) {
+        if let Some(&handle) = self.places.get(item)
+            && self.learner.entries(handle).len() == 1
+        {
+            self.learner.begin_with(handle, 0, tally);
+        }
+    }
+
+    pub(crate) fn handle(&self, item: &str) -> Option<Handle> {
+        self.places.get(item).copied()
+    }
+
+    /// The name of an item that has a place.
+    pub(crate) fn name(&self, handle: Handle) -> &Name {
+        let entry = self.names[handle.slot.index()].as_ref();
+        &entry.expect("a place with an item has a name").0
+    }
+
+    /// The items that it knows, by place, from a place on.
+    pub(crate) fn rows(&self, from: usize) -> impl Iterator<Item = (usize, ItemRow)> + '_ {
+        self.names.iter().enumerate().skip(from).filter_map(|(place, entry)| {
+            let (name, handle, _) = entry.as_ref()?;
+            let row = ItemRow {
+                item: name.clone(),
+                is_present: self.learner.is_present(*handle),
+                entries: self.learner.entries(*handle),
+            };
+            Some((place, row))
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! What is kept: decisions, answers and changes of the catalogue, in the order in which they were
+//! committed.
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// The longest name, in bytes.
+pub const LONGEST_NAME: usize = 128;
+
+/// The query of a decision that names none.
+pub const DEFAULT_QUERY: &str = "default";
+
+/// A name that a client chose: of a decision, a query, an item or a user. From 1 to
+/// [`LONGEST_NAME`] bytes, without control characters.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct Name(Arc<str>);
+
+impl Name {
+    /// Checks a name; an error says what is wrong with it.
+    pub fn new(text: &str) -> Result<Self, &'static str> {
+        match text {
+            "" => Err("a name is empty"),
+            _ if text.len() > LONGEST_NAME => Err("a name has more than 128 bytes"),
+            _ if text.chars().any(char::is_control) => Err("a name has a control character"),
+            _ => Ok(Self(text.into())),
+        }
+    }
+
+    /// The query of a decision that names none.
+    pub fn default_query() -> Self {
+        Self(DEFAULT_QUERY.into())
+    }
+}
+
+impl Deref for Name {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::borrow::Borrow<str> for Name {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl de::Visitor<'_> for Text {
+            type Value = Name;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a name")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Name, E> {
+                Name::new(text).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
+/// The items that a list may have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Allowed {
+    /// All present ones.
+    All,
+    /// These, if they are present.
+    Only(Vec<Name>),
+    /// All present ones but these.
+    Except(Vec<Name>),
+}
+
+/// What a client tells about the situation of a decision. No policy reads it yet.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Context {
+    /// The part of the users to which this one belongs.
+    #[serde(default)]
+    pub segment: Option<Name>,
+    /// Numbers that describe the situation.
+    #[serde(default)]
+    pub numbers: Vec<f64>,
+}
+
+/// How probable a list was, given the draws of its decision.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Propensities {
+    /// Of the item at each position.
+    pub items: Vec<f64>,
+    /// Of the items down to each position.
+    pub prefixes: Vec<f64>,
+}
+
+/// A list that was shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    /// The client's name of it.
+    pub id: Name,
+    /// The query that it answers.
+    pub query: Name,
+    /// The items, from the top.
+    pub list: Vec<Name>,
+    /// What the policy chose from; `None` if the list was shown without asking.
+    pub chosen: Option<Choice>,
+    /// The user, if the client names users.
+    pub user: Option<Name>,
+    /// The situation.
+    pub context: Option<Context>,
+}
+
+/// How a policy came to a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// The items that the list may have.
+    pub allowed: Allowed,
+    /// The most positions of the list; `None` for all of the policy.
+    pub positions: Option<u8>,
+    /// How probable the list was, if that was asked for.
+    pub propensities: Option<Propensities>,
+}
+
+/// A change of the catalogue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// Adds an item or brings it back.
+    Add,
+    /// Takes an item out; what is known of it stays.
+    Retire,
+    /// Takes an item out and forgets what is known of it.
+    Forget,
+}
+
+/// Something that happened. Positions count from 0 here, and from 1 in the API.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Event {
+    /// A list was shown.
+    Decided(Box<Decision>),
+    /// A click on a position of a decision.
+    Clicked {
+        /// The decision.
+        id: Name,
+        /// The position.
+        position: u8,
+    },
+    /// A decision was closed.
+    Closed {
+        /// The decision.
+        id: Name,
+        /// The positions that were seen; `None` for all.
+        seen: Option<u8>,
+    },
+    /// The catalogue changed.
+    Item {
+        /// The item.
+        item: Name,
+        /// The query whose item it is; `None` for all queries.
+        query: Option<Name>,
+        /// What happened to it.
+        change: Change,
+    },
+    /// A new store begins with the fit of a log.
+    Began {
+        /// The query; `None` for the queries that the log does not have.
+        query: Option<Name>,
+        /// The shapes of the Beta prior of its items.
+        prior: Option<[f64; 2]>,
+        /// Its items, with displays and clicks.
+        items: Vec<(Name, u64, u64)>,
+    },
+    /// A request that changed nothing made a query, or made it follow the items of all queries.
+    Used {
+        /// The query.
+        query: Name,
+    },
+}
+
+/// The events of one commit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Batch {
+    /// When they happened, in milliseconds since 1970.
+    pub time: u64,
+    /// The events, in order.
+    pub events: Vec<Event>,
+}
+
+/// Version of the form in which batches are kept.
+const FORMAT: u8 = 1;
+
+impl Batch {
+    /// The form in which it is kept.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        postcard::to_extend(self, vec![FORMAT]).expect("events are plain data")
+    }
+
+    /// Reads what [`Batch::to_bytes`] wrote. An error says what is wrong with it.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        match bytes.split_first() {
+            Some((&FORMAT, rest)) => match postcard::take_from_bytes(rest) {
+                Ok((batch, [])) => Ok(batch),
+                Ok(_) => Err("it is longer than its events".into()),
+                Err(error) => Err(error.to_string()),
+            },
+            Some((other, _)) => Err(format!("it has format {other}, expected {FORMAT}")),
+            None => Err("it is empty".into()),
+        }
+    }
+}

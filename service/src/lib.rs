@@ -1,0 +1,14 @@
+//! Policies in live use over HTTP. See `docs/service.md`.
+
+pub mod api;
+pub mod config;
+pub mod engine;
+pub mod event;
+pub mod export;
+pub mod fitted;
+pub mod http;
+pub mod metrics;
+pub mod program;
+pub mod store;
+pub mod tokens;
+pub mod writer;

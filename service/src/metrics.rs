@@ -1,0 +1,157 @@
+//! Counts and times for Prometheus, and lines of the log.
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::{Display, Write as _};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Milliseconds since 1970.
+pub fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Writes a line to standard error: an object with `time`, `level` and `event`, and these fields.
+pub fn log(level: &str, event: &str, fields: Value) {
+    let mut line = json!({ "time": now(), "level": level, "event": event });
+    if let (Value::Object(line), Value::Object(fields)) = (&mut line, fields) {
+        line.extend(fields);
+    }
+    eprintln!("{line}");
+}
+
+/// Numbers of observations up to each bound, and their sum in millionths.
+#[derive(Debug)]
+pub struct Histogram {
+    bounds: &'static [f64],
+    counts: Vec<AtomicU64>,
+    sum: AtomicU64,
+}
+
+const SECONDS: &[f64] =
+    &[0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
+const SIZES: &[f64] = &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0, 5_000.0];
+
+impl Histogram {
+    fn new(bounds: &'static [f64]) -> Self {
+        Self {
+            bounds,
+            counts: bounds.iter().map(|_| AtomicU64::new(0)).chain([AtomicU64::new(0)]).collect(),
+            sum: AtomicU64::new(0),
+        }
+    }
+
+    /// Takes an observation.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes and seconds")]
+    pub fn observe(&self, value: f64) {
+        let place = self.bounds.partition_point(|&bound| bound < value);
+        self.counts[place].fetch_add(1, Relaxed);
+        self.sum.fetch_add((value * 1e6) as u64, Relaxed);
+    }
+
+    fn write(&self, text: &mut String, name: &str, help: &str) {
+        _ = write!(text, "# HELP {name} {help}\n# TYPE {name} histogram\n");
+        let mut all = 0;
+        for (count, bound) in
+            self.counts.iter().zip(self.bounds.iter().map(f64::to_string).chain(["+Inf".into()]))
+        {
+            all += count.load(Relaxed);
+            _ = writeln!(text, "{name}_bucket{{le=\"{bound}\"}} {all}");
+        }
+        _ = write!(text, "{name}_sum {}\n{name}_count {all}\n", self.sum.load(Relaxed) as f64 / 1e6);
+    }
+}
+
+macro_rules! numbers {
+    ($($name:ident: $kind:literal $help:literal,)+) => {
+        /// What is counted and timed.
+        #[derive(Debug)]
+        pub struct Metrics {
+            $(#[doc = $help] pub $name: AtomicU64,)+
+            /// Times of commits.
+            pub commits: Histogram,
+            /// Events of a commit.
+            pub batches: Histogram,
+            /// Times of requests.
+            pub requests: Histogram,
+            /// Requests by route and status.
+            by_route: Mutex<BTreeMap<(&'static str, u16), u64>>,
+        }
+
+        impl Default for Metrics {
+            fn default() -> Self {
+                Self {
+                    $($name: AtomicU64::new(0),)+
+                    commits: Histogram::new(SECONDS),
+                    batches: Histogram::new(SIZES),
+                    requests: Histogram::new(SECONDS),
+                    by_route: Mutex::default(),
+                }
+            }
+        }
+
+        impl Metrics {
+            fn write_numbers(&self, text: &mut String) {
+                $(number(text, stringify!($name), $kind, $help, self.$name.load(Relaxed));)+
+            }
+        }
+    };
+}
+
+fn number(text: &mut String, name: &str, kind: &str, help: &str, value: impl Display) {
+    _ = write!(
+        text,
+        "# HELP clickbandits_{name} {help}\n# TYPE clickbandits_{name} {kind}\nclickbandits_{name} {value}\n"
+    );
+}
+
+numbers! {
+    ready: "gauge" "1 if requests are taken",
+    decisions_total: "counter" "lists that policies chose, since the store was new",
+    shown_total: "counter" "lists that were shown without asking, since the store was new",
+    clicks_total: "counter" "clicks, since the store was new",
+    closed_total: "counter" "decisions that were closed, since the store was new",
+    answers_repeated_total: "counter" "answers of which all was known",
+    open_decisions: "gauge" "decisions that can be answered",
+    items_present: "gauge" "items of all queries that may be shown",
+    items_retired: "gauge" "items of all queries that are retired",
+    queries: "gauge" "queries that were used",
+    queries_in_memory: "gauge" "queries in memory",
+    differing_total: "counter" "decisions repeated with another list than would be chosen now",
+    commit_failures_total: "counter" "commits that failed",
+    next_event: "gauge" "number of the next event",
+    snapshot_event: "gauge" "number of the first event after the last snapshot",
+    snapshot_time_seconds: "gauge" "when the last snapshot was made, in seconds since 1970",
+    recovery_milliseconds: "gauge" "time of the recovery at the start",
+    recovery_events: "gauge" "events that were repeated at the start",
+}
+
+impl Metrics {
+    /// Notes a request.
+    pub fn request(&self, route: &'static str, status: u16, time: Duration) {
+        self.requests.observe(time.as_secs_f64());
+        let mut by_route = self.by_route.lock().unwrap_or_else(PoisonError::into_inner);
+        *by_route.entry((route, status)).or_default() += 1;
+    }
+
+    /// The text that Prometheus reads.
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        self.write_numbers(&mut text);
+        self.commits.write(&mut text, "clickbandits_commit_seconds", "times of commits");
+        self.batches.write(&mut text, "clickbandits_batch_events", "events of a commit");
+        self.requests.write(&mut text, "clickbandits_request_seconds", "times of requests");
+        text.push_str(
+            "# HELP clickbandits_requests_total requests\n# TYPE clickbandits_requests_total counter\n",
+        );
+        for ((route, status), count) in &*self.by_route.lock().unwrap_or_else(PoisonError::into_inner) {
+            _ = writeln!(
+                text,
+                "clickbandits_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}"
+            );
+        }
+        text
+    }
+}

@@ -1,0 +1,181 @@
+//! The command `click-bandits-serve`.
+
+use crate::api::Refusal;
+use crate::config::Config;
+use crate::event::{Change, Name};
+use crate::fitted::Fitted;
+use crate::http::{App, serve};
+use crate::metrics::{Metrics, log};
+use crate::store::{Embedded, Store};
+use crate::tokens::Tokens;
+use crate::writer::{Turn, Writer};
+use lexopt::prelude::*;
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+const HELP: &str = "\
+Serves decisions of a bandit policy over HTTP, and loses nothing that it acknowledged.
+
+Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED] [--check]
+       click-bandits-serve export --store DIR --out DIR
+
+  CONFIG             a TOML file; see service/example.toml
+  --data DIR         the directory of the store
+  --listen ADDRESS   such as 127.0.0.1:7300
+  --from FITTED      a new store begins with what `click-bandits fit` found in a log: queries with
+                     their items, displays, clicks and priors, and examination
+  --check            read the configuration, and stop
+
+  export             write decisions and answers as files that `click-bandits fit` and `evaluate`
+                     read; a store that a server uses is refused: take GET /v1/log from that
+
+It stops on SIGTERM and SIGINT, with a snapshot. Its log goes to standard error, a JSON object in
+each line.
+";
+
+/// The time that the last snapshot has.
+const LAST_SNAPSHOT: Duration = Duration::from_secs(5);
+
+#[derive(Default)]
+struct Arguments {
+    config: Option<PathBuf>,
+    data: Option<PathBuf>,
+    listen: Option<String>,
+    from: Option<PathBuf>,
+    check: bool,
+    store: Option<PathBuf>,
+    out: Option<PathBuf>,
+    export: bool,
+}
+
+/// Runs the command. An error is for its user.
+pub fn run() -> Result<(), String> {
+    let mut arguments = Arguments::default();
+    let mut parser = lexopt::Parser::from_env();
+    let fault = |error: lexopt::Error| format!("{error}; see --help");
+    while let Some(argument) = parser.next().map_err(fault)? {
+        match argument {
+            Short('h') | Long("help") => {
+                print!("{HELP}");
+                return Ok(());
+            }
+            Short('V') | Long("version") => {
+                println!("click-bandits-serve {}", env!("CARGO_PKG_VERSION"));
+                return Ok(());
+            }
+            Long("data") => arguments.data = Some(parser.value().map_err(fault)?.into()),
+            Long("listen") => {
+                arguments.listen = Some(parser.value().map_err(fault)?.string().map_err(fault)?);
+            }
+            Long("store") => arguments.store = Some(parser.value().map_err(fault)?.into()),
+            Long("out") => arguments.out = Some(parser.value().map_err(fault)?.into()),
+            Long("from") => arguments.from = Some(parser.value().map_err(fault)?.into()),
+            Long("check") => arguments.check = true,
+            Value(word) if word == "export" && arguments.config.is_none() => arguments.export = true,
+            Value(config) if arguments.config.is_none() && !arguments.export => {
+                arguments.config = Some(config.into());
+            }
+            other => return Err(fault(other.unexpected())),
+        }
+    }
+    if arguments.export {
+        let (Some(store), Some(out)) = (arguments.store, arguments.out) else {
+            return Err("export needs --store and --out; see --help".into());
+        };
+        return crate::export::export(&store, &out);
+    }
+    let path = arguments.config.ok_or("a configuration is missing; see --help")?;
+    let mut config = Config::read(&path)?;
+    if let Some(data) = arguments.data {
+        config.data = data;
+    }
+    if let Some(listen) = arguments.listen {
+        config.listen = listen
+            .parse()
+            .map_err(|_| format!("--listen {listen}: expected an address such as 127.0.0.1:7300"))?;
+    }
+    let tokens = config.tokens.as_deref().map_or_else(|| Ok(Tokens::default()), Tokens::read)?;
+    if tokens.is_empty() && !config.listen.ip().is_loopback() {
+        return Err(format!("{}: without `tokens`, only a loopback address is served", config.listen));
+    }
+    let fitted = arguments.from.map(|from| Fitted::read(&from, &config.policy)).transpose()?;
+    if let Some(fitted) = fitted.as_ref().filter(|_| config.policy.examination.is_empty()) {
+        config.policy.examination = fitted.examination(&config.policy);
+    }
+    crate::engine::check(&config.policy).map_err(|error| format!("{}: policy: {error}", path.display()))?;
+    if arguments.check {
+        return Ok(());
+    }
+    start(config, tokens, fitted)
+}
+
+fn start(config: Config, tokens: Tokens, fitted: Option<Fitted>) -> Result<(), String> {
+    let store: Arc<dyn Store> = Arc::new(Embedded::open(&config.data).map_err(|error| error.to_string())?);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    let metrics = Arc::new(Metrics::default());
+    let writer = Writer {
+        store: store.clone(),
+        template: Arc::new(config.policy),
+        limits: config.limits.clone(),
+        directory: config.data.clone(),
+        metrics: metrics.clone(),
+    };
+    let items = config.items;
+    let begin = move |turn: &mut Turn<'_>| begin(turn, &items, fitted.as_ref());
+    runtime.block_on(async {
+        // Before the recovery, so that a stop is never missed.
+        let stop = |kind| signal(kind).map_err(|error| error.to_string());
+        let (mut terminate, mut interrupt) = (stop(SignalKind::terminate())?, stop(SignalKind::interrupt())?);
+        let listener = TcpListener::bind(config.listen).await;
+        let listener = listener.map_err(|error| format!("{}: {error}", config.listen))?;
+        let address = listener.local_addr().map_err(|error| error.to_string())?;
+        let started = tokio::task::spawn_blocking(move || writer.start(begin)).await;
+        let (requests, thread) =
+            started.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let app = App { requests, store, tokens: Arc::new(tokens), metrics, limits: Arc::new(config.limits) };
+        log("info", "listening", json!({ "address": address.to_string() }));
+        let is_over = Arc::new(tokio::sync::Notify::new());
+        let over = is_over.clone();
+        // The thread ends when all requests are gone; before that only by a fault.
+        let watched = tokio::task::spawn_blocking(move || {
+            let outcome = thread.join();
+            over.notify_one();
+            outcome
+        });
+        let stop = async {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+                () = is_over.notified() => {}
+            }
+        };
+        serve(listener, app, stop).await;
+        log("info", "stopping", json!({}));
+        let start = Instant::now();
+        match tokio::time::timeout(LAST_SNAPSHOT, watched).await {
+            Ok(Ok(Ok(()))) => Ok(()),
+            Ok(_) => Err("the writer failed".to_owned()),
+            Err(_) => {
+                log("info", "no-snapshot", json!({ "seconds": start.elapsed().as_secs_f64() }));
+                Ok(())
+            }
+        }
+    })?;
+    runtime.shutdown_background();
+    Ok(())
+}
+
+/// The items with which a new store begins.
+fn begin(turn: &mut Turn<'_>, items: &[Name], fitted: Option<&Fitted>) -> Result<(), Refusal> {
+    for item in items {
+        turn.engine.change_item(item, None, Change::Add, turn.events)?;
+    }
+    fitted.map_or(Ok(()), |fitted| fitted.begin(turn))
+}

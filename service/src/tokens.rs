@@ -1,0 +1,78 @@
+//! Who may do what: tokens with roles, from a file.
+
+use sha2::{Digest as _, Sha256};
+use std::path::Path;
+use subtle::ConstantTimeEq as _;
+
+/// What a token allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Ask for lists and answer them.
+    Decide = 1,
+    /// Change the catalogue.
+    Manage = 2,
+    /// See the page, the table, the log and the metrics.
+    Read = 4,
+}
+
+/// Hashes of tokens, and the roles of each. Without tokens, everything is allowed.
+#[derive(Debug, Clone, Default)]
+pub struct Tokens(Vec<([u8; 32], u8)>);
+
+/// The shortest token, in bytes.
+const SHORTEST: usize = 16;
+
+impl Tokens {
+    /// Reads a file: a token and its roles in each line, such as `TOKEN decide,read`.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Self::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    /// Reads the text of a file. Errors name lines, and no tokens.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut tokens = Vec::new();
+        for (line, text) in (1..).zip(text.lines()) {
+            let text = text.trim();
+            if text.is_empty() || text.starts_with('#') {
+                continue;
+            }
+            let (token, roles) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+            if token.len() < SHORTEST {
+                return Err(format!("line {line}: a token has at least {SHORTEST} bytes"));
+            }
+            let mut bits = 0;
+            for role in roles.split(',') {
+                bits |= match role.trim() {
+                    "decide" => Role::Decide as u8,
+                    "manage" => Role::Manage as u8,
+                    "read" => Role::Read as u8,
+                    other => {
+                        return Err(format!(
+                            "line {line}: role `{other}`, expected `decide`, `manage` or `read`"
+                        ));
+                    }
+                };
+            }
+            tokens.push((Sha256::digest(token).into(), bits));
+        }
+        if tokens.is_empty() { Err("it has no token".into()) } else { Ok(Self(tokens)) }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a token has a role; `None` if it is unknown. Every token is compared, in constant time.
+    pub fn allow(&self, token: &[u8], role: Role) -> Option<bool> {
+        let found: [u8; 32] = Sha256::digest(token).into();
+        let mut roles = None;
+        for (hash, of) in &self.0 {
+            if bool::from(hash.ct_eq(&found)) {
+                roles = Some(roles.unwrap_or(0) | of);
+            }
+        }
+        roles.map(|roles| roles & role as u8 != 0)
+    }
+}

@@ -1,0 +1,285 @@
+//! The one thread that changes anything: it takes what waits, commits it together, and answers.
+
+use crate::api::Refusal;
+use crate::config::{Limits, Template, agree};
+use crate::engine::Engine;
+use crate::event::{Batch, Event};
+use crate::metrics::{Metrics, log, now};
+use crate::store::{Store, StoreError};
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// The most events and the most requests of a commit.
+const MOST: usize = 4_096;
+/// The time between two looks at what is due.
+const TICK: Duration = Duration::from_millis(250);
+
+/// What a request works with.
+#[derive(Debug)]
+pub struct Turn<'a> {
+    /// The state.
+    pub engine: &'a mut Engine,
+    /// What the request adds to be committed.
+    pub events: &'a mut Vec<Event>,
+    /// Milliseconds since 1970.
+    pub time: u64,
+}
+
+/// Does the work of a request, and returns what answers it after the commit.
+type Job = Box<dyn FnOnce(&mut Turn<'_>) -> Box<dyn FnOnce() + Send> + Send>;
+
+/// The way to the thread.
+#[derive(Debug, Clone)]
+pub struct Requests(SyncSender<Job>);
+
+impl Requests {
+    /// Does work in the thread. The answer comes once all events are durable.
+    ///
+    /// # Errors
+    ///
+    /// Too many requests wait, or the store is not available. In the latter case the work may be
+    /// done or not; asking again does it once.
+    pub async fn ask<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Turn<'_>) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let (to, from) = oneshot::channel();
+        let job: Job = Box::new(move |turn| {
+            let answer = work(turn);
+            Box::new(move || _ = to.send(answer))
+        });
+        self.0.try_send(job).map_err(|_| Refusal::busy())?;
+        // A request that could not be committed is dropped.
+        from.await.map_err(|_| Refusal::Store(StoreError::Unavailable("no commit".into())))
+    }
+}
+
+/// What the thread works with.
+pub struct Writer {
+    /// Where events are kept.
+    pub store: Arc<dyn Store>,
+    /// The settings of all policies.
+    pub template: Arc<Template>,
+    /// Limits.
+    pub limits: Limits,
+    /// A directory for the file of queries that are not in memory.
+    pub directory: PathBuf,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+}
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer").finish_non_exhaustive()
+    }
+}
+
+impl Writer {
+    /// Recovers the state and starts the thread, which ends once all `Requests` are gone, with a
+    /// snapshot.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read, is damaged or was made for other settings.
+    pub fn start(
+        mut self,
+        begin: impl FnOnce(&mut Turn<'_>) -> Result<(), Refusal>,
+    ) -> Result<(Requests, thread::JoinHandle<()>), StoreError> {
+        let start = Instant::now();
+        agree(&*self.store, Arc::make_mut(&mut self.template))?;
+        let mut engine = self.engine()?;
+        let snapshot = engine.snapshot();
+        let metrics = &self.metrics;
+        metrics.snapshot_event.store(snapshot, Relaxed);
+        metrics.recovery_events.store(engine.next() - snapshot, Relaxed);
+        if engine.next() == 0 {
+            let (mut events, time) = (vec![], now());
+            begin(&mut Turn { engine: &mut engine, events: &mut events, time }).map_err(|refusal| {
+                match refusal {
+                    Refusal::Store(error) => error,
+                    Refusal::Client { message, .. } => StoreError::OtherSettings(message),
+                }
+            })?;
+            if !events.is_empty() {
+                self.store.append(0, &Batch { time, events })?;
+            }
+        }
+        let time = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        metrics.recovery_milliseconds.store(time, Relaxed);
+        let totals = engine.totals();
+        log(
+            "info",
+            "recovered",
+            json!({
+                "events": engine.next() - snapshot, "milliseconds": time, "next": engine.next(),
+                "differing": totals.differing,
+            }),
+        );
+        let (sender, jobs) = sync_channel(self.limits.waiting);
+        let thread = thread::Builder::new().name("writer".into()).spawn(move || self.run(engine, &jobs));
+        let thread = thread.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        Ok((Requests(sender), thread))
+    }
+
+    fn engine(&self) -> Result<Engine, StoreError> {
+        Engine::recover(&self.store, &self.template, &self.limits, &self.directory)
+    }
+
+    fn run(self, mut engine: Engine, jobs: &Receiver<Job>) {
+        let mut events = Vec::new();
+        let mut answers = Vec::new();
+        let mut uncommitted: Option<(u64, Batch)> = None;
+        let mut snapshots =
+            Snapshots { is_running: Arc::new(AtomicBool::new(false)), last: engine.snapshot() };
+        let mut time = now();
+        let mut looked = Instant::now();
+        self.measure(&engine);
+        self.metrics.ready.store(1, Relaxed);
+        loop {
+            let mut job = match jobs.recv_timeout(TICK) {
+                Ok(job) => Some(job),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if let Some((first, batch)) =
+                uncommitted.take_if(|(first, batch)| self.commit(*first, batch).is_ok())
+            {
+                log("info", "store-available", json!({ "first": first, "events": batch.events.len() }));
+                self.metrics.ready.store(1, Relaxed);
+            }
+            if uncommitted.is_some() {
+                // The state is ahead of the store: nothing is taken until it has caught up.
+                thread::sleep(Duration::from_millis(50));
+                drop(job);
+                while let Ok(waiting) = jobs.try_recv() {
+                    drop(waiting);
+                }
+                continue;
+            }
+            // Times never go back.
+            time = time.max(now());
+            let first = engine.next();
+            while let Some(work) = job.take() {
+                answers.push(work(&mut Turn { engine: &mut engine, events: &mut events, time }));
+                if events.len() < MOST && answers.len() < MOST {
+                    job = jobs.try_recv().ok();
+                }
+            }
+            if looked.elapsed() >= TICK {
+                looked = Instant::now();
+                self.tend(&mut engine, &mut events, time, &mut snapshots);
+            }
+            if !events.is_empty() {
+                let batch = Batch { time, events: std::mem::take(&mut events) };
+                if let Err(error) = self.commit(first, &batch) {
+                    log("error", "store-unavailable", json!({ "error": error.to_string() }));
+                    self.metrics.ready.store(0, Relaxed);
+                    uncommitted = Some((first, batch));
+                    answers.clear();
+                    continue;
+                }
+                self.measure(&engine);
+                events = batch.events;
+                events.clear();
+            }
+            answers.drain(..).for_each(|answer| answer());
+        }
+        self.metrics.ready.store(0, Relaxed);
+        // Unacknowledged events are lost, and so must be what they changed.
+        if uncommitted.is_none() {
+            self.save(&mut engine);
+        }
+    }
+
+    /// Closes what is due, and lets a snapshot be made.
+    fn tend(&self, engine: &mut Engine, events: &mut Vec<Event>, time: u64, snapshots: &mut Snapshots) {
+        let before = time.saturating_sub(self.template.wait.saturating_mul(1_000));
+        if let Err(refusal) = engine.close_before(before, MOST, events) {
+            log("error", "cannot-close", json!({ "error": refusal.to_json() }));
+        }
+        if engine.next() - snapshots.last >= self.limits.snapshot_events
+            && !snapshots.is_running.swap(true, Relaxed)
+        {
+            snapshots.last = engine.next();
+            let (writer, is_running) = (self.twin(), snapshots.is_running.clone());
+            // Repeats the events on its own: this thread does not wait for it.
+            let thread = thread::Builder::new().name("snapshot".into()).spawn(move || {
+                // On Linux this is the priority of the thread alone.
+                _ = rustix::process::setpriority_process(None, 19);
+                match writer.engine() {
+                    Ok(mut engine) => writer.save(&mut engine),
+                    Err(error) => log("error", "no-snapshot", json!({ "error": error.to_string() })),
+                }
+                is_running.store(false, Relaxed);
+            });
+            if let Err(error) = thread {
+                snapshots.is_running.store(false, Relaxed);
+                log("error", "no-snapshot", json!({ "error": error.to_string() }));
+            }
+        }
+    }
+
+    fn twin(&self) -> Self {
+        let Self { store, template, limits, directory, metrics } = self;
+        let (store, template, metrics) = (store.clone(), template.clone(), metrics.clone());
+        Self { store, template, limits: limits.clone(), directory: directory.clone(), metrics }
+    }
+
+    fn save(&self, engine: &mut Engine) {
+        let start = Instant::now();
+        match engine.save(&*self.store) {
+            Ok(()) => {
+                let seconds = start.elapsed().as_secs_f64();
+                log("info", "snapshot", json!({ "next": engine.next(), "seconds": seconds }));
+                self.metrics.snapshot_event.store(engine.next(), Relaxed);
+                self.metrics.snapshot_time_seconds.store(now() / 1_000, Relaxed);
+            }
+            Err(error) => log("error", "no-snapshot", json!({ "error": error.to_string() })),
+        }
+    }
+
+    fn commit(&self, first: u64, batch: &Batch) -> Result<(), StoreError> {
+        let start = Instant::now();
+        let outcome = self.store.append(first, batch);
+        match outcome {
+            Ok(()) => {
+                self.metrics.commits.observe(start.elapsed().as_secs_f64());
+                self.metrics.batches.observe(batch.events.len() as f64);
+            }
+            Err(_) => _ = self.metrics.commit_failures_total.fetch_add(1, Relaxed),
+        }
+        outcome
+    }
+
+    fn measure(&self, engine: &Engine) {
+        let (metrics, totals, [present, retired]) = (&self.metrics, engine.totals(), engine.n_items());
+        for (gauge, value) in [
+            (&metrics.decisions_total, totals.decided),
+            (&metrics.shown_total, totals.shown),
+            (&metrics.clicks_total, totals.clicks),
+            (&metrics.closed_total, totals.closed),
+            (&metrics.queries, totals.queries),
+            (&metrics.differing_total, totals.differing),
+            (&metrics.open_decisions, engine.n_open() as u64),
+            (&metrics.items_present, present as u64),
+            (&metrics.items_retired, retired as u64),
+            (&metrics.queries_in_memory, engine.n_in_memory() as u64),
+            (&metrics.next_event, engine.next()),
+        ] {
+            gauge.store(value, Relaxed);
+        }
+    }
+}
+
+/// The thread that makes snapshots.
+struct Snapshots {
+    is_running: Arc<AtomicBool>,
+    /// The number of the next event when the last one began.
+    last: u64,
+}

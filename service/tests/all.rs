@@ -1,0 +1,6 @@
+//! Tests of the service: the state, the store, and the program under load and faults.
+
+mod engine;
+mod http;
+mod kills;
+mod server;

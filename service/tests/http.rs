@@ -1,0 +1,230 @@
+//! The API of the running program: bodies, errors, limits, tokens, page.
+
+use crate::server::{Server, one_item_config};
+use click_bandits_service::http::{OPENAPI, routes};
+use serde_json::{Value, json};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+#[test]
+fn lists_are_decided_answered_and_told() {
+    let server = Server::start("");
+    let first = server.post("/v1/decide", &json!({ "id": "1", "user": "u" }));
+    assert_eq!(first.0, 200, "{first:?}");
+    let items = first.1["items"].as_array().unwrap().clone();
+    assert_eq!((items.len(), &items[2]["position"], &first.1["version"]), (3, &json!(3), &json!(5)));
+    assert_eq!(server.post("/v1/decide", &json!({ "id": "1" })), first);
+    let short =
+        server.post("/v1/decide", &json!({ "id": "2", "except": ["a", "b", "nobody"], "positions": 2 })).1;
+    let names: Vec<&str> =
+        short["items"].as_array().unwrap().iter().map(|slot| slot["item"].as_str().unwrap()).collect();
+    assert!(names.len() == 2 && !names.contains(&"a") && !names.contains(&"b"), "{names:?}");
+    let click = json!({ "id": "1", "items": [items[1]["item"]], "close": true });
+    assert_eq!(server.post("/v1/clicks", &click).1, json!({ "id": "1", "outcome": "counted" }));
+    assert_eq!(server.post("/v1/clicks", &click).1["outcome"], "repeated");
+    assert_eq!(server.post("/v1/clicks", &json!({ "id": "2", "seen": 0 })).1["outcome"], "counted");
+    let shown = json!({ "id": "3", "items": ["e", "d"] });
+    assert_eq!(server.post("/v1/show", &shown).1["outcome"], "counted");
+    assert_eq!(server.post("/v1/show", &shown).1["outcome"], "repeated");
+    // Two displays of the first list, down to the click; none of the others.
+    let table = server.get("/v1/items").1;
+    let sum = |key: &str| -> u64 {
+        table["items"].as_array().unwrap().iter().map(|row| row[key].as_u64().unwrap()).sum()
+    };
+    assert_eq!([sum("shows"), sum("clicks")], [2, 1]);
+    let mixed = server
+        .post("/v1/clicks/batch", &json!([{ "id": "3", "clicks": [2] }, { "id": "9", "close": true }]))
+        .1;
+    assert_eq!(
+        (&mixed[0]["outcome"], &mixed[1]["error"]["code"]),
+        (&json!("counted"), &json!("unknown_decision"))
+    );
+    let log = server.get("/v1/log?from=5&limit=2").1;
+    let lines: Vec<Value> =
+        log.as_str().unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((lines.len(), &lines[0]["number"], &lines[0]["user"]), (2, &json!(5), &json!("u")));
+    let page = server.get("/").1;
+    let page = page.as_str().unwrap();
+    assert!(page.contains("Items of query default") && !page.contains("<script"), "{page}");
+    let metrics = server.get("/metrics").1;
+    assert!(metrics.as_str().unwrap().contains("\nclickbandits_decisions_total 2\n"), "{metrics}");
+}
+
+#[test]
+fn items_come_and_go_for_all_queries_and_for_one() {
+    let server = Server::start("");
+    let ask = |id: &str, query: &str| {
+        let list = server.post("/v1/decide", &json!({ "id": id, "query": query, "positions": 3 })).1;
+        let items = list["items"].as_array().unwrap();
+        items.iter().map(|slot| slot["item"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    for item in ["a", "b", "c"] {
+        assert_eq!(server.send("DELETE", &format!("/v1/items/{item}"), "", b"").1["outcome"], "counted");
+    }
+    assert_eq!(ask("1", "q").len(), 2);
+    assert_eq!(server.send("PUT", "/v1/items/%3Cb%3E%26?query=q", "", b"").1["id"], "<b>&");
+    assert_eq!([ask("2", "q").len(), ask("3", "r").len()], [3, 2]);
+    assert_eq!(server.send("DELETE", "/v1/items/d?forget=true", "", b"").1["outcome"], "counted");
+    assert_eq!(server.send("DELETE", "/v1/items/d", "", b"").0, 404);
+    assert_eq!(server.send("PUT", "/v1/items/a", "", b"").1["outcome"], "counted");
+    assert_eq!(server.send("PUT", "/v1/items/a", "", b"").1["outcome"], "repeated");
+    let mut list = ask("4", "q");
+    list.sort();
+    assert_eq!(list, ["<b>&", "a", "e"]);
+    assert!(server.get("/?query=q").1.as_str().unwrap().contains("&lt;b&gt;&amp;"));
+    assert_eq!(server.get("/v1/items?query=nobody").1["error"]["code"], "unknown_query");
+}
+
+#[test]
+fn bad_requests_are_refused_by_what_is_at_fault() {
+    let server = Server::start("");
+    let long = "x".repeat(129);
+    let refused = |path: &str, body: &str| {
+        let (status, answer) = server.send("POST", path, "", body.as_bytes());
+        let of = |key: &str| answer["error"][key].as_str().unwrap_or_default().to_owned();
+        (status, of("code"), of("at"))
+    };
+    let deep = format!("{{\"id\": {}", "[".repeat(100_000));
+    let long_name = format!("{{\"id\": \"{long}\"}}");
+    let many = format!("[{}]", vec!["{\"id\":\"1\"}"; 1_001].join(","));
+    for (path, body, status, code, at) in [
+        ("/v1/decide", "{", 400, "malformed", ""),
+        ("/v1/decide", "{\"id\": 7}", 400, "malformed", "id"),
+        ("/v1/decide", "{\"id\": \"\"}", 400, "malformed", "id"),
+        ("/v1/decide", "{\"id\": \"a\\n\"}", 400, "malformed", "id"),
+        ("/v1/decide", &long_name, 400, "malformed", "id"),
+        ("/v1/decide", &deep, 400, "malformed", "id"),
+        ("/v1/decide", "{\"id\": \"1\", \"excpet\": []}", 400, "malformed", "excpet"),
+        ("/v1/decide", "{\"id\": \"1\", \"only\": [\"a\", 3]}", 400, "malformed", "only[1]"),
+        ("/v1/decide", "{\"id\": \"1\", \"only\": [\"a\", \"z\"]}", 404, "unknown_item", "only[1]"),
+        ("/v1/decide", "{\"id\": \"1\", \"only\": [], \"except\": []}", 400, "malformed", "only"),
+        ("/v1/decide", "{\"id\": \"1\", \"positions\": 0}", 400, "malformed", "positions"),
+        ("/v1/decide", "{\"id\": \"1\", \"positions\": 1e99}", 400, "malformed", "positions"),
+        ("/v1/decide", "\u{0}\u{ff}", 400, "malformed", ""),
+        ("/v1/clicks", "{\"id\": \"1\", \"close\": true}", 404, "unknown_decision", "id"),
+        ("/v1/show", "{\"id\": \"1\", \"items\": [\"a\", \"a\"]}", 400, "malformed", "items"),
+        ("/v1/show", "{\"id\": \"1\", \"items\": [\"z\"]}", 404, "unknown_item", "items[0]"),
+        ("/v1/decide/batch", "[{\"id\": \"1\"}, {\"id\": []}]", 400, "malformed", "[1].id"),
+        ("/v1/decide/batch", &many, 413, "too_long", ""),
+        ("/v1/nothing", "{}", 404, "no_such_path", ""),
+        ("/healthz", "{}", 405, "wrong_method", ""),
+    ] {
+        assert_eq!(refused(path, body), (status, code.to_owned(), at.to_owned()), "{path} {body:.60}");
+    }
+    assert_eq!(refused("/v1/decide", &" ".repeat(1 << 21)).1, "too_large");
+    server.post("/v1/decide", &json!({ "id": "1" }));
+    assert_eq!(
+        refused("/v1/clicks", "{\"id\": \"1\", \"clicks\": [1, 4]}"),
+        (400, "no_such_position".into(), "clicks[1]".into())
+    );
+    assert_eq!(refused("/v1/clicks", "{\"id\": \"1\"}").0, 400);
+    assert_eq!(
+        refused("/v1/decide", "{\"id\": \"1\", \"query\": \"q\"}"),
+        (409, "other_query".into(), "query".into())
+    );
+    // None of them changed a count.
+    let table = server.get("/v1/items").1;
+    assert!(table["items"].as_array().unwrap().iter().all(|row| row["shows"] == 0));
+}
+
+#[test]
+fn tokens_have_roles() {
+    let server = Server::start_with(
+        &one_item_config("tokens = 'tokens'"),
+        &[("tokens", "# who\nreader-reader-reader read\nshop-shop-shop-shop decide,manage\n")],
+    );
+    let status = |method: &str, path: &str, token: &str| {
+        let head =
+            if token.is_empty() { String::new() } else { format!("authorization: Bearer {token}\r\n") };
+        server.send(method, path, &head, b"{\"id\": \"1\"}").0
+    };
+    let (reader, shop) = ("reader-reader-reader", "shop-shop-shop-shop");
+    assert_eq!(
+        [
+            status("POST", "/v1/decide", ""),
+            status("POST", "/v1/decide", "wrong"),
+            status("POST", "/v1/decide", reader),
+            status("POST", "/v1/decide", shop)
+        ],
+        [401, 401, 403, 200]
+    );
+    assert_eq!(
+        [status("GET", "/metrics", ""), status("GET", "/", reader), status("GET", "/v1/log", shop)],
+        [401, 200, 403]
+    );
+    assert_eq!([status("PUT", "/v1/items/x", reader), status("PUT", "/v1/items/x", shop)], [403, 200]);
+    assert_eq!(
+        [status("GET", "/healthz", ""), status("GET", "/readyz", ""), status("GET", "/openapi.json", "")],
+        [200; 3]
+    );
+}
+
+#[test]
+fn slow_and_many_clients_are_let_go() {
+    let server = Server::start_with(&one_item_config("[limits]\nconnections = 4\nseconds = 1"), &[]);
+    let mut slow: Vec<TcpStream> = (0..4).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
+    for (place, stream) in slow.iter_mut().enumerate() {
+        let half: &[u8] = if place < 2 {
+            b"POST /v1/decide HTTP/1.1\r\nhost"
+        } else {
+            b"POST /v1/decide HTTP/1.1\r\nhost: x\r\ncontent-length: 90\r\n\r\n{"
+        };
+        stream.write_all(half).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    let mut beyond = TcpStream::connect(&server.address).unwrap();
+    let mut text = String::new();
+    beyond.read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("HTTP/1.1 503") && text.ends_with("\"at\":\"\"}}"), "{text}");
+    let start = Instant::now();
+    let mut texts = slow.into_iter().map(|mut stream| {
+        let mut text = String::new();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        _ = stream.read_to_string(&mut text);
+        text
+    });
+    assert!(texts.by_ref().take(2).all(|text| text.is_empty() || text.contains("408")));
+    assert!(texts.all(|text| text.contains("408") && text.contains("too_slow")));
+    assert!(start.elapsed() < Duration::from_secs(15));
+    assert_eq!(server.post("/v1/decide", &json!({ "id": "1" })).0, 200);
+}
+
+#[test]
+fn the_description_has_the_routes_and_the_keys() {
+    let described: Value = serde_json::from_str(OPENAPI).unwrap();
+    let mut of_file: Vec<(String, String)> = Vec::new();
+    for (path, methods) in described["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            of_file.push((path.clone(), method.clone()));
+            let has_role = operation.get("security").is_some();
+            let route = routes().into_iter().find(|(of, by, ..)| of == path && by == method);
+            let (.., role, _) = route.unwrap_or_else(|| panic!("{method} {path} is no route"));
+            assert_eq!(role.is_some(), has_role, "{path}");
+        }
+    }
+    let mut of_routes: Vec<_> =
+        routes().iter().map(|(path, method, ..)| ((*path).to_owned(), (*method).to_owned())).collect();
+    of_file.sort();
+    of_routes.sort();
+    assert_eq!(of_file, of_routes);
+    // A body with all described keys is read, and every one is described.
+    let server = Server::start("");
+    for (path, schema) in [
+        ("/v1/decide", "Decide"),
+        ("/v1/show", "Show"),
+        ("/v1/clicks", "Answer"),
+        ("/v1/items/batch", "Item"),
+    ] {
+        let keys = described["components"]["schemas"][schema]["properties"].as_object().unwrap().keys();
+        let body =
+            if path.ends_with("batch") { json!([{ "no such key": 1 }]) } else { json!({ "no such key": 1 }) };
+        let message = server.post(path, &body).1["error"]["message"].as_str().unwrap().to_owned();
+        let expected = message.split("expected").nth(1).unwrap();
+        let mut known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+        let mut keys: Vec<&str> = keys.map(String::as_str).collect();
+        known.sort_unstable();
+        keys.sort_unstable();
+        assert_eq!(known, keys, "{path}: {message}");
+    }
+}

@@ -1,0 +1,295 @@
+//! What was acknowledged is there after the process was killed, or the disk was full.
+
+use crate::server::{Server, one_item_config};
+use rand::{RngExt as _, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+fn load(address: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-load"));
+    command.arg(address).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn output(load: Child) -> Value {
+    let output = load.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stdout));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The table that the log of a server tells: cascade users have examined the list down to the first
+/// click, or all of it if it was closed without one.
+fn table_of_log(server: &Server) -> BTreeMap<String, [u64; 2]> {
+    type Known = (Vec<String>, Option<usize>, bool);
+    let mut decisions: BTreeMap<String, Known> = BTreeMap::new();
+    let mut from = 0;
+    loop {
+        let (_, lines) = server.get(&format!("/v1/log?from={from}&limit=10000"));
+        let Some(lines) = lines.as_str().filter(|lines| !lines.is_empty()) else { break };
+        for line in lines.lines() {
+            let event: Value = serde_json::from_str(line).unwrap();
+            from = event["number"].as_u64().unwrap() + 1;
+            let id = event["id"].as_str().unwrap_or_default().to_owned();
+            match event["event"].as_str().unwrap() {
+                "decided" => {
+                    let list = event["items"]
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .map(|item| item.as_str().unwrap().to_owned());
+                    assert!(decisions.insert(id, (list.collect(), None, false)).is_none(), "decided twice");
+                }
+                "clicked" => {
+                    let position = usize::try_from(event["position"].as_u64().unwrap()).unwrap() - 1;
+                    let clicked = &mut decisions.get_mut(&id).unwrap().1;
+                    assert!(clicked.is_none(), "clicked twice");
+                    *clicked = Some(position);
+                }
+                "closed" => decisions.get_mut(&id).unwrap().2 = true,
+                _ => {}
+            }
+        }
+    }
+    let mut table: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+    for (list, click, is_closed) in decisions.into_values() {
+        let seen = click.map_or(if is_closed { list.len() } else { 0 }, |click| click + 1);
+        for (place, item) in list.into_iter().enumerate().take(seen) {
+            let row = table.entry(item).or_default();
+            row[0] += 1;
+            row[1] += u64::from(click == Some(place));
+        }
+    }
+    table
+}
+
+fn table_of_queries(server: &Server, queries: usize) -> BTreeMap<String, [u64; 2]> {
+    let mut table: BTreeMap<String, [u64; 2]> = BTreeMap::new();
+    for query in 0..queries {
+        let (status, rows) = server.get(&format!("/v1/items?query=q{query}"));
+        for row in rows["items"].as_array().into_iter().flatten().filter(|_| status == 200) {
+            let sum = table.entry(row["item"].as_str().unwrap().to_owned()).or_default();
+            sum[0] += row["shows"].as_u64().unwrap();
+            sum[1] += row["clicks"].as_u64().unwrap();
+        }
+    }
+    table.retain(|_, row| row[0] > 0);
+    table
+}
+
+fn check(server: &Server, record: &Path) {
+    let checked = output(load(&server.address).arg("--check").arg(record).spawn().unwrap());
+    assert_eq!((&checked["other_lists"], &checked["new_answers"]), (&json!(0), &json!(0)), "{checked}");
+}
+
+/// Kills the server again and again while clients use it; `KILLS` in the environment is how often.
+#[test]
+fn nothing_acknowledged_is_lost_by_kills() {
+    let kills = std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(6);
+    let directory = tempfile::tempdir().unwrap();
+    // Few events between snapshots, and few queries in memory: kills meet both.
+    let config = one_item_config("[limits]\nsnapshot-events = 500\nqueries = 3");
+    std::fs::write(directory.path().join("config.toml"), config).unwrap();
+    let record = directory.path().join("record");
+    let mut server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+    let address = server.address.clone();
+    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(3);
+    let seconds = (f64::from(kills) * 0.9).to_string();
+    let mut clients = load(&address);
+    clients.args(["--connections", "8", "--queries", "6", "--patience", "60", "--seconds", &seconds]);
+    let clients = clients.arg("--record").arg(&record).spawn().unwrap();
+    for _ in 0..kills {
+        std::thread::sleep(Duration::from_millis(rng.random_range(1..900)));
+        server.stop("-KILL");
+        // Some kills come before the recovery is over.
+        if rng.random_range(0..4) == 0 {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+            command
+                .arg(directory.path().join("config.toml"))
+                .args(["--listen", &address])
+                .stderr(Stdio::null());
+            let mut early = command.spawn().unwrap();
+            std::thread::sleep(Duration::from_millis(rng.random_range(1..40)));
+            early.kill().unwrap();
+            early.wait().unwrap();
+        }
+        server = Server::start_in(directory.path(), &address).unwrap();
+    }
+    let result = output(clients);
+    assert!(result["pairs"].as_u64().unwrap() > 50 && result["empty_lists"] == 0, "{result}");
+    check(&server, &record);
+    let table = table_of_log(&server);
+    assert_eq!(table_of_queries(&server, 6), table);
+    // A stop makes a snapshot, and begins where it was.
+    assert!(server.stop("-TERM"));
+    let server = Server::start_in(directory.path(), &address).unwrap();
+    assert!(server.log().contains("\"events\":0"), "{}", server.log());
+    assert_eq!(table_of_queries(&server, 6), table);
+    check(&server, &record);
+    assert!(server.get("/metrics").1.as_str().unwrap().contains("clickbandits_differing_total 0\n"));
+    println!("{kills} kills: {result}");
+}
+
+/// The limit of a file's size stands for a full disk: the server must refuse, and go on when there is
+/// room again.
+#[test]
+fn a_full_disk_is_survived() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("config.toml"), one_item_config("")).unwrap();
+    let program = env!("CARGO_BIN_EXE_click-bandits-serve");
+    let config = directory.path().join("config.toml");
+    let mut command = Command::new("bash");
+    // SIGXFSZ is ignored, so that writes fail as on a full disk.
+    let script = "trap '' XFSZ; ulimit -S -f 3000; exec \"$0\" \"$1\" --listen 127.0.0.1:0";
+    command.args(["-c", script, program]).arg(&config);
+    let server = Server::run(command).unwrap();
+    let limit = |size: &str| {
+        let id = server.process.id().to_string();
+        let limit =
+            Command::new("prlimit").args(["--pid", &id, &format!("--fsize={size}:")]).status().unwrap();
+        assert!(limit.success());
+    };
+    let (mut number, mut acknowledged, mut unknown) = (0, vec![], vec![]);
+    let mut times_full = 0;
+    for round in 0..3_u64 {
+        limit(&((3 + 2 * round) << 20).to_string());
+        let start = Instant::now();
+        loop {
+            assert!(start.elapsed() < Duration::from_mins(1), "the disk is never full");
+            let asks: Vec<Value> = (0..500)
+                .map(|entry| json!({ "id": format!("{number}-{entry}"), "user": "u".repeat(100) }))
+                .collect();
+            number += 1;
+            let (status, lists) = server.post("/v1/decide/batch", &Value::from(asks.clone()));
+            if status != 200 {
+                assert_eq!((status, &lists["error"]["code"]), (503, &json!("unavailable")), "{lists}");
+                unknown.push(asks);
+                times_full += 1;
+                break;
+            }
+            acknowledged.push((asks, lists));
+        }
+        assert_eq!(server.get("/readyz").0, 503);
+        assert_eq!(server.get("/healthz").0, 200);
+        limit("unlimited");
+        let start = Instant::now();
+        while server.get("/readyz").0 != 200 {
+            assert!(start.elapsed() < Duration::from_secs(30), "not ready again:\n{}", server.log());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+    assert_eq!(times_full, 3);
+    for asks in unknown {
+        let (status, lists) = server.post("/v1/decide/batch", &Value::from(asks.clone()));
+        assert_eq!(status, 200);
+        acknowledged.push((asks, lists));
+    }
+    server.stop("-KILL");
+    let server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+    for (asks, lists) in acknowledged {
+        assert_eq!(server.post("/v1/decide/batch", &Value::from(asks)).1, lists);
+    }
+}
+
+#[test]
+fn what_cannot_be_started_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let fault = |config: &str, listen: &str| {
+        std::fs::write(directory.path().join("config.toml"), config).unwrap();
+        Server::start_in(directory.path(), listen).err().expect("refused")
+    };
+    let plain = one_item_config("");
+    for (config, listen, expected) in [
+        (plain.clone(), "0.0.0.0:0", "without `tokens`, only a loopback address"),
+        (plain.replace("cascade-ts", "top-rank"), "127.0.0.1:0", "`top-rank` cannot be used live"),
+        (plain.replace("cascade-ts", "pbm-ts"), "127.0.0.1:0", "`pbm-ts` cannot read the answers"),
+        (plain.replace("positions = 3", "positions = 99"), "127.0.0.1:0", "positions"),
+        (plain.replace("positions = 3", "positions = 3\nwindow = 0"), "127.0.0.1:0", "a window needs"),
+        (plain.replace("positions = 3", "positions = 3\nprior = [0, 1]"), "127.0.0.1:0", "policy: "),
+        (plain.replace("users", "user"), "127.0.0.1:0", "unknown field `user`"),
+    ] {
+        let found = fault(&config, listen);
+        assert!(found.contains(expected), "{expected}: {found}");
+    }
+    std::fs::write(directory.path().join("config.toml"), &plain).unwrap();
+    let running = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+    assert!(fault(&plain, "127.0.0.1:0").contains("another process uses"));
+    drop(running);
+    let other = fault(&plain.replace("positions = 3", "positions = 4"), "127.0.0.1:0");
+    assert!(other.contains("made for other settings: positions = 3, now 4"), "{other}");
+}
+
+/// A store that begins with a log's fit, and its decisions as a table that is read as a log.
+#[test]
+fn a_store_begins_with_a_fit_and_is_exported() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let estimate = |value: f64| json!({ "value": value });
+    let item = |name: &str, shows: u64, clicks: u64| json!({ "item": name, "attraction": estimate(0.1), "clicks": clicks, "impressions": shows });
+    let query =
+        json!({ "query": "shoes, red", "typical": 0.2, "items": [item("x", 50, 20), item("y", 50, 1)] });
+    let site = json!({ "typical": 0.1, "prior": 10.0, "below_first_click": 0.0 });
+    let model = json!({ "model": "cascade", "site": site, "queries": [query] });
+    let log = json!({ "files": 1, "lines": 1, "bytes": 1, "impressions": 100, "clicks": 21, "queries": 1, "skipped": [] });
+    let fitted = json!({ "queries": 1, "cells": 2, "positions": 3, "impressions": 100, "clicks": 21 });
+    let fit = json!({
+        "schema": 1, "log": log, "fitted": fitted, "scope": "site", "level": 0.95, "models": [model],
+        "identifiability": [], "rank_one": [],
+    });
+    std::fs::write(at("parameters.json"), fit.to_string()).unwrap();
+    std::fs::write(at("config.toml"), one_item_config("") + "propensities = { draws = 4, epsilon = 0.1 }")
+        .unwrap();
+    let start = |from: bool| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+        command.arg(at("config.toml")).args(["--listen", "127.0.0.1:0"]);
+        if from {
+            command.arg("--from").arg(directory.path());
+        }
+        Server::run(command).unwrap()
+    };
+    let table = |server: &Server| server.get("/v1/items?query=shoes%2C%20red").1;
+    let server = start(true);
+    let rows = table(&server);
+    assert_eq!((&rows["items"][5]["item"], &rows["items"][5]["clicks"]), (&json!("x"), &json!(20)), "{rows}");
+    for number in 0..20 {
+        let ask =
+            json!({ "id": format!("\"{number}\""), "query": "shoes, red", "user": format!("u{number}") });
+        let list = server.post("/v1/decide", &ask).1;
+        assert!(
+            list["items"].as_array().unwrap().iter().all(|slot| slot["propensity"].as_f64().unwrap() > 0.0)
+        );
+        let clicks = if number % 2 == 0 { json!([1]) } else { json!([]) };
+        server.post("/v1/clicks", &json!({ "id": ask["id"], "clicks": clicks, "close": true }));
+    }
+    let rows = table(&server);
+    server.stop("-KILL");
+    let server = start(false);
+    assert_eq!(table(&server), rows);
+    drop(server);
+    let mut export = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+    let export =
+        export.arg("export").arg("--store").arg(at("data")).arg("--out").arg(at("out")).output().unwrap();
+    let said = String::from_utf8(export.stdout).unwrap();
+    assert!(
+        said.contains("user=user,propensity=propensity"),
+        "{said}{}",
+        String::from_utf8_lossy(&export.stderr)
+    );
+    let csv = std::fs::read_to_string(at("out/decisions.csv")).unwrap();
+    let rows: Vec<&str> = csv.lines().collect();
+    assert!(rows[1].starts_with("\"shoes, red\",\"\"\"0\"\"\",u0,1,"), "{}", rows[1]);
+    let clicks = rows[1..].iter().filter(|row| row.split(',').nth_back(3) == Some("1"));
+    assert_eq!(clicks.count(), 10);
+    // Read as a log by the command, where it was built.
+    if let Some(command) = std::env::var_os("CLICK_BANDITS") {
+        let words: Vec<&str> = said.lines().last().unwrap().split(' ').skip(1).collect();
+        let words: Vec<String> =
+            words.iter().map(|word| word.replace("FITTED", at("fitted").to_str().unwrap())).collect();
+        let fit = Command::new(command).args(words).output().unwrap();
+        assert!(fit.status.success(), "{}", String::from_utf8_lossy(&fit.stderr));
+    }
+}
