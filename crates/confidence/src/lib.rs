@@ -5,6 +5,7 @@
 extern crate std;
 
 mod bernoulli;
+pub mod beta_binomial;
 pub mod coverage_bound;
 pub mod divergence;
 mod error;

@@ -16,6 +16,9 @@ pub enum Error {
     /// Exploration beside propensities, which do not contain it.
     #[error("`explore` is above 0, but propensities have an epsilon that explores")]
     ExploresTwice,
+    /// The prior of a policy without one cannot be estimated.
+    #[error("the policy draws from no posterior, so it has no prior to estimate")]
+    NoPrior,
     /// No decision would stay open.
     #[error("at least one decision must stay open")]
     NothingOpen,
@@ -49,6 +52,9 @@ pub enum SavedError {
     /// An open decision contradicts itself.
     #[error("saved state: an open decision contradicts itself or the settings")]
     Decision,
+    /// The counts behind an estimated prior are impossible, or the policy has no prior.
+    #[error("saved state: the counts from which the prior is estimated are impossible")]
+    Prior,
     /// A setting is invalid.
     #[error("saved state: a setting is invalid")]
     Settings,

@@ -6,6 +6,7 @@ mod error;
 mod in_order;
 mod items;
 mod open;
+mod prior;
 mod saved;
 mod window;
 
@@ -20,6 +21,7 @@ use error::MOST_POSITIONS;
 use items::Items;
 use open::OpenDecisions;
 use policies::{Decision, Drawing, Draws, Propensity, SelectAmong, Tallies, Tally};
+use prior::Estimator;
 use rand::{Rng, RngExt as _};
 use serde::{Deserialize, Serialize};
 use std::hash::Hash;
@@ -52,6 +54,10 @@ pub struct Settings {
     pub propensities: Option<Drawing>,
     /// When a display without a click counts.
     pub skips: Skips,
+    /// Whether the prior is estimated, every 5,000 decisions and more often before: the Beta distribution under which the
+    /// counts of all items are most probable, retired and forgotten ones included. For policies that
+    /// draw from posteriors.
+    pub estimate_prior: bool,
     /// The most decisions that can be answered: the last ones.
     pub keep_open: usize,
     /// The most retired items that are kept; beyond, the one that retired first is forgotten.
@@ -65,6 +71,7 @@ impl Default for Settings {
             explore: 0.0,
             propensities: None,
             skips: Skips::default(),
+            estimate_prior: false,
             keep_open: 1_000_000,
             keep_retired: 100_000,
         }
@@ -120,6 +127,7 @@ pub struct Live<I, P, D = u64> {
     items: Items,
     windows: Option<Windows>,
     open: OpenDecisions<D>,
+    estimator: Option<Estimator>,
     decision: Decision<Ranking>,
     draws: Draws,
     available: ItemSet,
@@ -136,7 +144,7 @@ where
     ///
     /// # Errors
     ///
-    /// A setting is out of range.
+    /// A setting is out of range, or does not fit the policy.
     pub fn new(policy: P, settings: Settings) -> Result<Self, Error> {
         Self::with_items(policy, settings, true)
     }
@@ -145,7 +153,7 @@ where
     ///
     /// # Errors
     ///
-    /// A setting is out of range.
+    /// As [`new`](Self::new).
     pub fn empty(mut policy: P, settings: Settings) -> Result<Self, Error> {
         for item in 0..policy.n_items() {
             policy.set_present(ItemId::from_index(item), false);
@@ -153,13 +161,17 @@ where
         Self::with_items(policy, settings, false)
     }
 
-    fn with_items(policy: P, settings: Settings, present: bool) -> Result<Self, Error> {
+    fn with_items(mut policy: P, settings: Settings, present: bool) -> Result<Self, Error> {
         let settings = settings.check()?;
         let n_items = policy.n_items();
+        if settings.estimate_prior && policy.bayesian().is_none() {
+            return Err(Error::NoPrior);
+        }
         Ok(Self {
             items: Items::new(n_items, present),
             windows: settings.window.map(|most| Windows::new(most, n_items)),
             open: OpenDecisions::new(settings.keep_open),
+            estimator: settings.estimate_prior.then(Estimator::default),
             decision: Decision::default(),
             draws: Draws::default(),
             available: ItemSet::none(n_items),
@@ -264,6 +276,9 @@ where
         if !self.items.forget(item) {
             return;
         }
+        if let Some(estimator) = &mut self.estimator {
+            estimator.forget(&mut self.policy, item.slot);
+        }
         for kind in 0..self.policy.n_kinds() {
             let tally = self.policy.tally(item.slot, kind);
             self.policy.take_back(item.slot, kind, tally);
@@ -295,6 +310,7 @@ where
             shown.reset(list.map(|item| items.handle(item)), self.windows.is_some());
             shown.propensities.extend(self.draws.propensities().iter().take(shown.list.len()));
             self.count(place);
+            self.decided();
             place
         });
         &self.open.at(place).list
@@ -415,7 +431,14 @@ where
         let place = self.open.add(id);
         self.open.at_mut(place).reset(list.iter().copied(), self.windows.is_some());
         self.count(place);
+        self.decided();
         place
+    }
+
+    fn decided(&mut self) {
+        if let Some(estimator) = &mut self.estimator {
+            estimator.decided(&mut self.policy);
+        }
     }
 
     /// The open decision that is oldest.

@@ -2,6 +2,7 @@
 
 use crate::items::SavedItems;
 use crate::open::{OpenDecisions, Shown};
+use crate::prior::Estimator;
 use crate::window::Windows;
 use crate::{Counted, Live, SavedError, Settings};
 use click_models::{ItemId, ItemSet, Ranking};
@@ -19,6 +20,7 @@ struct Saved<P, D> {
     windows: Option<Windows>,
     /// The oldest first.
     open: Vec<(D, Shown)>,
+    estimator: Option<Estimator>,
     policy: P,
 }
 
@@ -28,6 +30,7 @@ struct ToSave<'a, P, D> {
     items: SavedItems,
     windows: &'a Option<Windows>,
     open: Vec<&'a (D, Shown)>,
+    estimator: &'a Option<Estimator>,
     policy: &'a P,
 }
 
@@ -38,6 +41,7 @@ impl<I, P: Serialize, D: Clone + Eq + Hash + Serialize> Serialize for Live<I, P,
             items: SavedItems::from(&self.items),
             windows: &self.windows,
             open: self.open.in_order().collect(),
+            estimator: &self.estimator,
             policy: &self.policy,
         }
         .serialize(serializer)
@@ -53,7 +57,7 @@ where
     type Error = SavedError;
 
     fn try_from(saved: Saved<P, D>) -> Result<Self, SavedError> {
-        let Saved { settings, items, windows, open, mut policy } = saved;
+        let Saved { settings, items, windows, open, estimator, mut policy } = saved;
         let settings = settings.check().map_err(|_| SavedError::Settings)?;
         let items = crate::Items::try_from(items)?;
         let n_items = policy.n_items();
@@ -67,6 +71,11 @@ where
             }
             _ => return Err(SavedError::Window),
         }
+        match &estimator {
+            None if !settings.estimate_prior => {}
+            Some(estimator) if settings.estimate_prior && policy.bayesian().is_some() => estimator.check()?,
+            _ => return Err(SavedError::Prior),
+        }
         let is_place = |item: crate::Handle| item.slot.index() < n_items;
         let is_sound = |shown: &Shown| shown.is_sound(windows.is_some(), is_place);
         let open = OpenDecisions::restore(open, settings.keep_open, is_sound)?;
@@ -79,6 +88,7 @@ where
             items,
             windows,
             open,
+            estimator,
             decision: Decision::default(),
             draws: Draws::default(),
             available: ItemSet::none(n_items),

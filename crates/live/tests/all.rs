@@ -1,5 +1,6 @@
 //! Tests of live use.
 
+mod priors;
 mod reference;
 mod saved;
 mod sequences;

@@ -139,7 +139,7 @@ pub(crate) trait OnTable {
     fn came_or_went(&mut self, _item: usize) {}
 
     /// The policy, if it draws from posteriors.
-    fn bayesian(&mut self) -> Option<&mut dyn Bayesian> {
+    fn posteriors(&mut self) -> Option<&mut dyn Bayesian> {
         None
     }
 }
@@ -147,7 +147,7 @@ pub(crate) trait OnTable {
 /// The function of a policy that draws from posteriors.
 macro_rules! draws_from_posteriors {
     () => {
-        fn bayesian(&mut self) -> Option<&mut dyn crate::Bayesian> {
+        fn posteriors(&mut self) -> Option<&mut dyn crate::Bayesian> {
             Some(self)
         }
     };
@@ -161,9 +161,6 @@ pub trait OnAnyTable: Tallies + Send + Sync {
 
     /// As [`SelectAmong::pass_round`].
     fn pass(&mut self);
-
-    /// As [`Bayesian::set_prior`]; refused if the policy draws from no posterior.
-    fn begin_with(&mut self, prior: Prior) -> Result<(), Error>;
 }
 
 impl<P: OnTable + SelectAmong<Ranking, Note = ()> + Send + Sync> OnAnyTable for P {
@@ -173,10 +170,6 @@ impl<P: OnTable + SelectAmong<Ranking, Note = ()> + Send + Sync> OnAnyTable for 
 
     fn pass(&mut self) {
         self.pass_round();
-    }
-
-    fn begin_with(&mut self, prior: Prior) -> Result<(), Error> {
-        self.bayesian().ok_or(Error::NoPrior)?.set_prior(prior)
     }
 }
 
@@ -290,5 +283,9 @@ impl<P: OnTable> Tallies for P {
         if item.index() < n_items && self.live_mut().set_present(item, present, n_items) {
             self.came_or_went(item.index());
         }
+    }
+
+    fn bayesian(&mut self) -> Option<&mut dyn Bayesian> {
+        self.posteriors()
     }
 }

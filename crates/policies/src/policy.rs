@@ -180,6 +180,9 @@ pub trait Tallies {
 
     /// Whether an item is part of the catalogue now; all are at first. Its displays and clicks stay.
     fn set_present(&mut self, item: ItemId, present: bool);
+
+    /// The policy, if it draws from posteriors.
+    fn bayesian(&mut self) -> Option<&mut dyn Bayesian>;
 }
 
 /// A policy that draws from posteriors, with the same prior for the attraction of every item.
@@ -191,6 +194,22 @@ pub trait Bayesian {
     /// [`Error::PriorTooSmall`](crate::Error::PriorTooSmall) if the policy cannot draw from its
     /// posterior.
     fn set_prior(&mut self, prior: Prior) -> Result<(), crate::Error>;
+
+    /// Replaces the prior by an estimate, of which each shape is raised to the least that the policy
+    /// can draw from: `b` to 1, and `a` to 1 where that is needed.
+    fn set_estimated_prior(&mut self, a: f64, b: f64) {
+        let (a, b) = (a.clamp(Prior::LEAST, Prior::MOST), b.clamp(1.0, Prior::MOST));
+        let mut set = |a| Prior::new(a, b).and_then(|prior| self.set_prior(prior));
+        // Not a number: no estimate.
+        _ = set(a).or_else(|_| set(a.max(1.0)));
+    }
+
+    /// The prior.
+    fn prior(&self) -> Prior;
+
+    /// How probably each position is examined, as far as the policy knows. Empty if the table has
+    /// examined displays only.
+    fn examination(&self) -> &[f64];
 }
 
 /// A policy for the protocol `I`: any type that selects its actions and learns from its feedback.

@@ -3,9 +3,6 @@
 use crate::Error;
 use serde::{Deserialize, Serialize};
 
-/// The most displays that a prior is worth.
-const MOST: f64 = 1_073_741_824.0;
-
 /// A Beta distribution as prior of the attraction of every item: as if every item began with
 /// `a - 1` clicks and `b - 1` displays without a click.
 ///
@@ -35,6 +32,12 @@ struct Shapes {
 }
 
 impl Prior {
+    /// The most displays that a prior is worth.
+    pub(crate) const MOST: f64 = 1_073_741_824.0;
+
+    /// The least first shape of an estimate.
+    pub(crate) const LEAST: f64 = 1e-3;
+
     /// Beta(1, 1), which is uniform.
     pub const UNIFORM: Self = Self { a: 1.0, b: 1.0 };
 
@@ -44,7 +47,7 @@ impl Prior {
     ///
     /// [`Error::NotAPrior`] unless `a` is above 0, `b` is at least 1, and both are at most 2^30.
     pub fn new(a: f64, b: f64) -> Result<Self, Error> {
-        let is_sound = a > 0.0 && (1.0..=MOST).contains(&b) && a <= MOST;
+        let is_sound = a > 0.0 && (1.0..=Self::MOST).contains(&b) && a <= Self::MOST;
         if is_sound { Ok(Self { a, b }) } else { Err(Error::NotAPrior { a, b }) }
     }
 

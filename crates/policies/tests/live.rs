@@ -5,14 +5,15 @@ use allocation_counter::measure;
 use click_models::{Cascade, ItemId, ItemSet, ListShape, Pbm, PbmKnown, RankOne, Ranking, TableShape};
 use confidence::Probability;
 use policies::catalogue::{Catalogued, Live, NamedTable, PolicySpec, Protocol, rows};
-use policies::{Bayesian, BuildError, Decision, NamedPolicy, Prior, Select, SelectAmong, Tallies, Tally};
+use policies::{BuildError, Decision, Error, NamedPolicy, Prior, Select, SelectAmong, Tallies, Tally};
 use rand::{Rng, RngExt};
 use serde_json::{Value, json};
 
 const N_POSITIONS: usize = 3;
 
 /// What the tests do with a policy, whatever its protocol.
-trait Table: Tallies + Bayesian {
+trait Table: Tallies {
+    fn set_prior(&mut self, prior: Prior) -> Result<(), Error>;
     fn among(&mut self, available: &ItemSet, rng: &mut dyn Rng, out: &mut Decision<Ranking>);
     fn saved(&self) -> Value;
     fn restored(&self, saved: &Value) -> Result<Box<dyn Table>, String>;
@@ -20,6 +21,10 @@ trait Table: Tallies + Bayesian {
 }
 
 impl<I: Catalogued<Action = Ranking>> Table for NamedTable<I> {
+    fn set_prior(&mut self, prior: Prior) -> Result<(), Error> {
+        NamedTable::set_prior(self, prior)
+    }
+
     fn among(&mut self, available: &ItemSet, mut rng: &mut dyn Rng, out: &mut Decision<Ranking>) {
         self.select_among(available, &mut rng, out);
     }

@@ -27,26 +27,22 @@
 //! products. Complexity: linear in the items. Strength and weight are chosen on at most [`SAMPLE`]
 //! items, of whole queries, by moving from value to neighbouring value.
 
+pub(super) use confidence::beta_binomial::STRENGTH;
+
+use confidence::beta_binomial::{ln_density, ln_rising};
 use confidence::math::{ln, sqrt};
 use libm::{exp, lgamma};
 use std::cell::OnceCell;
 use std::ops::Range;
 
-/// Default strength, in pseudo-impressions.
-pub(super) const STRENGTH: f64 = 5.0;
 /// Default weight of the site's mean in the mean of a query, in examined impressions.
 const WEIGHT: f64 = 10.0;
-/// Prior standard deviation of the logarithms of strength and weight: a factor of two, since a few
-/// items have little information.
-const SPREAD: f64 = std::f64::consts::LN_2;
 /// The candidates for strength and weight.
 const STRENGTHS: [f64; 13] =
     [0.5, 1.0, 2.0, 3.0, STRENGTH, 8.0, 12.0, 20.0, 35.0, 60.0, 120.0, 300.0, 1000.0];
 const WEIGHTS: [f64; 9] = [0.5, 1.0, 2.0, 5.0, WEIGHT, 20.0, 50.0, 200.0, 10_000.0];
 /// This number of items is enough to choose.
 pub(super) const SAMPLE: usize = 20_000;
-/// A longer product takes longer than two log-gammas.
-const MOST_FACTORS: f64 = 12.0;
 /// Smallest mean, and its distance from 1.
 const EDGE: f64 = 1e-6;
 const LARGEST_MEAN: f64 = 0.99;
@@ -299,8 +295,7 @@ impl GridPlace {
 
     /// The logarithm of the prior density of strength and weight, up to a constant.
     fn before_any_log(self) -> f64 {
-        let standardised = [ln(self.strength() / STRENGTH) / SPREAD, ln(self.weight() / WEIGHT) / SPREAD];
-        standardised.iter().map(|z| z * z / -2.0).sum()
+        ln_density(self.strength(), STRENGTH) + ln_density(self.weight(), WEIGHT)
     }
 }
 
@@ -376,24 +371,6 @@ impl Sums {
         }
         sum
     }
-}
-
-/// `ln(Gamma(x + n) / Gamma(x))`.
-fn ln_rising(x: f64, n: f64) -> f64 {
-    if n > MOST_FACTORS || n.fract() != 0.0 {
-        return lgamma(x + n) - lgamma(x);
-    }
-    // The logarithm of `x (x + 1) .. (x + n - 1)`, two factors at a time.
-    let (mut product, mut factor, mut left) = (1.0, x, n);
-    while left >= 2.0 {
-        product *= factor * (factor + 1.0);
-        factor += 2.0;
-        left -= 2.0;
-    }
-    if left > 0.0 {
-        product *= factor;
-    }
-    ln(product)
 }
 
 fn bounded(mean: f64) -> f64 {

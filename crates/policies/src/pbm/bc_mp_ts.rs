@@ -161,6 +161,14 @@ impl Bayesian for BcMpTs {
         self.draws.renew(&self.posteriors, &self.live);
         Ok(())
     }
+
+    fn prior(&self) -> Prior {
+        self.live.prior
+    }
+
+    fn examination(&self) -> &[f64] {
+        self.counts.examination()
+    }
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for BcMpTs {

@@ -266,6 +266,14 @@ impl Bayesian for PbmGibbs {
         self.begin();
         Ok(())
     }
+
+    fn prior(&self) -> Prior {
+        self.live.prior
+    }
+
+    fn examination(&self) -> &[f64] {
+        self.products.columns()
+    }
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for PbmGibbs {

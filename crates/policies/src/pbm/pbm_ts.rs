@@ -191,6 +191,14 @@ impl Bayesian for PbmTs {
         self.draws.renew(&self.items, &self.live);
         Ok(())
     }
+
+    fn prior(&self) -> Prior {
+        self.live.prior
+    }
+
+    fn examination(&self) -> &[f64] {
+        self.counts.examination()
+    }
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for PbmTs {

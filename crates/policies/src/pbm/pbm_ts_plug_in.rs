@@ -68,6 +68,14 @@ impl Bayesian for PbmTsPlugIn {
     fn set_prior(&mut self, prior: Prior) -> Result<(), Error> {
         self.0.policy.set_prior(prior)
     }
+
+    fn prior(&self) -> Prior {
+        self.0.policy.prior()
+    }
+
+    fn examination(&self) -> &[f64] {
+        self.0.policy.examination()
+    }
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for PbmTsPlugIn {

@@ -151,6 +151,14 @@ impl Bayesian for PrefixTs {
         self.draws.renew(&self.posteriors, &self.live);
         Ok(())
     }
+
+    fn prior(&self) -> Prior {
+        self.live.prior
+    }
+
+    fn examination(&self) -> &[f64] {
+        &[]
+    }
 }
 
 impl<F: ObservedPrefix> Update<Ranking, F> for PrefixTs {

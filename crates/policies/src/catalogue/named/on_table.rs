@@ -20,7 +20,7 @@ use std::fmt::Debug;
 /// ```
 /// use click_models::{Cascade, ItemSet, ListShape, Ranking};
 /// use policies::catalogue::{NamedTable, PolicySpec};
-/// use policies::{Bayesian, Decision, Prior, SelectAmong, Tallies};
+/// use policies::{Decision, Prior, SelectAmong, Tallies};
 /// use rand::{SeedableRng, rngs::ChaCha8Rng};
 ///
 /// let shape = ListShape::new(3, 2)?;
@@ -58,6 +58,15 @@ impl<I: Catalogued> NamedTable<I> {
     /// The policy as one that is not used live.
     pub fn policy(&self) -> &NamedPolicy<I> {
         &self.0
+    }
+
+    /// Replaces the prior of a policy that draws from posteriors.
+    ///
+    /// # Errors
+    ///
+    /// As [`Bayesian::set_prior`], and [`Error::NoPrior`] if the policy draws from no posterior.
+    pub fn set_prior(&mut self, prior: Prior) -> Result<(), Error> {
+        self.bayesian().ok_or(Error::NoPrior)?.set_prior(prior)
     }
 
     fn on_table(&self) -> &dyn OnAnyTable {
@@ -166,13 +175,8 @@ impl<I: Catalogued> Tallies for NamedTable<I> {
     fn set_present(&mut self, item: ItemId, present: bool) {
         self.on_table_mut().set_present(item, present);
     }
-}
 
-impl<I: Catalogued> Bayesian for NamedTable<I> {
-    /// # Errors
-    ///
-    /// Also [`Error::NoPrior`] if the policy draws from no posterior.
-    fn set_prior(&mut self, prior: Prior) -> Result<(), Error> {
-        self.on_table_mut().begin_with(prior)
+    fn bayesian(&mut self) -> Option<&mut dyn Bayesian> {
+        self.on_table_mut().bayesian()
     }
 }
