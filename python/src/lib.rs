@@ -2,7 +2,7 @@
 //!
 //! Policies and users are the library's own; this crate converts arguments, results and errors.
 //! `play` puts all protocols behind one trait object, `clicks` reads users' answers, and `policy`,
-//! `decision` and `batch` are the classes that Python sees.
+//! `decision`, `batch` and `live` are the classes that Python sees.
 
 mod arrays;
 mod batch;
@@ -15,10 +15,12 @@ mod elementwise;
 mod fit;
 mod interrupt;
 mod known;
+mod live;
 mod message;
 mod models;
 mod play;
 mod policy;
+mod prior;
 mod sequence;
 mod simulate;
 mod table;
@@ -102,6 +104,8 @@ mod _native {
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         crate::models::add_classes(module)
     }
+    #[pymodule_export]
+    use crate::live::LivePolicy;
     #[pymodule_export]
     use crate::policy::Policy;
     #[pymodule_export]

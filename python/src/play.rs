@@ -5,12 +5,17 @@
 //! that were observed; of a cell, one position; of a pair, a click on one position if the first
 //! item won.
 
+use crate::live::AnyLive;
+use crate::message::value_error;
+use crate::prior::Prior;
+use ::live::{Live, Settings};
 use click_models::{
     Cascade, CascadeFeedback, Cell, CellClick, Clicks, ClicksOnly, Dcm, DcmFeedback, DuelOutcome, Dueling,
     ItemId, ListClicks, Pair, Pbm, PbmFeedback, PrefixFeedback, RankOne, Ranking, SemiBandit,
 };
-use policies::catalogue::{Catalogued, Knowledge, NamedPolicy, Note};
+use policies::catalogue::{Catalogued, Knowledge, NamedPolicy, NamedTable, Note};
 use policies::{Decision, PolicySpec, Recommend, Select, Update};
+use pyo3::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 
@@ -43,6 +48,12 @@ pub(crate) trait Play: Send {
     /// The policy's knowledge of its users.
     fn told(&self) -> &Knowledge;
 
+    /// Begins with a prior.
+    fn set_prior(&mut self, prior: &Prior, query: Option<&str>) -> PyResult<()>;
+
+    /// The policy in live use, without items.
+    fn into_live(self: Box<Self>, settings: Settings) -> PyResult<AnyLive>;
+
     /// The state as data.
     fn saved(&self) -> serde_json::Result<Value>;
 
@@ -65,6 +76,11 @@ pub(crate) trait Played: Catalogued {
 
     /// The feedback of this protocol.
     fn feedback(clicks: Clicks) -> Self::Feedback;
+
+    /// The policy in live use, or why it cannot be.
+    fn live(_policy: NamedTable<Self>, _settings: Settings) -> Result<AnyLive, String> {
+        Err("it chooses no lists".to_owned())
+    }
 
     /// The best items, if the policy has stopped.
     fn answer(_policy: &NamedPolicy<Self>) -> Option<Vec<ItemId>> {
@@ -121,6 +137,17 @@ impl<I: Played> Play for Player<I> {
         self.policy.told()
     }
 
+    fn set_prior(&mut self, prior: &Prior, query: Option<&str>) -> PyResult<()> {
+        self.policy = prior.give(&self.policy, query)?;
+        Ok(())
+    }
+
+    fn into_live(self: Box<Self>, settings: Settings) -> PyResult<AnyLive> {
+        let name = self.policy.spec().name();
+        let policy = NamedTable::try_from(self.policy).map_err(value_error)?;
+        I::live(policy, settings).map_err(|error| value_error(format!("`{name}`: {error}")))
+    }
+
     fn saved(&self) -> serde_json::Result<Value> {
         serde_json::to_value(&self.policy)
     }
@@ -164,6 +191,10 @@ macro_rules! lists {
 
             fn feedback(clicks: Clicks) -> Self::Feedback {
                 $feedback(clicks)
+            }
+
+            fn live(policy: NamedTable<Self>, settings: Settings) -> Result<AnyLive, String> {
+                Live::empty(policy, settings).map(AnyLive::$Protocol).map_err(|error| error.to_string())
             }
 
             $($($more)*)?

@@ -6,6 +6,7 @@ use crate::clicks;
 use crate::decision::{Decision, Origin};
 use crate::message::{type_error, value_error};
 use crate::play::{Play, filled};
+use crate::prior::Prior;
 use crate::sequence;
 use crate::task::{Given, build, count, generator, is_alive, protocol_named, protocol_of, restore, size};
 use click_models::Clicks;
@@ -17,7 +18,7 @@ use pyo3::types::{PyBytes, PyDict, PyString, PyType};
 use rand::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Version of the format of saved policies.
@@ -74,6 +75,9 @@ struct Saved {
 ///         that know no more than that). A string is the parameter `order` of the policies that
 ///         have one.
 ///     horizon: number of rounds, for policies that need it.
+///     prior: the Beta distribution of the attraction of items, of policies on lists that draw from
+///         posteriors: (a, b), or a directory that `fit` of the command has written.
+///     query: the query of the fit whose items are meant, by default all.
 ///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1; by default another one for
 ///         every policy.
 ///     **parameters: the policy's parameters.
@@ -89,8 +93,34 @@ pub(crate) struct Policy {
 }
 
 /// The mutex is poisoned.
-fn broken<T>(_error: T) -> PyErr {
+pub(crate) fn broken<T>(_error: T) -> PyErr {
     PyRuntimeError::new_err("an earlier call panicked: the policy's state may be wrong")
+}
+
+/// The order of positions. One word has two meanings: an order of positions, or the parameter of
+/// some policies.
+pub(crate) fn order_of(
+    name: &str,
+    order: Option<&Bound<'_, PyAny>>,
+    parameters: &mut Map<String, Value>,
+) -> PyResult<Option<Vec<usize>>> {
+    let Some(order) = order else { return Ok(None) };
+    if order.is_instance_of::<PyString>() {
+        if find(name).is_some_and(|row| row.parameters.iter().all(|row| row.name != "order")) {
+            return Err(type_error("order: expected a sequence of positions, got a string"));
+        }
+        parameters.insert("order".to_owned(), to_value("order", order)?);
+        return Ok(None);
+    }
+    let places: Vec<i64> = sequence::numbers("order", order)?;
+    // For a policy that may know the order or not, this is decided by now.
+    let knows = |row: &ParameterRow| {
+        row.name == "order" && matches!(row.kind, Kind::Choice(names) if names.contains(&"known"))
+    };
+    if find(name).is_some_and(|row| row.parameters.iter().any(knows)) {
+        parameters.insert("order".to_owned(), "known".into());
+    }
+    Ok(Some(places.into_iter().map(|place| usize::try_from(place).unwrap_or(usize::MAX)).collect()))
 }
 
 impl Policy {
@@ -118,7 +148,7 @@ impl Policy {
 impl Policy {
     #[new]
     #[pyo3(signature = (name, model=None, *, items=None, positions=None, rows=None, columns=None, examination=None, order=None,
-        horizon=None, seed=None, **parameters))]
+        horizon=None, prior=None, query=None, seed=None, **parameters))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
         name: &str,
@@ -130,44 +160,27 @@ impl Policy {
         examination: Option<&Bound<'_, PyAny>>,
         order: Option<&Bound<'_, PyAny>>,
         horizon: Option<&Bound<'_, PyAny>>,
+        prior: Option<&Bound<'_, PyAny>>,
+        query: Option<&str>,
         seed: Option<&Bound<'_, PyAny>>,
         parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let mut parameters = to_parameters(parameters)?;
-        let mut given = Given {
+        let given = Given {
             items: size("items", items)?,
             positions: size("positions", positions)?,
             rows: size("rows", rows)?,
             columns: size("columns", columns)?,
             examination: examination.map(|given| sequence::numbers("examination", given)).transpose()?,
-            order: None,
+            order: order_of(name, order, &mut parameters)?,
             horizon: count("horizon", horizon)?,
         };
-        // Two meanings of one word: an order of positions, or the parameter of some policies.
-        match order {
-            Some(order) if order.is_instance_of::<PyString>() => {
-                if find(name).is_some_and(|row| row.parameters.iter().all(|row| row.name != "order")) {
-                    return Err(type_error("order: expected a sequence of positions, got a string"));
-                }
-                parameters.insert("order".to_owned(), to_value("order", order)?);
-            }
-            Some(order) => {
-                let places: Vec<i64> = sequence::numbers("order", order)?;
-                // For a policy that may know the order or not, this is decided by now.
-                let knows = |row: &ParameterRow| {
-                    row.name == "order" && matches!(row.kind, Kind::Choice(names) if names.contains(&"known"))
-                };
-                if find(name).is_some_and(|row| row.parameters.iter().any(knows)) {
-                    parameters.insert("order".to_owned(), "known".into());
-                }
-                let place = |place| usize::try_from(place).unwrap_or(usize::MAX);
-                given.order = Some(places.into_iter().map(place).collect());
-            }
-            None => {}
-        }
         let spec = spec_of(name, parameters)?;
         let protocol = protocol_of(&spec, model, &given)?;
-        let player = build(spec, protocol, &given)?;
+        let mut player = build(spec, protocol, &given)?;
+        if let Some(prior) = prior {
+            player.set_prior(&Prior::read(prior)?, query)?;
+        }
         let generator = generator(seed)?;
         let mut coins = generator.clone();
         coins.jump();

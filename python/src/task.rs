@@ -19,8 +19,19 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// The arguments of `Policy` that are not parameters of a policy.
-pub(crate) const ARGUMENTS: [&str; 9] =
-    ["model", "items", "positions", "rows", "columns", "examination", "order", "horizon", "seed"];
+pub(crate) const ARGUMENTS: [&str; 11] = [
+    "model",
+    "items",
+    "positions",
+    "rows",
+    "columns",
+    "examination",
+    "order",
+    "horizon",
+    "prior",
+    "query",
+    "seed",
+];
 
 /// Most items times positions: a policy keeps some numbers of eight bytes for each, and a size that
 /// no machine has memory for would end the process.

@@ -1,15 +1,18 @@
-"""The README's Python runs."""
+"""The Python of the README and of the page on live use runs."""
 
 import pathlib
 import re
 
-README = pathlib.Path(__file__).parents[1] / "README.md"
+import pytest
+
+PACKAGE = pathlib.Path(__file__).parents[1]
 
 
-def test_the_examples_of_the_readme(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", ["README.md", "../docs/live.md"])
+def test_the_examples_of_the_pages(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(), re.S)
+    blocks = re.findall(r"```python\n(.*?)```", (PACKAGE / page).read_text(), re.S)
     assert blocks
     names: dict = {}
     for block in blocks:
-        exec(compile(block, str(README), "exec"), names)
+        exec(compile(block, page, "exec"), names)

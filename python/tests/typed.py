@@ -8,6 +8,7 @@ from click_bandits import (
     Batch,
     Decision,
     Fitted,
+    Live,
     Policy,
     Table,
     bounds,
@@ -32,6 +33,14 @@ def lists() -> list[int] | None:
     actions: npt.NDArray[np.int64] = batch.actions
     restored = Policy.load(policy.save())
     return restored.answer or list(first) or actions.tolist() and None
+
+
+def service() -> dict[int | str, list[tuple[int, int]]]:
+    live = Live("cascade-ts", "cascade", positions=2, items=["a", 1], prior=(0.5, 9.5), window=1000, seed=1)
+    shown: list[int | str] = live.decide("visit", except_=[1])
+    if live.click("visit", 0) == "counted" and live.close("visit", seen=1) and live.add(2):
+        live.show(17, shown)
+    return Live.load(live.save()).table()
 
 
 def numbers() -> float:

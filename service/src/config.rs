@@ -138,7 +138,8 @@ impl Template {
     /// The settings of each policy. Decisions are counted by the engine, for all queries together.
     pub fn settings(&self) -> Settings {
         let Self { window, explore, propensities, skips, keep_retired, .. } = *self;
-        Settings { window, explore, propensities, skips, keep_open: usize::MAX, keep_retired }
+        let keep_open = usize::MAX;
+        Settings { window, explore, propensities, skips, keep_open, keep_retired, ..Settings::default() }
     }
 
     /// The text by which a store knows what it was made for.

@@ -20,8 +20,10 @@
 mod check;
 mod model;
 mod null;
+mod prior;
 
 pub use model::{Model, ModelParameters, PositionParameters, Scope};
+pub use prior::item_prior;
 
 use crate::json::read_json;
 use crate::regular::open_regular;

@@ -1,5 +1,10 @@
 #![doc = include_str!("../README.md")]
 
+/// Tests the code of the page on live use.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/live.md")]
+struct Page;
+
 mod counted;
 mod entry;
 mod error;
@@ -20,7 +25,7 @@ use click_models::{ItemId, ItemSet, Ranking};
 use error::MOST_POSITIONS;
 use items::Items;
 use open::OpenDecisions;
-use policies::{Decision, Drawing, Draws, Propensity, SelectAmong, Tallies, Tally};
+use policies::{Decision, Drawing, Draws, Prior, Propensity, SelectAmong, Tallies, Tally};
 use prior::Estimator;
 use rand::{Rng, RngExt as _};
 use serde::{Deserialize, Serialize};
@@ -54,9 +59,9 @@ pub struct Settings {
     pub propensities: Option<Drawing>,
     /// When a display without a click counts.
     pub skips: Skips,
-    /// Whether the prior is estimated, every 5,000 decisions and more often before: the Beta distribution under which the
-    /// counts of all items are most probable, retired and forgotten ones included. For policies that
-    /// draw from posteriors.
+    /// Whether the prior is estimated, every 5,000 decisions and more often before: the Beta
+    /// distribution under which the counts of all items are most probable, retired and forgotten
+    /// ones included. For policies that draw from posteriors.
     pub estimate_prior: bool,
     /// The most decisions that can be answered: the last ones.
     pub keep_open: usize,
@@ -186,6 +191,11 @@ where
         &self.policy
     }
 
+    /// The prior now, if the policy draws from posteriors.
+    pub fn prior(&mut self) -> Option<Prior> {
+        self.policy.bayesian().map(|policy| policy.prior())
+    }
+
     /// The settings.
     pub fn settings(&self) -> Settings {
         self.settings
@@ -194,6 +204,11 @@ where
     /// The items, present and retired, by place.
     pub fn items(&self) -> impl Iterator<Item = Handle> + '_ {
         self.items.iter()
+    }
+
+    /// Whether an item is present or retired.
+    pub fn is_known(&self, item: Handle) -> bool {
+        self.items.is_known(item)
     }
 
     /// Whether an item is present: neither retired nor forgotten.

@@ -13,6 +13,7 @@ const N_POSITIONS: usize = 5;
 const ESTIMATED: Settings = Settings {
     window: None,
     explore: 0.0,
+    propensities: None,
     skips: live::Skips::AtClose,
     estimate_prior: true,
     keep_open: 10,

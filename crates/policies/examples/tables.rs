@@ -1,4 +1,4 @@
-//! Writes the tables of policies into the READMEs, between their markers.
+//! Writes the tables of policies into the READMEs and the page on live use, between their markers.
 //!
 //! `cargo run -p policies --example tables`
 
@@ -10,6 +10,7 @@ fn main() -> io::Result<()> {
     for (readme, name, table) in [
         ("crates/policies/README.md", "policies", table::policies()),
         ("crates/click-bandits/README.md", "parameters", table::parameters()),
+        ("docs/live.md", "live", table::live()),
     ] {
         let path = format!("{top}{readme}");
         let text = fs::read_to_string(&path)?;

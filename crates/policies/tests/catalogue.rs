@@ -317,8 +317,12 @@ fn rows_say_what_is_there() {
         }
     }
     assert!(matches!(find("top-rank").unwrap().limit, Limit::Items(_)));
-    let tables = [include_str!("../README.md"), include_str!("../../click-bandits/README.md")];
-    for (readme, table) in tables.iter().zip([table::policies(), table::parameters()]) {
+    let pages = [
+        include_str!("../README.md"),
+        include_str!("../../click-bandits/README.md"),
+        include_str!("../../../docs/live.md"),
+    ];
+    for (readme, table) in pages.iter().zip([table::policies(), table::parameters(), table::live()]) {
         assert!(readme.contains(&table), "write the tables anew: cargo run -p policies --example tables");
     }
 }

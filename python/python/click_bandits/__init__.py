@@ -1,6 +1,7 @@
 """Bandit policies that learn which ranked list to show from clicks.
 
-`Policy` chooses what to show and learns from the clicks; `policies()` lists the catalogue.
+`Policy` chooses what to show and learns from the clicks; `policies()` lists the catalogue. `Live` is
+a policy among items that come and go, whose answers come late, twice or never.
 `simulate` runs experiments, and `distributed.simulate` runs them on a cluster. `models` has
 simulated users, `confidence` confidence bounds over arrays, and `bounds` bounds on the regret of an
 instance. `fit` fits click models to a click log, and `evaluate` tells what another ranking would
@@ -13,6 +14,7 @@ from ._native import (
     Decision,
     Evaluation,
     Fitted,
+    Live,
     Policy,
     Simulation,
     Table,
@@ -29,6 +31,7 @@ __all__ = [
     "Decision",
     "Evaluation",
     "Fitted",
+    "Live",
     "Policy",
     "Simulation",
     "Table",

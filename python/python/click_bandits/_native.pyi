@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol, SupportsFloat, SupportsIndex, TypedDict, Union, final, overload
 
@@ -17,6 +17,7 @@ __all__ = [
     "DynamicBayesian",
     "Evaluation",
     "Fitted",
+    "Live",
     "Policy",
     "PositionBased",
     "RandomSemiBandit",
@@ -283,6 +284,8 @@ class Policy:
         examination: _Numbers | None = None,
         order: Sequence[int] | npt.NDArray[np.integer[Any]] | str | None = None,
         horizon: SupportsIndex | None = None,
+        prior: tuple[float, float] | _Path | None = None,
+        query: str | None = None,
         seed: SupportsIndex | None = None,
         **parameters: _Parameter,
     ) -> Policy: ...
@@ -312,6 +315,49 @@ class Policy:
     def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
     def __copy__(self) -> Policy: ...
     def __deepcopy__(self, _memo: Any) -> Policy: ...
+
+_Name = Union[int, str]
+_Taken = Literal["counted", "repeated", "unknown", "no such position"]
+
+@final
+class Live:
+    def __new__(
+        cls,
+        name: str,
+        model: _Model | str | None = None,
+        *,
+        items: Iterable[_Name] | None = None,
+        positions: SupportsIndex | None = None,
+        examination: _Numbers | None = None,
+        order: Sequence[int] | npt.NDArray[np.integer[Any]] | str | None = None,
+        prior: tuple[float, float] | _Path | None = None,
+        query: str | None = None,
+        window: SupportsIndex | None = None,
+        explore: SupportsFloat = 0.0,
+        skips: Literal["at-close", "at-once"] = "at-close",
+        keep_open: SupportsIndex | None = None,
+        keep_retired: SupportsIndex | None = None,
+        seed: SupportsIndex | None = None,
+        **parameters: _Parameter,
+    ) -> Live: ...
+    @property
+    def items(self) -> list[Any]: ...
+    @property
+    def prior(self) -> tuple[float, float] | None: ...
+    def add(self, item: _Name) -> bool: ...
+    def retire(self, item: _Name) -> bool: ...
+    def forget(self, item: _Name) -> None: ...
+    def decide(
+        self, id: _Name, only: Iterable[_Name] | None = None, except_: Iterable[_Name] | None = None
+    ) -> list[Any]: ...
+    def show(self, id: _Name, items: Iterable[_Name]) -> _Taken: ...
+    def click(self, id: _Name, position: SupportsIndex) -> _Taken: ...
+    def close(self, id: _Name, seen: SupportsIndex | None = None) -> _Taken: ...
+    def table(self) -> dict[Any, list[tuple[int, int]]]: ...
+    def save(self) -> bytes: ...
+    @classmethod
+    def load(cls, data: bytes) -> Live: ...
+    def __reduce__(self) -> tuple[Any, tuple[bytes]]: ...
 
 _Actions = Union[Decision, Batch, Sequence[int], Sequence[Sequence[int]], npt.NDArray[np.integer[Any]]]
 

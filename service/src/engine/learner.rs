@@ -5,7 +5,7 @@ use crate::event::Propensities;
 use click_models::{Cascade, ClicksOnly, Dcm, ListShape, Pbm, PbmKnown, SemiBandit};
 use live::{Among, Counted, Entry, Handle, Live, Taken};
 use policies::catalogue::{Catalogued, NamedTable};
-use policies::{Bayesian as _, Error, PositionsKnown, PrefixKnown, Prior, Tallies as _, Tally};
+use policies::{Error, PositionsKnown, PrefixKnown, Prior, Tallies as _, Tally};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// [`Live`] with decisions by number.
@@ -151,9 +151,9 @@ fn of<I: Counted + Catalogued + 'static>(
     match (template.prior, prior) {
         (Some([a, b]), _) => Prior::new(a, b).and_then(|prior| policy.set_prior(prior)).map_err(fault)?,
         (None, Some([a, b])) => {
-            // Some policies need at least a shape of 1.
-            let mut set = |a: f64| Prior::new(a, b.max(1.0)).and_then(|prior| policy.set_prior(prior));
-            _ = set(a).or_else(|_| set(a.max(1.0)));
+            if let Some(policy) = policy.bayesian() {
+                policy.set_estimated_prior(a, b);
+            }
         }
         (None, None) => {}
     }

@@ -1,7 +1,11 @@
 //! The catalogue as tables for readers, in Markdown.
 
-use super::{Answers, Catalogued, Family, ParameterRow, PolicySpec, rows};
-use click_models::{Cascade, ClicksOnly, Dcm, Dueling, Pbm, RankOne, SemiBandit};
+use super::{
+    Answers, BuildError, Catalogued, Family, Live, NamedTable, ParameterRow, PolicySpec, Protocol, rows,
+};
+use crate::Prior;
+use click_models::{Cascade, ClicksOnly, Dcm, Dueling, ListShape, Pbm, PbmKnown, RankOne, SemiBandit};
+use confidence::Probability;
 use serde_json::{Map, Value};
 
 /// The table of policies: the users, knowledge, cost and guarantee of each.
@@ -59,6 +63,38 @@ pub fn parameters() -> String {
         }
     }
     text
+}
+
+/// The table of policies in live use: users, knowledge, and the priors that they take.
+pub fn live() -> String {
+    let mut text = String::from("| policy | users | must know | prior |\n|---|---|---|---|\n");
+    for row in rows().iter().filter(|row| row.live == Live::Table) {
+        let users: Vec<&str> =
+            row.protocols().filter(|users| users.has_lists()).map(Protocol::name).collect();
+        let told = row.families.first().map_or("", |family| family.told());
+        let prior = match priors(&row.spec()) {
+            [_, false] => "",
+            [false, true] => "`a` of at least 1",
+            [true, true] => "any",
+        };
+        line(&mut text, &[&format!("`{}`", row.name), &users.join(", "), told, prior]);
+    }
+    text
+}
+
+/// Whether a policy in live use takes the prior Beta(1/2, 1), and whether it takes the uniform one.
+fn priors(spec: &PolicySpec) -> [bool; 2] {
+    fn of<I: Catalogued>(policy: Result<NamedTable<I>, BuildError>, a: f64) -> Option<bool> {
+        let (mut policy, prior) = (policy.ok()?, Prior::new(a, 1.0).ok()?);
+        Some(policy.set_prior(prior).is_ok())
+    }
+    [0.5, 1.0].map(|a| {
+        let Ok(shape) = ListShape::new(1, 1) else { return false };
+        let examination = [Probability::ONE];
+        let pbm =
+            || PbmKnown::new(shape, &examination).ok().map(|known| NamedTable::<Pbm>::build(*spec, known));
+        of(NamedTable::<Cascade>::build(*spec, shape), a).or_else(|| of(pbm()?, a)).unwrap_or(false)
+    })
 }
 
 /// Adds a row in Markdown.

@@ -51,7 +51,7 @@ impl<I: Catalogued> NamedTable<I> {
     /// As [`NamedPolicy::build`], and [`BuildError::NotLive`] if the policy learns from no table.
     pub fn build<'a>(spec: PolicySpec, known: impl Into<I::Known<'a>>) -> Result<Self, BuildError> {
         // Refused by what it can do, even if it also needs a horizon.
-        is_live(&spec)?;
+        spec.check_live()?;
         NamedPolicy::build(spec, known, None).and_then(Self::try_from)
     }
 
@@ -78,14 +78,21 @@ impl<I: Catalogued> NamedTable<I> {
     }
 }
 
-fn is_live(spec: &PolicySpec) -> Result<(), BuildError> {
-    let can = match spec.row().live {
-        Live::Table => return Ok(()),
-        Live::InOrder => "it reads whole answers, in the order of its decisions",
-        Live::No if spec.row().protocols().any(Protocol::has_lists) => "it does not learn from answers",
-        Live::No => NO_LISTS,
-    };
-    Err(BuildError::NotLive { policy: spec.name(), can })
+impl PolicySpec {
+    /// Whether policies of this name can be used live, with a table.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::NotLive`], with what they can do.
+    pub fn check_live(&self) -> Result<(), BuildError> {
+        let can = match self.row().live {
+            Live::Table => return Ok(()),
+            Live::InOrder => "it reads whole answers, in the order of its decisions",
+            Live::No if self.row().protocols().any(Protocol::has_lists) => "it does not learn from answers",
+            Live::No => NO_LISTS,
+        };
+        Err(BuildError::NotLive { policy: self.name(), can })
+    }
 }
 
 const NO_LISTS: &str = "it chooses no lists";
@@ -94,7 +101,7 @@ impl<I: Catalogued> TryFrom<NamedPolicy<I>> for NamedTable<I> {
     type Error = BuildError;
 
     fn try_from(policy: NamedPolicy<I>) -> Result<Self, BuildError> {
-        is_live(policy.spec())?;
+        policy.spec().check_live()?;
         // Some policies of this name choose cells or pairs.
         if policy.policy.on_table().is_none() {
             return Err(BuildError::NotLive { policy: policy.spec().name(), can: NO_LISTS });

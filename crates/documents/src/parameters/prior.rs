@@ -1,0 +1,79 @@
+//! The prior of items, without the items.
+
+use super::{Model, SCHEMA, WITH_TABLE, null};
+use crate::json::read_json;
+use crate::regular::open_regular;
+use crate::toml_reader::Error;
+use itertools::Itertools as _;
+use serde::Deserialize;
+use std::io::Read as _;
+use std::path::Path;
+
+#[derive(Deserialize)]
+struct File {
+    schema: u64,
+    models: Vec<Fit>,
+}
+
+#[derive(Deserialize)]
+struct Fit {
+    model: Model,
+    site: Site,
+    /// None if they are in a table.
+    queries: Option<Vec<Query>>,
+}
+
+#[derive(Deserialize)]
+struct Site {
+    #[serde(deserialize_with = "null::nan")]
+    typical: f64,
+    prior: f64,
+}
+
+#[derive(Deserialize)]
+struct Query {
+    query: String,
+    #[serde(deserialize_with = "null::nan")]
+    typical: f64,
+}
+
+/// The shapes of the Beta distribution that a fit has found as prior of the attraction of an item: a
+/// new item of `query`, or of any query. `directory` is what `fit` has written.
+///
+/// # Errors
+///
+/// There is no file `parameters.json` of this version, it has no such model or query, or the fit
+/// has no prior.
+pub fn item_prior(directory: &Path, model: Model, query: Option<&str>) -> Result<[f64; 2], Error> {
+    let path = directory.join("parameters.json");
+    let (name, mut json) = (path.display().to_string(), Vec::new());
+    let fault = |message: String| Error::whole_file(&name, message);
+    open_regular(&path)
+        .and_then(|mut file| file.read_to_end(&mut json))
+        .map_err(|error| fault(error.to_string()))?;
+    let File { schema, models } = read_json(&name, &json, "the parameters that `fit` writes")?;
+    if ![SCHEMA, WITH_TABLE].contains(&schema) {
+        return Err(fault(format!("schema {schema}: the file is of another version of this program")));
+    }
+    let Some(fit) = models.iter().find(|fit| fit.model == model) else {
+        let found = models.iter().map(|fit| fit.model).format(", ");
+        return Err(fault(format!("no fit of `{model}`, but of {found}")));
+    };
+    let typical = match (query, &fit.queries) {
+        (None, _) => fit.site.typical,
+        (Some(query), Some(queries)) => match queries.iter().find(|fitted| fitted.query == query) {
+            Some(fitted) => fitted.typical,
+            None => return Err(fault(format!("no query {query:?}"))),
+        },
+        (Some(_), None) => {
+            return Err(fault("queries are in a table: write them with `fit --parameters json`".to_owned()));
+        }
+    };
+    let strength = fit.site.prior;
+    if !(typical > 0.0 && strength > 0.0 && strength.is_finite()) {
+        return Err(fault(format!("the fit of `{model}` has no prior: expected one without `--prior 0`")));
+    }
+    // Relative to the first position, so that it may exceed 1.
+    let mean = typical.min(0.99);
+    Ok([strength * mean, strength * (1.0 - mean)])
+}

@@ -1,0 +1,502 @@
+//! The class `Live`: a policy among items that come and go, with answers that come late.
+
+use crate::catalogue::{spec_of, to_parameters};
+use crate::message::{did_you_mean, type_error, value_error};
+use crate::policy::{broken, order_of};
+use crate::prior::Prior;
+use crate::sequence;
+use crate::task::{Given, build, generator, is_alive, protocol_of, size};
+use ::live::{Among, Handle, Settings, Skips, Taken};
+use click_models::{Cascade, ClicksOnly, Dcm, Pbm, SemiBandit};
+use policies::Tallies as _;
+use policies::catalogue::NamedTable;
+use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
+use pyo3::types::{PyBytes, PyDict, PyString, PyType};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
+
+/// Version of the format of saved policies.
+const FORMAT: u32 = 1;
+
+/// The name of an item or a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Name {
+    Number(i64),
+    Text(String),
+}
+
+impl Name {
+    fn read(what: &str, given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if given.is_instance_of::<PyString>() {
+            return given.extract().map(Self::Text);
+        }
+        given.extract().map(Self::Number).map_err(|error: PyErr| {
+            if error.is_instance_of::<PyTypeError>(given.py()) {
+                type_error(format!("{what}: expected an int or a str, got {}", given.get_type()))
+            } else if error.is_instance_of::<PyOverflowError>(given.py()) {
+                value_error(format!("{what} is {given}: expected an int of 64 bits"))
+            } else {
+                error
+            }
+        })
+    }
+
+    fn of_each(what: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<Self>>> {
+        let Some(given) = given else { return Ok(None) };
+        let wrong = || type_error(format!("{what}: expected items, got {}", given.get_type()));
+        if given.is_instance_of::<PyString>() || given.is_instance_of::<PyBytes>() {
+            return Err(wrong());
+        }
+        given
+            .try_iter()
+            .map_err(|_| wrong())?
+            .map(|item| Self::read(what, &item?))
+            .collect::<PyResult<_>>()
+            .map(Some)
+    }
+
+    fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match self {
+            Self::Number(number) => number.into_pyobject(py)?.into_any(),
+            Self::Text(text) => PyString::new(py, text).into_any(),
+        })
+    }
+}
+
+/// A policy in live use, of any protocol of lists.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum AnyLive {
+    Pbm(::live::Live<Pbm, NamedTable<Pbm>, Name>),
+    SemiBandit(::live::Live<SemiBandit, NamedTable<SemiBandit>, Name>),
+    Cascade(::live::Live<Cascade, NamedTable<Cascade>, Name>),
+    Dcm(::live::Live<Dcm, NamedTable<Dcm>, Name>),
+    ClicksOnly(::live::Live<ClicksOnly, NamedTable<ClicksOnly>, Name>),
+}
+
+macro_rules! with {
+    ($any:expr, $live:ident => $body:expr) => {
+        match $any {
+            AnyLive::Pbm($live) => $body,
+            AnyLive::SemiBandit($live) => $body,
+            AnyLive::Cascade($live) => $body,
+            AnyLive::Dcm($live) => $body,
+            AnyLive::ClicksOnly($live) => $body,
+        }
+    };
+}
+
+struct State {
+    live: AnyLive,
+    generator: Xoshiro256PlusPlus,
+    /// The item that has a place, or had it last.
+    names: Vec<Option<(Handle, Name)>>,
+    /// Also of items that were forgotten, until another one has their place.
+    handles: BTreeMap<Name, Handle>,
+}
+
+impl State {
+    fn find(&self, name: &Name) -> Option<Handle> {
+        self.handles.get(name).copied().filter(|&item| with!(&self.live, live => live.is_known(item)))
+    }
+
+    fn known(&self, name: &Name) -> PyResult<Handle> {
+        self.find(name).ok_or_else(|| match name {
+            Name::Number(number) => PyKeyError::new_err(*number),
+            Name::Text(text) => PyKeyError::new_err(text.clone()),
+        })
+    }
+
+    fn some(&self, names: &[Name]) -> Vec<Handle> {
+        names.iter().filter_map(|name| self.find(name)).collect()
+    }
+
+    /// The name of an item that is present or retired.
+    fn name(&self, item: Handle) -> Option<&Name> {
+        let (has, name) = self.names.get(item.slot.index())?.as_ref()?;
+        (*has == item && with!(&self.live, live => live.is_known(item))).then_some(name)
+    }
+
+    fn set_name(&mut self, item: Handle, name: Name) {
+        let place = item.slot.index();
+        if place >= self.names.len() {
+            self.names.resize(place + 1, None);
+        }
+        if let Some((_, old)) = self.names[place].replace((item, name.clone()))
+            && self.handles.get(&old).is_some_and(|handle| handle.slot == item.slot)
+        {
+            self.handles.remove(&old);
+        }
+        self.handles.insert(name, item);
+    }
+
+    fn add(&mut self, name: Name) -> bool {
+        if let Some(item) = self.find(&name) {
+            return with!(&mut self.live, live => live.bring_back(item));
+        }
+        let item = with!(&mut self.live, live => live.add_item());
+        self.set_name(item, name);
+        true
+    }
+}
+
+/// A saved policy.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved<L, N> {
+    format: u32,
+    generator: Xoshiro256PlusPlus,
+    /// Every item, present or retired.
+    names: Vec<(Handle, N)>,
+    live: L,
+}
+
+/// A policy among items that come and go, with answers that come late, twice or never.
+///
+/// Items and decisions have names, ints or strs. What is counted depends only on the clicks and the
+/// end of each decision, whatever came first or twice. A policy may be shared by threads: its
+/// methods run one after the other. `save`, `pickle` and `copy.copy` keep the whole state.
+///
+/// Args:
+///     name: name in the catalogue, of a policy whose `live` is "table": see `policies()`.
+///     model: protocol of the users, as in `Policy`: "pbm", "semi-bandit", "cascade", "dcm" or
+///         "clicks-only".
+///     items: the first items.
+///     positions: number of positions of a list, at most 64; "pbm" takes it from `examination`, if
+///         the policy knows that.
+///     examination: probability that a position is examined, shape (positions,), as in `Policy`.
+///     order: positions from that of the best item to that of the last, as in `Policy`.
+///     prior: the Beta distribution of the attraction of new items, of policies that draw from
+///         posteriors: (a, b); a directory that `fit` of the command has written; or "estimated",
+///         from all items so far, every 5,000 decisions and more often before. By default (1, 1).
+///     query: the query of the fit whose items are meant, by default all.
+///     window: how many observations of an item count, the last ones; by default all.
+///     explore: probability that the last position shows a random item.
+///     skips: when a display without a click counts: "at-close", or "at-once", for policies that
+///         draw nothing and whose answers come late.
+///     keep_open: the most decisions that can be answered, the last ones.
+///     keep_retired: the most retired items that are kept; beyond, the first one is forgotten.
+///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1; by default another one for
+///         every policy.
+///     **parameters: the policy's parameters.
+///
+/// Raises:
+///     ValueError: an unknown name, model or parameter, or a value, size or combination that does
+///         not fit.
+///     TypeError: an argument of another type.
+///
+/// Examples:
+///     >>> live = Live("cascade-ts", "cascade", positions=2, items=["a", "b", "c"], seed=1)
+///     >>> shown = live.decide("visit-1", except_=["b"])
+///     >>> sorted(shown), live.decide("visit-1") == shown
+///     (['a', 'c'], True)
+///     >>> live.click("visit-1", 1), live.click("visit-1", 1), live.click("visit-2", 0)
+///     ('counted', 'repeated', 'unknown')
+///     >>> live.table()["b"], live.table()[shown[0]], live.table()[shown[1]]
+///     ([(0, 0)], [(1, 0)], [(1, 1)])
+#[pyclass(name = "Live", frozen, module = "click_bandits")]
+pub(crate) struct LivePolicy {
+    state: Mutex<State>,
+}
+
+impl LivePolicy {
+    fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
+        self.state.lock_py_attached(py).map_err(broken)
+    }
+}
+
+#[pymethods]
+impl LivePolicy {
+    #[new]
+    #[pyo3(signature = (name, model=None, *, items=None, positions=None, examination=None, order=None, prior=None, query=None,
+        window=None, explore=0.0, skips="at-close", keep_open=None, keep_retired=None, seed=None, **parameters))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+    fn new(
+        name: &str,
+        model: Option<&str>,
+        items: Option<&Bound<'_, PyAny>>,
+        positions: Option<&Bound<'_, PyAny>>,
+        examination: Option<&Bound<'_, PyAny>>,
+        order: Option<&Bound<'_, PyAny>>,
+        prior: Option<&Bound<'_, PyAny>>,
+        query: Option<&str>,
+        window: Option<&Bound<'_, PyAny>>,
+        explore: f64,
+        skips: &str,
+        keep_open: Option<&Bound<'_, PyAny>>,
+        keep_retired: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
+        parameters: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let names = Name::of_each("items", items)?.unwrap_or_default();
+        let mut parameters = to_parameters(parameters)?;
+        let positions = size("positions", positions)?;
+        let examination: Option<Vec<f64>> =
+            examination.map(|given| sequence::numbers("examination", given)).transpose()?;
+        let given = Given {
+            // Places for the first items. A list has at most as many positions as there are items.
+            items: positions.or(examination.as_ref().map(Vec::len)).map(|places| places.max(1)),
+            positions,
+            examination,
+            order: order_of(name, order, &mut parameters)?,
+            ..Given::default()
+        };
+        let prior = prior.map(Prior::read).transpose()?;
+        let default = Settings::default();
+        let settings = Settings {
+            window: size("window", window)?,
+            explore,
+            skips: match skips {
+                "at-close" => Skips::AtClose,
+                "at-once" => Skips::AtOnce,
+                other => {
+                    let near = did_you_mean(other, ["at-close", "at-once"]);
+                    return Err(value_error(format!(
+                        "unknown skips `{other}`: expected \"at-close\" or \"at-once\"{near}"
+                    )));
+                }
+            },
+            estimate_prior: matches!(prior, Some(Prior::Estimated)),
+            keep_open: size("keep_open", keep_open)?.unwrap_or(default.keep_open),
+            keep_retired: size("keep_retired", keep_retired)?.unwrap_or(default.keep_retired),
+            ..default
+        };
+        let spec = spec_of(name, parameters)?;
+        spec.check_live().map_err(value_error)?;
+        let protocol = protocol_of(&spec, model, &given)?;
+        let mut player = build(spec, protocol, &given)?;
+        match prior {
+            None | Some(Prior::Estimated) => {}
+            Some(prior) => player.set_prior(&prior, query)?,
+        }
+        let live = player.into_live(settings)?;
+        let mut state =
+            State { live, generator: generator(seed)?, names: Vec::new(), handles: BTreeMap::new() };
+        for name in names {
+            state.add(name);
+        }
+        Ok(Self { state: Mutex::new(state) })
+    }
+
+    /// Adds an item, or brings a retired one back. Whether it was not there before.
+    fn add(&self, py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let name = Name::read("item", item)?;
+        Ok(self.lock(py)?.add(name))
+    }
+
+    /// Takes an item out of the catalogue; its counts stay, and `add` brings it back. Whether it
+    /// was there.
+    ///
+    /// Raises:
+    ///     KeyError: no such item.
+    fn retire(&self, py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let name = Name::read("item", item)?;
+        let mut state = self.lock(py)?;
+        let item = state.known(&name)?;
+        Ok(with!(&mut state.live, live => live.retire(item)))
+    }
+
+    /// Takes an item out of the catalogue, with its counts. Later answers about it change nothing.
+    ///
+    /// Raises:
+    ///     KeyError: no such item.
+    fn forget(&self, py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<()> {
+        let name = Name::read("item", item)?;
+        let mut state = self.lock(py)?;
+        let item = state.known(&name)?;
+        with!(&mut state.live, live => {
+            live.retire(item);
+            live.forget(item);
+        });
+        Ok(())
+    }
+
+    /// Decides on a list. Asked again about a decision, returns the same list.
+    ///
+    /// Args:
+    ///     id: name of the decision.
+    ///     only: the items that may be shown; others, and those that are not there, are ignored. By
+    ///         default all.
+    ///     except_: items that must not be shown.
+    ///
+    /// Returns:
+    ///     The items from the top down, fewer than positions if there are no more; empty without
+    ///     any. Of an earlier decision, items that were forgotten since are None.
+    #[pyo3(signature = (id, only=None, except_=None))]
+    fn decide<'py>(
+        &self,
+        py: Python<'py>,
+        id: &Bound<'_, PyAny>,
+        only: Option<&Bound<'_, PyAny>>,
+        except_: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
+        let id = Name::read("id", id)?;
+        let (only, except) = (Name::of_each("only", only)?, Name::of_each("except_", except_)?);
+        let mut state = self.lock(py)?;
+        let except = except.map(|names| state.some(&names));
+        let only = only.map(|names| {
+            let mut items = state.some(&names);
+            items.retain(|item| except.as_ref().is_none_or(|except| !except.contains(item)));
+            items
+        });
+        let among = match (&only, &except) {
+            (Some(only), _) => Among::Only(only),
+            (None, Some(except)) => Among::Except(except),
+            (None, None) => Among::All,
+        };
+        let State { live, generator, .. } = &mut *state;
+        let list = with!(live, live => live.decide(&id, among, generator).to_vec());
+        let name = |item| state.name(item).map(|name| name.to_python(py)).transpose();
+        list.into_iter().map(name).collect()
+    }
+
+    /// Takes a list that was shown without asking, such as one of another server: "counted", or
+    /// "repeated" if there is a decision of this name.
+    ///
+    /// Raises:
+    ///     KeyError: an item is not there.
+    ///     ValueError: an item is repeated, or there are too many positions.
+    fn show(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        items: &Bound<'_, PyAny>,
+    ) -> PyResult<&'static str> {
+        let id = Name::read("id", id)?;
+        let names = Name::of_each("items", Some(items))?.unwrap_or_default();
+        let mut state = self.lock(py)?;
+        let items = names.iter().map(|name| state.known(name)).collect::<PyResult<Vec<_>>>()?;
+        if let Some(place) = (1..items.len()).find(|&place| items[..place].contains(&items[place])) {
+            let name = names[place].to_python(py)?.repr()?;
+            return Err(value_error(format!("items[{place}] is {name}, which is there before")));
+        }
+        with!(&mut state.live, live => live.show(&id, &items)).map(word).map_err(value_error)
+    }
+
+    /// Takes a click on a position, from 0: "counted", "repeated", "unknown" if no decision of this
+    /// name is open, or "no such position".
+    ///
+    /// Raises:
+    ///     ValueError: position is negative.
+    fn click(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        position: &Bound<'_, PyAny>,
+    ) -> PyResult<&'static str> {
+        let (id, position) = (Name::read("id", id)?, size("position", Some(position))?.unwrap_or(0));
+        Ok(word(with!(&mut self.lock(py)?.live, live => live.click(&id, position))))
+    }
+
+    /// Closes a decision: "counted", "repeated" or "unknown". Clicks that come later still count.
+    ///
+    /// Args:
+    ///     id: name of the decision.
+    ///     seen: how many positions were seen, from the top down; by default all, 0 if the list was
+    ///         not shown.
+    #[pyo3(signature = (id, seen=None))]
+    fn close(
+        &self,
+        py: Python<'_>,
+        id: &Bound<'_, PyAny>,
+        seen: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<&'static str> {
+        let (id, seen) = (Name::read("id", id)?, size("seen", seen)?);
+        Ok(word(with!(&mut self.lock(py)?.live, live => live.close(&id, seen))))
+    }
+
+    /// Displays and clicks that count, of every item, present or retired: a dict from items to
+    /// lists of (shows, clicks), one, or one for each position if the policy counts them apart.
+    fn table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let state = self.lock(py)?;
+        let table = PyDict::new(py);
+        with!(&state.live, live => for item in live.items() {
+            let tallies = (0..live.policy().n_kinds()).map(|kind| live.tally(item, kind));
+            let pairs: Vec<(u64, u64)> = tallies.map(|tally| (tally.shows, tally.clicks)).collect();
+            if let Some(name) = state.name(item) {
+                table.set_item(name.to_python(py)?, pairs)?;
+            }
+        });
+        Ok(table)
+    }
+
+    /// The items that may be shown.
+    #[getter]
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let state = self.lock(py)?;
+        let present: Vec<Handle> =
+            with!(&state.live, live => live.items().filter(|&item| live.is_present(item)).collect());
+        present.into_iter().filter_map(|item| state.name(item)).map(|name| name.to_python(py)).collect()
+    }
+
+    /// The shapes (a, b) of the prior; None for policies that draw from no posterior.
+    #[getter]
+    fn prior(&self, py: Python<'_>) -> PyResult<Option<(f64, f64)>> {
+        Ok(with!(&mut self.lock(py)?.live, live => live.prior()).map(|prior| (prior.a(), prior.b())))
+    }
+
+    /// The whole state, with open decisions and that of the generator of random numbers, as JSON
+    /// text in UTF-8.
+    fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let state = self.lock(py)?;
+        let items: Vec<Handle> = with!(&state.live, live => live.items().collect());
+        let names = items.into_iter().filter_map(|item| state.name(item).map(|name| (item, name))).collect();
+        let saved = Saved { format: FORMAT, generator: state.generator.clone(), names, live: &state.live };
+        Ok(PyBytes::new(py, &serde_json::to_vec(&saved).map_err(value_error)?))
+    }
+
+    /// The policy that `save` wrote. It makes the same choices as the original.
+    ///
+    /// Raises:
+    ///     ValueError: the data are no policy in live use, or a damaged one.
+    #[classmethod]
+    fn load(_class: &Bound<'_, PyType>, data: &[u8]) -> PyResult<Self> {
+        let invalid = |fault: &dyn std::fmt::Display| value_error(format!("no saved policy: {fault}"));
+        let saved: Saved<AnyLive, Name> = serde_json::from_slice(data).map_err(|error| invalid(&error))?;
+        let Saved { format, generator, names, live } = saved;
+        if format != FORMAT {
+            return Err(invalid(&format!("format {format}: expected {FORMAT}")));
+        }
+        if !is_alive(&generator) {
+            return Err(invalid(&"a generator of random numbers whose state is zero"));
+        }
+        let items: Vec<Handle> = with!(&live, live => live.items().collect());
+        if !items.iter().eq(names.iter().map(|(item, _)| item)) {
+            return Err(invalid(&"the names are not those of the items"));
+        }
+        let mut state = State { live, generator, names: Vec::new(), handles: BTreeMap::new() };
+        for (item, name) in names {
+            if state.handles.contains_key(&name) {
+                return Err(invalid(&"two items have the same name"));
+            }
+            state.set_name(item, name);
+        }
+        Ok(Self { state: Mutex::new(state) })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        Ok((py.get_type::<Self>().getattr("load")?, (self.save(py)?,)))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let state = self.lock(py)?;
+        let (spec, items) =
+            with!(&state.live, live => (*live.policy().policy().spec(), live.items().count()));
+        Ok(format!("Live('{spec}', items={items})"))
+    }
+}
+
+/// What an answer did.
+fn word(taken: Taken) -> &'static str {
+    match taken {
+        Taken::Counted => "counted",
+        Taken::Repeated => "repeated",
+        Taken::Unknown => "unknown",
+        Taken::NoSuchPosition => "no such position",
+    }
+}

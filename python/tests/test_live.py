@@ -1,0 +1,257 @@
+"""Policies among items that come and go, with answers that come late, twice or never."""
+
+import copy
+import doctest
+import json
+import math
+import pickle
+import random
+
+import pytest
+from click_bandits import Live, Policy, policies
+
+PBM = {"examination": [0.9, 0.6, 0.3]}
+ROWS = [row for row in policies() if row["live"] == "table"]
+CASES = [(row["name"], model) for row in ROWS for model in row["plays"] if model not in ("rank-one", "dueling")]
+UNKNOWN = {"pbm-gibbs", "pbm-ts-plug-in", "pbm-ucb-plug-in"}
+DRAW = {"pbm-ts", "bc-mp-ts", "pbm-gibbs", "pbm-ts-plug-in", "rsf-ts", "cascade-ts", "dcm-ts"}
+
+
+def live(name, model, **more):
+    told = PBM if model == "pbm" and name not in UNKNOWN else {"positions": 3}
+    return Live(name, model, **told, seed=1, **more)
+
+
+def play(policy, rounds, times=1, begin=0):
+    """Rounds with late answers, each of them sent so many times; items come and go. The lists."""
+    world = random.Random(begin)
+    lists = []
+    for t in range(begin, begin + rounds):
+        shown = policy.decide(t, except_=[f"item-{world.randrange(9)}"])
+        lists.append(shown)
+        late, position = t - world.randrange(5), world.randrange(4)
+        for _ in range(times):
+            policy.click(late, position)
+            policy.close(t - 3)
+            if t % 20 == 7:
+                policy.retire(shown[0])
+                policy.add(f"item-{t}")
+    return lists
+
+
+ITEMS = ["item-0", "item-1", "item-2", "item-3", 4, 5, 6, 7]
+
+
+def test_the_examples_of_the_docstring():
+    runner = doctest.DocTestRunner()
+    for test in doctest.DocTestFinder(recurse=False).find(Live, "Live", globs={"Live": Live}):
+        runner.run(test)
+    assert runner.summarize().failed == 0 and runner.tries >= 5
+
+
+@pytest.mark.parametrize(("name", "model"), CASES)
+def test_every_answer_twice_gives_the_same_lists(name, model):
+    once, twice = (live(name, model, items=ITEMS, window=40) for _ in range(2))
+    assert play(once, 300) == play(twice, 300, times=2)
+    assert once.save() == twice.save()
+
+
+@pytest.mark.parametrize(("name", "model"), CASES)
+def test_a_restored_policy_makes_the_same_choices(name, model):
+    prior = "estimated" if name in DRAW else None
+    policy = live(name, model, items=ITEMS, prior=prior, explore=0.1, keep_retired=3)
+    play(policy, 150)
+    copies = [Live.load(policy.save()), pickle.loads(pickle.dumps(policy)), copy.copy(policy)]
+    lists = play(policy, 100, begin=150)
+    assert all(play(other, 100, begin=150) == lists for other in copies)
+    assert all(other.save() == policy.save() for other in copies)
+
+
+def test_items_come_go_return_and_are_forgotten():
+    policy = Live("cascade-ts", "cascade", positions=2, items={"a", 1}, seed=1)
+    assert set(policy.items) == {"a", 1} and not policy.add("a") and policy.add("c")
+    shown = policy.decide("x", only=["a", 1, "unheard of"])
+    assert set(shown) == {"a", 1} and policy.decide("x", only=["c"]) == shown
+    assert policy.click("x", 0) == "counted" and policy.close("x") == "counted"
+    assert policy.table() == {shown[0]: [(1, 1)], shown[1]: [(0, 0)], "c": [(0, 0)]}
+    assert policy.retire(shown[0]) and not policy.retire(shown[0])
+    assert shown[0] not in policy.items and policy.table()[shown[0]] == [(1, 1)]
+    assert policy.add(shown[0]) and policy.table()[shown[0]] == [(1, 1)]
+    policy.forget(shown[0])
+    assert shown[0] not in policy.table() and policy.decide("x") == [None, shown[1]]
+    policy.add("d")
+    assert policy.click("x", 1) == "counted" and policy.table()["d"] == [(0, 0)]
+    assert policy.decide("x") == [None, shown[1]]
+    assert policy.decide("y", only=["c"], except_=["c"]) == []
+    # An item of the same name is another one.
+    policy.add(shown[0])
+    assert policy.table()[shown[0]] == [(0, 0)] and policy.decide("x") == [None, shown[1]]
+    assert [policy.decide(t, only=["d"]) for t in range(3)] == [["d"]] * 3
+
+
+def test_lists_of_others_and_partly_seen_lists():
+    policy = Live("pbm-ts", items="ab cd ef".split(), examination=[1.0, 0.5], seed=1)
+    assert policy.show("x", ["ef", "ab"]) == "counted" and policy.show("x", ["ab"]) == "repeated"
+    assert policy.click("x", 1) == "counted" and policy.close("x", 0) == "counted"
+    assert policy.table() == {"ab": [(0, 0), (1, 1)], "cd": [(0, 0)] * 2, "ef": [(0, 0)] * 2}
+    assert policy.close("x", seen=1) == "counted" and policy.table()["ef"] == [(1, 0), (0, 0)]
+    assert policy.close("x", 0) == "repeated" and policy.close("x") == "counted" and policy.close("x") == "repeated"
+    assert policy.click("x", 2) == "no such position" and policy.close("y") == "unknown"
+
+
+def test_limits_of_what_is_kept():
+    policy = Live("cascade-ucb1", "cascade", positions=1, items=range(4), keep_open=2, keep_retired=1, window=2, skips="at-once", seed=1)
+    for t in range(3):
+        policy.show(t, [3])
+    assert policy.table()[3] == [(2, 0)]
+    assert [policy.click(t, 0) for t in range(3)] == ["unknown", "counted", "counted"] and policy.table()[3] == [(2, 2)]
+    assert policy.retire(0) and policy.retire(1) and set(policy.table()) == {1, 2, 3}
+    with pytest.raises(KeyError, match="0"):
+        policy.retire(0)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "error", "words"),
+    [
+        ("cascade-tss", {}, ValueError, "did you mean `cascade-ts`"),
+        ("top-rank", {}, ValueError, "`top-rank` cannot be used live with a table: it reads whole answers"),
+        ("cascade-ts", {"positions": 65}, ValueError, "65"),
+        ("cascade-ts", {"positions": 0}, ValueError, "no positions"),
+        ("cascade-ts", {"positions": -1}, ValueError, "positions is -1"),
+        ("cascade-ts", {"window": 0}, ValueError, "a window needs at least one observation"),
+        ("cascade-ts", {"window": 1.5}, TypeError, "window: expected an integer"),
+        ("cascade-ts", {"explore": 1.5}, ValueError, "exploration is 1.5"),
+        ("cascade-ts", {"explore": math.nan}, ValueError, "exploration is NaN"),
+        ("cascade-ts", {"skips": "at-clos"}, ValueError, "unknown skips `at-clos`.*did you mean `at-close`"),
+        ("cascade-ts", {"keep_open": 0}, ValueError, "at least one decision must stay open"),
+        ("cascade-ts", {"prior": (0, 1)}, ValueError, r"`cascade-ts`: the prior Beta\(0, 1\): expected a above 0"),
+        ("cascade-ts", {"prior": (math.nan, 1)}, ValueError, r"Beta\(NaN, 1\)"),
+        ("cascade-ts", {"prior": (1, math.inf)}, ValueError, r"Beta\(1, inf\)"),
+        ("cascade-ts", {"prior": (1, 0.5)}, ValueError, r"Beta\(1, 0.5\): expected .*b of at least 1"),
+        ("cascade-ts", {"prior": (1, 2, 3)}, TypeError, r"prior: expected \(a, b\), a directory of fit"),
+        ("cascade-ts", {"prior": 7}, TypeError, r"prior: expected \(a, b\), a directory of fit"),
+        ("cascade-ts", {"prior": "nowhere"}, ValueError, "nowhere.parameters.json"),
+        ("cascade-kl-ucb", {"prior": (1, 9)}, ValueError, "`cascade-kl-ucb`: this policy draws from no posterior"),
+        ("cascade-kl-ucb", {"prior": "estimated"}, ValueError, "`cascade-kl-ucb`: .*draws from no posterior"),
+        ("cascade-ts", {"items": [1, 2.5]}, TypeError, "items: expected an int or a str"),
+        ("cascade-ts", {"items": "abc"}, TypeError, "items: expected items"),
+        ("cascade-ts", {"items": [2**63]}, ValueError, "items is 9223372036854775808"),
+        ("cascade-ts", {"itmes": [1]}, TypeError, "itmes"),
+    ],
+)
+def test_wrong_arguments_are_named(name, arguments, error, words):
+    with pytest.raises(error, match=words):
+        Live(name, "cascade", **{"positions": 2, **arguments})
+
+
+def test_other_models_are_refused_by_what_fits():
+    with pytest.raises(ValueError, match=r"Beta\(0.5, 4\): this policy needs a of at least 1"):
+        Live("pbm-ts", **PBM, prior=(0.5, 4))
+    with pytest.raises(ValueError, match="`uts` cannot be used live with a table: it chooses no lists"):
+        Live("uts", "rank-one", positions=2)
+
+
+def test_wrong_calls_are_named_and_change_nothing():
+    policy = Live("pbm-ts", items=["a", "b", "c"], examination=[1.0, 0.5], seed=1)
+    policy.decide("x")
+    before = policy.save()
+    for call in (policy.retire, policy.forget):
+        with pytest.raises(KeyError, match="unheard of"):
+            call("unheard of")
+        with pytest.raises(TypeError, match="item: expected an int or a str, got .*list"):
+            call([])
+    with pytest.raises(KeyError, match="unheard of"):
+        policy.show("y", ["a", "unheard of"])
+    with pytest.raises(ValueError, match=r"items\[1\] is 'a', which is there before"):
+        policy.show("y", ["a", "a"])
+    with pytest.raises(ValueError, match="3 positions, and at most 2 are counted"):
+        policy.show("y", ["a", "b", "c"])
+    with pytest.raises(ValueError, match="position is -1"):
+        policy.click("x", -1)
+    with pytest.raises(TypeError, match="position: expected an integer"):
+        policy.click("x", 0.5)
+    with pytest.raises(TypeError, match="id: expected an int or a str, got .*NoneType"):
+        policy.decide(None)
+    with pytest.raises(ValueError, match="seen is -1"):
+        policy.close("x", -1)
+    assert policy.click("x", 2**40) == "no such position"
+    assert policy.save() == before
+
+
+def test_damaged_states_are_refused():
+    policy = Live("cascade-ts", "cascade", positions=2, items=["a", "b", "c"], prior="estimated", seed=1)
+    policy.decide("x")
+    saved = json.loads(policy.save())
+    changes = [
+        (lambda s: s.update(format=2), "format 2: expected 1"),
+        (lambda s: s["generator"].update(s=[0, 0, 0, 0]), "generator"),
+        (lambda s: s["names"].pop(), "the names are not those of the items"),
+        (lambda s: s["names"][0].__setitem__(1, "b"), "two items have the same name"),
+        (lambda s: s["live"].update(other=s["live"].pop("cascade")), "unknown variant `other`"),
+        (lambda s: s["live"]["cascade"].update(estimator=None), "from which the prior is estimated"),
+        (lambda s: s.pop("live"), "missing field `live`"),
+    ]
+    for change, words in changes:
+        damaged = json.loads(json.dumps(saved))
+        change(damaged)
+        with pytest.raises(ValueError, match=f"no saved policy: .*{words}"):
+            Live.load(json.dumps(damaged).encode())
+    with pytest.raises(ValueError, match="no saved policy"):
+        Live.load(policy.save()[:-2])
+
+
+def test_priors(tmp_path):
+    assert Live("cascade-ts", "cascade", positions=2, prior=(0.3, 9.7)).prior == (0.3, 9.7)
+    assert Live("pbm-ts", **PBM).prior == (1, 1) and Live("pbm-ucb", **PBM).prior is None
+    site = {"typical": 0.1, "prior": 20.0}
+    fit = {"schema": 1, "models": [{"model": "cascade", "site": site, "queries": [{"query": "shoes", "typical": 0.02}]}, {"model": "pbm", "site": site}]}
+    file = tmp_path / "parameters.json"
+    file.write_text(json.dumps(fit))
+    of = lambda **more: Live("cascade-ts", "cascade", positions=2, prior=tmp_path, **more).prior  # noqa: E731
+    assert of() == pytest.approx((2, 18)) and of(query="shoes") == pytest.approx((0.4, 19.6))
+    # The posteriors of PBM-TS need a click.
+    assert Live("pbm-ts", **PBM, prior=str(tmp_path)).prior == pytest.approx((2, 18))
+    with pytest.raises(ValueError, match='parameters.json: no query "hats"'):
+        of(query="hats")
+    with pytest.raises(ValueError, match="no fit of `dcm`, but of cascade, pbm"):
+        Live("dcm-ts", "dcm", positions=2, prior=tmp_path)
+    with pytest.raises(ValueError, match="queries are in a table"):
+        Live("pbm-ts", **PBM, prior=tmp_path, query="shoes")
+    site["prior"] = 0.0
+    file.write_text(json.dumps(fit))
+    with pytest.raises(ValueError, match="the fit of `cascade` has no prior"):
+        of()
+    file.write_text("{")
+    with pytest.raises(ValueError, match="parameters.json"):
+        of()
+
+
+def test_a_policy_has_the_prior_that_it_is_given():
+    def shows(**more):
+        policy = Policy("cascade-ts", "cascade", items=60, positions=1, seed=1, **more)
+        for _ in range(60):
+            decision = policy.select()
+            policy.update(decision, [decision.action == (7,)])
+        assert Policy.load(policy.save()).select() == policy.select()
+        return sum(policy.select().action == (7,) for _ in range(50))
+
+    # One click in ten displays is usual, so an item that was clicked is soon the best.
+    assert shows(prior=(1, 30)) >= shows()
+    with pytest.raises(ValueError, match="`pbm-ucb`: this policy draws from no posterior"):
+        Policy("pbm-ucb", items=5, **PBM, prior=(1, 9))
+    with pytest.raises(ValueError, match="is for Live"):
+        Policy("pbm-ts", items=5, **PBM, prior="estimated")
+
+
+def test_an_estimated_prior_is_that_of_the_items():
+    world = random.Random(1)
+    attraction = [world.betavariate(1, 9) for _ in range(300)]
+    policy = Live("cascade-ts", "cascade", positions=4, items=range(300), prior="estimated", seed=1)
+    for t in range(2100):
+        for position, item in enumerate(policy.decide(t)):
+            if world.random() < attraction[item]:
+                policy.click(t, position)
+                break
+        policy.close(t)
+    a, b = policy.prior
+    assert abs(a / (a + b) - 0.1) < 0.03 and 4 < a + b < 20
