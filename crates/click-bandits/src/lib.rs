@@ -25,6 +25,7 @@ mod program;
 mod progress;
 mod reproduce;
 mod schema;
+mod serve;
 mod shell;
 mod simulate;
 mod simulation;
@@ -130,6 +131,10 @@ enum Command {
     ///
     /// The report is a page with the figures and a verdict on every claim.
     Reproduce(reproduce::CommandLine),
+    /// Serve decisions of a policy over HTTP
+    ///
+    /// Starts `click-bandits-serve`, a program of its own, with these arguments.
+    Serve(serve::Arguments),
     /// Print completions for a shell
     Completions(shell::CompletionArguments),
     /// Print the manual page, or write all pages
@@ -168,6 +173,7 @@ pub fn main() -> ExitCode {
         #[cfg(feature = "logs")]
         Command::Evaluate(arguments) => evaluate::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {
         // If standard error cannot be written, the exit status still reports the failure.
