@@ -73,6 +73,24 @@ impl<'de> Deserialize<'de> for Policy {
     }
 }
 
+/// The prior of every item.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ItemPrior {
+    /// The shapes of a Beta distribution.
+    Given([f64; 2]),
+    /// From the items so far, of each query by itself.
+    Estimated(Estimated),
+}
+
+/// The word for a prior that is estimated.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Estimated {
+    /// It is.
+    Estimated,
+}
+
 /// The policy of every query. A store is made for one template.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -88,7 +106,7 @@ pub struct Template {
     pub examination: Vec<Probability>,
     /// The Beta prior of every item.
     #[serde(default)]
-    pub prior: Option<[f64; 2]>,
+    pub prior: Option<ItemPrior>,
     /// The last observations of each item that count; all by default.
     #[serde(default)]
     pub window: Option<usize>,
@@ -139,7 +157,8 @@ impl Template {
     pub fn settings(&self) -> Settings {
         let Self { window, explore, propensities, skips, keep_retired, .. } = *self;
         let keep_open = usize::MAX;
-        Settings { window, explore, propensities, skips, keep_open, keep_retired, ..Settings::default() }
+        let estimate_prior = matches!(self.prior, Some(ItemPrior::Estimated(_)));
+        Settings { window, explore, propensities, estimate_prior, skips, keep_open, keep_retired }
     }
 
     /// The text by which a store knows what it was made for.

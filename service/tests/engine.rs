@@ -150,7 +150,7 @@ fn what_is_repeated_is_what_was() {
 
 #[test]
 fn what_is_repeated_is_what_was_if_queries_are_written_out() {
-    repeated_is_what_was(&template("window = 5\nexplore = 0.2"), 2);
+    repeated_is_what_was(&template("window = 5\nexplore = 0.2\nprior = 'estimated'"), 2);
 }
 
 #[test]

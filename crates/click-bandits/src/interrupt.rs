@@ -2,10 +2,21 @@
 //! signal. The first signal waits for files that are put in place ([`experiment::interrupt`]), a
 //! second one does not.
 
+use std::io;
+use std::process::{Command, ExitCode};
+
 /// Installs the handler. If that is impossible, signals end the program as usual.
 pub(crate) fn watch() {
     #[cfg(all(unix, not(feature = "portable")))]
     let _ = unix::watch();
+}
+
+/// Runs another program in place of this one, so that signals reach it; otherwise, until it ends.
+pub(crate) fn give_way_to(command: &mut Command) -> io::Result<ExitCode> {
+    #[cfg(all(unix, not(feature = "portable")))]
+    return Err(std::os::unix::process::CommandExt::exec(command));
+    #[cfg(not(all(unix, not(feature = "portable"))))]
+    Ok(if command.status()?.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 #[cfg(all(unix, not(feature = "portable")))]

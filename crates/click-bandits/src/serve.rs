@@ -1,5 +1,6 @@
 //! `click-bandits serve`: starts the service, a program of its own.
 
+use crate::interrupt;
 use anyhow::{Context as _, Result, bail};
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};
@@ -18,7 +19,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
     let beside = std::env::current_exe().ok().map(|program| program.with_file_name(PROGRAM));
     let program = beside.filter(|beside| beside.is_file()).unwrap_or_else(|| PROGRAM.into());
-    let outcome = become_it(Command::new(&program).args(&arguments.arguments));
+    let outcome = interrupt::give_way_to(Command::new(&program).args(&arguments.arguments));
     match outcome {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => bail!(
             "{PROGRAM} is neither beside this program nor on the path: it is in the archive of a release, \
@@ -27,15 +28,4 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
         ),
         outcome => outcome.with_context(|| format!("cannot start {}", program.display())),
     }
-}
-
-/// Signals then reach the service.
-#[cfg(unix)]
-fn become_it(command: &mut Command) -> std::io::Result<ExitCode> {
-    Err(std::os::unix::process::CommandExt::exec(command))
-}
-
-#[cfg(not(unix))]
-fn become_it(command: &mut Command) -> std::io::Result<ExitCode> {
-    Ok(if command.status()?.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

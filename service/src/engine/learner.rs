@@ -1,11 +1,11 @@
 //! A policy in live use, of a protocol that is known at run time only.
 
-use crate::config::{Template, Users};
+use crate::config::{ItemPrior, Template, Users};
 use crate::event::Propensities;
 use click_models::{Cascade, ClicksOnly, Dcm, ListShape, Pbm, PbmKnown, SemiBandit};
 use live::{Among, Counted, Entry, Handle, Live, Taken};
 use policies::catalogue::{Catalogued, NamedTable};
-use policies::{Error, PositionsKnown, PrefixKnown, Prior, Tallies as _, Tally};
+use policies::{Bayesian, Error, PositionsKnown, PrefixKnown, Prior, Tallies as _, Tally};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// [`Live`] with decisions by number.
@@ -146,16 +146,15 @@ fn of<I: Counted + Catalogued + 'static>(
     known: I::Known<'_>,
 ) -> Result<Box<dyn Learner>, String> {
     let mut policy = NamedTable::<I>::build(template.policy.0, known).map_err(|error| error.to_string())?;
-    // A prior that is given is for every query; that of a log is for policies that have one.
-    let fault = |error: Error| format!("`{}`: {error}", template.policy.0.name());
-    match (template.prior, prior) {
-        (Some([a, b]), _) => Prior::new(a, b).and_then(|prior| policy.set_prior(prior)).map_err(fault)?,
-        (None, Some([a, b])) => {
-            if let Some(policy) = policy.bayesian() {
-                policy.set_estimated_prior(a, b);
-            }
+    match (template.prior, prior, policy.bayesian()) {
+        // A prior that is given is for every query; that of a log is for policies that have one.
+        (Some(ItemPrior::Given([a, b])), _, policy) => {
+            let set = |policy: &mut dyn Bayesian| policy.set_prior(Prior::new(a, b)?);
+            let outcome = policy.ok_or(Error::NoPrior).and_then(set);
+            outcome.map_err(|error| format!("`{}`: {error}", template.policy.0.name()))?;
         }
-        (None, None) => {}
+        (_, Some([a, b]), Some(policy)) => policy.set_estimated_prior(a, b),
+        _ => {}
     }
     let live = Of::<I>::empty(policy, template.settings()).map_err(|error| error.to_string())?;
     Ok(Box::new(live))
