@@ -44,6 +44,16 @@ is never overwritten.
 
 Next: click-bandits policies, click-bandits models, docs/getting-started.md.
 
+## serve
+Examples:
+  $ click-bandits serve -- --help
+  $ click-bandits serve serve.toml --data lists
+
+Reads: a configuration; service/example.toml in the sources has every key.
+Writes: the directory of --data, with all decisions and answers.
+
+Next: docs/service.md in the source of the program.
+
 ## check
 Examples:
   $ click-bandits init pbm --out spec.toml

@@ -8,9 +8,8 @@ use std::process::{Command, ExitCode};
 const PROGRAM: &str = "click-bandits-serve";
 
 #[derive(Debug, clap::Args)]
-#[command(disable_help_flag = true)]
 pub(crate) struct Arguments {
-    /// The arguments of `click-bandits-serve`, such as a configuration, or `--help`
+    /// The arguments of `click-bandits-serve`: a configuration, or `-- --help`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }
