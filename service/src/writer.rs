@@ -210,8 +210,9 @@ impl Writer {
             let (writer, is_running) = (self.twin(), snapshots.is_running.clone());
             // Repeats the events on its own: this thread does not wait for it.
             let thread = thread::Builder::new().name("snapshot".into()).spawn(move || {
-                // On Linux this is the priority of the thread alone.
-                _ = rustix::process::setpriority_process(None, 19);
+                // On Linux this is the priority of the thread alone. On busy cores it gets a tenth of
+                // one: with 19 it would never end.
+                _ = rustix::process::setpriority_process(None, 10);
                 match writer.engine() {
                     Ok(mut engine) => writer.save(&mut engine),
                     Err(error) => log("error", "no-snapshot", json!({ "error": error.to_string() })),
