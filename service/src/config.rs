@@ -1,7 +1,7 @@
 //! The configuration: a TOML file.
 
 use crate::event::Name;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, is_database};
 use confidence::Probability;
 use live::{Settings, Skips};
 use policies::{Drawing, PolicySpec};
@@ -20,6 +20,13 @@ pub struct Config {
     /// The directory of the embedded store.
     #[serde(default = "data")]
     pub data: PathBuf,
+    /// A `PostgreSQL` database instead of the directory, which several servers may share.
+    #[serde(default)]
+    pub store: Option<String>,
+    /// Certificates of the authorities that the database's is checked against, in PEM; by default
+    /// those of the system.
+    #[serde(default)]
+    pub store_authorities: Option<PathBuf>,
     /// A file of tokens, beside the configuration.
     #[serde(default)]
     pub tokens: Option<PathBuf>,
@@ -251,6 +258,7 @@ impl Config {
         let folder = path.parent().unwrap_or(Path::new(""));
         config.data = folder.join(&config.data);
         config.tokens = config.tokens.map(|tokens| folder.join(tokens));
+        config.store_authorities = config.store_authorities.map(|file| folder.join(file));
         Ok(config)
     }
 
@@ -264,6 +272,9 @@ impl Config {
             ("limits.batch", config.limits.batch),
             ("policy.keep", config.policy.keep),
         ];
+        if let Some(store) = config.store.as_deref().filter(|store| !is_database(store)) {
+            return Err(format!("store: {store:?}, expected postgres://..; a directory is `data`"));
+        }
         match zero.iter().find(|(_, value)| *value == 0) {
             Some((key, _)) => Err(format!("{key}: 0, expected at least 1")),
             None => Ok(config),

@@ -21,6 +21,8 @@ use decisions::{Decisions, Open, Place, SavedDecisions};
 use live::{Among, Handle, Taken};
 use policies::Tally;
 use query::Query;
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
@@ -72,6 +74,8 @@ pub struct Engine {
     /// Queries in memory by their last use.
     by_use: BTreeMap<u64, Name>,
     uses: u64,
+    /// Added to the seeds of queries, so that servers of a shared store draw different numbers.
+    salt: Option<u64>,
     swap: Swap,
     /// The query that the last request made, or made follow the catalogue.
     touched: Option<Name>,
@@ -128,6 +132,7 @@ impl Engine {
             queries: HashMap::new(),
             by_use: BTreeMap::new(),
             uses: 0,
+            salt: if store.is_shared() { Some(salt()?) } else { None },
             swap,
             touched: None,
         };
@@ -137,14 +142,28 @@ impl Engine {
             (engine.snapshot, engine.prior) = (engine.next, head.prior);
             engine.decisions = Decisions::try_from(head.decisions).map_err(damaged)?;
         }
-        engine.catch_up(store, Origin::Own)?;
+        let origin = if store.is_shared() { Origin::Other } else { Origin::Own };
+        engine.catch_up(&**store, origin)?;
         Ok(engine)
     }
 
     /// Takes the events of a store that it has not seen.
-    pub fn catch_up(&mut self, store: &Arc<dyn Store>, origin: Origin) -> Result<(), StoreError> {
+    pub fn catch_up(&mut self, store: &dyn Store, origin: Origin) -> Result<(), StoreError> {
+        self.take_all(origin, |next, receive| store.read(next, receive))
+    }
+
+    /// Begins a turn of this server with the events of the others.
+    pub fn begin_turn(&mut self, store: &dyn Store) -> Result<(), StoreError> {
+        self.take_all(Origin::Other, |next, receive| store.begin(next, receive))
+    }
+
+    fn take_all(
+        &mut self,
+        origin: Origin,
+        read: impl FnOnce(u64, &mut dyn FnMut(u64, Batch) -> ControlFlow<()>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
         let mut outcome = Ok(());
-        store.read(self.next, &mut |first, batch| {
+        read(self.next, &mut |first, batch| {
             outcome = self.take(first, &batch, origin);
             if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
@@ -173,9 +192,9 @@ impl Engine {
             prior: self.prior,
         };
         let head = postcard::to_allocvec(&head).map_err(|error| StoreError::Damaged(error.to_string()))?;
-        let (queries, swap) = (&self.queries, &mut self.swap);
+        let (queries, swap, next) = (&self.queries, &mut self.swap, self.next);
         let out = swap.names().into_iter().filter(|name| !queries.contains_key(name));
-        let out = out.filter_map(|name| match swap.get(&name) {
+        let out = out.filter_map(|name| match swap.get(&name, next) {
             Ok(state) => state.map(|(state, _)| Ok((name, state))),
             Err(error) => Some(Err(error)),
         });
@@ -240,7 +259,7 @@ impl Engine {
     /// Brings a query into memory. Whether it exists.
     fn load(&mut self, name: &Name) -> Result<bool, StoreError> {
         if !self.queries.contains_key(name) {
-            let Some((state, is_changed)) = self.swap.get(name)? else { return Ok(false) };
+            let Some((state, is_changed)) = self.swap.get(name, self.next)? else { return Ok(false) };
             let mut query = Query::restore(&self.template, &state)
                 .map_err(|what| StoreError::Damaged(format!("query `{}`: {what}", &**name)))?;
             query.is_changed = is_changed;
@@ -254,6 +273,9 @@ impl Engine {
         self.uses += 1;
         self.by_use.insert(self.uses, name.clone());
         query.used = self.uses;
+        if let Some(salt) = self.salt {
+            query.rng = Xoshiro256PlusPlus::seed_from_u64(salt.wrapping_add(self.uses));
+        }
         self.queries.insert(name.clone(), query);
         while self.queries.len() > self.limits[0] {
             let Some((used, least)) = self.by_use.pop_first() else { break };
@@ -653,6 +675,11 @@ impl Engine {
         self.record(decision, time);
         Ok(())
     }
+}
+
+/// A number that no other server has.
+fn salt() -> Result<u64, StoreError> {
+    getrandom::u64().map_err(|error| StoreError::Unavailable(error.to_string()))
 }
 
 /// The items of a list, or the place of one that is unknown.

@@ -2,7 +2,7 @@
 
 use crate::config::Template;
 use crate::event::{Batch, Decision, Event, Name};
-use crate::store::{Embedded, Store};
+use crate::store::{self, is_database};
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -107,14 +107,15 @@ fn quoted(text: &str) -> String {
     if text.contains(['"', ',']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
-/// Writes the decisions of a store that no server uses. Columns without values are left out of what
+/// Writes the decisions of a database, or of a directory that no server uses. Columns without values are left out of what
 /// it tells to read.
-pub fn export(store: &Path, out: &Path) -> Result<(), String> {
+pub fn export(store: &Path, authorities: Option<&Path>, out: &Path) -> Result<(), String> {
+    let url = store.to_str().filter(|store| is_database(store));
     let found = store.join("events.redb");
-    if !found.is_file() {
+    if url.is_none() && !found.is_file() {
         return Err(format!("{}: there is no store", found.display()));
     }
-    let store = Embedded::open(store).map_err(|error| error.to_string())?;
+    let store = store::open(url, authorities, store).map_err(|error| error.to_string())?;
     let settings = store.settings().map_err(|error| error.to_string())?.ok_or("the store is empty")?;
     let template: Template = serde_json::from_str(&settings).map_err(|error| error.to_string())?;
     let path = out.join(FILE);

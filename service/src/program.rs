@@ -6,7 +6,7 @@ use crate::event::{Change, Name};
 use crate::fitted::Fitted;
 use crate::http::{App, serve};
 use crate::metrics::{Metrics, log};
-use crate::store::{Embedded, Store};
+use crate::store;
 use crate::tokens::Tokens;
 use crate::writer::{Turn, Writer};
 use lexopt::prelude::*;
@@ -21,7 +21,7 @@ const HELP: &str = "\
 Serves decisions of a bandit policy over HTTP, and loses nothing that it acknowledged.
 
 Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED] [--check]
-       click-bandits-serve export --store DIR --out DIR
+       click-bandits-serve export --store DIR|postgres://.. --out DIR [--authorities FILE]
 
   CONFIG             a TOML file; see service/example.toml
   --data DIR         the directory of the store
@@ -31,7 +31,8 @@ Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED
   --check            read the configuration, and stop
 
   export             write decisions and answers as files that `click-bandits fit` and `evaluate`
-                     read; a store that a server uses is refused: take GET /v1/log from that
+                     read; a directory that a server uses is refused: take GET /v1/log from that.
+                     --authorities: certificates to check the database's against, in PEM
 
 It stops on SIGTERM and SIGINT, with a snapshot. Its log goes to standard error, a JSON object in
 each line.
@@ -48,6 +49,7 @@ struct Arguments {
     from: Option<PathBuf>,
     check: bool,
     store: Option<PathBuf>,
+    authorities: Option<PathBuf>,
     out: Option<PathBuf>,
     export: bool,
 }
@@ -72,6 +74,7 @@ pub fn run() -> Result<(), String> {
                 arguments.listen = Some(parser.value().map_err(fault)?.string().map_err(fault)?);
             }
             Long("store") => arguments.store = Some(parser.value().map_err(fault)?.into()),
+            Long("authorities") => arguments.authorities = Some(parser.value().map_err(fault)?.into()),
             Long("out") => arguments.out = Some(parser.value().map_err(fault)?.into()),
             Long("from") => arguments.from = Some(parser.value().map_err(fault)?.into()),
             Long("check") => arguments.check = true,
@@ -86,7 +89,7 @@ pub fn run() -> Result<(), String> {
         let (Some(store), Some(out)) = (arguments.store, arguments.out) else {
             return Err("export needs --store and --out; see --help".into());
         };
-        return crate::export::export(&store, &out);
+        return crate::export::export(&store, arguments.authorities.as_deref(), &out);
     }
     let path = arguments.config.ok_or("a configuration is missing; see --help")?;
     let mut config = Config::read(&path)?;
@@ -114,7 +117,9 @@ pub fn run() -> Result<(), String> {
 }
 
 fn start(config: Config, tokens: Tokens, fitted: Option<Fitted>) -> Result<(), String> {
-    let store: Arc<dyn Store> = Arc::new(Embedded::open(&config.data).map_err(|error| error.to_string())?);
+    std::fs::create_dir_all(&config.data).map_err(|error| format!("{}: {error}", config.data.display()))?;
+    let store = store::open(config.store.as_deref(), config.store_authorities.as_deref(), &config.data)
+        .map_err(|error| error.to_string())?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -127,6 +132,8 @@ fn start(config: Config, tokens: Tokens, fitted: Option<Fitted>) -> Result<(), S
         directory: config.data.clone(),
         metrics: metrics.clone(),
     };
+    // The connections of a database must not be closed inside the runtime.
+    let kept = store.clone();
     let items = config.items;
     let begin = move |turn: &mut Turn<'_>| begin(turn, &items, fitted.as_ref());
     runtime.block_on(async {
@@ -169,6 +176,7 @@ fn start(config: Config, tokens: Tokens, fitted: Option<Fitted>) -> Result<(), S
         }
     })?;
     runtime.shutdown_background();
+    drop(kept);
     Ok(())
 }
 

@@ -1,11 +1,15 @@
 //! Where events and snapshots are kept.
 
 mod embedded;
+mod postgres;
 
 pub use embedded::Embedded;
+pub use postgres::Shared;
 
 use crate::event::{Batch, Name};
 use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
 
 /// Why a store did not do what it was asked for.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -22,15 +26,56 @@ pub enum StoreError {
     /// It was made for other settings.
     #[error("the store was made for other settings: {0}")]
     OtherSettings(String),
+    /// This server is too far behind the others, and begins anew with the last snapshot.
+    #[error("this server is behind the last snapshot")]
+    Behind,
+}
+
+/// Whether a text is the address of a database, and not a directory.
+pub fn is_database(text: &str) -> bool {
+    text.starts_with("postgres://") || text.starts_with("postgresql://")
+}
+
+/// Opens the store of a configuration: the database that it names, or else the directory.
+pub fn open(
+    url: Option<&str>,
+    authorities: Option<&Path>,
+    directory: &Path,
+) -> Result<Arc<dyn Store>, StoreError> {
+    Ok(match url {
+        Some(url) => Arc::new(Shared::open(url, authorities)?),
+        None => Arc::new(Embedded::open(directory)?),
+    })
 }
 
 /// Events in the order of their commits, numbered from 0, and the last snapshot.
 ///
-/// One thread appends. Others read, and write snapshots, at the same time.
+/// One thread appends. Others read, and write snapshots, at the same time. If several servers share
+/// the store, every turn of that thread begins with the events of the others.
 pub trait Store: Send + Sync {
+    /// Whether other servers may append, too.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Begins a turn, in which no other server appends: until `append`, `give_up` or a failure. Hands
+    /// over the events of other servers from the event with this number on, as `read` does.
+    fn begin(
+        &self,
+        _next: u64,
+        _receive: &mut dyn FnMut(u64, Batch) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Ends a turn without events.
+    fn give_up(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Appends the events of a batch, the first of which has this number, and returns once they are
     /// durable. After [`StoreError::Unavailable`], the same batch may be appended again, whether or not
-    /// it was kept the first time.
+    /// it was kept the first time, unless the store is shared.
     fn append(&self, first: u64, batch: &Batch) -> Result<(), StoreError>;
 
     /// Hands over the batches from the event with this number on, with the number of the first event
@@ -44,8 +89,14 @@ pub trait Store: Send + Sync {
     /// What the last snapshot has of everything but the queries.
     fn head(&self) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// What the last snapshot has of a query.
-    fn query(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError>;
+    /// What the last snapshot has of a query; if the store is shared, the last one that has no event
+    /// from this number on.
+    fn query(&self, name: &str, next: u64) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// The number of the event after the last snapshot, if other servers make some, too.
+    fn last_snapshot(&self) -> Result<Option<u64>, StoreError> {
+        Ok(None)
+    }
 
     /// Replaces the last snapshot, all of it or nothing: `head` is everything but the queries,
     /// `queries` those that changed, and `next` the number of the event that comes after it.

@@ -98,6 +98,7 @@ impl Writer {
         let metrics = &self.metrics;
         metrics.snapshot_event.store(snapshot, Relaxed);
         metrics.recovery_events.store(engine.next() - snapshot, Relaxed);
+        engine.begin_turn(&*self.store)?;
         if engine.next() == 0 {
             let (mut events, time) = (vec![], now());
             begin(&mut Turn { engine: &mut engine, events: &mut events, time }).map_err(|refusal| {
@@ -106,9 +107,13 @@ impl Writer {
                     Refusal::Client { message, .. } => StoreError::OtherSettings(message),
                 }
             })?;
-            if !events.is_empty() {
+            if events.is_empty() {
+                self.store.give_up()?;
+            } else {
                 self.store.append(0, &Batch { time, events })?;
             }
+        } else {
+            self.store.give_up()?;
         }
         let time = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         metrics.recovery_milliseconds.store(time, Relaxed);
@@ -155,13 +160,21 @@ impl Writer {
             }
             if uncommitted.is_some() {
                 // The state is ahead of the store: nothing is taken until it has caught up.
-                thread::sleep(Duration::from_millis(50));
                 drop(job);
-                while let Ok(waiting) = jobs.try_recv() {
-                    drop(waiting);
-                }
+                refuse(jobs);
                 continue;
             }
+            if job.is_none() && looked.elapsed() < TICK {
+                continue;
+            }
+            if let Err(error) = self.begin(&mut engine) {
+                log("error", "store-unavailable", json!({ "error": error.to_string() }));
+                self.metrics.ready.store(0, Relaxed);
+                drop(job);
+                refuse(jobs);
+                continue;
+            }
+            self.metrics.ready.store(1, Relaxed);
             // Times never go back.
             time = time.max(now());
             let first = engine.next();
@@ -180,13 +193,20 @@ impl Writer {
                 if let Err(error) = self.commit(first, &batch) {
                     log("error", "store-unavailable", json!({ "error": error.to_string() }));
                     self.metrics.ready.store(0, Relaxed);
-                    uncommitted = Some((first, batch));
                     answers.clear();
+                    if self.store.is_shared() {
+                        // Others may have appended: the state begins anew with what was committed.
+                        engine = self.recovered(jobs);
+                    } else {
+                        uncommitted = Some((first, batch));
+                    }
                     continue;
                 }
                 self.measure(&engine);
                 events = batch.events;
                 events.clear();
+            } else if let Err(error) = self.store.give_up() {
+                log("error", "store-unavailable", json!({ "error": error.to_string() }));
             }
             answers.drain(..).for_each(|answer| answer());
         }
@@ -197,15 +217,40 @@ impl Writer {
         }
     }
 
+    /// Begins a turn; after a fault that the events themselves caused, with a new state.
+    fn begin(&self, engine: &mut Engine) -> Result<(), StoreError> {
+        let outcome = engine.begin_turn(&*self.store);
+        if matches!(outcome, Err(StoreError::Behind | StoreError::Damaged(_))) {
+            *engine = self.engine()?;
+            return engine.begin_turn(&*self.store);
+        }
+        outcome
+    }
+
+    /// The state that the store tells, once it is available.
+    fn recovered(&self, jobs: &Receiver<Job>) -> Engine {
+        loop {
+            match self.engine() {
+                Ok(engine) => return engine,
+                Err(error) => log("error", "store-unavailable", json!({ "error": error.to_string() })),
+            }
+            refuse(jobs);
+        }
+    }
+
     /// Closes what is due, and lets a snapshot be made.
     fn tend(&self, engine: &mut Engine, events: &mut Vec<Event>, time: u64, snapshots: &mut Snapshots) {
         let before = time.saturating_sub(self.template.wait.saturating_mul(1_000));
         if let Err(refusal) = engine.close_before(before, MOST, events) {
             log("error", "cannot-close", json!({ "error": refusal.to_json() }));
         }
-        if engine.next() - snapshots.last >= self.limits.snapshot_events
-            && !snapshots.is_running.swap(true, Relaxed)
+        let is_due = |last: u64| engine.next().saturating_sub(last) >= self.limits.snapshot_events;
+        if is_due(snapshots.last)
+            && let Ok(Some(last)) = self.store.last_snapshot()
         {
+            snapshots.last = snapshots.last.max(last);
+        }
+        if is_due(snapshots.last) && !snapshots.is_running.swap(true, Relaxed) {
             snapshots.last = engine.next();
             let (writer, is_running) = (self.twin(), snapshots.is_running.clone());
             // Repeats the events on its own: this thread does not wait for it.
@@ -275,6 +320,14 @@ impl Writer {
         ] {
             gauge.store(value, Relaxed);
         }
+    }
+}
+
+/// Lets go the requests that wait, and others a little time.
+fn refuse(jobs: &Receiver<Job>) {
+    thread::sleep(Duration::from_millis(50));
+    while let Ok(waiting) = jobs.try_recv() {
+        drop(waiting);
     }
 }
 

@@ -3,4 +3,5 @@
 mod engine;
 mod http;
 mod kills;
+mod postgres;
 mod server;

@@ -220,7 +220,7 @@ fn another_servers_events_give_the_same_table() {
     let mut follower = Engine::recover(&empty, &template, &Limits::default(), elsewhere.path()).unwrap();
     for n in 0..1_000 {
         act(&mut served, rng, &queries, n);
-        follower.catch_up(&served.store, Origin::Other).unwrap();
+        follower.catch_up(&*served.store, Origin::Other).unwrap();
     }
     let (mut one, mut other) = (served.engine, follower);
     for query in &queries {

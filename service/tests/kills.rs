@@ -9,13 +9,13 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-fn load(address: &str) -> Command {
+pub(crate) fn load(address: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-load"));
     command.arg(address).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
-fn output(load: Child) -> Value {
+pub(crate) fn output(load: Child) -> Value {
     let output = load.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stdout));
@@ -24,7 +24,7 @@ fn output(load: Child) -> Value {
 
 /// The table that the log of a server tells: cascade users have examined the list down to the first
 /// click, or all of it if it was closed without one.
-fn table_of_log(server: &Server) -> BTreeMap<String, [u64; 2]> {
+pub(crate) fn table_of_log(server: &Server) -> BTreeMap<String, [u64; 2]> {
     type Known = (Vec<String>, Option<usize>, bool);
     let mut decisions: BTreeMap<String, Known> = BTreeMap::new();
     let mut from = 0;
@@ -67,7 +67,7 @@ fn table_of_log(server: &Server) -> BTreeMap<String, [u64; 2]> {
     table
 }
 
-fn table_of_queries(server: &Server, queries: usize) -> BTreeMap<String, [u64; 2]> {
+pub(crate) fn table_of_queries(server: &Server, queries: usize) -> BTreeMap<String, [u64; 2]> {
     let mut table: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     for query in 0..queries {
         let (status, rows) = server.get(&format!("/v1/items?query=q{query}"));
@@ -81,7 +81,7 @@ fn table_of_queries(server: &Server, queries: usize) -> BTreeMap<String, [u64; 2
     table
 }
 
-fn check(server: &Server, record: &Path) {
+pub(crate) fn check(server: &Server, record: &Path) {
     let checked = output(load(&server.address).arg("--check").arg(record).spawn().unwrap());
     assert_eq!((&checked["other_lists"], &checked["new_answers"]), (&json!(0), &json!(0)), "{checked}");
 }

@@ -17,7 +17,9 @@ use tokio::net::TcpStream;
 const HELP: &str = "\
 Asks a server of click-bandits for lists, answers them as cascade users would, and measures.
 
-Usage: click-bandits-load ADDRESS [OPTIONS]
+Usage: click-bandits-load ADDRESS.. [OPTIONS]
+
+  ADDRESS            of a server, such as 127.0.0.1:7300; with several, each request goes to the next
 
   --connections N   connections (32)
   --seconds S       how long (10)
@@ -36,7 +38,7 @@ Usage: click-bandits-load ADDRESS [OPTIONS]
 
 #[derive(Clone)]
 struct Options {
-    address: String,
+    addresses: Vec<String>,
     connections: usize,
     seconds: f64,
     batch: usize,
@@ -53,7 +55,7 @@ struct Options {
 
 fn options() -> Result<Option<Options>, lexopt::Error> {
     let mut options = Options {
-        address: String::new(),
+        addresses: Vec::new(),
         connections: 32,
         seconds: 10.0,
         batch: 1,
@@ -83,26 +85,31 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
             Long("patience") => options.patience = parser.value()?.parse()?,
             Long("record") => options.record = Some(parser.value()?.into()),
             Long("check") => options.check = Some(parser.value()?.into()),
-            Value(address) if options.address.is_empty() => options.address = address.string()?,
+            Value(address) => options.addresses.push(address.string()?),
             other => return Err(other.unexpected()),
         }
     }
-    if options.address.is_empty() || options.batch == 0 || options.queries == 0 {
+    if options.addresses.is_empty() || options.batch == 0 || options.queries == 0 {
         return Err("an address, and at least one query and one entry of a request, are needed".into());
     }
     Ok(Some(options))
 }
 
 /// A connection that is opened again when it fails.
+///
+/// With several servers every request goes to the next one: a click rarely reaches the server of its
+/// decision.
 struct Client {
     options: Rc<Options>,
-    stream: Option<TcpStream>,
+    streams: Vec<Option<TcpStream>>,
+    turn: usize,
     buffer: Vec<u8>,
 }
 
 impl Client {
     fn new(options: &Rc<Options>) -> Self {
-        Self { options: options.clone(), stream: None, buffer: Vec::new() }
+        let streams = options.addresses.iter().map(|_| None).collect();
+        Self { options: options.clone(), streams, turn: 0, buffer: Vec::new() }
     }
 
     /// Sends a request until it succeeds or patience ends.
@@ -116,7 +123,8 @@ impl Client {
                 }
                 Err(error) if Instant::now() > patience => return Err(format!("{path}: {error}")),
                 _ => {
-                    self.stream = None;
+                    let server = self.turn % self.streams.len();
+                    self.streams[server] = None;
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
             }
@@ -125,10 +133,12 @@ impl Client {
 
     async fn once(&mut self, path: &str, body: &Value) -> Result<(u16, Value), String> {
         let fault = |error: std::io::Error| error.to_string();
-        let stream = match &mut self.stream {
+        self.turn += 1;
+        let server = self.turn % self.streams.len();
+        let stream = match &mut self.streams[server] {
             Some(stream) => stream,
             none => {
-                let stream = TcpStream::connect(&self.options.address).await.map_err(fault)?;
+                let stream = TcpStream::connect(&self.options.addresses[server]).await.map_err(fault)?;
                 stream.set_nodelay(true).map_err(fault)?;
                 none.insert(stream)
             }

@@ -47,10 +47,11 @@ impl Swap {
         Ok(())
     }
 
-    /// The state of a query, and whether it differs from the snapshot.
-    pub(crate) fn get(&mut self, query: &str) -> Result<Option<(Vec<u8>, bool)>, StoreError> {
+    /// The state of a query before the event with this number, and whether it differs from the
+    /// snapshot.
+    pub(crate) fn get(&mut self, query: &str, next: u64) -> Result<Option<(Vec<u8>, bool)>, StoreError> {
         let Some(&room) = self.rooms.get(query) else {
-            return Ok(self.store.query(query)?.map(|state| (state, false)));
+            return Ok(self.store.query(query, next)?.map(|state| (state, false)));
         };
         let read = |file: &mut File| {
             file.seek(SeekFrom::Start(room.at))?;

@@ -152,7 +152,7 @@ impl Store for Embedded {
         self.snapshots.get(META, "head")
     }
 
-    fn query(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    fn query(&self, name: &str, _next: u64) -> Result<Option<Vec<u8>>, StoreError> {
         self.snapshots.get(QUERIES, name)
     }
 

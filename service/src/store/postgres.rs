@@ -1,0 +1,312 @@
+//! Events and snapshots in a `PostgreSQL` database, which several servers share.
+//!
+//! Every event is a row, numbered without gaps in the order of the commits: a server appends under a
+//! lock on the table, after it has taken the events of the others. So all servers see the same events
+//! in the same order, and none reads a number before a smaller one is committed.
+
+use super::{Store, StoreError};
+use crate::event::{Batch, Event, Name};
+use postgres::{Client, Config};
+use rustls::pki_types::pem::PemObject as _;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::str::FromStr as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// The tables. A database, or a schema of it, has one service.
+const TABLES: &str = "\
+create table if not exists click_bandits_events (
+    number bigint primary key, time bigint not null, kind text not null, decision text, body bytea not null);
+create index if not exists click_bandits_decisions on click_bandits_events (decision);
+create table if not exists click_bandits_meta (key text primary key, value bytea not null);
+create table if not exists click_bandits_queries (
+    name text not null, next bigint not null, state bytea not null, primary key (name, next));";
+/// Any number, by which servers agree on who makes the tables, or a snapshot.
+const LOCKS: [i64; 2] = [0x636c_6963_6b30, 0x636c_6963_6b31];
+/// The events that are read at once.
+const PAGE: i64 = 10_000;
+/// How long a connection may take to be made, and how long a server may be silent.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The store of several servers: a database.
+pub struct Shared {
+    config: Config,
+    tls: MakeRustlsConnect,
+    /// For the turns of the thread that appends.
+    writer: Mutex<Option<Client>>,
+    /// For everything else.
+    reader: Mutex<Option<Client>>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").field("hosts", &self.config.get_hosts()).finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// Connects to a database, such as `postgres://user:password@host/name?sslmode=require`, and
+    /// makes the tables if they are not there. The server's certificate is checked against
+    /// `authorities`, a file in PEM, or without one against those of the system.
+    pub fn open(url: &str, authorities: Option<&Path>) -> Result<Self, StoreError> {
+        let mut config =
+            Config::from_str(url).map_err(|error| StoreError::Unavailable(format!("store: {error}")))?;
+        config.connect_timeout(PATIENCE).tcp_user_timeout(PATIENCE).application_name("click-bandits-serve");
+        let tls = MakeRustlsConnect::new(certificates(authorities)?);
+        let store = Self { config, tls, writer: Mutex::new(None), reader: Mutex::new(None) };
+        store.with(&store.reader, |client| {
+            let mut transaction = client.transaction()?;
+            transaction.execute("select pg_advisory_xact_lock($1)", &[&LOCKS[0]])?;
+            transaction.batch_execute(TABLES)?;
+            transaction.commit()
+        })?;
+        Ok(store)
+    }
+
+    fn connect(&self) -> Result<Client, postgres::Error> {
+        let mut client = self.config.connect(self.tls.clone())?;
+        // A server that dies without a word gives its lock back.
+        client.batch_execute(
+            "set lock_timeout = '5s'; set idle_in_transaction_session_timeout = '10s'; \
+             set synchronous_commit = on",
+        )?;
+        Ok(client)
+    }
+
+    /// Works with a connection, which is made anew after a failure.
+    fn with<T>(
+        &self,
+        connection: &Mutex<Option<Client>>,
+        work: impl FnOnce(&mut Client) -> Result<T, postgres::Error>,
+    ) -> Result<T, StoreError> {
+        let mut connection = lock(connection);
+        let outcome = match &mut *connection {
+            Some(client) => work(client),
+            none => self.connect().and_then(|client| work(none.insert(client))),
+        };
+        outcome.map_err(|error| {
+            *connection = None;
+            StoreError::Unavailable(describe(&error))
+        })
+    }
+
+    /// Hands over the events from a number on. The connection is free meanwhile: to repeat an event, a
+    /// query may have to be read.
+    fn read_by(
+        &self,
+        connection: &Mutex<Option<Client>>,
+        mut from: u64,
+        receive: &mut dyn FnMut(u64, Batch) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let statement = "select number, time, body from click_bandits_events \
+             where number >= $1 order by number limit $2";
+        loop {
+            let rows = self.with(connection, |client| client.query(statement, &[&signed(from), &PAGE]))?;
+            for row in &rows {
+                let columns = || Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
+                let (number, time, body): (i64, i64, &[u8]) =
+                    columns().map_err(|error: postgres::Error| StoreError::Damaged(describe(&error)))?;
+                if number.cast_unsigned() != from {
+                    return Err(StoreError::Damaged(format!("the events from number {from} on are missing")));
+                }
+                let event = Event::from_bytes(body)
+                    .map_err(|what| StoreError::Damaged(format!("event {number}: {what}")))?;
+                if receive(from, Batch { time: time.cast_unsigned(), events: vec![event] }).is_break() {
+                    return Ok(());
+                }
+                from += 1;
+            }
+            if i64::try_from(rows.len()).is_ok_and(|n| n < PAGE) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let statement = "select value from click_bandits_meta where key = $1";
+        self.with(&self.reader, |client| {
+            client.query_opt(statement, &[&key])?.map(|row| row.try_get(0)).transpose()
+        })
+    }
+}
+
+fn lock(connection: &Mutex<Option<Client>>) -> MutexGuard<'_, Option<Client>> {
+    connection.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the database says, without the query.
+fn describe(error: &postgres::Error) -> String {
+    error.as_db_error().map_or_else(|| error.to_string(), |error| error.message().to_owned())
+}
+
+/// The settings of TLS.
+fn certificates(authorities: Option<&Path>) -> Result<rustls::ClientConfig, StoreError> {
+    let mut roots = rustls::RootCertStore::empty();
+    if let Some(path) = authorities {
+        let fault =
+            |error: &dyn std::fmt::Display| StoreError::Unavailable(format!("{}: {error}", path.display()));
+        for certificate in
+            rustls::pki_types::CertificateDer::pem_file_iter(path).map_err(|error| fault(&error))?
+        {
+            roots.add(certificate.map_err(|error| fault(&error))?).map_err(|error| fault(&error))?;
+        }
+    } else {
+        for certificate in rustls_native_certs::load_native_certs().certs {
+            // One that is odd is not trusted.
+            _ = roots.add(certificate);
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let config = config.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// Kind and decision of an event, for those who query the table.
+fn columns(event: &Event) -> (&'static str, Option<&Name>) {
+    match event {
+        Event::Decided(decision) => ("decided", Some(&decision.id)),
+        Event::Clicked { id, .. } => ("clicked", Some(id)),
+        Event::Closed { id, .. } => ("closed", Some(id)),
+        Event::Item { .. } => ("item", None),
+        Event::Began { .. } => ("began", None),
+        Event::Used { .. } => ("used", None),
+    }
+}
+
+fn signed(number: u64) -> i64 {
+    number.cast_signed()
+}
+
+impl Store for Shared {
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn begin(
+        &self,
+        next: u64,
+        receive: &mut dyn FnMut(u64, Batch) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.with(&self.writer, |client| {
+            client.batch_execute("begin; lock table click_bandits_events in exclusive mode")
+        })?;
+        self.read_by(&self.writer, next, receive)
+    }
+
+    fn give_up(&self) -> Result<(), StoreError> {
+        self.with(&self.writer, |client| client.batch_execute("rollback"))
+    }
+
+    fn append(&self, first: u64, batch: &Batch) -> Result<(), StoreError> {
+        let numbers: Vec<i64> = (first..).take(batch.events.len()).map(signed).collect();
+        let (kinds, decisions): (Vec<&str>, Vec<Option<&str>>) = batch
+            .events
+            .iter()
+            .map(columns)
+            .map(|(kind, decision)| (kind, decision.map(|name| &**name)))
+            .unzip();
+        let bodies: Vec<Vec<u8>> = batch.events.iter().map(Event::to_bytes).collect();
+        self.with(&self.writer, |client| {
+            client.execute(
+                "insert into click_bandits_events (number, time, kind, decision, body) \
+                 select number, $2, kind, decision, body \
+                 from unnest($1::bigint[], $3::text[], $4::text[], $5::bytea[]) \
+                 as event (number, kind, decision, body)",
+                &[&numbers, &signed(batch.time), &kinds, &decisions, &bodies],
+            )?;
+            client.batch_execute("commit")
+        })
+    }
+
+    fn read(
+        &self,
+        from: u64,
+        receive: &mut dyn FnMut(u64, Batch) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.read_by(&self.reader, from, receive)
+    }
+
+    fn head(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        self.get("head")
+    }
+
+    fn query(&self, name: &str, next: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        let statement = "select state, next <= $2 from click_bandits_queries \
+             where name = $1 order by next > $2, next desc limit 1";
+        let row = self.with(&self.reader, |client| {
+            let row = client.query_opt(statement, &[&name, &signed(next)])?;
+            row.map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).transpose()
+        })?;
+        match row {
+            None => Ok(None),
+            Some((state, true)) => Ok(Some(state)),
+            Some((_, false)) => Err(StoreError::Behind),
+        }
+    }
+
+    fn last_snapshot(&self) -> Result<Option<u64>, StoreError> {
+        Ok(self.get("next")?.and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes))
+    }
+
+    fn replace(
+        &self,
+        next: u64,
+        head: &[u8],
+        queries: &mut dyn Iterator<Item = Result<(Name, Vec<u8>), StoreError>>,
+    ) -> Result<(), StoreError> {
+        let mut fault = None;
+        self.with(&self.reader, |client| {
+            let mut transaction = client.transaction()?;
+            transaction.execute("select pg_advisory_xact_lock($1)", &[&LOCKS[1]])?;
+            let get = "select value from click_bandits_meta where key = 'next'";
+            let last: Option<Vec<u8>> =
+                transaction.query_opt(get, &[])?.map(|row| row.try_get(0)).transpose()?;
+            let last = last.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes);
+            if last >= next {
+                // Another server made a later one.
+                return Ok(());
+            }
+            let insert = transaction
+                .prepare("insert into click_bandits_queries values ($1, $2, $3) on conflict do nothing")?;
+            for query in queries {
+                match query {
+                    Ok((name, state)) => {
+                        transaction.execute(&insert, &[&&*name, &signed(next), &state])?;
+                    }
+                    Err(error) => {
+                        fault = Some(error);
+                        return Ok(());
+                    }
+                }
+            }
+            let set = "insert into click_bandits_meta values ($1, $2) \
+                 on conflict (key) do update set value = excluded.value";
+            transaction.execute(set, &[&"head", &head])?;
+            transaction.execute(set, &[&"next", &next.to_le_bytes().as_slice()])?;
+            // A server may be behind this snapshot, and hardly behind the last one.
+            transaction.execute(
+                "delete from click_bandits_queries as old where exists (\
+                 select from click_bandits_queries as newer \
+                 where newer.name = old.name and newer.next > old.next and newer.next <= $1)",
+                &[&signed(last)],
+            )?;
+            transaction.commit()
+        })?;
+        fault.map_or(Ok(()), Err)
+    }
+
+    fn settings(&self) -> Result<Option<String>, StoreError> {
+        let text = self.get("settings")?.map(String::from_utf8).transpose();
+        text.map_err(|_| StoreError::Damaged("its settings are no text".into()))
+    }
+
+    fn make_for(&self, settings: &str) -> Result<(), StoreError> {
+        self.with(&self.reader, |client| {
+            let statement = "insert into click_bandits_meta values ('settings', $1) on conflict do nothing";
+            client.execute(statement, &[&settings.as_bytes()]).map(|_| ())
+        })
+    }
+}

@@ -1,0 +1,199 @@
+//! Several servers on one database, which the test starts: servers and the database are killed under
+//! load. Without an installed `PostgreSQL` nothing is tested, which the output says.
+
+use crate::kills::{check, load, output, table_of_log, table_of_queries};
+use crate::server::{Server, one_item_config};
+use rand::{RngExt as _, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::{Value, json};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A database of its own.
+struct Database {
+    programs: PathBuf,
+    directory: TempDir,
+    port: u16,
+    process: Child,
+}
+
+/// A program of `PostgreSQL`, which must not run as root.
+fn command(programs: &Path, name: &str) -> Command {
+    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| {
+        use std::os::unix::fs::MetadataExt as _;
+        own.uid() == 0
+    });
+    let program = programs.join(name);
+    if is_root {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]).arg(program);
+        command
+    } else {
+        Command::new(program)
+    }
+}
+
+impl Database {
+    /// `None` if `PostgreSQL` is not installed.
+    fn start() -> Option<Self> {
+        let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+        let programs = versions.map(|version| version.path().join("bin")).max();
+        let Some(programs) = programs.filter(|programs| programs.join("initdb").is_file()) else {
+            println!("skipped: PostgreSQL is not installed");
+            return None;
+        };
+        let directory = tempfile::tempdir().unwrap();
+        // For the user of the database, whoever that is.
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+        std::fs::set_permissions(directory.path(), open).unwrap();
+        let mut create = command(&programs, "initdb");
+        create.args(["--auth=trust", "--username=bandits", "--no-sync", "-D"]);
+        let created = create.arg(directory.path().join("data")).output().unwrap();
+        assert!(created.status.success(), "{}", String::from_utf8_lossy(&created.stderr));
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let process = Self::run(&programs, directory.path(), port);
+        Some(Self { programs, directory, port, process })
+    }
+
+    fn run(programs: &Path, directory: &Path, port: u16) -> Child {
+        let mut server = command(programs, "postgres");
+        server.arg("-D").arg(directory.join("data")).args(["-p", &port.to_string(), "-c"]);
+        server.args(["listen_addresses=127.0.0.1", "-c"]);
+        server.arg(format!("unix_socket_directories={}", directory.display()));
+        server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    fn url(&self) -> String {
+        format!("postgres://bandits@127.0.0.1:{}/postgres", self.port)
+    }
+
+    fn is_ready(&self) -> bool {
+        let mut ask = command(&self.programs, "pg_isready");
+        ask.args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()]).status().unwrap().success()
+    }
+
+    fn wait(&mut self) {
+        for _ in 0..600 {
+            if self.is_ready() {
+                return;
+            }
+            // It refuses to start while what a killed one left is still there.
+            if self.process.try_wait().unwrap().is_some() {
+                self.process = Self::run(&self.programs, self.directory.path(), self.port);
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        panic!("the database does not start");
+    }
+
+    fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// A directory with the configuration of a server on a database.
+fn configured(url: &str, limits: &str) -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let config = one_item_config(&format!("store = '{url}'\n{limits}"));
+    std::fs::write(directory.path().join("config.toml"), config).unwrap();
+    directory
+}
+
+fn environment(name: &str, otherwise: u32) -> u32 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
+}
+
+#[test]
+fn a_click_may_reach_another_server_than_its_decision() {
+    let Some(mut database) = Database::start() else { return };
+    database.wait();
+    let directories = [(); 2].map(|()| configured(&database.url(), ""));
+    let [one, other] =
+        directories.each_ref().map(|directory| Server::start_in(directory.path(), "127.0.0.1:0").unwrap());
+    let (status, list) = one.post("/v1/decide", &json!({ "id": "d" }));
+    assert_eq!(status, 200, "{list}");
+    // The same decision is the same list everywhere.
+    assert_eq!(other.post("/v1/decide", &json!({ "id": "d" })).1["items"], list["items"]);
+    let click = json!({ "id": "d", "clicks": [1], "close": true });
+    assert_eq!(other.post("/v1/clicks", &click).1["outcome"], "counted");
+    assert_eq!(one.post("/v1/clicks", &click).1["outcome"], "repeated");
+    let item = list["items"][0]["item"].as_str().unwrap();
+    for server in [&one, &other] {
+        let (_, rows) = server.get("/v1/items?query=default");
+        let row = rows["items"].as_array().unwrap().iter().find(|row| row["item"] == item).unwrap();
+        assert_eq!((&row["shows"], &row["clicks"]), (&json!(1), &json!(1)));
+    }
+    // Other settings are refused.
+    let differing = tempfile::tempdir().unwrap();
+    let config = std::fs::read_to_string(directories[0].path().join("config.toml")).unwrap();
+    std::fs::write(differing.path().join("config.toml"), config.replace("positions = 3", "positions = 2"))
+        .unwrap();
+    let Err(error) = Server::start_in(differing.path(), "127.0.0.1:0") else { panic!("other settings") };
+    assert!(error.contains("positions"), "{error}");
+}
+
+/// Kills servers and the database again and again while clients use all of them; `KILLS` and
+/// `DATABASE_KILLS` in the environment are how often.
+#[test]
+fn nothing_acknowledged_is_lost_by_kills_of_servers_and_database() {
+    let (kills, database_kills) = (environment("KILLS", 6), environment("DATABASE_KILLS", 2));
+    let Some(mut database) = Database::start() else { return };
+    database.wait();
+    // Few events between snapshots, and few queries in memory: kills meet both.
+    let limits = "[limits]\nsnapshot-events = 500\nqueries = 3";
+    let directories = [(); 3].map(|()| configured(&database.url(), limits));
+    let start = |place: usize, listen: &str| Server::start_in(directories[place].path(), listen).unwrap();
+    let mut servers = [0, 1, 2].map(|place| start(place, "127.0.0.1:0"));
+    let addresses = servers.each_ref().map(|server| server.address.clone());
+    let record = directories[0].path().join("record");
+    let mut clients = load(&addresses[0]);
+    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(5);
+    let seconds = (f64::from(kills) + 3.0 * f64::from(database_kills)).to_string();
+    clients.args(&addresses[1..]).args(["--connections", "9", "--queries", "6", "--patience", "90"]);
+    let clients = clients.args(["--seconds", &seconds, "--record"]).arg(&record).spawn().unwrap();
+    for kill in 0..kills.max(database_kills) {
+        std::thread::sleep(Duration::from_millis(rng.random_range(1..900)));
+        if kill < database_kills {
+            database.kill();
+            std::thread::sleep(Duration::from_millis(rng.random_range(1..900)));
+            database.wait();
+        }
+        if kill < kills {
+            let place = rng.random_range(0..3);
+            let address = addresses[place].clone();
+            let [one, two, three] = servers;
+            let mut running = [Some(one), Some(two), Some(three)];
+            running[place].take().unwrap().stop("-KILL");
+            // The database may still start again.
+            let mut started = Server::start_in(directories[place].path(), &address);
+            while started.is_err() {
+                std::thread::sleep(Duration::from_millis(100));
+                started = Server::start_in(directories[place].path(), &address);
+            }
+            running[place] = started.ok();
+            servers = running.map(Option::unwrap);
+        }
+    }
+    let result = output(clients);
+    assert!(result["pairs"].as_u64().unwrap() > 50 && result["empty_lists"] == 0, "{result}");
+    // A second later each server has seen all.
+    std::thread::sleep(Duration::from_secs(1));
+    let table = table_of_log(&servers[0]);
+    for server in &servers {
+        check(server, &record);
+        assert_eq!(table_of_queries(server, 6), table);
+    }
+    let others: Vec<Value> = servers.iter().map(|server| server.get("/v1/log?from=0&limit=10").1).collect();
+    assert!(others.iter().all(|log| *log == others[0]));
+    println!("{kills} kills, {database_kills} of the database: {result}");
+}
