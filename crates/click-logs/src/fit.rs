@@ -166,6 +166,27 @@ pub fn fit_values(
     fit_checked(model, counts, sessions, &options.without_errors())
 }
 
+/// [`fit_values`] of the model of a fit to a similar log, which may be faster: without priors, the
+/// parameters of the position-based model are looked for near those of that fit. They are the same
+/// but for rounding errors.
+///
+/// # Errors
+///
+/// As [`fit`].
+pub fn fit_values_near(
+    near: &Fit,
+    counts: &Counts,
+    sessions: &Sessions,
+    options: &Options,
+) -> Result<Fit, FitError> {
+    options.check()?;
+    let options = options.without_errors();
+    if near.model() == Model::Pbm && counts.n_cells() > 0 {
+        return Ok(models::pbm::fit(counts, &options, Some(near)));
+    }
+    fit_checked(near.model(), counts, sessions, &options)
+}
+
 fn fit_checked(
     model: Model,
     counts: &Counts,

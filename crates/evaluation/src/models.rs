@@ -15,10 +15,11 @@ use crate::jackknife::{Estimate, GROUPS};
 use crate::learned;
 use crate::new_lists::NewLists;
 use click_logs::fit::{
-    Choice, Comparison, EmOptions, FitError, Model, Options, Scope, Transfers, fit_values, identifiability,
+    Choice, Comparison, EmOptions, Fit, FitError, Model, Options, Scope, Transfers, fit_values,
+    fit_values_near, identifiability,
 };
 use click_logs::study::with_users;
-use click_logs::{Part, Session, Sessions};
+use click_logs::{Counts, Part, Session, Sessions};
 
 /// Models that are always compared, whichever are named: `position` and `pbm` need a rival.
 const RIVALS: [Model; 2] = [Model::Pbm, Model::Dcm];
@@ -130,12 +131,15 @@ pub(crate) enum Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// What the lists earn with each model, without a group of users.
+    /// What the lists earn with each model, without a group of users. `all` are the counts of the
+    /// sessions. `whole` gets the fits to all groups; the others start there.
     fn numbers<E: From<FitError>>(
         &self,
         models: &[Model],
         sessions: &Sessions,
+        all: &Counts,
         without: Option<usize>,
+        whole: &mut Vec<Fit>,
         mut before: impl FnMut(Model) -> Result<(), E>,
     ) -> Result<Vec<Option<Numbers>>, E> {
         let new_lists = match self {
@@ -143,15 +147,29 @@ impl Asked<'_> {
             Self::Lists(_) if models.is_empty() => return Ok(Vec::new()),
             Self::Lists(new_lists) => new_lists,
         };
-        let Some(rest) = part(sessions, |group| Some(group) != without) else {
-            return Ok(vec![None; models.len()]);
+        let rest = if models.iter().any(|model| model.needs_sessions()) {
+            part(sessions, |group| Some(group) != without)
+        } else {
+            // The group has few of the sessions that the rest would be copied from.
+            let group = without.and_then(|without| part(sessions, |group| group == without));
+            let counts = group.map_or_else(|| all.clone(), |group| all.without(&group.counts));
+            (counts.n_cells() > 0).then(|| Part { counts, sessions: Sessions::default() })
         };
-        let valued = |&model: &Model| {
+        let Some(rest) = rest else { return Ok(vec![None; models.len()]) };
+        let mut numbers = Vec::with_capacity(models.len());
+        for (place, &model) in models.iter().enumerate() {
             before(model)?;
-            let fit = fit_values(model, &rest.counts, &rest.sessions, &without_prior())?;
-            Ok(new_lists.valued(&fit, without))
-        };
-        models.iter().map(valued).collect()
+            let (counts, sessions, options) = (&rest.counts, &rest.sessions, without_prior());
+            let fit = match whole.get(place) {
+                Some(whole) => fit_values_near(whole, counts, sessions, &options),
+                None => fit_values(model, counts, sessions, &options),
+            }?;
+            numbers.push(new_lists.valued(&fit, without));
+            if without.is_none() {
+                whole.push(fit);
+            }
+        }
+        Ok(numbers)
     }
 }
 
@@ -193,10 +211,12 @@ impl Models {
         if not_identified.is_some() {
             valued.clear();
         }
-        drop(counts);
         let mut without: Vec<Vec<Option<Numbers>>> = Vec::new();
+        let mut whole = Vec::new();
         for without_group in std::iter::once(None).chain(groups.iter().copied().map(Some)) {
-            without.push(asked.numbers(&valued, sessions, without_group, &mut before)?);
+            let numbers =
+                asked.numbers(&valued, sessions, &counts, without_group, &mut whole, &mut before)?;
+            without.push(numbers);
         }
         let of_model = |&model: &Model| {
             let place = valued.iter().position(|&other| other == model);
@@ -231,7 +251,7 @@ impl Models {
 }
 
 /// Why a log does not tell examination from attraction, and what would.
-fn not_identified(counts: &click_logs::Counts) -> Option<String> {
+fn not_identified(counts: &Counts) -> Option<String> {
     let report = identifiability(counts, Scope::Site, FEW).into_iter().next()?;
     let n_positions = counts.n_positions();
     if report.components.len() <= 1 {

@@ -64,6 +64,12 @@ impl QueryCell {
         self.clicks.add(more.clicks.get());
         self.impressions.add(more.impressions.get());
     }
+
+    fn subtract(&mut self, part: &Self) {
+        for (all, part) in [(&mut self.clicks, part.clicks), (&mut self.impressions, part.impressions)] {
+            *all = all.get().saturating_sub(part.get()).into();
+        }
+    }
 }
 
 /// A set of positions. A log need not show the first one, and may leave gaps.
@@ -343,6 +349,25 @@ impl Counts {
         }
         all.cells[0].shrink_to_fit();
         all
+    }
+
+    /// What is left without the counts of a part of the same log.
+    #[must_use]
+    pub fn without(&self, part: &Self) -> Self {
+        let mut rest = Self::empty(&self.names);
+        for (id, [all, part]) in in_step(self.queries(), part.queries(), QueryCounts::id) {
+            let [all, part] = [all, part].map(|query| query.map_or(&[][..], |query| query.cells).iter());
+            let start = rest.cells[0].len();
+            for (_, [cell, part]) in in_step(all, part, |cell| (cell.item(), cell.position)) {
+                let mut left = cell.copied();
+                if let (Some(left), Some(part)) = (&mut left, part) {
+                    left.subtract(part);
+                }
+                rest.cells[0].extend(left.filter(|left| left.impressions.get() > 0));
+            }
+            rest.close(id, start);
+        }
+        rest
     }
 
     /// Writes all cells as CSV that [`Format::counts`](crate::Format::counts) reads: a header, then

@@ -330,6 +330,9 @@ fn the_log_of_the_same_pass_is_that_of_a_plain_reading_with_groups_of_users() {
         assert!(in_group(&rest).iter().all(|&group| group != 18));
         assert!(!in_group(&without).is_empty() && in_group(&without).iter().all(|&group| group == 18));
         assert_eq!(rest.n_sessions() + without.n_sessions(), read.sessions.n_sessions());
+        assert_eq!(read.counts.without(&without.counts()), rest.counts());
+        // Cells of which nothing is left are left out.
+        assert_eq!(read.counts.without(&read.counts).n_queries(), 0);
     }
 }
 

@@ -37,7 +37,7 @@ use super::item_prior::{ItemPrior, SAMPLE, most_probable};
 use super::options::{Method, Options, Scope};
 use super::rank_one::{Cells, RankOne};
 use super::squarem::Convergence;
-use super::{Attractions, ItemFit, QueryFit, Scoped, Site};
+use super::{Attractions, Fit, ItemFit, QueryFit, Scoped, Site};
 use confidence::math::ln;
 use libm::{lgamma, log1p};
 use log_reader::{Cell, Counts, Id, Positions, QueryCounts, QuerySessions, Sessions};
@@ -58,12 +58,13 @@ const SMALLEST_TYPICAL: f64 = 1e-3;
 /// orders of magnitude.
 const FEWEST_CLICKS: f64 = 2.0;
 
-/// Attraction, and examination by position.
-pub(super) fn by_position(counts: &Counts, options: &Options) -> (Attractions, Scoped) {
+/// Attraction, and examination by position. Without priors, the maximum is looked for near a fit to
+/// a similar log, if there is one.
+pub(super) fn by_position(counts: &Counts, options: &Options, near: Option<&Fit>) -> (Attractions, Scoped) {
     let positions = counts.positions();
     let source = Impressions::Positions(counts.queries().collect(), positions);
     let fitting = Fitting::new(&source, positions, positions.iter().collect(), options);
-    fitting.fit(options.scope)
+    Fitting { near, ..fitting }.fit(options.scope)
 }
 
 /// Attraction, and examination by position and last click.
@@ -96,6 +97,7 @@ struct Fitting<'a> {
     ranks: Vec<usize>,
     /// Clicks and impressions of columns.
     columns: Vec<(f64, f64)>,
+    near: Option<&'a Fit>,
 }
 
 /// Adds clicks and impressions by column.
@@ -135,7 +137,7 @@ impl<'a> Fitting<'a> {
         (0..source.n_queries()).for_each(|query| add_totals(&source.counts(query), &mut columns));
         let method = if n_columns > MANY_COLUMNS { Method::Em } else { options.method };
         let z = normal_quantile(options.level);
-        Self { source, options, method, z, log_positions, places, ranks, columns }
+        Self { source, options, method, z, log_positions, places, ranks, columns, near: None }
     }
 
     fn credibility(&self) -> Credibility<'_, Impressions<'a>> {
@@ -188,7 +190,8 @@ impl<'a> Fitting<'a> {
     fn most_likely(&self, scope: Scope) -> (Attractions, Scoped) {
         let all = 0..self.source.n_queries();
         let columns: Vec<usize> = (0..self.columns.len()).collect();
-        let found = self.maximise(all.clone(), &columns, repeat(0.0), None);
+        let near = self.near.and_then(|near| self.parameters(near));
+        let found = self.maximise(all.clone(), &columns, repeat(0.0), None, near);
         let examination = found.columns.clone();
         let credibility = Credibility { lifts: false, ..self.credibility() };
         let known = PositionEffects::known(&examination, credibility.n_positions());
@@ -204,6 +207,21 @@ impl<'a> Fitting<'a> {
         };
         let positions = self.positions(&found, &site.examination, &self.columns, &columns);
         self.fitted(queries, own, positions, &site.item_prior, found.convergence)
+    }
+
+    /// The parameters of a fit with an examination for all queries: those of all items, and those of
+    /// columns. `None` if it lacks one.
+    fn parameters(&self, of: &Fit) -> Option<[Vec<f64>; 2]> {
+        let mut rows = Vec::new();
+        for query in 0..self.source.n_queries() {
+            let known = &of.query(self.source.id(query))?.items;
+            for item in items(&self.source.counts(query)) {
+                let place = known.binary_search_by_key(&item[0].item, |known| known.item).ok()?;
+                rows.push(known[place].attraction.value);
+            }
+        }
+        let examination = |&place: &usize| Some(of.site_positions().get(place)?.value);
+        Some([rows, self.places.iter().map(examination).collect::<Option<_>>()?])
     }
 
     fn fitted(
@@ -322,7 +340,7 @@ impl<'a> Fitting<'a> {
         });
         let means = items(&counts).map(|item| bounded(self.mean(query, item, site) * first));
         let fitted_columns: Vec<usize> = fitted().map(|own_column| own[own_column]).collect();
-        let mut found = self.maximise(query..query + 1, &fitted_columns, means, prior.as_ref());
+        let mut found = self.maximise(query..query + 1, &fitted_columns, means, prior.as_ref(), None);
         if let Some(Prior { typical_impressions, .. }) = prior {
             // Only the typical item, the last row, is in columns that were never shown; its clicks
             // there have their rate.
@@ -482,13 +500,14 @@ impl<'a> Fitting<'a> {
     }
 
     /// Fits queries, which have these columns, together with the priors; `means` has a mean for
-    /// each item.
+    /// each item. `near` are parameters near the maximum.
     fn maximise(
         &self,
         queries: Range<usize>,
         columns: &[usize],
         mut means: impl Iterator<Item = f64>,
         prior: Option<&Prior>,
+        near: Option<[Vec<f64>; 2]>,
     ) -> RankOne {
         let strength = prior.map_or(0.0, |prior| prior.items);
         let mut cells = Cells::new(columns.len());
@@ -519,7 +538,7 @@ impl<'a> Fitting<'a> {
             cells.end_row();
         }
         let Options { em, trace, .. } = self.options;
-        cells.maximise(self.method, em, self.options.has_errors(), *trace)
+        cells.maximise_from(near, self.method, em, self.options.has_errors(), *trace)
     }
 }
 

@@ -82,11 +82,24 @@ impl Problem<'_> {
         (0..self.n_rows()).map(of_row).chain(columns.iter().map(|rate| rate / largest)).collect()
     }
 
-    fn maximise(&self, method: Method, em: &EmOptions, has_errors: bool, trace: bool) -> RankOne {
+    fn maximise(
+        &self,
+        near: Option<Vec<f64>>,
+        method: Method,
+        em: &EmOptions,
+        has_errors: bool,
+        trace: bool,
+    ) -> RankOne {
         let pins = self.pins();
         let mut at = self.start();
-        let direct = if method == Method::Direct { self.newton(&at, &pins, trace) } else { None };
-        let convergence = match direct {
+        let direct = (method == Method::Direct).then(|| {
+            // Newton's method leaves parameters without clicks at 0.
+            let is_same = |near: &[f64]| near.iter().zip(&at).all(|(near, at)| (*near > 0.0) == (*at > 0.0));
+            let near = near.filter(|near| is_same(near) && self.is_inside(near));
+            let near = near.and_then(|near| self.newton_near(&near, 0, &pins, trace));
+            near.or_else(|| self.newton(&at, &pins, trace))
+        });
+        let convergence = match direct.flatten() {
             Some((found, convergence)) => {
                 at = found;
                 convergence

@@ -8,13 +8,13 @@ use log_reader::{Counts, Id};
 
 pub(super) const ROW: Row = Row {
     model: Model::Pbm,
-    fit: |counts, _, options| fit(counts, options),
+    fit: |counts, _, options| fit(counts, options, None),
     predicts: Predicts::Alone(click),
     users: Simulated::Always(users),
 };
 
-fn fit(counts: &Counts, options: &Options) -> Fit {
-    let (attractions, positions) = position_based::by_position(counts, options);
+pub(in crate::fit) fn fit(counts: &Counts, options: &Options, near: Option<&Fit>) -> Fit {
+    let (attractions, positions) = position_based::by_position(counts, options, near);
     Fit { positions, ..Fit::new(Model::Pbm, attractions) }
 }
 

@@ -116,8 +116,16 @@ impl Cells {
     }
 
     /// Maximises the likelihood.
-    pub(crate) fn maximise(
+    #[cfg(test)]
+    pub(super) fn maximise(self, method: Method, em: &EmOptions, has_errors: bool, trace: bool) -> RankOne {
+        self.maximise_from(None, method, em, has_errors, trace)
+    }
+
+    /// Maximises the likelihood, with Newton's method first from parameters near the maximum, if they
+    /// are known: those of all rows, and those of columns.
+    pub(crate) fn maximise_from(
         mut self,
+        near: Option<[Vec<f64>; 2]>,
         method: Method,
         em: &EmOptions,
         has_errors: bool,
@@ -127,7 +135,16 @@ impl Cells {
         if self.rows.len() >= MANY_ROWS {
             self = self.by_columns();
         }
-        let mut found = Problem { cells: &self }.maximise(method, em, has_errors, trace);
+        let near = near.map(|[of_rows, columns]| {
+            let mut at = vec![0.0; self.rows.len()];
+            for (&row, a) in self.row_of.iter().zip(of_rows) {
+                at[row as usize] = if self.rows[row as usize] > 0.0 { a } else { 0.0 };
+            }
+            let totals = self.column_totals.iter();
+            at.extend(totals.zip(columns).map(|(total, g)| if total.clicks > 0.0 { g } else { 0.0 }));
+            at
+        });
+        let mut found = Problem { cells: &self }.maximise(near, method, em, has_errors, trace);
         let of_all = |numbers: &mut Vec<f64>| {
             *numbers = self.row_of.iter().map(|&row| numbers[row as usize]).collect();
         };

@@ -17,7 +17,7 @@ const DECREMENT: f64 = 1e-12;
 const ROUNDING: f64 = 1e-13;
 
 impl Problem<'_> {
-    /// Newton's method from `start`; `None` if it does not converge.
+    /// Newton's method from `start`, after some EM steps; `None` if it does not converge.
     pub(super) fn newton(
         &self,
         start: &[f64],
@@ -30,6 +30,20 @@ impl Problem<'_> {
             self.step(&at, &mut next);
             std::mem::swap(&mut at, &mut next);
         }
+        self.newton_near(&at, FIRST_EM_STEPS, pins, keep_trace)
+    }
+
+    /// Newton's method from a point near the maximum, after this number of steps; `None` if it does
+    /// not converge.
+    pub(super) fn newton_near(
+        &self,
+        start: &[f64],
+        done: usize,
+        pins: &[usize],
+        keep_trace: bool,
+    ) -> Option<(Vec<f64>, Convergence)> {
+        let mut at = start.to_vec();
+        let mut next = at.clone();
         let mut log_likelihood = self.log_likelihood(&at);
         let mut trace = Vec::new();
         let n_rows = self.n_rows();
@@ -39,7 +53,7 @@ impl Problem<'_> {
             let change = steps.iter().map(|step| step.abs()).fold(0.0, f64::max);
             let progress = |log_likelihood, iterations| Progress { iterations, log_likelihood, change };
             if keep_trace {
-                trace.push(progress(log_likelihood, FIRST_EM_STEPS + iterations - 1));
+                trace.push(progress(log_likelihood, done + iterations - 1));
             }
             let last = decrement <= DECREMENT;
             let mut length = 1.0;
@@ -69,7 +83,7 @@ impl Problem<'_> {
                 if largest(rows) * largest(columns) > 1.0 {
                     return None;
                 }
-                let last = progress(log_likelihood, FIRST_EM_STEPS + iterations);
+                let last = progress(log_likelihood, done + iterations);
                 if keep_trace {
                     trace.push(last);
                 }
@@ -80,7 +94,7 @@ impl Problem<'_> {
     }
 
     /// Whether the probabilities of all cells are below 1, or 1 without skips.
-    fn is_inside(&self, at: &[f64]) -> bool {
+    pub(super) fn is_inside(&self, at: &[f64]) -> bool {
         let (rows, columns) = at.split_at(self.n_rows());
         rows.iter().enumerate().all(|(row, a)| {
             self.cells.row(row).all(|(column, skips)| {

@@ -62,6 +62,29 @@ fn all_ways_lead_to_the_same_maximum() {
     }
 }
 
+/// Newton's method from near the maximum gets there too; from where no maximum can be, the start is
+/// the usual one.
+#[test]
+fn a_start_near_the_maximum_changes_nothing() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(12);
+    for _ in 0..20 {
+        let cells = random_cells(8, &[1.0, 0.6, 0.3, 0.2], 400, &mut rng);
+        let cold = cells.clone().maximise(Method::Direct, &em(true), true, false);
+        let from = |of_rows: f64, of_columns: f64| {
+            let near = [(&cold.rows, of_rows), (&cold.columns, of_columns)];
+            let near = near.map(|(all, by)| all.iter().map(|value| value * by).collect());
+            cells.clone().maximise_from(Some(near), Method::Direct, &em(true), true, false)
+        };
+        let near = from(0.9, 1.05);
+        assert!(largest_difference(&cold.rows, &near.rows) < 1e-11);
+        assert!(largest_difference(&cold.columns, &near.columns) < 1e-11);
+        assert!(near.convergence.last.iterations < cold.convergence.last.iterations);
+        for far in [from(50.0, 1.0), from(0.0, 1.0), from(f64::NAN, 1.0)] {
+            assert_eq!((&far.rows, &far.columns), (&cold.rows, &cold.columns));
+        }
+    }
+}
+
 #[test]
 fn no_step_and_no_cycle_lowers_the_likelihood() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(12);
