@@ -22,6 +22,24 @@ pub enum Error {
     /// More items than an [`ItemId`](crate::ItemId) can name.
     #[error("{0} items: at most {max} are supported", max = u32::MAX)]
     TooManyItems(usize),
+    /// Features that are not equally many for every item.
+    #[error("{found} features of {n_items} items: expected equally many for every item")]
+    ItemFeatures {
+        /// The number of all features.
+        found: usize,
+        /// Number of items.
+        n_items: usize,
+    },
+    /// A feature of an item that is no finite number.
+    #[error("feature {feature} of item {item} (both counted from 0) is {value}: expected a finite number")]
+    NotAFeature {
+        /// 0-based item.
+        item: usize,
+        /// 0-based feature of it.
+        feature: usize,
+        /// The number found there.
+        value: f64,
+    },
     /// A list needs at least one position.
     #[error("no positions: a list has at least one")]
     NoPositions,

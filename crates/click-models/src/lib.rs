@@ -2,6 +2,7 @@
 
 mod chain;
 mod clicks;
+mod context;
 mod error;
 mod ids;
 mod interaction;
@@ -29,6 +30,7 @@ pub mod ubm;
 pub use cascade::CascadeModel;
 pub use ccm::ClickChain;
 pub use clicks::Clicks;
+pub use context::{Context, ContextKnown};
 pub use dbn::{DbnReward, DynamicBayesian};
 pub use dcm::{DcmKnown, DcmReward, DependentClick};
 pub use dueling::DuelingModel;

@@ -97,6 +97,33 @@ pub enum Error {
     /// Saved items that are absent are not some of the items.
     #[error("the saved absent items are not some of the items, each once and in order")]
     SavedAbsent,
+    /// More products of features than a policy keeps the precision of.
+    #[error("{0} products of user and item features: at most 2,048 are supported")]
+    TooManyCoefficients(usize),
+    /// More coefficients of segments and items than fit into memory.
+    #[error("{n_segments} segments of {n_items} items: at most 2^24 pairs are supported")]
+    TooManyCells {
+        /// Number of segments.
+        n_segments: u32,
+        /// Number of items.
+        n_items: usize,
+    },
+    /// A precision, or the information of an answer, that is not positive.
+    #[error("a precision or information of {0}: expected a positive number")]
+    NotAScale(f64),
+    /// Features of other items than those of the lists.
+    #[error("features of {found} items, but lists of {n_items}")]
+    FeaturesOfOtherItems {
+        /// Number of items with features.
+        found: usize,
+        /// Number of items of the lists.
+        n_items: usize,
+    },
+    /// A saved normal posterior is none.
+    #[error(
+        "a saved posterior has a mean that is no number, a precision that is not positive, or a deviation outside 0.03 to 3"
+    )]
+    SavedPosterior,
     /// Saved clicks of an item at its positions are not those of the item.
     #[error("the saved clicks at the positions of an item do not sum to its clicks, or exceed its displays")]
     SavedCellClicks,

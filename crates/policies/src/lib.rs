@@ -25,6 +25,7 @@ mod top_l;
 mod ucb_arms;
 
 pub mod catalogue;
+pub mod context;
 pub mod dueling;
 pub mod generic;
 pub mod identify;
@@ -33,6 +34,7 @@ pub mod rank_one;
 pub mod ranking;
 
 // Each family documents its policies.
+pub use context::*;
 pub use dueling::*;
 pub use generic::*;
 pub use identify::*;

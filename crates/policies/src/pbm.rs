@@ -3,7 +3,7 @@
 mod assignment;
 mod bc_mp_ts;
 mod cells;
-mod counts;
+pub(crate) mod counts;
 mod grab;
 mod index_test;
 mod known;

@@ -3,6 +3,7 @@
 mod by_hand;
 mod cascade_kl;
 mod catalogue;
+mod context;
 mod drawn;
 mod dueling;
 mod dueling_policies;

@@ -24,7 +24,7 @@ fn weight(examined: Probability) -> f64 {
 }
 
 /// Positions from the most to the least examined, the upper one first among equals.
-pub(super) fn order_of(examination: &[Probability]) -> Vec<usize> {
+pub(crate) fn order_of(examination: &[Probability]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..examination.len()).collect();
     order.sort_by(|&a, &b| weight(examination[b]).total_cmp(&weight(examination[a])));
     order

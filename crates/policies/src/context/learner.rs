@@ -1,0 +1,372 @@
+//! What a hybrid policy knows: shared coefficients, those of items, and those of cells.
+
+use super::answer::Answer;
+use super::normal::{Change, Normal, dot};
+use super::own::Independent;
+use super::products::Products;
+use crate::Error;
+use crate::sampling::Sampler;
+use crate::top_l::{Ties, TopL};
+use click_models::{Clicks, Context, ContextKnown, ListShape, Ranking};
+use confidence::NonNegative;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+/// Prior of the shared coefficients: precision of the first one and of all others.
+const SHARED_PRECISION: [f64; 2] = [0.09, 4.0];
+/// Prior standard deviations: of an item's intercept, of its slopes, of a cell. Those of the kind
+/// that are estimated begin here.
+const USUAL: [f64; 3] = [0.5, 0.2, 0.3];
+/// How many coefficients the usual deviation is worth: intercepts, slopes (by feature), cells.
+const WORTH: [f64; 3] = [5.0, 5.0, 20.0];
+/// The most coefficients of cells.
+const MOST_CELLS: usize = 1 << 24;
+/// Lists before the first estimate of the deviations; each next one follows a quarter more lists.
+const FIRST_ESTIMATE: u64 = 100;
+
+/// Settings of a hybrid policy.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct HybridSettings {
+    /// Factor of the standard deviation of draws.
+    pub alpha: NonNegative,
+    /// Whether products of user and item features have coefficients that all items share.
+    pub interactions: bool,
+    /// The standard deviations of items' own coefficients and of cells.
+    pub deviations: Deviations,
+}
+
+/// The standard deviations of the coefficients of items and cells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Deviations {
+    /// Estimated from the answers.
+    #[default]
+    Estimated,
+    /// .5, .2 and .3 for an item's intercept and slopes, and for cells.
+    Fixed,
+}
+
+impl Default for HybridSettings {
+    fn default() -> Self {
+        let alpha = NonNegative::new(0.5).expect("positive");
+        Self { alpha, interactions: true, deviations: Deviations::default() }
+    }
+}
+
+/// Posterior of the log-odds of an item's attraction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Score {
+    /// Mean of the log-odds.
+    pub mean: f64,
+    /// Variance by the shared coefficients.
+    pub shared_variance: f64,
+    /// Variance by the coefficients of the item and of its cell.
+    pub own_variance: f64,
+}
+
+/// The posterior of the log-odds of attraction, `beta' phi + delta_i' (1, x) + e_gi`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub(super) struct Learner {
+    settings: HybridSettings,
+    n_positions: usize,
+    n_segments: u32,
+    products: Products,
+    /// `beta`: of the products, or one coefficient without interactions.
+    shared: Normal,
+    /// The first coefficient of every item's `delta`.
+    intercepts: Independent,
+    /// The others, item by item.
+    slopes: Independent,
+    /// `e`, segment by segment; none for a single segment.
+    cells: Independent,
+    /// Lists learned from so far.
+    lists: u64,
+    next_estimate: u64,
+    #[serde(skip)]
+    buffers: Buffers,
+}
+
+#[derive(Debug, Clone)]
+struct Buffers {
+    draw: Vec<f64>,
+    squares: Vec<f64>,
+    phis: Vec<f64>,
+    answers: Vec<(usize, f64, bool)>,
+    top: TopL,
+}
+
+impl Default for Buffers {
+    fn default() -> Self {
+        Self { draw: vec![], squares: vec![], phis: vec![], answers: vec![], top: TopL::new(0) }
+    }
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    settings: HybridSettings,
+    n_positions: usize,
+    n_segments: u32,
+    products: Products,
+    shared: Normal,
+    intercepts: Independent,
+    slopes: Independent,
+    cells: Independent,
+    lists: u64,
+    next_estimate: u64,
+}
+
+impl Learner {
+    pub(super) fn new(
+        shape: ListShape,
+        known: ContextKnown<'_>,
+        settings: HybridSettings,
+    ) -> Result<Self, Error> {
+        let n_items = shape.n_items();
+        if known.n_items() != n_items {
+            return Err(Error::FeaturesOfOtherItems { found: known.n_items(), n_items });
+        }
+        let n_segments = known.n_segments();
+        let products = Products::new(if settings.interactions {
+            known
+        } else {
+            ContextKnown::new(n_items, &[])?.with_user_features(known.n_user_features())
+        })?;
+        let n_shared = if settings.interactions { products.len() } else { 1 };
+        let n_slopes = n_items * known.n_user_features();
+        let [first, others] = SHARED_PRECISION;
+        let precision = std::iter::once(first).chain(std::iter::repeat(others));
+        let learner = Self {
+            settings,
+            n_positions: shape.n_positions(),
+            n_segments,
+            products,
+            shared: Normal::new(vec![0.0; n_shared], precision),
+            intercepts: Independent::new(n_items, USUAL[0]),
+            slopes: Independent::new(n_slopes, USUAL[1]),
+            cells: Independent::new(n_cells(n_segments, n_items)?, USUAL[2]),
+            lists: 0,
+            next_estimate: FIRST_ESTIMATE,
+            buffers: Buffers::default(),
+        };
+        Ok(learner.prepared())
+    }
+
+    /// Makes the buffers.
+    fn prepared(mut self) -> Self {
+        let n_user_features = self.products.user().len() - 1;
+        self.buffers = Buffers {
+            draw: vec![0.0; self.shared.len()],
+            squares: vec![0.0; n_user_features],
+            phis: Vec::with_capacity(self.n_positions * self.shared.len()),
+            answers: Vec::with_capacity(self.n_positions),
+            top: TopL::new(self.n_positions),
+        };
+        self
+    }
+
+    /// Numbers of items and positions.
+    pub(super) fn sizes(&self) -> [usize; 2] {
+        [self.products.n_items(), self.n_positions]
+    }
+
+    pub(super) fn shared(&self) -> &Normal {
+        &self.shared
+    }
+
+    /// Intercepts, slopes and cells.
+    pub(super) fn own(&self) -> [&Independent; 3] {
+        [&self.intercepts, &self.slopes, &self.cells]
+    }
+
+    fn set_user(&mut self, context: &Context) {
+        self.products.set_user(context);
+        let features = &self.products.user()[1..];
+        for (square, feature) in self.buffers.squares.iter_mut().zip(features) {
+            *square = feature * feature;
+        }
+    }
+
+    /// The first coefficient of the user's cells; `None` for a segment that was not announced.
+    fn cells_of(&self, context: &Context) -> Option<usize> {
+        let is_known = !self.cells.means().is_empty() && context.segment < self.n_segments;
+        is_known.then(|| context.segment as usize * self.products.n_items())
+    }
+
+    /// Mean, variance by the item, and variance by its cell.
+    #[inline]
+    fn own_part(&self, item: usize, cells: Option<usize>) -> (f64, f64, f64) {
+        let features = &self.products.user()[1..];
+        let slopes = item * features.len()..(item + 1) * features.len();
+        let mean = self.intercepts.means()[item] + dot(&self.slopes.means()[slopes.clone()], features);
+        let variance =
+            self.intercepts.variances()[item] + dot(&self.slopes.variances()[slopes], &self.buffers.squares);
+        match cells {
+            Some(first) => {
+                (mean + self.cells.means()[first + item], variance, self.cells.variances()[first + item])
+            }
+            None => (mean, variance, 0.0),
+        }
+    }
+
+    /// The largest draws for a user, best first.
+    pub(super) fn choose<R: Rng + ?Sized>(&mut self, context: &Context, rng: &mut R) -> &[(f64, u32)] {
+        self.set_user(context);
+        let (alpha, cells) = (self.settings.alpha.get(), self.cells_of(context));
+        if self.settings.interactions {
+            self.shared.draw(alpha, rng, &mut self.buffers.draw);
+            self.products.contract(&self.buffers.draw);
+        }
+        let (ties, sampler) = (Ties::draw(rng), Sampler::new());
+        self.buffers.top.clear();
+        for (item, number) in (0..self.products.n_items()).zip(0..) {
+            let (mean, of_item, of_cell) = self.own_part(item, cells);
+            // Without interactions all items share the same coefficient.
+            let shared = if self.settings.interactions { self.products.sum(item) } else { 0.0 };
+            let drawn = shared + mean + alpha * (of_item + of_cell).sqrt() * sampler.normal(rng);
+            self.buffers.top.offer(number, drawn, ties);
+        }
+        self.buffers.top.best()
+    }
+
+    /// Learns from a list that was shown to a user. `examined` has the probability of examining a
+    /// position; `clicks` has as many positions as were observed.
+    pub(super) fn learn(
+        &mut self,
+        context: &Context,
+        list: &Ranking,
+        clicks: Clicks,
+        examined: impl Fn(usize) -> f64,
+    ) {
+        self.set_user(context);
+        let cells = self.cells_of(context);
+        let mut answers = std::mem::take(&mut self.buffers.answers);
+        let mut phis = std::mem::take(&mut self.buffers.phis);
+        answers.clear();
+        phis.clear();
+        for (position, item) in list.by_position().take(clicks.len()) {
+            let (item, examined) = (item.index(), examined(position));
+            if item < self.products.n_items() && examined > 0.0 {
+                answers.push((item, examined, clicks.get(position)));
+                if self.settings.interactions { self.products.push(item, &mut phis) } else { phis.push(1.0) }
+            }
+        }
+        let mut shared = std::mem::take(&mut self.shared);
+        shared.learn(&phis, |answer, mean, variance| {
+            let (item, examined, click) = answers[answer];
+            self.learn_answer(item, cells, mean, variance, examined, click)
+        });
+        (self.shared, self.buffers.answers, self.buffers.phis) = (shared, answers, phis);
+        self.lists += 1;
+        if self.settings.deviations == Deviations::Estimated && self.lists >= self.next_estimate {
+            self.next_estimate = self.lists + self.lists / 4 + 1;
+            self.estimate();
+        }
+    }
+
+    /// Learns the coefficients of an item and its cell, given the mean and variance by the shared
+    /// ones, and returns the change of these.
+    ///
+    /// The variances of the other parts are in the information of each: otherwise each part would
+    /// learn the same click as if it were alone.
+    fn learn_answer(
+        &mut self,
+        item: usize,
+        cells: Option<usize>,
+        shared_mean: f64,
+        shared_variance: f64,
+        examined: f64,
+        click: bool,
+    ) -> Change {
+        let (mean, of_item, of_cell) = self.own_part(item, cells);
+        let variance = shared_variance + of_item + of_cell;
+        let Answer { step, information } = Answer::new(shared_mean + mean, variance, examined, click);
+        let noise = 1.0 / information;
+        let by_item = 1.0 / (noise + shared_variance + of_cell);
+        self.intercepts.learn(item, 1.0, step, by_item);
+        let features = &self.products.user()[1..];
+        for (place, &feature) in (item * features.len()..).zip(features) {
+            self.slopes.learn(place, feature, step, by_item);
+        }
+        if let Some(first) = cells {
+            self.cells.learn(first + item, 1.0, step, 1.0 / (noise + shared_variance + of_item));
+        }
+        Change { step, weight: 1.0 / (noise + of_item + of_cell) }
+    }
+
+    /// Estimates the deviations of the coefficients of items and cells.
+    pub(super) fn estimate(&mut self) {
+        let n_features = (self.products.user().len() - 1) as f64;
+        self.intercepts.estimate(WORTH[0], USUAL[0]);
+        if n_features > 0.0 {
+            self.slopes.estimate(WORTH[1] * n_features, USUAL[1]);
+        }
+        if self.cells.len() > 0 {
+            self.cells.estimate(WORTH[2], USUAL[2]);
+        }
+    }
+
+    /// The posterior of every item's log-odds for a user.
+    pub(super) fn scores(&mut self, context: &Context) -> Vec<Score> {
+        self.set_user(context);
+        let cells = self.cells_of(context);
+        let score = |item| {
+            let mut phi = vec![];
+            if self.settings.interactions {
+                self.products.push(item, &mut phi)
+            } else {
+                phi.push(1.0)
+            }
+            let (mean, of_item, of_cell) = self.own_part(item, cells);
+            let mean = mean + dot(self.shared.mean(), &phi);
+            self.shared.solve_transposed(&mut phi);
+            Score { mean, shared_variance: dot(&phi, &phi), own_variance: of_item + of_cell }
+        };
+        (0..self.products.n_items()).map(score).collect()
+    }
+}
+
+/// Numbers of cells: none for one segment.
+fn n_cells(n_segments: u32, n_items: usize) -> Result<usize, Error> {
+    match n_items.checked_mul(n_segments as usize) {
+        _ if n_segments <= 1 => Ok(0),
+        Some(n_cells) if n_cells <= MOST_CELLS => Ok(n_cells),
+        _ => Err(Error::TooManyCells { n_segments, n_items }),
+    }
+}
+
+impl TryFrom<Saved> for Learner {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self, Error> {
+        let Saved { settings, n_positions, n_segments, products, shared, intercepts, slopes, cells, .. } =
+            saved;
+        let n_items = products.n_items();
+        ListShape::new(n_items, n_positions)?;
+        let n_shared = if settings.interactions { products.len() } else { 1 };
+        let sizes = [shared.len(), intercepts.len(), slopes.len(), cells.len()];
+        let n_slopes = n_items * (products.user().len() - 1);
+        if sizes != [n_shared, n_items, n_slopes, n_cells(n_segments, n_items)?] {
+            return Err(Error::SavedSizes);
+        }
+        if let Some(&lists) =
+            [saved.lists, saved.next_estimate].iter().find(|&&n| n > crate::error::MAX_COUNT * 2)
+        {
+            return Err(Error::TooManyRounds(lists));
+        }
+        let learner = Self {
+            settings,
+            n_positions,
+            n_segments,
+            products,
+            shared,
+            intercepts,
+            slopes,
+            cells,
+            lists: saved.lists,
+            next_estimate: saved.next_estimate,
+            buffers: Buffers::default(),
+        };
+        Ok(learner.prepared())
+    }
+}

@@ -1,0 +1,107 @@
+//! Independent normal coefficients with one prior for all of a kind, whose standard deviation is
+//! estimated.
+
+use crate::Error;
+use serde::{Deserialize, Serialize};
+
+/// The range of an estimated standard deviation.
+const DEVIATIONS: std::ops::RangeInclusive<f64> = 0.03..=3.0;
+
+/// Coefficients of one kind, `N(0, deviation^2)` each before the first answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub(super) struct Independent {
+    deviation: f64,
+    means: Vec<f64>,
+    precisions: Vec<f64>,
+    /// Reciprocals of the precisions, so that scores need no division.
+    #[serde(skip)]
+    variances: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    deviation: f64,
+    means: Vec<f64>,
+    precisions: Vec<f64>,
+}
+
+impl Independent {
+    pub(super) fn new(n: usize, deviation: f64) -> Self {
+        Self::with(deviation, vec![0.0; n], vec![1.0 / (deviation * deviation); n])
+    }
+
+    fn with(deviation: f64, means: Vec<f64>, precisions: Vec<f64>) -> Self {
+        let variances = precisions.iter().map(|precision| 1.0 / precision).collect();
+        Self { deviation, means, precisions, variances }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.means.len()
+    }
+
+    pub(super) fn deviation(&self) -> f64 {
+        self.deviation
+    }
+
+    #[inline]
+    pub(super) fn means(&self) -> &[f64] {
+        &self.means
+    }
+
+    pub(super) fn precisions(&self) -> &[f64] {
+        &self.precisions
+    }
+
+    #[inline]
+    pub(super) fn variances(&self) -> &[f64] {
+        &self.variances
+    }
+
+    /// Learns from an answer whose log-odds have this coefficient times `factor` as a part.
+    #[inline]
+    pub(super) fn learn(&mut self, place: usize, factor: f64, step: f64, information: f64) {
+        self.means[place] += factor * self.variances[place] * step;
+        self.precisions[place] += factor * factor * information;
+        self.variances[place] = 1.0 / self.precisions[place];
+    }
+
+    /// Estimates the standard deviation by a step of expectation and maximisation, as if `worth`
+    /// coefficients of standard deviation `usual` had been seen, and takes it for the prior.
+    ///
+    /// Without them a few lists, whose sum of squares is nearly 0, would pool everything.
+    pub(super) fn estimate(&mut self, worth: f64, usual: f64) {
+        let before = 1.0 / (self.deviation * self.deviation);
+        let (mut squares, mut seen) = (worth * usual * usual, worth);
+        for (mean, variance) in self.means.iter().zip(&self.variances) {
+            squares += mean * mean;
+            seen += 1.0 - before * variance;
+        }
+        self.deviation = (squares / seen).sqrt().clamp(*DEVIATIONS.start(), *DEVIATIONS.end());
+        let now = 1.0 / (self.deviation * self.deviation);
+        let numbers = self.means.iter_mut().zip(&mut self.precisions).zip(&mut self.variances);
+        for ((mean, precision), variance) in numbers {
+            let other = (*precision + now - before).max(now);
+            *mean *= *precision / other;
+            *precision = other;
+            *variance = 1.0 / other;
+        }
+    }
+}
+
+impl TryFrom<Saved> for Independent {
+    type Error = Error;
+
+    fn try_from(Saved { deviation, means, precisions }: Saved) -> Result<Self, Error> {
+        if means.len() != precisions.len() {
+            return Err(Error::SavedSizes);
+        }
+        let is_posterior = means.iter().all(|mean| mean.is_finite())
+            && precisions.iter().all(|precision| precision.is_finite() && *precision > 0.0);
+        if is_posterior && DEVIATIONS.contains(&deviation) {
+            Ok(Self::with(deviation, means, precisions))
+        } else {
+            Err(Error::SavedPosterior)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Products of user and item features: `phi = (1, x) (1, z)'`, row by row.
+
+use super::normal::dot;
+use crate::Error;
+use click_models::{Context, ContextKnown};
+use serde::{Deserialize, Serialize};
+
+/// The most coefficients, since their precision has half the square of them.
+const MOST_COEFFICIENTS: usize = 2048;
+
+/// Features of the items, and those of the user for whom the policy chooses.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub(super) struct Products {
+    n_items: usize,
+    n_user_features: usize,
+    /// Item by item.
+    item_features: Vec<f64>,
+    /// `(1, x)` of the user.
+    #[serde(skip)]
+    user: Vec<f64>,
+    /// The coefficients of `(1, z)` for the user.
+    #[serde(skip)]
+    of_user: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    n_items: usize,
+    n_user_features: usize,
+    item_features: Vec<f64>,
+}
+
+impl Products {
+    pub(super) fn new(known: ContextKnown<'_>) -> Result<Self, Error> {
+        let (width, height) = (1 + known.n_item_features(), known.n_user_features().saturating_add(1));
+        match width.checked_mul(height) {
+            Some(n) if n <= MOST_COEFFICIENTS => {}
+            n => return Err(Error::TooManyCoefficients(n.unwrap_or(usize::MAX))),
+        }
+        Ok(Self {
+            n_items: known.n_items(),
+            n_user_features: known.n_user_features(),
+            item_features: known.item_features().to_vec(),
+            user: vec![1.0; height],
+            of_user: vec![0.0; width],
+        })
+    }
+
+    pub(super) fn n_items(&self) -> usize {
+        self.n_items
+    }
+
+    /// Number of products.
+    pub(super) fn len(&self) -> usize {
+        self.user.len() * self.width()
+    }
+
+    /// Length of `(1, z)`.
+    pub(super) fn width(&self) -> usize {
+        self.of_user.len()
+    }
+
+    /// `(1, x)` of the user.
+    pub(super) fn user(&self) -> &[f64] {
+        &self.user
+    }
+
+    /// Takes the user's features, 0 for those that are missing or not finite.
+    pub(super) fn set_user(&mut self, context: &Context) {
+        let features = context.features.iter().copied().chain(std::iter::repeat(0.0));
+        for (of_user, feature) in self.user[1..].iter_mut().zip(features) {
+            *of_user = if feature.is_finite() { feature } else { 0.0 };
+        }
+    }
+
+    /// Adds the products of the user and an item to `out`.
+    pub(super) fn push(&self, item: usize, out: &mut Vec<f64>) {
+        for &of_user in &self.user {
+            out.push(of_user);
+            out.extend(self.item(item).iter().map(|feature| of_user * feature));
+        }
+    }
+
+    /// Sums coefficients of products over the user's features.
+    pub(super) fn contract(&mut self, coefficients: &[f64]) {
+        self.of_user.fill(0.0);
+        for (&of_user, row) in self.user.iter().zip(coefficients.chunks_exact(self.of_user.len())) {
+            for (sum, coefficient) in self.of_user.iter_mut().zip(row) {
+                *sum += of_user * coefficient;
+            }
+        }
+    }
+
+    /// The sum of coefficients times products of an item, after [`Self::contract`].
+    #[inline]
+    pub(super) fn sum(&self, item: usize) -> f64 {
+        self.of_user[0] + dot(&self.of_user[1..], self.item(item))
+    }
+
+    #[inline]
+    pub(super) fn item(&self, item: usize) -> &[f64] {
+        let n = self.width() - 1;
+        &self.item_features[item * n..(item + 1) * n]
+    }
+}
+
+impl TryFrom<Saved> for Products {
+    type Error = Error;
+
+    fn try_from(Saved { n_items, n_user_features, item_features }: Saved) -> Result<Self, Error> {
+        Self::new(ContextKnown::new(n_items, &item_features)?.with_user_features(n_user_features))
+    }
+}

@@ -1,0 +1,56 @@
+use super::{SelectFor, UpdateFor};
+use crate::{Decision, Select, Update};
+use click_models::Context;
+use rand::Rng;
+
+/// A policy for users who differ as one for users of whom it is told nothing.
+///
+/// # Examples
+///
+/// ```
+/// use click_models::{ContextKnown, ListShape, Ranking};
+/// use policies::{Decision, HybridSettings, HybridTs, Select, WithoutContext};
+/// use rand::{SeedableRng, rngs::ChaCha8Rng};
+///
+/// let known = ContextKnown::new(5, &[])?;
+/// let policy = HybridTs::new(ListShape::new(5, 2)?, known, HybridSettings::default())?;
+/// let mut decision = Decision::<Ranking>::default();
+/// WithoutContext::new(policy).select(&mut ChaCha8Rng::seed_from_u64(1), &mut decision);
+/// assert_eq!(decision.action.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct WithoutContext<P, A> {
+    policy: P,
+    nobody: Context,
+    /// The decision whose feedback is read, with the note that says that nothing was told.
+    decision: Decision<A, Context>,
+}
+
+impl<P: SelectFor<A, Note = Context>, A: Default> WithoutContext<P, A> {
+    /// This policy, told nothing from now on.
+    pub fn new(policy: P) -> Self {
+        Self { policy, nobody: Context::default(), decision: Decision::default() }
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> &P {
+        &self.policy
+    }
+}
+
+impl<A: Clone, P: SelectFor<A, Note = Context>> Select<A> for WithoutContext<P, A> {
+    type Note = ();
+
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<A>) {
+        self.policy.select_for(&self.nobody, rng, &mut self.decision);
+        out.action.clone_from(&self.decision.action);
+    }
+}
+
+impl<A: Clone, F, P: UpdateFor<A, F, Note = Context>> Update<A, F> for WithoutContext<P, A> {
+    fn update(&mut self, decision: &Decision<A>, feedback: &F) {
+        self.decision.action.clone_from(&decision.action);
+        self.policy.update_for(&self.decision, feedback);
+    }
+}
