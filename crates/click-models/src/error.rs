@@ -40,6 +40,29 @@ pub enum Error {
         /// The number found there.
         value: f64,
     },
+    /// A population needs at least one user.
+    #[error("no users: at least one is needed")]
+    NoUsers,
+    /// A user with attractions of more or fewer items than the first one.
+    #[error("user {user} (counted from 0) has attractions of {found} items, the first one of {n_items}")]
+    OtherItems {
+        /// 0-based user.
+        user: usize,
+        /// Number of the user's items.
+        found: usize,
+        /// Number of items of the first user.
+        n_items: usize,
+    },
+    /// A user with more or fewer features than the first one.
+    #[error("user {user} (counted from 0) has {found} features, the first one {n_features}")]
+    OtherFeatures {
+        /// 0-based user.
+        user: usize,
+        /// Number of the user's features.
+        found: usize,
+        /// Number of features of the first user.
+        n_features: usize,
+    },
     /// A list needs at least one position.
     #[error("no positions: a list has at least one")]
     NoPositions,

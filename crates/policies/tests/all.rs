@@ -11,6 +11,7 @@ mod every_policy;
 mod identify;
 mod large_catalogues;
 mod live;
+mod personal;
 mod position_based;
 mod rank_one;
 mod refusals;

@@ -1,0 +1,220 @@
+//! Users who differ: every one has an attraction of his own for each item.
+
+use crate::{CascadeModel, ClickModel, Context, DependentClick, Error, Interaction, PositionBased, Ranking};
+use confidence::Probability;
+use rand::{Rng, RngExt};
+
+/// A click model whose users may have another attraction.
+pub trait WithAttraction: ClickModel<Interaction: Interaction<Action = Ranking>> + Clone {
+    /// Attraction, one per item.
+    fn attraction(&self) -> &[Probability];
+
+    /// The same users but for their attraction.
+    ///
+    /// # Errors
+    ///
+    /// As the model's own constructor.
+    fn with_attraction(&self, attraction: Vec<Probability>) -> Result<Self, Error>;
+}
+
+impl WithAttraction for CascadeModel {
+    fn attraction(&self) -> &[Probability] {
+        self.attraction()
+    }
+
+    fn with_attraction(&self, attraction: Vec<Probability>) -> Result<Self, Error> {
+        let users = Self::new(attraction, self.shape().n_positions())?;
+        match self.weights() {
+            None => Ok(users),
+            Some(weights) => users.with_weights(&weights.iter().map(|weight| weight.get()).collect::<Vec<_>>()),
+        }
+    }
+}
+
+impl WithAttraction for DependentClick {
+    fn attraction(&self) -> &[Probability] {
+        self.attraction()
+    }
+
+    fn with_attraction(&self, attraction: Vec<Probability>) -> Result<Self, Error> {
+        Self::new(attraction, self.leave().to_vec(), self.reward())
+    }
+}
+
+impl WithAttraction for PositionBased {
+    fn attraction(&self) -> &[Probability] {
+        self.attraction()
+    }
+
+    fn with_attraction(&self, attraction: Vec<Probability>) -> Result<Self, Error> {
+        Self::new(attraction, self.examination().to_vec())
+    }
+}
+
+/// A population of users who differ, each a click model with a [`Context`]. Every round one of them
+/// arrives, all equally often. Regret is measured against the list that is best for the user.
+///
+/// # Examples
+///
+/// ```
+/// use click_models::{CascadeModel, Context, Personal};
+///
+/// let of = |segment, attraction: [f64; 3]| {
+///     let users = CascadeModel::from_values(&attraction, 1)?;
+///     Ok::<_, click_models::Error>((Context { segment, features: vec![] }, users))
+/// };
+/// let users = Personal::new(vec![of(0, [0.8, 0.5, 0.1])?, of(1, [0.1, 0.5, 0.8])?])?;
+/// // Item 1 attracts half of all users, and any other .45 of them. Either segment has a better one.
+/// let lost = users.yardsticks();
+/// assert!((lost.best_list - 0.3).abs() < 1e-12 && lost.best_list_of_segment == 0.0);
+/// # Ok::<(), click_models::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Personal<M> {
+    contexts: Vec<Context>,
+    users: Vec<M>,
+    yardsticks: Yardsticks,
+}
+
+/// What lists that are not personal lose in a round, on average: the difference of the mean reward
+/// to that of personal lists.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Yardsticks {
+    /// With the list of the largest mean attractions of all users.
+    pub best_list: f64,
+    /// With the list of the largest mean attractions of the user's segment.
+    pub best_list_of_segment: f64,
+}
+
+impl<M: WithAttraction> Personal<M> {
+    /// Users with their contexts.
+    ///
+    /// The yardsticks use the lists of the largest mean attractions. For position-based users these
+    /// are the best lists; for users of the cascade and of dependent clicks other lists can be
+    /// better, since an item may attract those whom the others do not attract.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoUsers`]; [`Error::OtherItems`] if users differ in the number of items;
+    /// [`Error::OtherFeatures`] if they differ in the number of features.
+    pub fn new(users: Vec<(Context, M)>) -> Result<Self, Error> {
+        let (contexts, users): (Vec<Context>, Vec<M>) = users.into_iter().unzip();
+        let (Some(first), Some(context)) = (users.first(), contexts.first()) else {
+            return Err(Error::NoUsers);
+        };
+        let (n_items, n_features) = (first.attraction().len(), context.features.len());
+        for (user, (context, model)) in contexts.iter().zip(&users).enumerate() {
+            let found = model.attraction().len();
+            if found != n_items {
+                return Err(Error::OtherItems { user, found, n_items });
+            }
+            let found = context.features.len();
+            if found != n_features {
+                return Err(Error::OtherFeatures { user, found, n_features });
+            }
+        }
+        let yardsticks = Yardsticks {
+            best_list: lost(&users, &contexts, |_| 0)?,
+            best_list_of_segment: lost(&users, &contexts, |context| context.segment)?,
+        };
+        Ok(Self { contexts, users, yardsticks })
+    }
+
+    /// Number of users.
+    pub fn n_users(&self) -> usize {
+        self.users.len()
+    }
+
+    /// A user at random, with one draw.
+    #[inline]
+    pub fn arrive<R: Rng + ?Sized>(&self, rng: &mut R) -> usize {
+        rng.random_range(0..self.users.len())
+    }
+
+    /// What a policy is told of each user.
+    pub fn contexts(&self) -> &[Context] {
+        &self.contexts
+    }
+
+    /// The click model of a user.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such user.
+    #[inline]
+    pub fn user(&self, user: usize) -> &M {
+        &self.users[user]
+    }
+
+    /// What lists that are not personal lose.
+    pub fn yardsticks(&self) -> Yardsticks {
+        self.yardsticks
+    }
+}
+
+/// The mean loss in a round, if all users of a group see the list of their largest mean attractions.
+fn lost<M: WithAttraction>(
+    users: &[M],
+    contexts: &[Context],
+    group: impl Fn(&Context) -> u32,
+) -> Result<f64, Error> {
+    let mut order: Vec<usize> = (0..users.len()).collect();
+    order.sort_by_key(|&user| group(&contexts[user]));
+    let mut lost = 0.0;
+    for members in order.chunk_by(|&one, &other| group(&contexts[one]) == group(&contexts[other])) {
+        let mut sums = vec![0.0; users[members[0]].attraction().len()];
+        for &user in members {
+            for (sum, attraction) in sums.iter_mut().zip(users[user].attraction()) {
+                *sum += attraction.get();
+            }
+        }
+        let means: Vec<f64> = sums.iter().map(|sum| (sum / members.len() as f64).min(1.0)).collect();
+        let list = users[members[0]].with_attraction(Error::probabilities("attraction", &means)?)?;
+        let list = list.optimal_action();
+        lost += members.iter().map(|&user| users[user].gap(&list)).sum::<f64>();
+    }
+    Ok(lost / users.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ItemId;
+
+    /// `oracle/context`, `worlds`.
+    #[test]
+    fn a_small_world_has_the_gaps_of_the_exact_case() {
+        let attraction = [
+            [0.544, 0.059, 0.41, 0.294],
+            [0.413, 0.043, 0.05, 0.122],
+            [0.588, 0.195, 0.362, 0.591],
+            [0.429, 0.142, 0.266, 0.08],
+        ];
+        let user = |(segment, attraction): (u32, &[f64; 4])| {
+            let users = CascadeModel::from_values(attraction, 2).expect("valid");
+            (Context { segment, features: vec![] }, users)
+        };
+        let users = Personal::new([0, 1, 0, 1].into_iter().zip(&attraction).map(user).collect()).expect("valid");
+        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        for (user, optimum) in [0.73096, 0.484_614, 0.831_492, 0.580_886].into_iter().enumerate() {
+            close(users.user(user).optimal_reward(), optimum);
+        }
+        close(users.yardsticks().best_list, 0.034_153);
+        close(users.yardsticks().best_list_of_segment, 0.023_79);
+        let probe: Ranking = [2, 1].map(ItemId::new).into_iter().collect();
+        for (user, gap) in [0.286_15, 0.393_764, 0.345_082, 0.210_658].into_iter().enumerate() {
+            close(users.user(user).gap(&probe), gap);
+        }
+    }
+
+    #[test]
+    fn users_of_other_sizes_are_refused() {
+        let user = |n_items: usize, n_features: usize| {
+            let users = CascadeModel::from_values(&vec![0.5; n_items], 1).expect("valid");
+            (Context { segment: 0, features: vec![0.0; n_features] }, users)
+        };
+        assert_eq!(Personal::<CascadeModel>::new(vec![]).expect_err("nobody"), Error::NoUsers);
+        assert!(Personal::new(vec![user(2, 1), user(3, 1)]).is_err());
+        assert!(Personal::new(vec![user(2, 1), user(2, 0)]).is_err());
+    }
+}
