@@ -26,7 +26,9 @@ impl WithAttraction for CascadeModel {
         let users = Self::new(attraction, self.shape().n_positions())?;
         match self.weights() {
             None => Ok(users),
-            Some(weights) => users.with_weights(&weights.iter().map(|weight| weight.get()).collect::<Vec<_>>()),
+            Some(weights) => {
+                users.with_weights(&weights.iter().map(|weight| weight.get()).collect::<Vec<_>>())
+            }
         }
     }
 }
@@ -194,8 +196,10 @@ mod tests {
             let users = CascadeModel::from_values(attraction, 2).expect("valid");
             (Context { segment, features: vec![] }, users)
         };
-        let users = Personal::new([0, 1, 0, 1].into_iter().zip(&attraction).map(user).collect()).expect("valid");
-        let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        let users =
+            Personal::new([0, 1, 0, 1].into_iter().zip(&attraction).map(user).collect()).expect("valid");
+        let close =
+            |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found} {expected}");
         for (user, optimum) in [0.73096, 0.484_614, 0.831_492, 0.580_886].into_iter().enumerate() {
             close(users.user(user).optimal_reward(), optimum);
         }

@@ -12,6 +12,7 @@ mod error;
 pub mod klucb;
 pub mod math;
 pub mod multi_position;
+mod normal;
 mod probability;
 pub mod radius;
 pub mod rate;
@@ -27,6 +28,7 @@ pub use multi_position::{
     MultiPositionMinimum, multi_position_divergence, multi_position_lower, multi_position_minimum,
     multi_position_upper, multi_position_upper_bisection,
 };
+pub use normal::{normal_quantile, normal_tails};
 pub use probability::{ErrorProbability, NonNegative, Probability};
 pub use radius::{
     bernstein_radius, hoeffding_radius, lil_radius, lil_radius_scaled, pbm_ucb_radius, rsf_ucb_radius,

@@ -19,6 +19,7 @@
 //! | sequence | use it for | state | reference |
 //! |---|---|---|---|
 //! | [`BetaMixture`] | clicks: close to the narrowest for Bernoulli variables at all `n` | constant | Robbins 1970 |
+//! | [`CoinMixture`] | differences from 1/2, large and small | constant | as [`BetaMixture`] |
 //! | [`KlMixture`] | proofs that need a rate `ln(1/alpha) + O(ln ln n)` | constant | Kaufmann and Koolen, JMLR 2021, Theorem 7 |
 //! | [`EmpiricalBernstein`] | rewards of small variance | constant | Waudby-Smith and Ramdas, JRSS-B 2024, Theorem 2 |
 //! | `HedgedBetting` (feature `std`) | rewards of small variance, few observations | a grid | Waudby-Smith and Ramdas, Theorem 3 |
@@ -61,7 +62,7 @@ pub use betting::Betting;
 #[cfg(feature = "std")]
 pub use betting::HedgedBetting;
 pub use empirical_bernstein::EmpiricalBernstein;
-pub use mixture::{BetaMixture, KlMixture, mixture_threshold};
+pub use mixture::{BetaMixture, CoinMixture, KlMixture, mixture_threshold};
 
 use crate::{Error, ErrorProbability};
 use serde::{Deserialize, Serialize};

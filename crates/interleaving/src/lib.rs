@@ -3,16 +3,20 @@
 mod error;
 mod streams;
 
+pub mod ab_test;
 pub mod certainty;
 pub mod interleave;
 pub mod letor;
 pub mod pair_test;
+pub mod plan;
 pub mod preferences;
 pub mod query;
 pub mod ranker;
 pub mod synthetic;
+pub mod team_test;
 pub mod user;
 
+pub use ab_test::{AbResult, AbTest, Arm, ArmResult};
 pub use certainty::{Certainty, Winner};
 pub use error::Error;
 pub use interleave::{Balanced, Interleaving, Outcome, Probabilistic, RankedPair, Shown, TeamDraft};
@@ -21,4 +25,5 @@ pub use preferences::{Estimation, Method, Preferences, Progress, Settings, Tally
 pub use query::Query;
 pub use ranker::{RankedCollection, RankedDocuments, RankedQuery};
 pub use synthetic::Synthetic;
+pub use team_test::TeamTest;
 pub use user::ScanningUser;

@@ -6,3 +6,4 @@ mod pair_test;
 mod preferences;
 mod support;
 mod synthetic;
+mod users;

@@ -31,11 +31,15 @@ const F1: World = World { is_linear: false, ..F0 };
 const F2: World = World { main: 0.6, interaction: 0.6, item: 0.5, item_slope: 0.4, is_linear: false };
 const F3: World = World { main: 0.0, interaction: 0.0, item: 0.8, item_slope: 0.8, is_linear: false };
 
-/// Users, and the features of the items.
+/// Users, the number of their segments, and the features of the items.
 struct Drawn<M> {
     users: Personal<M>,
+    n_segments: u32,
     item_features: Vec<f64>,
 }
+
+/// Variance of the mean features of a cluster, and of its users' features around these.
+const VARIANCES: [f64; 2] = [0.7, 0.3];
 
 /// A standard normal number.
 fn normal<R: Rng>(rng: &mut R) -> f64 {
@@ -69,11 +73,13 @@ fn with_features<M: WithAttraction>(world: World, model: &M, seed: u64) -> Drawn
     let interaction = normals(n * n, world.interaction / n as f64, rng);
     let of_items = normals(N_ITEMS, world.item, rng);
     let slopes = normals(N_ITEMS * n, world.item_slope / root, rng);
-    let centres = normals(20 * n, 0.7, rng);
-    let users = (0..2_000).map(|user| {
-        let cluster = user % 20;
-        let features: Vec<f64> =
-            centres[cluster * n..(cluster + 1) * n].iter().map(|centre| centre + 0.3 * normal(rng)).collect();
+    let [between, within] = VARIANCES.map(f64::sqrt);
+    let centres = normals(20 * n, between, rng);
+    let users = (0..2_000_u32).map(|user| {
+        let segment = user % 20;
+        let cluster = segment as usize;
+        let centre = &centres[cluster * n..(cluster + 1) * n];
+        let features: Vec<f64> = centre.iter().map(|centre| centre + within * normal(rng)).collect();
         let by_item_feature: Vec<f64> = (0..n)
             .map(|to| main[to] + (0..n).map(|from| features[from] * interaction[from * n + to]).sum::<f64>())
             .collect();
@@ -84,9 +90,9 @@ fn with_features<M: WithAttraction>(world: World, model: &M, seed: u64) -> Drawn
             if world.is_linear { (0.08 + 0.035 * score).clamp(0.002, 0.6) } else { sigmoid(score - 3.0) }
         };
         let attraction: Vec<f64> = (0..N_ITEMS).map(attraction).collect();
-        (Context { segment: cluster as u32, features }, with_attraction(model, &attraction))
+        (Context { segment, features }, with_attraction(model, &attraction))
     });
-    Drawn { users: Personal::new(users.collect()).expect("valid"), item_features }
+    Drawn { users: Personal::new(users.collect()).expect("valid"), n_segments: 20, item_features }
 }
 
 /// A user for each segment: log-odds `-3 + .8 b_i + h e_gi`.
@@ -94,10 +100,11 @@ fn with_segments<M: WithAttraction>(n_segments: u32, h: f64, model: &M, seed: u6
     let rng = &mut generator(seed);
     let of_items = normals(N_ITEMS, 0.8, rng);
     let users = (0..n_segments).map(|segment| {
-        let attraction: Vec<f64> = of_items.iter().map(|item| sigmoid(item + h * normal(rng) - 3.0)).collect();
+        let attraction: Vec<f64> =
+            of_items.iter().map(|item| sigmoid(item + h * normal(rng) - 3.0)).collect();
         (Context { segment, features: vec![] }, with_attraction(model, &attraction))
     });
-    Drawn { users: Personal::new(users.collect()).expect("valid"), item_features: vec![] }
+    Drawn { users: Personal::new(users.collect()).expect("valid"), n_segments, item_features: vec![] }
 }
 
 /// What of the contexts a policy is told.
@@ -115,7 +122,7 @@ impl<M> Drawn<M> {
             if matches!(sees, Sees::Features | Sees::All) { &self.item_features } else { &[] };
         let known = ContextKnown::new(N_ITEMS, item_features).expect("valid");
         let n_features = if item_features.is_empty() { 0 } else { N_FEATURES };
-        let n_segments = if matches!(sees, Sees::Segment | Sees::All) { 100 } else { 1 };
+        let n_segments = if matches!(sees, Sees::Segment | Sees::All) { self.n_segments } else { 1 };
         known.with_user_features(n_features).with_segments(n_segments)
     }
 }

@@ -24,6 +24,7 @@
 
 use super::in_order::sum_in_order;
 use confidence::math::{ln, sqrt};
+pub(crate) use confidence::normal_quantile;
 use confidence::{kl_ucb_lower, kl_ucb_upper};
 
 /// Halvings of the range of an end of an interval.
@@ -129,24 +130,6 @@ impl Estimate {
     pub fn covers(&self, value: f64) -> bool {
         self.interval.is_some_and(|(low, high)| low <= value && value <= high)
     }
-}
-
-/// Number of standard errors from the estimate to each end of an interval of this level.
-pub(crate) fn normal_quantile(level: f64) -> f64 {
-    // erfc(z / sqrt 2) = 1 - level is convex and falls for z > 0, so Newton's method from the left
-    // never overshoots.
-    let tail = 1.0 - level;
-    let mut z = 0.0_f64;
-    for _ in 0..200 {
-        let scaled = z * std::f64::consts::FRAC_1_SQRT_2;
-        let density = 2.0 / sqrt(2.0 * std::f64::consts::PI) * libm::exp(-scaled * scaled);
-        let step = (libm::erfc(scaled) - tail) / density;
-        z += step;
-        if step <= 1e-15 * z {
-            break;
-        }
-    }
-    z
 }
 
 /// Minus the second derivative of a binomial log-likelihood.

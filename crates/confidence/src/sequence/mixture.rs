@@ -28,6 +28,13 @@ impl Tally {
         }
     }
 
+    /// The sums of the observations and of their distances from 1.
+    fn counts(self) -> (f64, f64) {
+        let n = self.n as f64;
+        let ones = self.sum.clamp(0.0, n);
+        (ones, n - ones)
+    }
+
     fn mean(self) -> f64 {
         (self.sum / self.n as f64).clamp(0.0, 1.0)
     }
@@ -103,9 +110,7 @@ impl BetaMixture {
 
     /// The threshold of `n d(mean, q)`, in nats.
     pub fn level(&self) -> f64 {
-        let n = self.tally.n as f64;
-        let clicks = self.tally.sum.clamp(0.0, n);
-        let failures = n - clicks;
+        let (clicks, failures) = self.tally.counts();
         self.log_inverse_miss - ln_beta(1.0 + clicks, 1.0 + failures) + kl_ucb_entropy(clicks, failures)
     }
 }
@@ -121,6 +126,91 @@ impl ConfidenceSequence for BetaMixture {
 
     fn contains(&self, candidate: f64) -> bool {
         self.tally.n == 0 || self.tally.contains(candidate, self.level())
+    }
+}
+
+/// An even mixture of four beta-binomial mixtures, of which all but the first expect a mean near 1/2.
+///
+/// With `S` the sum and `F = n - S`, a candidate `q` is excluded once
+///
+/// ```text
+/// (1/4) sum over a of B(a + S, a + F) / B(a, a) / (q^S (1 - q)^F) >= 1 / alpha,       a = 1, 10, 100, 1000
+/// ```
+///
+/// Against `q = 1/2` it finds a large difference nearly as soon as [`BetaMixture`], which is its part
+/// with `a = 1`, and a small one much sooner: at 550 of 1,000 its evidence is 13.9 in place of 5.9.
+///
+/// ```
+/// use confidence::sequence::CoinMixture;
+///
+/// let evidence = CoinMixture::with_counts(0.05, 550, 450)?.evidence();
+/// assert!((evidence - 13.899_589_084_902_155).abs() < 1e-9);
+/// # Ok::<(), confidence::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CoinMixture {
+    log_inverse_miss: f64,
+    tally: Tally,
+}
+
+/// The shapes of the symmetric beta distributions.
+const SHAPES: [f64; 4] = [1.0, 10.0, 100.0, 1000.0];
+
+impl CoinMixture {
+    /// A sequence that ever misses with probability at most `miss`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
+    pub fn new(miss: f64) -> Result<Self, Error> {
+        Ok(Self { log_inverse_miss: -ln(checked(miss)?), tally: Tally::default() })
+    }
+
+    /// The sequence after these numbers of ones and zeros, in any order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAnErrorProbability`] unless `0 < miss < 1`.
+    pub fn with_counts(miss: f64, ones: u64, zeros: u64) -> Result<Self, Error> {
+        Ok(Self { tally: Tally::of_counts(ones, zeros), ..Self::new(miss)? })
+    }
+
+    /// The evidence against a mean of 1/2, a martingale that starts at 1 if the mean is 1/2.
+    pub fn evidence(&self) -> f64 {
+        libm::exp(self.log_marginal() + self.tally.n as f64 * core::f64::consts::LN_2)
+    }
+
+    /// The threshold of `n d(mean, q)`, in nats.
+    pub fn level(&self) -> f64 {
+        let (ones, zeros) = self.tally.counts();
+        self.log_inverse_miss - self.log_marginal() + kl_ucb_entropy(ones, zeros)
+    }
+
+    /// The logarithm of the mixture's probability of the observations.
+    fn log_marginal(&self) -> f64 {
+        let (ones, zeros) = self.tally.counts();
+        let logs = SHAPES.map(|shape| ln_beta(shape + ones, shape + zeros) - ln_beta(shape, shape));
+        let largest = logs.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = logs.iter().map(|log| libm::exp(log - largest)).sum();
+        largest + ln(sum / SHAPES.len() as f64)
+    }
+}
+
+impl ConfidenceSequence for CoinMixture {
+    fn observe(&mut self, x: f64) {
+        self.tally.observe(x);
+    }
+
+    fn interval(&self) -> Interval {
+        if self.tally.n == 0 { Interval::EVERYTHING } else { self.tally.interval(self.level()) }
+    }
+
+    fn contains(&self, candidate: f64) -> bool {
+        // The mixture is less likely than the mean of the observations, so most candidates need no
+        // level, which takes twelve logarithms of the gamma function.
+        self.tally.n == 0
+            || self.tally.contains(candidate, self.log_inverse_miss)
+            || self.tally.contains(candidate, self.level())
     }
 }
 

@@ -313,9 +313,9 @@ impl Learner {
         let score = |item| {
             let mut phi = vec![];
             if self.settings.interactions {
-                self.products.push(item, &mut phi)
+                self.products.push(item, &mut phi);
             } else {
-                phi.push(1.0)
+                phi.push(1.0);
             }
             let (mean, of_item, of_cell) = self.own_part(item, cells);
             let mean = mean + dot(self.shared.mean(), &phi);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Users of segments that were not announced share one more policy.
 ///
 /// Reference: Bendada, Salha, Bontempelli, *Carousel personalization in music streaming apps with
-/// contextual bandits*, RecSys 2020 (ts-seg, with Thompson sampling). Deviations: any policy for
+/// contextual bandits*, `RecSys` 2020 (ts-seg, with Thompson sampling). Deviations: any policy for
 /// lists.
 ///
 /// # Examples

@@ -1,0 +1,133 @@
+//! An interleaved comparison of two rankers, whose unit is the user.
+//!
+//! A user's lists are not independent, above all if every list keeps its teams. So the outcome of a
+//! user is the sign of the clicks credited to the second ranker minus those credited to the first,
+//! and ties do not count. Evidence and interval are those of [`PairTest`](crate::PairTest).
+//!
+//! # Examples
+//!
+//! ```
+//! use interleaving::{TeamTest, Verdict};
+//!
+//! let mut test = TeamTest::new(0.05)?;
+//! for user in 0..40 {
+//!     test.observe(user, true);
+//!     test.observe(user, true);
+//!     test.observe(user, user % 8 == 0);
+//! }
+//! // More clicks of a user do not count more.
+//! assert_eq!((test.tally().second, test.verdict()), (40, Verdict::Second));
+//! # Ok::<(), confidence::Error>(())
+//! ```
+
+use crate::{Tally, Verdict};
+use confidence::ErrorProbability;
+use confidence::sequence::{CoinMixture, ConfidenceSequence, Interval};
+use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
+/// Credited clicks of an interleaved comparison, by user.
+///
+/// Saved as its users, and counted again when it is loaded.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct TeamTest {
+    miss: f64,
+    /// Clicks credited to the second ranker minus those credited to the first.
+    users: HashMap<u64, i64, BuildHasherDefault<DefaultHasher>>,
+    tally: Tally,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved {
+    miss: f64,
+    users: Vec<(u64, i64)>,
+}
+
+impl TeamTest {
+    /// A test without clicks, whose false-alarm probability is at most `miss`.
+    ///
+    /// # Errors
+    ///
+    /// [`confidence::Error::NotAnErrorProbability`] unless `0 < miss < 1`.
+    pub fn new(miss: f64) -> Result<Self, confidence::Error> {
+        let miss = ErrorProbability::new(miss)?.get();
+        Ok(Self { miss, users: HashMap::default(), tally: Tally::default() })
+    }
+
+    /// Adds a user's click, credited to the second ranker or to the first.
+    pub fn observe(&mut self, user: u64, second: bool) {
+        let lead = self.users.entry(user).or_insert_with(|| {
+            self.tally.ties += 1;
+            0
+        });
+        *count_of(&mut self.tally, *lead) -= 1;
+        *lead += if second { 1 } else { -1 };
+        *count_of(&mut self.tally, *lead) += 1;
+    }
+
+    /// Users won by either ranker, and ties. Users without clicks are not counted.
+    pub fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// The evidence of a difference: 1 at first; 1 / miss decides.
+    pub fn evidence(&self) -> f64 {
+        self.wins().evidence()
+    }
+
+    /// The verdict now. A caller that looks again later keeps the first one that was reached.
+    pub fn verdict(&self) -> Verdict {
+        if self.wins().contains(0.5) {
+            Verdict::Undecided
+        } else if self.tally.first > self.tally.second {
+            Verdict::First
+        } else {
+            Verdict::Second
+        }
+    }
+
+    /// An interval for the share of users won by the first ranker, of those who are not ties.
+    pub fn first_share(&self) -> Interval {
+        self.wins().interval()
+    }
+
+    fn wins(&self) -> CoinMixture {
+        CoinMixture::with_counts(self.miss, self.tally.first, self.tally.second)
+            .expect("the error probability was checked")
+    }
+}
+
+/// The count of users with this lead of the second ranker.
+fn count_of(tally: &mut Tally, lead: i64) -> &mut u64 {
+    match lead.signum() {
+        -1 => &mut tally.first,
+        0 => &mut tally.ties,
+        _ => &mut tally.second,
+    }
+}
+
+impl TryFrom<Saved> for TeamTest {
+    type Error = String;
+
+    fn try_from(Saved { miss, users }: Saved) -> Result<Self, String> {
+        let mut test = Self::new(miss).map_err(|error| error.to_string())?;
+        for (user, lead) in users {
+            if lead.unsigned_abs() > 1 << 53 || test.users.insert(user, lead).is_some() {
+                return Err(format!("user {user} has more clicks than can be counted, or is saved twice"));
+            }
+            *count_of(&mut test.tally, lead) += 1;
+        }
+        Ok(test)
+    }
+}
+
+impl From<TeamTest> for Saved {
+    fn from(test: TeamTest) -> Self {
+        let mut users: Vec<(u64, i64)> = test.users.iter().map(|(user, lead)| (*user, *lead)).collect();
+        users.sort_unstable();
+        Self { miss: test.miss, users }
+    }
+}
