@@ -46,7 +46,7 @@ impl Database {
             return None;
         };
         let directory = tempfile::tempdir().unwrap();
-        // For the user of the database, whoever that is.
+        // The user of the database is another one.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
         std::fs::set_permissions(directory.path(), open).unwrap();
         let mut create = command(&programs, "initdb");
