@@ -43,6 +43,7 @@ impl Batch {
             origin: Arc::clone(&self.origin),
             action: filled(&self.actions[place * width..][..width]).into(),
             note: self.notes[place].clone(),
+            propensities: Box::default(),
         }
     }
 
@@ -130,7 +131,7 @@ impl Batch {
     /// The batch as JSON text.
     fn to_json(&self) -> PyResult<String> {
         let actions = self.actions.chunks_exact(self.origin.width()).map(filled);
-        Saved::write(&self.origin, actions, &self.notes)
+        Saved::write(&self.origin, actions, &self.notes, &[])
     }
 
     /// The batch that `to_json` wrote.
@@ -139,7 +140,7 @@ impl Batch {
     ///     ValueError: the text is no batch.
     #[classmethod]
     fn from_json(_class: &Bound<'_, PyType>, text: &str) -> PyResult<Self> {
-        let (origin, actions, notes) = Saved::read(text)?;
+        let (origin, actions, notes, _) = Saved::read(text)?;
         if origin.width() == 0 {
             return Err(value_error("no saved batch: lists without positions"));
         }

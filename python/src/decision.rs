@@ -3,6 +3,7 @@
 use crate::message::value_error;
 use crate::task::protocol_named;
 use click_models::{ListShape, Ranking};
+use policies::Propensity;
 use policies::catalogue::{Note, PolicySpec, Protocol};
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};
@@ -71,6 +72,9 @@ pub(crate) struct Saved {
     sizes: [usize; 2],
     actions: Vec<Vec<u32>>,
     notes: Vec<Note>,
+    /// Of a single decision.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    propensities: Vec<Propensity>,
 }
 
 impl Saved {
@@ -78,6 +82,7 @@ impl Saved {
         origin: &Origin,
         actions: impl Iterator<Item = &'a [u32]>,
         notes: &[Note],
+        propensities: &[Propensity],
     ) -> PyResult<String> {
         let saved = Self {
             format: FORMAT,
@@ -86,13 +91,14 @@ impl Saved {
             sizes: origin.sizes,
             actions: actions.map(<[u32]>::to_vec).collect(),
             notes: notes.to_vec(),
+            propensities: propensities.to_vec(),
         };
         serde_json::to_string(&saved).map_err(value_error)
     }
 
-    /// The policy, the actions, and the notes.
-    #[expect(clippy::type_complexity, reason = "three results of one reading")]
-    pub(crate) fn read(text: &str) -> PyResult<(Arc<Origin>, Vec<Vec<u32>>, Vec<Note>)> {
+    /// The policy, the actions, the notes, and the propensities.
+    #[expect(clippy::type_complexity, reason = "four results of one reading")]
+    pub(crate) fn read(text: &str) -> PyResult<(Arc<Origin>, Vec<Vec<u32>>, Vec<Note>, Vec<Propensity>)> {
         let invalid = |fault: &dyn std::fmt::Display| value_error(format!("no saved decision: {fault}"));
         let saved: Self = serde_json::from_str(text).map_err(|error| invalid(&error))?;
         if saved.format != FORMAT {
@@ -112,7 +118,17 @@ impl Saved {
         if let Some(action) = saved.actions.iter().find(|action| !origin.admits(action)) {
             return Err(invalid(&format!("{action:?} is no action of {origin}")));
         }
-        Ok((Arc::new(origin), saved.actions, saved.notes))
+        let propensities = saved.propensities;
+        if !propensities.is_empty() {
+            let is_probability = |value: f64| value > 0.0 && value <= 1.0;
+            let all = propensities.iter().all(|of| is_probability(of.item) && is_probability(of.prefix));
+            let falls = propensities.is_sorted_by(|above, below| above.prefix >= below.prefix);
+            let belongs = matches!(&*saved.actions, [action] if action.len() == propensities.len());
+            if !(protocol.has_lists() && all && falls && belongs) {
+                return Err(invalid(&"the propensities are not those of its list"));
+            }
+        }
+        Ok((Arc::new(origin), saved.actions, saved.notes, propensities))
     }
 }
 
@@ -126,6 +142,19 @@ pub(crate) struct Decision {
     pub(crate) origin: Arc<Origin>,
     pub(crate) action: Box<[u32]>,
     pub(crate) note: Note,
+    /// Position by position; empty if they are not known.
+    pub(crate) propensities: Box<[Propensity]>,
+}
+
+impl Decision {
+    fn propensities_of<'py>(
+        &self,
+        py: Python<'py>,
+        of: fn(&Propensity) -> f64,
+    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let known = (!self.propensities.is_empty()).then_some(&self.propensities);
+        known.map(|propensities| PyTuple::new(py, propensities.iter().map(of))).transpose()
+    }
 }
 
 #[pymethods]
@@ -151,9 +180,32 @@ impl Decision {
         self.origin.protocol.name()
     }
 
+    /// The probability that each position got its item, whatever the others got, for the column
+    /// `propensity` of `evaluate`: tuple of float, of the length of the list, above 0 and at most 1.
+    /// None unless `select(propensities=True)` made the decision.
+    #[getter]
+    fn propensities<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        self.propensities_of(py, |of| of.item)
+    }
+
+    /// The probability that each position and all above it got their items, for the column
+    /// `prefix-propensity` of `evaluate`: as `propensities`.
+    #[getter]
+    fn prefix_propensities<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        self.propensities_of(py, |of| of.prefix)
+    }
+
+    /// The probability of the list, for the column `list-propensity` of `evaluate`; None as
+    /// `propensities`.
+    #[getter]
+    fn list_propensity(&self) -> Option<f64> {
+        self.propensities.last().map(|of| of.prefix)
+    }
+
     /// The decision as JSON text.
     fn to_json(&self) -> PyResult<String> {
-        Saved::write(&self.origin, std::iter::once(&*self.action), std::slice::from_ref(&self.note))
+        let (action, note) = (std::iter::once(&*self.action), std::slice::from_ref(&self.note));
+        Saved::write(&self.origin, action, note, &self.propensities)
     }
 
     /// The decision that `to_json` wrote.
@@ -162,9 +214,11 @@ impl Decision {
     ///     ValueError: the text is no decision.
     #[classmethod]
     fn from_json(_class: &Bound<'_, PyType>, text: &str) -> PyResult<Self> {
-        let (origin, mut actions, mut notes) = Saved::read(text)?;
+        let (origin, mut actions, mut notes, propensities) = Saved::read(text)?;
         match (actions.pop(), notes.pop(), notes.is_empty()) {
-            (Some(action), Some(note), true) => Ok(Self { origin, action: action.into(), note }),
+            (Some(action), Some(note), true) => {
+                Ok(Self { origin, action: action.into(), note, propensities: propensities.into() })
+            }
             _ => Err(value_error("no saved decision: expected one, got a batch")),
         }
     }
@@ -174,7 +228,8 @@ impl Decision {
     }
 
     fn __eq__(&self, other: &Self) -> bool {
-        self.origin == other.origin && self.action == other.action && self.note == other.note
+        let is_same = self.origin == other.origin && self.action == other.action && self.note == other.note;
+        is_same && self.propensities == other.propensities
     }
 
     fn __repr__(&self) -> String {

@@ -14,7 +14,7 @@ use click_models::{
     ItemId, ListClicks, Pair, Pbm, PbmFeedback, PrefixFeedback, RankOne, Ranking, SemiBandit,
 };
 use policies::catalogue::{Catalogued, Knowledge, NamedPolicy, NamedTable, Note};
-use policies::{Decision, PolicySpec, Recommend, Select, Update};
+use policies::{Decision, Drawing, Draws, PolicySpec, Propensity, Recommend, Select, Update};
 use pyo3::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
@@ -32,6 +32,15 @@ pub(crate) fn filled(action: &[u32]) -> &[u32] {
 pub(crate) trait Play: Send {
     /// Writes the next action to `action` and returns the policy's note.
     fn select(&mut self, generator: &mut Xoshiro256PlusPlus, action: &mut [u32]) -> Note;
+
+    /// As [`select`](Self::select), with the propensities of the list; `None`, and nothing is chosen,
+    /// if actions are no lists.
+    fn draw(
+        &mut self,
+        drawing: Drawing,
+        generator: &mut Xoshiro256PlusPlus,
+        action: &mut [u32],
+    ) -> Option<(Note, Vec<Propensity>)>;
 
     /// Learns from the clicks on an action. Late answers are as good as others.
     fn update(&mut self, action: &[u32], note: &Note, clicks: Clicks);
@@ -82,6 +91,16 @@ pub(crate) trait Played: Catalogued {
         Err("it chooses no lists".to_owned())
     }
 
+    /// Decides by several draws. Whether actions are lists.
+    fn draw(
+        _policy: &mut NamedPolicy<Self>,
+        _draws: (&mut Draws<Note>, Drawing),
+        _generator: &mut Xoshiro256PlusPlus,
+        _chosen: &mut Decision<Self::Action, Note>,
+    ) -> bool {
+        false
+    }
+
     /// The best items, if the policy has stopped.
     fn answer(_policy: &NamedPolicy<Self>) -> Option<Vec<ItemId>> {
         None
@@ -98,13 +117,15 @@ pub(crate) struct Player<I: Played> {
     policy: NamedPolicy<I>,
     /// Reused by `select`.
     chosen: Decision<I::Action, Note>,
+    /// Reused by `draw`.
+    draws: Draws<Note>,
     /// Reused by `update`.
     answered: Decision<I::Action, Note>,
 }
 
 impl<I: Played> Player<I> {
     pub(crate) fn new(policy: NamedPolicy<I>) -> Self {
-        Self { policy, chosen: Decision::default(), answered: Decision::default() }
+        Self { policy, chosen: Decision::default(), draws: Draws::default(), answered: Decision::default() }
     }
 }
 
@@ -113,6 +134,19 @@ impl<I: Played> Play for Player<I> {
         self.policy.select(generator, &mut self.chosen);
         I::write(&self.chosen.action, action);
         std::mem::take(&mut self.chosen.note)
+    }
+
+    fn draw(
+        &mut self,
+        drawing: Drawing,
+        generator: &mut Xoshiro256PlusPlus,
+        action: &mut [u32],
+    ) -> Option<(Note, Vec<Propensity>)> {
+        let Self { policy, chosen, draws, .. } = self;
+        I::draw(policy, (draws, drawing), generator, chosen).then(|| {
+            I::write(&chosen.action, action);
+            (std::mem::take(&mut chosen.note), draws.propensities().to_vec())
+        })
     }
 
     fn update(&mut self, action: &[u32], note: &Note, clicks: Clicks) {
@@ -187,6 +221,17 @@ macro_rules! lists {
                 for (into, &number) in action.positions_mut(numbers.len()).iter_mut().zip(numbers) {
                     *into = ItemId::new(number);
                 }
+            }
+
+            fn draw(
+                policy: &mut NamedPolicy<Self>,
+                (draws, drawing): (&mut Draws<Note>, Drawing),
+                generator: &mut Xoshiro256PlusPlus,
+                chosen: &mut Decision<Ranking, Note>,
+            ) -> bool {
+                let items = (policy.told().sizes[0], ItemId::from_index);
+                draws.decide(drawing, items, (policy, generator), chosen, NamedPolicy::select);
+                true
             }
 
             fn feedback(clicks: Clicks) -> Self::Feedback {
