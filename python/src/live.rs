@@ -2,11 +2,11 @@
 
 use crate::catalogue::{spec_of, to_parameters};
 use crate::message::{did_you_mean, type_error, value_error};
-use crate::policy::{broken, order_of};
+use crate::policy::{broken, drawing, order_of};
 use crate::prior::Prior;
 use crate::sequence;
 use crate::task::{Given, build, generator, is_alive, protocol_of, size};
-use ::live::{Among, Handle, Settings, Skips, Taken};
+use ::live::{Among, Entry, Handle, Settings, Skips, Taken};
 use click_models::{Cascade, ClicksOnly, Dcm, Pbm, SemiBandit};
 use policies::Tallies as _;
 use policies::catalogue::NamedTable;
@@ -177,6 +177,10 @@ struct Saved<L, N> {
 ///     query: the query of the fit whose items are meant, by default all.
 ///     window: how many observations of an item count, the last ones; by default all.
 ///     explore: probability that the last position shows a random item.
+///     propensities: whether decisions have propensities, as of `Policy.select`; not together with
+///         `explore`.
+///     draws: number of lists that are drawn for propensities, from 1 to 10,000.
+///     epsilon: probability of a uniformly random list with propensities, from 0 to 1.
 ///     skips: when a display without a click counts: "at-close", or "at-once", for policies that
 ///         draw nothing and whose answers come late.
 ///     keep_open: the most decisions that can be answered, the last ones.
@@ -208,13 +212,32 @@ impl LivePolicy {
     fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
         self.state.lock_py_attached(py).map_err(broken)
     }
+
+    /// A dict from items to what `of` makes of their entries in the table.
+    fn of_entries<'py, T: IntoPyObject<'py>>(
+        &self,
+        py: Python<'py>,
+        of: fn(Entry) -> T,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let state = self.lock(py)?;
+        let table = PyDict::new(py);
+        with!(&state.live, live => for item in live.items() {
+            let kinds = 0..live.policy().n_kinds();
+            let row: Vec<T> = kinds.map(|kind| of(Entry { item, kind, tally: live.tally(item, kind) })).collect();
+            if let Some(name) = state.name(item) {
+                table.set_item(name.to_python(py)?, row)?;
+            }
+        });
+        Ok(table)
+    }
 }
 
 #[pymethods]
 impl LivePolicy {
     #[new]
     #[pyo3(signature = (name, model=None, *, items=None, positions=None, examination=None, order=None, prior=None, query=None,
-        window=None, explore=0.0, skips="at-close", keep_open=None, keep_retired=None, seed=None, **parameters))]
+        window=None, explore=0.0, propensities=false, draws=None, epsilon=0.05, skips="at-close",
+        keep_open=None, keep_retired=None, seed=None, **parameters))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
         name: &str,
@@ -227,6 +250,9 @@ impl LivePolicy {
         query: Option<&str>,
         window: Option<&Bound<'_, PyAny>>,
         explore: f64,
+        propensities: bool,
+        draws: Option<&Bound<'_, PyAny>>,
+        epsilon: f64,
         skips: &str,
         keep_open: Option<&Bound<'_, PyAny>>,
         keep_retired: Option<&Bound<'_, PyAny>>,
@@ -247,10 +273,12 @@ impl LivePolicy {
             ..Given::default()
         };
         let prior = prior.map(Prior::read).transpose()?;
+        let drawing = drawing(draws, epsilon)?;
         let default = Settings::default();
         let settings = Settings {
             window: size("window", window)?,
             explore,
+            propensities: propensities.then_some(drawing),
             skips: match skips {
                 "at-close" => Skips::AtClose,
                 "at-once" => Skips::AtOnce,
@@ -355,6 +383,21 @@ impl LivePolicy {
         list.into_iter().map(name).collect()
     }
 
+    /// The probabilities with which a list was shown, for the columns of `evaluate`.
+    ///
+    /// Returns:
+    ///     For each position, the probability that it got its item, whatever the others got
+    ///     (`propensity`), and the probability that it and all above it got theirs
+    ///     (`prefix-propensity`); the last one of these is that of the list (`list-propensity`).
+    ///     Empty without `propensities=True`, and for a list that was shown without asking. None if
+    ///     no decision of this name is open.
+    fn propensities(&self, py: Python<'_>, id: &Bound<'_, PyAny>) -> PyResult<Option<Vec<(f64, f64)>>> {
+        let id = Name::read("id", id)?;
+        let state = self.lock(py)?;
+        let found = with!(&state.live, live => live.propensities(&id));
+        Ok(found.map(|propensities| propensities.iter().map(|of| (of.item, of.prefix)).collect()))
+    }
+
     /// Takes a list that was shown without asking, such as one of another server: "counted", or
     /// "repeated" if there is a decision of this name.
     ///
@@ -413,16 +456,15 @@ impl LivePolicy {
     /// Displays and clicks that count, of every item, present or retired: a dict from items to
     /// lists of (shows, clicks), one, or one for each position if the policy counts them apart.
     fn table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let state = self.lock(py)?;
-        let table = PyDict::new(py);
-        with!(&state.live, live => for item in live.items() {
-            let tallies = (0..live.policy().n_kinds()).map(|kind| live.tally(item, kind));
-            let pairs: Vec<(u64, u64)> = tallies.map(|tally| (tally.shows, tally.clicks)).collect();
-            if let Some(name) = state.name(item) {
-                table.set_item(name.to_python(py)?, pairs)?;
-            }
-        });
-        Ok(table)
+        self.of_entries(py, |entry| (entry.tally.shows, entry.tally.clicks))
+    }
+
+    /// Bounds of the probability of a click on an observed display, of every item: a dict from items
+    /// to lists of (low, high), as `table` has (shows, clicks). The probability lies between them
+    /// with a probability of at least 0.95 (KL, at a number of displays that does not depend on the
+    /// clicks); (0, 1) without displays.
+    fn intervals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.of_entries(py, |entry| <(f64, f64)>::from(entry.interval()))
     }
 
     /// The items that may be shown.

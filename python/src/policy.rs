@@ -99,6 +99,14 @@ pub(crate) fn broken<T>(_error: T) -> PyErr {
     PyRuntimeError::new_err("an earlier call panicked: the policy's state may be wrong")
 }
 
+/// How lists are drawn whose propensities are told.
+pub(crate) fn drawing(draws: Option<&Bound<'_, PyAny>>, epsilon: f64) -> PyResult<Drawing> {
+    let draws = u32::try_from(count("draws", draws)?.unwrap_or(100)).unwrap_or(u32::MAX);
+    let epsilon = Probability::new(epsilon)
+        .map_err(|_| value_error(format!("epsilon: {epsilon} is not from 0 to 1")))?;
+    Drawing::new(draws, epsilon).map_err(value_error)
+}
+
 /// The order of positions. One word has two meanings: an order of positions, or the parameter of
 /// some policies.
 pub(crate) fn order_of(
@@ -264,10 +272,7 @@ impl Policy {
         draws: Option<&Bound<'_, PyAny>>,
         epsilon: f64,
     ) -> PyResult<Decision> {
-        let draws = u32::try_from(count("draws", draws)?.unwrap_or(100)).unwrap_or(u32::MAX);
-        let epsilon = Probability::new(epsilon)
-            .map_err(|_| value_error(format!("epsilon: {epsilon} is not from 0 to 1")))?;
-        let drawing = Drawing::new(draws, epsilon).map_err(value_error)?;
+        let drawing = drawing(draws, epsilon)?;
         let mut action = vec![0; self.origin.width()];
         let mut state = self.lock(py)?;
         let State { player, generator, .. } = &mut *state;

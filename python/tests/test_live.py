@@ -99,6 +99,42 @@ def test_lists_of_others_and_partly_seen_lists():
     assert policy.click("x", 2) == "no such position" and policy.close("y") == "unknown"
 
 
+@pytest.mark.parametrize(("name", "model"), CASES)
+def test_propensities_are_those_of_the_shown_list(name, model):
+    policy = live(name, model, items=ITEMS, propensities=True, draws=20, epsilon=0.1)
+    play(policy, 60)
+    restored = Live.load(policy.save())
+    play(policy, 20, begin=60)
+    play(restored, 20, begin=60)
+    for t in range(80):
+        pairs = policy.propensities(t)
+        assert len(pairs) == 3 and pairs == restored.propensities(t)
+        assert all(0 < prefix <= item <= 1 for item, prefix in pairs) and pairs[0][0] == pairs[0][1]
+        assert [prefix for _, prefix in pairs] == sorted((prefix for _, prefix in pairs), reverse=True)
+    assert policy.show("other", [4]) == "counted" and policy.propensities("other") == []
+    assert policy.propensities("nobody") is None and len(policy.propensities(0)) == 3
+    without = live(name, model, items=ITEMS)
+    without.decide(0)
+    assert without.propensities(0) == []
+
+
+def test_intervals_are_bounds_of_the_table():
+    policy = Live("pbm-ts", items=["a", "b"], examination=[1.0, 0.5], seed=1)
+    for t in range(200):
+        policy.show(t, ["a"])
+        if t < 20:
+            policy.click(t, 0)
+        policy.close(t)
+    found = policy.intervals()
+    assert policy.table() == {"a": [(200, 20), (0, 0)], "b": [(0, 0)] * 2}
+    assert found["b"] == [(0, 1)] * 2 and found["a"][1] == (0, 1)
+    low, high = found["a"][0]
+    for q in (low, high):
+        divergence = 0.1 * math.log(0.1 / q) + 0.9 * math.log(0.9 / (1 - q))
+        assert 200 * divergence == pytest.approx(math.log(40), rel=1e-6)
+    assert low < 0.1 < high
+
+
 def test_limits_of_what_is_kept():
     policy = Live("cascade-ucb1", "cascade", positions=1, items=range(4), keep_open=2, keep_retired=1, window=2, skips="at-once", seed=1)
     for t in range(3):
@@ -122,6 +158,9 @@ def test_limits_of_what_is_kept():
         ("cascade-ts", {"window": 1.5}, TypeError, "window: expected an integer"),
         ("cascade-ts", {"explore": 1.5}, ValueError, "exploration is 1.5"),
         ("cascade-ts", {"explore": math.nan}, ValueError, "exploration is NaN"),
+        ("cascade-ts", {"explore": 0.1, "propensities": True}, ValueError, "`explore` is above 0, but propensities"),
+        ("cascade-ts", {"propensities": True, "draws": 0}, ValueError, "0 draws of a list: expected 1 to 10000"),
+        ("cascade-ts", {"propensities": True, "epsilon": math.nan}, ValueError, "epsilon: NaN is not from 0 to 1"),
         ("cascade-ts", {"skips": "at-clos"}, ValueError, "unknown skips `at-clos`.*did you mean `at-close`"),
         ("cascade-ts", {"keep_open": 0}, ValueError, "at least one decision must stay open"),
         ("cascade-ts", {"prior": (0, 1)}, ValueError, r"`cascade-ts`: the prior Beta\(0, 1\): expected a above 0"),

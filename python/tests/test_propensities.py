@@ -1,11 +1,12 @@
-"""Propensities of `Policy.select`: weights have mean 1, and `evaluate` reads them from a log."""
+"""Propensities of `Policy` and `Live`, and logs with them that `evaluate` reads."""
 
 import copy
+import csv
 import pickle
 
 import numpy as np
 import pytest
-from click_bandits import Batch, Decision, Policy, evaluate, models
+from click_bandits import Batch, Decision, Live, Policy, evaluate, models
 from every_policy import policy_on, users_of
 
 NAMES = [
@@ -16,6 +17,15 @@ NAMES = [
     ("epsilon-greedy", "clicks-only"),
     ("cascade-kl", "cascade"),
 ]
+COLUMNS = "session user query item position click propensity prefix-propensity list-propensity".split()
+
+
+def check(found, truth):
+    """Every level is near the true value."""
+    rows = {row["level"]: row for row in found.levels}
+    assert set(rows) == {"list", "prefix", "position"}
+    for row in rows.values():
+        assert row["refused"] is None and abs(row["value"] - truth) < 4 * row["se"]
 
 
 @pytest.mark.parametrize(("name", "protocol"), NAMES)
@@ -42,9 +52,7 @@ def test_propensities_are_those_of_a_list_and_are_kept(name, protocol):
 
 def test_mean_weights_are_1_in_a_log_that_evaluate_reads():
     users = models.PositionBased([0.5, 0.4, 0.3, 0.2], [0.9, 0.5], seed=1)
-    log = {
-        name: [] for name in "session user query item position click propensity prefix-propensity list-propensity".split()
-    }
+    log = {name: [] for name in COLUMNS}
     for session in range(6000):
         if session % 300 == 0:
             policy = Policy("pbm-ts", "pbm", items=4, examination=[0.9, 0.5], seed=session)
@@ -63,11 +71,30 @@ def test_mean_weights_are_1_in_a_log_that_evaluate_reads():
             log["list-propensity"].append(decision.list_propensity)
     ranking = {"query": ["all", "all"], "item": [1, 0], "position": [1, 2]}
     found = evaluate(log, ranking, columns={name: name for name in log}, model="none")
-    rows = {row["level"]: row for row in found.levels}
-    assert set(rows) == {"list", "prefix", "position"}
-    truth = 0.4 * 0.9 + 0.5 * 0.5
-    for row in rows.values():
-        assert row["refused"] is None and abs(row["value"] - truth) < 4 * row["se"]
+    check(found, 0.4 * 0.9 + 0.5 * 0.5)
+
+
+def test_the_log_of_a_live_policy_is_read_by_evaluate(tmp_path):
+    attraction, world = {"a": 0.5, "b": 0.4, "c": 0.3, "d": 0.2}, np.random.default_rng(1)
+    with open(tmp_path / "log.csv", "w", newline="") as file:
+        log = csv.writer(file)
+        log.writerow([*COLUMNS, "unused"])
+        for visit in range(6000):
+            if visit % 300 == 0:
+                live = Live("pbm-ts", items=attraction, examination=[0.9, 0.5], propensities=True, draws=20, epsilon=0.1, seed=visit)
+            shown = live.decide(visit)
+            propensities = live.propensities(visit)
+            for place, item in enumerate(shown):
+                click = world.random() < attraction[item] * [0.9, 0.5][place]
+                if click:
+                    live.click(visit, place)
+                of_list = propensities[-1][1]
+                log.writerow([visit, visit, "all", item, place + 1, int(click), *propensities[place], of_list, ""])
+            live.close(visit)
+    (tmp_path / "new.csv").write_text("query,position,item\nall,1,b\nall,2,a\n")
+    columns = {name: name for name in COLUMNS}
+    found = evaluate(tmp_path / "log.csv", tmp_path / "new.csv", format="delimited", columns=columns, model="none")
+    check(found, 0.4 * 0.9 + 0.5 * 0.5)
 
 
 def test_what_has_no_propensities_is_refused():

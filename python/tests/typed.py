@@ -40,6 +40,9 @@ def service() -> dict[int | str, list[tuple[int, int]]]:
     shown: list[int | str] = live.decide("visit", except_=[1])
     if live.click("visit", 0) == "counted" and live.close("visit", seen=1) and live.add(2):
         live.show(17, shown)
+    logged: list[tuple[float, float]] | None = live.propensities("visit")
+    bounds_of: list[tuple[float, float]] = live.intervals()[1]
+    assert logged == [] and bounds_of
     return Live.load(live.save()).table()
 
 
