@@ -25,7 +25,9 @@ def check(found, truth):
     rows = {row["level"]: row for row in found.levels}
     assert set(rows) == {"list", "prefix", "position"}
     for row in rows.values():
-        assert row["refused"] is None and abs(row["value"] - truth) < 4 * row["se"]
+        # Without models, `position` gives a number but does not answer.
+        without_models = row["level"] == "position" and row["refused"].startswith("without models")
+        assert (row["refused"] is None or without_models) and abs(row["value"] - truth) < 4 * row["se"]
 
 
 @pytest.mark.parametrize(("name", "protocol"), NAMES)
