@@ -203,6 +203,7 @@ struct Saved<L, N> {
 ///     ('counted', 'repeated', 'unknown')
 ///     >>> live.table()["b"], live.table()[shown[0]], live.table()[shown[1]]
 ///     ([(0, 0)], [(1, 0)], [(1, 1)])
+#[allow(clippy::doc_link_with_quotes, reason = "lists of Python")]
 #[pyclass(name = "Live", frozen, module = "click_bandits")]
 pub(crate) struct LivePolicy {
     state: Mutex<State>,
@@ -292,7 +293,6 @@ impl LivePolicy {
             estimate_prior: matches!(prior, Some(Prior::Estimated)),
             keep_open: size("keep_open", keep_open)?.unwrap_or(default.keep_open),
             keep_retired: size("keep_retired", keep_retired)?.unwrap_or(default.keep_retired),
-            ..default
         };
         let spec = spec_of(name, parameters)?;
         spec.check_live().map_err(value_error)?;

@@ -69,7 +69,7 @@ pub fn users_per_arm(deviation: f64, difference: f64, power: f64, end: End) -> O
 /// use interleaving::plan::{End, decisive_users};
 ///
 /// assert_eq!(decisive_users(0.6, 0.8, End::Fixed(1)), Some(194));
-/// assert_eq!(decisive_users(0.6, 0.8, End::Open), Some(368));
+/// assert_eq!(decisive_users(0.6, 0.8, End::Open), Some(369));
 /// ```
 pub fn decisive_users(share: f64, power: f64, end: End) -> Option<u64> {
     let quantiles = 0.5 * normal_quantile(0.95) + one_sided(power)? * (share * (1.0 - share)).sqrt();
