@@ -3,6 +3,9 @@
 //! [`HybridTs`] and [`CascadeLinear`] read an observed prefix, and
 //! [`PbmHybridTs`] the clicks of position-based users. [`Segmented`] plays any policy once for each
 //! segment. Every policy without contexts plays these users as well: it ignores the context.
+//!
+//! These policies are types only: the [catalogue](crate::catalogue), experiments and the Python
+//! package do not have them yet.
 
 mod answer;
 mod hybrid_ts;
