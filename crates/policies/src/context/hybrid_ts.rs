@@ -105,9 +105,7 @@ impl HybridTs {
         settings: HybridSettings,
     ) -> Result<Self, Error> {
         let known = known.into();
-        let top_down = || (0..known.shape().n_positions()).collect();
-        let order = if known.places().is_empty() { top_down() } else { known.places().to_vec() };
-        Ok(Self { learner: Learner::new(known.shape(), context, settings)?, order })
+        Ok(Self { learner: Learner::new(known.shape(), context, settings)?, order: known.order() })
     }
 
     /// The posterior of every item's log-odds for a user.

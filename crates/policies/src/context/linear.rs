@@ -188,8 +188,7 @@ impl CascadeLinear {
             return Err(Error::FeaturesOfOtherItems { found: context.n_items(), n_items });
         }
         let products = Products::new(context)?;
-        let top_down = || (0..known.shape().n_positions()).collect();
-        let order = if known.places().is_empty() { top_down() } else { known.places().to_vec() };
+        let order = known.order();
         let theta = Normal::new(vec![0.0; products.len()], std::iter::repeat(prior_precision));
         let information = 1.0 / (sigma * sigma);
         Self {

@@ -199,11 +199,8 @@ impl Normal {
             start += n - k;
             let (diagonal, factor) = factor.split_first_mut().expect("one number a row");
             for row in rows.chunks_exact_mut(n) {
-                let (first, row) = row[k..]
-                    .split_first()
-                    .map(|(first, _)| *first)
-                    .zip(row.get_mut(k + 1..))
-                    .expect("as long as the factor");
+                let (first, row) = row[k..].split_first_mut().expect("one number a row");
+                let first = *first;
                 let length = (*diagonal * *diagonal + first * first).sqrt();
                 let (cosine, sine) = (length / *diagonal, first / *diagonal);
                 let inverse = 1.0 / cosine;

@@ -65,6 +65,13 @@ impl<'a> PrefixKnown<'a> {
     }
 }
 
+impl PrefixKnown<'_> {
+    /// The position of the best item, of the second best, and so on.
+    pub(crate) fn order(self) -> Vec<usize> {
+        if self.places.is_empty() { (0..self.shape.n_positions()).collect() } else { self.places.to_vec() }
+    }
+}
+
 impl From<ListShape> for PrefixKnown<'_> {
     fn from(shape: ListShape) -> Self {
         Self { shape, places: &[] }
