@@ -3,7 +3,7 @@
 #
 #     service/release.sh OUT
 #
-# OUT gets click-bandits-VERSION-TARGET.tar.gz and its SHA-256. Without pip there is no wheel.
+# OUT gets click-bandits-VERSION-TARGET.tar.gz and its SHA-256. Without pip and maturin there is no wheel.
 set -euo pipefail
 
 out=$(mkdir -p "${1:?an output directory is missing}" && cd "$1" && pwd)
@@ -22,11 +22,12 @@ for program in target/release/click-bandits service/target/release/click-bandits
     strip --strip-all -o "$scratch/$name/bin/${program##*/}" "$program"
     "$scratch/$name/bin/${program##*/}" --help >/dev/null
 done
-if python3 -m venv "$scratch/venv" && "$scratch/venv/bin/pip" wheel --quiet --disable-pip-version-check --no-deps \
-    --wheel-dir "$scratch/$name" python; then
+if python3 -m venv "$scratch/venv" && "$scratch/venv/bin/pip" download --quiet --disable-pip-version-check \
+    --no-deps --dest "$scratch/probe" maturin; then
+    "$scratch/venv/bin/pip" wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$scratch/$name" ./python
     ls "$scratch/$name"/*.whl
 else
-    echo 'SKIPPED: pip cannot make the wheel here'
+    echo 'SKIPPED: maturin cannot be had here, there is no wheel'
 fi
 cp README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT service/example.toml service/openapi.json docs/service.md "$scratch/$name"
 tar --sort=name --owner=0 --group=0 --numeric-owner -C "$scratch" -czf "$out/$name.tar.gz" "$name"
