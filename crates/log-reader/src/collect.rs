@@ -4,6 +4,7 @@
 //! in use fits into the processor's cache; look-ups in one large table would cost several times as
 //! much as reading the log. Sums do not depend on the order of batches.
 
+use crate::columns::READ;
 use crate::counts::Counts;
 use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
@@ -15,6 +16,7 @@ use crate::lists::{GROUPS, ShownList};
 use crate::log::{Log, Part};
 use crate::logged::{LastTexts, LoggedRow};
 use crate::names::{Id, Ids, MIX_B, lock, mix, unlocked};
+use crate::read::Value;
 use crate::read_report::ReadReport;
 use crate::session::{MAX_FILES_IN_ORDER, ReadSession, Sessions, put_in_order};
 use crate::table::{PackedCell, SHARDS, Shown, Table};
@@ -27,11 +29,16 @@ const BATCH: usize = 1024;
 /// Words of a batch of sessions.
 const SESSION_WORDS: usize = 2048;
 
+/// Takes the values of a row, by column; an error has the column at fault.
+pub(crate) type TakeRow<'a> = dyn Fn(&[Option<Value<'_>>; READ]) -> Result<(), (usize, Fault)> + Sync + 'a;
+
 pub(crate) struct Collector<'a> {
     ids: Ids,
     /// The same in all readings of a log.
     pub(crate) hash: KeyHash,
     handing: Option<Handing<'a>>,
+    /// Takes rows as they are, in place of all else.
+    rows: Option<&'a TakeRow<'a>>,
     /// Whether counts are wanted.
     counts: bool,
     /// Tables of the data to fit, and after them those of the data held out, if any are.
@@ -56,6 +63,7 @@ impl<'a> Collector<'a> {
             ids,
             hash: KeyHash::default(),
             handing: None,
+            rows: None,
             counts: true,
             tables: (0..n_tables).map(|_| Mutex::default()).collect(),
             order: Mutex::default(),
@@ -69,6 +77,11 @@ impl<'a> Collector<'a> {
     pub(crate) fn handing(self, handing: Handing<'a>) -> Self {
         let (counts, hash) = (self.keep_sessions, handing.hash().unwrap_or(self.hash));
         Self { handing: Some(handing), counts, hash, ..self }
+    }
+
+    /// The same collector for rows that are taken as they are.
+    pub(crate) fn taking(self, rows: &'a TakeRow<'a>) -> Self {
+        Self { rows: Some(rows), counts: false, ..self }
     }
 
     /// The lists to hand over, if there are any.
@@ -193,6 +206,18 @@ fn table_of(query: Id, held_out: bool) -> usize {
 }
 
 impl Batches<'_> {
+    /// Whether rows are taken as they are.
+    #[inline]
+    pub(crate) fn takes_rows(&self) -> bool {
+        self.collector.rows.is_some()
+    }
+
+    /// Hands over the values of a row, by column; an error has the column at fault.
+    #[inline]
+    pub(crate) fn take_row(&self, values: &[Option<Value<'_>>; READ]) -> Result<(), (usize, Fault)> {
+        self.collector.rows.map_or(Ok(()), |take| take(values))
+    }
+
     #[inline]
     fn count(&mut self, shown: &Shown, held_out: bool) {
         let number = table_of(shown.query, held_out);

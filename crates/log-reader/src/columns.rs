@@ -178,13 +178,29 @@ impl Columns {
 /// The name of each role's column.
 pub(crate) type ByRole<'a> = [Option<&'a str>; ROLES];
 
+/// The columns of a table by role, and those that a table may lack.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Named<'a> {
+    pub(crate) by_role: ByRole<'a>,
+    pub(crate) optional: [bool; ROLES],
+}
+
+impl<'a> From<&'a Columns> for Named<'a> {
+    fn from(columns: &'a Columns) -> Self {
+        Self { by_role: columns.by_role(), optional: [false; ROLES] }
+    }
+}
+
 /// The place of each role's column among the names of a table.
-pub(crate) fn places<N: AsRef<str>>(columns: &Columns, names: &[N]) -> Result<Places, String> {
+pub(crate) fn places<N: AsRef<str>>(columns: &Named<'_>, names: &[N]) -> Result<Places, String> {
     let mut places = [None; ROLES];
-    for (place, name) in places.iter_mut().zip(columns.by_role()) {
-        let Some(name) = name else { continue };
+    for (role, place) in places.iter_mut().enumerate() {
+        let Some(name) = columns.by_role[role] else { continue };
         let mut found = (0..names.len()).filter(|&place| names[place].as_ref() == name);
-        *place = Some(found.next().ok_or_else(|| format!("no column `{name}`"))?);
+        *place = found.next();
+        if place.is_none() && !columns.optional[role] {
+            return Err(format!("no column `{name}`"));
+        }
         if found.next().is_some() {
             return Err(format!("two columns `{name}`"));
         }

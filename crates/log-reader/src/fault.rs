@@ -100,6 +100,45 @@ pub enum Fault {
     /// Two users in one list.
     #[error("another user than at the position above")]
     AnotherUser,
+    /// A line that is no query, event or array of them.
+    #[error("expected a JSON object with the fields of User Behavior Insights, one in a line")]
+    NotJson,
+    /// A query or an event without `query_id`.
+    #[error("no `query_id`")]
+    NoQueryId,
+    /// An event without `event_attributes.object.object_id`.
+    #[error("no `object_id` in an event of this query")]
+    NoObject,
+    /// An event of a query that no file has.
+    #[error("an event whose query is in no file")]
+    UnknownQuery,
+    /// An event on an item that is not among the hit ids of its query.
+    #[error("an event on an item that its query did not return")]
+    OutsideList,
+    /// Two documents of one query that differ.
+    #[error("another document of this query before, which differs")]
+    OtherDocument,
+    /// An event without an ordinal, whose query has no hit ids.
+    #[error("no `ordinal`, and the query has no hit ids")]
+    NoOrdinal,
+    /// An ordinal that is not the place of the item among the hit ids, from 0 or from 1.
+    #[error("an ordinal other than the place of the item among the hit ids")]
+    OtherOrdinal,
+    /// Two items at one ordinal of a list.
+    #[error("two items at one ordinal of this query\u{2019}s list")]
+    TwoItems,
+    /// Clicks counted by configuration, without users.
+    #[error(
+        "clicks counted by configuration: the clicks of a user are not independent, so log every click with \
+         `client_id` and the configuration"
+    )]
+    CountedClicks,
+    /// A third team or arm of a test of two.
+    #[error("a third name: a test compares two")]
+    ThirdName,
+    /// A time in no known form.
+    #[error("expected a time as `2026-03-02T10:00:00Z`, a date, or seconds since 1970")]
+    NotATime,
     /// A quotation mark without its partner on the line.
     #[error("a quotation mark without its partner in the line")]
     UnclosedQuote,
@@ -133,6 +172,18 @@ impl Fault {
             Self::AnotherListPropensity => "two list propensities",
             Self::NotTheLastPrefix => "list propensity other than the last prefix",
             Self::AnotherUser => "two users in a list",
+            Self::NotJson => "not a JSON object of UBI",
+            Self::NoQueryId => "no query_id",
+            Self::NoObject => "no object_id",
+            Self::UnknownQuery => "event of an unknown query",
+            Self::OutsideList => "event outside the list",
+            Self::OtherDocument => "two documents of a query",
+            Self::NoOrdinal => "no ordinal",
+            Self::OtherOrdinal => "ordinal that contradicts the hit ids",
+            Self::TwoItems => "two items at an ordinal",
+            Self::CountedClicks => "clicks counted by configuration",
+            Self::ThirdName => "third team or arm",
+            Self::NotATime => "not a time",
             Self::UnclosedQuote => "unclosed quotation mark",
             Self::UnexpectedHeader => "header where the format has none",
         }

@@ -28,6 +28,9 @@ pub use fault::Fault;
 pub use lists::{GROUPS, Logged, ReadLists, ReceiveLists, ShownList, unit_hash};
 pub use log::{Log, Part};
 pub use names::{Id, Ids, Names};
-pub use read::{Format, Frame, Input, ReadColumn, Reader, Value, formats};
-pub use read_report::{ReadReport, Skipped};
+pub use read::{
+    Format, Frame, Input, ReadColumn, Reader, RowColumn, TakeRows, Ubi, Value, formats, read_rows,
+    read_rows_of_frame, read_ubi_clicks,
+};
+pub use read_report::{ReadReport, Skipped, UbiBase, UbiReport};
 pub use session::{ListSessions, Pattern, QuerySessions, Session, Sessions};

@@ -12,10 +12,12 @@ mod line;
 mod marks;
 mod meaning;
 mod open_lists;
+mod rows;
 mod source;
 mod thread_report;
 
-pub use self::formats::{Format, Frame, ReadColumn, Value};
+pub use self::formats::{Format, Frame, ReadColumn, Ubi, Value};
+pub use self::rows::{RowColumn, TakeRows, read_rows, read_rows_of_frame, read_ubi_clicks};
 pub use self::source::Input;
 
 use self::meaning::Meaning;

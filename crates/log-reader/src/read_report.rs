@@ -39,6 +39,72 @@ pub struct ReadReport {
     pub byte_order_marks: u64,
     /// Lines that a lenient reader skipped, by [`Fault::reason`](crate::Fault::reason).
     pub skipped: BTreeMap<&'static str, Skipped>,
+    /// Of User Behavior Insights: what is no list.
+    pub ubi: Option<UbiReport>,
+}
+
+/// What a log of User Behavior Insights has beside its lists.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UbiReport {
+    /// Queries, without repeated documents.
+    pub queries: u64,
+    /// Queries of which no event is known: their lists were not shown.
+    pub queries_without_events: u64,
+    /// Documents of queries that repeat an equal one.
+    pub repeated_queries: u64,
+    /// Clicks on an item that was clicked in this list before.
+    pub repeated_clicks: u64,
+    /// Events of other actions.
+    pub other_actions: u64,
+    /// Documents of other applications.
+    pub other_applications: u64,
+    /// Events without an ordinal, in lists with hit ids.
+    pub without_ordinal: u64,
+    /// Ordinals that count from 0, and from 1, in lists with hit ids.
+    pub bases: [UbiBase; 2],
+}
+
+/// Ordinals with the same first position.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UbiBase {
+    /// Their number.
+    pub count: u64,
+    /// The first ten characters of the earliest time.
+    pub first_day: String,
+}
+
+impl fmt::Display for UbiReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} quer{}", self.queries, if self.queries == 1 { "y" } else { "ies" })?;
+        for (count, what) in [
+            (self.queries_without_events, "without events, which are not lists"),
+            (self.repeated_queries, "repeated"),
+        ] {
+            if count > 0 {
+                write!(f, ", {count} {what}")?;
+            }
+        }
+        for (count, what) in [
+            (self.repeated_clicks, "repeated click"),
+            (self.other_actions, "event of another action"),
+            (self.other_applications, "document of another application"),
+            (self.without_ordinal, "event without ordinal"),
+        ] {
+            if count > 0 {
+                write!(f, "; {count} x {what}")?;
+            }
+        }
+        let [zero, one] = &self.bases;
+        if zero.count > 0 && one.count > 0 {
+            write!(
+                f,
+                "; ordinals count from 0 in {} events (first on {}) and from 1 in {} (first on {}): hit ids decide",
+                zero.count, zero.first_day, one.count, one.first_day
+            )?;
+        }
+        Ok(())
+    }
 }
 
 /// The lines skipped for one reason.
@@ -136,6 +202,9 @@ impl fmt::Display for ReadReport {
         }
         if self.byte_order_marks > 0 {
             write!(f, "; {} taken off", some(self.byte_order_marks, "byte order mark"))?;
+        }
+        if let Some(ubi) = &self.ubi {
+            write!(f, "; {ubi}")?;
         }
         if !self.skipped.is_empty() {
             write!(f, "; skipped {}", some(self.n_skipped(), "line"))?;

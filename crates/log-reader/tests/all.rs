@@ -11,3 +11,4 @@ mod odd_input;
 mod read;
 #[cfg(feature = "parquet")]
 mod read_parquet;
+mod ubi;

@@ -280,6 +280,11 @@ fn compression_and_splitting_do_not_change_counts() {
         std::fs::write(&first, compressed).unwrap();
         std::fs::write(&second, log).unwrap();
         let both = Reader::new(format.clone()).keep_sessions().read_files(&[first, second]).unwrap();
+        // The same queries again, by their identifiers.
+        if name == "ubi" {
+            assert_eq!(both.counts, plain.counts, "{name}");
+            continue;
+        }
         assert_eq!(both.counts, plain.counts.merged(&plain.counts), "{name}");
         assert_eq!((both.report.files, both.report.lines), (2, 2 * plain.report.lines), "{name}");
         assert_eq!(both.sessions.n_sessions(), 2 * plain.sessions.n_sessions(), "{name}");
@@ -637,7 +642,8 @@ fn an_empty_log_is_an_error() {
             assert_eq!(*result.unwrap_err().kind(), ErrorKind::Empty, "{name}");
         }
         let (header, below) = log.split_at(log.find('\n').unwrap() + 1);
-        let has_header = read(&format, below).is_err();
+        // Events without the query of the first line are a fault.
+        let has_header = name != "ubi" && read(&format, below).is_err();
         if has_header {
             for result in [read(&format, header), skip(&format, header)] {
                 assert_eq!(*result.unwrap_err().kind(), ErrorKind::Empty, "{name}");

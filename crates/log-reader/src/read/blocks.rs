@@ -28,9 +28,14 @@ impl Reader {
         }
         let names: Vec<Arc<str>> = inputs.iter().map(Input::name).collect();
         let source = Mutex::new(Source::new(format, inputs, self.block_bytes, self.max_skipped.is_some()));
-        let report = on_threads(self.threads.get(), collector, |batches, report, (memory, buffer)| {
+        let mut report = on_threads(self.threads.get(), collector, |batches, report, (memory, buffer)| {
             self.next_block(format, &source, memory, buffer, batches, report)
         });
+        if !report.failed() {
+            let (mut batches, mut closed) = (collector.batches(), ThreadReport::default());
+            format.close(&names, self.max_skipped.is_some(), &mut batches, &mut closed)?;
+            report.absorb(closed, &batches.finish());
+        }
         self.finish(report, collector, &names, &unlocked(source).report)
     }
 

@@ -25,16 +25,19 @@ mod frame;
 mod kdd2012;
 mod named;
 mod obd;
-mod parquet;
+pub(super) mod parquet;
 mod sessions;
 mod table_rows;
+pub(super) mod ubi;
 mod yandex;
 
+pub(super) use self::delimited::TableLines;
 pub use self::frame::{Frame, ReadColumn};
+pub use self::named::is_parquet;
 pub use self::table_rows::Value;
 pub(super) use self::table_rows::{Rows, TableOfRows};
+pub use self::ubi::Ubi;
 
-use self::delimited::TableLines;
 use self::kdd2012::Kdd2012;
 use self::sessions::SessionLines;
 use self::yandex::Yandex;
@@ -62,9 +65,11 @@ pub enum Format {
     Delimited(Columns),
     /// A Parquet table; the user names the columns.
     Parquet(Columns),
+    /// User Behavior Insights, as `OpenSearch` stores them.
+    Ubi(Ubi),
 }
 
-static ROWS: [FormatRow; 6] = [
+static ROWS: [FormatRow; 7] = [
     FormatRow {
         name: "kdd2012",
         holds: "KDD Cup 2012 track 2, training.txt",
@@ -181,6 +186,28 @@ static ROWS: [FormatRow; 6] = [
         sessions: SessionsOf::Column,
         format: Making::Columns(Format::parquet),
         example: None,
+    },
+    FormatRow {
+        name: "ubi",
+        holds: "User Behavior Insights of OpenSearch, queries and events",
+        description: "\
+            User Behavior Insights, as `OpenSearch` stores them: queries and events, a JSON object a \
+            line, in any order and any number of files. An event joins its query by `query_id`. A \
+            list has the hit ids of its query down to the deepest impression or click; without hit \
+            ids, its items are those of the events, by `ordinal`. The user is `client_id`, the \
+            propensity of the list `query_attributes.list_propensity`. A second click on an item \
+            counts once. Lines of bulk requests, `_source` and arrays are read as well.",
+        line: "a query or an event of User Behavior Insights, a JSON object",
+        query: "`user_query`, trimmed and in lower case",
+        propensities: "`list_propensity`, if all queries have it",
+        sessions: SessionsOf::Log,
+        format: Making::Fixed(|| Format::Ubi(Ubi::default())),
+        example: Some(
+            "\
+            {\"query_id\": \"q-1\", \"client_id\": \"c-1\", \"user_query\": \"red shoes\", \"query_response_hit_ids\": [\"a\", \"b\", \"c\"]}\n\
+            {\"query_id\": \"q-1\", \"action_name\": \"impression\", \"event_attributes\": {\"object\": {\"object_id\": \"a\"}, \"position\": {\"ordinal\": 1}}}\n\
+            {\"query_id\": \"q-1\", \"action_name\": \"click\", \"event_attributes\": {\"object\": {\"object_id\": \"b\"}, \"position\": {\"ordinal\": 2}}}\n",
+        ),
     },
 ];
 
@@ -309,6 +336,7 @@ impl Format {
             Self::Obd => 3,
             Self::Delimited(_) => 4,
             Self::Parquet(_) => 5,
+            Self::Ubi(_) => 6,
         };
         &ROWS[place]
     }
@@ -354,7 +382,8 @@ impl Format {
             Self::Delimited(columns) => {
                 reader.read_lines(&TableLines::new(columns, reader.meaning, collector), inputs, collector)
             }
-            Self::Parquet(columns) => parquet::read(columns, reader, inputs, collector),
+            Self::Parquet(columns) => parquet::read(&columns.into(), reader, inputs, collector),
+            Self::Ubi(ubi) => return ubi::read(ubi, reader, inputs, collector),
         };
         Ok((report?, logged))
     }

@@ -8,7 +8,7 @@ use super::formats::{Frame, Rows, TableOfRows, Value};
 use super::source::stopped;
 use super::thread_report::on_threads;
 use crate::collect::Collector;
-use crate::columns::{Columns, ROLES, places};
+use crate::columns::{Columns, Named, ROLES, places};
 use crate::error::{Error, ErrorKind};
 use crate::lists::{ReadLists, ReceiveLists};
 use crate::log::Log;
@@ -65,6 +65,17 @@ impl Reader {
             let message = format!("format `{}` is no table of named columns", self.format.name());
             return Err(Error::of(ErrorKind::Settings, "format", message));
         };
+        self.rows_of(&columns.into(), name, frame, collector, stop)
+    }
+
+    pub(super) fn rows_of(
+        &self,
+        columns: &Named<'_>,
+        name: &str,
+        frame: &Frame<'_>,
+        collector: &Collector<'_>,
+        stop: Option<&AtomicBool>,
+    ) -> Result<ReadReport, Error> {
         let places = places(columns, &frame.names).map_err(|message| {
             let there = frame.names[..frame.names.len().min(20)].join("`, `");
             Error::of(ErrorKind::Header, name, format!("{message}, found `{there}`"))

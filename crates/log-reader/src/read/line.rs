@@ -2,8 +2,11 @@
 
 use super::marks::{CutLine, Cuts};
 use super::open_lists::{OpenLists, Spot};
+use super::thread_report::ThreadReport;
 use crate::collect::Batches;
+use crate::error::Error;
 use crate::fault::Fault;
+use std::sync::Arc;
 
 /// A fault, its column, and the text there.
 #[derive(Debug)]
@@ -93,6 +96,17 @@ pub(crate) trait LineFormat: Sync {
 
     /// Called at the end of a block, where everything but open lists ends.
     fn end(&self, _memory: &mut Self::Memory, _batches: &mut Batches<'_>) {}
+
+    /// Called after the last block of the log, with the names of its files.
+    fn close(
+        &self,
+        _names: &[Arc<str>],
+        _lenient: bool,
+        _batches: &mut Batches<'_>,
+        _report: &mut ThreadReport,
+    ) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// The lists that are open until the end of the log.
     fn open_lists(_memory: Self::Memory) -> OpenLists {

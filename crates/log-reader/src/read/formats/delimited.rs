@@ -8,9 +8,10 @@
 //! they stand. If a line of a list is skipped, the list ends above it; such lists are counted.
 //! Names of sessions are neither kept nor shown.
 
+use super::Value;
 use crate::collect::{Batches, Collector};
 use crate::columns::{
-    CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES, SESSION,
+    CLICK, IMPRESSIONS, ITEM, Named, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES, SESSION,
     USER, places,
 };
 use crate::fault::Fault;
@@ -25,7 +26,7 @@ use crate::table::Shown;
 use std::borrow::Cow;
 
 /// The indices of the columns in a file.
-pub(super) struct Layout {
+pub(in crate::read) struct Layout {
     delimiter: u8,
     n_columns: usize,
     columns: Places,
@@ -38,7 +39,7 @@ const DELIMITERS: [(u8, &str); 4] =
 
 impl Layout {
     /// The indices of the columns in the header, if this is the delimiter.
-    fn new(named: &Columns, header: &[u8], delimiter: u8, called: &str) -> Result<Self, String> {
+    fn new(named: &Named<'_>, header: &[u8], delimiter: u8, called: &str) -> Result<Self, String> {
         let fields = split(header, delimiter).map_err(|fault| fault.to_string())?;
         let names: Vec<String> =
             fields.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
@@ -49,8 +50,8 @@ impl Layout {
 }
 
 /// A table, and the meaning of its numbers.
-pub(super) struct TableLines<'a> {
-    table: &'a Columns,
+pub(in crate::read) struct TableLines<'a> {
+    table: Named<'a>,
     meaning: Meaning,
     hash: KeyHash,
     /// Whether lists are handed over, with their users and propensities.
@@ -63,8 +64,12 @@ type Fields<'a> = [Option<&'a [u8]>; READ];
 type LoggedFields<'a> = [Option<&'a [u8]>; ROLES - READ];
 
 impl<'a> TableLines<'a> {
-    pub(super) fn new(table: &'a Columns, meaning: Meaning, collector: &Collector<'_>) -> Self {
-        Self { table, meaning, hash: collector.hash, hands_over: collector.lists().is_some() }
+    pub(in crate::read) fn new(
+        table: impl Into<Named<'a>>,
+        meaning: Meaning,
+        collector: &Collector<'_>,
+    ) -> Self {
+        Self { table: table.into(), meaning, hash: collector.hash, hands_over: collector.lists().is_some() }
     }
 }
 
@@ -76,7 +81,7 @@ impl LineFormat for TableLines<'_> {
     fn layout(&self, header: &[u8]) -> Result<Layout, String> {
         let mut wrong = None;
         for (delimiter, called) in DELIMITERS {
-            match Layout::new(self.table, header, delimiter, called) {
+            match Layout::new(&self.table, header, delimiter, called) {
                 Ok(layout) => return Ok(layout),
                 Err(message) if header.contains(&delimiter) => wrong = wrong.or(Some(message)),
                 Err(_) => {}
@@ -86,20 +91,20 @@ impl LineFormat for TableLines<'_> {
             && let Ok(columns) = split(header, *delimiter)
             && !self.is_header(header)
         {
-            let names: Vec<&str> = self.table.by_role().into_iter().flatten().collect();
+            let names: Vec<&str> = self.table.by_role.into_iter().flatten().collect();
             let (names, n_columns) = (names.join("`, `"), columns.len());
             return Err(format!(
                 "no header: none of the {n_columns} columns, with {called} between them, is called `{names}`"
             ));
         }
         Err(wrong.unwrap_or_else(|| {
-            let name = self.table.query.as_ref().unwrap_or(&self.table.item);
+            let name = self.table.by_role.into_iter().flatten().next().unwrap_or_default();
             format!("no column `{name}` in the header, with a tab, comma, semicolon or vertical bar between columns")
         }))
     }
 
     fn is_header(&self, line: &[u8]) -> bool {
-        let named = self.table.by_role();
+        let named = self.table.by_role;
         DELIMITERS.iter().any(|&(delimiter, _)| {
             let columns = split(line, delimiter).unwrap_or_default();
             columns.iter().any(|column| named.contains(&Some(String::from_utf8_lossy(column).trim())))
@@ -166,6 +171,22 @@ impl TableLines<'_> {
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let fields: Fields<'_> = std::array::from_fn(&field);
+        if batches.takes_rows() {
+            let expected = layout.n_columns;
+            if found != expected {
+                let fault = if found < expected {
+                    Fault::TooFewColumns { found, expected }
+                } else {
+                    Fault::TooManyColumns { expected }
+                };
+                return Err(LineFault::new(fault, 0, b".."));
+            }
+            let values = fields.map(|field| field.map(Value::Text));
+            return batches.take_row(&values).map_err(|(role, fault)| {
+                let text = if role == 0 { b"" } else { fields[role].unwrap_or_default() };
+                LineFault::new(fault, layout.columns[role].map_or(0, |column| column + 1), text)
+            });
+        }
         if self.hands_over {
             let logged = std::array::from_fn(|role| field(READ + role));
             return self.line_to_hand_over(layout, found, fields, logged, at, lists, batches);

@@ -60,7 +60,7 @@ impl Format {
 }
 
 /// Whether a file is Parquet, by its first bytes or its name.
-fn is_parquet(path: &Path) -> bool {
+pub fn is_parquet(path: &Path) -> bool {
     let mut beginning = [0; 4];
     // A pipe can be read only once, so its bytes are not checked.
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());

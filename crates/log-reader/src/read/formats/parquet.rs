@@ -4,13 +4,13 @@
 mod rows;
 
 #[cfg(feature = "parquet")]
-pub(super) use self::rows::read_all as read;
+pub(in crate::read) use self::rows::read_all as read;
 
 use crate::error::{Error, ErrorKind};
 
 #[cfg(not(feature = "parquet"))]
-pub(super) fn read(
-    _: &crate::columns::Columns,
+pub(in crate::read) fn read(
+    _: &crate::columns::Named<'_>,
     _: &super::Reader,
     _: Vec<super::Input<'_>>,
     _: &super::Collector<'_>,

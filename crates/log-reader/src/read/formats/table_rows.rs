@@ -3,7 +3,7 @@
 
 use crate::collect::{Batches, Collector};
 use crate::columns::{
-    CLICK, Columns, IMPRESSIONS, ITEM, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES, SESSION,
+    CLICK, IMPRESSIONS, ITEM, Named, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES, SESSION,
     USER,
 };
 use crate::error::{Error, ErrorKind, Place};
@@ -19,6 +19,7 @@ use crate::read::thread_report::ThreadReport;
 use crate::table::Shown;
 use hashbrown::HashTable;
 use num_traits::ToPrimitive as _;
+use std::borrow::Cow;
 
 /// A value of a column. A whole floating-point number is a whole number, as in some sums.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,7 +77,13 @@ impl<'a> From<&'a str> for Value<'a> {
 }
 
 impl Value<'_> {
-    fn number(self) -> Result<u64, Fault> {
+    /// A whole number, 0 or above.
+    ///
+    /// # Errors
+    ///
+    /// The fault of a value that is none.
+    #[inline]
+    pub fn number(self) -> Result<u64, Fault> {
         match self {
             Self::Missing => Err(Fault::Empty),
             Self::Number(number) => Ok(number),
@@ -132,6 +139,14 @@ impl Value<'_> {
         }
     }
 
+    /// The bytes of its text.
+    pub fn bytes(&self) -> Cow<'_, [u8]> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            other => Cow::Owned(other.text().into_bytes()),
+        }
+    }
+
     fn text(&self) -> String {
         match *self {
             Self::Missing => String::new(),
@@ -153,7 +168,7 @@ pub(in crate::read) type LoggedValues<'a> = [Option<Value<'a>>; ROLES - READ];
 /// A table whose rows are read.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::read) struct TableOfRows<'a> {
-    pub(in crate::read) columns: &'a Columns,
+    pub(in crate::read) columns: &'a Named<'a>,
     pub(in crate::read) places: Places,
     pub(in crate::read) meaning: Meaning,
     pub(in crate::read) name: &'a str,
@@ -168,7 +183,7 @@ pub(in crate::read) struct TableOfRows<'a> {
 impl<'a> TableOfRows<'a> {
     /// A table of no file yet.
     pub(in crate::read) fn new(
-        columns: &'a Columns,
+        columns: &'a Named<'a>,
         meaning: Meaning,
         lenient: bool,
         collector: &Collector<'_>,
@@ -218,6 +233,14 @@ impl<'a, 'b> Rows<'a, 'b> {
     pub(in crate::read) fn row<'v>(&mut self, row: u64, value: impl Fn(usize) -> Option<Value<'v>>) -> bool {
         self.report.read.lines += 1;
         let values = &std::array::from_fn(&value);
+        if self.batches.takes_rows() {
+            return match self.batches.take_row(values) {
+                Ok(()) => true,
+                // A user is not shown.
+                Err((0, fault)) => self.at_fault(row, values, Some(String::new()), 0, fault),
+                Err((role, fault)) => self.at_fault(row, values, None, role, fault),
+            };
+        }
         if self.table.hands_over {
             return self.row_to_hand_over(row, values, &std::array::from_fn(|role| value(READ + role)));
         }
@@ -295,7 +318,7 @@ impl<'a, 'b> Rows<'a, 'b> {
         fault: Fault,
     ) -> bool {
         let TableOfRows { columns, places, name, number, lenient, .. } = self.table;
-        let column = columns.by_role()[role].unwrap_or_default().to_owned();
+        let column = columns.by_role[role].unwrap_or_default().to_owned();
         let place = Place {
             file: name.to_owned(),
             line: row,
@@ -308,7 +331,9 @@ impl<'a, 'b> Rows<'a, 'b> {
             let of_role = |role: usize| values[role].and_then(|value| value.number().ok());
             let impressions = if values[IMPRESSIONS].is_some() { of_role(IMPRESSIONS) } else { Some(1) };
             let clicks = values[CLICK].and_then(|value| value.clicks().ok());
-            let [clicks, impressions] = [clicks, impressions].map(|count| count.unwrap_or(0));
+            let has_counts = !self.batches.takes_rows();
+            let [clicks, impressions] =
+                [clicks, impressions].map(|count| count.filter(|_| has_counts).unwrap_or(0));
             self.report.skip(fault, Lost { clicks, impressions }, (number, row), place);
         } else {
             self.report.fail((number, row), Error::at(ErrorKind::Line(fault), place));

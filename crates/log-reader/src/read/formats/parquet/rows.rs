@@ -6,7 +6,7 @@
 //! The library that decodes the pages may panic on damaged pages. The panic becomes an error.
 
 use crate::collect::{Batches, Collector};
-use crate::columns::{Columns, Places, ROLES, places};
+use crate::columns::{Named, Places, ROLES, places};
 use crate::error::{Error, ErrorKind};
 use crate::names::{lock, unlocked};
 use crate::read::formats::table_rows::{Rows, TableOfRows, Value};
@@ -67,8 +67,8 @@ impl Owned {
 }
 
 /// Reads all inputs on all cores.
-pub(in super::super) fn read_all(
-    columns: &Columns,
+pub(in crate::read) fn read_all(
+    columns: &Named<'_>,
     reader: &Reader,
     inputs: Vec<Input<'_>>,
     collector: &Collector<'_>,
@@ -185,7 +185,7 @@ impl<'a> Untaken<'a> {
 /// The part of the file's description in [`FileOfRows`]: places, and rows before.
 type Description = (Places, Vec<u64>);
 
-fn describe(reader: &dyn FileReader, name: &str, columns: &Columns) -> Result<Description, Error> {
+fn describe(reader: &dyn FileReader, name: &str, columns: &Named<'_>) -> Result<Description, Error> {
     let mut rows_before = vec![0];
     let mut sum: u64 = 0;
     for group in reader.metadata().row_groups() {
@@ -205,7 +205,7 @@ fn wrong(name: &str, error: &ParquetError) -> Error {
 }
 
 /// The column of each role.
-fn columns_of(reader: &dyn FileReader, file: &str, columns: &Columns) -> Result<Places, Error> {
+fn columns_of(reader: &dyn FileReader, file: &str, columns: &Named<'_>) -> Result<Places, Error> {
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
     let header = |message: String| Error::of(ErrorKind::Header, file, message);
@@ -213,7 +213,7 @@ fn columns_of(reader: &dyn FileReader, file: &str, columns: &Columns) -> Result<
         let there = names[..names.len().min(20)].join("`, `");
         header(format!("{message}, found `{there}` (columns must not be nested)"))
     })?;
-    for (name, place) in columns.by_role().into_iter().zip(places) {
+    for (name, place) in columns.by_role.into_iter().zip(places) {
         let (Some(name), Some(place)) = (name, place) else { continue };
         let of_column =
             |found: String| Error::of(ErrorKind::Parquet, file, format!("column `{name}` {found}"));

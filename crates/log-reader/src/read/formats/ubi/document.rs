@@ -1,0 +1,150 @@
+//! The fields of queries and events that are read.
+
+use crate::fault::Fault;
+use crate::names::Id;
+use serde::de::{Error, IgnoredAny, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::borrow::Cow;
+use std::fmt;
+
+/// An identifier or a text; a number is its text.
+#[derive(Debug, Clone)]
+pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or a number")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(number.to_string())))
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(number.to_string())))
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(number.to_string())))
+            }
+        }
+        deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+/// A query, an event, or a line of a bulk request.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Document<'a> {
+    #[serde(borrow)]
+    pub(super) application: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) action_name: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) query_id: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) client_id: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) timestamp: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) user_query: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) event_attributes: Option<EventAttributes<'a>>,
+    #[serde(borrow)]
+    pub(super) query_response_hit_ids: Option<Vec<Text<'a>>>,
+    pub(super) query_attributes: Option<QueryAttributes>,
+    /// Of clicks that were counted by configuration.
+    search_configuration: Option<IgnoredAny>,
+    count: Option<IgnoredAny>,
+    #[serde(borrow, rename = "_source")]
+    pub(super) source: Option<Box<Document<'a>>>,
+    index: Option<IgnoredAny>,
+    create: Option<IgnoredAny>,
+    update: Option<IgnoredAny>,
+    delete: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct EventAttributes<'a> {
+    #[serde(borrow)]
+    pub(super) object: Option<Object<'a>>,
+    #[serde(borrow)]
+    pub(super) position: Option<Position<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Object<'a> {
+    #[serde(borrow)]
+    pub(super) object_id: Option<Text<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Position<'a> {
+    #[serde(borrow)]
+    pub(super) ordinal: Option<Text<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct QueryAttributes {
+    pub(super) list_propensity: Option<f64>,
+}
+
+/// An impression or a click on an item.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    pub(super) item: Id,
+    pub(super) ordinal: Option<u64>,
+    pub(super) is_click: bool,
+    pub(super) user: Option<u64>,
+}
+
+impl Document<'_> {
+    /// Whether it is the first line of two in a bulk request.
+    pub(super) fn is_bulk(&self) -> bool {
+        let is_action =
+            [&self.index, &self.create, &self.update, &self.delete].into_iter().any(Option::is_some);
+        is_action && self.query_id.is_none()
+    }
+
+    /// Whether it is a number of clicks, without users.
+    pub(super) fn is_count(&self) -> bool {
+        self.search_configuration.is_some() && self.count.is_some()
+    }
+}
+
+/// Reads the documents of a line: none, one, or all of an array.
+pub(super) fn read<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<Vec<T>, Fault> {
+    let line = line.trim_ascii();
+    if line.starts_with(b"[") && line.ends_with(b"]") {
+        return serde_json::from_slice(line).map_err(|_| Fault::NotJson);
+    }
+    // A part of an array that has a document a line.
+    let line = line.strip_prefix(b"[").or_else(|| line.strip_prefix(b",")).unwrap_or(line);
+    let line = line.strip_suffix(b"]").or_else(|| line.strip_suffix(b",")).unwrap_or(line).trim_ascii();
+    if line.is_empty() {
+        return Ok(Vec::new());
+    }
+    // A number or a text would pass for a document without fields.
+    if !line.starts_with(b"{") {
+        return Err(Fault::NotJson);
+    }
+    Ok(vec![serde_json::from_slice(line).map_err(|_| Fault::NotJson)?])
+}

@@ -1,0 +1,341 @@
+//! Queries, and the events that join them.
+
+use super::document::Seen;
+use super::{Ubi, UbiReport};
+use crate::collect::Batches;
+use crate::error::{Error, ErrorKind, Place};
+use crate::fault::Fault;
+use crate::fields::MAX_POSITIONS;
+use crate::keys::KeyHash;
+use crate::lists::{Logged, ShownList, unit_hash};
+use crate::logged::Propensities;
+use crate::names::{Id, find_or_add, lock};
+use crate::read::line::Lost;
+use crate::read::open_lists::Spot;
+use crate::read::thread_report::ThreadReport;
+use hashbrown::HashTable;
+use std::sync::{Arc, Mutex};
+
+const SHARDS: usize = 64;
+
+/// A hash with a random key, and the hash of the name, which is that of the session.
+type Key = [u64; 2];
+
+/// A query, with what was seen of its list.
+#[derive(Debug, Clone, Copy)]
+struct Query {
+    key: Key,
+    /// The identifier of its words.
+    name: Id,
+    user: Option<u64>,
+    at: u64,
+    propensity: Option<f64>,
+    /// Bit `l` is 1 if its `l`-th item was clicked.
+    clicks: u64,
+    line: u32,
+    file: u16,
+    n_items: u8,
+    /// The number of items down to the deepest impression or click.
+    deepest: u8,
+    /// The place of its items.
+    start: u32,
+}
+
+/// An item of a list without hit ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Placed {
+    query: u32,
+    ordinal: u8,
+    item: u64,
+    is_click: bool,
+}
+
+/// An event whose query was not read yet.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    key: Key,
+    seen: Seen,
+    day: [u8; 10],
+    spot: Spot,
+}
+
+#[derive(Debug, Default)]
+struct Shard {
+    index: HashTable<u32>,
+    queries: Vec<Query>,
+    items: Vec<Id>,
+    placed: Vec<Placed>,
+    waiting: Vec<Waiting>,
+    /// Numbers of ordinals that count from 0 and from 1, with the first day of each.
+    bases: [(u64, [u8; 10]); 2],
+    repeated_queries: u64,
+    repeated_clicks: u64,
+    without_ordinal: u64,
+}
+
+/// All queries of a log.
+#[derive(Debug)]
+pub(super) struct Joined {
+    hash: KeyHash,
+    shards: Vec<Mutex<Shard>>,
+    /// Clicks that were handed over as rows.
+    clicks: Mutex<HashTable<u64>>,
+    pub(super) notes: Mutex<UbiReport>,
+    pub(super) logged: Mutex<Logged>,
+}
+
+impl Joined {
+    pub(super) fn new(hash: KeyHash) -> Self {
+        Self {
+            hash,
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            clicks: Mutex::default(),
+            notes: Mutex::default(),
+            logged: Mutex::default(),
+        }
+    }
+
+    fn key(&self, id: &str) -> (Key, &Mutex<Shard>) {
+        let hash = self.hash.of_text(id.as_bytes())[0];
+        ([hash, unit_hash(id.as_bytes())], &self.shards[(hash >> 32) as usize % SHARDS])
+    }
+
+    /// Adds a query. An equal one adds nothing.
+    pub(super) fn query(
+        &self,
+        id: &str,
+        name: Id,
+        user: Option<u64>,
+        propensity: Option<f64>,
+        items: &[Id],
+        spot: Spot,
+    ) -> Result<(), Fault> {
+        let (key, shard) = self.key(id);
+        let shard = &mut *lock(shard);
+        let start = shard.items.len();
+        let new = || Query {
+            key,
+            name,
+            user,
+            at: spot.at,
+            propensity,
+            clicks: 0,
+            line: u32::try_from(spot.line).unwrap_or(u32::MAX),
+            file: u16::try_from(spot.file).unwrap_or(u16::MAX),
+            n_items: u8::try_from(items.len()).unwrap_or(u8::MAX),
+            deepest: 0,
+            start: u32::try_from(start).unwrap_or(u32::MAX),
+        };
+        let (place, is_new) = find_or_add(
+            &mut shard.index,
+            &mut shard.queries,
+            key[0],
+            |known| known.key == key,
+            |known| known.key[0],
+            new,
+        );
+        if is_new {
+            if shard.items.capacity() < start + items.len() {
+                shard.items.reserve_exact(start / 8 + 1024);
+            }
+            shard.items.extend_from_slice(items);
+            return Ok(());
+        }
+        let known = shard.queries[place as usize];
+        let same = known.name == name && known.user == user && shard.items_of(&known) == items;
+        shard.repeated_queries += u64::from(same);
+        if same { Ok(()) } else { Err(Fault::OtherDocument) }
+    }
+
+    /// Adds an event to its query; one whose query is unknown waits.
+    pub(super) fn event(&self, id: &str, seen: Seen, day: [u8; 10], spot: Spot) -> Result<(), Fault> {
+        let (key, shard) = self.key(id);
+        let shard = &mut *lock(shard);
+        let Some(place) = shard.find(key) else {
+            shard.waiting.push(Waiting { key, seen, day, spot });
+            return Ok(());
+        };
+        shard.apply(place, seen, day)
+    }
+
+    /// Whether this is the first click on an object of a query.
+    pub(super) fn is_first_click(&self, query: &str, object: &str) -> bool {
+        let [query, object] = [query, object].map(|id| self.hash.of_text(id.as_bytes()));
+        let hash = self.hash.of_both(query, object)[0];
+        let mut clicks = lock(&self.clicks);
+        let is_first = clicks.find(hash, |known| *known == hash).is_none();
+        if is_first {
+            clicks.insert_unique(hash, hash, |known| *known);
+        }
+        lock(&self.notes).repeated_clicks += u64::from(!is_first);
+        is_first
+    }
+
+    /// Ends all lists.
+    pub(super) fn close(
+        &self,
+        ubi: &Ubi,
+        names: &[Arc<str>],
+        lenient: bool,
+        batches: &mut Batches<'_>,
+        report: &mut ThreadReport,
+    ) -> Result<(), Error> {
+        let mut at_fault = |fault: Fault, is_click: bool, file: usize, line: u64| {
+            let name = names.get(file).map_or("", |name| name);
+            let text = "..".to_owned();
+            let place = Place { file: name.to_owned(), line, column: None, text, message: fault.to_string() };
+            let lost = Lost { clicks: is_click.into(), impressions: (!is_click).into() };
+            if lenient {
+                report.skip(fault, lost, (file, line), place);
+            } else {
+                report.fail((file, line), Error::at(ErrorKind::Line(fault), place));
+            }
+        };
+        let (mut any_placed, mut from_zero) = (false, false);
+        for shard in &self.shards {
+            let shard = &mut *lock(shard);
+            for Waiting { key, seen, day, spot } in std::mem::take(&mut shard.waiting) {
+                let joined = shard.find(key).ok_or(Fault::UnknownQuery);
+                if let Err(fault) = joined.and_then(|place| shard.apply(place, seen, day)) {
+                    at_fault(fault, seen.is_click, spot.file, spot.line);
+                }
+            }
+            any_placed |= !shard.placed.is_empty();
+            from_zero |= shard.placed.iter().any(|placed| placed.ordinal == 0);
+        }
+        if ubi.position_base.is_none() && any_placed && !from_zero {
+            let message =
+                "lists without hit ids, and no ordinal of 0: say whether the first position is 0 or 1";
+            return Err(Error::of(ErrorKind::Settings, "position-base", message));
+        }
+        let base = ubi.position_base.unwrap_or(0);
+        let mut known = Logged { user: true, session: true, list_propensity: true, ..Logged::default() };
+        for shard in &self.shards {
+            let shard = &mut *lock(shard);
+            shard.place(base, &mut at_fault);
+            for query in shard.queries.iter().filter(|query| query.deepest > 0) {
+                known.user &= query.user.is_some();
+                known.list_propensity &= query.propensity.is_some();
+            }
+        }
+        let mut notes = lock(&self.notes);
+        known.list_propensity &= self.shards.iter().any(|shard| !lock(shard).queries.is_empty());
+        for shard in &self.shards {
+            let shard = std::mem::take(&mut *lock(shard));
+            shard.close(known.list_propensity, &mut notes, batches);
+        }
+        *lock(&self.logged) = known;
+        Ok(())
+    }
+}
+
+impl Shard {
+    fn find(&self, key: Key) -> Option<usize> {
+        let found = self.index.find(key[0], |&place| self.queries[place as usize].key == key);
+        found.map(|&place| place as usize)
+    }
+
+    fn items_of(&self, query: &Query) -> &[Id] {
+        self.items
+            .get(query.start as usize..)
+            .unwrap_or_default()
+            .get(..query.n_items.into())
+            .unwrap_or_default()
+    }
+
+    fn apply(&mut self, number: usize, seen: Seen, day: [u8; 10]) -> Result<(), Fault> {
+        let query = self.queries[number];
+        self.queries[number].user = query.user.or(seen.user);
+        if query.n_items == 0 {
+            let ordinal = seen.ordinal.ok_or(Fault::NoOrdinal)?;
+            if ordinal > MAX_POSITIONS {
+                return Err(Fault::PositionBeyondDepth { last: MAX_POSITIONS });
+            }
+            let ordinal = u8::try_from(ordinal).unwrap_or(u8::MAX);
+            let query = u32::try_from(number).unwrap_or(u32::MAX);
+            self.placed.push(Placed { query, ordinal, item: seen.item.0, is_click: seen.is_click });
+            return Ok(());
+        }
+        let place =
+            self.items_of(&query).iter().position(|item| *item == seen.item).ok_or(Fault::OutsideList)?;
+        match seen.ordinal {
+            None => self.without_ordinal += 1,
+            Some(ordinal) => {
+                let from = ordinal.checked_sub(place as u64).filter(|&from| from <= 1);
+                let base = from.and_then(|from| usize::try_from(from).ok());
+                let (count, first) = &mut self.bases[base.ok_or(Fault::OtherOrdinal)?];
+                if *count == 0 || day < *first {
+                    *first = day;
+                }
+                *count += 1;
+            }
+        }
+        self.mark(number, place, seen.is_click);
+        Ok(())
+    }
+
+    fn mark(&mut self, number: usize, place: usize, is_click: bool) {
+        let query = &mut self.queries[number];
+        // A list has at most 64 items.
+        query.deepest = query.deepest.max(u8::try_from(place + 1).unwrap_or(u8::MAX));
+        if is_click {
+            self.repeated_clicks += query.clicks >> place & 1;
+            query.clicks |= 1 << place;
+        }
+    }
+
+    /// Makes lists without hit ids of the items at their ordinals.
+    fn place(&mut self, base: u8, at_fault: &mut impl FnMut(Fault, bool, usize, u64)) {
+        self.placed.sort_unstable();
+        for of_query in std::mem::take(&mut self.placed).chunk_by(|a, b| a.query == b.query) {
+            let number = of_query[0].query as usize;
+            let Query { file, line, .. } = self.queries[number];
+            self.queries[number].start = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
+            for placed in of_query {
+                let n_items = self.queries[number].n_items;
+                let fault = match placed.ordinal.checked_sub(base) {
+                    None => Some(Fault::PositionZero),
+                    Some(place) if place == n_items && u64::from(place) < MAX_POSITIONS => {
+                        self.items.push(Id(placed.item));
+                        self.queries[number].n_items += 1;
+                        None
+                    }
+                    Some(place) if place + 1 == n_items => {
+                        let is_same = self.items.last() == Some(&Id(placed.item));
+                        (!is_same).then_some(Fault::TwoItems)
+                    }
+                    Some(_) => Some(Fault::OutOfOrder { next: u64::from(n_items) + u64::from(base) }),
+                };
+                match fault {
+                    None => self.mark(number, usize::from(placed.ordinal - base), placed.is_click),
+                    Some(fault) => at_fault(fault, placed.is_click, file.into(), line.into()),
+                }
+            }
+        }
+    }
+
+    fn close(self, with_propensities: bool, notes: &mut UbiReport, batches: &mut Batches<'_>) {
+        for query in &self.queries {
+            if query.deepest == 0 {
+                notes.queries_without_events += 1;
+                continue;
+            }
+            let items = &self.items_of(query)[..query.deepest.into()];
+            let list = ShownList::plain(query.name, items, query.clicks, query.at);
+            let propensity = query.propensity.filter(|_| with_propensities);
+            let propensities = Propensities([&[], &[], propensity.as_slice()]);
+            batches.session(&propensities.with(list.of(query.user, Some(query.key[1]))), true);
+        }
+        notes.queries += self.queries.len() as u64;
+        notes.repeated_queries += self.repeated_queries;
+        notes.repeated_clicks += self.repeated_clicks;
+        notes.without_ordinal += self.without_ordinal;
+        for (all, (count, first)) in notes.bases.iter_mut().zip(self.bases) {
+            let first = String::from_utf8_lossy(&first).into_owned();
+            if count > 0 && (all.count == 0 || first < all.first_day) {
+                all.first_day = first;
+            }
+            all.count += count;
+        }
+    }
+}

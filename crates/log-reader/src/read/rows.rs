@@ -1,0 +1,117 @@
+//! Rows of any table, handed over as they are, in the order of the log.
+
+use super::formats::{Frame, TableLines, Ubi, Value, parquet, ubi};
+use super::{Format, Input, Reader};
+use crate::collect::Collector;
+use crate::columns::{Named, READ, ROLES};
+use crate::error::Error;
+use crate::fault::Fault;
+use crate::names::{Ids, lock};
+use crate::read_report::ReadReport;
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+/// A column whose values are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowColumn<'a> {
+    /// Its name in the header.
+    pub name: &'a str,
+    /// Whether a table may lack it.
+    pub optional: bool,
+}
+
+/// Takes the rows of a log.
+pub trait TakeRows: Send {
+    /// Takes a row: the values of the named columns, in their order; `None` for a column that the
+    /// table lacks. A fault is reported with the column's place. The first column may identify
+    /// users: its values are never shown.
+    ///
+    /// # Errors
+    ///
+    /// The place of the column at fault among the named ones, and the fault. Reading ends there.
+    fn row(&mut self, values: &[Option<Value<'_>>; 6]) -> Result<(), (usize, Fault)>;
+}
+
+/// Reads tables with a header, delimited or Parquet, and hands every row to `rows`. Rows at fault are
+/// skipped if their share is at most `max_skipped`; without it, the first one is an error.
+///
+/// # Errors
+///
+/// Those of [`Reader::read_files`], and the faults that `rows` finds.
+///
+/// # Panics
+///
+/// If more than six columns are named.
+pub fn read_rows(
+    columns: &[RowColumn<'_>],
+    is_parquet: bool,
+    inputs: Vec<Input<'_>>,
+    max_skipped: Option<f64>,
+    rows: &mut dyn TakeRows,
+) -> Result<ReadReport, Error> {
+    let (reader, columns, rows) = (reader(max_skipped)?, named(columns), Mutex::new(rows));
+    let take = |values: &[Option<Value<'_>>; READ]| lock(&rows).row(values);
+    let collector = Collector::new(Ids::new(), false, None, None).taking(&take);
+    if is_parquet {
+        parquet::read(&columns, &reader, inputs, &collector)
+    } else {
+        reader.read_lines(&TableLines::new(columns, reader.meaning, &collector), inputs, &collector)
+    }
+}
+
+/// Hands every row of a table in memory to `rows`, as [`read_rows`].
+///
+/// # Errors
+///
+/// As [`Reader::read_frame`], and the faults that `rows` finds.
+///
+/// # Panics
+///
+/// If more than six columns are named.
+pub fn read_rows_of_frame(
+    columns: &[RowColumn<'_>],
+    name: &str,
+    frame: &Frame<'_>,
+    stop: Option<&AtomicBool>,
+    rows: &mut dyn TakeRows,
+) -> Result<ReadReport, Error> {
+    let rows = Mutex::new(rows);
+    let take = |values: &[Option<Value<'_>>; READ]| lock(&rows).row(values);
+    let collector = Collector::new(Ids::new(), false, None, None).taking(&take);
+    reader(None)?.rows_of(&named(columns), name, frame, &collector, stop)
+}
+
+/// Hands the clicks of logs of User Behavior Insights to `rows`, in their order: user, the text at the
+/// path `team`, position, time and query. A second click on an item of a list is left out.
+///
+/// # Errors
+///
+/// As [`read_rows`].
+pub fn read_ubi_clicks(
+    ubi: &Ubi,
+    team: &str,
+    inputs: Vec<Input<'_>>,
+    max_skipped: Option<f64>,
+    rows: &mut dyn TakeRows,
+) -> Result<ReadReport, Error> {
+    let rows = Mutex::new(rows);
+    let take = |values: &[Option<Value<'_>>; READ]| lock(&rows).row(values);
+    let collector = Collector::new(Ids::new(), false, None, None).taking(&take);
+    ubi::read_clicks(ubi, team, &reader(max_skipped)?, inputs, &collector)
+}
+
+/// A reader with one thread, which keeps the order of rows.
+fn reader(max_skipped: Option<f64>) -> Result<Reader, Error> {
+    let reader = Reader::new(Format::counts()).threads(NonZeroUsize::MIN);
+    max_skipped.map_or(Ok(reader.clone()), |share| reader.lenient(share))
+}
+
+fn named<'a>(columns: &[RowColumn<'a>]) -> Named<'a> {
+    assert!(columns.len() <= READ, "six columns at most");
+    let mut named = Named { by_role: [None; ROLES], optional: [false; ROLES] };
+    for (place, column) in columns.iter().enumerate() {
+        (named.by_role[place], named.optional[place]) = (Some(column.name), column.optional);
+    }
+    named
+}

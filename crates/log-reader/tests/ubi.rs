@@ -1,0 +1,243 @@
+//! User Behavior Insights: the lists of the cases, forms of the same log, and every fault.
+
+use flate2::{Compression, write::GzEncoder};
+use log_reader::{
+    ErrorKind, Fault, Format, Id, Ids, Input, Log, ReadLists, Reader, ReceiveLists, ShownList, TakeRows, Ubi,
+    Value, read_ubi_clicks, unit_hash,
+};
+use std::io::Write as _;
+use std::num::NonZeroUsize;
+
+const QUERIES: &str = include_str!("data/ubi_queries.ndjson");
+const EVENTS: &str = include_str!("data/ubi_events.ndjson");
+
+fn ubi() -> Ubi {
+    Ubi::default()
+}
+
+fn inputs<'a>(files: &[&'a [u8]]) -> Vec<Input<'a>> {
+    files.iter().enumerate().map(|(number, bytes)| Input::stream(&format!("file-{number}"), *bytes)).collect()
+}
+
+fn reader(ubi: Ubi) -> Reader {
+    Reader::new(Format::Ubi(ubi)).keep_sessions()
+}
+
+/// Query, items and clicks of every session, in order.
+fn lists(log: &Log) -> Vec<(String, String, String)> {
+    let name = |id: Id| log.counts.names().name(id).into_owned();
+    let mut lists = Vec::new();
+    for query in log.sessions.queries() {
+        for list in query.lists() {
+            for pattern in list.patterns() {
+                let items: Vec<String> = list.items().iter().map(|item| name(*item)).collect();
+                let clicks = (0..items.len()).map(|place| if pattern.clicks.get(place) { '1' } else { '0' });
+                lists.push((name(query.id()), items.join(" "), clicks.collect()));
+            }
+        }
+    }
+    lists.sort();
+    lists
+}
+
+fn read(ubi: Ubi, files: &[&[u8]]) -> Log {
+    reader(ubi).read_inputs(inputs(files)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn expected() -> Vec<(String, String, String)> {
+    [
+        ("red running shoes", "p-07 p-11 p-32", "101"),
+        ("red running shoes", "p-11 p-07 p-32", "010"),
+        ("toner", "p-90 p-91", "00"),
+    ]
+    .map(|(query, items, clicks)| (query.to_owned(), items.to_owned(), clicks.to_owned()))
+    .into()
+}
+
+#[test]
+fn the_lists_of_the_cases_in_every_form() {
+    let (queries, events) = (QUERIES.as_bytes(), EVENTS.as_bytes());
+    let gzip = |bytes: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let each = |form: &dyn Fn(&str) -> String| EVENTS.lines().map(form).collect::<String>();
+    let bulk = each(&|line| format!("{{\"index\": {{\"_index\": \"ubi_events\"}}}}\n{line}\n"));
+    let source =
+        each(&|line| format!("{{\"_index\": \"ubi_events\", \"_id\": \"7\", \"_source\": {line}}}\n"));
+    let array = format!("[{}]\n", EVENTS.trim().lines().collect::<Vec<_>>().join(","));
+    let lines = format!("[\n{}\n]\n", EVENTS.trim().lines().collect::<Vec<_>>().join(",\n"));
+    let mixed = format!("{EVENTS}{QUERIES}");
+    let [packed, crlf] = [gzip(events), EVENTS.replace('\n', "\r\n").into_bytes()];
+    let small = |files: &[&[u8]]| {
+        let reader = reader(ubi()).block_bytes(NonZeroUsize::MIN).threads(NonZeroUsize::new(3).unwrap());
+        reader.read_inputs(inputs(files)).unwrap()
+    };
+    let found = read(ubi(), &[queries, events]);
+    assert_eq!(lists(&found), expected());
+    let report = found.report.ubi.as_ref().unwrap();
+    assert_eq!((report.queries, report.repeated_clicks, report.other_actions), (3, 1, 1));
+    assert_eq!((report.bases[0].count, report.bases[1].count), (0, 12));
+    assert_eq!((found.report.sessions, found.report.clicks, found.report.impressions), (3, 3, 8));
+    for files in [
+        [events, queries],
+        [queries, bulk.as_bytes()],
+        [source.as_bytes(), queries],
+        [queries, array.as_bytes()],
+        [queries, lines.as_bytes()],
+        [queries, packed.as_slice()],
+        [queries, crlf.as_slice()],
+        [mixed.as_bytes(), b"{\"create\": {}}\n"],
+    ] {
+        for log in [read(ubi(), &files), small(&files)] {
+            assert_eq!(lists(&log), expected());
+            assert!(log.counts == found.counts, "{}", log.report);
+        }
+    }
+    let exact = QUERIES.replace("red running shoes", " Red  running shoes ");
+    assert_eq!(lists(&read(ubi(), &[exact.as_bytes(), events]))[0].0, "red  running shoes");
+    let kept = Ubi { exact_queries: true, ..ubi() };
+    assert_eq!(lists(&read(kept, &[exact.as_bytes(), events]))[0].0, " Red  running shoes ");
+    let other = Ubi { application: Some("other-shop".into()), ..ubi() };
+    let report = reader(other).read_inputs(inputs(&[queries, events])).unwrap().report;
+    assert_eq!((report.sessions, report.ubi.unwrap().other_applications), (0, 16));
+    let views = EVENTS.replace("\"impression\"", "\"View\"");
+    let view = Ubi { impression: Some("view".into()), ..ubi() };
+    assert_eq!(lists(&read(view, &[queries, views.as_bytes()])), expected());
+}
+
+/// Without hit ids, ordinals make the lists.
+#[test]
+fn ordinals_make_lists_without_hit_ids() {
+    let bare: String = QUERIES
+        .lines()
+        .map(|line| {
+            line.split("\"query_response_hit_ids\"")
+                .next()
+                .unwrap()
+                .trim_end()
+                .trim_end_matches(',')
+                .to_owned()
+                + "}\n"
+        })
+        .collect();
+    let from_zero = EVENTS
+        .replace("\"ordinal\": 1", "\"ordinal\": 0")
+        .replace("\"ordinal\": 2", "\"ordinal\": 1")
+        .replace("\"ordinal\": 3", "\"ordinal\": 2");
+    assert_eq!(lists(&read(ubi(), &[bare.as_bytes(), from_zero.as_bytes()])), expected());
+    let error = reader(ubi()).read_inputs(inputs(&[bare.as_bytes(), EVENTS.as_bytes()])).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Settings, "{error}");
+    let base = Ubi { position_base: Some(1), ..ubi() };
+    assert_eq!(lists(&read(base.clone(), &[bare.as_bytes(), EVENTS.as_bytes()])), expected());
+    let fault = |files: &[&[u8]]| match reader(base.clone()).read_inputs(inputs(files)).unwrap_err().kind() {
+        ErrorKind::Line(fault) => *fault,
+        other => panic!("{other:?}"),
+    };
+    let without = EVENTS.replace("{\"ordinal\": 3}", "{}");
+    assert_eq!(fault(&[bare.as_bytes(), without.as_bytes()]), Fault::NoOrdinal);
+    assert_eq!(fault(&[bare.as_bytes(), from_zero.as_bytes()]), Fault::PositionZero);
+    let gap = EVENTS.replace("\"ordinal\": 2", "\"ordinal\": 4");
+    assert_eq!(fault(&[bare.as_bytes(), gap.as_bytes()]), Fault::OutOfOrder { next: 2 });
+    let twice = EVENTS.replace("\"ordinal\": 2", "\"ordinal\": 1");
+    assert_eq!(fault(&[bare.as_bytes(), twice.as_bytes()]), Fault::TwoItems);
+}
+
+/// A fault is an error with its place; a lenient reader counts it and reads the rest.
+#[test]
+fn faults_have_places_and_are_counted() {
+    let event = |query: &str, item: &str, ordinal: &str| {
+        format!(
+            "{{\"query_id\": \"{query}\", \"action_name\": \"CLICK\", \"timestamp\": \"2026-03-05T01:00:00Z\", \
+             \"event_attributes\": {{\"object\": {{\"object_id\": \"{item}\"}}, \"position\": {{\"ordinal\": {ordinal}}}}}}}"
+        )
+    };
+    for (line, fault) in [
+        ("{\"action_name\": \"click\"}".to_owned(), Fault::NoQueryId),
+        ("{\"query_id\": \"q-0001\", \"action_name\": \"click\"}".to_owned(), Fault::NoObject),
+        (event("q-0009", "p-11", "1"), Fault::UnknownQuery),
+        (event("q-0001", "p-99", "1"), Fault::OutsideList),
+        (event("q-0001", "p-11", "3"), Fault::OtherOrdinal),
+        (QUERIES.lines().next().unwrap().replace("p-32", "p-33"), Fault::OtherDocument),
+        ("{\"search_configuration\": \"a\", \"count\": 4, \"time\": 1}".to_owned(), Fault::CountedClicks),
+        ("{\"query_id\": ".to_owned(), Fault::NotJson),
+        ("7".to_owned(), Fault::NotJson),
+    ] {
+        let events = format!("{EVENTS}{line}\n");
+        let files: [&[u8]; 2] = [QUERIES.as_bytes(), events.as_bytes()];
+        let error = reader(ubi()).read_inputs(inputs(&files)).unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::Line(fault), "{error}");
+        assert_eq!((error.place().file.as_str(), error.place().line), ("file-1", 14), "{error}");
+        let lenient = reader(ubi()).lenient(0.5).unwrap().read_inputs(inputs(&files)).unwrap();
+        assert_eq!((lists(&lenient), lenient.report.n_skipped()), (expected(), 1), "{}", lenient.report);
+    }
+    // No faults: an equal document, a query without events, an ordinal that counts from 0.
+    let more = QUERIES.lines().next().unwrap();
+    let unseen = more.replace("q-0001", "q-0007");
+    let queries = format!("{QUERIES}{more}\n{unseen}\n");
+    let events = format!("{EVENTS}{}\n", event("q-0001", "p-07", "1"));
+    let log = read(ubi(), &[queries.as_bytes(), events.as_bytes()]);
+    assert_eq!(lists(&log), expected());
+    let report = log.report.ubi.as_ref().unwrap();
+    assert_eq!((report.repeated_queries, report.queries_without_events), (1, 1));
+    let text = log.report.to_string();
+    assert!(
+        text.contains("from 0 in 1 events (first on 2026-03-05) and from 1 in 12 (first on 2026-03-02)"),
+        "{text}"
+    );
+}
+
+/// Users, sessions and propensities are handed over.
+#[test]
+fn lists_are_handed_over_with_users_and_propensities() {
+    struct Lists(Vec<(u64, Option<f64>, u64)>);
+
+    impl ReceiveLists for Lists {
+        fn list(&mut self, list: &ShownList<'_>) {
+            assert_eq!(list.items.len() as u64, if list.clicks == 0 { 2 } else { 3 });
+            self.0.push((list.unit, list.list_propensity, list.clicks));
+        }
+    }
+    let read = |queries: &str| -> ReadLists<Lists> {
+        let open = |_| Ok::<_, log_reader::Error>(inputs(&[queries.as_bytes(), EVENTS.as_bytes()]));
+        Reader::new(Format::Ubi(ubi())).read_lists(Ids::new(), open, || Lists(Vec::new())).unwrap()
+    };
+    let found = read(QUERIES);
+    assert!(found.logged.user && found.logged.list_propensity && !found.logged.propensity);
+    let mut all: Vec<_> = found.receivers.into_iter().flat_map(|lists| lists.0).collect();
+    all.sort_by_key(|list| list.2);
+    let users = ["c-2", "c-1", "c-2"].map(|user| unit_hash(user.as_bytes()));
+    assert_eq!(all, [(users[0], Some(0.5), 0), (users[1], Some(0.8), 0b010), (users[2], Some(0.2), 0b101)]);
+    // Propensities of some lists only are of no use.
+    let some = read(&QUERIES.replace(", \"list_propensity\": 0.5", ""));
+    assert!(!some.logged.list_propensity);
+}
+
+/// Clicks of an interleaved comparison, each item of a list once.
+#[test]
+fn clicks_are_handed_over_with_their_team() {
+    struct Clicks(Vec<String>);
+
+    impl TakeRows for Clicks {
+        fn row(&mut self, values: &[Option<Value<'_>>; 6]) -> Result<(), (usize, Fault)> {
+            let texts =
+                values.iter().flatten().map(|value| String::from_utf8_lossy(&value.bytes()).into_owned());
+            self.0.push(texts.collect::<Vec<_>>().join(" "));
+            Ok(())
+        }
+    }
+    let events =
+        EVENTS.replace("\"event_attributes\": {", "\"event_attributes\": {\"search_config\": \"new\", ");
+    let mut clicks = Clicks(Vec::new());
+    let files: [&[u8]; 2] = [QUERIES.as_bytes(), events.as_bytes()];
+    read_ubi_clicks(&ubi(), "event_attributes.search_config", inputs(&files), None, &mut clicks).unwrap();
+    assert_eq!(
+        clicks.0,
+        [
+            "c-1 new 2 2026-03-02T10:00:03.000Z q-0001",
+            "c-2 new 1 2026-03-02T10:00:13.000Z q-0002",
+            "c-2 new 3 2026-03-02T10:00:14.000Z q-0002"
+        ]
+    );
+}
