@@ -85,6 +85,9 @@ pub struct AbTest {
     users: HashMap<u64, User, BuildHasherDefault<DefaultHasher>>,
     arms: [Sums; 2],
     n_in_both: u64,
+    /// Users with more sessions are left out.
+    most_sessions: Option<u32>,
+    n_left_out: [u64; 2],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,6 +116,8 @@ type SavedUser = (u64, Option<Arm>, u32, u32);
 #[serde(deny_unknown_fields)]
 struct Saved {
     miss: f64,
+    #[serde(default)]
+    most_sessions: Option<u32>,
     users: Vec<SavedUser>,
 }
 
@@ -129,6 +134,8 @@ pub struct AbResult {
     pub z: f64,
     /// Users of both arms, who are left out.
     pub n_in_both: u64,
+    /// Users with more than the most sessions in arms A and B, who are left out.
+    pub n_left_out: [u64; 2],
 }
 
 /// The state of an arm.
@@ -154,7 +161,20 @@ impl AbTest {
     /// [`confidence::Error::NotAnErrorProbability`] unless `0 < miss < 1`.
     pub fn new(miss: f64) -> Result<Self, confidence::Error> {
         let miss = ErrorProbability::new(miss)?.get();
-        Ok(Self { miss, users: HashMap::default(), arms: [Sums::default(); 2], n_in_both: 0 })
+        Ok(Self {
+            miss,
+            users: HashMap::default(),
+            arms: [Sums::default(); 2],
+            n_in_both: 0,
+            most_sessions: None,
+            n_left_out: [0; 2],
+        })
+    }
+
+    /// Leaves out users with more sessions than `most`, from the session on with which they have more.
+    #[must_use]
+    pub fn most_sessions(self, most: u32) -> Self {
+        Self { most_sessions: Some(most), ..self }
     }
 
     /// Adds a session of a user. A user of both arms is left out from then on.
@@ -163,20 +183,31 @@ impl AbTest {
     }
 
     fn add(&mut self, user: u64, arm: Option<Arm>, clicks: u32, sessions: u32) {
+        let most = self.most_sessions.unwrap_or(u32::MAX);
         let user = self.users.entry(user).or_insert(User { clicks: 0, sessions: 0, arm });
-        if let (true, Some(before)) = (user.sessions > 0, user.arm) {
-            self.arms[before as usize].remove(*user);
+        match user.arm {
+            _ if user.sessions == 0 => {}
+            Some(arm) if user.sessions > most => self.n_left_out[arm as usize] -= 1,
+            Some(arm) => self.arms[arm as usize].remove(*user),
+            None => self.n_in_both -= 1,
         }
-        let was_in_both = user.sessions > 0 && user.arm.is_none();
         if user.arm != arm {
             user.arm = None;
         }
         user.clicks = user.clicks.saturating_add(clicks);
         user.sessions = user.sessions.saturating_add(sessions);
         match user.arm {
+            Some(arm) if user.sessions > most => self.n_left_out[arm as usize] += 1,
             Some(arm) => self.arms[arm as usize].add(*user),
-            None => self.n_in_both += u64::from(!was_in_both),
+            None => self.n_in_both += 1,
         }
+    }
+
+    /// The most clicks of a user who is in one arm and not left out.
+    pub fn most_clicks(&self) -> u64 {
+        let most = self.most_sessions.unwrap_or(u32::MAX);
+        let counted = self.users.values().filter(|user| user.arm.is_some() && user.sessions <= most);
+        counted.map(|user| user.clicks.into()).max().unwrap_or(0)
     }
 
     /// Rates, errors and the difference so far.
@@ -190,6 +221,7 @@ impl AbTest {
             standard_error,
             z: difference / standard_error,
             n_in_both: self.n_in_both,
+            n_left_out: self.n_left_out,
         }
     }
 
@@ -214,9 +246,14 @@ impl AbTest {
     /// users. `None` unless the test has alpha .05 and 1 to 5, 7, 10, 14, 20 or 28 looks, and
     /// `look` is one of them, from 1 on.
     pub fn fixed_end(&self, look: u32, n_looks: u32) -> Option<Verdict> {
+        Some(verdict(self.result().z, self.boundary_at(look, n_looks)?))
+    }
+
+    /// The size of `z` that decides at a look; `None` as for [`fixed_end`](Self::fixed_end).
+    pub fn boundary_at(&self, look: u32, n_looks: u32) -> Option<f64> {
         let (_, constant) = CONSTANTS.into_iter().find(|&(looks, _)| looks == n_looks)?;
         let is_known = self.miss == 0.05 && (1..=n_looks).contains(&look);
-        is_known.then(|| verdict(self.result().z, constant * (f64::from(n_looks) / f64::from(look)).sqrt()))
+        is_known.then(|| constant * (f64::from(n_looks) / f64::from(look)).sqrt())
     }
 }
 
@@ -265,8 +302,9 @@ impl Sums {
 impl TryFrom<Saved> for AbTest {
     type Error = String;
 
-    fn try_from(Saved { miss, users }: Saved) -> Result<Self, String> {
+    fn try_from(Saved { miss, most_sessions, users }: Saved) -> Result<Self, String> {
         let mut test = Self::new(miss).map_err(|error| error.to_string())?;
+        test.most_sessions = most_sessions;
         for (user, arm, clicks, sessions) in users {
             if sessions == 0 || test.users.contains_key(&user) {
                 return Err(format!("user {user} has no session, or is saved twice"));
@@ -282,6 +320,6 @@ impl From<AbTest> for Saved {
         let user = |(user, saved): (&u64, &User)| (*user, saved.arm, saved.clicks, saved.sessions);
         let mut users: Vec<SavedUser> = test.users.iter().map(user).collect();
         users.sort_unstable_by_key(|user| user.0);
-        Self { miss: test.miss, users }
+        Self { miss: test.miss, most_sessions: test.most_sessions, users }
     }
 }

@@ -25,6 +25,7 @@ use confidence::ErrorProbability;
 use confidence::sequence::{CoinMixture, ConfidenceSequence, Interval};
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
 /// Credited clicks of an interleaved comparison, by user.
@@ -34,8 +35,8 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 #[serde(try_from = "Saved", into = "Saved")]
 pub struct TeamTest {
     miss: f64,
-    /// Clicks credited to the second ranker minus those credited to the first.
-    users: HashMap<u64, i64, BuildHasherDefault<DefaultHasher>>,
+    /// Clicks credited to the first ranker and to the second.
+    users: HashMap<u64, [u32; 2], BuildHasherDefault<DefaultHasher>>,
     tally: Tally,
 }
 
@@ -43,7 +44,8 @@ pub struct TeamTest {
 #[serde(deny_unknown_fields)]
 struct Saved {
     miss: f64,
-    users: Vec<(u64, i64)>,
+    /// User, and clicks credited to the first ranker and to the second.
+    users: Vec<(u64, u32, u32)>,
 }
 
 impl TeamTest {
@@ -59,13 +61,22 @@ impl TeamTest {
 
     /// Adds a user's click, credited to the second ranker or to the first.
     pub fn observe(&mut self, user: u64, second: bool) {
-        let lead = self.users.entry(user).or_insert_with(|| {
+        let clicks = self.users.entry(user).or_insert_with(|| {
             self.tally.ties += 1;
-            0
+            [0, 0]
         });
-        *count_of(&mut self.tally, *lead) -= 1;
-        *lead += if second { 1 } else { -1 };
-        *count_of(&mut self.tally, *lead) += 1;
+        *count_of(&mut self.tally, *clicks) -= 1;
+        let credited = &mut clicks[usize::from(second)];
+        *credited = credited.saturating_add(1);
+        *count_of(&mut self.tally, *clicks) += 1;
+    }
+
+    /// Clicks credited to the first ranker and to the second, and the most clicks of a user.
+    pub fn clicks(&self) -> ([u64; 2], u64) {
+        self.users.values().fold(([0, 0], 0), |([first, second], most), &[a, b]| {
+            let [a, b] = [a, b].map(u64::from);
+            ([first + a, second + b], most.max(a + b))
+        })
     }
 
     /// Users won by either ranker, and ties. Users without clicks are not counted.
@@ -100,12 +111,12 @@ impl TeamTest {
     }
 }
 
-/// The count of users with this lead of the second ranker.
-fn count_of(tally: &mut Tally, lead: i64) -> &mut u64 {
-    match lead.signum() {
-        -1 => &mut tally.first,
-        0 => &mut tally.ties,
-        _ => &mut tally.second,
+/// The count of users with an outcome as that of these clicks.
+fn count_of(tally: &mut Tally, [first, second]: [u32; 2]) -> &mut u64 {
+    match first.cmp(&second) {
+        Ordering::Greater => &mut tally.first,
+        Ordering::Equal => &mut tally.ties,
+        Ordering::Less => &mut tally.second,
     }
 }
 
@@ -114,11 +125,11 @@ impl TryFrom<Saved> for TeamTest {
 
     fn try_from(Saved { miss, users }: Saved) -> Result<Self, String> {
         let mut test = Self::new(miss).map_err(|error| error.to_string())?;
-        for (user, lead) in users {
-            if lead.unsigned_abs() > 1 << 53 || test.users.insert(user, lead).is_some() {
-                return Err(format!("user {user} has more clicks than can be counted, or is saved twice"));
+        for (user, first, second) in users {
+            if test.users.insert(user, [first, second]).is_some() {
+                return Err(format!("user {user} is saved twice"));
             }
-            *count_of(&mut test.tally, lead) += 1;
+            *count_of(&mut test.tally, [first, second]) += 1;
         }
         Ok(test)
     }
@@ -126,7 +137,8 @@ impl TryFrom<Saved> for TeamTest {
 
 impl From<TeamTest> for Saved {
     fn from(test: TeamTest) -> Self {
-        let mut users: Vec<(u64, i64)> = test.users.iter().map(|(user, lead)| (*user, *lead)).collect();
+        let mut users: Vec<_> =
+            test.users.iter().map(|(user, &[first, second])| (*user, first, second)).collect();
         users.sort_unstable();
         Self { miss: test.miss, users }
     }

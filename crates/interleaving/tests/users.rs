@@ -134,7 +134,7 @@ fn saved_tests_resume_and_damaged_ones_are_refused() {
     let restored: TeamTest =
         serde_json::from_str(&serde_json::to_string(&teams).expect("saved")).expect("restored");
     assert_eq!((restored.tally(), restored.first_share()), (teams.tally(), teams.first_share()));
-    assert!(serde_json::from_str::<TeamTest>(r#"{"miss":0.05,"users":[[1,1],[1,1]]}"#).is_err());
+    assert!(serde_json::from_str::<TeamTest>(r#"{"miss":0.05,"users":[[1,1,0],[1,1,0]]}"#).is_err());
 }
 
 /// Sessions of users whose rates differ: a mean of three, with a rate of mean .6 for each user.
