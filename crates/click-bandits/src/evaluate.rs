@@ -4,7 +4,7 @@ mod page;
 
 use crate::fit::inputs::Inputs;
 use crate::fit::source::Source;
-use crate::fit::{self, SettingSource, format_parser};
+use crate::fit::{self, SettingSource, UbiArguments, format_parser};
 use crate::program::program;
 use crate::terminal::{self, json, say, table};
 use crate::usage::{Usage, integer, threads};
@@ -59,6 +59,14 @@ pub(crate) struct Arguments {
     /// Number of the first position, 0 or 1, in logs with --columns
     #[arg(long, value_name = "P", default_value_t = 1, value_parser = integer::<u8>(0..=1))]
     first_position: u8,
+    #[command(flatten)]
+    ubi: UbiArguments,
+    /// Skip invalid lines and count them by reason, instead of stopping at the first
+    #[arg(long)]
+    lenient: bool,
+    /// Maximal share of lines, of impressions and of clicks that may be skipped [default: 0.01]
+    #[arg(long, value_name = "SHARE", requires = "lenient")]
+    max_skipped: Option<f64>,
     /// Number of threads that read the log; fits use one per core [default: one per core]
     #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<u16>,
@@ -91,6 +99,9 @@ impl Arguments {
             model: if models.is_empty() { vec![Some(Model::Pbm)] } else { models.to_vec() },
             answer: u16::from(!models.is_empty()),
             first_position: self.first_position,
+            ubi: self.ubi.clone(),
+            lenient: self.lenient,
+            max_skipped: self.max_skipped,
             threads: self.threads,
             quiet: self.quiet,
             settings_from: SettingSource::CommandLine,
@@ -118,7 +129,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let inputs = Inputs::open(arguments.logs.clone(), arguments.quiet, tell)?;
     let of_ranking = if is_learned { Vec::new() } else { vec![arguments.ranking.clone()] };
-    let settings = value!({
+    let mut settings = value!({
         "name": format!("evaluation of {}", arguments.ranking.display()),
         "logs": inputs.settings(),
         "ranking": Inputs::open(of_ranking, true, tell)?.settings(),
@@ -128,6 +139,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "values": arguments.values,
         "models": arguments.model,
     });
+    arguments.ubi.note(&mut settings);
+    if arguments.lenient {
+        settings["max_skipped"] = reading.share_to_skip().into();
+    }
     let canonical = Canonical::of_json(settings.to_string());
     let name = settings["name"].as_str().unwrap_or_default();
     let output = OutputDir::claim(&arguments.out, &canonical, name, &[ANSWER, PAGE])?;

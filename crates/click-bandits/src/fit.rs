@@ -14,7 +14,7 @@ pub(crate) mod source;
 mod tables;
 mod transfer;
 
-pub(crate) use self::arguments::{Arguments, SettingSource, format_parser};
+pub(crate) use self::arguments::{Arguments, SettingSource, UbiArguments, format_parser};
 pub(crate) use self::measured::queries_of_log;
 
 use self::inputs::Inputs;

@@ -163,6 +163,36 @@ Writes to DIR: answer.json, index.html and manifest.json.
 
 Next: docs/evaluation.md.
 
+## test
+Examples:
+  $ click-bandits formats clicks.csv --example > clicks.csv
+  $ click-bandits test clicks.csv --kind interleaving --out verdict
+  $ click-bandits formats visits.csv --example > visits.csv
+  $ click-bandits test visits.csv --kind ab
+  $ click-bandits test visits.csv --kind ab --plan --per-day 500
+  $ click-bandits test --kind interleaving --plan --effect 0.02
+
+Reads: the events of a test, `click-bandits formats clicks.csv` and `visits.csv`.
+Writes to DIR: verdict.json, index.html and manifest.json.
+
+Exit status: 0 whatever the verdict; 1 an error, which is printed on standard
+error; 2 an invalid command line; 130 and 143 ended by Ctrl-C or SIGTERM.
+
+Next: docs/test.md.
+
+## judgments
+Examples:
+  $ click-bandits formats counts.csv --example > counts.csv
+  $ click-bandits fit --counts counts.csv --out fitted
+  $ click-bandits judgments fitted --as csv
+  $ click-bandits judgments fitted --as quepid --scale 0-3 --out ratings.csv
+  $ click-bandits judgments fitted --as workbench --by coec --out request.json
+
+Reads: a directory of fit: parameters.json, comparison.json and counts.csv.
+Writes: one file, or standard output.
+
+Next: docs/click-logs.md.
+
 ## reproduce
 Examples:
   $ click-bandits experiments

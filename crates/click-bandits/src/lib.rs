@@ -17,6 +17,8 @@ mod fit;
 mod help;
 mod init;
 mod interrupt;
+#[cfg(feature = "logs")]
+mod judgments;
 mod merge;
 mod panels;
 #[cfg(feature = "logs")]
@@ -30,6 +32,8 @@ mod shell;
 mod simulate;
 mod simulation;
 mod terminal;
+#[cfg(feature = "logs")]
+mod test;
 mod usage;
 
 use clap::error::{ContextKind, ContextValue};
@@ -120,9 +124,22 @@ enum Command {
     /// assumption that it needs: from the propensities of the log, or from click models.
     #[cfg(feature = "logs")]
     Evaluate(evaluate::Arguments),
+    /// Test which of two rankers users prefer, or plan such a test
+    ///
+    /// From the events of an interleaved comparison or of an A/B test with real users: a verdict that
+    /// may be looked at every day, its interval, and whether the split was as planned. With --plan:
+    /// how many users a test takes.
+    #[cfg(feature = "logs")]
+    Test(test::Arguments),
+    /// Write the ratings of items from a fit, as the tools of search teams import them
+    ///
+    /// Attraction, or clicks over expected clicks: for Quepid, the Search Relevance Workbench, TREC,
+    /// learning to rank, or as CSV with intervals.
+    #[cfg(feature = "logs")]
+    Judgments(judgments::Arguments),
     /// Missing from this program, which was built without the feature `logs`
     #[cfg(not(feature = "logs"))]
-    #[command(hide = true, disable_help_flag = true, name = "fit", aliases = ["preferences", "evaluate"])]
+    #[command(hide = true, disable_help_flag = true, name = "fit", aliases = ["preferences", "evaluate", "test", "judgments"])]
     Missing {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<std::ffi::OsString>,
@@ -166,12 +183,16 @@ pub fn main() -> ExitCode {
         Command::Preferences(arguments) => preferences::run(&arguments).map(|()| ExitCode::SUCCESS),
         #[cfg(not(feature = "logs"))]
         Command::Missing { .. } => Err(anyhow::anyhow!(
-            "fit, evaluate and preferences: this program was built without them: build it with the feature `logs`, as `cargo run --release` does"
+            "fit, evaluate, test, judgments and preferences: this program was built without them: build it with the feature `logs`, as `cargo run --release` does"
         )),
         #[cfg(feature = "logs")]
         Command::Fit(arguments) => fit::run(&arguments).map(|()| ExitCode::SUCCESS),
         #[cfg(feature = "logs")]
         Command::Evaluate(arguments) => evaluate::run(&arguments).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "logs")]
+        Command::Test(arguments) => test::run(&arguments).map(|()| ExitCode::SUCCESS),
+        #[cfg(feature = "logs")]
+        Command::Judgments(arguments) => judgments::run(&arguments).map(|()| ExitCode::SUCCESS),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
     };

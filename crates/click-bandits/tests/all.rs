@@ -9,6 +9,7 @@ mod files;
 mod fit;
 #[cfg(unix)]
 mod interrupt;
+mod judgments;
 #[cfg(unix)]
 mod killed;
 mod preferences;
@@ -16,4 +17,5 @@ mod reproduce_log;
 mod results;
 mod same_bytes;
 mod terminal;
+mod test;
 mod valgrind;

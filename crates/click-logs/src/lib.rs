@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod fit;
+pub mod judgments;
 pub mod parameters;
 pub mod study;
 

@@ -16,6 +16,8 @@ mod tally;
 mod targets;
 mod words;
 
+pub mod online;
+
 pub use evaluation::{Evaluation, EvaluationError, Question};
 pub use findings::{Basis, Finding, Findings};
 pub use jackknife::{Estimate, FEWEST_GROUPS, GROUPS};

@@ -5,11 +5,11 @@ use super::parameters::Form;
 use crate::usage::{integer, threads};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use click_logs::Filter;
 use click_logs::fit::{Model, Options, Scope};
 use click_logs::formats::{self, FormatRow};
 use click_logs::study::HeldOut;
 use click_logs::study::with_users;
+use click_logs::{Filter, Ubi};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -41,6 +41,8 @@ pub(crate) struct Arguments {
     /// Number of the first position, 0 or 1, in logs with --columns and in --counts
     #[arg(long, value_name = "P", default_value_t = 1, value_parser = integer::<u8>(0..=1))]
     pub(crate) first_position: u8,
+    #[command(flatten)]
+    pub(crate) ubi: UbiArguments,
     /// Clip the clicks of a line to its impressions, and print how many clicks are dropped
     #[arg(long)]
     pub(crate) clip_clicks: bool,
@@ -102,6 +104,38 @@ pub(crate) struct Arguments {
     pub(crate) settings_from: SettingSource,
 }
 
+/// How logs of format ubi are read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct UbiArguments {
+    /// Format ubi: only what this application logged
+    #[arg(long, value_name = "NAME")]
+    application: Option<String>,
+    /// Format ubi: the action that shows an item [default: impression]
+    #[arg(long, value_name = "ACTION")]
+    impression: Option<String>,
+    /// Format ubi: ordinal of the first position, 0 or 1, of lists without hit ids
+    #[arg(long, value_name = "P", value_parser = integer::<u8>(0..=1))]
+    position_base: Option<u8>,
+    /// Format ubi: keep the words of queries as they are, not trimmed and in lower case
+    #[arg(long)]
+    exact_queries: bool,
+}
+
+impl UbiArguments {
+    pub(crate) fn ubi(&self) -> Ubi {
+        let Self { application, impression, position_base, exact_queries } = self.clone();
+        Ubi { application, impression, position_base, exact_queries }
+    }
+
+    /// Adds the arguments to settings, if there are any.
+    pub(crate) fn note(&self, settings: &mut Value) {
+        if *self != Self::default() {
+            let Self { application, impression, position_base, exact_queries } = self;
+            settings["ubi"] = json!([application, impression, position_base, exact_queries]);
+        }
+    }
+}
+
 pub(crate) fn format_parser() -> impl TypedValueParser<Value = &'static FormatRow> {
     let value = |row: &FormatRow| PossibleValue::new(row.name).help(row.holds);
     // The list of possible values admits only names of formats.
@@ -145,6 +179,7 @@ impl Arguments {
             model: vec![Some(Model::Pbm)],
             out: PathBuf::new(),
             first_position: 1,
+            ubi: UbiArguments::default(),
             clip_clicks: false,
             max_clicks: None,
             min_impressions: 0,
@@ -201,7 +236,7 @@ impl Arguments {
     /// same fit may be written again in another.
     pub(super) fn settings(&self, inputs: &Inputs) -> Value {
         let models: Vec<_> = self.model.iter().map(|model| model.map_or("all", Model::name)).collect();
-        json!({
+        let mut settings = json!({
             "name": format!("fit of {}", self.named()),
             "logs": inputs.settings(),
             "format": self.format_name(),
@@ -221,7 +256,9 @@ impl Arguments {
             "held_out": self.held_out_setting(),
             "seed": self.seed,
             "answer": self.answer,
-        })
+        });
+        self.ubi.note(&mut settings);
+        settings
     }
 
     /// What is held out, as it is typed.

@@ -1,6 +1,6 @@
 //! Reads the log and fits, with progress and the command's messages.
 
-use super::arguments::{Arguments, SettingSource};
+use super::arguments::{Arguments, SettingSource, UbiArguments};
 use super::inputs::Inputs;
 use crate::progress::Progress;
 use crate::usage::Usage;
@@ -97,7 +97,7 @@ impl<'a> Source<'a> {
 
     /// Reads the files.
     fn read(&self, reader: &Reader, inputs: &Inputs) -> Result<Log> {
-        self.reading(inputs, |watch| {
+        reading(inputs, self.is_parquet, self.arguments.quiet, |watch| {
             let inputs = inputs.read(watch)?;
             reader.read_inputs(inputs).map_err(|error| self.with_remedy(&error))
         })
@@ -110,7 +110,7 @@ impl<'a> Source<'a> {
         ids: Ids,
         question: &'q Question,
     ) -> Result<ReadLists<Tally<'q>>> {
-        let read = self.reading(inputs, |watch| {
+        let read = reading(inputs, self.is_parquet, self.arguments.quiet, |watch| {
             // Files that are read twice are not counted twice.
             let open = |pass| inputs.read(if pass == 0 { watch } else { &|_| {} });
             let read: Result<_> = self.reader.read_lists(ids, open, || question.tally());
@@ -121,27 +121,6 @@ impl<'a> Source<'a> {
         })?;
         inputs.check_unchanged()?;
         Ok(read)
-    }
-
-    /// Shows progress while files are read.
-    fn reading<T>(
-        &self,
-        inputs: &Inputs,
-        read: impl FnOnce(&(dyn Fn(u64) + Sync)) -> Result<T>,
-    ) -> Result<T> {
-        const MEGABYTE: u64 = 1_000_000;
-        let progress =
-            Progress::start("reading", inputs.bytes().div_ceil(MEGABYTE), "MB", self.arguments.quiet);
-        let done = AtomicU64::new(0);
-        let watch = |more: u64| {
-            let before = done.fetch_add(more, Ordering::Relaxed);
-            match (before + more) / MEGABYTE - before / MEGABYTE {
-                0 => {}
-                megabytes => progress.add(megabytes),
-            }
-        };
-        let read = || read(&watch);
-        if self.is_parquet { without_panic_messages(read) } else { read() }
     }
 
     /// Models that `all` would include but the log does not support.
@@ -246,12 +225,43 @@ impl<'a> Source<'a> {
     }
 }
 
+/// Shows progress while files are read.
+pub(crate) fn reading<T>(
+    inputs: &Inputs,
+    is_parquet: bool,
+    quiet: bool,
+    read: impl FnOnce(&(dyn Fn(u64) + Sync)) -> Result<T>,
+) -> Result<T> {
+    const MEGABYTE: u64 = 1_000_000;
+    let progress = Progress::start("reading", inputs.bytes().div_ceil(MEGABYTE), "MB", quiet);
+    let done = AtomicU64::new(0);
+    let watch = |more: u64| {
+        let before = done.fetch_add(more, Ordering::Relaxed);
+        match (before + more) / MEGABYTE - before / MEGABYTE {
+            0 => {}
+            megabytes => progress.add(megabytes),
+        }
+    };
+    let read = || read(&watch);
+    if is_parquet { without_panic_messages(read) } else { read() }
+}
+
 fn format(arguments: &Arguments) -> Result<Format> {
     let columns = arguments.columns.as_deref();
     let settings = |error: click_logs::Error| anyhow!(Usage(format!("--{error}")));
     let Some(format) = arguments.format else {
         return Format::counts_of(&arguments.counts).map_err(settings);
     };
+    let is_ubi = matches!(format.format(columns), Ok(Format::Ubi(_)));
+    if is_ubi {
+        return Ok(Format::Ubi(arguments.ubi.ubi()));
+    }
+    if arguments.ubi != UbiArguments::default() {
+        bail!(Usage(
+            "--application, --impression, --position-base and --exact-queries: only for --format ubi"
+                .to_owned()
+        ));
+    }
     match columns {
         None if format.names_columns() => {
             bail!(Usage(

@@ -250,6 +250,35 @@ pub(crate) static FILES: &[FileFormat] = &[
         ("item", "name of the item"),
     ])
     .like("query,position,item\nshoes,1,b\nshoes,2,a\n"),
+    FileFormat::read("clicks.csv", &["test --kind interleaving"], "Clicks on interleaved lists, one a row.")
+        .with(&[
+            ("user", "who clicked"),
+            ("team", "the ranker that the clicked item is credited to"),
+            ("list, position", "optional: name of the list, and position of the click"),
+            ("time", "optional: 2026-03-02T10:00:00Z, a date, or seconds since 1970"),
+        ])
+        .like("user,team,time\nann,new,2026-03-02\nbob,old,2026-03-02\nann,new,2026-03-03\n"),
+    FileFormat::read("visits.csv", &["test --kind ab"], "Sessions of an A/B test, one a row.")
+        .with(&[
+            ("user", "who searched"),
+            ("arm", "the ranker that this user sees"),
+            ("clicks", "clicks of the session"),
+            ("time", "optional, as in clicks.csv"),
+        ])
+        .like("user,arm,clicks\nann,A,1\nbob,B,0\nann,A,0\neve,B,2\ndan,A,1\n"),
+    FileFormat::written(
+        "verdict.json",
+        &["test"],
+        "Which of two rankers is better: verdict, evidence, interval, split, and every day.",
+    )
+    .with(&[
+        ("sentence, verdict, refused, decided_on", "the better ranker or null, why there is none, since when"),
+        ("users, clicks, arms", "by ranker; ties of an interleaving; rates and errors of arms"),
+        ("share or difference, interval", "the other ranker compared with the baseline"),
+        ("evidence, decides_at or abs_z, boundary", "the evidence and what decides"),
+        ("split, users_in_both, users_left_out, heaviest_share, times_back", "what may be wrong with the events"),
+        ("days", "the same numbers at the end of every day"),
+    ]),
     FileFormat::written(
         "answer.json",
         &["fit", "evaluate"],

@@ -1,0 +1,276 @@
+//! `test`: which of two rankers real users prefer (module `evaluation::online`).
+
+mod page;
+mod plan;
+
+use crate::fit::UbiArguments;
+use crate::fit::inputs::Inputs;
+use crate::fit::source::reading;
+use crate::program::program;
+use crate::terminal::{self, json, put, say, table};
+use crate::usage::{Usage, integer};
+use anyhow::{Result, anyhow, bail};
+use clap::Args;
+use click_logs::formats::is_parquet;
+use click_logs::{ErrorKind, RowColumn, TakeRows, read_rows, read_ubi_clicks};
+use evaluation::online::{Kind, OnlineError, Outcome, Settings, online, row_columns};
+use experiment::Canonical;
+use experiment::manifest::{Manifest, Moment};
+use experiment::output::OutputDir;
+use plan::PlanArguments;
+use serde_json::json as value;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+const VERDICT: &str = "verdict.json";
+const PAGE: &str = "index.html";
+
+/// What a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum KindName {
+    /// A click on an interleaved list: user, team of the clicked item; perhaps list, position, time
+    Interleaving,
+    /// A session: user, arm, clicks; perhaps time
+    Ab,
+}
+
+/// What is independent of each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Unit {
+    /// Users: their lists are not independent
+    User,
+    /// Lists, if every list of a user was interleaved with a fresh coin
+    List,
+}
+
+#[derive(Debug, Args)]
+#[command(disable_version_flag = true)]
+pub(crate) struct Arguments {
+    /// Tables with a header, CSV or Parquet, read one after another; CSV may be compressed with gzip;
+    /// - is standard input
+    #[arg(value_name = "EVENTS")]
+    events: Vec<PathBuf>,
+    /// ubi: queries and events of User Behavior Insights, with --team [default: tables]
+    #[arg(long, value_parser = ["ubi"], requires = "team")]
+    format: Option<String>,
+    /// Format ubi: path of the team of a click, such as
+    /// `event_attributes.search_config`
+    #[arg(long, value_name = "PATH", requires = "format", conflicts_with = "columns")]
+    team: Option<String>,
+    #[command(flatten)]
+    ubi: UbiArguments,
+    /// What a row is
+    #[arg(long, value_enum)]
+    kind: KindName,
+    /// Names of the columns: user=.., team=.., list=.., position=.., time=.. of an interleaving;
+    /// user=.., arm=.., clicks=.., time=.. of an A/B test [default: their keys]
+    #[arg(long, value_name = "KEY=COLUMN,..")]
+    columns: Option<String>,
+    /// Team or arm of today's ranker; differences are those of the other one [default: the first of
+    /// both names]
+    #[arg(long, value_name = "NAME")]
+    baseline: Option<String>,
+    /// Planned share of users in the baseline of an A/B test
+    #[arg(long, value_name = "S", default_value_t = 0.5)]
+    split: f64,
+    /// Leave out users with more sessions, such as robots; A/B tests only
+    #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX.into()))]
+    max_sessions_per_user: Option<u32>,
+    /// What is independent of each other in an interleaving
+    #[arg(long, value_enum, default_value = "user")]
+    unit: Unit,
+    /// Credit clicks at the first N positions only: those where both rankers have documents
+    #[arg(long, value_name = "N", value_parser = integer::<u64>(1..=u64::MAX))]
+    depth: Option<u64>,
+    /// Users in each arm for which an A/B test with an open end was planned
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = integer::<u64>(1..=u64::MAX))]
+    planned: u64,
+    /// Number of looks of an A/B test with a fixed end [default: an open end; with --plan 10]
+    #[arg(long, value_name = "J", value_parser = integer::<u32>(1..=28))]
+    looks: Option<u32>,
+    /// Which of these looks this is, from 1 on
+    #[arg(long, value_name = "J", requires = "looks", value_parser = integer::<u32>(1..=28))]
+    look: Option<u32>,
+    #[command(flatten)]
+    plan: PlanArguments,
+    /// Skip invalid rows and count them by reason, instead of stopping at the first
+    #[arg(long)]
+    lenient: bool,
+    /// Maximal share of rows that may be skipped [default: 0.01]
+    #[arg(long, value_name = "SHARE", requires = "lenient")]
+    max_skipped: Option<f64>,
+    /// Directory for the verdict and the page
+    #[arg(long, value_name = "DIR", conflicts_with = "plan")]
+    out: Option<PathBuf>,
+    /// Print JSON in place of text
+    #[arg(long)]
+    json: bool,
+    /// Print no progress and no overview
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Arguments {
+    fn kind(&self) -> Kind {
+        match self.kind {
+            KindName::Interleaving => Kind::Interleaving,
+            KindName::Ab => Kind::Ab,
+        }
+    }
+
+    fn settings(&self) -> Result<Settings> {
+        let usage = |message: &str| Err(anyhow!(Usage(message.to_owned())));
+        let only_ab = [
+            (self.max_sessions_per_user.is_some(), "--max-sessions-per-user"),
+            (self.looks.is_some() && !self.plan.plan, "--looks"),
+            (self.split != 0.5, "--split"),
+        ];
+        match (self.kind(), only_ab.iter().find(|(is_given, _)| *is_given)) {
+            (Kind::Interleaving, Some((_, option))) => {
+                return usage(&format!("{option}: only for --kind ab"));
+            }
+            (Kind::Ab, _) if self.team.is_some() => {
+                return usage("--format ubi: only for --kind interleaving; a table of sessions has arms");
+            }
+            _ if self.team.is_none() && self.ubi != UbiArguments::default() => {
+                return usage(
+                    "--application, --impression, --position-base and --exact-queries: only for --format ubi",
+                );
+            }
+            (Kind::Ab, _) if self.depth.is_some() || self.unit == Unit::List => {
+                return usage("--depth and --unit: only for --kind interleaving");
+            }
+            _ => {}
+        }
+        if !(self.split > 0.0 && self.split < 1.0) {
+            return usage("--split: expected a number above 0 and below 1");
+        }
+        let look = match (self.look, self.looks) {
+            (None, Some(_)) if !self.plan.plan => return usage("--looks: give --look, the one that this is"),
+            (look, looks) => look.zip(looks),
+        };
+        Ok(Settings {
+            by_list: self.unit == Unit::List,
+            depth: self.depth,
+            most_sessions: self.max_sessions_per_user,
+            split: self.split,
+            planned: self.planned,
+            look,
+            baseline: self.baseline.clone(),
+            before: self.plan.plan,
+            ..Settings::new(self.kind())
+        })
+    }
+}
+
+/// Tests, or plans a test, writes, and prints the verdict.
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let settings = arguments.settings()?;
+    if arguments.plan.plan {
+        return plan::run(arguments, &settings);
+    }
+    let started = Moment::now();
+    let inputs = open(arguments)?;
+    let mut canonical = value!({
+        "name": format!("test of {}", arguments.events[0].display()),
+        "events": inputs.settings(),
+        "kind": if settings.kind == Kind::Ab { "ab" } else { "interleaving" },
+        "columns": [&arguments.columns, &arguments.team],
+        "settings": [
+            value!(settings.by_list), value!(settings.depth), value!(settings.most_sessions), value!(settings.split),
+            value!(settings.planned), value!(settings.look), value!(settings.baseline),
+            value!(arguments.lenient), value!(arguments.max_skipped),
+        ],
+    });
+    arguments.ubi.note(&mut canonical);
+    let name = canonical["name"].as_str().unwrap_or_default().to_owned();
+    let canonical = Canonical::of_json(canonical.to_string());
+    let output = arguments
+        .out
+        .as_ref()
+        .map(|out| OutputDir::claim(out, &canonical, &name, &[VERDICT, PAGE]))
+        .transpose()?;
+    let outcome = read(arguments, &settings, &inputs)?;
+    let verdict = json(&outcome.to_json())?;
+    if let Some(output) = output {
+        let page = page::page(&outcome);
+        let files: [(&str, &[u8]); 2] = [(VERDICT, verdict.as_bytes()), (PAGE, page.as_bytes())];
+        let manifest = Manifest::of(&canonical, started, 1, &files, program());
+        output.write_all(&manifest.to_json(), &files)?;
+    }
+    if arguments.json {
+        return put(&verdict);
+    }
+    if arguments.quiet { Ok(()) } else { say(&overview(&outcome, arguments)) }
+}
+
+fn open(arguments: &Arguments) -> Result<Inputs> {
+    if arguments.events.is_empty() {
+        bail!(Usage("EVENTS: missing: give the table of the test".to_owned()));
+    }
+    let tell = |what: &str| {
+        if !arguments.quiet {
+            terminal::tell(&what);
+        }
+    };
+    Inputs::open(arguments.events.clone(), arguments.quiet, tell)
+}
+
+/// Reads the events.
+fn read(arguments: &Arguments, settings: &Settings, inputs: &Inputs) -> Result<Outcome> {
+    let needed = [("list", settings.by_list), ("position", settings.depth.is_some())];
+    let needed: Vec<&str> = needed.into_iter().filter(|(_, is)| *is).map(|(key, _)| key).collect();
+    let columns = row_columns(settings.kind, arguments.columns.as_deref(), settings.before, &needed)
+        .map_err(|error| anyhow!(Usage(format!("--columns: {error}"))))?;
+    let max_skipped = arguments.lenient.then_some(arguments.max_skipped.unwrap_or(0.01));
+    let is_parquet = arguments.events.iter().any(|path| is_parquet(path));
+    let outcome = reading(inputs, is_parquet, arguments.quiet, |watch| {
+        let read = |pass, rows: &mut dyn TakeRows| {
+            let inputs = inputs.read(if pass == 0 { watch } else { &|_| {} })?;
+            let read = match &arguments.team {
+                Some(team) => read_ubi_clicks(&arguments.ubi.ubi(), team, inputs, max_skipped, rows),
+                None => read_rows(&columns, is_parquet, inputs, max_skipped, rows),
+            };
+            read.map_err(|error| with_advice(&columns, &error))
+        };
+        online(settings, read).map_err(|error| match error {
+            OnlineError::Log(error) => error,
+            error => anyhow!("{error}"),
+        })
+    })?;
+    inputs.check_unchanged()?;
+    Ok(outcome)
+}
+
+fn with_advice(columns: &[RowColumn<'_>], error: &click_logs::Error) -> anyhow::Error {
+    let missing = format!("no column `{}`", columns[0].name);
+    let is_user = *error.kind() == ErrorKind::Header && error.place().message.contains(&missing);
+    let advice = if is_user {
+        ": the clicks of a user are not independent, so counts of clicks cannot be tested: log the user of every \
+         row, or name the column with --columns user=.."
+    } else {
+        ""
+    };
+    anyhow!("{error}{advice}")
+}
+
+/// The verdict, day by day, for a terminal.
+fn overview(outcome: &Outcome, arguments: &Arguments) -> String {
+    let mut text = format!("{}\n\n", outcome.sentence());
+    for note in outcome.notes() {
+        let _ = writeln!(text, "{note}");
+    }
+    let rows: Vec<[String; 6]> = std::iter::once(page::heads(outcome)).chain(page::rows(outcome)).collect();
+    if rows.len() > 1 {
+        let _ = write!(text, "\n{}", table(&rows, 1..5));
+    }
+    if let Some(out) = &arguments.out {
+        let _ = writeln!(
+            text,
+            "\nAll numbers: {}\nPage: {}",
+            out.join(VERDICT).display(),
+            out.join(PAGE).display()
+        );
+    }
+    text
+}

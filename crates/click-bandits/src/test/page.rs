@@ -1,0 +1,143 @@
+//! `index.html`: the verdict, its path from day to day, and what it rests on.
+
+use evaluation::online::{Kind, Look, Outcome};
+use experiment::number::{fixed, grouped};
+use report::html::Html;
+use report::svg::{Chart, Curve, CurveStyle, render};
+use report::{Axis, Scale};
+
+const TITLE: &str = "Which of two rankers is better";
+/// Days with names on the axis of the figure.
+const NAMED_DAYS: usize = 14;
+
+/// The page of a test.
+pub(super) fn page(outcome: &Outcome) -> String {
+    let mut html = Html::new();
+    html.element("h1", "", TITLE);
+    html.paragraph("lead", &outcome.sentence());
+    html.list(&outcome.notes());
+    if outcome.looks.len() > 1 {
+        html.element("h2", "", "Day by day");
+        html.figure("", &path(outcome));
+    }
+    let rows = rows(outcome);
+    if !rows.is_empty() {
+        let heads = heads(outcome);
+        let heads: Vec<String> = heads
+            .iter()
+            .zip(["", "#", "#", "#", "#", ""])
+            .map(|(head, side)| format!("{side}{head}"))
+            .collect();
+        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+        let cells: Vec<Vec<Html>> =
+            rows.iter().map(|row| row.iter().map(|cell| Html::of(cell)).collect()).collect();
+        html.table("narrow", &heads, &cells);
+    }
+    html.element("h2", "", "What decides");
+    html.element("p", "", rule(outcome));
+    html.element("p", "", &format!("Read: {}.", experiment::number::counted(outcome.report.lines, "row")));
+    html.paragraph("small muted", "All numbers: `verdict.json`.");
+    html.page(TITLE)
+}
+
+fn rule(outcome: &Outcome) -> &'static str {
+    match (outcome.settings.kind, outcome.settings.look) {
+        (Kind::Interleaving, _) => {
+            "A user is won by the ranker with more of the credited clicks. The evidence is a mean of four mixtures of coins; 20 \
+             decides, at any look. The first decision is kept; the interval moves on."
+        }
+        (Kind::Ab, None) => {
+            "Clicks a session, with errors by user, at any look: a normal mixture decides, not before 100 clicks in each arm. The \
+             first decision is kept; the interval moves on."
+        }
+        (Kind::Ab, Some(_)) => {
+            "Clicks a session, with errors by user, at planned looks after equal numbers of users: O\u{2019}Brien and Fleming\u{2019}s \
+             boundary decides."
+        }
+    }
+}
+
+/// The heads of the table of days.
+pub(super) fn heads(outcome: &Outcome) -> [String; 6] {
+    let [old, new] = &outcome.names;
+    let (estimate, evidence) = match outcome.settings.kind {
+        Kind::Interleaving => ("share won".to_owned(), "evidence"),
+        Kind::Ab => ("difference".to_owned(), "|z|, decides at"),
+    };
+    ["day".into(), format!("users {old}, {new}"), estimate, "95 %".into(), evidence.into(), String::new()]
+}
+
+/// A row for every day.
+pub(super) fn rows(outcome: &Outcome) -> Vec<[String; 6]> {
+    let row = |(place, look): (usize, &Look)| {
+        let [estimate, interval] = outcome.figures(look);
+        let evidence = match outcome.settings.kind {
+            Kind::Interleaving => fixed(look.evidence, 2),
+            Kind::Ab => format!("{}, {}", fixed(look.evidence, 2), fixed(look.decides, 2)),
+        };
+        let state = match outcome.decided {
+            Some((first, better)) if first == place => format!("decided: {}", outcome.names[better]),
+            Some((first, _)) if first < place => "decided".to_owned(),
+            _ => String::new(),
+        };
+        let users = look.users.map(grouped).join(", ");
+        look.date().map(|date| [date, users, estimate, interval, evidence, state])
+    };
+    outcome.looks.iter().enumerate().filter_map(row).collect()
+}
+
+/// The estimate and its interval, day by day.
+fn path(outcome: &Outcome) -> String {
+    let looks = &outcome.looks;
+    let middle = if outcome.settings.kind == Kind::Ab { 0.0 } else { 0.5 };
+    let (scale, unit) = if outcome.settings.kind == Kind::Ab {
+        (1000.0, "clicks per 1,000 sessions")
+    } else {
+        (100.0, "% of users without a tie")
+    };
+    let of_look = |(place, look): (usize, &Look)| {
+        look.estimate.is_finite().then_some((place as f64, scale * look.estimate))
+    };
+    let points: Vec<(f64, f64)> = looks.iter().enumerate().filter_map(of_look).collect();
+    let band: Vec<(f64, f64, f64)> = looks
+        .iter()
+        .enumerate()
+        .filter_map(|(place, look)| {
+            look.interval.map(|(low, high)| (place as f64, scale * low, scale * high))
+        })
+        .collect();
+    // Intervals of the first days are wide, and would flatten the others.
+    let reach =
+        looks.last().and_then(|look| look.interval).map_or(0.0, |(low, high)| 2.0 * scale * (high - low));
+    let far = points.iter().map(|point| (point.1 - scale * middle).abs()).fold(reach, f64::max);
+    let far = if outcome.settings.kind == Kind::Ab { far } else { far.min(50.0) };
+    let every = looks.len().div_ceil(NAMED_DAYS).max(1);
+    let name = |(place, look): (usize, &Look)| {
+        let date = look.date().unwrap_or_default();
+        if place % every == 0 { date.get(5..).unwrap_or_default().to_owned() } else { String::new() }
+    };
+    let last = looks.len() as f64 - 1.0;
+    let mut curves = vec![
+        Curve::line(
+            "no difference".into(),
+            CurveStyle::Reference(0),
+            vec![(0.0, scale * middle), (last, scale * middle)],
+        ),
+        Curve { band, ..Curve::line(outcome.names[1].clone(), CurveStyle::Policy(0), points) },
+    ];
+    if let Some((place, _)) = outcome.decided {
+        let at = (place as f64, scale * looks[place].estimate);
+        let style = CurveStyle::Policy(1);
+        curves.push(Curve { dots: vec![at], ..Curve::line("decided".into(), style, vec![at]) });
+    }
+    render(&Chart {
+        title: format!("{} compared with {}", outcome.names[1], outcome.names[0]),
+        subtitle: "bars: 95 % intervals that hold on all days together".to_owned(),
+        x: Axis::new(Scale::Linear, -0.5, last + 0.5),
+        x_label: "day".to_owned(),
+        y: Axis::rounded(scale * middle - far, scale * middle + far),
+        y_label: unit.to_owned(),
+        categories: looks.iter().enumerate().map(name).collect(),
+        curves,
+    })
+}

@@ -1,0 +1,197 @@
+//! `test`: every number of the cases of the crate `interleaving`, days, plans, and what is refused.
+
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::tempdir;
+
+fn data(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "../interleaving/tests/data", name].iter().collect()
+}
+
+fn run(events: &Path, more: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_click-bandits")).arg("test").arg(events).args(more).output().unwrap()
+}
+
+/// The verdict of a test that succeeds.
+fn verdict(events: &Path, more: &[&str]) -> Value {
+    let output = run(events, &[more, &["--json", "--quiet"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn close(found: &Value, expected: f64) {
+    let found = found.as_f64().unwrap();
+    assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{found} is not {expected}");
+}
+
+#[test]
+fn the_cases_of_the_library() {
+    let teams = verdict(&data("teams.csv"), &["--kind", "interleaving"]);
+    assert_eq!(teams["verdict"], "new");
+    assert_eq!(teams["users"], serde_json::json!({"new": 82, "old": 42, "ties": 26}));
+    assert_eq!(teams["clicks"]["new"].as_u64().unwrap() + teams["clicks"]["old"].as_u64().unwrap(), 618);
+    let lists = verdict(&data("teams.csv"), &["--kind", "interleaving", "--unit", "list"]);
+    assert_eq!(lists["users"], serde_json::json!({"new": 168, "old": 94, "ties": 40}));
+    // The baseline determines the direction, and nothing else.
+    let other = verdict(&data("teams.csv"), &["--kind", "interleaving", "--baseline", "old"]);
+    assert_eq!((&other["verdict"], &other["evidence"]), (&teams["verdict"], &teams["evidence"]));
+    close(&other["share"], 82.0 / 124.0);
+    close(&teams["share"], 42.0 / 124.0);
+
+    let ab = verdict(&data("ab.csv"), &["--kind", "ab"]);
+    assert_eq!((&ab["verdict"], &ab["users_in_both"]), (&Value::Null, &Value::from(0)));
+    assert_eq!(ab["arms"]["A"]["sessions"], 556);
+    close(&ab["arms"]["A"]["se"], 0.053_612_152_514_048_286);
+    close(&ab["difference"], 0.059_739_179_340_566_634);
+    close(&ab["z"], 0.793_376_943_330_285_5);
+    close(&ab["split"]["p"], 0.617_075_077_451_973_9);
+    let fixed = verdict(&data("ab.csv"), &["--kind", "ab", "--looks", "4", "--look", "1"]);
+    close(&fixed["boundary"], 2.0 * 2.0243);
+}
+
+/// The same rows in any order have the same verdict, and in order of time they are read once.
+#[test]
+fn a_test_has_a_path_of_days() {
+    let top = tempdir().unwrap();
+    let [events, shuffled, out] = ["events.csv", "shuffled.csv", "out"].map(|name| top.path().join(name));
+    let mut rows: Vec<String> = Vec::new();
+    for day in 1..=9 {
+        for user in 0..6 {
+            rows.push(format!(
+                "u{day}-{user},{},2026-03-0{day}T10:0{user}:00Z",
+                if user < 4 { "new" } else { "old" }
+            ));
+        }
+    }
+    let text = |rows: &[String]| format!("user,team,time\n{}\n", rows.join("\n"));
+    fs::write(&events, text(&rows)).unwrap();
+    rows.reverse();
+    fs::write(&shuffled, text(&rows)).unwrap();
+    let kind = ["--kind", "interleaving", "--baseline", "old"];
+    let (found, of_shuffled) = (verdict(&events, &kind), verdict(&shuffled, &kind));
+    let days = found["days"].as_array().unwrap();
+    assert_eq!((days.len(), &found["days"]), (9, &of_shuffled["days"]));
+    assert_eq!((found["times_back"].as_u64(), of_shuffled["times_back"].as_u64()), (Some(0), Some(53)));
+    assert_eq!(days[2]["users"], serde_json::json!({"new": 12, "old": 6, "ties": 0}));
+    assert_eq!(days[2]["day"], "2026-03-03");
+    let output = run(&events, &[&kind[..], &["--out", out.to_str().unwrap()]].concat());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("Not decided between `old` and `new`: `new` won 36 of 54 users"), "{text}");
+    assert!(text.contains("2026-03-09"), "{text}");
+    let page = fs::read_to_string(out.join("index.html")).unwrap();
+    assert!(page.contains("Day by day") && page.contains("<svg"), "{page}");
+    let written: Value = serde_json::from_slice(&fs::read(out.join("verdict.json")).unwrap()).unwrap();
+    assert_eq!(written, found);
+}
+
+/// A decision is kept when later days have less evidence.
+#[test]
+fn the_first_decision_is_kept() {
+    let top = tempdir().unwrap();
+    let events = top.path().join("events.csv");
+    let mut text = "user,team,time\n".to_owned();
+    for user in 0..60 {
+        writeln!(text, "u{user},{},{}", if user < 20 { "new" } else { "old" }, 100 + user / 20).unwrap();
+    }
+    // One tie for the old team, so that it wins no user on the first day.
+    fs::write(&events, text).unwrap();
+    let found = verdict(&events, &["--kind", "interleaving"]);
+    assert_eq!((&found["verdict"], &found["decided_on"]), (&"new".into(), &"1970-04-11".into()));
+    assert_eq!(found["users"], serde_json::json!({"new": 20, "old": 40, "ties": 0}));
+}
+
+/// A split other than planned, and users in both arms, have no verdict.
+#[test]
+fn a_broken_split_has_no_verdict() {
+    let top = tempdir().unwrap();
+    let events = top.path().join("events.csv");
+    let write = |users_of_b: usize, in_both: usize| {
+        let mut text = "user,arm,clicks\n".to_owned();
+        for user in 0..2000 {
+            writeln!(text, "a{user},A,{}", user % 2).unwrap();
+        }
+        for user in 0..users_of_b {
+            writeln!(text, "b{user},B,{}", 1 + user % 2).unwrap();
+        }
+        for user in 0..in_both {
+            writeln!(text, "a{user},B,1").unwrap();
+        }
+        (0..60).for_each(|_| text.push_str("b0,B,3\n"));
+        fs::write(&events, text).unwrap();
+    };
+    write(2000, 0);
+    let fine = verdict(&events, &["--kind", "ab"]);
+    assert_eq!((&fine["verdict"], fine["refused"].as_array().unwrap().len()), (&"B".into(), 0));
+    let fewer = verdict(&events, &["--kind", "ab", "--max-sessions-per-user", "10"]);
+    assert_eq!(fewer["users_left_out"], serde_json::json!({"A": 0, "B": 1}));
+    assert!(fewer["heaviest_share"].as_f64() < fine["heaviest_share"].as_f64());
+    write(2000, 100);
+    let both = verdict(&events, &["--kind", "ab"]);
+    assert_eq!((&both["verdict"], &both["users_in_both"]), (&Value::Null, &100.into()));
+    assert!(both["refused"][0].as_str().unwrap().contains("in both arms"), "{both}");
+    write(1700, 0);
+    let uneven = verdict(&events, &["--kind", "ab"]);
+    assert!(uneven["refused"][0].as_str().unwrap().contains("chi-square"), "{uneven}");
+    let planned = verdict(&events, &["--kind", "ab", "--split", "0.54"]);
+    assert_eq!(planned["verdict"], "B");
+}
+
+#[test]
+fn a_plan_has_the_users_of_the_library() {
+    let top = tempdir().unwrap();
+    let plan = |more: &[&str]| -> Value {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
+        let output = command.arg("test").args(["--plan", "--json", "--quiet"]).args(more).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let found = plan(&["--kind", "ab", "--mean", "1", "--sd", "1", "--effect", "0.1", "--share", "0.6"]);
+    assert_eq!((&found["rows"][1]["fixed"], &found["rows"][1]["open"]), (&1570.into(), &2701.into()));
+    assert_eq!(found["interleaved"]["users"], 369);
+    close(&found["interleaved"]["times_fewer"], 5402.0 / 369.0);
+    let found = plan(&["--kind", "interleaving", "--effect", "0.1", "--per-day", "100"]);
+    assert_eq!((&found["rows"][1]["fixed"], &found["rows"][1]["open"]), (&194.into(), &369.into()));
+    assert_eq!(found["rows"][1]["days"]["open"], 4.0);
+    let today = top.path().join("today.csv");
+    fs::write(&today, "user,clicks\na,1\na,1\nb,0\nc,4\n").unwrap();
+    let found = plan(&[today.to_str().unwrap(), "--kind", "ab"]);
+    close(&found["mean"], 1.5);
+    // sqrt(U^2 / (U - 1) sum (T - 1.5 m)^2) / M for U = 3, M = 4
+    close(&found["sd"], (9.0_f64 / 2.0 * (1.0 + 2.25 + 6.25)).sqrt() / 4.0);
+}
+
+#[test]
+fn what_cannot_be_tested_is_refused_with_its_place() {
+    let top = tempdir().unwrap();
+    let [events, out] = ["events.csv", "out"].map(|name| top.path().join(name));
+    for (text, more, expected) in [
+        ("user,team\nu,a\nu,b\nv,c\n", "interleaving", "events.csv:4: column 2 (team): a third name"),
+        ("user,team\nu,a\n,b\n", "interleaving", "events.csv:3: column 1 (user): nothing there"),
+        ("user,team\nu,a\nv,\n", "interleaving", "events.csv:3: column 2 (team): nothing there"),
+        ("user,team\nu,a\n", "interleaving", "every row is of `a`: a test compares two"),
+        ("user,team,time\nu,a,noon\n", "interleaving", "events.csv:2: column 3 (time): expected a time"),
+        ("user,team\nu,a\nu,b\n", "interleaving --baseline c", "the baseline `c` is neither `a` nor `b`"),
+        ("user,team\nu,a\nu,b\n", "interleaving --depth 3", "no column `position`"),
+        ("search_configuration,count,time\na,3,1\nb,4,1\n", "interleaving", "not independent"),
+        ("search_configuration,count,user\na,3,1\n", "interleaving", "no column `team`"),
+        ("user,arm,clicks\nu,A,-1\n", "ab", "events.csv:2: column 3 (clicks): a negative number"),
+        ("user,arm,clicks\nu,A,0.5\n", "ab", "events.csv:2: column 3 (clicks): expected a whole number"),
+        ("user,arm,clicks\nu,A\n", "ab", "events.csv:2: 2 columns, expected 3"),
+        ("user,arm,clicks\n", "ab", "no line to read"),
+        ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --looks 6 --look 2", "look 2 of 6"),
+        ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --looks 5", "--looks: give --look"),
+        ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --split 1", "--split: expected"),
+        ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --columns arms=x", "--columns: `arms`: expected one of user"),
+        ("user,team\nu,a\nu,b\n", "interleaving --max-sessions-per-user 3", "only for --kind ab"),
+    ] {
+        fs::write(&events, text).unwrap();
+        let more: Vec<&str> = ["--kind"].into_iter().chain(more.split(' ')).collect();
+        let output = run(&events, &[&more[..], &["--out", out.to_str().unwrap()]].concat());
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && error.contains(expected), "{expected}: {error}");
+        assert!(!out.join("verdict.json").exists());
+    }
+}

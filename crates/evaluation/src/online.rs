@@ -1,0 +1,515 @@
+//! Which of two rankers is better: the rows of a test with real users, and its verdict day by day.
+//!
+//! An interleaved comparison has a click a row, with the team of the clicked item; an A/B test has a
+//! session a row, with its arm and its clicks. The unit of both is the user, and statistics are those
+//! of [`TeamTest`] and [`AbTest`]. Rows are counted as they are read: memory grows with users. If
+//! rows of an earlier day follow those of a later one, the log is read again, and its rows are kept
+//! and sorted by day.
+
+mod columns;
+mod plan;
+mod record;
+mod time;
+mod words;
+
+pub use columns::row_columns;
+pub use plan::{Plan, PlanSettings, Planned};
+
+use click_logs::{Fault, ReadReport, TakeRows, Value, unit_hash};
+use confidence::sequence::{CoinMixture, ConfidenceSequence as _};
+use interleaving::plan::split_probability;
+use interleaving::{AbResult, AbTest, Arm, Tally, TeamTest, Verdict};
+
+/// The probability of a false alarm.
+pub const MISS: f64 = 0.05;
+/// A split less likely than this has no verdict.
+const UNLIKELY_SPLIT: f64 = 0.001;
+/// A larger share of users in both arms has no verdict.
+const MOST_IN_BOTH: f64 = 0.01;
+const MILLISECONDS_OF_A_DAY: i64 = 86_400_000;
+
+/// What was tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Users saw lists of both rankers.
+    Interleaving,
+    /// Each user saw lists of one ranker.
+    Ab,
+}
+
+/// How a test is judged.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// What was tested.
+    pub kind: Kind,
+    /// Whether a list is a unit of an interleaved comparison, in place of the user.
+    pub by_list: bool,
+    /// Clicks below this position are not credited.
+    pub depth: Option<u64>,
+    /// Users of an A/B test with more sessions are left out.
+    pub most_sessions: Option<u32>,
+    /// The planned share of users in the baseline.
+    pub split: f64,
+    /// Users in the smaller arm at which an A/B test with an open end is most powerful.
+    pub planned: u64,
+    /// Look and number of looks of an A/B test with a fixed end.
+    pub look: Option<(u32, u32)>,
+    /// The name of the baseline; the first of both in their order if absent.
+    pub baseline: Option<String>,
+    /// Whether rows without an arm are those of one arm, as before a test.
+    pub before: bool,
+}
+
+impl Settings {
+    /// A test of this kind that may be looked at any time.
+    pub fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            by_list: false,
+            depth: None,
+            most_sessions: None,
+            split: 0.5,
+            planned: 10_000,
+            look: None,
+            baseline: None,
+            before: false,
+        }
+    }
+}
+
+/// Why a test has no outcome.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OnlineError<E> {
+    /// The log could not be read.
+    #[error("{0}")]
+    Log(E),
+    /// Only one ranker has rows.
+    #[error("every row is of `{0}`: a test compares two")]
+    OneName(String),
+    /// The baseline is neither of the two.
+    #[error("the baseline `{baseline}` is neither `{}` nor `{}`", .names[0], .names[1])]
+    Baseline {
+        /// The name given.
+        baseline: String,
+        /// The names found.
+        names: [String; 2],
+    },
+    /// Another number of looks than those with a constant, or a look beyond them.
+    #[error("look {0} of {1}: expected one of 1 to 5, 7, 10, 14, 20 or 28 looks")]
+    Look(u32, u32),
+}
+
+/// The state of a test at the end of a day, or of the log.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Look {
+    /// Days since 1970-01-01; `None` for a log without times.
+    pub day: Option<i64>,
+    /// Users that each ranker won, or users of each arm; the baseline first.
+    pub users: [u64; 2],
+    /// Users that neither ranker won.
+    pub ties: u64,
+    /// The share of users that the new ranker won, of those without a tie; or its clicks a session
+    /// minus those of the baseline.
+    pub estimate: f64,
+    /// An interval for the estimate that holds at all looks together.
+    pub interval: Option<(f64, f64)>,
+    /// The evidence of a difference, or the size of `z`.
+    pub evidence: f64,
+    /// The evidence that decides.
+    pub decides: f64,
+    /// The place of the better ranker by this look alone.
+    pub better: Option<usize>,
+}
+
+/// The outcome of a test.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// How it was judged.
+    pub settings: Settings,
+    /// The baseline, and the other ranker.
+    pub names: [String; 2],
+    /// The state at the end of every day, the last one at the end of the log.
+    pub looks: Vec<Look>,
+    /// The first look that decided, and the place of the better ranker.
+    pub decided: Option<(usize, usize)>,
+    /// Why there is no verdict, whatever the evidence.
+    pub refused: Vec<String>,
+    /// The arms of an A/B test, the baseline first.
+    pub arms: Option<AbResult>,
+    /// Probability of a split at least as uneven, of an A/B test.
+    pub split: Option<f64>,
+    /// Clicks of each ranker.
+    pub clicks: [u64; 2],
+    /// The share of all clicks that are of the user with the most.
+    pub heaviest: f64,
+    /// Rows whose time is before that of the row above.
+    pub times_back: u64,
+    /// What was read.
+    pub report: ReadReport,
+}
+
+/// Reads a test. `read` hands over all rows, and may be called a second time, with 1 in place of 0.
+///
+/// # Errors
+///
+/// Those of `read`, and [`OnlineError`].
+///
+/// # Panics
+///
+/// Never: the false-alarm probability is valid.
+pub fn online<E>(
+    settings: &Settings,
+    mut read: impl FnMut(usize, &mut dyn TakeRows) -> Result<ReadReport, E>,
+) -> Result<Outcome, OnlineError<E>> {
+    if let Some((look, looks)) = settings.look {
+        let test = AbTest::new(MISS).expect("valid");
+        test.boundary_at(look, looks).ok_or(OnlineError::Look(look, looks))?;
+    }
+    let mut rows = Rows::new(settings, None);
+    let mut report = read(0, &mut rows);
+    if rows.is_out_of_order {
+        rows = Rows::new(settings, Some(Vec::new()));
+        report = read(1, &mut rows);
+    }
+    rows.finish(report.map_err(OnlineError::Log)?)
+}
+
+/// A row that is kept until all are sorted.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    unit: u64,
+    day: i32,
+    clicks: u32,
+    second: bool,
+}
+
+#[derive(Debug)]
+enum Test {
+    Teams(TeamTest),
+    Ab(AbTest),
+}
+
+/// The rows so far.
+#[derive(Debug)]
+struct Rows<'s> {
+    settings: &'s Settings,
+    test: Test,
+    /// The first name and the second, in the order of rows.
+    names: Vec<Box<[u8]>>,
+    looks: Vec<Look>,
+    /// The time of the row above, in milliseconds.
+    time: Option<i64>,
+    day: Option<i64>,
+    began: bool,
+    times_back: u64,
+    is_out_of_order: bool,
+    /// The rows to sort; `None` if they are counted as they are read.
+    kept: Option<Vec<Row>>,
+}
+
+impl<'s> Rows<'s> {
+    fn new(settings: &'s Settings, kept: Option<Vec<Row>>) -> Self {
+        let test = match settings.kind {
+            Kind::Interleaving => Test::Teams(TeamTest::new(MISS).expect("valid")),
+            Kind::Ab => {
+                let test = AbTest::new(MISS).expect("valid");
+                Test::Ab(
+                    settings
+                        .most_sessions
+                        .map_or_else(|| test.clone(), |most| test.clone().most_sessions(most)),
+                )
+            }
+        };
+        Self {
+            settings,
+            test,
+            names: Vec::new(),
+            looks: Vec::new(),
+            time: None,
+            day: None,
+            began: false,
+            times_back: 0,
+            is_out_of_order: false,
+            kept,
+        }
+    }
+
+    /// Whether a row is of the second name.
+    fn second(&mut self, value: Option<Value<'_>>) -> Result<bool, Fault> {
+        let Some(value) = value else {
+            return if self.settings.before { Ok(false) } else { Err(Fault::Empty) };
+        };
+        let name = value.bytes();
+        if name.is_empty() {
+            return Err(Fault::Empty);
+        }
+        if let Some(place) = self.names.iter().position(|known| **known == *name) {
+            return Ok(place == 1);
+        }
+        if self.names.len() == 2 {
+            return Err(Fault::ThirdName);
+        }
+        std::str::from_utf8(&name).map_err(|_| Fault::NotUtf8)?;
+        self.names.push(name.into());
+        Ok(self.names.len() == 2)
+    }
+
+    /// Ends the day before that of a row, if it is another one.
+    fn begin(&mut self, day: Option<i64>) {
+        if self.day != day && self.began {
+            self.looks.push(self.look());
+        }
+        self.day = day;
+        self.began = true;
+    }
+
+    fn count(&mut self, unit: u64, second: bool, clicks: u32) {
+        match &mut self.test {
+            Test::Teams(test) => test.observe(unit, second),
+            Test::Ab(test) => test.observe(unit, if second { Arm::B } else { Arm::A }, clicks),
+        }
+    }
+
+    /// The state now, in the order of rows.
+    fn look(&self) -> Look {
+        match &self.test {
+            Test::Teams(test) => {
+                let Tally { first, second, ties } = test.tally();
+                Look::of_teams(self.day, [first, second], ties)
+            }
+            Test::Ab(test) => {
+                let result = test.result();
+                let users = result.arms.map(|arm| arm.users);
+                let (boundary, verdict) = match self.settings.look {
+                    None => {
+                        let planned = self.settings.planned;
+                        (test.boundary(users[0].min(users[1]), planned), test.open_end(planned))
+                    }
+                    Some((look, looks)) => (
+                        test.boundary_at(look, looks).unwrap_or(f64::INFINITY),
+                        test.fixed_end(look, looks).unwrap_or(Verdict::Undecided),
+                    ),
+                };
+                let reach = boundary * result.standard_error;
+                Look {
+                    day: self.day,
+                    users,
+                    ties: 0,
+                    estimate: result.difference,
+                    interval: reach
+                        .is_finite()
+                        .then_some((result.difference - reach, result.difference + reach)),
+                    evidence: result.z.abs(),
+                    decides: boundary,
+                    better: place(verdict),
+                }
+            }
+        }
+    }
+
+    fn finish<E>(mut self, report: ReadReport) -> Result<Outcome, OnlineError<E>> {
+        if let Some(mut kept) = self.kept.take() {
+            kept.sort_by_key(|row| row.day);
+            for row in kept {
+                self.begin(Some(row.day.into()));
+                self.count(row.unit, row.second, row.clicks);
+            }
+        }
+        self.looks.push(self.look());
+        if self.settings.look.is_some() {
+            // The looks of a fixed end are not its days.
+            self.looks.drain(..self.looks.len() - 1);
+        }
+        let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        let mut names = match &*self.names {
+            [first, second] => [name(first), name(second)],
+            _ if self.settings.before => [String::new(), String::new()],
+            names => {
+                return Err(OnlineError::OneName(names.first().map(|only| name(only)).unwrap_or_default()));
+            }
+        };
+        let is_swapped = match &self.settings.baseline {
+            None => names[0] > names[1],
+            Some(baseline) if names.contains(baseline) => names[1] == *baseline,
+            Some(baseline) => return Err(OnlineError::Baseline { baseline: baseline.clone(), names }),
+        };
+        let (mut arms, mut clicks, most) = match &self.test {
+            Test::Teams(test) => {
+                let (clicks, most) = test.clicks();
+                (None, clicks, most)
+            }
+            Test::Ab(test) => {
+                let result = test.result();
+                (Some(result), result.arms.map(|arm| arm.clicks), test.most_clicks())
+            }
+        };
+        if is_swapped {
+            names.swap(0, 1);
+            clicks.swap(0, 1);
+            self.looks.iter_mut().for_each(|look| *look = look.swapped(self.settings.kind));
+            if let Some(result) = &mut arms {
+                result.arms.swap(0, 1);
+                result.n_left_out.swap(0, 1);
+                result.difference = -result.difference;
+                result.z = -result.z;
+            }
+        }
+        let decided = self.looks.iter().position(|look| look.better.is_some());
+        let mut outcome = Outcome {
+            settings: self.settings.clone(),
+            decided: decided.and_then(|at| Some((at, self.looks[at].better?))),
+            names,
+            looks: self.looks,
+            refused: Vec::new(),
+            split: arms.map(|of| split_probability(of.arms.map(|arm| arm.users), self.settings.split)),
+            arms,
+            clicks,
+            heaviest: most as f64 / (clicks[0] + clicks[1]) as f64,
+            times_back: self.times_back,
+            report,
+        };
+        outcome.refused = outcome.why_refused();
+        Ok(outcome)
+    }
+}
+
+impl TakeRows for Rows<'_> {
+    fn row(&mut self, values: &[Option<Value<'_>>; 6]) -> Result<(), (usize, Fault)> {
+        let [user, name, third, time, list, _] = *values;
+        let unit_of = |value: Option<Value<'_>>| match value.map(|value| unit_hash(&value.bytes())) {
+            Some(_) if matches!(value, Some(Value::Missing | Value::Text(b""))) => Err(Fault::Empty),
+            Some(unit) => Ok(unit),
+            None => Err(Fault::Empty),
+        };
+        let mut unit = unit_of(user).map_err(|fault| (columns::USER, fault))?;
+        if self.settings.by_list {
+            unit = unit_of(list).map_err(|fault| (columns::LIST, fault))?;
+        }
+        let second = self.second(name).map_err(|fault| (columns::NAME, fault))?;
+        let clicks = match (self.settings.kind, third) {
+            (Kind::Interleaving, None) => 1,
+            (Kind::Interleaving, Some(position)) => {
+                let position = position.number().map_err(|fault| (columns::THIRD, fault))?;
+                if self.settings.depth.is_some_and(|depth| position > depth) {
+                    return Ok(());
+                }
+                1
+            }
+            (Kind::Ab, third) => {
+                let number =
+                    third.unwrap_or(Value::Missing).number().map_err(|fault| (columns::THIRD, fault))?;
+                let max = u32::MAX.into();
+                u32::try_from(number).map_err(|_| (columns::THIRD, Fault::TooLarge { max }))?
+            }
+        };
+        let time = time.map(time::milliseconds).transpose().map_err(|fault| (columns::TIME, fault))?;
+        self.times_back += u64::from(time < self.time);
+        self.time = time;
+        let day = time.map(|time| time.div_euclid(MILLISECONDS_OF_A_DAY));
+        if let (Some(kept), Some(day)) = (&mut self.kept, day) {
+            let day = i32::try_from(day).map_err(|_| (columns::TIME, Fault::NotATime))?;
+            kept.push(Row { unit, day, clicks, second });
+            return Ok(());
+        }
+        if day < self.day {
+            self.is_out_of_order = true;
+            return Err((columns::TIME, Fault::NotATime));
+        }
+        self.begin(day);
+        self.count(unit, second, clicks);
+        Ok(())
+    }
+}
+
+impl Look {
+    /// The state of an interleaved comparison.
+    fn of_teams(day: Option<i64>, users: [u64; 2], ties: u64) -> Self {
+        let [old, new] = users;
+        let wins = CoinMixture::with_counts(MISS, new, old).expect("valid");
+        let share = wins.interval();
+        let is_decided = !wins.contains(0.5);
+        Self {
+            day,
+            users,
+            ties,
+            estimate: new as f64 / (old + new) as f64,
+            interval: Some((share.lower, share.upper)),
+            evidence: wins.evidence(),
+            decides: 1.0 / MISS,
+            better: is_decided.then(|| usize::from(new > old)),
+        }
+    }
+
+    /// The same state with the rankers in the other order.
+    fn swapped(self, kind: Kind) -> Self {
+        let users = [self.users[1], self.users[0]];
+        match kind {
+            // With the same bits as that of rows in another order.
+            Kind::Interleaving => Self::of_teams(self.day, users, self.ties),
+            Kind::Ab => Self {
+                users,
+                estimate: -self.estimate,
+                interval: self.interval.map(|(low, high)| (-high, -low)),
+                better: self.better.map(|place| 1 - place),
+                ..self
+            },
+        }
+    }
+}
+
+impl Outcome {
+    /// The state at the end.
+    ///
+    /// # Panics
+    ///
+    /// Never: there is a look at the end of the log.
+    pub fn last(&self) -> &Look {
+        self.looks.last().expect("a look at the end")
+    }
+
+    /// The name of the better ranker.
+    pub fn verdict(&self) -> Option<&str> {
+        let (_, better) = self.decided.filter(|_| self.refused.is_empty())?;
+        Some(&self.names[better])
+    }
+
+    /// Mean and standard deviation of a user's clicks a session, over both arms of an A/B test.
+    pub fn clicks_of_a_session(&self) -> Option<(f64, f64)> {
+        let arms = self.arms?.arms;
+        let sum = |of: fn(&interleaving::ArmResult) -> f64| arms.iter().map(of).sum::<f64>();
+        let mean = sum(|arm| arm.clicks as f64) / sum(|arm| arm.sessions as f64);
+        let squares: f64 = arms
+            .iter()
+            .filter(|arm| arm.users > 1)
+            .map(|arm| (arm.users as f64 * arm.standard_error).powi(2))
+            .sum();
+        Some((mean, (squares / sum(|arm| arm.users as f64)).sqrt()))
+    }
+
+    fn why_refused(&self) -> Vec<String> {
+        let (Some(result), Some(split)) = (&self.arms, self.split) else { return Vec::new() };
+        let mut refused = Vec::new();
+        if split < UNLIKELY_SPLIT {
+            refused.push(self.uneven(split));
+        }
+        let users: u64 = result.arms.iter().map(|arm| arm.users).sum();
+        let all = (users + result.n_in_both) as f64;
+        if result.n_in_both as f64 > MOST_IN_BOTH * all {
+            refused.push(format!(
+                "{} % of the users are in both arms: the split is not by user",
+                documents::number::fixed(100.0 * result.n_in_both as f64 / all, 1)
+            ));
+        }
+        refused
+    }
+}
+
+/// The place of the better ranker.
+fn place(verdict: Verdict) -> Option<usize> {
+    match verdict {
+        Verdict::Undecided => None,
+        Verdict::First => Some(0),
+        Verdict::Second => Some(1),
+    }
+}

@@ -1,0 +1,56 @@
+//! The columns of a test.
+
+use super::Kind;
+use click_logs::RowColumn;
+
+pub(super) const USER: usize = 0;
+/// The team or the arm.
+pub(super) const NAME: usize = 1;
+/// The clicks of a session, or the position of a click.
+pub(super) const THIRD: usize = 2;
+pub(super) const TIME: usize = 3;
+pub(super) const LIST: usize = 4;
+
+/// The columns by place, and whether a table may lack them.
+const INTERLEAVING: [(&str, bool); 5] =
+    [("user", false), ("team", false), ("position", true), ("time", true), ("list", true)];
+const AB: [(&str, bool); 4] = [("user", false), ("arm", false), ("clicks", false), ("time", true)];
+
+/// The columns of a test of this kind, from `key=column,..`; a key without a column is its name.
+/// `before`: rows may have no arm. `needed` are keys of optional columns that must be there.
+///
+/// # Errors
+///
+/// A message for an unknown or repeated key, or a key without a column.
+pub fn row_columns<'a>(
+    kind: Kind,
+    named: Option<&'a str>,
+    before: bool,
+    needed: &[&str],
+) -> Result<Vec<RowColumn<'a>>, String> {
+    let known: &[(&'static str, bool)] = if kind == Kind::Ab { &AB } else { &INTERLEAVING };
+    let mut columns: Vec<RowColumn<'a>> = known
+        .iter()
+        .map(|&(name, optional)| RowColumn {
+            name,
+            optional: (optional && !needed.contains(&name)) || (before && name == "arm"),
+        })
+        .collect();
+    let mut given = vec![false; known.len()];
+    for pair in named.into_iter().flat_map(|named| named.split(',')) {
+        let (key, name) = pair.split_once('=').ok_or_else(|| format!("`{pair}`: expected key=column"))?;
+        let (key, name) = (key.trim(), name.trim());
+        let Some(place) = known.iter().position(|known| known.0 == key) else {
+            let keys: Vec<&str> = known.iter().map(|known| known.0).collect();
+            return Err(format!("`{key}`: expected one of {}", keys.join(", ")));
+        };
+        if name.is_empty() {
+            return Err(format!("`{key}=`: a column has a name"));
+        }
+        if std::mem::replace(&mut given[place], true) {
+            return Err(format!("`{key}` is given twice"));
+        }
+        columns[place] = RowColumn { name, optional: false };
+    }
+    Ok(columns)
+}

@@ -1,0 +1,174 @@
+//! How many users a test takes.
+
+use super::{Kind, Outcome};
+use interleaving::plan::{End, decisive_users, users_per_arm};
+use serde_json::{Value, json};
+
+/// What a plan is for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PlanSettings {
+    /// What will be tested.
+    pub kind: Kind,
+    /// The effect to find. Of an A/B test the change of the mean relative to it; of an interleaved
+    /// comparison the share of users that the better ranker wins, of those without a tie, minus 1/2.
+    pub effect: f64,
+    /// The probability of finding it.
+    pub power: f64,
+    /// The number of looks of a fixed end.
+    pub looks: u32,
+    /// All users of a day, if they are known.
+    pub per_day: Option<f64>,
+    /// Clicks a session, and a user's standard deviation of them. For an A/B test only.
+    pub clicks: Option<(f64, f64)>,
+    /// The share of users that are ties, for an interleaved comparison.
+    pub ties: f64,
+    /// The share of users that the better ranker would win if it were interleaved, of those without a
+    /// tie.
+    pub share: Option<f64>,
+}
+
+/// Users for one effect: in each arm of an A/B test, and without a tie of an interleaved comparison.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Planned {
+    /// The effect, as in the settings.
+    pub effect: f64,
+    /// With one look, at the end.
+    pub fixed: u64,
+    /// With several looks; an interleaved comparison has no plan for them.
+    pub looks: Option<u64>,
+    /// With a look at any time.
+    pub open: u64,
+}
+
+/// The users for half the effect, the effect and twice the effect.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// What it is for.
+    pub settings: PlanSettings,
+    /// Three rows.
+    pub rows: Vec<Planned>,
+}
+
+impl PlanSettings {
+    /// The same settings with the numbers of a log of this kind.
+    #[must_use]
+    pub fn from_log(self, log: &Outcome) -> Self {
+        let last = log.last();
+        let all = (last.users[0] + last.users[1] + last.ties) as f64;
+        Self { clicks: log.clicks_of_a_session(), ties: last.ties as f64 / all, ..self }
+    }
+}
+
+impl Plan {
+    /// Plans a test.
+    ///
+    /// # Errors
+    ///
+    /// A message for numbers that are no plan.
+    pub fn new(settings: PlanSettings) -> Result<Self, String> {
+        let PlanSettings { kind, effect, power, looks, clicks, ties, share, .. } = settings;
+        if !(0.5..=0.999).contains(&power) {
+            return Err(format!("the power is {power}: expected a number from 0.5 to 0.999"));
+        }
+        if users_per_arm(1.0, 1.0, power, End::Fixed(looks)).is_none() {
+            return Err(format!("{looks} looks: expected 1 to 5, 7, 10, 14, 20 or 28"));
+        }
+        if !(0.0..1.0).contains(&ties) {
+            return Err(format!("the share of ties is {ties}: expected a number below 1"));
+        }
+        if share.is_some_and(|share| !(share > 0.5 && share < 1.0)) {
+            return Err("the share that the better ranker wins is above 0.5 and below 1".to_owned());
+        }
+        if settings.per_day.is_some_and(|users| !(users >= 1.0 && users.is_finite())) {
+            return Err("users a day: expected at least 1".to_owned());
+        }
+        let row = |effect: f64| match (kind, clicks) {
+            (Kind::Ab, None) => None,
+            (Kind::Ab, Some((mean, deviation))) => {
+                let users = |end| users_per_arm(deviation, effect * mean, power, end);
+                let is_valid = mean > 0.0 && deviation > 0.0;
+                Some(Planned {
+                    effect,
+                    fixed: users(End::Fixed(1)).filter(|_| is_valid)?,
+                    looks: users(End::Fixed(looks)),
+                    open: users(End::Open)?,
+                })
+            }
+            (Kind::Interleaving, _) => Some(Planned {
+                effect,
+                fixed: decisive_users(0.5 + effect, power, End::Fixed(1))?,
+                looks: None,
+                open: decisive_users(0.5 + effect, power, End::Open)?,
+            }),
+        };
+        let rows: Vec<Planned> =
+            [0.5, 1.0, 2.0].into_iter().filter_map(|factor| row(factor * effect)).collect();
+        if rows.iter().any(|row| row.effect == effect) {
+            return Ok(Self { settings, rows });
+        }
+        Err(match (kind, clicks) {
+            (Kind::Interleaving, _) => {
+                format!("the effect is {effect}: expected a number above 0 and below 0.5")
+            }
+            (Kind::Ab, None) => {
+                "clicks a session are missing: give a log, or mean and standard deviation".to_owned()
+            }
+            (Kind::Ab, Some((mean, deviation))) => format!(
+                "an effect of {effect} on a mean of {mean} with standard deviation {deviation}: expected numbers above 0"
+            ),
+        })
+    }
+
+    /// All users of a test that needs this number.
+    pub fn all_users(&self, needed: u64) -> f64 {
+        match self.settings.kind {
+            Kind::Ab => 2.0 * needed as f64,
+            Kind::Interleaving => (needed as f64 / (1.0 - self.settings.ties)).ceil(),
+        }
+    }
+
+    /// Days until there are enough users.
+    pub fn days(&self, needed: u64) -> Option<f64> {
+        self.settings.per_day.map(|of_day| (self.all_users(needed) / of_day).ceil())
+    }
+
+    /// Users without a tie if the rankers were interleaved, with a look at any time, and how many
+    /// times as many an A/B test with one takes.
+    pub fn interleaved(&self) -> Option<(u64, f64)> {
+        let share = self.settings.share.filter(|_| self.settings.kind == Kind::Ab)?;
+        let users = decisive_users(share, self.settings.power, End::Open)?;
+        let row = self.rows.iter().find(|row| row.effect == self.settings.effect)?;
+        Some((users, self.all_users(row.open) / users as f64))
+    }
+
+    /// All numbers. Unknown ones are null.
+    pub fn to_json(&self) -> Value {
+        let PlanSettings { kind, power, looks, per_day, clicks, ties, share, .. } = self.settings;
+        let rows = self.rows.iter().map(|row| {
+            json!({
+                "effect": row.effect,
+                "fixed": row.fixed,
+                "looks": row.looks,
+                "open": row.open,
+                "days": per_day.map(|_| json!({
+                    "fixed": self.days(row.fixed),
+                    "looks": row.looks.and_then(|users| self.days(users)),
+                    "open": self.days(row.open),
+                })),
+            })
+        });
+        json!({
+            "schema": 1,
+            "kind": if kind == Kind::Ab { "ab" } else { "interleaving" },
+            "users": if kind == Kind::Ab { "in each arm" } else { "without a tie" },
+            "power": power,
+            "n_looks": looks,
+            "per_day": per_day,
+            "mean": clicks.map(|(mean, _)| mean),
+            "sd": clicks.map(|(_, deviation)| deviation),
+            "ties": ties,
+            "rows": rows.collect::<Vec<_>>(),
+            "interleaved": self.interleaved().map(|(users, times)| json!({ "share": share, "users": users, "times_fewer": times })),
+        })
+    }
+}
