@@ -1,8 +1,10 @@
-//! Decisions and answers as a table that `click-bandits fit` and `evaluate` read.
+//! Decisions and answers as files that `click-bandits fit` and `evaluate` read: a table, or queries and
+//! events of User Behavior Insights.
 
 use crate::config::Template;
-use crate::event::{Batch, Decision, Event, Name};
+use crate::event::{Batch, Decision, Event, Name, Propensities};
 use crate::store::{self, is_database};
+use serde_json::json;
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -13,16 +15,32 @@ use std::path::Path;
 pub const FILE: &str = "decisions.csv";
 const HEAD: &str = "query,session,user,position,item,click,propensity,prefix_propensity,list_propensity";
 
+/// The files of User Behavior Insights.
+pub const UBI_FILES: [&str; 2] = ["ubi_queries.ndjson", "ubi_events.ndjson"];
+
+/// A form of the export.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Form {
+    /// A row for each position that was seen.
+    #[default]
+    Csv,
+    /// Queries and events of User Behavior Insights, a JSON object a line.
+    Ubi,
+}
+
 /// What is known of a decision that may still be answered.
 struct Waiting {
     decision: Decision,
+    /// Its time, in milliseconds since 1970.
+    time: u64,
     clicks: u64,
     seen: Option<u8>,
 }
 
-/// Rows of a table, a position of a decision each.
+/// The files that are written: a table with a row for each position, or queries and events.
 struct Table<W> {
-    out: W,
+    form: Form,
+    out: Vec<W>,
     keep: usize,
     waiting: VecDeque<Waiting>,
     /// The number of the first one that waits.
@@ -32,12 +50,14 @@ struct Table<W> {
 }
 
 impl<W: Write> Table<W> {
-    fn new(mut out: W, keep: usize) -> io::Result<Self> {
-        writeln!(out, "{HEAD}")?;
-        Ok(Self { out, keep, waiting: VecDeque::new(), first: 0, numbers: HashMap::new(), rows: 0 })
+    fn new(form: Form, mut out: Vec<W>, keep: usize) -> io::Result<Self> {
+        if form == Form::Csv {
+            writeln!(out[0], "{HEAD}")?;
+        }
+        Ok(Self { form, out, keep, waiting: VecDeque::new(), first: 0, numbers: HashMap::new(), rows: 0 })
     }
 
-    fn take(&mut self, event: Event) -> io::Result<()> {
+    fn take(&mut self, event: Event, time: u64) -> io::Result<()> {
         let waiting = |table: &mut Self, id: &Name| {
             let number = table.numbers.get(id).copied()?;
             Some(number - table.first)
@@ -45,7 +65,7 @@ impl<W: Write> Table<W> {
         match event {
             Event::Decided(decision) => {
                 self.numbers.insert(decision.id.clone(), self.first + self.waiting.len());
-                self.waiting.push_back(Waiting { decision: *decision, clicks: 0, seen: None });
+                self.waiting.push_back(Waiting { decision: *decision, time, clicks: 0, seen: None });
                 while self.waiting.len() > self.keep {
                     self.write_first()?;
                 }
@@ -68,19 +88,22 @@ impl<W: Write> Table<W> {
 
     /// Writes the positions of the first decision that were seen; none if it was never closed.
     fn write_first(&mut self) -> io::Result<()> {
-        let Some(Waiting { decision, clicks, seen }) = self.waiting.pop_front() else { return Ok(()) };
+        let Some(Waiting { decision, time, clicks, seen }) = self.waiting.pop_front() else { return Ok(()) };
         self.first += 1;
         self.numbers.remove(&decision.id);
         let Some(seen) = seen else { return Ok(()) };
         let seen = usize::from(seen).max(64 - clicks.leading_zeros() as usize);
         let propensities = decision.chosen.as_ref().and_then(|choice| choice.propensities.as_ref());
+        if self.form == Form::Ubi {
+            return self.write_ubi(&decision, time, clicks, seen, propensities);
+        }
         let number = |value: Option<&f64>| value.map(f64::to_string).unwrap_or_default();
         let list = propensities.and_then(|of| of.prefixes.last());
         let [query, id] = [&decision.query, &decision.id].map(|name| quoted(name));
         let user = decision.user.as_deref().map(quoted).unwrap_or_default();
         for (place, item) in decision.list.iter().enumerate().take(seen) {
             writeln!(
-                self.out,
+                self.out[0],
                 "{query},{id},{user},{},{},{},{},{},{}",
                 place + 1,
                 quoted(item),
@@ -94,7 +117,52 @@ impl<W: Write> Table<W> {
         Ok(())
     }
 
-    fn end(mut self) -> io::Result<(W, u64)> {
+    /// Writes a query and its events. The time of events is that of the decision.
+    fn write_ubi(
+        &mut self,
+        decision: &Decision,
+        time: u64,
+        clicks: u64,
+        seen: usize,
+        propensities: Option<&Propensities>,
+    ) -> io::Result<()> {
+        let Decision { id, query, list, user, .. } = decision;
+        let (id, query, user) = (&**id, &**query, user.as_deref());
+        let time = timestamp(time);
+        let hits: Vec<&str> = list.iter().map(|item| &**item).collect();
+        let mut document = json!({
+            "application": "click-bandits",
+            "query_id": id,
+            "client_id": user,
+            "user_query": query,
+            "timestamp": time,
+            "query_response_id": id,
+            "query_response_hit_ids": hits,
+        });
+        if let Some(list) = propensities.and_then(|of| of.prefixes.last()) {
+            document["query_attributes"] = json!({ "list_propensity": list });
+        }
+        writeln!(self.out[0], "{document}")?;
+        for (place, item) in hits.iter().enumerate().take(seen) {
+            let actions = ["impression", "click"];
+            for action in &actions[..1 + usize::from(clicks >> place & 1 == 1)] {
+                let event = json!({
+                    "application": "click-bandits",
+                    "action_name": action,
+                    "query_id": id,
+                    "client_id": user,
+                    "user_query": query,
+                    "timestamp": time,
+                    "event_attributes": { "object": { "object_id": item }, "position": { "ordinal": place + 1 } },
+                });
+                writeln!(self.out[1], "{event}")?;
+                self.rows += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn end(mut self) -> io::Result<(Vec<W>, u64)> {
         while !self.waiting.is_empty() {
             self.write_first()?;
         }
@@ -107,9 +175,30 @@ fn quoted(text: &str) -> String {
     if text.contains(['"', ',']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
+/// Milliseconds since 1970 as `2026-03-02T10:00:01.000Z`.
+fn timestamp(time: u64) -> String {
+    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let (mut day, mut year, mut month) = (time / 86_400_000, 1970, 1);
+    while day >= 365 + u64::from(is_leap(year)) {
+        day -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let days = [31, 28 + u64::from(is_leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    for of_month in days {
+        if day < of_month {
+            break;
+        }
+        day -= of_month;
+        month += 1;
+    }
+    let (second, milliseconds) = (time / 1000 % 86_400, time % 1000);
+    let (hour, minute) = (second / 3600, second / 60 % 60);
+    format!("{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{:02}.{milliseconds:03}Z", day + 1, second % 60)
+}
+
 /// Writes the decisions of a database, or of a directory that no server uses. Columns without values are left out of what
 /// it tells to read.
-pub fn export(store: &Path, authorities: Option<&Path>, out: &Path) -> Result<(), String> {
+pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) -> Result<(), String> {
     let url = store.to_str().filter(|store| is_database(store));
     let found = store.join("events.redb");
     if url.is_none() && !found.is_file() {
@@ -118,21 +207,22 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path) -> Result<()
     let store = store::open(url, authorities, store).map_err(|error| error.to_string())?;
     let settings = store.settings().map_err(|error| error.to_string())?.ok_or("the store is empty")?;
     let template: Template = serde_json::from_str(&settings).map_err(|error| error.to_string())?;
-    let path = out.join(FILE);
-    let temporary = out.join(format!("{FILE}.part"));
-    let fault = |error: io::Error| format!("{}: {error}", path.display());
+    let names: &[&str] = if form == Form::Ubi { &UBI_FILES } else { &[FILE] };
+    let fault = |error: io::Error| format!("{}: {error}", out.display());
     std::fs::create_dir_all(out).map_err(fault)?;
-    let file = BufWriter::new(File::create(&temporary).map_err(fault)?);
-    let mut table = Table::new(file, template.keep).map_err(fault)?;
+    let part = |name: &str| out.join(format!("{name}.part"));
+    let files = names.iter().map(|name| File::create(part(name)).map(BufWriter::new));
+    let files = files.collect::<io::Result<Vec<_>>>().map_err(fault)?;
+    let mut table = Table::new(form, files, template.keep).map_err(fault)?;
     let (mut failed, mut has_user, mut has_propensities) = (None, false, false);
-    let outcome = store.read(0, &mut |_, Batch { events, .. }| {
+    let outcome = store.read(0, &mut |_, Batch { events, time }| {
         for event in events {
             if let Event::Decided(decision) = &event {
                 has_user |= decision.user.is_some();
                 has_propensities |=
                     decision.chosen.as_ref().is_some_and(|choice| choice.propensities.is_some());
             }
-            if let Err(error) = table.take(event) {
+            if let Err(error) = table.take(event, time) {
                 failed = Some(error);
                 return ControlFlow::Break(());
             }
@@ -141,9 +231,18 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path) -> Result<()
     });
     outcome.map_err(|error| error.to_string())?;
     failed.map_or(Ok(()), Err).map_err(fault)?;
-    let (file, rows) = table.end().map_err(fault)?;
-    file.into_inner().map_err(|error| fault(error.into_error()))?.sync_all().map_err(fault)?;
-    std::fs::rename(&temporary, &path).map_err(fault)?;
+    let (files, rows) = table.end().map_err(fault)?;
+    for (name, file) in names.iter().zip(files) {
+        file.into_inner().map_err(|error| fault(error.into_error()))?.sync_all().map_err(fault)?;
+        std::fs::rename(part(name), out.join(name)).map_err(fault)?;
+    }
+    let paths: Vec<String> = names.iter().map(|name| out.join(name).display().to_string()).collect();
+    let path = paths.join(" ");
+    if form == Form::Ubi {
+        println!("{rows} events in {path}; to read them:");
+        println!("click-bandits fit {path} --format ubi --out FITTED");
+        return Ok(());
+    }
     let mut columns = String::from("query=query,session=session,position=position,item=item,click=click");
     if has_user {
         columns.push_str(",user=user");
@@ -153,7 +252,6 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path) -> Result<()
             ",propensity=propensity,prefix-propensity=prefix_propensity,list-propensity=list_propensity",
         );
     }
-    let path = path.display();
     println!("{rows} rows in {path}; to read them:");
     println!("click-bandits fit {path} --format delimited --columns {columns} --out FITTED");
     Ok(())

@@ -3,6 +3,7 @@
 use crate::api::Refusal;
 use crate::config::Config;
 use crate::event::{Change, Name};
+use crate::export::Form;
 use crate::fitted::Fitted;
 use crate::http::{App, serve};
 use crate::metrics::{Metrics, log};
@@ -21,7 +22,8 @@ const HELP: &str = "\
 Serves decisions of a bandit policy over HTTP, and loses nothing that it acknowledged.
 
 Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED] [--check]
-       click-bandits-serve export --store DIR|postgres://.. --out DIR [--authorities FILE]
+       click-bandits-serve export --store DIR|postgres://.. --out DIR [--as csv|ubi]
+                                   [--authorities FILE]
 
   CONFIG             a TOML file; see service/example.toml
   --data DIR         the directory of the store
@@ -32,6 +34,7 @@ Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED
 
   export             write decisions and answers as files that `click-bandits fit` and `evaluate`
                      read; a directory that a server uses is refused: take GET /v1/log from that.
+                     --as ubi: queries and events of User Behavior Insights, in place of a table
                      --authorities: certificates to check the database's against, in PEM
 
 It stops on SIGTERM and SIGINT, with a snapshot. Its log goes to standard error, a JSON object in
@@ -52,6 +55,7 @@ struct Arguments {
     authorities: Option<PathBuf>,
     out: Option<PathBuf>,
     export: bool,
+    form: Option<Form>,
 }
 
 /// Runs the command. An error is for its user.
@@ -76,6 +80,14 @@ pub fn run() -> Result<(), String> {
             Long("store") => arguments.store = Some(parser.value().map_err(fault)?.into()),
             Long("authorities") => arguments.authorities = Some(parser.value().map_err(fault)?.into()),
             Long("out") => arguments.out = Some(parser.value().map_err(fault)?.into()),
+            Long("as") => {
+                let form = parser.value().map_err(fault)?.string().map_err(fault)?;
+                arguments.form = Some(match form.as_str() {
+                    "csv" => Form::Csv,
+                    "ubi" => Form::Ubi,
+                    _ => return Err(format!("--as {form}: expected csv or ubi")),
+                });
+            }
             Long("from") => arguments.from = Some(parser.value().map_err(fault)?.into()),
             Long("check") => arguments.check = true,
             Value(word) if word == "export" && arguments.config.is_none() => arguments.export = true,
@@ -89,7 +101,11 @@ pub fn run() -> Result<(), String> {
         let (Some(store), Some(out)) = (arguments.store, arguments.out) else {
             return Err("export needs --store and --out; see --help".into());
         };
-        return crate::export::export(&store, arguments.authorities.as_deref(), &out);
+        let form = arguments.form.unwrap_or_default();
+        return crate::export::export(&store, arguments.authorities.as_deref(), &out, form);
+    }
+    if arguments.form.is_some() {
+        return Err("--as: only for export; see --help".into());
     }
     let path = arguments.config.ok_or("a configuration is missing; see --help")?;
     let mut config = Config::read(&path)?;

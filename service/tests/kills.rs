@@ -284,11 +284,27 @@ fn a_store_begins_with_a_fit_and_is_exported() {
     assert!(rows[1].starts_with("\"shoes, red\",\"\"\"0\"\"\",u0,1,"), "{}", rows[1]);
     let clicks = rows[1..].iter().filter(|row| row.split(',').nth_back(3) == Some("1"));
     assert_eq!(clicks.count(), 10);
+    let mut export = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+    export.arg("export").arg("--store").arg(at("data")).arg("--out").arg(at("out")).args(["--as", "ubi"]);
+    let of_ubi = String::from_utf8(export.output().unwrap().stdout).unwrap();
+    let [queries, events] = ["ubi_queries.ndjson", "ubi_events.ndjson"].map(|name| {
+        let text = std::fs::read_to_string(at("out").join(name)).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<serde_json::Value>>()
+    });
+    assert_eq!(
+        (queries.len(), &queries[0]["query_id"], &queries[0]["client_id"]),
+        (20, &json!("\"0\""), &json!("u0"))
+    );
+    assert!(queries[0]["query_attributes"]["list_propensity"].as_f64().unwrap() > 0.0);
+    assert!(queries[0]["timestamp"].as_str().unwrap().starts_with("20"), "{}", queries[0]);
+    assert_eq!(events.iter().filter(|event| event["action_name"] == "click").count(), 10);
+    assert_eq!(events.len(), rows.len() - 1 + 10);
     // Read as a log by the command, where it was built.
-    if let Some(command) = std::env::var_os("CLICK_BANDITS") {
+    for (said, fitted) in [(&said, "fitted"), (&of_ubi, "fitted-ubi")] {
+        let Some(command) = std::env::var_os("CLICK_BANDITS") else { break };
         let words: Vec<&str> = said.lines().last().unwrap().split(' ').skip(1).collect();
         let words: Vec<String> =
-            words.iter().map(|word| word.replace("FITTED", at("fitted").to_str().unwrap())).collect();
+            words.iter().map(|word| word.replace("FITTED", at(fitted).to_str().unwrap())).collect();
         let fit = Command::new(command).args(words).output().unwrap();
         assert!(fit.status.success(), "{}", String::from_utf8_lossy(&fit.stderr));
     }
