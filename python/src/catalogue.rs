@@ -32,7 +32,7 @@ use serde_json::{Map, Value};
 #[pyo3(name = "policies")]
 pub(crate) fn entries(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);
-    for row in rows().iter().filter(|row| row.is_built_from_knowledge()) {
+    for row in rows().iter().filter(|row| row.is_built_from_knowledge() && row.protocols().next().is_some()) {
         list.append(entry(py, row)?)?;
     }
     Ok(list)

@@ -145,6 +145,10 @@ pub(crate) fn protocol_of(spec: &PolicySpec, model: Option<&str>, given: &Given)
         });
     }
     let played: Vec<Protocol> = row.protocols().collect();
+    if played.is_empty() {
+        let message = "it plays users who differ, in experiments";
+        return Err(value_error(format!("`{name}`: {message}")));
+    }
     if let [only] = played[..] {
         return Ok(only);
     }

@@ -42,14 +42,14 @@ mod visit;
 
 pub use crate::PbmPiePosition;
 pub use erased::Note;
-pub use named::{BuildError, Catalogued, Knowledge, NamedPolicy, NamedTable};
-pub use parameters::{Kind, Level, PbmPieLevel, Range};
+pub use named::{BuildError, Catalogued, ContextKnowledge, Knowledge, NamedFor, NamedPolicy, NamedTable};
+pub use parameters::{Kind, Level, ListPolicy, PbmPieLevel, Range, Scale};
 pub use row::{Answers, Family, Limit, Live, ParameterRow, Protocol, Purpose, Row};
 pub use rows::{PolicySpec, rows};
 pub use text::SpecError;
 pub use visit::{
-    PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs, WithPositionBased, WithPrefix, WithStopping,
-    WithUnknownExamination,
+    PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs, WithPositionBased, WithPositionContexts,
+    WithPrefix, WithPrefixContexts, WithStopping, WithUnknownExamination,
 };
 
 /// The policy of this name.
@@ -72,6 +72,34 @@ impl PolicySpec {
     /// ```
     pub fn speaks(&self, protocol: Protocol) -> bool {
         self.row().speaks(protocol)
+    }
+
+    /// Whether the policy can read the feedback of this protocol, and sees who asks for a list.
+    ///
+    /// ```
+    /// use policies::catalogue::{PolicySpec, Protocol};
+    ///
+    /// let policy = |text: &str| text.parse::<PolicySpec>();
+    /// assert!(policy("cascade-lin-ts")?.sees_contexts(Protocol::Dcm));
+    /// assert!(!policy("cascade-lin-ts")?.speaks(Protocol::Dcm));
+    /// assert!(policy("segmented(of=pbm-ts)")?.sees_contexts(Protocol::PositionBased));
+    /// assert!(!policy("segmented(of=pbm-ts)")?.sees_contexts(Protocol::Cascade));
+    /// # Ok::<(), policies::catalogue::SpecError>(())
+    /// ```
+    pub fn sees_contexts(&self, protocol: Protocol) -> bool {
+        let plays = match self {
+            Self::Segmented { of } => of.spec().speaks(protocol),
+            _ => true,
+        };
+        plays && self.row().sees_contexts(protocol)
+    }
+
+    /// The policy of a segment, or the policy itself.
+    pub(crate) fn within(&self) -> Self {
+        match self {
+            Self::Segmented { of } => of.spec(),
+            other => *other,
+        }
     }
 
     /// Whether the policy stops when it has identified the best items.

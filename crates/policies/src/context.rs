@@ -3,9 +3,6 @@
 //! [`HybridTs`] and [`CascadeLinear`] read an observed prefix, and
 //! [`PbmHybridTs`] the clicks of position-based users. [`Segmented`] plays any policy once for each
 //! segment. Every policy without contexts plays these users as well: it ignores the context.
-//!
-//! These policies are types only: the [catalogue](crate::catalogue), experiments and the Python
-//! package do not have them yet.
 
 mod answer;
 mod hybrid_ts;
@@ -21,7 +18,7 @@ mod without;
 
 pub use hybrid_ts::{HybridTs, PbmHybridTs};
 pub use learner::{Deviations, HybridSettings, Score};
-pub use linear::{CascadeLinear, LinearScore};
+pub use linear::{CascadeLinWidth, CascadeLinear, LinearScore};
 pub use posterior::HybridPosterior;
 pub use segmented::{Segmented, SegmentedNote};
 pub use traits::{PolicyFor, SelectFor, UpdateFor};

@@ -1,12 +1,18 @@
 //! The problem and the settings of a policy.
 
 use crate::live::OnAnyTable;
+use std::borrow::Cow;
 
 /// A policy for a problem of known sizes.
 pub trait Setup {
     /// JSON pointers into a saved state: parameters and knowledge, which do not change while the
     /// policy plays. A state with other settings than those of a fresh policy is refused.
     const SETTINGS: &'static [&'static str] = &[];
+
+    /// [`SETTINGS`](Self::SETTINGS), and those of policies inside.
+    fn settings(&self) -> Vec<Cow<'static, str>> {
+        Self::SETTINGS.iter().map(|&pointer| pointer.into()).collect()
+    }
 
     /// Numbers of items and positions, of rows and columns, or of items and of items compared (2).
     fn sizes(&self) -> [usize; 2];

@@ -6,7 +6,7 @@ use click_models::{
 };
 use confidence::{NonNegative, Probability};
 use policies::{
-    CascadeLinear, Decision, HybridPosterior, HybridSettings, HybridTs, PbmHybridTs, PrefixTs, Score,
+    CascadeLinear, Decision, Delta, HybridPosterior, HybridSettings, HybridTs, PbmHybridTs, PrefixTs, Score,
     Segmented, Select, SelectFor, Update, UpdateFor, WithoutContext,
 };
 use rand::RngExt;
@@ -252,7 +252,7 @@ fn linear_bounds_are_those_of_the_small_cases() {
         let known = known.with_user_features(case.n_user_features);
         let number = |number: f64| NonNegative::new(number).expect("valid");
         let ucb = CascadeLinear::ucb(shape, known, number(case.c), number(case.sigma2.sqrt()));
-        let delta = Probability::new(case.delta).expect("valid");
+        let delta = Delta::new(case.delta).expect("valid");
         let c3 = CascadeLinear::c3(shape, known, number(case.lam), delta, number(case.r));
         let mut policies = [ucb, c3].map(|policy| policy.expect("valid"));
         for policy in &mut policies {

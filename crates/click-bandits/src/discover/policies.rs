@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
 }
 
 /// The groups of the list: families, name in JSON, title.
-const GROUPS: [(&[Family], &str, &str); 8] = [
+const GROUPS: [(&[Family], &str, &str); 9] = [
     (
         &[Family::PositionBased],
         "position-based",
@@ -41,6 +41,11 @@ const GROUPS: [(&[Family], &str, &str); 8] = [
     ),
     (&[Family::Cells], "cells", "One item at one position, a cell of a table (rank-one)"),
     (&[Family::Pairs], "pairs", "Users compare two items (dueling)"),
+    (
+        &[Family::PositionContexts, Family::PrefixContexts, Family::Segments],
+        "contexts",
+        "Users who differ; the policy sees who asks for a list (cascade, dcm, pbm)",
+    ),
     (&[Family::Logged, Family::Reference], "references", "To compare with"),
 ];
 
@@ -185,8 +190,12 @@ fn example(row: &'static Row) -> Option<String> {
         return None;
     }
     let task = tasks(row)[0];
-    let able =
-        |model: &&&Model| row.speaks(model.protocol) && (task == Task::Regret || model.names_best_items);
+    let differ = row.protocols().next().is_none();
+    let takes_contexts = |model: &Model| {
+        row.spec().sees_contexts(model.protocol) && model.keys.iter().any(|key| key.name == "context")
+    };
+    let plays = |model: &Model| if differ { takes_contexts(model) } else { row.speaks(model.protocol) };
+    let able = |model: &&&Model| plays(model) && (task == Task::Regret || model.names_best_items);
     let model = MODELS.iter().find(able)?;
     Some(Spec { name: row.name, model, task, policy: Some(row), with_parameters: true }.plain())
 }

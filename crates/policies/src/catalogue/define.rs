@@ -109,6 +109,8 @@ macro_rules! builders {
             with_family!(with_budgeted WithBudgeted Budgeted $rows);
             with_family!(with_cells WithCells Cells $rows);
             with_family!(with_pairs WithPairs Pairs $rows);
+            with_family!(with_position_contexts WithPositionContexts PositionContexts $rows);
+            with_family!(with_prefix_contexts WithPrefixContexts PrefixContexts $rows);
         }
     };
 }
@@ -157,6 +159,12 @@ macro_rules! arm {
     };
     (Pairs $visitor:ident; Pairs($known:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
         Some($visitor.with(move |$known: PairKnown, $horizon: u64| Ok($build)))
+    };
+    (PositionContexts $visitor:ident; PositionContexts($known:ident, $context:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        Some($visitor.with(move |($known, $context): (PbmKnown<'_>, ContextKnown<'_>), $horizon: u64| Ok($build)))
+    };
+    (PrefixContexts $visitor:ident; PrefixContexts($known:ident, $context:ident, $horizon:ident => $build:expr) $($rest:tt)*) => {
+        Some($visitor.with(move |($known, $context): (PrefixKnown<'_>, ContextKnown<'_>), $horizon: u64| Ok($build)))
     };
     ($Family:ident $visitor:ident; $Other:ident($($play:tt)*) $($rest:tt)*) => {
         arm!($Family $visitor; $($rest)*)

@@ -5,18 +5,20 @@
 
 use super::Knowledge;
 use super::reader::Reader;
+use crate::context::{PolicyFor, SegmentedNote, SelectFor};
 use crate::live::OnAnyTable;
 use crate::rank_one::Side;
 use crate::setup::Setup;
-use crate::{Decision, Error, Policy, Recommend, Select, Stop};
-use click_models::{Interaction, ItemId, Ranking};
+use crate::{Decision, Error, Recommend, Stop};
+use click_models::{Context, Interaction, ItemId, Ranking};
 use rand::Rng;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 /// The note of any policy of the catalogue.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Note {
     /// Nothing.
@@ -28,6 +30,33 @@ pub enum Note {
     List(Ranking),
     /// Whether a row or a column was played.
     Side(Side),
+    /// The user for whom the policy chose.
+    Context(Context),
+    /// The segment for which the policy chose, and the note of its policy.
+    Segment(Box<SegmentedNote<Note>>),
+}
+
+impl Clone for Note {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Nothing => Self::Nothing,
+            Self::Number(number) => Self::Number(*number),
+            Self::List(list) => Self::List(list.clone()),
+            Self::Side(side) => Self::Side(*side),
+            Self::Context(context) => Self::Context(context.clone()),
+            Self::Segment(segment) => Self::Segment(segment.clone()),
+        }
+    }
+
+    /// Keeps the memory of `self` if both are of one kind.
+    fn clone_from(&mut self, source: &Self) {
+        match source {
+            Self::List(list) => list.store(self),
+            Self::Context(context) => context.store(self),
+            Self::Segment(segment) => segment.store(self),
+            other => *self = other.clone(),
+        }
+    }
 }
 
 /// Converts between a policy's own note and [`Note`]. A note of another kind reads as the default.
@@ -101,21 +130,63 @@ impl AsNote for Side {
     }
 }
 
-/// Operations of every policy of the catalogue on actions of type `A`.
-pub trait Member<A>: Select<A, Note: AsNote> + Setup + Serialize + Clone + Send + Sync + 'static {}
+impl AsNote for Context {
+    #[inline]
+    fn store(&self, note: &mut Note) {
+        match note {
+            Note::Context(context) => context.clone_from(self),
+            _ => *note = Note::Context(self.clone()),
+        }
+    }
 
-impl<A, P: Select<A, Note: AsNote> + Setup + Serialize + Clone + Send + Sync + 'static> Member<A> for P {}
+    #[inline]
+    fn load(&mut self, note: &Note) {
+        if let Note::Context(context) = note {
+            self.clone_from(context);
+        } else {
+            self.segment = 0;
+            self.features.clear();
+        }
+    }
+}
+
+impl AsNote for SegmentedNote<Note> {
+    fn store(&self, note: &mut Note) {
+        match note {
+            Note::Segment(kept) => {
+                kept.segment = self.segment;
+                kept.note.clone_from(&self.note);
+            }
+            _ => *note = Note::Segment(Box::new(self.clone())),
+        }
+    }
+
+    fn load(&mut self, note: &Note) {
+        match note {
+            Note::Segment(kept) => {
+                self.segment = kept.segment;
+                self.note.clone_from(&kept.note);
+            }
+            _ => *self = Self::default(),
+        }
+    }
+}
+
+/// Operations of every policy of the catalogue on actions of type `A`.
+pub trait Member<A>: SelectFor<A, Note: AsNote> + Setup + Serialize + Clone + Send + Sync + 'static {}
+
+impl<A, P: SelectFor<A, Note: AsNote> + Setup + Serialize + Clone + Send + Sync + 'static> Member<A> for P {}
 
 /// A policy without its feedback: compiled once for all protocols with actions of type `A`.
 pub(super) trait Chooses<A>: Send + Sync {
-    fn select(&mut self, rng: &mut dyn Rng, out: &mut Decision<A, Note>);
+    fn select(&mut self, context: &Context, rng: &mut dyn Rng, out: &mut Decision<A, Note>);
 
     fn repeat_round(&mut self) -> bool;
 
     fn sizes(&self) -> [usize; 2];
 
     /// JSON pointers to the settings in [`state`](Self::state).
-    fn settings(&self) -> &'static [&'static str];
+    fn settings(&self) -> Vec<Cow<'static, str>>;
 
     /// The policy, to be written.
     fn state(&self) -> &dyn erased_serde::Serialize;
@@ -195,30 +266,30 @@ impl<P> Identifies<P> {
 
 /// A policy, and a buffer for its decision.
 #[derive(Clone)]
-struct Kept<A, P: Select<A>> {
+struct Kept<A, P: SelectFor<A>> {
     policy: P,
     decision: Decision<A, P::Note>,
     identifies: Identifies<P>,
 }
 
 impl<A: Clone + Send + Sync, P: Member<A>> Chooses<A> for Kept<A, P> {
-    fn select(&mut self, rng: &mut dyn Rng, out: &mut Decision<A, Note>) {
+    fn select(&mut self, context: &Context, rng: &mut dyn Rng, out: &mut Decision<A, Note>) {
         std::mem::swap(&mut self.decision.action, &mut out.action);
-        self.policy.select(rng, &mut self.decision);
+        self.policy.select_for(context, rng, &mut self.decision);
         std::mem::swap(&mut self.decision.action, &mut out.action);
         self.decision.note.store(&mut out.note);
     }
 
     fn repeat_round(&mut self) -> bool {
-        self.policy.repeat_round()
+        self.policy.repeat_round_for()
     }
 
     fn sizes(&self) -> [usize; 2] {
         self.policy.sizes()
     }
 
-    fn settings(&self) -> &'static [&'static str] {
-        P::SETTINGS
+    fn settings(&self) -> Vec<Cow<'static, str>> {
+        self.policy.settings()
     }
 
     fn state(&self) -> &dyn erased_serde::Serialize {
@@ -245,12 +316,12 @@ impl<A: Clone + Send + Sync, P: Member<A>> Chooses<A> for Kept<A, P> {
 impl<I, P> Erased<I> for Kept<I::Action, P>
 where
     I: Interaction<Action: Sync>,
-    P: Policy<I> + Member<I::Action>,
+    P: PolicyFor<I> + Member<I::Action>,
 {
     fn update(&mut self, decision: &Decision<I::Action, Note>, feedback: &I::Feedback) {
         self.decision.action.clone_from(&decision.action);
         self.decision.note.load(&decision.note);
-        self.policy.update(&self.decision, feedback);
+        self.policy.update_for(&self.decision, feedback);
     }
 
     fn duplicate(&self) -> BoxedPolicy<I> {
@@ -274,8 +345,17 @@ type Fresh<I> = dyn Fn(&Knowledge) -> Result<BoxedPolicy<I>, Error>;
 type Read<I> = dyn Fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<BoxedPolicy<I>, erased_serde::Error>;
 
 impl<I: Interaction<Action: Sync>> Maker<I> {
-    pub(super) fn new<P: Policy<I> + Member<I::Action> + DeserializeOwned>(
+    pub(super) fn new<P: PolicyFor<I> + Member<I::Action> + DeserializeOwned>(
         fresh: impl Fn(&Knowledge) -> Result<P, Error> + 'static,
+        identifies: Identifies<P>,
+    ) -> Self {
+        Self::with(fresh, |state| P::deserialize(Reader(state)), identifies)
+    }
+
+    /// As [`new`](Self::new), of policies that `saved` reads.
+    pub(super) fn with<P: PolicyFor<I> + Member<I::Action>>(
+        fresh: impl Fn(&Knowledge) -> Result<P, Error> + 'static,
+        saved: impl Fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<P, erased_serde::Error> + 'static,
         identifies: Identifies<P>,
     ) -> Self {
         let keep = |policy: P, identifies: Identifies<P>| -> BoxedPolicy<I> {
@@ -284,14 +364,15 @@ impl<I: Interaction<Action: Sync>> Maker<I> {
         let of_saved = identifies.clone();
         Self {
             fresh: Box::new(move |knowledge| Ok(keep(fresh(knowledge)?, identifies.clone()))),
-            saved: Box::new(move |state| Ok(keep(P::deserialize(Reader(state))?, of_saved.clone()))),
+            saved: Box::new(move |state| Ok(keep(saved(state)?, of_saved.clone()))),
             path: std::any::type_name::<P>(),
         }
     }
 
     /// The name of the policies' type.
     pub(super) fn type_name(&self) -> &'static str {
-        self.path.rsplit("::").next().unwrap_or(self.path)
+        let path = self.path.split('<').next().unwrap_or(self.path);
+        path.rsplit("::").next().unwrap_or(path)
     }
 
     pub(super) fn fresh(&self, knowledge: &Knowledge) -> Result<BoxedPolicy<I>, Error> {

@@ -1,18 +1,21 @@
 //! A policy whose type is known at run time only: by name, for the users of one protocol.
 
+mod for_users;
 mod knowledge;
 mod on_table;
 mod protocols;
 mod saved;
+mod segments;
 
 use super::erased::{BoxedPolicy, Note};
 use super::{Family, Limit, PolicySpec, Protocol};
 use crate::{Decision, Error, Recommend, Select, Setup, Update};
-use click_models::{Cascade, Dueling, ItemId, PbmKnown, Ranking};
+use click_models::{Cascade, Context, Dueling, ItemId, PbmKnown, Ranking};
 use rand::Rng;
 use std::fmt::{self, Debug, Formatter};
 
-pub use knowledge::Knowledge;
+pub use for_users::NamedFor;
+pub use knowledge::{ContextKnowledge, Knowledge};
 pub use on_table::NamedTable;
 pub use protocols::Catalogued;
 
@@ -30,6 +33,9 @@ pub enum BuildError {
         /// The protocols that the policy plays, in words.
         plays: String,
     },
+    /// The policy sees who asks for a list.
+    #[error("`{0}` chooses by segments or features: it plays users who differ, whose contexts it is told")]
+    NoContexts(&'static str),
     /// The policy needs the number of rounds.
     #[error("`{0}` needs a horizon: give the number of rounds")]
     NoHorizon(&'static str),
@@ -63,6 +69,9 @@ pub enum BuildError {
     },
 }
 
+/// What a policy is told of an ordinary user.
+static NOBODY: Context = Context { segment: 0, features: Vec::new() };
+
 /// A policy of the catalogue for the protocol `I`, chosen at run time.
 ///
 /// It is saved with its name, parameters and knowledge, and restored only from its own state.
@@ -85,23 +94,35 @@ impl<I: Catalogued> NamedPolicy<I> {
         known: impl Into<I::Known<'a>>,
         horizon: impl Into<Option<u64>>,
     ) -> Result<Self, BuildError> {
-        let mut knowledge = Knowledge { horizon: horizon.into(), ..I::knowledge(&known.into()) };
-        if spec.row().family_on(I::PROTOCOL) == Some(Family::UnknownExamination) {
-            let invalid = |error| BuildError::Parameters { policy: spec.name(), error };
-            knowledge = knowledge.without_examination().map_err(invalid)?;
-        }
+        Self::told_all(spec, Knowledge { horizon: horizon.into(), ..I::knowledge(&known.into()) })
+    }
+
+    /// A fresh policy that needs no more than this knowledge.
+    fn told_all(spec: PolicySpec, knowledge: Knowledge) -> Result<Self, BuildError> {
+        let invalid = |error| BuildError::Parameters { policy: spec.name(), error };
+        let knowledge = Self::told_to(&spec.within(), knowledge).map_err(invalid)?;
         let policy = Self::fresh(&spec, &knowledge)?;
         Ok(Self { spec, knowledge, policy })
     }
 
+    /// The part of the knowledge that a policy may have.
+    fn told_to(spec: &PolicySpec, knowledge: Knowledge) -> Result<Knowledge, Error> {
+        let is_unknown = spec.row().family_on(I::PROTOCOL) == Some(Family::UnknownExamination);
+        if is_unknown { knowledge.without_examination() } else { Ok(knowledge) }
+    }
+
     fn fresh(spec: &PolicySpec, knowledge: &Knowledge) -> Result<BoxedPolicy<I>, BuildError> {
-        let (row, policy) = (spec.row(), spec.name());
+        let (row, policy) = (spec.within().row(), spec.name());
         let foreign = || {
             let models: Vec<String> = row.protocols().map(|protocol| format!("{protocol} users")).collect();
             BuildError::Protocol { policy, users: I::PROTOCOL, plays: models.join(", ") }
         };
-        if !row.speaks(I::PROTOCOL) {
+        let sees = spec.sees_contexts(I::PROTOCOL);
+        if !(row.speaks(I::PROTOCOL) || sees) {
             return Err(foreign());
+        }
+        if sees && knowledge.context.is_none() && !spec.speaks(I::PROTOCOL) {
+            return Err(BuildError::NoContexts(policy));
         }
         if spec.needs_horizon() && knowledge.horizon.is_none() {
             return Err(BuildError::NoHorizon(policy));
@@ -189,7 +210,7 @@ impl<I: Catalogued> Select<I::Action> for NamedPolicy<I> {
 
     #[inline]
     fn select<R: Rng + ?Sized>(&mut self, mut rng: &mut R, out: &mut Decision<I::Action, Note>) {
-        self.policy.select(&mut rng, out);
+        self.policy.select(&NOBODY, &mut rng, out);
     }
 
     fn repeat_round(&mut self) -> bool {

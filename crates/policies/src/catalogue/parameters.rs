@@ -1,12 +1,13 @@
 //! Types and values of policy parameters.
 
+use super::{PolicySpec, Protocol, Purpose, Row, find, rows};
 use crate::{
-    CascadeKlOrder, CascadeKlTest, Delta, KlLucbLevels, MeanRadius, PbmGibbsOrder, PbmPiePosition, Pulls,
-    ShowOrder,
+    CascadeKlOrder, CascadeKlTest, CascadeLinWidth, Delta, Deviations, KlLucbLevels, MeanRadius,
+    PbmGibbsOrder, PbmPiePosition, Pulls, ShowOrder,
 };
 use confidence::{NonNegative, Probability, Rate};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::num::NonZeroU32;
 
 /// The values that a parameter accepts.
@@ -21,6 +22,10 @@ pub enum Kind {
     Count,
     /// One of these names.
     Choice(&'static [&'static str]),
+    /// `true` or `false`.
+    Flag,
+    /// The name of a policy for lists; its parameters have their defaults.
+    ListPolicy,
 }
 
 /// A range of numbers, whose ends are whole numbers.
@@ -41,6 +46,8 @@ impl Range {
     const UNIT: Self = Self { from: 0, to: Some(1), is_closed: true };
     /// Between 0 and 1.
     const INSIDE_UNIT: Self = Self { is_closed: false, ..Self::UNIT };
+    /// Between 0 and a million.
+    const SCALE: Self = Self { from: 0, to: Some(1_000_000), is_closed: false };
 }
 
 /// A type of parameters.
@@ -61,6 +68,9 @@ parameter_types! {
     NonNegative = Kind::Number(Range::NOT_NEGATIVE);
     Probability = Kind::Number(Range::UNIT);
     Delta = Kind::Number(Range::INSIDE_UNIT);
+    Scale = Kind::Number(Range::SCALE);
+    bool = Kind::Flag;
+    ListPolicy = Kind::ListPolicy;
     Option<usize> = Kind::Position;
     NonZeroU32 = Kind::Count;
     Option<NonZeroU32> = Kind::Count;
@@ -82,6 +92,85 @@ parameter_types! {
     CascadeKlOrder = Kind::Choice(&["need", "least-observed"]);
     KlLucbLevels = Kind::Choice(&["rounds", "mixture"]);
     MeanRadius = Kind::Choice(&["paper", "tight"]);
+    Deviations = Kind::Choice(&["estimated", "fixed"]);
+    CascadeLinWidth = Kind::Choice(&["c", "theory"]);
+}
+
+/// A positive number, such as a precision or a standard deviation. Its square and the reciprocal of
+/// that are far from the largest numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "f64")]
+pub struct Scale(NonNegative);
+
+impl Scale {
+    /// The number 1.
+    pub(super) fn one() -> Self {
+        Self(NonNegative::from_count(1))
+    }
+
+    /// A number that the table gives.
+    pub(super) fn of(number: f64) -> Self {
+        Self::try_from(number).expect("a scale")
+    }
+
+    /// The number.
+    pub(super) fn get(self) -> NonNegative {
+        self.0
+    }
+}
+
+impl TryFrom<f64> for Scale {
+    type Error = confidence::Error;
+
+    fn try_from(number: f64) -> Result<Self, Self::Error> {
+        let is_scale = (1e-6..1e6).contains(&number);
+        NonNegative::new(if is_scale { number } else { f64::NAN }).map(Self)
+    }
+}
+
+/// A policy for lists by its name, with its default parameters.
+#[derive(Debug, Clone, Copy)]
+pub struct ListPolicy(&'static Row);
+
+impl ListPolicy {
+    /// The names of all of them.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        rows().iter().filter(|row| Self::is_one(row)).map(|row| row.name)
+    }
+
+    /// The policy of this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        find(name).filter(|row| Self::is_one(row)).map(Self)
+    }
+
+    /// The policy with its default parameters.
+    pub fn spec(self) -> PolicySpec {
+        self.0.spec()
+    }
+
+    fn is_one(row: &Row) -> bool {
+        let is_for_regret = row.purpose() == Purpose::Regret && row.is_built_from_knowledge();
+        is_for_regret && row.protocols().any(Protocol::has_lists)
+    }
+}
+
+impl PartialEq for ListPolicy {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl Serialize for ListPolicy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name)
+    }
+}
+
+impl<'de> Deserialize<'de> for ListPolicy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::named(&name).ok_or_else(|| D::Error::custom("no policy for lists"))
+    }
 }
 
 /// An exploration rate by name.

@@ -63,6 +63,14 @@ pub enum Family {
     Cells,
     /// Knows the number of items; reads which item of a pair is preferred.
     Pairs,
+    /// Knows sizes, examination, and the features of items; sees who asks for a list, and reads the
+    /// clicks of every position.
+    PositionContexts,
+    /// Knows sizes, the order of positions, and the features of items; sees who asks for a list, and
+    /// reads an observed prefix.
+    PrefixContexts,
+    /// A policy for each segment of users, which it sees; reads what that policy reads.
+    Segments,
     /// Knows the lists of a log; reads nothing. Built by [`Logged::new`](crate::Logged::new).
     Logged,
     /// Knows the users: a reference for simulations only.
@@ -200,9 +208,11 @@ impl Family {
     pub fn protocols(self) -> &'static [Protocol] {
         use Protocol::{Cascade, ClicksOnly, Dcm, Dueling, PositionBased, RankOne, SemiBandit};
         match self {
-            Self::PositionBased | Self::UnknownExamination => &[PositionBased],
-            Self::Prefix => &[SemiBandit, Cascade, Dcm],
-            Self::AnyList | Self::Logged => &[PositionBased, SemiBandit, Cascade, Dcm, ClicksOnly],
+            Self::PositionBased | Self::UnknownExamination | Self::PositionContexts => &[PositionBased],
+            Self::Prefix | Self::PrefixContexts => &[SemiBandit, Cascade, Dcm],
+            Self::AnyList | Self::Logged | Self::Segments => {
+                &[PositionBased, SemiBandit, Cascade, Dcm, ClicksOnly]
+            }
             Self::Stopping | Self::FullFeedback | Self::Budgeted => &[Cascade],
             Self::Cells => &[RankOne],
             Self::Pairs => &[Dueling],
@@ -219,6 +229,11 @@ impl Family {
         }
     }
 
+    /// Whether its policies see who asks for a list.
+    pub fn sees_contexts(self) -> bool {
+        matches!(self, Self::PositionContexts | Self::PrefixContexts | Self::Segments)
+    }
+
     /// The knowledge of its policies, in words.
     pub fn told(self) -> &'static str {
         match self {
@@ -228,6 +243,8 @@ impl Family {
             Self::AnyList | Self::Stopping | Self::FullFeedback | Self::Budgeted => "sizes",
             Self::Cells => "rows, columns",
             Self::Pairs => "number of items",
+            Self::PositionContexts | Self::PrefixContexts => "features of items, and of each user",
+            Self::Segments => "number of segments, and each user's",
             Self::Logged => "the lists of a log",
             Self::Reference => "the users",
         }
@@ -240,17 +257,23 @@ impl Row {
         !self.families.iter().any(|family| matches!(family, Family::Logged | Family::Reference))
     }
 
-    /// Whether the policy plays this protocol.
+    /// Whether the policy plays ordinary users of this protocol.
     pub fn speaks(&self, protocol: Protocol) -> bool {
         self.family_on(protocol).is_some()
     }
 
-    /// The family that plays this protocol, if there is one.
-    pub fn family_on(&self, protocol: Protocol) -> Option<Family> {
-        self.families.iter().copied().find(|family| family.protocols().contains(&protocol))
+    /// Whether the policy plays users of this protocol who differ, and sees who asks.
+    pub fn sees_contexts(&self, protocol: Protocol) -> bool {
+        self.families.iter().any(|family| family.sees_contexts() && family.protocols().contains(&protocol))
     }
 
-    /// The protocols that it plays.
+    /// The family that plays ordinary users of this protocol, if there is one.
+    pub fn family_on(&self, protocol: Protocol) -> Option<Family> {
+        let plays = |family: &Family| !family.sees_contexts() && family.protocols().contains(&protocol);
+        self.families.iter().copied().find(plays)
+    }
+
+    /// The protocols of ordinary users that it plays.
     pub fn protocols(&self) -> impl Iterator<Item = Protocol> {
         Protocol::ALL.into_iter().filter(|&protocol| self.speaks(protocol))
     }

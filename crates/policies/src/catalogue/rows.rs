@@ -5,22 +5,23 @@
 //! feedback*, 2016.
 
 use super::define::{arm, builders, catalogue, with_family};
-use super::parameters::{Level, Parameter, PbmPieLevel};
+use super::parameters::{Level, ListPolicy, Parameter, PbmPieLevel, Scale};
 use super::row::{Answers, CELLS, Family, ITEMS, Limit, Live, ParameterRow, Row};
 use super::text::{SpecError, parameter};
 use super::visit::{
-    PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs, WithPositionBased, WithPrefix, WithStopping,
-    WithUnknownExamination,
+    PairKnown, WithAnyList, WithBudgeted, WithCells, WithPairs, WithPositionBased, WithPositionContexts,
+    WithPrefix, WithPrefixContexts, WithStopping, WithUnknownExamination,
 };
 use crate::{
-    BatchRank, BcMpTs, BeatTheMean, CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, CellKlUcb,
-    CondorcetSavage, Delta, DoubleTs, EcwRmed, EpsilonGreedy, Grab, InterleavedFilter, KlLucb, KlLucbLevels,
-    MeanRadius, MergeDts, PbMhb, PbmGibbs, PbmGibbsOrder, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs,
-    PbmTsPlugIn, PbmUcb, PbmUcbPlugIn, Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls,
-    Rank1Elim, Rank1Gibbs, RbaKlUcb, Rmed1, Rucb, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Ucb1,
-    Ucb1Elim, Uniform, UniformCell, UniformPair, Uts,
+    BatchRank, BcMpTs, BeatTheMean, CascadeBai, CascadeKl, CascadeKlOrder, CascadeKlTest, CascadeLinWidth,
+    CascadeLinear, CellKlUcb, CondorcetSavage, Delta, Deviations, DoubleTs, EcwRmed, EpsilonGreedy, Grab,
+    HybridSettings, HybridTs, InterleavedFilter, KlLucb, KlLucbLevels, MeanRadius, MergeDts, PbMhb, PbmGibbs,
+    PbmGibbsOrder, PbmHybridTs, PbmKlUcb, PbmPie, PbmPiePosition, PbmTs, PbmTsPlugIn, PbmUcb, PbmUcbPlugIn,
+    Pie, PrefixKlUcb, PrefixKnown, PrefixTs, PrefixUcb, PrefixUcbV, Pulls, Rank1Elim, Rank1Gibbs, RbaKlUcb,
+    Rmed1, Rucb, ShowOrder, SuccessiveRejects, TopRank, TsCascade, Ucb1, Ucb1Elim, Uniform, UniformCell,
+    UniformPair, Uts, WithoutContext,
 };
-use click_models::{ListShape, PbmKnown, TableShape};
+use click_models::{ContextKnown, ListShape, PbmKnown, TableShape};
 use confidence::{NonNegative, Probability, Rate};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -604,6 +605,99 @@ catalogue! {
     cost: "120 Bernoulli draws and 15 Beta draws, for any K",
     guarantee: "none with the parameters of the experiments",
     source: "Li et al. 2020, not checked against the paper";
+
+    /// Hybrid Thompson sampling: segments, features, items.
+    HybridTs = "hybrid-ts" {
+        /// Factor of the standard deviation of draws.
+        alpha: NonNegative = HybridSettings::default().alpha,
+        /// Whether all items share coefficients of the products of user and item features.
+        interactions: bool = true,
+        /// Whether the standard deviations of items and cells are estimated from the answers.
+        deviations: Deviations = Deviations::default(),
+    }
+    plays {
+        PositionContexts(known, context, _horizon => {
+            PbmHybridTs::new(known, context, HybridSettings { alpha, interactions, deviations })?
+        })
+        PrefixContexts(known, context, _horizon => {
+            HybridTs::new(known, context, HybridSettings { alpha, interactions, deviations })?
+        })
+        PositionBased(known, _horizon => {
+            let nothing = ContextKnown::new(known.shape().n_items(), &[])?;
+            WithoutContext::new(PbmHybridTs::new(known, nothing, HybridSettings { alpha, interactions, deviations })?)
+        })
+        Prefix(known, _horizon => {
+            let nothing = ContextKnown::new(known.shape().n_items(), &[])?;
+            WithoutContext::new(HybridTs::new(known, nothing, HybridSettings { alpha, interactions, deviations })?)
+        })
+    }
+    horizon: false, answers: Late, live: InOrder, limit: Limit::None,
+    cost: "K normal draws; `D^2 / 2` multiply-adds for D products of features, `2 L D^2` to learn",
+    guarantee: "none",
+    source: "ours, of Chapelle, Li 2011; Li et al. 2010, section 3.2; Wan et al. 2023; Hong et al. 2022";
+
+    /// A policy for each segment of users.
+    Segmented = "segmented" {
+        /// The policy of a segment, with its default parameters.
+        of: ListPolicy = ListPolicy::named("cascade-ts").expect("a row"),
+    }
+    plays {
+        Segments()
+    }
+    horizon: of.spec().needs_horizon(), answers: IndependentOfClicks, live: InOrder, limit: Limit::None,
+    cost: "that of the policy of the segment",
+    guarantee: "that of the policy, for each segment",
+    source: "Bendada et al. 2020, ts-seg";
+
+    /// `CascadeLinUCB`: bounds, attraction linear in features.
+    CascadeLinUcb = "cascade-lin-ucb" {
+        /// Radius of the bounds, in standard deviations.
+        c: NonNegative = CascadeLinear::default_width(),
+        /// Standard deviation of an answer.
+        sigma: Scale = Scale::one(),
+        /// Whether the radius is `c` or that of the paper's Theorem 1, which explores for far longer.
+        width: CascadeLinWidth = CascadeLinWidth::default(),
+    }
+    plays {
+        PrefixContexts(known, context, horizon => match width {
+            CascadeLinWidth::C => CascadeLinear::ucb(known, context, c, sigma.get())?,
+            CascadeLinWidth::Theory => CascadeLinear::ucb_of_theory(known, context, sigma.get(), horizon)?,
+        })
+    }
+    horizon: matches!(width, CascadeLinWidth::Theory), answers: Late, live: InOrder, limit: Limit::None,
+    cost: "`K N^2 + D^2 N / 2` multiply-adds for D products with N columns of items, `2 L D^2` to learn",
+    guarantee: "O(sqrt(T)), up to logarithms, with the radius of theory on linear attraction",
+    source: "Zong et al. 2016, Algorithm 1, Theorem 1, constants not checked against the paper";
+
+    /// `CascadeLinTS`: draws, attraction linear in features.
+    CascadeLinTs = "cascade-lin-ts" {
+        /// Standard deviation of an answer; 1 in the paper's experiments.
+        sigma: Scale = Scale::of(0.25),
+    }
+    plays {
+        PrefixContexts(known, context, _horizon => CascadeLinear::ts(known, context, sigma.get())?)
+    }
+    horizon: false, answers: Late, live: InOrder, limit: Limit::None,
+    cost: "`K N + D^2 / 2` multiply-adds for D products with N columns of items, `2 L D^2` to learn",
+    guarantee: "none",
+    source: "Zong et al. 2016, Algorithm 2";
+
+    /// C3-UCB: bounds, linear, radius from the determinant.
+    C3Ucb = "c3-ucb" {
+        /// Precision of the prior.
+        lambda: Scale = Scale::one(),
+        /// Probability that a bound fails.
+        delta: Delta = Delta::default(),
+        /// Scale of the noise.
+        r: NonNegative = NonNegative::from_count(1),
+    }
+    plays {
+        PrefixContexts(known, context, _horizon => CascadeLinear::c3(known, context, lambda.get(), delta, r)?)
+    }
+    horizon: false, answers: Late, live: InOrder, limit: Limit::None,
+    cost: "as `cascade-lin-ucb`",
+    guarantee: "O(sqrt(T)), up to logarithms, on linear attraction",
+    source: "Li et al. 2016, Algorithm 1 with discounts 1, constants not checked against the paper";
 
     /// A uniformly random list, cell or pair.
     Uniform = "uniform" {}

@@ -116,6 +116,7 @@ fn plays(family: Family) -> &'static str {
         Family::Budgeted => "cascade, then names the best items",
         Family::Cells => "rank-one",
         Family::Pairs => "dueling",
+        Family::PositionContexts | Family::PrefixContexts | Family::Segments => "who differ",
         Family::Reference => "all, in simulations",
     }
 }

@@ -61,6 +61,8 @@ impl Display for Kind {
             }
             Self::Count => write!(f, "a whole number from 1 on"),
             Self::Choice(names) => write!(f, "`{}`", names.join("`, `")),
+            Self::Flag => write!(f, "`true`, `false`"),
+            Self::ListPolicy => write!(f, "the name of a policy for lists, such as `cascade-ts` or `pbm-ts`"),
         }
     }
 }
@@ -178,9 +180,9 @@ impl FromStr for PolicySpec {
         for part in given.split(',').filter(|_| !given.trim().is_empty()) {
             let (key, value) = part.split_once('=').ok_or_else(form)?;
             let (key, value) = (key.trim(), value.trim());
-            // A value that parses as a number is a number; any other value is a name.
-            let value =
-                serde_json::from_str(value).ok().filter(Value::is_number).unwrap_or_else(|| value.into());
+            // A value that is no number and not `true` or `false` is a name.
+            let is_plain = |value: &Value| value.is_number() || value.is_boolean();
+            let value = serde_json::from_str(value).ok().filter(is_plain).unwrap_or_else(|| value.into());
             if parameters.insert(key.to_owned(), value).is_some() {
                 let policy = find(name).map_or("policy", |row| row.name);
                 let expected = "expected it once".to_owned();

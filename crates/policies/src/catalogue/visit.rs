@@ -4,10 +4,11 @@
 //! So only the catalogue lists the policies.
 
 use super::erased::Member;
+use crate::context::PolicyFor;
 use crate::{Error, Policy, PrefixKnown, Recommend, Stop};
 use click_models::{
-    Cascade, Cell, ClicksOnly, Dcm, DuelShape, Dueling, ItemId, ListShape, Pair, Pbm, PbmKnown, RankOne,
-    Ranking, SemiBandit, TableShape,
+    Cascade, Cell, ClicksOnly, ContextKnown, Dcm, DuelShape, Dueling, ItemId, ListShape, Pair, Pbm, PbmKnown,
+    RankOne, Ranking, SemiBandit, TableShape,
 };
 use confidence::NonNegative;
 use serde::de::DeserializeOwned;
@@ -52,6 +53,10 @@ visitors! {
     WithPrefix(PrefixKnown<'_>) for [Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Member<Ranking>];
     /// Visits policies of [`Family::AnyList`](super::Family::AnyList).
     WithAnyList(ListShape) for [Policy<Pbm> + Policy<SemiBandit> + Policy<Cascade> + Policy<Dcm> + Policy<ClicksOnly> + Member<Ranking>];
+    /// Visits policies of [`Family::PositionContexts`](super::Family::PositionContexts).
+    WithPositionContexts((PbmKnown<'_>, ContextKnown<'_>)) for [PolicyFor<Pbm> + Member<Ranking>];
+    /// Visits policies of [`Family::PrefixContexts`](super::Family::PrefixContexts).
+    WithPrefixContexts((PrefixKnown<'_>, ContextKnown<'_>)) for [PolicyFor<SemiBandit> + PolicyFor<Cascade> + PolicyFor<Dcm> + Member<Ranking>];
     /// Visits policies of [`Family::Budgeted`](super::Family::Budgeted).
     WithBudgeted(ListShape) for [Policy<Cascade> + Recommend<Ranking> + Member<Ranking>];
     /// Visits policies of [`Family::Cells`](super::Family::Cells).

@@ -2,11 +2,12 @@ use super::learner::{HybridSettings, Learner, Score};
 use super::posterior::HybridPosterior;
 use super::{SelectFor, UpdateFor};
 use crate::pbm::counts::{order_of, place};
-use crate::{Decision, Error, PrefixKnown};
+use crate::{Decision, Error, PrefixKnown, Setup};
 use click_models::{Context, ContextKnown, ListShape, ObservedPrefix, PbmKnown, Ranking, RenderedClicks};
 use confidence::Probability;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Thompson sampling in a hybrid logistic model, for users with an observed prefix.
 ///
@@ -123,9 +124,18 @@ impl HybridTs {
     pub fn estimate_deviations(&mut self) {
         self.learner.estimate();
     }
+}
 
-    /// Numbers of items and positions.
-    pub fn sizes(&self) -> [usize; 2] {
+impl Setup for HybridTs {
+    const SETTINGS: &'static [&'static str] = &[
+        "/learner/settings",
+        "/learner/n_segments",
+        "/learner/products/n_user_features",
+        "/learner/products/item_features",
+        "/order",
+    ];
+
+    fn sizes(&self) -> [usize; 2] {
         self.learner.sizes()
     }
 }
@@ -160,9 +170,17 @@ impl PbmHybridTs {
     pub fn estimate_deviations(&mut self) {
         self.policy.estimate_deviations();
     }
+}
 
-    /// Numbers of items and positions.
-    pub fn sizes(&self) -> [usize; 2] {
+impl Setup for PbmHybridTs {
+    const SETTINGS: &'static [&'static str] = &["/examination"];
+
+    fn settings(&self) -> Vec<Cow<'static, str>> {
+        let inside = HybridTs::SETTINGS.iter().map(|pointer| format!("/policy{pointer}").into());
+        inside.chain(Self::SETTINGS.iter().map(|&pointer| pointer.into())).collect()
+    }
+
+    fn sizes(&self) -> [usize; 2] {
         self.policy.sizes()
     }
 }
@@ -178,6 +196,10 @@ impl SelectFor<Ranking> for HybridTs {
     ) {
         out.note.clone_from(context);
         place(self.learner.choose(context, rng), &self.order, &mut out.action);
+    }
+
+    fn repeat_round_for(&mut self) -> bool {
+        true
     }
 }
 
@@ -197,6 +219,10 @@ impl SelectFor<Ranking> for PbmHybridTs {
         out: &mut Decision<Ranking, Context>,
     ) {
         self.policy.select_for(context, rng, out);
+    }
+
+    fn repeat_round_for(&mut self) -> bool {
+        true
     }
 }
 

@@ -3,10 +3,10 @@ use super::products::Products;
 use super::{SelectFor, UpdateFor};
 use crate::pbm::counts::place;
 use crate::top_l::{Ties, TopL};
-use crate::{Decision, Error, PrefixKnown};
+use crate::{Decision, Delta, Error, PrefixKnown, Setup};
 use click_models::{Context, ContextKnown, ListShape, ObservedPrefix, Ranking};
+use confidence::NonNegative;
 use confidence::math::ln;
-use confidence::{NonNegative, Probability};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +53,9 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Saved")]
 pub struct CascadeLinear {
     rule: Rule,
+    /// The radius of bounds, or the factor `r` of one from the determinant.
+    factor: NonNegative,
+    delta: Delta,
     /// `lambda`.
     prior_precision: f64,
     /// `1 / sigma^2`.
@@ -68,6 +71,8 @@ pub struct CascadeLinear {
 #[derive(Deserialize)]
 struct Saved {
     rule: Rule,
+    factor: NonNegative,
+    delta: Delta,
     prior_precision: f64,
     information: f64,
     products: Products,
@@ -76,15 +81,26 @@ struct Saved {
 }
 
 /// How items are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Rule {
-    /// By upper bounds with this radius.
-    Constant(NonNegative),
+    /// By upper bounds with a given radius.
+    Constant,
     /// By upper bounds with the radius `r sqrt(ln(det M / lambda^D) - 2 ln delta) + sqrt(lambda)`.
-    LogDeterminant { delta: Probability, r: NonNegative },
+    LogDeterminant,
     /// By a draw of the coefficients.
     Draws,
+}
+
+/// The radius of the bounds of `CascadeLinUCB`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CascadeLinWidth {
+    /// The parameter `c`.
+    #[default]
+    C,
+    /// That of Theorem 1.
+    Theory,
 }
 
 #[derive(Debug, Clone)]
@@ -122,7 +138,16 @@ impl CascadeLinear {
         width: NonNegative,
         sigma: NonNegative,
     ) -> Result<Self, Error> {
-        Self::new(known.into(), context, Rule::Constant(width), 1.0, sigma.get())
+        Self::new(known.into(), context, (Rule::Constant, width), 1.0, sigma.get())
+    }
+
+    /// The radius of bounds by default, .3 standard deviations.
+    ///
+    /// # Panics
+    ///
+    /// Never.
+    pub fn default_width() -> NonNegative {
+        NonNegative::new(0.3).expect("positive")
     }
 
     /// `CascadeLinUCB` with the radius of Zong et al. 2016, Theorem 1, for coefficients of length 1
@@ -140,11 +165,11 @@ impl CascadeLinear {
         horizon: u64,
     ) -> Result<Self, Error> {
         let known = known.into();
-        let mut policy = Self::new(known, context, Rule::Draws, 1.0, sigma.get())?;
+        let mut policy = Self::ucb(known, context, NonNegative::default(), sigma)?;
         let (n, sigma) = (policy.theta.len() as f64, sigma.get());
         let answers = horizon.max(1) as f64 * known.shape().n_positions() as f64;
         let radius = (n * ln(1.0 + answers / (n * sigma * sigma)) + 2.0 * ln(answers)).sqrt() / sigma + 1.0;
-        policy.rule = Rule::Constant(NonNegative::new(radius)?);
+        policy.factor = NonNegative::new(radius)?;
         Ok(policy)
     }
 
@@ -158,7 +183,7 @@ impl CascadeLinear {
         context: ContextKnown<'_>,
         sigma: NonNegative,
     ) -> Result<Self, Error> {
-        Self::new(known.into(), context, Rule::Draws, 1.0, sigma.get())
+        Self::new(known.into(), context, (Rule::Draws, NonNegative::default()), 1.0, sigma.get())
     }
 
     /// C3-UCB: bounds that fail with probability `delta` at most, for noise of scale `r`.
@@ -170,16 +195,17 @@ impl CascadeLinear {
         known: impl Into<PrefixKnown<'a>>,
         context: ContextKnown<'_>,
         lambda: NonNegative,
-        delta: Probability,
+        delta: Delta,
         r: NonNegative,
     ) -> Result<Self, Error> {
-        Self::new(known.into(), context, Rule::LogDeterminant { delta, r }, lambda.get(), 1.0)
+        let policy = Self::new(known.into(), context, (Rule::LogDeterminant, r), lambda.get(), 1.0)?;
+        Ok(Self { delta, ..policy })
     }
 
     fn new(
         known: PrefixKnown<'_>,
         context: ContextKnown<'_>,
-        rule: Rule,
+        (rule, factor): (Rule, NonNegative),
         prior_precision: f64,
         sigma: f64,
     ) -> Result<Self, Error> {
@@ -193,6 +219,8 @@ impl CascadeLinear {
         let information = 1.0 / (sigma * sigma);
         Self {
             rule,
+            factor,
+            delta: Delta::default(),
             prior_precision,
             information,
             buffers: Buffers::new(&products, order.len()),
@@ -231,10 +259,12 @@ impl CascadeLinear {
     /// The factor of the width; `None` if the policy draws.
     pub fn radius(&self) -> Option<f64> {
         match self.rule {
-            Rule::Constant(radius) => Some(radius.get()),
-            Rule::LogDeterminant { delta, r } => {
-                let failure = -2.0 * ln(delta.get());
-                Some(r.get() * (self.log_det_ratio() + failure).sqrt() + self.prior_precision.sqrt())
+            Rule::Constant => Some(self.factor.get()),
+            Rule::LogDeterminant => {
+                let failure = -2.0 * ln(self.delta.get());
+                // Rounding may leave less than nothing.
+                let root = (self.log_det_ratio() + failure).max(0.0).sqrt();
+                Some(self.factor.get() * root + self.prior_precision.sqrt())
             }
             Rule::Draws => None,
         }
@@ -251,11 +281,6 @@ impl CascadeLinear {
             LinearScore { mean, width, index: radius.map_or(mean, |radius| (mean + radius * width).min(1.0)) }
         };
         (0..self.products.n_items()).map(score).collect()
-    }
-
-    /// Numbers of items and positions.
-    pub fn sizes(&self) -> [usize; 2] {
-        [self.products.n_items(), self.order.len()]
     }
 
     /// Covariance of the coefficients of `(1, z)` for the user.
@@ -302,6 +327,23 @@ impl Buffers {
     }
 }
 
+impl Setup for CascadeLinear {
+    const SETTINGS: &'static [&'static str] = &[
+        "/rule",
+        "/factor",
+        "/delta",
+        "/prior_precision",
+        "/information",
+        "/products/n_user_features",
+        "/products/item_features",
+        "/order",
+    ];
+
+    fn sizes(&self) -> [usize; 2] {
+        [self.products.n_items(), self.order.len()]
+    }
+}
+
 impl SelectFor<Ranking> for CascadeLinear {
     type Note = Context;
 
@@ -332,6 +374,10 @@ impl SelectFor<Ranking> for CascadeLinear {
         place(top.best(), &self.order, &mut out.action);
         self.buffers.top = top;
     }
+
+    fn repeat_round_for(&mut self) -> bool {
+        true
+    }
 }
 
 impl<F: ObservedPrefix> UpdateFor<Ranking, F> for CascadeLinear {
@@ -359,12 +405,12 @@ impl TryFrom<Saved> for CascadeLinear {
     type Error = Error;
 
     fn try_from(saved: Saved) -> Result<Self, Error> {
-        let Saved { rule, prior_precision, information, products, theta, order } = saved;
+        let Saved { rule, factor, delta, prior_precision, information, products, theta, order } = saved;
         PrefixKnown::with_places(ListShape::new(products.n_items(), order.len())?, &order)?;
         if theta.len() != products.len() {
             return Err(Error::SavedSizes);
         }
         let buffers = Buffers::new(&products, order.len());
-        Self { rule, prior_precision, information, products, theta, order, buffers }.checked()
+        Self { rule, factor, delta, prior_precision, information, products, theta, order, buffers }.checked()
     }
 }

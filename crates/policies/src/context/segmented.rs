@@ -1,8 +1,9 @@
 use super::{SelectFor, UpdateFor};
-use crate::{Decision, Select, Update};
+use crate::{Decision, Error, Select, Setup, Update};
 use click_models::{Context, Ranking};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// A policy for each segment of users, each of which learns from its segment alone.
 ///
@@ -30,6 +31,7 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Saved<P>")]
 #[serde(bound(deserialize = "P: Deserialize<'de> + Select<Ranking>"))]
 pub struct Segmented<P: Select<Ranking>> {
+    n_segments: u32,
     /// One for each segment, then that of all others.
     policies: Vec<P>,
     /// The decision whose policy chooses or learns.
@@ -39,6 +41,7 @@ pub struct Segmented<P: Select<Ranking>> {
 
 #[derive(Deserialize)]
 struct Saved<P> {
+    n_segments: u32,
     policies: Vec<P>,
 }
 
@@ -54,11 +57,19 @@ pub struct SegmentedNote<N> {
 impl<P: Select<Ranking> + Clone> Segmented<P> {
     /// A copy of this fresh policy for each of `n_segments` segments.
     pub fn new(policy: P, n_segments: u32) -> Self {
-        Self { policies: vec![policy; n_segments as usize + 1], buffer: Decision::default() }
+        Self { n_segments, policies: vec![policy; n_segments as usize + 1], buffer: Decision::default() }
     }
 }
 
 impl<P: Select<Ranking>> Segmented<P> {
+    /// The policies of all segments, then that of all others.
+    pub(crate) fn of_policies(n_segments: u32, policies: Vec<P>) -> Result<Self, Error> {
+        if policies.len() != n_segments as usize + 1 {
+            return Err(Error::SavedSizes);
+        }
+        Ok(Self { n_segments, policies, buffer: Decision::default() })
+    }
+
     /// The policy of a segment.
     pub fn policy(&self, segment: u32) -> &P {
         &self.policies[self.place(segment)]
@@ -86,6 +97,23 @@ impl<P: Select<Ranking>> SelectFor<Ranking> for Segmented<P> {
     }
 }
 
+impl<P: Select<Ranking> + Setup> Setup for Segmented<P> {
+    const SETTINGS: &'static [&'static str] = &["/n_segments"];
+
+    fn settings(&self) -> Vec<Cow<'static, str>> {
+        let of_one = |(place, policy): (usize, &P)| {
+            let inside = policy.settings().into_iter();
+            inside.map(move |pointer| format!("/policies/{place}{pointer}").into()).collect::<Vec<_>>()
+        };
+        let of_all = self.policies.iter().enumerate().flat_map(of_one);
+        Self::SETTINGS.iter().map(|&pointer| pointer.into()).chain(of_all).collect()
+    }
+
+    fn sizes(&self) -> [usize; 2] {
+        self.policies[0].sizes()
+    }
+}
+
 impl<F, P: Update<Ranking, F>> UpdateFor<Ranking, F> for Segmented<P> {
     fn update_for(&mut self, decision: &Decision<Ranking, Self::Note>, feedback: &F) {
         self.buffer.action.clone_from(&decision.action);
@@ -96,12 +124,9 @@ impl<F, P: Update<Ranking, F>> UpdateFor<Ranking, F> for Segmented<P> {
 }
 
 impl<P: Select<Ranking>> TryFrom<Saved<P>> for Segmented<P> {
-    type Error = crate::Error;
+    type Error = Error;
 
-    fn try_from(Saved { policies }: Saved<P>) -> Result<Self, Self::Error> {
-        if policies.is_empty() {
-            return Err(crate::Error::SavedSizes);
-        }
-        Ok(Self { policies, buffer: Decision::default() })
+    fn try_from(Saved { n_segments, policies }: Saved<P>) -> Result<Self, Error> {
+        Self::of_policies(n_segments, policies)
     }
 }

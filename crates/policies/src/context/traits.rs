@@ -24,6 +24,11 @@ pub trait SelectFor<A> {
         rng: &mut R,
         out: &mut Decision<A, Self::Note>,
     );
+
+    /// As [`Select::repeat_round`].
+    fn repeat_round_for(&mut self) -> bool {
+        false
+    }
 }
 
 /// Learns from feedback of type `F` on actions of type `A`. The decision has the context.
@@ -44,6 +49,10 @@ impl<A, P: Select<A>> SelectFor<A> for P {
     #[inline]
     fn select_for<R: Rng + ?Sized>(&mut self, _: &Context, rng: &mut R, out: &mut Decision<A, P::Note>) {
         self.select(rng, out);
+    }
+
+    fn repeat_round_for(&mut self) -> bool {
+        self.repeat_round()
     }
 }
 

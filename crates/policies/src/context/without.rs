@@ -1,7 +1,8 @@
 use super::{SelectFor, UpdateFor};
-use crate::{Decision, Select, Update};
+use crate::{Decision, Select, Setup, Update};
 use click_models::Context;
 use rand::Rng;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A policy for users who differ as one for users of whom it is told nothing.
 ///
@@ -39,12 +40,41 @@ impl<P: SelectFor<A, Note = Context>, A: Default> WithoutContext<P, A> {
     }
 }
 
+impl<P: SelectFor<A, Note = Context> + Setup, A: Default> Setup for WithoutContext<P, A> {
+    const SETTINGS: &'static [&'static str] = P::SETTINGS;
+
+    fn sizes(&self) -> [usize; 2] {
+        self.policy.sizes()
+    }
+}
+
+/// Saved as the policy itself.
+impl<P: Serialize, A> Serialize for WithoutContext<P, A> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.policy.serialize(serializer)
+    }
+}
+
+impl<'de, P, A> Deserialize<'de> for WithoutContext<P, A>
+where
+    P: SelectFor<A, Note = Context> + Deserialize<'de>,
+    A: Default,
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        P::deserialize(deserializer).map(Self::new)
+    }
+}
+
 impl<A: Clone, P: SelectFor<A, Note = Context>> Select<A> for WithoutContext<P, A> {
     type Note = ();
 
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<A>) {
         self.policy.select_for(&self.nobody, rng, &mut self.decision);
         out.action.clone_from(&self.decision.action);
+    }
+
+    fn repeat_round(&mut self) -> bool {
+        self.policy.repeat_round_for()
     }
 }
 

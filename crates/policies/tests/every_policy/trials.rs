@@ -333,6 +333,9 @@ pub(crate) fn variants(row: &Row) -> Vec<PolicySpec> {
             Kind::Position => vec![1.into()],
             Kind::Count => vec![2.into()],
             Kind::Choice(names) => names.iter().map(|&name| name.into()).collect(),
+            Kind::Flag => vec![true.into(), false.into()],
+            // The second keeps a list in its notes.
+            Kind::ListPolicy => vec!["pbm-ts".into(), "rba-kl-ucb".into()],
             kind => panic!("no value of {kind} is known"),
         };
         for value in values {
@@ -370,6 +373,17 @@ pub(crate) trait Playable: Sized {
 
     /// A trial of a policy of the catalogue.
     fn trial(users: &Rc<Self>, spec: PolicySpec, horizon: u64) -> Box<dyn Trial>;
+
+    /// A trial of a policy of the catalogue that sees who asks; with features of items if it is one
+    /// of several variants. `None` if these users show no lists.
+    fn trial_for(
+        _users: &Rc<Self>,
+        _spec: PolicySpec,
+        _horizon: u64,
+        _extent: Extent,
+    ) -> Option<Box<dyn Trial>> {
+        None
+    }
 
     /// The same by the text that names the policy.
     fn named(users: &Rc<Self>, policy: &str, horizon: u64) -> Box<dyn Trial> {
@@ -418,6 +432,9 @@ pub(crate) fn add<M: Playable>(trials: &mut Vec<Box<dyn Trial>>, all: Vec<M>, ex
         let n_specs = if extent == Extent::Variants && number == 0 { usize::MAX } else { 1 };
         let specs = rows_for(M::PROTOCOL).flat_map(|row| VARIANTS[row.name].iter().take(n_specs));
         trials.extend(specs.map(|&spec| M::trial(&users, spec, horizon)));
+        let specs = rows().iter().flat_map(|row| VARIANTS[row.name].iter().take(n_specs));
+        let specs = specs.filter(|spec| spec.sees_contexts(M::PROTOCOL));
+        trials.extend(specs.filter_map(|&spec| M::trial_for(&users, spec, horizon, extent)));
     }
 }
 

@@ -1,21 +1,22 @@
 //! Users of every model, among them the odd ones, and their trials.
 
-use super::trials::{Extent, Playable, Trial, add, trial_of_row};
+use super::trials::{Extent, Playable, Trial, add, trial, trial_of_row};
 use crate::support::duelists::{circle, in_line, users};
 use crate::support::generator;
 use click_models::{
-    Cascade, CascadeModel, ClickChain, ClickModel, ClicksOnly, DbnReward, Dcm, DcmReward, DependentClick,
-    Dueling, DuelingModel, DynamicBayesian, ItemId, Pair, Pbm, PositionBased, RandomSemiBandit, RankOne,
-    RankOneModel, Ranking, SemiBandit, TableShape, UserBrowsing,
+    Cascade, CascadeModel, ClickChain, ClickModel, ClicksOnly, Context, ContextKnown, DbnReward, Dcm,
+    DcmReward, DependentClick, Dueling, DuelingModel, DynamicBayesian, Interaction, ItemId, Pair, Pbm,
+    PositionBased, RandomSemiBandit, RankOne, RankOneModel, Ranking, SemiBandit, TableShape, UserBrowsing,
 };
-use policies::Recommend;
-use policies::catalogue::{Catalogued, NamedPolicy, PolicySpec, Protocol};
-use rand::RngExt;
+use policies::catalogue::{Catalogued, NamedFor, NamedPolicy, Note, PolicySpec, Protocol};
+use policies::{Decision, Recommend, Select, SelectFor, Update, UpdateFor};
+use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 
 /// The models of users with their protocols, and the recommendations of their policies.
 macro_rules! users {
-    ($($users:ident: $Users:ident speak $Interaction:ident, recommended $recommended:expr;)+) => {
+    ($($users:ident: $Users:ident speak $Interaction:ident, recommended $recommended:expr $(, who differ: $differ:ident)?;)+) => {
         /// Users of every model.
         #[derive(Default)]
         pub(crate) struct Users {
@@ -49,18 +50,29 @@ macro_rules! users {
                 let policy = policy.unwrap_or_else(|error| panic!("{error}"));
                 trial_of_row(spec, users, policy, $recommended)
             }
+
+            $(fn trial_for(users: &Rc<Self>, spec: PolicySpec, horizon: u64, extent: Extent) -> Option<Box<dyn Trial>> {
+                let n_items = users.$differ().n_items();
+                let features = (0..n_items).map(|item| (item % 5) as f64 / 2.0 - 1.0);
+                let features: Vec<f64> = if extent == Extent::Variants { features.collect() } else { vec![] };
+                let context = ContextKnown::new(n_items, &features).expect("valid");
+                let context = context.with_user_features(1).with_segments(3);
+                let policy = NamedFor::<$Interaction>::build(spec, users.known(), context, horizon);
+                let policy = policy.unwrap_or_else(|error| panic!("{error}"));
+                Some(trial(&format!("{spec} for users who differ"), users, Asked { policy, user: Context::default() }))
+            })?
         })+
     };
 }
 
 users! {
-    position_based: PositionBased speak Pbm, recommended |_| None;
-    semi_bandits: RandomSemiBandit speak SemiBandit, recommended |_| None;
+    position_based: PositionBased speak Pbm, recommended |_| None, who differ: shape;
+    semi_bandits: RandomSemiBandit speak SemiBandit, recommended |_| None, who differ: shape;
     cascades: CascadeModel speak Cascade, recommended |policy| {
         let mut list = Ranking::default();
         policy.recommend(&mut generator(4), &mut list).then_some(list)
-    };
-    dependent_clicks: DependentClick speak Dcm, recommended |_| None;
+    }, who differ: shape;
+    dependent_clicks: DependentClick speak Dcm, recommended |_| None, who differ: shape;
     bayesian: DynamicBayesian speak ClicksOnly, recommended |_| None;
     click_chains: ClickChain speak ClicksOnly, recommended |_| None;
     browsing: UserBrowsing speak ClicksOnly, recommended |_| None;
@@ -70,6 +82,39 @@ users! {
         policy.recommend(&mut generator(4), &mut item);
         Some(Pair::of_one(item))
     };
+}
+
+/// A policy that sees who asks, with users from its own random numbers: two kinds of them in four
+/// segments, the last of which was not announced.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "", transparent)]
+struct Asked<I: Catalogued> {
+    policy: NamedFor<I>,
+    #[serde(skip)]
+    user: Context,
+}
+
+impl<I: Catalogued> Clone for Asked<I> {
+    fn clone(&self) -> Self {
+        Self { policy: self.policy.clone(), user: self.user.clone() }
+    }
+}
+
+impl<I: Catalogued + Interaction<Action = Ranking>> Select<Ranking> for Asked<I> {
+    type Note = Note;
+
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking, Note>) {
+        self.user.segment = rng.random_range(0..4);
+        self.user.features.clear();
+        self.user.features.push(if rng.random() { 1.0 } else { -0.5 });
+        self.policy.select_for(&self.user, rng, out);
+    }
+}
+
+impl<I: Catalogued + Interaction<Action = Ranking>> Update<Ranking, I::Feedback> for Asked<I> {
+    fn update(&mut self, decision: &Decision<Ranking, Note>, feedback: &I::Feedback) {
+        self.policy.update_for(decision, feedback);
+    }
 }
 
 /// Attraction of items, examination of positions.

@@ -1,7 +1,7 @@
 //! A policy's knowledge of its users before the first round.
 
 use crate::{Error, PositionsKnown, PrefixKnown};
-use click_models::{ListShape, PbmKnown};
+use click_models::{ContextKnown, ListShape, PbmKnown};
 use confidence::{NonNegative, Probability};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,31 @@ pub struct Knowledge {
     pub gamma: Option<NonNegative>,
     /// Number of rounds, if known.
     pub horizon: Option<u64>,
+    /// Segments and features, for a policy that sees who asks for a list.
+    #[serde(default)]
+    pub context: Option<ContextKnowledge>,
+}
+
+/// Knowledge of users who differ, and of the items.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContextKnowledge {
+    /// Number of segments, at least 1.
+    pub segments: u32,
+    /// Number of features of a user.
+    pub user_features: usize,
+    /// Features of the items, item by item.
+    pub item_features: Vec<f64>,
+}
+
+impl From<ContextKnown<'_>> for ContextKnowledge {
+    fn from(known: ContextKnown<'_>) -> Self {
+        Self {
+            segments: known.n_segments(),
+            user_features: known.n_user_features(),
+            item_features: known.item_features().to_vec(),
+        }
+    }
 }
 
 impl Knowledge {
@@ -30,6 +55,7 @@ impl Knowledge {
             places: vec![],
             gamma: None,
             horizon: None,
+            context: None,
         }
     }
 
@@ -69,12 +95,29 @@ impl Knowledge {
                 ("places", format!("{:?}", knowledge.places)),
                 ("gamma", knowledge.gamma.map_or_else(|| "none".to_owned(), |gamma| gamma.get().to_string())),
                 ("horizon", knowledge.horizon.map_or_else(|| "none".to_owned(), |rounds| rounds.to_string())),
+                (
+                    "context",
+                    knowledge.context.as_ref().map_or_else(|| "none".to_owned(), |of| format!("{of:?}")),
+                ),
             ]
         };
         let pairs = fields(self).into_iter().zip(fields(expected));
         let differing = pairs.into_iter().find(|(found, expected)| found != expected);
         differing.map_or_else(String::new, |((name, found), (_, expected))| {
             format!("{name} = {found}, expected {expected}")
+        })
+    }
+
+    /// What is known of users who differ; nothing if the policy does not see who asks.
+    pub(super) fn contexts(&self) -> Result<ContextKnown<'_>, Error> {
+        let n_items = self.sizes[0];
+        Ok(match &self.context {
+            None => ContextKnown::new(n_items, &[])?,
+            Some(ContextKnowledge { segments, user_features, item_features }) => {
+                ContextKnown::new(n_items, item_features)?
+                    .with_user_features(*user_features)
+                    .with_segments(*segments)
+            }
         })
     }
 

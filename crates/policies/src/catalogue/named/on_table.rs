@@ -1,7 +1,7 @@
 //! A policy of the catalogue that is used live, with a table.
 
 use super::super::{Live, PolicySpec, Protocol};
-use super::{BuildError, Catalogued, NamedPolicy};
+use super::{BuildError, Catalogued, NOBODY, NamedPolicy};
 use crate::live::OnAnyTable;
 use crate::{Bayesian, Decision, Error, Prior, Select, SelectAmong, Tallies, Tally};
 use click_models::{Interaction, ItemId, ItemSet, Ranking};
@@ -128,7 +128,7 @@ impl<I: Catalogued + Interaction<Action = Ranking>> Select<Ranking> for NamedTab
 
     fn select<R: Rng + ?Sized>(&mut self, mut rng: &mut R, out: &mut Decision<Ranking>) {
         let mut whole = Decision { action: std::mem::take(&mut out.action), ..Decision::default() };
-        self.0.policy.select(&mut rng, &mut whole);
+        self.0.policy.select(&NOBODY, &mut rng, &mut whole);
         out.action = whole.action;
     }
 

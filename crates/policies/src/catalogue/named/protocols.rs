@@ -3,13 +3,16 @@
 use super::super::erased::{Identifies, Maker, Member};
 use super::super::{
     Family, PairKnown, PolicySpec, Protocol, WithAnyList, WithBudgeted, WithCells, WithPairs,
-    WithPositionBased, WithPrefix, WithStopping, WithUnknownExamination,
+    WithPositionBased, WithPositionContexts, WithPrefix, WithPrefixContexts, WithStopping,
+    WithUnknownExamination,
 };
 use super::Knowledge;
+use super::segments::segments;
+use crate::context::PolicyFor;
 use crate::{Error, Policy, PositionsKnown, PrefixKnown, Recommend, Stop};
 use click_models::{
-    Cascade, Cell, ClicksOnly, Dcm, DuelShape, Dueling, Interaction, ItemId, ListShape, Pair, Pbm, PbmKnown,
-    RankOne, Ranking, SemiBandit, TableShape,
+    Cascade, Cell, ClicksOnly, ContextKnown, Dcm, DuelShape, Dueling, Interaction, ItemId, ListShape, Pair,
+    Pbm, PbmKnown, RankOne, Ranking, SemiBandit, TableShape,
 };
 use confidence::NonNegative;
 use serde::de::DeserializeOwned;
@@ -42,7 +45,7 @@ macro_rules! make {
 
             fn with<P, F>(self, build: F) -> Self::Output
             where
-                P: Policy<$Interaction> + $Member + $Bound + DeserializeOwned,
+                P: PolicyFor<$Interaction> + $Member + $Bound + DeserializeOwned,
                 F: Fn($Known, u64) -> Result<P, Error> + Send + Sync + 'static,
             {
                 let fresh = move |$knowledge: &Knowledge| build($known, $knowledge.horizon.unwrap_or(0));
@@ -61,6 +64,12 @@ make! {
     }, nothing;
     WithPrefix on SemiBandit, Cascade, Dcm: Member<Ranking>, Sized, |knowledge| -> PrefixKnown<'_> {
         PrefixKnown::with_places(knowledge.list_shape()?, &knowledge.places)?
+    }, nothing;
+    WithPositionContexts on Pbm: Member<Ranking>, Sized, |knowledge| -> (PbmKnown<'_>, ContextKnown<'_>) {
+        (PbmKnown::new(knowledge.list_shape()?, &knowledge.examination)?, knowledge.contexts()?)
+    }, nothing;
+    WithPrefixContexts on SemiBandit, Cascade, Dcm: Member<Ranking>, Sized, |knowledge| -> (PrefixKnown<'_>, ContextKnown<'_>) {
+        (PrefixKnown::with_places(knowledge.list_shape()?, &knowledge.places)?, knowledge.contexts()?)
     }, nothing;
     WithAnyList on Pbm, SemiBandit, Cascade, Dcm, ClicksOnly: Member<Ranking>, Sized, |knowledge| -> ListShape {
         knowledge.list_shape()?
@@ -92,10 +101,11 @@ impl WithStopping for Make<Cascade> {
     }
 }
 
-/// Implements [`Catalogued`], given the visits of the families that play the protocol.
+/// Implements [`Catalogued`], given the visits of the families that play the protocol. Policies that
+/// see who asks are made as such.
 macro_rules! protocols {
     ($($Interaction:ident: $Protocol:ident, $Known:ty, |$known:ident| $knowledge:expr,
-        |$spec:ident, $family:ident, $make:ident| $visit:expr;)*) => {$(
+        |$spec:ident, $family:ident, $make:ident| $visit:expr $(, contexts $contexts:expr)?;)*) => {$(
         impl Catalogued for $Interaction {
             const PROTOCOL: Protocol = Protocol::$Protocol;
             type Known<'a> = $Known;
@@ -105,7 +115,11 @@ macro_rules! protocols {
             }
 
             fn maker($spec: &PolicySpec) -> Option<Maker<Self>> {
-                let ($family, $make) = ($spec.row().family_on(Self::PROTOCOL)?, Make::<Self>(PhantomData));
+                let $make = Make::<Self>(PhantomData);
+                $(if $spec.row().sees_contexts(Self::PROTOCOL) {
+                    return $contexts;
+                })?
+                let $family = $spec.row().family_on(Self::PROTOCOL)?;
                 $visit
             }
         }
@@ -117,23 +131,23 @@ protocols! {
         Family::AnyList => spec.with_any_list(make),
         Family::UnknownExamination => spec.with_unknown_examination(make),
         _ => spec.with_position_based(make),
-    };
+    }, contexts segments(spec).or_else(|| spec.with_position_contexts(make));
     SemiBandit: SemiBandit, PrefixKnown<'a>, |known| Knowledge::prefix(known), |spec, family, make| match family {
         Family::AnyList => spec.with_any_list(make),
         _ => spec.with_prefix(make),
-    };
+    }, contexts segments(spec).or_else(|| spec.with_prefix_contexts(make));
     Dcm: Dcm, PrefixKnown<'a>, |known| Knowledge::prefix(known), |spec, family, make| match family {
         Family::AnyList => spec.with_any_list(make),
         _ => spec.with_prefix(make),
-    };
+    }, contexts segments(spec).or_else(|| spec.with_prefix_contexts(make));
     Cascade: Cascade, PrefixKnown<'a>, |known| Knowledge::prefix(known), |spec, family, make| match family {
         Family::AnyList => spec.with_any_list(make),
         Family::Stopping => spec.with_stopping(make),
         Family::FullFeedback => spec.with_full_feedback(make),
         Family::Budgeted => spec.with_budgeted(make),
         _ => spec.with_prefix(make),
-    };
-    ClicksOnly: ClicksOnly, ListShape, |known| Knowledge::list(*known), |spec, _family, make| spec.with_any_list(make);
+    }, contexts segments(spec).or_else(|| spec.with_prefix_contexts(make));
+    ClicksOnly: ClicksOnly, ListShape, |known| Knowledge::list(*known), |spec, _family, make| spec.with_any_list(make), contexts segments(spec);
     RankOne: RankOne, TableShape, |known| Knowledge::sizes(known.n_rows(), known.n_columns()),
         |spec, _family, make| spec.with_cells(make);
     Dueling: Dueling, PairKnown, |known| Knowledge { gamma: known.gamma, ..Knowledge::sizes(known.shape.n_items(), 2) },

@@ -118,7 +118,7 @@ impl<I: Catalogued> NamedPolicy<I> {
         let fresh = Self::fresh(&spec, &knowledge).map_err(|error| error.to_string())?;
         let [expected, found] =
             [&fresh, &policy].map(|policy| serde_json::to_value(State(&**policy)).unwrap_or_default());
-        for setting in policy.settings() {
+        for setting in &policy.settings() {
             let [expected, found] = [&expected, &found].map(|state| state.pointer(setting));
             if expected.is_none() || found != expected {
                 let [expected, found] = [expected, found]
