@@ -69,7 +69,16 @@ impl Spec<'_> {
             let _ = writeln!(text, "{name} = {example}");
         }
         let _ = writeln!(text, "\n[[instances]]\nmodel = {:?}", model.name);
-        for key in model.keys.iter().filter(|key| key.required) {
+        let differ =
+            self.policy.is_some_and(|row| row.is_built_from_knowledge() && !row.speaks(model.protocol));
+        let context = model.keys.iter().find(|key| differ && key.name == "context");
+        let is_written = |key: &&Key| match context {
+            Some(context) => {
+                key.name == context.name || (key.required && !context.replaces.contains(&key.name))
+            }
+            None => key.required,
+        };
+        for key in model.keys.iter().filter(is_written) {
             let _ = writeln!(text, "{} = {}", key.name, key.example);
         }
         if let Some(row) = self.policy {

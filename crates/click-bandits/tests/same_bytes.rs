@@ -74,6 +74,24 @@ policies = [
 ]
 "#;
 
+const CONTEXTS: &str = r#"
+name = "all-contexts"
+task = "regret"
+horizon = 2_000
+runs = 6
+seed = 7
+instances = [
+    { model = "cascade", positions = 3, context = { random = { users = 40, items = 12, segments = 2, user-features = 2, item-features = 2, main = 0.6, interaction = 0.6, item-slope = 0.4, share = 10 } } },
+]
+policies = [
+    { policy = "hybrid-ts" }, { policy = "hybrid-ts", label = "blind", sees = [] },
+    { policy = "hybrid-ts", label = "own", interactions = false, deviations = "fixed" },
+    { policy = "segmented" }, { policy = "segmented", label = "each", of = "cascade-kl-ucb" },
+    { policy = "cascade-lin-ucb" }, { policy = "cascade-lin-ucb", label = "wide", width = "theory" },
+    { policy = "cascade-lin-ts" }, { policy = "c3-ucb" }, { policy = "cascade-ts" }, { policy = "uniform" },
+]
+"#;
+
 const IDENTIFY: &str = r#"
 name = "all-stopping"
 task = "identify"
@@ -121,7 +139,7 @@ fn threads_and_processor_change_no_byte() {
         .replace("identify", "budget")
         .replace("max_steps", "horizon")
         .replace(r#"{ policy = "kl-lucb" }"#, r#"{ policy = "kl-lucb" }, { policy = "successive-rejects" }"#);
-    for text in [PBM, SEMI_BANDIT, RANK_ONE, DUELING, IDENTIFY, &budget] {
+    for text in [PBM, SEMI_BANDIT, RANK_ONE, DUELING, CONTEXTS, IDENTIFY, &budget] {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let spec = spec(dir.path(), text);
         let usual = simulate(&spec, &dir.path().join("usual"), &[], &[]);

@@ -63,6 +63,26 @@ pub enum Error {
         /// Number of features of the first user.
         n_features: usize,
     },
+    /// A user of a segment that was not announced.
+    #[error("user {user} (counted from 0) is of segment {segment}: expected one below {n_segments}")]
+    BeyondSegments {
+        /// 0-based user.
+        user: usize,
+        /// Segment of the user.
+        segment: u32,
+        /// Number of segments.
+        n_segments: u32,
+    },
+    /// Coefficients of another shape, or one that is not finite.
+    #[error("{name}: {found} coefficients: expected {expected} finite numbers, or none")]
+    Coefficients {
+        /// Which coefficients.
+        name: &'static str,
+        /// Number of coefficients.
+        found: usize,
+        /// Their number for these users and items.
+        expected: usize,
+    },
     /// A list needs at least one position.
     #[error("no positions: a list has at least one")]
     NoPositions,

@@ -1,8 +1,12 @@
 //! Users who differ: every one has an attraction of his own for each item.
 
-use crate::{CascadeModel, ClickModel, Context, DependentClick, Error, Interaction, PositionBased, Ranking};
+use crate::{
+    CascadeModel, ClickModel, Context, ContextKnown, DependentClick, Error, Interaction, PositionBased,
+    Ranking,
+};
 use confidence::Probability;
 use rand::{Rng, RngExt};
+use std::sync::Arc;
 
 /// A click model whose users may have another attraction.
 pub trait WithAttraction: ClickModel<Interaction: Interaction<Action = Ranking>> + Clone {
@@ -73,8 +77,11 @@ impl WithAttraction for PositionBased {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Personal<M> {
-    contexts: Vec<Context>,
-    users: Vec<M>,
+    contexts: Arc<[Context]>,
+    users: Arc<[M]>,
+    n_segments: u32,
+    /// Item by item.
+    item_features: Vec<f64>,
     yardsticks: Yardsticks,
 }
 
@@ -119,7 +126,40 @@ impl<M: WithAttraction> Personal<M> {
             best_list: lost(&users, &contexts, |_| 0)?,
             best_list_of_segment: lost(&users, &contexts, |context| context.segment)?,
         };
-        Ok(Self { contexts, users, yardsticks })
+        let n_segments = contexts.iter().map(|context| context.segment.saturating_add(1)).max().unwrap_or(1);
+        Ok(Self {
+            contexts: contexts.into(),
+            users: users.into(),
+            n_segments,
+            item_features: vec![],
+            yardsticks,
+        })
+    }
+
+    /// The same users, whose items have these features, item by item, and who may belong to
+    /// `n_segments` segments.
+    ///
+    /// # Errors
+    ///
+    /// As [`ContextKnown::new`]; [`Error::BeyondSegments`] if a user belongs to a later segment.
+    pub fn announced(self, n_segments: u32, item_features: Vec<f64>) -> Result<Self, Error> {
+        ContextKnown::new(self.users[0].attraction().len(), &item_features)?;
+        let segments = self.contexts.iter().map(|context| context.segment).enumerate();
+        if let Some((user, segment)) = segments.into_iter().find(|(_, segment)| *segment >= n_segments) {
+            return Err(Error::BeyondSegments { user, segment, n_segments });
+        }
+        Ok(Self { n_segments, item_features, ..self })
+    }
+
+    /// What a learner knows of users and items before the first round.
+    ///
+    /// # Panics
+    ///
+    /// Never: the features were checked before.
+    pub fn known(&self) -> ContextKnown<'_> {
+        let known = ContextKnown::new(self.users[0].attraction().len(), &self.item_features);
+        let known = known.expect("checked").with_segments(self.n_segments);
+        known.with_user_features(self.contexts[0].features.len())
     }
 
     /// Number of users.

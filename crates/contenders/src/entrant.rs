@@ -3,6 +3,7 @@
 use crate::{FittedPriors, LoggedLists};
 use confidence::Probability;
 use policies::catalogue::{PolicySpec, Protocol};
+use sim::Sees;
 use std::sync::Arc;
 
 /// A policy of the catalogue that takes part in an experiment.
@@ -20,6 +21,8 @@ pub struct Entrant {
     pub examination: Option<Vec<Probability>>,
     /// Whether the policy gets the `gamma` that each instance needs, instead of its own.
     pub told_gamma: bool,
+    /// The part of the contexts that the policy is told, on users who differ.
+    pub sees: Sees,
     /// The lists of the log for each instance, for the policy `logged` only.
     pub lists: Option<Arc<LoggedLists>>,
     /// Priors of each instance from a log's fit, for a policy that begins with them.
@@ -37,6 +40,7 @@ impl Entrant {
             read_as: None,
             examination: None,
             told_gamma: false,
+            sees: Sees::default(),
             lists: None,
             priors: None,
         }

@@ -23,6 +23,7 @@
 //! ```
 
 mod cells;
+mod contexts;
 mod entrant;
 mod fitted;
 mod identify;
@@ -37,7 +38,6 @@ pub use identify::{recommending_contenders, stopping_contenders};
 pub use logged::LoggedLists;
 pub use tournament::{AnyTournament, Record};
 
-use click_models::ClickModel;
 use policies::catalogue::PolicySpec;
 use sim::Contender;
 
@@ -45,7 +45,7 @@ use sim::Contender;
 type Entered<M> = Option<Box<dyn Contender<M>>>;
 
 /// Models on which the catalogue's policies can play for regret.
-pub trait Play: ClickModel {
+pub trait Play: Sized {
     /// The contenders of an experiment with `horizon` rounds, in the order of the entrants.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ pub trait Play: ClickModel {
 }
 
 /// Converts every entrant to a contender, or returns an error for the first that cannot play.
-fn enter_all<M: ClickModel>(
+fn enter_all<M>(
     entrants: &[Entrant],
     enter: impl Fn(&Entrant) -> Entered<M>,
 ) -> Result<Vec<Box<dyn Contender<M>>>, CannotPlay> {

@@ -1,6 +1,5 @@
 //! Tournaments whose users and task have lost their types.
 
-use click_models::ClickModel;
 use sim::{Curve, Identification, Objective, StateError, StateStore, Tournament};
 use std::ops::Range;
 
@@ -53,7 +52,7 @@ pub trait AnyTournament: Sync {
 
 impl<M, T> AnyTournament for Tournament<'_, M, T>
 where
-    M: ClickModel + Clone + Send + Sync,
+    M: Clone + Send + Sync,
     T: Objective<Record: Into<Record>>,
 {
     fn labels(&self) -> Vec<&str> {

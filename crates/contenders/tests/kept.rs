@@ -3,8 +3,9 @@
 //! give an error or a record, but no panic.
 
 use click_models::{
-    CascadeModel, ClickChain, ClickModel, DbnReward, DcmReward, DependentClick, DuelingModel,
-    DynamicBayesian, ItemId, PositionBased, PreferenceMatrix, RandomSemiBandit, RankOneModel, UserBrowsing,
+    CascadeModel, ClickChain, DbnReward, DcmReward, DependentClick, DuelingModel, DynamicBayesian, ItemId,
+    Personal, PositionBased, PreferenceMatrix, RandomSemiBandit, RandomUsers, RankOneModel, UserBrowsing,
+    WithAttraction,
 };
 use confidence::Probability;
 use contenders::{Entrant, FittedPriors, LoggedLists, Play, recommending_contenders, stopping_contenders};
@@ -84,7 +85,7 @@ fn plays_any_size(entrant: &Entrant) -> bool {
 
 /// Checks one contender. `stranger` is the state of another contender on the same users. Returns a
 /// state.
-fn check<M: ClickModel, T: Objective<Record: PartialEq + Debug>>(
+fn check<M, T: Objective<Record: PartialEq + Debug>>(
     contender: &dyn Contender<M, T>,
     task: &T,
     [users, larger]: [&M; 2],
@@ -254,6 +255,41 @@ fn dueling() {
         DuelingModel::new(PreferenceMatrix::new(&rows).expect("preferences"))
     });
     assert_eq!(check_regret(users)[0], n_players(Protocol::Dueling));
+}
+
+/// Users who differ, in two segments.
+fn differing<M: WithAttraction>(model: &M) -> Result<Personal<M>, click_models::Error> {
+    let random = RandomUsers {
+        users: 20,
+        share: 5,
+        segments: 2,
+        user_features: 1,
+        item_features: 1,
+        mean: 0.0,
+        interaction: 0.02,
+        segment: 0.01,
+        ..RandomUsers::default()
+    };
+    random.draw(model, &mut Streams::new(3).instance(0))
+}
+
+/// The number of policies that play users of a protocol who differ, with default parameters.
+fn n_for_users(protocol: Protocol) -> usize {
+    let plays = |spec: PolicySpec| spec.speaks(protocol) || spec.sees_contexts(protocol);
+    let all = rows().iter().filter(|row| row.is_built_from_knowledge() && plays(row.spec()));
+    all.filter(|row| row.purpose() == policies::catalogue::Purpose::Regret).count()
+}
+
+#[test]
+fn users_who_differ() {
+    let users = both(|n, m| differing(&PositionBased::from_values(&probabilities(n), &falling(m))?));
+    assert_eq!(check_regret(users), [n_for_users(Protocol::PositionBased), 0]);
+    let users = both(|n, m| differing(&CascadeModel::from_values(&probabilities(n), m)?));
+    assert_eq!(check_regret(users), [n_for_users(Protocol::Cascade), 0]);
+    let users = both(|n, m| {
+        differing(&DependentClick::from_values(&probabilities(n), &falling(m), DcmReward::Clicks)?)
+    });
+    assert_eq!(check_regret(users), [n_for_users(Protocol::Dcm), 0]);
 }
 
 /// Checks the contenders of a task that identifies the best items; returns their number.

@@ -49,7 +49,8 @@ pub struct ResultFile {
     pub policies: Vec<PolicyResult>,
     /// One entry for every pair of policies; `a` comes before `b` in the spec.
     pub paired: Vec<Paired>,
-    /// Theoretical bounds, mean over the instances.
+    /// Theoretical bounds, mean over the instances. If users differ, also the regret of one list for
+    /// all of them, and of one for each segment.
     pub bounds: Vec<Bound>,
     /// The expected clicks of a best list on the instances that the runs drew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -253,6 +254,12 @@ impl ResultFile {
     /// The value by which policies are compared at the end of a run.
     pub fn outcome(&self) -> EndValue {
         EndValue::of_task(self.task)
+    }
+
+    /// The regret of one list for all users at the end, if users differ and it has one.
+    pub fn lost_by_one_list(&self) -> Option<f64> {
+        let bound = self.bounds.iter().find(|bound| bound.label == Bound::BEST_LIST)?;
+        bound.value.last().copied().filter(|lost| *lost > 0.0)
     }
 
     /// The policy with this label.

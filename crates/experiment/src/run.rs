@@ -12,7 +12,6 @@ use crate::runs::{Layout, Sequence};
 use crate::shard::Shard;
 use crate::sum_up::SumUp;
 use crate::{Measured, tables};
-use click_models::ClickModel;
 use documents::names::title_fault;
 use documents::{TemporaryFile, read_own, sha256, sha256_of_file};
 use sim::{Contender, Objective};
@@ -73,7 +72,7 @@ impl<'a> Runner<'a> {
     /// The label is part of the experiment's identity, the policy behind it is not. So use one
     /// label for one policy.
     #[must_use]
-    pub fn with_contender<M: ClickModel + 'static, T: Objective + 'static>(
+    pub fn with_contender<M: 'static, T: Objective + 'static>(
         mut self,
         contender: impl Contender<M, T> + 'static,
     ) -> Self {

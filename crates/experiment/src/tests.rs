@@ -108,3 +108,38 @@ fn a_policy_begins_with_the_fit_of_a_log() {
     let cascade = cascade.replace("\"pbm-gibbs\"\n", "\"pbm-gibbs\"\nread-as = \"pbm\"\n");
     Runner::new(&read_beside(&cascade, PARAMETERS, LISTS).unwrap()).run().unwrap();
 }
+
+const CONTEXTS: &str = "name = \"x\"\ntask = \"regret\"\nhorizon = 400\nruns = 10\nseed = 1\ncheckpoints = [100, 400]\n\
+    [[instances]]\nmodel = \"cascade\"\npositions = 2\n\
+    context = { random = { users = 12, items = 8, segments = 3, user-features = 1, mean = -1.0, item-slope = 1.0, share = 4 } }\n\
+    [[policies]]\npolicy = \"hybrid-ts\"\n[[policies]]\npolicy = \"cascade-ts\"\n";
+
+/// A policy of one's own that sees who asks has the numbers of the same policy of the catalogue.
+#[test]
+fn an_own_policy_sees_who_asks() {
+    use click_models::{CascadeModel, Personal};
+    use policies::{HybridSettings, HybridTs};
+    use sim::{Entry, PersonalKnown, Schedule};
+
+    let experiment = Experiment::from_toml(CONTEXTS).unwrap();
+    let own = || {
+        Entry::for_users("mine", |(shape, context): PersonalKnown<'_, CascadeModel>| {
+            HybridTs::new(shape, context, HybridSettings::default()).unwrap()
+        })
+    };
+    let runner = Runner::new(&experiment).with_contender::<Personal<CascadeModel>, Schedule>(own());
+    let measured = runner.run().unwrap();
+    let [hybrid, mine] = ["hybrid-ts", "mine"].map(|label| {
+        let outcome = measured.result.outcome();
+        measured.result.at_the_end(label, outcome).unwrap()
+    });
+    // Another label has other random numbers.
+    assert!((hybrid.0 - mine.0).abs() < 5.0 * (hybrid.1 + mine.1), "{hybrid:?} {mine:?}");
+
+    let result = &measured.result;
+    let labels: Vec<&str> = result.bounds.iter().map(|bound| bound.label.as_str()).collect();
+    assert_eq!(labels, ["one list for all users", "one list for each segment"]);
+    let [one, of_segment] = [0, 1].map(|bound| &result.bounds[bound].value);
+    assert!(one[1] > of_segment[1] && of_segment[1] > 0.0 && (one[1] / one[0] - 4.0).abs() < 1e-12);
+    assert_eq!(result.lost_by_one_list(), Some(one[1]));
+}

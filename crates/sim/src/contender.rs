@@ -29,7 +29,7 @@ impl Objective for Schedule {
 ///
 /// Experiments mix policies of different types through `Box<dyn Contender<M>>`. There is one
 /// virtual call per replication; the round loop inside it is compiled for the policy.
-pub trait Contender<M: ClickModel, T: Objective = Schedule>: Send + Sync {
+pub trait Contender<M, T: Objective = Schedule>: Send + Sync {
     /// Its name in the experiment, which also selects its random stream.
     fn label(&self) -> &str;
 
@@ -227,7 +227,7 @@ impl<F, S, L> fmt::Debug for Entry<F, S, L> {
 
 /// A loop that plays the policies of entries on the users `M` for the task `T`, if `F` builds a
 /// policy that it can play.
-pub trait Plays<M: ClickModel, T: Objective, F, S>: Sized {
+pub trait Plays<M, T: Objective, F, S>: Sized {
     /// Plays one replication, as [`Contender::resume`] does.
     ///
     /// # Errors
@@ -244,7 +244,6 @@ pub trait Plays<M: ClickModel, T: Objective, F, S>: Sized {
 
 impl<M, T, F, S, L> Contender<M, T> for Entry<F, S, L>
 where
-    M: ClickModel,
     T: Objective,
     F: Send + Sync,
     S: MaySave,

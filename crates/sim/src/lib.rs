@@ -16,6 +16,7 @@ mod state_store;
 mod streams;
 mod summary;
 mod tournament;
+mod users;
 
 pub use contender::{ByRounds, Contender, Entry, FromReplication, Objective, Plays, Replication, oracle};
 pub use curve::Curve;
@@ -30,3 +31,4 @@ pub use state_store::{NoStore, Pause, ROUNDS_BETWEEN, StateError, StateStore};
 pub use streams::{SimRng, Streams};
 pub use summary::{Summary, mean_and_error, quantile};
 pub use tournament::{Assignment, DrawUsers, Outcome, Tournament};
+pub use users::{ByUsers, PersonalKnown, Sees};

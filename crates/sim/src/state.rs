@@ -22,6 +22,7 @@ pub(crate) enum Loop {
     Duels,
     UntilStopped,
     WithBudget,
+    Users,
 }
 
 /// How far a replication has got. The rounds that follow depend on it and on the policy only.

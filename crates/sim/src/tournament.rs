@@ -3,7 +3,6 @@
 
 use crate::parallel::try_for_each;
 use crate::{Contender, NoStore, Objective, Replication, Schedule, SimRng, StateError, StateStore, Streams};
-use click_models::ClickModel;
 use rand::RngExt;
 use std::borrow::Cow;
 use std::fmt;
@@ -58,7 +57,7 @@ pub trait DrawUsers<M>: Sync {
 }
 
 /// An experiment: contenders, instances, the task, and the number of replications.
-pub struct Tournament<'a, M: ClickModel, T: Objective = Schedule> {
+pub struct Tournament<'a, M, T: Objective = Schedule> {
     /// The instances, at least one.
     pub instances: Vec<M>,
     /// The distribution of the users: every replication draws its own, and policies know
@@ -80,7 +79,7 @@ pub struct Tournament<'a, M: ClickModel, T: Objective = Schedule> {
     pub runs: u64,
 }
 
-impl<M: ClickModel, T: Objective> fmt::Debug for Tournament<'_, M, T> {
+impl<M, T: Objective> fmt::Debug for Tournament<'_, M, T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let labels: Vec<&str> = self.contenders.iter().map(|contender| contender.label()).collect();
         formatter.debug_struct("Tournament").field("contenders", &labels).finish_non_exhaustive()
@@ -96,7 +95,7 @@ pub struct Outcome<R> {
     pub records: Vec<Vec<R>>,
 }
 
-impl<M: ClickModel + Clone, T: Objective> Tournament<'_, M, T> {
+impl<M: Clone + Sync, T: Objective> Tournament<'_, M, T> {
     /// Indices of the instances that these replications play on.
     ///
     /// # Panics

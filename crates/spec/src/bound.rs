@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A bound on the regret at every checkpoint; without checkpoints, on the mean stopping time.
+/// A bound on the regret at every checkpoint; without checkpoints, on the mean stopping time. On
+/// users who differ, also the regret of lists that are not personal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bound {
     /// The name of the bound.
@@ -15,6 +16,11 @@ pub struct Bound {
 }
 
 impl Bound {
+    /// The label of what the list of the largest mean attractions of all users loses.
+    pub const BEST_LIST: &'static str = "one list for all users";
+    /// The label of what the lists of the largest mean attractions of each segment lose.
+    pub const BEST_OF_SEGMENT: &'static str = "one list for each segment";
+
     /// The name for readers. A lower bound on regret is called asymptotic: after finitely many
     /// rounds regret may be below it.
     pub fn reader_name(&self) -> String {

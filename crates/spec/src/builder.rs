@@ -184,7 +184,7 @@ impl Builder {
         if instances.count() == 0 {
             return Err(in_field("instances", "none given: expected at least one"));
         }
-        if task != Task::Regret && !instances.model().names_best_items {
+        if task != Task::Regret && !instances.name_best_items() {
             let (task, model) = (task.name(), instances.model().name);
             return Err(in_field(
                 "task",

@@ -7,7 +7,7 @@
 //! the policies: experiments with one base can share a directory, since their runs meet the same
 //! users. The *policies* are hashed one by one, each with its label.
 
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, names_of};
 use crate::models::{CanonicalInstance, Model, OWN};
 use crate::posterior::PosteriorFile;
 use crate::task::Task;
@@ -16,7 +16,7 @@ use contenders::Entrant;
 use documents::sha256;
 use policies::catalogue::PolicySpec;
 use serde::Serialize;
-use sim::Assignment;
+use sim::{Assignment, Sees};
 
 /// The canonical form and its hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,6 +200,8 @@ enum Policy<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         told: Option<&'static str>,
         #[serde(skip_serializing_if = "Option::is_none")]
+        sees: Option<Vec<&'static str>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
         kappa: Option<&'a [Probability]>,
         #[serde(skip_serializing_if = "Option::is_none")]
         lists: Option<&'a str>,
@@ -217,6 +219,7 @@ impl<'a> Policy<'a> {
             policy: &entry.spec,
             read_as: entry.read_as.map(|protocol| Model::of(protocol).name),
             told: entry.told_gamma.then_some("gamma"),
+            sees: (entry.sees != Sees::default()).then(|| names_of(entry.sees)),
             kappa: entry.examination.as_deref(),
             lists: entry.lists.as_deref().map(|lists| lists.file.sha256.as_str()),
             prior: entry.priors.as_deref().map(|priors| priors.file.sha256.as_str()),

@@ -60,7 +60,7 @@ pub use documents::names::{MAX_TITLE, has_invisible, quoted, title_fault};
 
 pub use overrides::{OverrideError, Overrides};
 
-pub(crate) use entries::{accepts, assumes_examination, check, readable_as};
+pub(crate) use entries::{SEEN, accepts, assumes_examination, check, names_of, readable_as};
 
 use self::memory::Size;
 use self::scope::Scope;
@@ -305,7 +305,7 @@ impl Experiment {
         let posterior = self.instances.posterior().into_iter().flat_map(PosteriorFile::files);
         let priors = self.policies.iter().filter_map(|entry| entry.priors.as_deref());
         let files = lists.map(|lists| &lists.file).chain(priors.map(|priors| &priors.file));
-        let files = posterior.chain(files);
+        let files = posterior.chain(self.instances.files()).chain(files);
         files.map(|file| (file.file_name(), file.content.as_slice())).unique().collect()
     }
 

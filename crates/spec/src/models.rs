@@ -9,6 +9,7 @@
 mod calibration;
 mod cascade;
 mod ccm;
+mod context;
 mod dbn;
 mod dcm;
 mod dueling;
@@ -27,6 +28,7 @@ mod transfer;
 mod ubm;
 
 pub use calibration::Calibration;
+pub use context::{ContextFiles, Contexts};
 pub use dueling::{Arms, Duels, Group, MatrixFile};
 pub use evidence::Evidence;
 pub use instance::Instance;
@@ -45,10 +47,11 @@ use crate::posterior::PosteriorFile;
 use crate::queries::Queries;
 use click_models::{ListShape, PreferenceMatrix};
 use contenders::{AnyTournament, Entrant, LoggedLists};
+use documents::InputFile;
 use documents::names::{read_title, unique};
 use documents::toml_reader::{Error, Faults, Field, Location, Table, choice};
 use policies::catalogue::Protocol;
-use sim::{Assignment, Streams};
+use sim::{Assignment, Sees, Streams};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -216,6 +219,26 @@ impl Instances {
     pub fn typed<M: UserModel>(&self) -> Option<&[Instance<M>]> {
         let list = self.0.list();
         list.downcast_ref::<Vec<Instance<M>>>().map(Vec::as_slice)
+    }
+
+    /// What these users have by which they differ; `None` for ordinary users.
+    pub fn contexts(&self) -> Option<Sees> {
+        self.0.contexts()
+    }
+
+    /// The files of users who differ.
+    pub(crate) fn files(&self) -> Vec<&InputFile> {
+        self.0.files()
+    }
+
+    /// Doubts about these users.
+    pub(crate) fn doubts(&self) -> Vec<String> {
+        self.0.doubts()
+    }
+
+    /// Whether a policy can be asked for the best items of these users.
+    pub(crate) fn name_best_items(&self) -> bool {
+        self.model().names_best_items && self.contexts().is_none()
     }
 
     /// The model that all of them have.
@@ -392,6 +415,18 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
 
     fn posterior(&self) -> Option<&PosteriorFile> {
         None
+    }
+
+    fn contexts(&self) -> Option<Sees> {
+        None
+    }
+
+    fn files(&self) -> Vec<&InputFile> {
+        vec![]
+    }
+
+    fn doubts(&self) -> Vec<String> {
+        vec![]
     }
 
     fn evidence(

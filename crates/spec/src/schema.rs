@@ -22,7 +22,7 @@ pub use value::{
 
 use self::key::properties;
 use crate::experiment::keys::{EXPERIMENT, OF_TASKS, OF_USERS};
-use crate::experiment::{COUNTS, HORIZONS};
+use crate::experiment::{COUNTS, HORIZONS, SEEN};
 use crate::fields::RUNS;
 use crate::task::Task;
 use documents::names::MAX_NAME;
@@ -71,6 +71,8 @@ pub fn definitions() -> Map<String, Value> {
         ("estimate", pair(1e9)),
         ("deviations", json!({ "type": "array", "items": pair(1.0) })),
         ("rounds", round()),
+        ("log-odds", json!({ "type": "number", "minimum": -30, "maximum": 30 })),
+        ("sees", json!({ "type": "array", "uniqueItems": true, "items": { "enum": SEEN } })),
         (
             "runs",
             json!({ "type": ["integer", "object"], "if": { "type": "object" }, "then": each, "else": integer(&RUNS) }),

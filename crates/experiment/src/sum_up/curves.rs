@@ -8,6 +8,7 @@ use crate::result::{
 };
 use crate::runs::{Quantity, Runs};
 use crate::spreads::Spreads;
+use click_models::Yardsticks;
 use confidence::math::ln;
 
 /// Bytes of the regrets that are in memory at once: those of all policies at some checkpoints.
@@ -64,7 +65,9 @@ pub(super) fn result(sum_up: &SumUp<'_>, runs: &Runs) -> Result<(ResultFile, Vec
     let result = ResultFile {
         policies: sum_up.names.iter().zip(&spreads).map(policy).collect(),
         paired: sum_up.paired(pairs.into_iter().zip(differences.into_iter().map(difference))),
-        bounds: bounds(sum_up, users.lower_bound),
+        bounds: bounds(sum_up, users.lower_bound)
+            .chain(yardsticks(checkpoints, &users.yardsticks, &draws))
+            .collect(),
         optimum: Some(optimum(checkpoints, &users.optimal_clicks, &draws)),
         ..sum_up.head()
     };
@@ -92,7 +95,7 @@ impl MeanSe {
 
 /// The lower bound of the model, or the mean `lower_bound` over drawn users, and proven upper
 /// bounds of the experiment's policies.
-fn bounds(sum_up: &SumUp<'_>, lower_bound: Option<f64>) -> Vec<Bound> {
+fn bounds(sum_up: &SumUp<'_>, lower_bound: Option<f64>) -> impl Iterator<Item = Bound> {
     let experiment = sum_up.experiment;
     let checkpoints = experiment.checkpoints();
     let lower =
@@ -103,5 +106,22 @@ fn bounds(sum_up: &SumUp<'_>, lower_bound: Option<f64>) -> Vec<Bound> {
         value: checkpoints.iter().map(|&t| factor * ln(t as f64)).collect(),
     });
     let of_policies = experiment.instances().bounds_of_policies(experiment.policies(), checkpoints);
-    lower.into_iter().chain(of_policies).collect()
+    lower.into_iter().chain(of_policies)
+}
+
+/// What lists lose that are not personal, on users who differ. `yardsticks` are those of every run;
+/// the list of a segment is left out if all users are of one.
+fn yardsticks(checkpoints: &[u64], yardsticks: &[Yardsticks], draws: &DrawsOfRuns) -> Vec<Bound> {
+    let lost = |label: &str, of_run: fn(&Yardsticks) -> f64| {
+        let sample: Vec<f64> = yardsticks.iter().map(of_run).collect();
+        let each = draws.mean_and_error(&sample).mean;
+        let value = checkpoints.iter().map(|&t| each * t as f64).collect();
+        Bound { label: label.to_owned(), t: checkpoints.to_vec(), value }
+    };
+    if yardsticks.is_empty() {
+        return vec![];
+    }
+    let have_segments = yardsticks.iter().any(|run| run.best_list != run.best_list_of_segment);
+    let of_segment = have_segments.then(|| lost(Bound::BEST_OF_SEGMENT, |run| run.best_list_of_segment));
+    std::iter::once(lost(Bound::BEST_LIST, |run| run.best_list)).chain(of_segment).collect()
 }

@@ -53,12 +53,20 @@ impl Experiment {
                 ));
             }
         }
+        doubts.extend(self.instances.doubts());
         for (index, entry) in self.policies.iter().enumerate() {
             doubts.extend(self.doubts_of(entry).into_iter().map(|doubt| format!("{}: {doubt}", entry.label)));
             let is_same = |other: &&Entrant| {
                 let files = |entry: &Entrant| entry.priors.as_ref().map(|priors| priors.file.sha256.clone());
-                (other.spec, other.read_as, &other.examination, other.told_gamma, files(other))
-                    == (entry.spec, entry.read_as, &entry.examination, entry.told_gamma, files(entry))
+                (other.spec, other.read_as, &other.examination, other.told_gamma, other.sees, files(other))
+                    == (
+                        entry.spec,
+                        entry.read_as,
+                        &entry.examination,
+                        entry.told_gamma,
+                        entry.sees,
+                        files(entry),
+                    )
             };
             if let Some(other) = self.policies[..index].iter().find(is_same) {
                 doubts.push(format!(

@@ -14,6 +14,7 @@ use documents::toml_reader::{Error, Faults, Field, Location, Table, choice, coll
 use itertools::Itertools as _;
 use policies::catalogue::{Family, Kind, Limit, ParameterRow, PolicySpec, Protocol, Row, find, rows};
 use serde_json::{Map, Value};
+use sim::Sees;
 use std::sync::Arc;
 
 /// Reads the policies of an experiment. Without the users or the task, because they have errors,
@@ -39,6 +40,7 @@ fn read_policy(
     let (label, read_as) = (table.field("label"), table.field("read-as"));
     let (kappa, told) = (table.field("kappa"), table.field("told"));
     let lists = table.field("lists");
+    let sees = table.field("sees");
     let policy = table.field("policy");
     let name: Option<String> = policy.as_ref().and_then(|field| field.get().ok());
     // Keys of one policy: of others they are unknown.
@@ -66,6 +68,9 @@ fn read_policy(
                 let lists = faults.keep(read_lists(&lists, &entry, instances));
                 is_whole &= lists.is_some();
                 entry.lists = lists.flatten();
+            }
+            if let Some(sees) = sees {
+                entry.sees = faults.keep(read_sees(&sees, &entry, instances)).unwrap_or_default();
             }
             if let Some(priors) = priors {
                 let priors = faults.keep(read_priors(table, priors, instances));
@@ -118,6 +123,8 @@ fn read_spec(table: &Table<'_>) -> Result<PolicySpec, Error> {
 fn read_parameter(row: &Row, parameter: &ParameterRow, field: &Field<'_>) -> Result<Value, Error> {
     let value = match parameter.kind {
         Kind::Number(_) => Value::from(field.get::<f64>()?),
+        Kind::Flag => Value::from(field.get::<bool>()?),
+        Kind::ListPolicy => Value::from(field.get::<String>()?),
         Kind::Choice(names) if field.get::<String>().is_ok() => Value::from(one_of(field, names, "value")?),
         Kind::Choice(names) => {
             let names = names.iter().map(|name| format!("{name:?}"));
@@ -130,6 +137,40 @@ fn read_parameter(row: &Row, parameter: &ParameterRow, field: &Field<'_>) -> Res
         Ok(_) => Ok(value),
         Err(_) => Err(field.wrong_type(&parameter.kind.to_string())),
     }
+}
+
+/// What users who differ can have, by its name in files.
+pub(crate) const SEEN: [&str; 3] = ["segment", "user-features", "item-features"];
+
+/// The names of the parts of the contexts that a policy is told.
+pub(crate) fn names_of(sees: Sees) -> Vec<&'static str> {
+    let parts = SEEN.into_iter().zip([sees.segment, sees.user_features, sees.item_features]);
+    parts.filter_map(|(name, is_seen)| is_seen.then_some(name)).collect()
+}
+
+/// Reads the key `sees`.
+fn read_sees(field: &Field<'_>, entry: &Entrant, instances: Option<&Instances>) -> Result<Sees, Error> {
+    if !accepts(&entry.spec, "sees") {
+        return Err(field.error(format!("{:?} does not see who asks for a list: leave it out", entry.name)));
+    }
+    let has = match instances.map(Instances::contexts) {
+        Some(None) => return Err(field.error("the instances have no `context`: leave it out")),
+        Some(Some(has)) => has,
+        None => Sees::default(),
+    };
+    let mut seen: Vec<String> = vec![];
+    for field in field.get::<Vec<Field<'_>>>()? {
+        let name = one_of(&field, &SEEN, "part")?;
+        if !names_of(has).contains(&name.as_str()) {
+            return Err(field.error(format!("these users have no {name}: leave it out")));
+        }
+        if seen.contains(&name) {
+            return Err(field.error(format!("{name:?} is there twice")));
+        }
+        seen.push(name);
+    }
+    let [segment, user_features, item_features] = SEEN.map(|name| seen.iter().any(|seen| seen == name));
+    Ok(Sees { segment, user_features, item_features })
 }
 
 /// Reads the file that the key `lists` names.
@@ -185,6 +226,7 @@ pub(crate) fn accepts(spec: &PolicySpec, key: &str) -> bool {
         "prior" | "prior_file" => has_prior(spec),
         "read-as" => !readable_as(spec).is_empty(),
         "told" => is_told_gamma(spec),
+        "sees" => Protocol::ALL.into_iter().any(|protocol| spec.row().sees_contexts(protocol)),
         _ => true,
     }
 }
@@ -264,6 +306,12 @@ impl Fault {
 /// Refuses a policy that cannot perform the task on these users.
 pub(crate) fn check(entry: &Entrant, instances: &Instances, task: Task) -> Result<(), Fault> {
     check_task(entry, task)?;
+    if instances.contexts().is_some() {
+        check_contexts(entry, instances)?;
+        check_examination(entry, instances)?;
+        check_position(&entry.spec, instances)?;
+        return check_limit(entry, instances);
+    }
     match entry.read_as {
         Some(protocol) => check_reading(entry, Model::of(protocol), instances)?,
         None => check_protocol(entry, instances)?,
@@ -304,11 +352,42 @@ fn check_protocol(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     if spec.speaks(model.protocol) {
         return Ok(());
     }
+    if spec.row().families.iter().any(|family| family.sees_contexts())
+        && spec.row().protocols().next().is_none()
+    {
+        let fault =
+            format!("{:?} chooses by segments or features: give the instances a `context`", entry.name);
+        return Err(Fault::new("policy", fault));
+    }
     let plays = format!("{:?} plays {}, but the instances are {:?}", entry.name, readable(spec), model.name);
     // Only feedback on lists can be read as that of another model; a cell or a pair is not a list.
     let of_lists = model.has_lists() && !spec.speaks(Protocol::RankOne) && !spec.speaks(Protocol::Dueling);
     let remedy = ": to let it play them, name the model whose feedback it should assume (`read-as`)";
     Err(Fault::new("policy", if of_lists { plays + remedy } else { plays }))
+}
+
+/// Refuses what is not played on users who differ.
+fn check_contexts(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
+    let (spec, protocol) = (&entry.spec, instances.model().protocol);
+    let unsupported = [
+        ("read-as", entry.read_as.is_some()),
+        ("lists", entry.lists.is_some()),
+        ("prior", entry.priors.is_some()),
+    ];
+    if let Some((key, _)) = unsupported.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Fault::new(key, "not supported for instances with a `context`: leave it out"));
+    }
+    if !spec.row().is_built_from_knowledge() {
+        let fault = format!("{:?} is not played on instances with a `context`", entry.name);
+        return Err(Fault::new("policy", fault));
+    }
+    if let PolicySpec::Segmented { of } = spec
+        && !spec.sees_contexts(protocol)
+    {
+        let (of, model) = (of.spec().name(), instances.model().name);
+        return Err(Fault::new("of", format!("{of:?} cannot read the feedback of {model:?}")));
+    }
+    if spec.sees_contexts(protocol) { Ok(()) } else { check_protocol(entry, instances) }
 }
 
 /// Refuses a `read-as` that is impossible or has no effect.
@@ -330,7 +409,7 @@ fn check_reading(entry: &Entrant, model: &Model, instances: &Instances) -> Resul
         let readable = readable(spec);
         return fault(format!("{:?} cannot read them as {:?}: expected {readable}", entry.name, model.name));
     }
-    if spec.speaks(users.protocol) && spec.speaks(Protocol::PositionBased) {
+    if spec.speaks(Protocol::ClicksOnly) {
         return fault(format!("{:?} reads the clicks of any model as they are: leave it out", entry.name));
     }
     Ok(())
@@ -344,7 +423,8 @@ pub(crate) fn assumes_examination(spec: &PolicySpec) -> bool {
 /// Refuses examination that the policy does not use, or without one entry for each position.
 fn check_examination(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     let spec = &entry.spec;
-    let needed = assumes_examination(spec);
+    let played = entry.read_as.unwrap_or(instances.model().protocol);
+    let needed = spec.row().family_on(played) == Some(Family::PositionBased);
     let Some(examination) = &entry.examination else {
         if needed && instances.model().protocol != Protocol::PositionBased {
             let expected = "the examination probabilities that the policy assumes, one for each position: its users have none";

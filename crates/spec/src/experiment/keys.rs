@@ -135,7 +135,7 @@ pub const OF_INSTANCE: [Key; 2] = [
 
 /// The keys of a policy besides its parameters. `accepts` decides which policies
 /// may have them.
-pub const OF_POLICY: [Key; 8] = [
+pub const OF_POLICY: [Key; 9] = [
     Key::required("policy", KeyKind::Named(names_of_policies), "The policy's name.", "\"pbm-ts\""),
     Key::optional("label", TITLE, "The policy's name in results and figures; unique.", "\"mine\""),
     Key::optional(
@@ -155,6 +155,12 @@ pub const OF_POLICY: [Key; 8] = [
         KeyKind::Choice(&["gamma"]),
         "Gives beat-the-mean the gamma of each instance.",
         "\"gamma\"",
+    ),
+    Key::optional(
+        "sees",
+        defined("sees", "names of what users who differ have, each once"),
+        "The part of the contexts that the policy is told, on users who differ; all of it without this key.",
+        "[\"segment\", \"user-features\", \"item-features\"]",
     ),
     Key::optional(
         "lists",

@@ -157,7 +157,7 @@ fn read_users(scope: &Scope<'_, '_>, seed: u64) -> Result<(Instances, bool), Err
 
 /// Refuses users that the task cannot be asked of.
 fn check_task(task: Task, field: &Field<'_>, instances: &Instances) -> Result<(), Error> {
-    if task == Task::Regret || instances.model().names_best_items {
+    if task == Task::Regret || instances.name_best_items() {
         return Ok(());
     }
     let able = MODELS.iter().filter(|model| model.names_best_items);

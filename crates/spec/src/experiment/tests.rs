@@ -1,6 +1,7 @@
 //! Reading an experiment from a file.
 
 mod all_errors;
+mod contexts;
 mod dueling;
 mod files;
 mod keys;

@@ -1,10 +1,12 @@
 //! Writes an experiment as a TOML file that reads back as the same experiment.
 
+use super::entries::names_of;
 use super::{Experiment, Schedule, Task, checkpoints};
 use crate::models::{Model, Parameter, Parameters};
 use documents::names::quoted;
 use itertools::Itertools as _;
 use serde_json::Value;
+use sim::Sees;
 use std::fmt::Write as _;
 
 impl Experiment {
@@ -39,6 +41,7 @@ impl Experiment {
                         writeln!(text, "{key} = [\n{}]", rows.concat())
                     }
                     Parameter::Arms(arms) => writeln!(text, "{key} = {}", arms.to_toml()),
+                    Parameter::Context(contexts) => writeln!(text, "{key} = {}", contexts.to_toml()),
                 };
             }
         }
@@ -49,6 +52,9 @@ impl Experiment {
             }
             if let Some(protocol) = entry.read_as {
                 let _ = writeln!(text, "read-as = {}", quoted(Model::of(protocol).name));
+            }
+            if entry.sees != Sees::default() {
+                let _ = writeln!(text, "sees = {:?}", names_of(entry.sees));
             }
             if let Some(lists) = &entry.lists {
                 let _ = writeln!(text, "lists = {}", quoted(lists.file.file_name()));

@@ -1,10 +1,11 @@
 //! `cascade`: users scan a list from the top and click the first item that attracts them.
 
-use super::fields::{at_fault, read_each, required_list, required_positions};
+use super::context::{self, CONTEXT, Given};
+use super::fields::{at_fault, required_list, required_positions};
 use super::keys::{ATTRACTION, POSITIONS};
 use super::posterior::{Drawn, instances, scanned};
 use super::tournament::{EnterError, TournamentSettings, for_regret, tournament};
-use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
+use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, evidence};
 use crate::bound::Bound;
 use crate::key::{Key, KeyKind, Length};
 use crate::task::Task;
@@ -31,6 +32,7 @@ pub(super) static MODEL: Model = Model {
             "{ items = 1000, best = 0.2, others = 0.1 }",
         )
         .in_place_of(&["attraction"]),
+        CONTEXT.in_place_of(&["attraction"]),
         POSITIONS,
         Key::optional(
             "weights",
@@ -41,7 +43,7 @@ pub(super) static MODEL: Model = Model {
     ],
     first_choices: &["cascade-ts", "cascade-kl-ucb"],
     names_best_items: true,
-    read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
+    read: |tables, _| context::instances(tables, read),
     of_queries: None,
     of_posterior: Some(|file| instances(file, DRAWN)),
 };
@@ -172,11 +174,14 @@ fn n_different(weights: &[f64]) -> usize {
     sorted.len()
 }
 
-fn read(table: &Table<'_>) -> Result<CascadeModel, Error> {
+fn read(table: &Table<'_>, given: Option<&Given<'_>>) -> Result<CascadeModel, Error> {
+    let of_list = match given {
+        None => required_list(table, "attraction", "item"),
+        Some(given) => given.attraction(table, &["attraction", "two-values"]),
+    };
     let attraction = match (table.field("two-values"), table.field("attraction")) {
-        (None, _) => {
-            required_list(table, "attraction", "item").map(|list| (list.field, Given::List(list.value)))
-        }
+        (None, _) => of_list.map(|list| (list.field, Attraction::List(list.value))),
+        (Some(field), _) if given.is_some() => of_list.map(|list| (field, Attraction::List(list.value))),
         (Some(field), None) => read_two_values(&field).map(|two_values| (field, two_values)),
         (Some(_), Some(list)) => {
             Err(list.error("`two-values` already gives the attraction: expected one or the other"))
@@ -188,8 +193,8 @@ fn read(table: &Table<'_>) -> Result<CascadeModel, Error> {
     let n_positions = positions.value;
     let fault = |error: click_models::Error| at_fault(&error, &field, &positions.field);
     let probabilities = match given {
-        Given::List(probabilities) => probabilities,
-        Given::TwoValues { n_items, best, others } => {
+        Attraction::List(probabilities) => probabilities,
+        Attraction::TwoValues { n_items, best, others } => {
             // Checked before the list is built, which may have millions of numbers.
             ListShape::new(n_items, n_positions).map_err(fault)?;
             (0..n_items).map(|item| if item < n_positions { best } else { others }).collect()
@@ -205,7 +210,7 @@ fn read(table: &Table<'_>) -> Result<CascadeModel, Error> {
 }
 
 /// The attraction of items as a file gives it.
-enum Given {
+enum Attraction {
     /// Item by item.
     List(Vec<Probability>),
     /// The attraction of the best items, as many as there are positions, and of all others.
@@ -218,10 +223,10 @@ const TWO_VALUED_ITEMS: RangeInclusive<u64> = 1..=1 << 24;
 /// Reads `two-values`, which saves a file from listing hundreds of equal numbers: the number of
 /// items, the attraction of the best items (as many as there are positions), and the attraction of
 /// all others.
-fn read_two_values(field: &Field<'_>) -> Result<Given, Error> {
+fn read_two_values(field: &Field<'_>) -> Result<Attraction, Error> {
     let table: Table<'_> = field.get()?;
     let items = table.required::<Field<'_>>("items").and_then(|items| items.integer_in(&TWO_VALUED_ITEMS));
     let (items, best, others, ()) =
         all((items, table.required("best"), table.required("others"), table.finish()))?;
-    Ok(Given::TwoValues { n_items: usize::try_from(items).unwrap_or(usize::MAX), best, others })
+    Ok(Attraction::TwoValues { n_items: usize::try_from(items).unwrap_or(usize::MAX), best, others })
 }

@@ -1,9 +1,10 @@
 //! `dcm`: users scan a list from the top, click what attracts them, and may leave after a click.
 
-use super::fields::{at_fault, choice_or_default, read_each, required_list};
+use super::context::{self, CONTEXT, Given};
+use super::fields::{at_fault, choice_or_default, required_list};
 use super::keys::{ATTRACTION, OF_POSITIONS};
 use super::posterior::{Drawn, instances, scanned};
-use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
+use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, evidence};
 use crate::key::{Key, KeyKind};
 use click_models::{DcmReward, DependentClick, ListShape};
 use documents::toml_reader::{Error, Table, all};
@@ -16,6 +17,7 @@ pub(super) static MODEL: Model = Model {
     parameters: &[("attraction", "Attraction"), ("leave", "Leave after a click"), ("reward", "Reward")],
     keys: &[
         ATTRACTION,
+        CONTEXT.in_place_of(&["attraction"]),
         Key::required(
             "leave",
             OF_POSITIONS,
@@ -31,7 +33,7 @@ pub(super) static MODEL: Model = Model {
     ],
     first_choices: &["dcm-ts", "dcm-kl-ucb"],
     names_best_items: false,
-    read: |tables, _| Ok(Instances::from_users(read_each(tables, read)?)),
+    read: |tables, _| context::instances(tables, read),
     of_queries: None,
     of_posterior: Some(|file| instances(file, DRAWN)),
 };
@@ -79,9 +81,13 @@ impl Member for DependentClick {
     }
 }
 
-fn read(table: &Table<'_>) -> Result<DependentClick, Error> {
+fn read(table: &Table<'_>, given: Option<&Given<'_>>) -> Result<DependentClick, Error> {
+    let attraction = match given {
+        None => required_list(table, "attraction", "item"),
+        Some(given) => given.attraction(table, &["attraction"]),
+    };
     let (attraction, leave, reward, ()) = all((
-        required_list(table, "attraction", "item"),
+        attraction,
         required_list(table, "leave", "position"),
         choice_or_default(table, "reward", &REWARDS),
         table.finish(),

@@ -4,7 +4,7 @@ use super::tournament::{EnterError, TournamentSettings, ValuesOfUsers, for_regre
 use super::{Evidence, EvidenceOf, Instance, InstanceTable, Instances, Model, Parameter, Parameters, Users};
 use crate::bound::Bound;
 use crate::posterior::PosteriorFile;
-use click_models::ListShape;
+use click_models::{ClickModel, ListShape};
 use contenders::{AnyTournament, Entrant, LoggedLists, Play};
 use policies::Logged;
 use sim::{Assignment, Streams};
@@ -20,12 +20,15 @@ impl<M: Member> UserModel for M {}
 pub(crate) type LowerBound<M> = (&'static str, fn(&M) -> f64);
 
 /// Properties of a click model that an experiment needs.
-pub trait Member: Play + Clone + Debug + Send + Sync + 'static {
+pub trait Member: ClickModel + Play + Clone + Debug + Send + Sync + 'static {
     /// Its row of [`MODELS`](super::MODELS).
     const MODEL: &'static Model;
 
     /// The shape of its lists; `None` if it shows no lists.
     const SHAPE: Option<fn(&Self) -> ListShape> = None;
+
+    /// The key of its attraction.
+    const OF_ATTRACTION: &'static str = "attraction";
 
     /// Its asymptotic lower bound on regret; `None` if no bound is known.
     const LOWER_BOUND: Option<LowerBound<Self>> = None;

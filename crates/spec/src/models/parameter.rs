@@ -1,6 +1,7 @@
 //! The parameters of an instance, by their names in files and by their names for readers.
 
 use super::calibration::Calibration;
+use super::context::Contexts;
 use super::dueling::Arms;
 use confidence::Probability;
 use serde::{Serialize, Serializer};
@@ -32,6 +33,8 @@ pub enum Parameter {
     Matrix(Vec<Vec<f64>>),
     /// Selected items of a matrix.
     Arms(Arms),
+    /// Users who differ.
+    Context(Contexts),
 }
 
 impl Parameter {
@@ -48,7 +51,8 @@ impl Parameter {
             | Self::Name(_)
             | Self::Calibration(_)
             | Self::Matrix(_)
-            | Self::Arms(_) => &[],
+            | Self::Arms(_)
+            | Self::Context(_) => &[],
         }
     }
 }

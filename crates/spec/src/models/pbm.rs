@@ -1,6 +1,7 @@
 //! `pbm`: position-based users.
 
-use super::fields::{at_fault, read_each, required_list};
+use super::context::{self, CONTEXT, Given};
+use super::fields::{at_fault, required_list};
 use super::keys::{OF_ITEMS, OF_POSITIONS};
 use super::posterior::{Drawn, instances};
 use super::{EvidenceOf, Instance, Instances, LowerBound, Member, Model, Parameter, evidence};
@@ -16,10 +17,10 @@ pub(super) static MODEL: Model = Model {
     protocol: Protocol::PositionBased,
     sentence: "A user clicks what is examined and attracts; how probably a position is examined is known.",
     parameters: THETA_KAPPA,
-    keys: KEYS,
+    keys: &[KEYS[0], KEYS[1], CONTEXT.in_place_of(&["theta"])],
     first_choices: &["pbm-ts", "pbm-pie"],
     names_best_items: false,
-    read: |tables, _| Ok(Instances::from_users(read_each(tables, |table| read(table, PositionBased::new))?)),
+    read: |tables, _| context::instances(tables, |table, given| read(table, given, PositionBased::new)),
     of_queries: Some(|queries| Ok(Instances::named(queries.each(PositionBased::new)?))),
     of_posterior: Some(|file| instances(file, DRAWN)),
 };
@@ -49,7 +50,7 @@ pub(super) const THETA_KAPPA: &[(&str, &str)] =
     &[("theta", "Attraction theta"), ("kappa", "Examination kappa")];
 
 /// The keys of instances of this model and of `semi-bandit`.
-pub(super) const KEYS: &[Key] = &[
+pub(super) const KEYS: [Key; 2] = [
     Key::required(
         "theta",
         OF_ITEMS,
@@ -67,6 +68,7 @@ pub(super) const KEYS: &[Key] = &[
 impl Member for PositionBased {
     const MODEL: &'static Model = &MODEL;
     const SHAPE: Option<fn(&Self) -> ListShape> = Some(Self::shape);
+    const OF_ATTRACTION: &'static str = "theta";
     const LOWER_BOUND: Option<LowerBound<Self>> =
         Some(("lower bound (PBM paper, Theorem 6)", Self::lower_bound));
     const EVIDENCE: Option<EvidenceOf<Self>> = Some(evidence::of_lists);
@@ -84,10 +86,14 @@ pub(super) fn theta_kappa(theta: &[Probability], kappa: &[Probability]) -> Vec<(
 /// Reads users with the attraction of items and the examination of positions.
 pub(super) fn read<M>(
     table: &Table<'_>,
+    given: Option<&Given<'_>>,
     build: impl Fn(Vec<Probability>, Vec<Probability>) -> Result<M, click_models::Error>,
 ) -> Result<M, Error> {
-    let parts =
-        (required_list(table, "theta", "item"), required_list(table, "kappa", "position"), table.finish());
+    let theta = match given {
+        None => required_list(table, "theta", "item"),
+        Some(given) => given.attraction(table, &["theta"]),
+    };
+    let parts = (theta, required_list(table, "kappa", "position"), table.finish());
     let (theta, kappa, ()) = all(parts)?;
     build(theta.value, kappa.value).map_err(|error| at_fault(&error, &theta.field, &kappa.field))
 }

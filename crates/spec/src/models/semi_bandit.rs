@@ -11,11 +11,11 @@ pub(super) static MODEL: Model = Model {
     protocol: Protocol::SemiBandit,
     sentence: "A user looks at a random number of positions from the top, and shows of each whether it attracts.",
     parameters: THETA_KAPPA,
-    keys: KEYS,
+    keys: &KEYS,
     first_choices: &["rsf-ts", "rsf-kl-ucb"],
     names_best_items: false,
     read: |tables, _| {
-        Ok(Instances::from_users(read_each(tables, |table| read(table, RandomSemiBandit::new))?))
+        Ok(Instances::from_users(read_each(tables, |table| read(table, None, RandomSemiBandit::new))?))
     },
     // Users scan the positions of a log in the order of its fitted examination, which may rise
     // between neighbours by chance. A file states the order itself.

@@ -3,7 +3,7 @@
 use super::posterior::Draws;
 use super::{Instance, Member};
 use crate::task::Task;
-use click_models::ClickModel;
+use click_models::{ClickModel, Yardsticks};
 use contenders::{AnyTournament, Entrant, Record};
 use sim::{
     Assignment, Contender, DrawUsers, Replication, Schedule, StateError, StateStore, Streams, Tournament,
@@ -62,6 +62,8 @@ pub struct ValuesOfUsers {
     pub optimal_clicks: Vec<f64>,
     /// The factor of the lower bound, mean over the drawn users; `None` if the users are known.
     pub lower_bound: Option<f64>,
+    /// What lists that are not personal lose in a round, for every run; empty for ordinary users.
+    pub yardsticks: Vec<Yardsticks>,
 }
 
 /// The policy name of every contender of the caller.
@@ -80,9 +82,7 @@ pub struct OwnContender {
 
 impl OwnContender {
     /// A contender without the types of its users and its task.
-    pub fn new<M: ClickModel + 'static, T: sim::Objective + 'static>(
-        contender: impl Contender<M, T> + 'static,
-    ) -> Self {
+    pub fn new<M: 'static, T: sim::Objective + 'static>(contender: impl Contender<M, T> + 'static) -> Self {
         let contender: Arc<dyn Contender<M, T>> = Arc::new(contender);
         Self {
             label: contender.label().to_owned(),
@@ -91,7 +91,7 @@ impl OwnContender {
         }
     }
 
-    fn typed<M: ClickModel + 'static, T: sim::Objective + 'static>(
+    pub(super) fn typed<M: 'static, T: sim::Objective + 'static>(
         &self,
     ) -> Result<Box<dyn Contender<M, T>>, EnterError> {
         match self.contender.downcast_ref::<Arc<dyn Contender<M, T>>>() {
@@ -114,7 +114,7 @@ impl fmt::Debug for OwnContender {
 /// A shared contender, so that an experiment can be run several times.
 struct Shared<M, T>(Arc<dyn Contender<M, T>>);
 
-impl<M: ClickModel, T: sim::Objective> Contender<M, T> for Shared<M, T> {
+impl<M, T: sim::Objective> Contender<M, T> for Shared<M, T> {
     fn label(&self) -> &str {
         self.0.label()
     }
@@ -198,5 +198,5 @@ pub(super) fn values_of_users<M: Member>(
     }
     let n_runs = optimal_clicks.len() as f64;
     let lower_bound = tournament.uncertainty.map(|_| bounds / n_runs);
-    ValuesOfUsers { optimal_clicks, lower_bound }
+    ValuesOfUsers { optimal_clicks, lower_bound, yardsticks: vec![] }
 }

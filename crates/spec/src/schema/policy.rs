@@ -6,7 +6,7 @@ use crate::experiment::keys::OF_POLICY;
 use crate::experiment::{accepts, readable_as};
 use click_models::ListShape;
 use itertools::Itertools as _;
-use policies::catalogue::{Kind, ParameterRow, Row, rows};
+use policies::catalogue::{Kind, ListPolicy, ParameterRow, Row, rows};
 use serde_json::{Value, json};
 
 /// The schema of a policy's table. The policy's name decides which other keys it may have.
@@ -77,6 +77,8 @@ fn of_parameter(parameter: &ParameterRow, default: Option<&Value>) -> Value {
         }
         Kind::Position => json!({ "type": "integer", "minimum": 0, "maximum": ListShape::MAX_POSITIONS - 1 }),
         Kind::Count => json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::ListPolicy => choice(&ListPolicy::names().map(|name| (name, "")).collect::<Vec<_>>()),
         Kind::Choice(names) => choice(&names.iter().map(|name| (*name, "")).collect::<Vec<_>>()),
         _ => json!({}),
     };

@@ -158,6 +158,24 @@ const LEFT: &[Left] = &[
     left("GiB of memory, more than 8 GiB", Reason::Limit, ("runs = 1000", "runs = 2_000_000_000")),
     left("are more than 9007199254740992 rounds", Reason::Limit, ("100_000", "9007199254740992")),
     left("expected a multiple of runs-per-draw", Reason::Related, (INSTANCE, SHARED_USERS)),
+    left("user and item features, 1 included", Reason::Limit, (PBM, MANY_FEATURES)),
+    left("users and items: at most 2^28", Reason::Limit, (PBM, MANY_USERS)),
+    left("segments and items: at most 2^24", Reason::Limit, (PBM, MANY_SEGMENTS)),
+    left("either all instances have a `context`", Reason::Related, ("[[instances]]", ONE_CONTEXT)),
+    left("these users have no segment", Reason::Fits, (INSTANCE_AND_POLICY, SEES_NOTHING)),
+    left("the instances have no `context`", Reason::Fits, (TS, "\"hybrid-ts\"\nsees = []")),
+    left(
+        "not supported for instances with a `context`",
+        Reason::Fits,
+        (INSTANCE_AND_POLICY, READ_AS_ON_CONTEXTS),
+    ),
+    left(
+        "is not played on instances with a `context`",
+        Reason::Fits,
+        (INSTANCE_AND_POLICY, ORACLE_ON_CONTEXTS),
+    ),
+    left("cannot read the feedback of", Reason::Fits, (INSTANCE_AND_POLICY, SEGMENTED_ON_PBM)),
+    left("chooses by segments or features", Reason::Fits, (TS, "\"c3-ucb\"")),
     left("cannot be read: no such file", Reason::File, (PBM, "\"dueling\"\nfile = \"none.csv\"")),
 ];
 
@@ -170,6 +188,30 @@ const SHARED_USERS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/src/experiment/tests/parameters.json'\n"
 );
+/// The valid spec's instance and its first policy.
+const INSTANCE_AND_POLICY: &str = concat!(
+    "[[instances]]\nmodel = \"pbm\"\ntheta = [0.45, 0.35, 0.25, 0.15, 0.05]\nkappa = [0.9, 0.6, 0.3]\n\n",
+    "[[policies]]\npolicy = \"pbm-ts\""
+);
+/// Users who differ, of whom a policy sees what they do not have.
+const SEES_NOTHING: &str = "[[instances]]\nmodel = \"pbm\"\nkappa = [0.9, 0.6, 0.3]\n\
+    context = { random = { users = 2, items = 5 } }\n[[policies]]\npolicy = \"hybrid-ts\"\nsees = [\"segment\"]";
+const READ_AS_ON_CONTEXTS: &str = "[[instances]]\nmodel = \"pbm\"\nkappa = [0.9, 0.6, 0.3]\n\
+    context = { random = { users = 2, items = 5 } }\n[[policies]]\npolicy = \"cascade-ts\"\nread-as = \"cascade\"";
+const ORACLE_ON_CONTEXTS: &str = "[[instances]]\nmodel = \"pbm\"\nkappa = [0.9, 0.6, 0.3]\n\
+    context = { random = { users = 2, items = 5 } }\n[[policies]]\npolicy = \"oracle\"";
+const SEGMENTED_ON_PBM: &str = "[[instances]]\nmodel = \"pbm\"\nkappa = [0.9, 0.6, 0.3]\n\
+    context = { random = { users = 2, items = 5 } }\n[[policies]]\npolicy = \"segmented\"";
+/// Users and features beyond the limits.
+const MANY_FEATURES: &str = "\"pbm\"\nkappa = [0.9, 0.6, 0.3]\n\
+    context = { random = { users = 2, items = 5, user-features = 100, item-features = 100 } }";
+const MANY_USERS: &str = "\"pbm\"\nkappa = [0.9, 0.6, 0.3]\n\
+    context = { random = { users = 1_000_000, items = 1_000 } }";
+const MANY_SEGMENTS: &str = "\"pbm\"\nkappa = [0.9, 0.6, 0.3]\n\
+    context = { random = { users = 2, items = 5_000, segments = 5_000 } }";
+/// A further instance, with a context.
+const ONE_CONTEXT: &str = "[[instances]]\nmodel = \"pbm\"\nkappa = [0.9, 0.6, 0.3]\n\
+    context = { random = { users = 2, items = 5 } }\n[[instances]]";
 /// A policy that assumes a list on users of cells.
 const RANK_ONE_READ_AS: &str = "\"rank-one\"\nrows = [0.5]\ncolumns = [0.5]\n[[policies]]\npolicy = \"pbm-ucb\"\n\
     read-as = \"pbm\"\nkappa = [0.5]";

@@ -88,7 +88,8 @@ fn the_readers_know_the_keys_of_the_rows_and_no_others() {
 fn tables_have_the_keys_of_their_rows_and_no_others() {
     let mut tables = 0;
     for (model, key) in each_key() {
-        let Some(rows) = key.kind.table() else { continue };
+        // Users who differ have a test of their own: some of their keys replace others.
+        let Some(rows) = key.kind.table().filter(|_| key.name != "context") else { continue };
         let table = |without: &str, more: &str| {
             let pairs = rows.iter().filter(|row| row.name != without);
             let pairs: Vec<String> = pairs.map(|row| format!("{} = {}", row.name, row.example)).collect();

@@ -1,0 +1,90 @@
+//! Policies on users who differ.
+//!
+//! All of them are chosen at run time: compiled under their own types, those that ignore contexts
+//! would be compiled once more for each of these models.
+
+use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
+use click_models::{
+    Cascade, CascadeModel, ClickModel, Dcm, DependentClick, Pbm, PbmKnown, Personal, PositionBased,
+    WithAttraction,
+};
+use policies::catalogue::{Catalogued, Family, NamedFor, NamedPolicy, Purpose};
+use policies::{InOrder, PositionsKnown, PrefixKnown};
+use sim::{Contender, Entry, PersonalKnown};
+
+/// Panic message; experiments reject other policies when they are read.
+const GOES_WITH_USERS: &str = "a policy that goes with its users";
+
+/// Whether the policy plays these users without more than they give it.
+fn goes_with<I: Catalogued>(entrant: &Entrant) -> bool {
+    let spec = &entrant.spec;
+    spec.row().is_built_from_knowledge()
+        && spec.row().purpose() == Purpose::Regret
+        && entrant.read_as.is_none()
+        && entrant.priors.is_none()
+        && (spec.speaks(I::PROTOCOL) || spec.sees_contexts(I::PROTOCOL))
+}
+
+/// Enters a policy for the users of a model with an observed prefix.
+macro_rules! play_prefix {
+    ($($Model:ident speaks $Interaction:ident;)+) => {$(
+        impl Play for Personal<$Model> {
+            fn contenders(
+                entrants: &[Entrant],
+                horizon: u64,
+            ) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
+                enter_all(entrants, |entrant| {
+                    goes_with::<$Interaction>(entrant).then(|| {
+                        let spec = entrant.spec;
+                        enter(entrant, move |(known, context): PersonalKnown<'_, $Model>| {
+                            let known: PrefixKnown<'_> = known.into();
+                            NamedFor::<$Interaction>::build(spec, known, context, horizon).expect(GOES_WITH_USERS)
+                        })
+                    })
+                })
+            }
+        }
+    )+};
+}
+play_prefix! {
+    CascadeModel speaks Cascade;
+    DependentClick speaks Dcm;
+}
+
+impl Play for Personal<PositionBased> {
+    fn contenders(entrants: &[Entrant], horizon: u64) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
+        enter_all(entrants, |entrant| enter_position_based(entrant, horizon))
+    }
+}
+
+fn enter_position_based(entrant: &Entrant, horizon: u64) -> Entered<Personal<PositionBased>> {
+    if !goes_with::<Pbm>(entrant) {
+        return None;
+    }
+    let (spec, told) = (entrant.spec, entrant.examination.clone());
+    if spec.row().family_on(Pbm::PROTOCOL) == Some(Family::AnyList) {
+        // Lists are shown in the order of examination.
+        return Some(enter(entrant, move |(known, _): PersonalKnown<'_, PositionBased>| {
+            let policy = NamedPolicy::<Pbm>::build(spec, PositionsKnown::from(known), horizon);
+            InOrder::new(policy.expect(GOES_WITH_USERS), known)
+        }));
+    }
+    Some(enter(entrant, move |(known, context): PersonalKnown<'_, PositionBased>| {
+        let examination = told.as_deref().unwrap_or(known.examination());
+        let known = PbmKnown::new(known.shape(), examination).expect(GOES_WITH_USERS);
+        NamedFor::<Pbm>::build(spec, PositionsKnown::from(known), context, horizon).expect(GOES_WITH_USERS)
+    }))
+}
+
+/// Enters the policy that `build` makes from what is known of users and items.
+fn enter<M, P, F>(entrant: &Entrant, build: F) -> Box<dyn Contender<Personal<M>>>
+where
+    M: WithAttraction + 'static,
+    F: Fn(PersonalKnown<'_, M>) -> P + Send + Sync + 'static,
+    P: policies::PolicyFor<<M as ClickModel>::Interaction>
+        + serde::Serialize
+        + serde::de::DeserializeOwned
+        + 'static,
+{
+    Box::new(Entry::for_users(entrant.label.clone(), build).seeing(entrant.sees).saved())
+}

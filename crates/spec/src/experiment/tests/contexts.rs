@@ -1,0 +1,236 @@
+//! Users who differ.
+
+use super::read;
+use crate::models::Contexts;
+use crate::{Experiment, Instances};
+use click_models::{CascadeModel, RandomUsers};
+use documents::toml_reader::Source;
+use sim::Sees;
+use std::fs;
+use std::path::Path;
+use tempfile::tempdir;
+
+const HEAD: &str = "name = \"x\"\ntask = \"regret\"\nhorizon = 50\nruns = 4\nseed = 1\n";
+const RANDOM: &str =
+    "users = 6, items = 5, segments = 2, user-features = 1, item-features = 1, interaction = 0.5, share = 2";
+const USERS: &str = "user,segment,x\na,0,1.0\nb,1,-1.0\nc,0,0.5\n";
+const ITEMS: &str = "z,item\n0.5,one\n-1.5,two\n1.0,three\n";
+const COEFFICIENTS: &str = r#"{ "mean": -1.0, "main": [0.3], "interaction": [[0.7]], "item": [0.1, 0.2, 0.3], "item-slope": [[1], [2], [3]], "segment": [[0, 0, 1], [1, 0, 0]] }"#;
+
+fn random(distribution: &str, rest: &str) -> String {
+    format!(
+        "{HEAD}[[instances]]\nmodel = \"cascade\"\npositions = 2\ncontext = {{ random = {{ {distribution} }} }}\n{rest}"
+    )
+}
+
+/// An experiment with these files beside it, on the users of `model`.
+fn of_files(
+    folder: &Path,
+    [users, items, coefficients]: [&str; 3],
+    model: &str,
+) -> Result<Experiment, String> {
+    for (name, text) in [("users.csv", users), ("items.csv", items), ("coefficients.json", coefficients)] {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    let text = format!(
+        "{HEAD}[[instances]]\n{model}\ncontext = {{ users = \"users.csv\", items = \"items.csv\", coefficients = \"coefficients.json\" }}\n\
+         [[policies]]\npolicy = \"hybrid-ts\"\n"
+    );
+    fs::write(folder.join("spec.toml"), text).unwrap();
+    let source = Source::read(&folder.join("spec.toml")).map_err(|error| error.to_string())?;
+    let document = source.parse().map_err(|error| error.to_string())?;
+    let read = Experiment::from_document(&document);
+    crate::schema::tests::agree(&document, &read);
+    read.map_err(|error| error.to_string().replace(&format!("{}/", folder.display()), ""))
+}
+
+const CASCADE: &str = "model = \"cascade\"\npositions = 2";
+
+#[test]
+fn random_users_are_written_as_they_were_read() {
+    let policies = "[[policies]]\npolicy = \"hybrid-ts\"\nsees = [\"segment\"]\n[[policies]]\npolicy = \"segmented\"\n[[policies]]\npolicy = \"cascade-ts\"\n";
+    let experiment = read(&random(RANDOM, policies)).unwrap();
+    assert_eq!(experiment.instances().contexts(), Some(Sees::default()));
+    assert_eq!(
+        experiment.policies()[0].sees,
+        Sees { segment: true, user_features: false, item_features: false }
+    );
+    let again = read(&experiment.to_toml()).unwrap();
+    assert_eq!(again.canonical(), experiment.canonical());
+    let users = RandomUsers {
+        users: 6,
+        segments: 2,
+        user_features: 1,
+        item_features: 1,
+        interaction: 0.5,
+        share: 2,
+        ..RandomUsers::default()
+    };
+    let model = CascadeModel::from_values(&[0.5; 5], 2).unwrap();
+    let instances = Instances::differing(model, Contexts::Random { users, items: 5 }).unwrap();
+    let mut built = Experiment::builder("x", instances).horizon(50).runs(4);
+    for entrant in experiment.policies() {
+        built = built.entrant(entrant.clone());
+    }
+    assert_eq!(built.build().unwrap().canonical(), experiment.canonical());
+}
+
+#[test]
+fn users_of_files_have_the_attraction_of_the_formula() {
+    let folder = tempdir().unwrap();
+    let pbm = "model = \"pbm\"\nkappa = [1.0, 0.5]";
+    let dcm = "model = \"dcm\"\nleave = [0.5, 0.5]";
+    for model in [CASCADE, pbm, dcm] {
+        let experiment = of_files(folder.path(), [USERS, ITEMS, COEFFICIENTS], model).unwrap();
+        assert_eq!(experiment.inputs().len(), 3);
+        assert!(experiment.to_toml().contains("context = { users = \"users.csv\", items = \"items.csv\""));
+        let values = experiment.instances().values_of_users(experiment.assignment(), 1, &[0]);
+        assert!(values.yardsticks[0].best_list >= values.yardsticks[0].best_list_of_segment);
+    }
+    let experiment = of_files(folder.path(), [USERS, ITEMS, COEFFICIENTS], CASCADE).unwrap();
+    // -1 + .3 z + .7 x z + d + s x + e, by hand.
+    let sigmoid = |x: f64| 1.0 / (1.0 + libm::exp(-x));
+    let users: [[f64; 3]; 3] = [
+        [-1.0 + 0.15 + 0.35 + 0.1 + 1.0, -1.0 - 0.45 - 1.05 + 0.2 + 2.0, -1.0 + 0.3 + 0.7 + 0.3 + 3.0 + 1.0],
+        [-1.0 + 0.15 - 0.35 + 0.1 - 1.0 + 1.0, -1.0 - 0.45 + 1.05 + 0.2 - 2.0, -1.0 + 0.3 - 0.7 + 0.3 - 3.0],
+        [
+            -1.0 + 0.15 + 0.175 + 0.1 + 0.5,
+            -1.0 - 0.45 - 0.525 + 0.2 + 1.0,
+            -1.0 + 0.3 + 0.35 + 0.3 + 1.5 + 1.0,
+        ],
+    ];
+    let best = users.map(|mut log_odds| {
+        log_odds.sort_by(|a, b| b.total_cmp(a));
+        1.0 - (1.0 - sigmoid(log_odds[0])) * (1.0 - sigmoid(log_odds[1]))
+    });
+    let values = experiment.instances().values_of_users(experiment.assignment(), 1, &[0]);
+    assert!((values.optimal_clicks[0] - best.iter().sum::<f64>() / 3.0).abs() < 1e-12);
+    // The same attraction as a table.
+    let table = users.map(|user| format!("{:?}", user.map(sigmoid)));
+    let table = format!("{{ \"attraction\": [{}] }}", table.join(", "));
+    let as_table = of_files(folder.path(), [USERS, ITEMS, &table], CASCADE).unwrap();
+    let again = as_table.instances().values_of_users(experiment.assignment(), 1, &[0]);
+    assert!((values.optimal_clicks[0] - again.optimal_clicks[0]).abs() < 1e-12);
+    assert_ne!(experiment.identity(), as_table.identity());
+}
+
+#[test]
+fn faults_of_files_have_their_place() {
+    let folder = tempdir().unwrap();
+    let cells = r#"{ "mean": 0, "segment": [[0, 0, 0]] }"#;
+    for (files, expected) in [
+        (
+            ["user,x\na,1\nb,NaN\n", ITEMS, "{\"mean\": 0}"],
+            "users.csv:3:1: x: \"NaN\" found: expected a finite number",
+        ),
+        (["user,x\na,1\nb\n", ITEMS, "{\"mean\": 0}"], "users.csv:3:1: "),
+        (["user,x\na,1\na,2\n", ITEMS, "{\"mean\": 0}"], "users.csv:3:1: user: \"a\" is there twice"),
+        (["x\n1\n", ITEMS, "{\"mean\": 0}"], "users.csv:1:1: user: no such column"),
+        (["user,x,x\na,1,1\n", ITEMS, "{\"mean\": 0}"], "users.csv:1:1: x: this column is there twice"),
+        (["user,x\n", ITEMS, "{\"mean\": 0}"], "users.csv:1:1: user: no rows"),
+        (["user,segment\na,x\n", ITEMS, "{\"mean\": 0}"], "users.csv:2:1: segment: \"x\" found"),
+        ([USERS, "item\none\none\n", "{\"mean\": 0}"], "items.csv:3:1: item: \"one\" is there twice"),
+        ([USERS, ITEMS, cells], "users.csv:3:1: segment: 1 found: expected a segment below 1"),
+        ([USERS, ITEMS, "{}"], "coefficients.json: mean: missing, as is attraction"),
+        (
+            [USERS, ITEMS, "{\"mean\": 0, \"main\": [1, 2]}"],
+            "coefficients.json: main: 2 coefficients: expected 1",
+        ),
+        (
+            [USERS, ITEMS, "{\"mean\": 0, \"interaction\": [[1, 2]]}"],
+            "coefficients.json: interaction: expected 1 rows of 1",
+        ),
+        ([USERS, ITEMS, "{\"mean\": 0, \"slope\": 1}"], "coefficients.json:1:"),
+        ([USERS, ITEMS, "{\"attraction\": [[0.5]]}"], "coefficients.json: attraction: expected 3 rows of 3"),
+        ([USERS, ITEMS, "{\"attraction\": [[0,0,0],[0,0,2],[0,0,0]]}"], "coefficients.json: "),
+    ] {
+        let error = of_files(folder.path(), files, CASCADE).unwrap_err();
+        assert!(error.starts_with(expected), "{error:?} instead of {expected:?}");
+    }
+    let doubts = |users: &str, items: &str| {
+        of_files(folder.path(), [users, items, "{\"mean\": 0}"], CASCADE).unwrap().doubts().join("\n")
+    };
+    assert!(doubts("user,x\na,1\nb,1\n", ITEMS).contains("users.csv: the feature \"x\" is constant"));
+    let off_scale = doubts(USERS, "item,z\none,1e5\ntwo,-1e5\nthree,0\n");
+    assert!(off_scale.contains("items.csv: the feature \"z\" is off scale"), "{off_scale}");
+}
+
+#[test]
+fn faults_of_keys_name_them() {
+    let hybrid = "[[policies]]\npolicy = \"hybrid-ts\"\n";
+    let with = |from: &str, to: &str| random(&RANDOM.replace(from, to), hybrid);
+    for (text, expected) in [
+        (with("users = 6", "users = 0"), "instances[0].context.random.users"),
+        (with("items = 5, ", ""), "instances[0].context.random.items: missing key"),
+        (
+            with("interaction = 0.5", "interaction = -0.5"),
+            "instances[0].context.random.interaction: -0.5 found",
+        ),
+        (
+            with("share = 2", "mean = 31.0"),
+            "instances[0].context.random.mean: 31 found: expected a number from -30 to 30",
+        ),
+        (with("share = 2", "shares = 2"), "instances[0].context.random.shares: unknown key"),
+        (
+            with("user-features = 1", "user-features = 1500"),
+            "instances[0].context: 1501 x 2 user and item features",
+        ),
+        (
+            with("users = 6", "users = 16_000_000").replace("items = 5", "items = 5_000"),
+            "instances[0].context: 16000000 x 5000 users and items",
+        ),
+        (
+            with("segments = 2", "segments = 16_000_000"),
+            "instances[0].context: 16000000 x 5 segments and items",
+        ),
+        (with("items = 5", "items = 1"), "instances[0].positions"),
+        (
+            random(RANDOM, hybrid).replace("context", "attraction = [0.5]\ncontext"),
+            "instances[0].attraction: `context` already gives",
+        ),
+        (
+            random(
+                RANDOM,
+                &format!("[[instances]]\nmodel = \"cascade\"\nattraction = [0.5]\npositions = 1\n{hybrid}"),
+            ),
+            "instances[1].context: missing key",
+        ),
+        (
+            with("segments = 2, ", "") + "sees = [\"segment\"]\n",
+            "policies[0].sees[0]: these users have no segment",
+        ),
+        (random(RANDOM, hybrid) + "sees = [\"age\"]\n", "policies[0].sees[0]: unknown"),
+        (
+            random(RANDOM, "[[policies]]\npolicy = \"cascade-ts\"\nsees = []\n"),
+            "policies[0].sees: \"cascade-ts\" does not see",
+        ),
+        (
+            random(RANDOM, "[[policies]]\npolicy = \"oracle\"\n"),
+            "policies[0].policy: \"oracle\" is not played",
+        ),
+        (
+            random(RANDOM, "[[policies]]\npolicy = \"pbm-ts\"\nread-as = \"pbm\"\nkappa = [1.0, 0.5]\n"),
+            "policies[0].read-as: not supported",
+        ),
+        (
+            random(RANDOM, "[[policies]]\npolicy = \"segmented\"\nof = \"pbm-ts\"\n"),
+            "policies[0].of: \"pbm-ts\" cannot read",
+        ),
+        (random(RANDOM, "[[policies]]\npolicy = \"segmented\"\nof = \"rucb\"\n"), "policies[0].of"),
+        (random(RANDOM, hybrid).replace("\"regret\"", "\"budget\""), "task"),
+        (
+            format!(
+                "{HEAD}[[instances]]\nmodel = \"cascade\"\npositions = 1\nattraction = [0.5]\n[[policies]]\npolicy = \"c3-ucb\"\n"
+            ),
+            "policies[0].policy: \"c3-ucb\" chooses by segments or features",
+        ),
+    ] {
+        let errors = read(&text).unwrap_err();
+        let messages: Vec<String> =
+            errors.all().iter().map(|error| format!("{}: {}", error.field(), error.message())).collect();
+        assert!(
+            messages.iter().any(|message| message.starts_with(expected)),
+            "{messages:?} instead of {expected:?}"
+        );
+    }
+}

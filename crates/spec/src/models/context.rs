@@ -1,0 +1,408 @@
+//! `context`: users who differ, in an instance of `cascade`, `dcm` or `pbm`.
+//!
+//! The key takes the place of the attraction. Users are those of three files ([`files`]), or every
+//! run draws its own from a distribution ([`RandomUsers`]).
+
+mod files;
+mod keys;
+
+pub use files::ContextFiles;
+pub(super) use keys::CONTEXT;
+
+use super::fields::{Part, read_each};
+use super::tournament::{EnterError, OwnContender, TournamentSettings, ValuesOfUsers};
+use super::{Instance, InstanceTable, Instances, Member, Model, Parameter, Parameters, Users};
+use click_models::{Context, ListShape, Personal, RandomUsers, WithAttraction};
+use contenders::{AnyTournament, Play};
+use documents::InputFile;
+use documents::names::quoted;
+use documents::toml_reader::{Error, Field, Table};
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
+use sim::{Assignment, DrawUsers, Schedule, Sees, SimRng, Streams, Tournament};
+use std::any::Any;
+use std::sync::Arc;
+
+/// The most pairs of users and items.
+const MOST_PAIRS: usize = 1 << 28;
+/// The most pairs of segments and items.
+const MOST_CELLS: usize = 1 << 24;
+/// The most products of features, those with 1 included.
+const MOST_PRODUCTS: usize = 2048;
+
+/// Users who differ: those of files, or random ones, whom every run draws.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Contexts {
+    /// Users, items and coefficients.
+    Files(Arc<ContextFiles>),
+    /// A distribution, with the number of items.
+    Random {
+        /// The distribution.
+        users: RandomUsers,
+        /// Number of items.
+        items: usize,
+    },
+}
+
+impl Contexts {
+    /// Reads the key `context`.
+    fn read(field: &Field<'_>) -> Result<Self, Error> {
+        let table: Table<'_> = field.get()?;
+        let contexts = match table.field("random") {
+            None => Self::Files(Arc::new(ContextFiles::read(&table)?)),
+            Some(random) => {
+                let given = ["users", "items", "coefficients"].into_iter().find_map(|key| table.field(key));
+                if let Some(file) = given {
+                    return Err(file.error("`random` already gives the users: expected one or the other"));
+                }
+                let (users, items) = keys::read_random(&random)?;
+                Self::Random { users, items }
+            }
+        };
+        table.finish()?;
+        contexts.fault().map_or(Ok(contexts), |fault| Err(field.error(fault)))
+    }
+
+    /// Number of items.
+    pub fn n_items(&self) -> usize {
+        match self {
+            Self::Files(files) => files.n_items(),
+            Self::Random { items, .. } => *items,
+        }
+    }
+
+    /// Numbers of users, segments, features of a user, and features of an item.
+    fn sizes(&self) -> [usize; 4] {
+        match self {
+            Self::Files(files) => files.sizes(),
+            Self::Random { users, .. } => {
+                [users.users, users.segments as usize, users.user_features, users.item_features]
+            }
+        }
+    }
+
+    /// Why there are too many users or features; `None` if there are not.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let ([n_users, n_segments, n_of_user, n_of_item], n_items) = (self.sizes(), self.n_items());
+        let limits = [
+            ((n_users, n_items), MOST_PAIRS, "users and items", "2^28"),
+            ((n_segments, n_items), MOST_CELLS, "segments and items", "2^24"),
+            ((n_of_user + 1, n_of_item + 1), MOST_PRODUCTS, "user and item features, 1 included", "2,048"),
+        ];
+        limits.into_iter().find_map(|((one, other), most, what, words)| {
+            let is_too_large = one.checked_mul(other).is_none_or(|pairs| pairs > most);
+            is_too_large.then(|| format!("{one} x {other} {what}: at most {words} are supported"))
+        })
+    }
+
+    /// What these users have.
+    fn sees(&self) -> Sees {
+        let [_, n_segments, n_of_user, n_of_item] = self.sizes();
+        Sees { segment: n_segments > 1, user_features: n_of_user > 0, item_features: n_of_item > 0 }
+    }
+
+    /// The users, if they are not drawn anew in every run.
+    fn users<M: WithAttraction>(&self, model: &M) -> Result<Option<Personal<M>>, Error> {
+        match self {
+            Self::Files(files) => files.users(model).map(Some),
+            Self::Random { .. } => Ok(None),
+        }
+    }
+
+    /// The value in a TOML file.
+    pub fn to_toml(&self) -> String {
+        match self {
+            Self::Files(files) => {
+                let [users, items, coefficients] = files.files().map(|file| quoted(file.file_name()));
+                format!("{{ users = {users}, items = {items}, coefficients = {coefficients} }}")
+            }
+            Self::Random { users, items } => keys::random_to_toml(users, *items),
+        }
+    }
+}
+
+/// The canonical form: the hashes of files, or the parameters of the distribution.
+impl Serialize for Contexts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        match self {
+            Self::Files(files) => {
+                for (key, file) in ["users", "items", "coefficients"].into_iter().zip(files.files()) {
+                    map.serialize_entry(key, &file.sha256)?;
+                }
+            }
+            Self::Random { .. } => map.serialize_entry("random", &self.to_toml())?,
+        }
+        map.end()
+    }
+}
+
+/// An instance of users who differ.
+#[derive(Debug, Clone)]
+struct Differing<M> {
+    name: Option<String>,
+    /// The users but for their attraction.
+    model: M,
+    contexts: Contexts,
+    /// `None` if every run draws its own.
+    users: Option<Personal<M>>,
+}
+
+impl<M: Member + WithAttraction> Differing<M>
+where
+    Personal<M>: Play,
+{
+    fn new(name: Option<String>, model: M, contexts: Contexts) -> Result<Self, Error> {
+        let users = contexts.users(&model)?;
+        Ok(Self { name, model, contexts, users })
+    }
+
+    /// The users, or somebody in their place.
+    fn announced(&self) -> Personal<M> {
+        let somebody = || Personal::new(vec![(Context::default(), self.model.clone())]);
+        self.users.clone().unwrap_or_else(|| somebody().expect("one user"))
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, Parameter)> {
+        let instance = Instance::new(None, self.model.clone());
+        let others = M::parameters(&instance).into_iter().filter(|(key, _)| *key != M::OF_ATTRACTION);
+        std::iter::once(("context", Parameter::Context(self.contexts.clone()))).chain(others).collect()
+    }
+}
+
+impl Instances {
+    /// Users who differ from `model` in their attraction.
+    ///
+    /// # Errors
+    ///
+    /// Too many users, items or features; contents of files that do not belong together.
+    pub fn differing<M: Member + WithAttraction>(model: M, contexts: Contexts) -> Result<Self, Error>
+    where
+        Personal<M>: Play,
+    {
+        if let Some(fault) = contexts.fault() {
+            return Err(Error::whole_file("context", fault));
+        }
+        let found = model.attraction().len();
+        if found != contexts.n_items() {
+            let fault = format!("{found} items of the model: expected {}", contexts.n_items());
+            return Err(Error::whole_file("context", fault));
+        }
+        Ok(Self::from_users(vec![Differing::new(None, model, contexts)?]))
+    }
+}
+
+/// Reads the instances of tables: all with a `context`, or none. `read` reads the rest of a table;
+/// with a context, it gets the attraction to begin with.
+pub(super) fn instances<M: Member + WithAttraction>(
+    tables: &[Table<'_>],
+    read: impl Fn(&Table<'_>, Option<&Given<'_>>) -> Result<M, Error>,
+) -> Result<Instances, Error>
+where
+    Personal<M>: Play,
+{
+    if tables.iter().all(|table| table.field("context").is_none()) {
+        return Ok(Instances::from_users(read_each(tables, |table| read(table, None))?));
+    }
+    let mut found: Vec<Differing<M>> = vec![];
+    for table in tables {
+        let field = table.field("context").ok_or_else(|| {
+            table.missing("context", "users who differ: either all instances have a `context`, or none")
+        })?;
+        let contexts = Contexts::read(&field)?;
+        let given = Given { n_items: contexts.n_items(), field };
+        let model = read(table, Some(&given))?;
+        if let Some(name) = clash(found.iter().map(|other| &other.contexts), &contexts) {
+            let fault = format!("another instance has another file that is called {name:?}: rename it");
+            return Err(given.field.error(fault));
+        }
+        found.push(Differing::new(table.optional("name")?, model, contexts)?);
+    }
+    Ok(Instances::from_users(found))
+}
+
+/// The name of a file that two instances have with different contents.
+fn clash<'a>(mut others: impl Iterator<Item = &'a Contexts>, contexts: &Contexts) -> Option<String> {
+    let Contexts::Files(own) = contexts else { return None };
+    others.find_map(|other| {
+        let Contexts::Files(other) = other else { return None };
+        let differs = |file: &&InputFile| {
+            let is_other =
+                |old: &&InputFile| old.file_name() == file.file_name() && old.sha256 != file.sha256;
+            other.files().iter().any(is_other)
+        };
+        own.files().into_iter().find(differs).map(|file| file.file_name().to_owned())
+    })
+}
+
+/// The number of items that `context` gives.
+pub(super) struct Given<'doc> {
+    n_items: usize,
+    field: Field<'doc>,
+}
+
+impl<'doc> Given<'doc> {
+    /// The attraction of users before they differ; an error if the table also has it.
+    pub(super) fn attraction(
+        &self,
+        table: &Table<'doc>,
+        keys: &[&str],
+    ) -> Result<Part<'doc, Vec<confidence::Probability>>, Error> {
+        if let Some(list) = keys.iter().find_map(|key| table.field(key)) {
+            return Err(list.error("`context` already gives the attraction: expected one or the other"));
+        }
+        let half = confidence::Probability::new(0.5).expect("a probability");
+        Ok(Part { value: vec![half; self.n_items], field: self.field.clone() })
+    }
+}
+
+/// Draws the users of a run.
+struct Draws<'a, M>(&'a [Differing<M>]);
+
+impl<M: Member + WithAttraction> DrawUsers<Personal<M>> for Draws<'_, M>
+where
+    Personal<M>: Play,
+{
+    fn draw(&self, instance: usize, _number: u64, rng: &mut SimRng) -> Personal<M> {
+        let instance = &self.0[instance];
+        match &instance.contexts {
+            Contexts::Random { users, .. } => users.draw(&instance.model, rng).expect("valid sizes"),
+            Contexts::Files(_) => instance.announced(),
+        }
+    }
+}
+
+fn without_contenders<M: Member + WithAttraction, T: sim::Objective>(
+    instances: &[Differing<M>],
+    task: T,
+    assignment: Assignment,
+    seed: u64,
+) -> Tournament<'_, Personal<M>, T>
+where
+    Personal<M>: Play,
+{
+    let are_random = instances.iter().any(|instance| instance.users.is_none());
+    Tournament {
+        instances: instances.iter().map(Differing::announced).collect(),
+        uncertainty: are_random.then(|| Box::new(Draws(instances)) as Box<dyn DrawUsers<Personal<M>>>),
+        runs_per_draw: 1,
+        assignment,
+        contenders: vec![],
+        task,
+        streams: Streams::new(seed),
+        runs: 0,
+    }
+}
+
+impl<M: Member + WithAttraction> Users for Vec<Differing<M>>
+where
+    Personal<M>: Play,
+{
+    fn model(&self) -> &'static Model {
+        M::MODEL
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn shapes(&self) -> Vec<ListShape> {
+        self.iter().filter_map(|instance| Some(M::SHAPE?(&instance.model))).collect()
+    }
+
+    fn contexts(&self) -> Option<Sees> {
+        let all = self.iter().map(|instance| instance.contexts.sees());
+        all.reduce(|one, other| Sees {
+            segment: one.segment && other.segment,
+            user_features: one.user_features && other.user_features,
+            item_features: one.item_features && other.item_features,
+        })
+    }
+
+    fn files(&self) -> Vec<&InputFile> {
+        let files = |instance| match instance {
+            &Differing { contexts: Contexts::Files(ref files), .. } => files.files().to_vec(),
+            _ => vec![],
+        };
+        self.iter().flat_map(files).collect()
+    }
+
+    fn doubts(&self) -> Vec<String> {
+        let doubts = |instance: &Differing<M>| match &instance.contexts {
+            Contexts::Files(files) => files.doubts(),
+            Contexts::Random { .. } => vec![],
+        };
+        self.iter().flat_map(doubts).collect()
+    }
+
+    fn parameters(&self) -> Vec<Parameters> {
+        let one = |instance: &Differing<M>| Parameters {
+            name: instance.name.clone(),
+            values: instance.parameters(),
+        };
+        self.iter().map(one).collect()
+    }
+
+    fn tables(&self) -> Vec<InstanceTable> {
+        let readable = |(key, value)| (M::MODEL.for_readers(key), value);
+        let table = |(index, instance): (usize, &Differing<M>)| InstanceTable {
+            name: instance.name.clone().unwrap_or_else(|| format!("instance {index}")),
+            n_items: instance.contexts.n_items(),
+            parameters: instance.parameters().into_iter().map(readable).collect(),
+            lists: vec![],
+        };
+        self.iter().enumerate().map(table).collect()
+    }
+
+    fn unit(&self) -> &'static str {
+        let mut units = self.iter().map(|instance| instance.model.unit());
+        let first = units.next().unwrap_or("clicks");
+        if units.all(|unit| unit == first) { first } else { "reward" }
+    }
+
+    fn lower_bound(&self) -> Option<(&'static str, f64)> {
+        None
+    }
+
+    fn list(&self) -> &dyn Any {
+        self
+    }
+
+    fn cloned(&self) -> Instances {
+        Instances::from_users(self.clone())
+    }
+
+    fn tournament(
+        &self,
+        settings: &TournamentSettings<'_>,
+    ) -> Result<Box<dyn AnyTournament + '_>, EnterError> {
+        let &TournamentSettings { policies, horizon, checkpoints, runs, assignment, seed, own, .. } =
+            settings;
+        let mut contenders = Personal::<M>::contenders(policies, horizon)?;
+        for contender in own {
+            contenders.push(OwnContender::typed(contender)?);
+        }
+        let task = Schedule::new(checkpoints.to_vec())?;
+        Ok(Box::new(Tournament { contenders, runs, ..without_contenders(self, task, assignment, seed) }))
+    }
+
+    fn values_of_users(
+        &self,
+        assignment: Assignment,
+        seed: u64,
+        instances_of_runs: &[usize],
+    ) -> ValuesOfUsers {
+        let tournament = without_contenders(self, sim::WithBudget { horizon: 1 }, assignment, seed);
+        let mut values = ValuesOfUsers { optimal_clicks: vec![], lower_bound: None, yardsticks: vec![] };
+        for (run, &instance) in (0..).zip(instances_of_runs) {
+            let users = tournament.users(run, instance);
+            let clicks = (0..users.n_users()).map(|user| {
+                let user = users.user(user);
+                user.expected_clicks(&user.optimal_action())
+            });
+            values.optimal_clicks.push(clicks.sum::<f64>() / users.n_users() as f64);
+            values.yardsticks.push(users.yardsticks());
+        }
+        values
+    }
+}

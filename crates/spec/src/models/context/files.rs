@@ -1,0 +1,256 @@
+//! The files of users who differ.
+//!
+//! | file | content |
+//! |---|---|
+//! | `users` | a CSV file with a row for each user: the column `user`, a name; `segment`, from 0, if there are several; every other column is a feature |
+//! | `items` | a CSV file with a row for each item: the column `item`, a name; every other column is a feature |
+//! | `coefficients` | a JSON file with the coefficients of [`LogOdds`], `{ "mean": -3.0, "interaction": [[..]] }`, or with `attraction`, a row for each user and a column for each item |
+
+use click_models::{Context, LogOdds, Personal, WithAttraction};
+use confidence::Probability;
+use documents::toml_reader::{Error, Location, Table};
+use documents::{InputFile, read_json, without_byte_order_mark};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+
+/// Users, items and coefficients.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ContextFiles {
+    files: [InputFile; 3],
+    users: Rows,
+    items: Rows,
+    /// The segment of every user.
+    segments: Vec<u32>,
+    n_segments: u32,
+    attraction: Attraction,
+}
+
+/// How attraction depends on user and item.
+#[derive(Debug, Clone, PartialEq)]
+enum Attraction {
+    LogOdds(LogOdds),
+    /// User by user.
+    Table(Vec<f64>),
+}
+
+/// The rows of a CSV file.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Rows {
+    n: usize,
+    /// The names of the features.
+    names: Vec<String>,
+    /// Row by row.
+    features: Vec<f64>,
+}
+
+/// The content of the file of coefficients.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Coefficients {
+    #[serde(default)]
+    mean: Option<f64>,
+    #[serde(default)]
+    main: Vec<f64>,
+    #[serde(default)]
+    interaction: Vec<Vec<f64>>,
+    #[serde(default)]
+    item: Vec<f64>,
+    #[serde(default)]
+    item_slope: Vec<Vec<f64>>,
+    #[serde(default)]
+    segment: Vec<Vec<f64>>,
+    #[serde(default)]
+    attraction: Vec<Vec<f64>>,
+}
+
+impl ContextFiles {
+    /// Reads the files that a table names.
+    pub(super) fn read(table: &Table<'_>) -> Result<Self, Error> {
+        let expected = [
+            ("users", "a CSV file of users"),
+            ("items", "a CSV file of items"),
+            ("coefficients", "a JSON file of coefficients"),
+        ];
+        let mut files = vec![];
+        let mut paths = vec![];
+        for (key, words) in expected {
+            let field = table.field(key).ok_or_else(|| table.missing(key, words))?;
+            let name: String = field.get()?;
+            paths.push(field.folder().join(&name).display().to_string());
+            files.push(InputFile::new(name.clone(), field.read_beside(&name, words)?));
+        }
+        let files: [InputFile; 3] = files.try_into().expect("three files");
+        Self::parse(files, [&paths[0], &paths[1], &paths[2]])
+    }
+
+    /// Takes the contents of files: users, items and coefficients.
+    ///
+    /// # Errors
+    ///
+    /// The first fault in them, with file and line.
+    pub fn new(files: [InputFile; 3]) -> Result<Self, Error> {
+        let names = files.clone().map(|file| file.name);
+        Self::parse(files, [&names[0], &names[1], &names[2]])
+    }
+
+    fn parse(files: [InputFile; 3], paths: [&str; 3]) -> Result<Self, Error> {
+        let (users, segments) = read_rows(paths[0], &files[0].content, "user", Some("segment"))?;
+        let (items, _) = read_rows(paths[1], &files[1].content, "item", None)?;
+        let whole = |fault: String| Error::whole_file(paths[2], fault);
+        let found: Coefficients = read_json(paths[2], &files[2].content, "coefficients")?;
+        // The rows of the effects of segments announce their number.
+        let announced = u32::try_from(found.segment.len()).unwrap_or(u32::MAX);
+        let last = segments.iter().map(|(segment, line)| (*segment, *line)).max().unwrap_or((0, 1));
+        if announced > 0 && last.0 >= announced {
+            let fault = format!("{} found: expected a segment below {announced}", last.0);
+            return Err(Location::new(paths[0], last.1, 1, "segment").error(fault));
+        }
+        let n_segments = announced.max(last.0.saturating_add(1));
+        let (n_of_user, n_of_item) = (users.names.len(), items.names.len());
+        let matrix = |name: &str, rows: Vec<Vec<f64>>, n: usize, width: usize| {
+            let is_matrix = rows.is_empty() || rows.len() == n && rows.iter().all(|row| row.len() == width);
+            let rows = is_matrix.then(|| rows.concat());
+            rows.ok_or_else(|| whole(format!("{name}: expected {n} rows of {width} numbers")))
+        };
+        let attraction = matrix("attraction", found.attraction, users.n, items.n)?;
+        let is_table = !attraction.is_empty();
+        let log_odds = LogOdds {
+            mean: found.mean.unwrap_or(0.0),
+            main: found.main,
+            interaction: matrix("interaction", found.interaction, n_of_user, n_of_item)?,
+            item: found.item,
+            item_slope: matrix("item-slope", found.item_slope, items.n, n_of_user)?,
+            segment: matrix("segment", found.segment, n_segments as usize, items.n)?,
+        };
+        let attraction = match (is_table, found.mean) {
+            (true, None) if log_odds == LogOdds::default() => Attraction::Table(attraction),
+            (true, _) => return Err(whole("attraction: expected no coefficients beside it".to_owned())),
+            (false, None) => {
+                return Err(whole("mean: missing, as is attraction: expected one or the other".to_owned()));
+            }
+            (false, Some(_)) => Attraction::LogOdds(log_odds),
+        };
+        let segments = segments.into_iter().map(|(segment, _)| segment).collect();
+        Ok(Self { files, users, items, segments, n_segments, attraction })
+    }
+
+    /// The files: users, items and coefficients.
+    pub(super) fn files(&self) -> [&InputFile; 3] {
+        self.files.each_ref()
+    }
+
+    pub(super) fn n_items(&self) -> usize {
+        self.items.n
+    }
+
+    /// Numbers of users, segments, features of a user, and features of an item.
+    pub(super) fn sizes(&self) -> [usize; 4] {
+        [self.users.n, self.n_segments as usize, self.users.names.len(), self.items.names.len()]
+    }
+
+    /// The users, who differ from `model` in their attraction.
+    pub(super) fn users<M: WithAttraction>(&self, model: &M) -> Result<Personal<M>, Error> {
+        let context =
+            |user: usize| Context { segment: self.segments[user], features: self.users.row(user).to_vec() };
+        let contexts = (0..self.users.n).map(context);
+        let item_features = self.items.features.clone();
+        let users = match &self.attraction {
+            Attraction::LogOdds(log_odds) => {
+                log_odds.users(model, contexts.collect(), self.n_segments, item_features)
+            }
+            Attraction::Table(attraction) => {
+                let users = contexts.zip(attraction.chunks(self.items.n)).map(|(context, attraction)| {
+                    let of_user = attraction.iter().map(|&attraction| Probability::new(attraction));
+                    let of_user = of_user.collect::<Result<_, _>>().map_err(|fault| fault.to_string())?;
+                    Ok((context, model.with_attraction(of_user).map_err(|fault| fault.to_string())?))
+                });
+                let users = users.collect::<Result<Vec<_>, String>>();
+                let users = users.map_err(|fault| Error::whole_file(&self.files[2].name, fault))?;
+                Personal::new(users).and_then(|users| users.announced(self.n_segments, item_features))
+            }
+        };
+        users.map_err(|fault| Error::whole_file(&self.files[2].name, fault.to_string()))
+    }
+
+    /// Features that tell nothing, or are off scale.
+    pub(super) fn doubts(&self) -> Vec<String> {
+        let of_file = |(file, rows): (&InputFile, &Rows)| {
+            let doubt = |(column, name): (usize, &String)| {
+                let values = || (0..rows.n).map(|row| rows.row(row)[column]);
+                let mean = values().sum::<f64>() / rows.n as f64;
+                let deviation =
+                    (values().map(|value| (value - mean).powi(2)).sum::<f64>() / rows.n as f64).sqrt();
+                let fault = if values().all(|value| value == rows.row(0)[column]) {
+                    "is constant, so it tells nothing".to_owned()
+                } else if (0.01..=100.0).contains(&deviation) {
+                    return None;
+                } else {
+                    format!("is off scale, with a standard deviation of {deviation:.3e}: expected about 1")
+                };
+                Some(format!("{}: the feature {name:?} {fault}", file.file_name()))
+            };
+            rows.names.iter().enumerate().filter_map(doubt).collect::<Vec<_>>()
+        };
+        self.files.iter().zip([&self.users, &self.items]).flat_map(of_file).collect()
+    }
+}
+
+impl Rows {
+    fn row(&self, row: usize) -> &[f64] {
+        &self.features[row * self.names.len()..(row + 1) * self.names.len()]
+    }
+}
+
+/// Reads a CSV file whose column `name` has the names of the rows. Also returns the segment of every
+/// row, with its line.
+fn read_rows(
+    path: &str,
+    bytes: &[u8],
+    name: &str,
+    segment: Option<&str>,
+) -> Result<(Rows, Vec<(u32, usize)>), Error> {
+    let mut reader = csv::Reader::from_reader(without_byte_order_mark(bytes));
+    let fault =
+        |line: usize, field: &str, message: String| Location::new(path, line, 1, field).error(message);
+    let line_of = |position: Option<&csv::Position>| {
+        position.map_or(1, |position| usize::try_from(position.line()).unwrap_or(usize::MAX))
+    };
+    let unreadable = |error: &csv::Error| fault(line_of(error.position()), "", error.to_string());
+    let head = reader.headers().map_err(|error| unreadable(&error))?.clone();
+    let head: Vec<&str> = head.iter().map(str::trim).collect();
+    if let Some(again) = (1..head.len()).find(|&column| head[..column].contains(&head[column])) {
+        return Err(fault(1, head[again], "this column is there twice".to_owned()));
+    }
+    let at = |name: &str| head.iter().position(|column| *column == name);
+    let name_at =
+        at(name).ok_or_else(|| fault(1, name, "no such column: expected the name of each row".to_owned()))?;
+    let segment_at = segment.and_then(at);
+    let is_feature = |column: &usize| *column != name_at && Some(*column) != segment_at;
+    let columns: Vec<usize> = (0..head.len()).filter(is_feature).collect();
+    let mut rows =
+        Rows { names: columns.iter().map(|&column| head[column].to_owned()).collect(), ..Rows::default() };
+    let (mut names, mut segments) = (BTreeSet::new(), vec![]);
+    for record in reader.records() {
+        let record = record.map_err(|error| unreadable(&error))?;
+        let line = line_of(record.position());
+        let cell = |column: usize| record.get(column).unwrap_or("").trim();
+        if !names.insert(cell(name_at).to_owned()) {
+            return Err(fault(line, name, format!("{:?} is there twice", cell(name_at))));
+        }
+        let of_row = match segment_at {
+            None => 0,
+            Some(column) => cell(column).parse().map_err(|_| {
+                fault(line, head[column], format!("{:?} found: expected a segment, from 0", cell(column)))
+            })?,
+        };
+        segments.push((of_row, line));
+        for &column in &columns {
+            let number = cell(column).parse().ok().filter(|number: &f64| number.is_finite());
+            rows.features.push(number.ok_or_else(|| {
+                fault(line, head[column], format!("{:?} found: expected a finite number", cell(column)))
+            })?);
+        }
+        rows.n += 1;
+    }
+    if rows.n == 0 { Err(fault(1, name, "no rows".to_owned())) } else { Ok((rows, segments)) }
+}
