@@ -76,6 +76,10 @@ pub struct Place {
     /// Median over the runs; absent if the runs were not read, and for shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median: Option<f64>,
+    /// The share of what personal lists gain on one list for all users that it has earned, negative
+    /// if it lost more than that list; absent unless users differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub earned: Option<f64>,
     /// Whether it knows the users, and so does not compete.
     pub is_oracle: bool,
     /// Share of runs with the right answer, if runs end with an answer.
@@ -226,6 +230,7 @@ impl Place {
             mean,
             se: Some(se).filter(|se| !se.is_nan()),
             median: None,
+            earned: result.lost_by_one_list().map(|lost| 1.0 - mean / lost),
             is_oracle: policy.knows_users(),
             correct: policy.answers().map(|answers| answers.correct),
             stopped: policy.answers().and_then(|answers| answers.stopped),

@@ -92,6 +92,8 @@ impl OverRounds for Regret {
     fn dashed(&self, dashed: &[&Curve]) -> &'static str {
         if dashed.iter().all(|curve| curve.label.starts_with("asymptotic lower bound")) {
             "; dashed: asymptotic lower bound"
+        } else if dashed.iter().all(|curve| curve.label.starts_with("one list")) {
+            "; dashed: lists that are not personal"
         } else {
             "; dashed: bounds"
         }

@@ -1,6 +1,6 @@
 use super::*;
 use experiment::Task;
-use experiment::result::{MeanSe, Paired};
+use experiment::result::{Bound, MeanSe, Paired};
 use sim::{Identification, mean_and_error};
 
 /// Runs with this mean and a spread of about `spread`; the same users make all policies good or bad
@@ -359,4 +359,16 @@ fn a_comparison_says_how_much_comes_from_the_users() {
     // Ten draws are ten independent differences, so chance explains as much more easily.
     assert_eq!((leaderboard.runs, leaderboard.fewest_runs, alone.fewest_runs), (40, 40, 10));
     assert!(leaderboard.pair("a", "b").unwrap().p > alone.pair("a", "b").unwrap().p);
+}
+
+#[test]
+fn a_policy_has_earned_a_share_of_what_personal_lists_gain() {
+    let flat = |regret: f64| curves(&[regret; 20], 0.5);
+    let mut measured = paired(Measured::synthetic(&[50, 100], &[("good", flat(20.0)), ("bad", flat(120.0))]));
+    let (label, t, value) = (Bound::BEST_LIST.to_owned(), vec![50, 100], vec![40.0, 80.0]);
+    measured.result.bounds.push(Bound { label, t, value });
+    let sentences = Leaderboard::of(&measured.result).sentences();
+    let [.., good, bad] = sentences.as_slice() else { panic!("{sentences:?}") };
+    assert_eq!(good, "good has earned 75 % of what personal lists gain on one list for all users.");
+    assert_eq!(bad, "bad has lost more than the best single list for all users would.");
 }

@@ -19,6 +19,12 @@ impl fmt::Display for Leaderboard {
 impl Leaderboard {
     /// The leaderboard in a few paragraphs. Empty without policies.
     pub fn sentences(&self) -> Vec<String> {
+        let earned = self.places.iter().filter(|place| !place.is_oracle).filter_map(earned);
+        self.compared().into_iter().chain(earned).collect()
+    }
+
+    /// Which policy is ahead.
+    fn compared(&self) -> Vec<String> {
         let competing: Vec<&Place> = self.competing().collect();
         match (competing.as_slice(), self.places.as_slice()) {
             ([only], _) => return self.only(only),
@@ -400,4 +406,18 @@ fn names(places: &[&Place]) -> String {
         [ref first @ .., last] if labels.len() <= NAMED => format!("{} and {last}", first.join(", ")),
         _ => format!("{} and {} more", labels[..NAMED - 1].join(", "), labels.len() - (NAMED - 1)),
     }
+}
+
+/// The share of what personal lists gain that a policy has earned, on users who differ.
+fn earned(place: &Place) -> Option<String> {
+    let share = place.earned?;
+    Some(if share > 0.0 {
+        let percent = number::significant(100.0 * share, 2);
+        format!(
+            "{} has earned {percent} % of what personal lists gain on one list for all users.",
+            place.label
+        )
+    } else {
+        format!("{} has lost more than the best single list for all users would.", place.label)
+    })
 }

@@ -86,6 +86,7 @@ fn written(value: &Parameter, decimals: Option<usize>) -> String {
         Parameter::Matrix(rows) => rows.iter().map(|row| aligned(row, decimals)).join("; "),
         // Tables for readers describe selected items by a text.
         Parameter::Arms(_) => String::new(),
+        Parameter::Context(contexts) => contexts.to_toml(),
     }
 }
 
