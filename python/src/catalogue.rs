@@ -132,7 +132,9 @@ pub(crate) fn to_value(key: &str, given: &Bound<'_, PyAny>) -> PyResult<Value> {
         type_error(format!("{key}: expected a number or a string, got {found}"))
     };
     if given.is_instance_of::<PyBool>() {
-        return Err(wrong());
+        let mut parameters = rows().iter().flat_map(|row| row.parameters);
+        let is_flag = parameters.any(|row| row.name == key && matches!(row.kind, Kind::Flag));
+        return if is_flag { Ok(Value::Bool(given.extract()?)) } else { Err(wrong()) };
     }
     if let Ok(text) = given.cast::<PyString>() {
         return Ok(Value::String(text.extract()?));
@@ -159,6 +161,7 @@ pub(crate) fn to_value(key: &str, given: &Bound<'_, PyAny>) -> PyResult<Value> {
 pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
     match value {
         Value::String(text) => Ok(PyString::new(py, text).into_any()),
+        Value::Bool(flag) => Ok(PyBool::new(py, *flag).to_owned().into_any()),
         Value::Number(number) => match number.as_i64() {
             Some(integer) => Ok(integer.into_pyobject(py)?.into_any()),
             None => Ok(PyFloat::new(py, number.as_f64().unwrap_or(f64::NAN)).into_any()),

@@ -49,7 +49,7 @@ where
         let known = ContextKnown::new(n_items, &features)?.with_user_features(n_of_user);
         let known = known.with_segments(u32::try_from(n_segments)?);
         let mut policy = fresh(known, ListShape::new(n_items, N_POSITIONS)?)?;
-        let mut decision = Decision::default();
+        let mut decision = Decision::<Ranking, Context>::default();
         let mut feedback = PrefixFeedback { clicks: Clicks::new(N_POSITIONS) };
         let mut user = || Context {
             segment: rng.random_range(0..u32::try_from(n_segments).unwrap_or(1)),
