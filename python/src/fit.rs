@@ -7,10 +7,12 @@
 mod columns;
 mod evaluation;
 mod fitted;
+mod online;
 mod source;
 
 pub(crate) use evaluation::{Evaluation, evaluate};
 pub(crate) use fitted::Fitted;
+pub(crate) use online::{ab_test, interleaving_test, judgments, test_plan};
 
 use self::source::Source;
 use crate::interrupt::{check_signals, watched};
@@ -272,10 +274,15 @@ fn of_study(error: &StudyError<Option<Error>>, source: &Source, filter: &Filter)
 
 /// The library's error; rows of a table in memory count from 0, as its library counts them.
 fn of_log(error: &Error, source: &Source) -> PyErr {
+    of_log_of(error, "log", source.is_frame())
+}
+
+/// An error of a log or a table called `name`, whose rows are counted from 0 if it is in memory.
+fn of_log_of(error: &Error, name: &str, is_frame: bool) -> PyErr {
     let place = error.place();
-    let message = if place.line > 0 && source.is_frame() {
+    let message = if place.line > 0 && is_frame {
         let column = place.column.as_ref().map_or(String::new(), |(_, name)| format!(", column `{name}`"));
-        format!("log: row {}{column}: {}, found `{}`", place.line - 1, place.message, place.text)
+        format!("{name}: row {}{column}: {}, found `{}`", place.line - 1, place.message, place.text)
     } else {
         error.to_string()
     };

@@ -365,7 +365,7 @@ impl<'s> Rows<'s> {
             split: arms.map(|of| split_probability(of.arms.map(|arm| arm.users), self.settings.split)),
             arms,
             clicks,
-            heaviest: most as f64 / (clicks[0] + clicks[1]) as f64,
+            heaviest: most as f64 / (clicks[0] + clicks[1]).max(1) as f64,
             times_back: self.times_back,
             report,
         };

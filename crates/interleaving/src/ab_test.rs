@@ -90,12 +90,35 @@ pub struct AbTest {
     n_left_out: [u64; 2],
 }
 
+/// A user, in 8 bytes: memory limits large tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct User {
     clicks: u32,
-    sessions: u32,
+    /// The arm in the two highest bits, and the number of sessions.
+    sessions_of_arm: u32,
+}
+
+/// The most sessions of a user that are counted.
+const MOST_SESSIONS: u32 = (1 << 30) - 1;
+
+impl User {
+    fn new(clicks: u32, sessions: u32, arm: Option<Arm>) -> Self {
+        let arm = arm.map_or(2, |arm| arm as u32);
+        Self { clicks, sessions_of_arm: arm << 30 | sessions.min(MOST_SESSIONS) }
+    }
+
+    fn sessions(self) -> u32 {
+        self.sessions_of_arm & MOST_SESSIONS
+    }
+
     /// `None` for a user of both arms, who is left out.
-    arm: Option<Arm>,
+    fn arm(self) -> Option<Arm> {
+        match self.sessions_of_arm >> 30 {
+            0 => Some(Arm::A),
+            1 => Some(Arm::B),
+            _ => None,
+        }
+    }
 }
 
 /// Sums over the users of an arm: whole numbers, so that their order does not matter.
@@ -184,20 +207,19 @@ impl AbTest {
 
     fn add(&mut self, user: u64, arm: Option<Arm>, clicks: u32, sessions: u32) {
         let most = self.most_sessions.unwrap_or(u32::MAX);
-        let user = self.users.entry(user).or_insert(User { clicks: 0, sessions: 0, arm });
-        match user.arm {
-            _ if user.sessions == 0 => {}
-            Some(arm) if user.sessions > most => self.n_left_out[arm as usize] -= 1,
+        let user = self.users.entry(user).or_insert(User::new(0, 0, arm));
+        let before = user.arm();
+        match before {
+            _ if user.sessions() == 0 => {}
+            Some(arm) if user.sessions() > most => self.n_left_out[arm as usize] -= 1,
             Some(arm) => self.arms[arm as usize].remove(*user),
             None => self.n_in_both -= 1,
         }
-        if user.arm != arm {
-            user.arm = None;
-        }
-        user.clicks = user.clicks.saturating_add(clicks);
-        user.sessions = user.sessions.saturating_add(sessions);
-        match user.arm {
-            Some(arm) if user.sessions > most => self.n_left_out[arm as usize] += 1,
+        let [clicks, sessions] =
+            [user.clicks.saturating_add(clicks), user.sessions().saturating_add(sessions)];
+        *user = User::new(clicks, sessions, before.filter(|_| before == arm));
+        match user.arm() {
+            Some(arm) if user.sessions() > most => self.n_left_out[arm as usize] += 1,
             Some(arm) => self.arms[arm as usize].add(*user),
             None => self.n_in_both += 1,
         }
@@ -206,7 +228,7 @@ impl AbTest {
     /// The most clicks of a user who is in one arm and not left out.
     pub fn most_clicks(&self) -> u64 {
         let most = self.most_sessions.unwrap_or(u32::MAX);
-        let counted = self.users.values().filter(|user| user.arm.is_some() && user.sessions <= most);
+        let counted = self.users.values().filter(|user| user.arm().is_some() && user.sessions() <= most);
         counted.map(|user| user.clicks.into()).max().unwrap_or(0)
     }
 
@@ -269,20 +291,20 @@ fn verdict(z: f64, boundary: f64) -> Verdict {
 
 impl Sums {
     fn add(&mut self, user: User) {
-        let (clicks, sessions) = (u128::from(user.clicks), u128::from(user.sessions));
+        let (clicks, sessions) = (u128::from(user.clicks), u128::from(user.sessions()));
         self.users += 1;
         self.clicks += u64::from(user.clicks);
-        self.sessions += u64::from(user.sessions);
+        self.sessions += u64::from(user.sessions());
         self.clicks_squared += clicks * clicks;
         self.sessions_squared += sessions * sessions;
         self.clicks_by_sessions += clicks * sessions;
     }
 
     fn remove(&mut self, user: User) {
-        let (clicks, sessions) = (u128::from(user.clicks), u128::from(user.sessions));
+        let (clicks, sessions) = (u128::from(user.clicks), u128::from(user.sessions()));
         self.users -= 1;
         self.clicks -= u64::from(user.clicks);
-        self.sessions -= u64::from(user.sessions);
+        self.sessions -= u64::from(user.sessions());
         self.clicks_squared -= clicks * clicks;
         self.sessions_squared -= sessions * sessions;
         self.clicks_by_sessions -= clicks * sessions;
@@ -317,7 +339,7 @@ impl TryFrom<Saved> for AbTest {
 
 impl From<AbTest> for Saved {
     fn from(test: AbTest) -> Self {
-        let user = |(user, saved): (&u64, &User)| (*user, saved.arm, saved.clicks, saved.sessions);
+        let user = |(user, saved): (&u64, &User)| (*user, saved.arm(), saved.clicks, saved.sessions());
         let mut users: Vec<SavedUser> = test.users.iter().map(user).collect();
         users.sort_unstable_by_key(|user| user.0);
         Self { miss: test.miss, most_sessions: test.most_sessions, users }

@@ -19,6 +19,10 @@
 //! literature were made with [`Probabilistic`]. Search engines run [`TeamDraft`], and a test of two
 //! rankers should use it.
 //!
+//! Both rankings have the same documents. If a service interleaves lists of different lengths, the
+//! longer one fills the rest alone and wins more often under random clicks (.556 with 10 and 4
+//! documents): credit must end where one ranker has no document left.
+//!
 //! References: balanced, Joachims, *Evaluating retrieval performance using clickthrough data*,
 //! 2003; team draft, Radlinski, Kurup, Joachims, *How does clickthrough data reflect retrieval
 //! quality?*, CIKM 2008, which states both as algorithms; probabilistic, Hofmann, Whiteson, de

@@ -14,6 +14,11 @@ impl KeyHash {
         self.0.map(|hash| hash.of(text))
     }
 
+    /// The first half of the key of a text.
+    pub(crate) fn half_of_text(self, text: &[u8]) -> u64 {
+        self.0[0].of(text)
+    }
+
     pub(crate) fn of_numbers(self, a: u64, b: u64) -> ListKey {
         self.0.map(|hash| hash.of_numbers(a, b))
     }

@@ -47,19 +47,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         share(by_user, runs),
         share(by_session, runs)
     );
-    let (mut users, mut lists, mut clicks) = (0, 0, 0);
-    for seed in 0..runs {
-        let found = kept_lists(seed);
-        users += usize::from(found[0]);
-        lists += usize::from(found[1]);
-        clicks += usize::from(found[2]);
+    for searches in [3, 8] {
+        let mut alarms = [0; 3];
+        for seed in 0..runs {
+            let found = kept_lists(seed, searches);
+            alarms.iter_mut().zip(found).for_each(|(alarms, found)| *alarms += usize::from(found));
+        }
+        let [users, lists, clicks] = alarms.map(|alarms| share(alarms, runs));
+        println!(
+            "lists kept for a user, {searches} searches each: {users} by users, {lists} by lists, {clicks} by clicks"
+        );
     }
-    println!(
-        "lists kept for a user, 3 searches each, 2,000 users: {} by users, {} by lists, {} by clicks",
-        share(users, runs),
-        share(lists, runs),
-        share(clicks, runs)
-    );
     let found = (0..2 * runs).filter(|&seed| obrien_fleming(seed)).count();
     println!("O'Brien-Fleming, 5 looks at its sample size: power {}", share(found, 2 * runs));
     Ok(())
@@ -166,8 +164,8 @@ fn poisson<R: Rng>(rng: &mut R, mean: f64) -> u32 {
 }
 
 /// Whether equal rankers are told apart, by users, by lists and by clicks, if a user keeps a list of
-/// four items, two of each team, for three searches, and has items that he likes.
-fn kept_lists(seed: u64) -> [bool; 3] {
+/// two items, one of each team, for some searches, and likes one of them.
+fn kept_lists(seed: u64, searches: u32) -> [bool; 3] {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let test = || TeamTest::new(MISS).expect("valid");
     let mut tests = [test(), test(), test()];
@@ -176,7 +174,7 @@ fn kept_lists(seed: u64) -> [bool; 3] {
     for user in 0..2_000 {
         // The team of the liked item is drawn once.
         let first: bool = rng.random();
-        for _ in 0..3 {
+        for _ in 0..searches {
             let clicks: [bool; 2] = [rng.random::<f64>() < 0.6, rng.random::<f64>() < 0.1];
             for (clicked, is_liked) in clicks.into_iter().zip([true, false]) {
                 if clicked {

@@ -5,7 +5,8 @@ a policy among items that come and go, whose answers come late, twice or never.
 `simulate` runs experiments, and `distributed.simulate` runs them on a cluster. `models` has
 simulated users, `confidence` confidence bounds over arrays, and `bounds` bounds on the regret of an
 instance. `fit` fits click models to a click log, and `evaluate` tells what another ranking would
-have earned on it.
+have earned on it. `interleaving_test` and `ab_test` tell which of two rankers real users prefer,
+`test_plan` how many users that takes, and `judgments` rates the items of a fit for other tools.
 """
 
 from . import bounds, confidence, distributed, models
@@ -18,12 +19,16 @@ from ._native import (
     Policy,
     Simulation,
     Table,
+    ab_test,
     evaluate,
     fit,
+    interleaving_test,
+    judgments,
     merge,
     policies,
     simulate,
     spec_files,
+    test_plan,
 )
 
 __all__ = [
@@ -35,14 +40,18 @@ __all__ = [
     "Policy",
     "Simulation",
     "Table",
+    "ab_test",
     "bounds",
     "confidence",
     "distributed",
     "evaluate",
     "fit",
+    "interleaving_test",
+    "judgments",
     "merge",
     "models",
     "policies",
     "simulate",
     "spec_files",
+    "test_plan",
 ]

@@ -25,6 +25,7 @@ __all__ = [
     "Simulation",
     "Table",
     "UserBrowsing",
+    "ab_test",
     "bernoulli_kl",
     "bernoulli_kl_derivative",
     "bernstein_radius",
@@ -67,6 +68,8 @@ __all__ = [
     "gaussian_kl_ucb_upper",
     "hedged_betting_sequence",
     "hoeffding_radius",
+    "interleaving_test",
+    "judgments",
     "kl_mixture_interval",
     "kl_mixture_level",
     "kl_mixture_sequence",
@@ -118,6 +121,7 @@ __all__ = [
     "simulate",
     "smallest_permutation_gap",
     "spec_files",
+    "test_plan",
     "ucb1_radius",
     "weighted_cascade_lower_bound",
 ]
@@ -835,7 +839,7 @@ class _DataFrame(Protocol):
 def fit(
     log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
     *,
-    format: Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "parquet", "counts"] | None = None,
+    format: Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "parquet", "ubi", "counts"] | None = None,
     columns: dict[str, str] | str | None = None,
     model: _FittedModel | Literal["all"] | Sequence[_FittedModel | Literal["all"]] = "all",
     first_position: int = 1,
@@ -857,13 +861,54 @@ def evaluate(
     log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
     ranking: Union[_Path, _ArrowStream, _DataFrame, dict[str, Any]],
     *,
-    format: Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "parquet", "counts"] | None = None,
+    format: Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "parquet", "ubi", "counts"] | None = None,
     columns: dict[str, str] | str | None = None,
     values: Sequence[float] | None = None,
     model: _FittedModel | Literal["all", "none"] | Sequence[_FittedModel | Literal["all"]] = "all",
     first_position: int = 1,
     threads: int | None = None,
 ) -> Evaluation: ...
+def interleaving_test(
+    table: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
+    *,
+    columns: dict[str, str] | str | None = None,
+    baseline: str | None = None,
+    unit: Literal["user", "list"] = "user",
+    depth: int | None = None,
+) -> dict[str, Any]: ...
+def ab_test(
+    table: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
+    *,
+    columns: dict[str, str] | str | None = None,
+    baseline: str | None = None,
+    split: float = 0.5,
+    max_sessions_per_user: int | None = None,
+    planned: int = 10000,
+    looks: int | None = None,
+    look: int | None = None,
+) -> dict[str, Any]: ...
+def test_plan(
+    kind: Literal["interleaving", "ab"],
+    *,
+    effect: float = 0.05,
+    power: float = 0.8,
+    mean: float | None = None,
+    sd: float | None = None,
+    ties: float = 0.0,
+    looks: int = 10,
+    per_day: float | None = None,
+    share: float | None = None,
+) -> dict[str, Any]: ...
+def judgments(
+    fitted: Fitted,
+    form: Literal["quepid", "workbench", "trec", "ltr", "csv"] = "csv",
+    *,
+    by: Literal["attraction", "coec"] = "attraction",
+    model: _FittedModel | None = None,
+    scale: Literal["0-1", "0-3"] | None = None,
+    min_impressions: int = 1,
+    name: str = "judgments",
+) -> str: ...
 @final
 class Evaluation:
     @property

@@ -320,7 +320,7 @@ impl Fitted {
     }
 
     /// The fit of a model, by default of the one whose users are simulated.
-    fn fit(&self, model: Option<&str>) -> PyResult<&Fit> {
+    pub(super) fn fit(&self, model: Option<&str>) -> PyResult<&Fit> {
         let Some(model) = model else {
             return self.study.simulated().ok_or_else(|| value_error("no fitted model can be simulated"));
         };

@@ -100,10 +100,10 @@ impl Source {
     }
 }
 
-type Pairs = Vec<(String, String)>;
+pub(super) type Pairs = Vec<(String, String)>;
 
 /// The columns by key, from a dict or a text.
-fn pairs(given: &Bound<'_, PyAny>) -> PyResult<Pairs> {
+pub(super) fn pairs(given: &Bound<'_, PyAny>) -> PyResult<Pairs> {
     if let Ok(dict) = given.cast::<PyDict>() {
         return dict.iter().map(|(key, column)| Ok((key.extract()?, column.extract()?))).collect();
     }
@@ -116,7 +116,7 @@ fn pairs(given: &Bound<'_, PyAny>) -> PyResult<Pairs> {
 }
 
 /// The paths, if the log is one or several.
-fn paths(log: &Bound<'_, PyAny>) -> PyResult<Option<Vec<PathBuf>>> {
+pub(super) fn paths(log: &Bound<'_, PyAny>) -> PyResult<Option<Vec<PathBuf>>> {
     let is_path = |object: &Bound<'_, PyAny>| {
         Ok::<bool, PyErr>(object.cast::<PyString>().is_ok() || object.hasattr("__fspath__")?)
     };
@@ -176,13 +176,13 @@ fn of_columns(row: &FormatRow, columns: Columns) -> PyResult<Format> {
     Ok(Format::Delimited(columns))
 }
 
-/// A table in memory: its named columns only.
+/// A table in memory with its format: the named columns only.
 fn of_table(
     log: &Bound<'_, PyAny>,
     is_counts: bool,
     named: Option<Pairs>,
 ) -> PyResult<(Frame<'static>, Format)> {
-    let format = |there: &[String]| -> PyResult<(Format, Vec<String>)> {
+    frame_of(log, &|there: &[String]| {
         if is_counts {
             let names = ["query", "item", "position", "clicks", "impressions"];
             return Ok((Format::counts(), names.map(str::to_owned).to_vec()));
@@ -200,7 +200,15 @@ fn of_table(
             }
         })?;
         Ok((Format::Delimited(columns), names))
-    };
+    })
+}
+
+/// From the names of all columns: something, and the names of those that are read.
+type NamedBy<'a, T> = dyn Fn(&[String]) -> PyResult<(T, Vec<String>)> + 'a;
+
+/// A table in memory, and what `format` makes of the names of its columns: with the columns that it
+/// names only.
+pub(super) fn frame_of<T>(log: &Bound<'_, PyAny>, format: &NamedBy<'_, T>) -> PyResult<(Frame<'static>, T)> {
     if let Ok(dict) = log.cast::<PyDict>() {
         let there: Vec<String> = dict.keys().iter().filter_map(|key| key.extract().ok()).collect();
         let (format, names) = format(&there)?;

@@ -10,6 +10,9 @@ const TITLE: &str = "Which of two rankers is better";
 /// Days with names on the axis of the figure.
 const NAMED_DAYS: usize = 14;
 
+/// A larger evidence is not printed.
+const LARGE: f64 = 10_000.0;
+
 /// The page of a test.
 pub(super) fn page(outcome: &Outcome) -> String {
     let mut html = Html::new();
@@ -72,6 +75,7 @@ pub(super) fn rows(outcome: &Outcome) -> Vec<[String; 6]> {
     let row = |(place, look): (usize, &Look)| {
         let [estimate, interval] = outcome.figures(look);
         let evidence = match outcome.settings.kind {
+            Kind::Interleaving if look.evidence > LARGE => format!("> {}", fixed(LARGE, 0)),
             Kind::Interleaving => fixed(look.evidence, 2),
             Kind::Ab => format!("{}, {}", fixed(look.evidence, 2), fixed(look.decides, 2)),
         };

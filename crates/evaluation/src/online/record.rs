@@ -43,7 +43,7 @@ impl Outcome {
             record["planned_users_per_arm"] = self.settings.planned.into();
             record["look"] = self.settings.look.map(|(look, of)| json!({ "look": look, "of": of })).into();
         }
-        let days: Vec<Value> = self.looks.iter().filter_map(|look| self.day(look)).collect();
+        let days: Vec<Value> = self.looks.iter().enumerate().filter_map(|day| self.day(day)).collect();
         record["days"] = days.into();
         record
     }
@@ -53,10 +53,12 @@ impl Outcome {
         self.names.iter().cloned().zip(values).collect::<Map<_, _>>().into()
     }
 
-    fn day(&self, look: &Look) -> Option<Value> {
+    /// A look of a log with times. A decision is kept.
+    fn day(&self, (place, look): (usize, &Look)) -> Option<Value> {
         let mut record = self.look(look);
         record.insert("day".to_owned(), look.date()?.into());
-        record.insert("decided".to_owned(), look.better.is_some().into());
+        let is_decided = self.decided.is_some_and(|(first, _)| first <= place);
+        record.insert("decided".to_owned(), is_decided.into());
         Some(record.into())
     }
 

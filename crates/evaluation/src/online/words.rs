@@ -47,7 +47,8 @@ impl Outcome {
                 self.unit(),
             ),
             Kind::Ab => format!(
-                "`{new}` has {estimate} clicks a session more than `{old}` (95 % interval {interval}), {} and {} users",
+                "the clicks a session of `{new}` minus those of `{old}` are {estimate} (95 % interval {interval}), with {} \
+                 and {} users",
                 grouped(last.users[1]),
                 grouped(last.users[0]),
             ),

@@ -33,6 +33,12 @@ impl Lost {
     }
 }
 
+impl From<Fault> for LineFault {
+    fn from(fault: Fault) -> Self {
+        Self::new(fault, 0, b"..")
+    }
+}
+
 impl LineFault {
     #[cold]
     pub(super) fn new(fault: Fault, column: usize, text: &[u8]) -> Self {

@@ -130,21 +130,26 @@ impl Document<'_> {
     }
 }
 
-/// Reads the documents of a line: none, one, or all of an array.
-pub(super) fn read<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<Vec<T>, Fault> {
-    let line = line.trim_ascii();
-    if line.starts_with(b"[") && line.ends_with(b"]") {
-        return serde_json::from_slice(line).map_err(|_| Fault::NotJson);
+/// Hands the documents of a line to `take`: none, one, or all of an array.
+pub(super) fn each<'a, T: Deserialize<'a>, E: From<Fault>>(
+    line: &'a [u8],
+    mut take: impl FnMut(&T) -> Result<(), E>,
+) -> Result<(), E> {
+    // Checked once, and not string by string.
+    let line = std::str::from_utf8(line).map_err(|_| Fault::NotUtf8)?.trim();
+    if line.starts_with('[') && line.ends_with(']') {
+        let all: Vec<T> = serde_json::from_str(line).map_err(|_| Fault::NotJson)?;
+        return all.iter().try_for_each(take);
     }
     // A part of an array that has a document a line.
-    let line = line.strip_prefix(b"[").or_else(|| line.strip_prefix(b",")).unwrap_or(line);
-    let line = line.strip_suffix(b"]").or_else(|| line.strip_suffix(b",")).unwrap_or(line).trim_ascii();
+    let line = line.strip_prefix(['[', ',']).unwrap_or(line);
+    let line = line.strip_suffix([']', ',']).unwrap_or(line).trim();
     if line.is_empty() {
-        return Ok(Vec::new());
+        return Ok(());
     }
     // A number or a text would pass for a document without fields.
-    if !line.starts_with(b"{") {
-        return Err(Fault::NotJson);
+    if !line.starts_with('{') {
+        return Err(Fault::NotJson.into());
     }
-    Ok(vec![serde_json::from_slice(line).map_err(|_| Fault::NotJson)?])
+    take(&serde_json::from_str(line).map_err(|_| Fault::NotJson)?)
 }

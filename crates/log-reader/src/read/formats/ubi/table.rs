@@ -27,9 +27,11 @@ struct Query {
     key: Key,
     /// The identifier of its words.
     name: Id,
-    user: Option<u64>,
+    /// 0 for none.
+    user: u64,
     at: u64,
-    propensity: Option<f64>,
+    /// NaN for none.
+    propensity: f64,
     /// Bit `l` is 1 if its `l`-th item was clicked.
     clicks: u64,
     line: u32,
@@ -96,7 +98,7 @@ impl Joined {
     }
 
     fn key(&self, id: &str) -> (Key, &Mutex<Shard>) {
-        let hash = self.hash.of_text(id.as_bytes())[0];
+        let hash = self.hash.half_of_text(id.as_bytes());
         ([hash, unit_hash(id.as_bytes())], &self.shards[(hash >> 32) as usize % SHARDS])
     }
 
@@ -116,9 +118,9 @@ impl Joined {
         let new = || Query {
             key,
             name,
-            user,
+            user: user.unwrap_or(0),
             at: spot.at,
-            propensity,
+            propensity: propensity.unwrap_or(f64::NAN),
             clicks: 0,
             line: u32::try_from(spot.line).unwrap_or(u32::MAX),
             file: u16::try_from(spot.file).unwrap_or(u16::MAX),
@@ -142,7 +144,7 @@ impl Joined {
             return Ok(());
         }
         let known = shard.queries[place as usize];
-        let same = known.name == name && known.user == user && shard.items_of(&known) == items;
+        let same = known.name == name && known.user == user.unwrap_or(0) && shard.items_of(&known) == items;
         shard.repeated_queries += u64::from(same);
         if same { Ok(()) } else { Err(Fault::OtherDocument) }
     }
@@ -214,8 +216,8 @@ impl Joined {
             let shard = &mut *lock(shard);
             shard.place(base, &mut at_fault);
             for query in shard.queries.iter().filter(|query| query.deepest > 0) {
-                known.user &= query.user.is_some();
-                known.list_propensity &= query.propensity.is_some();
+                known.user &= query.user != 0;
+                known.list_propensity &= !query.propensity.is_nan();
             }
         }
         let mut notes = lock(&self.notes);
@@ -245,7 +247,9 @@ impl Shard {
 
     fn apply(&mut self, number: usize, seen: Seen, day: [u8; 10]) -> Result<(), Fault> {
         let query = self.queries[number];
-        self.queries[number].user = query.user.or(seen.user);
+        if query.user == 0 {
+            self.queries[number].user = seen.user.unwrap_or(0);
+        }
         if query.n_items == 0 {
             let ordinal = seen.ordinal.ok_or(Fault::NoOrdinal)?;
             if ordinal > MAX_POSITIONS {
@@ -322,9 +326,12 @@ impl Shard {
             }
             let items = &self.items_of(query)[..query.deepest.into()];
             let list = ShownList::plain(query.name, items, query.clicks, query.at);
-            let propensity = query.propensity.filter(|_| with_propensities);
+            let propensity = Some(query.propensity).filter(|_| with_propensities);
             let propensities = Propensities([&[], &[], propensity.as_slice()]);
-            batches.session(&propensities.with(list.of(query.user, Some(query.key[1]))), true);
+            batches.session(
+                &propensities.with(list.of(Some(query.user).filter(|user| *user != 0), Some(query.key[1]))),
+                true,
+            );
         }
         notes.queries += self.queries.len() as u64;
         notes.repeated_queries += self.repeated_queries;

@@ -1,0 +1,237 @@
+//! `interleaving_test`, `ab_test`, `test_plan`, `judgments`: real users of two rankers, and ratings.
+
+use super::fitted::Fitted;
+use super::of_log_of;
+use super::source::{frame_of, pairs, paths};
+use crate::interrupt::{check_signals, watched};
+use crate::message::value_error;
+use ::evaluation::online::{Kind, OnlineError, Plan, PlanSettings, Settings, online, row_columns};
+use click_logs::formats::is_parquet;
+use click_logs::judgments::{Judgment, JudgmentForm, Scale, over_expected, write};
+use click_logs::parameters::for_each_parameter;
+use click_logs::{Input, RowColumn, TakeRows, read_rows, read_rows_of_frame};
+use pyo3::prelude::*;
+use serde_json::Value;
+use std::convert::Infallible;
+use std::sync::atomic::AtomicBool;
+
+/// Which of two rankers users of interleaved lists prefer: the content of the command's verdict.json,
+/// as a dict.
+///
+/// table is a path or a list of paths (CSV or Parquet), or a table in memory, as of fit. A row is a
+/// click: user, team of the clicked item, and perhaps list, position and time; columns names them,
+/// as a dict or as text. baseline is today's team; shares are those of the other one. unit is
+/// "user", or "list" if every list was interleaved with a fresh coin. depth credits clicks at the
+/// first positions only.
+///
+/// Raises ValueError for what is no test, with the row and the column, TypeError for other types,
+/// and OSError for files.
+#[pyfunction]
+#[pyo3(
+    text_signature = "(table, *, columns=None, baseline=None, unit='user', depth=None)",
+    signature = (table, *, columns=None, baseline=None, unit="user", depth=None)
+)]
+pub(crate) fn interleaving_test<'py>(
+    py: Python<'py>,
+    table: &Bound<'py, PyAny>,
+    columns: Option<&Bound<'py, PyAny>>,
+    baseline: Option<String>,
+    unit: &str,
+    depth: Option<u64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let by_list = match unit {
+        "user" => false,
+        "list" => true,
+        _ => return Err(value_error(format!("unit {unit:?}: expected \"user\" or \"list\""))),
+    };
+    let settings = Settings { by_list, depth, baseline, ..Settings::new(Kind::Interleaving) };
+    verdict(py, table, columns, &settings)
+}
+
+/// Which of two rankers has more clicks a session, users drawn into arms: the content of the
+/// command's verdict.json, as a dict.
+///
+/// table and columns are as of interleaving_test; a row is a session: user, arm, clicks, and perhaps
+/// time. baseline is today's arm, and split its planned share of users; users with more sessions
+/// than max_sessions_per_user are left out. The test may be looked at any time and is most powerful
+/// at planned users in each arm; or it has looks looks, of which this is number look.
+///
+/// Raises what interleaving_test raises.
+#[pyfunction]
+#[pyo3(
+    text_signature = "(table, *, columns=None, baseline=None, split=0.5, max_sessions_per_user=None, planned=10000, looks=None, look=None)",
+    signature = (table, *, columns=None, baseline=None, split=0.5, max_sessions_per_user=None, planned=10_000, looks=None, look=None)
+)]
+#[expect(clippy::too_many_arguments, reason = "those of the command, by name")]
+pub(crate) fn ab_test<'py>(
+    py: Python<'py>,
+    table: &Bound<'py, PyAny>,
+    columns: Option<&Bound<'py, PyAny>>,
+    baseline: Option<String>,
+    split: f64,
+    max_sessions_per_user: Option<u32>,
+    planned: u64,
+    looks: Option<u32>,
+    look: Option<u32>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if !(split > 0.0 && split < 1.0) {
+        return Err(value_error(format!("split is {split}: expected a number above 0 and below 1")));
+    }
+    if planned == 0 || max_sessions_per_user == Some(0) {
+        return Err(value_error("planned and max_sessions_per_user: expected at least 1"));
+    }
+    if looks.is_some() != look.is_some() {
+        return Err(value_error("looks and look: give both or none"));
+    }
+    let settings = Settings {
+        most_sessions: max_sessions_per_user,
+        split,
+        planned,
+        look: look.zip(looks),
+        baseline,
+        ..Settings::new(Kind::Ab)
+    };
+    verdict(py, table, columns, &settings)
+}
+
+fn verdict<'py>(
+    py: Python<'py>,
+    table: &Bound<'py, PyAny>,
+    columns: Option<&Bound<'py, PyAny>>,
+    settings: &Settings,
+) -> PyResult<Bound<'py, PyAny>> {
+    let named = columns.map(pairs).transpose()?;
+    let named = named.map(|pairs| {
+        pairs.into_iter().map(|(key, column)| format!("{key}={column}")).collect::<Vec<_>>().join(",")
+    });
+    let needed = [("list", settings.by_list), ("position", settings.depth.is_some())];
+    let needed: Vec<&str> = needed.into_iter().filter(|(_, is)| *is).map(|(key, _)| key).collect();
+    let columns: Vec<RowColumn<'_>> = row_columns(settings.kind, named.as_deref(), false, &needed)
+        .map_err(|error| value_error(format!("columns: {error}")))?;
+    let names: Vec<String> = columns.iter().map(|column| column.name.to_owned()).collect();
+    let files = paths(table)?;
+    let frame = match files {
+        Some(_) => None,
+        None => Some(frame_of(table, &|_| Ok(((), names.clone())))?.0),
+    };
+    let stop = AtomicBool::new(false);
+    let read = |rows: &mut dyn TakeRows| match (&files, &frame) {
+        (Some(files), _) => {
+            let inputs = files.iter().map(|path| Ok(Input::file(path)?.until(&stop)));
+            let is_parquet = files.iter().any(|path| is_parquet(path));
+            read_rows(&columns, is_parquet, inputs.collect::<Result<_, _>>()?, None, rows)
+        }
+        (None, Some(frame)) => read_rows_of_frame(&columns, "table", frame, Some(&stop), rows),
+        (None, None) => unreachable!("files or a frame"),
+    };
+    let work = || online(settings, |_, rows: &mut dyn TakeRows| read(rows));
+    let outcome = watched(py, &stop, |_| check_signals(), work)?.map_err(|error| match error {
+        OnlineError::Log(error) => of_log_of(&error, "table", frame.is_some()),
+        error => value_error(error),
+    })?;
+    dict(py, &outcome.to_json())
+}
+
+/// How many users a test takes, for half an effect, the effect and twice the effect, as a dict: in
+/// each arm of kind "ab", and without a tie of kind "interleaving".
+///
+/// effect is the change of clicks a session relative to their mean, or the share of users won minus
+/// 1/2; power the probability of finding it. mean is of clicks a session, and sd a user's standard
+/// deviation of them (kind "ab"); ties is the share of users without a winner (kind
+/// "interleaving"). per_day users give days, and share, which the better ranker would win if it were
+/// interleaved, how many times fewer users that takes.
+///
+/// Raises ValueError for numbers that are no plan.
+#[pyfunction]
+#[pyo3(
+    text_signature = "(kind, *, effect=0.05, power=0.8, mean=None, sd=None, ties=0.0, looks=10, per_day=None, share=None)",
+    signature = (kind, *, effect=0.05, power=0.8, mean=None, sd=None, ties=0.0, looks=10, per_day=None, share=None)
+)]
+#[expect(clippy::too_many_arguments, reason = "those of the command, by name")]
+pub(crate) fn test_plan<'py>(
+    py: Python<'py>,
+    kind: &str,
+    effect: f64,
+    power: f64,
+    mean: Option<f64>,
+    sd: Option<f64>,
+    ties: f64,
+    looks: u32,
+    per_day: Option<f64>,
+    share: Option<f64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let kind = match kind {
+        "interleaving" => Kind::Interleaving,
+        "ab" => Kind::Ab,
+        _ => return Err(value_error(format!("kind {kind:?}: expected \"interleaving\" or \"ab\""))),
+    };
+    let settings = PlanSettings { kind, effect, power, looks, per_day, clicks: mean.zip(sd), ties, share };
+    dict(py, &Plan::new(settings).map_err(value_error)?.to_json())
+}
+
+/// Ratings of the items of a fit, as the text of a file that another tool imports.
+///
+/// form is "quepid", "workbench", "trec", "ltr" or "csv". by is "attraction", of model, by default
+/// the one whose users are simulated; or "coec", clicks over expected clicks. scale is "0-1" or
+/// "0-3", relative to the largest rating. Items with fewer than min_impressions impressions are left
+/// out; name is that of the judgments in the workbench.
+///
+/// Raises ValueError for names, and for names of queries and items that the form cannot have.
+#[pyfunction]
+#[pyo3(
+    text_signature = "(fitted, form='csv', *, by='attraction', model=None, scale=None, min_impressions=1, name='judgments')",
+    signature = (fitted, form="csv", *, by="attraction", model=None, scale=None, min_impressions=1, name="judgments")
+)]
+pub(crate) fn judgments(
+    fitted: &Fitted,
+    form: &str,
+    by: &str,
+    model: Option<&str>,
+    scale: Option<&str>,
+    min_impressions: u64,
+    name: &str,
+) -> PyResult<String> {
+    let found = JudgmentForm::ALL.iter().find(|(name, _)| *name == form).map(|(_, form)| *form);
+    let form = found.ok_or_else(|| {
+        let names = JudgmentForm::ALL.map(|(name, _)| name).join(", ");
+        value_error(format!("form {form:?}: expected one of {names}"))
+    })?;
+    let scale = match scale {
+        None => Scale::Plain,
+        Some("0-1") => Scale::ToOne,
+        Some("0-3") => Scale::Grades,
+        Some(scale) => return Err(value_error(format!("scale {scale:?}: expected \"0-1\" or \"0-3\""))),
+    };
+    let counts = &fitted.study.log.counts;
+    let judgments = match by {
+        "coec" => over_expected(counts, min_impressions).0,
+        "attraction" => {
+            let fit = fitted.fit(model)?;
+            let mut judgments = Vec::new();
+            let Ok(()) = for_each_parameter(counts, std::slice::from_ref(fit), |row| {
+                if let ("attraction", Some(query), Some(item)) = (row.kind, row.query, row.item)
+                    && row.estimate.value.is_finite()
+                    && row.counts.is_some_and(|(_, impressions)| impressions >= min_impressions)
+                {
+                    let (clicks, impressions) = row.counts.unwrap_or_default();
+                    judgments.push(Judgment {
+                        query: counts.names().name(query).into_owned(),
+                        item: counts.names().name(item).into_owned(),
+                        rating: row.estimate.value,
+                        interval: row.estimate.interval,
+                        clicks,
+                        impressions,
+                    });
+                }
+                Ok::<(), Infallible>(())
+            });
+            judgments
+        }
+        _ => return Err(value_error(format!("by {by:?}: expected \"attraction\" or \"coec\""))),
+    };
+    write(&judgments, form, scale, name).map_err(value_error)
+}
+
+fn dict<'py>(py: Python<'py>, record: &Value) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (record.to_string(),))
+}

@@ -1,0 +1,70 @@
+"""`interleaving_test`, `ab_test`, `test_plan`, `judgments`: the cases, and what is refused."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from click_bandits import ab_test, fit, interleaving_test, judgments, test_plan as plan_of
+
+CASES = Path(__file__).parents[2] / "crates" / "interleaving" / "tests" / "data"
+
+
+def table(name):
+    with open(CASES / name, newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {key: [int(row[key]) if key == "clicks" else row[key] for row in rows] for key in rows[0]}
+
+
+@pytest.mark.parametrize("read", [lambda name: CASES / name, table])
+def test_the_cases(read):
+    found = interleaving_test(read("teams.csv"), baseline="old")
+    assert (found["verdict"], found["users"]) == ("new", {"new": 82, "old": 42, "ties": 26})
+    lists = interleaving_test(read("teams.csv"), unit="list")
+    assert lists["users"] == {"new": 168, "old": 94, "ties": 40}
+    found = ab_test(read("ab.csv"))
+    assert found["z"] == pytest.approx(0.7933769433302855, rel=1e-9)
+    assert found["split"]["p"] == pytest.approx(0.6170750774519739, rel=1e-9)
+    assert ab_test(read("ab.csv"), looks=4, look=1)["boundary"] == pytest.approx(2 * 2.0243)
+
+
+def test_plans():
+    assert plan_of("ab", mean=1, sd=1, effect=0.1)["rows"][1]["fixed"] == 1570
+    assert plan_of("interleaving", effect=0.1)["rows"][1]["open"] == 369
+    for wrong in [{"kind": "both"}, {"kind": "ab"}, {"kind": "interleaving", "effect": 0.5}, {"kind": "ab", "power": 2}]:
+        with pytest.raises(ValueError):
+            plan_of(**wrong)
+
+
+def test_what_is_refused():
+    for given, message in [
+        ({"user": ["u", "v", "w"], "team": ["a", "b", "c"]}, "row 2, column `team`: a third name"),
+        ({"user": ["u", ""], "team": ["a", "b"]}, "row 1, column `user`: nothing there"),
+        ({"team": ["a", "b"]}, "no column `user`"),
+        ({"user": ["u"], "team": ["a"]}, "a test compares two"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            interleaving_test(given)
+    with pytest.raises(OSError):
+        interleaving_test("no such file.csv")
+    with pytest.raises(ValueError, match="unit"):
+        interleaving_test(table("teams.csv"), unit="session")
+    with pytest.raises(ValueError, match="a negative number"):
+        ab_test({"user": ["u", "v"], "arm": ["A", "B"], "clicks": [1, -1]})
+
+
+def test_judgments():
+    counts = {
+        "query": ["red shoes"] * 2 + ["boots"] * 2,
+        "item": ["a", "b"] * 2,
+        "position": [1, 2] * 2,
+        "clicks": [40, 10, 0, 30],
+        "impressions": [100] * 4,
+    }
+    fitted = fit(counts, format="counts", model="pbm")
+    rows = judgments(fitted, by="coec").splitlines()
+    assert rows[3].startswith("red shoes,a,2,")
+    assert "IMPORT_JUDGMENT" in judgments(fitted, "workbench")
+    assert judgments(fitted, "quepid", by="coec", scale="0-3").splitlines()[1:] == ["boots,a,0", "boots,b,2", "red shoes,a,3", "red shoes,b,1"]
+    with pytest.raises(ValueError, match="white space"):
+        judgments(fitted, "trec")
