@@ -119,6 +119,7 @@ fn every_experiment_of_the_project_is_valid_and_has_evidence_for_every_claim() {
         [
             "cascade-bai",
             "cascade-synthetic",
+            "context",
             "kdd2012",
             "pbm-beyond",
             "pbm-synthetic",
