@@ -145,7 +145,7 @@ impl<W: Write> Table<W> {
         writeln!(self.out[0], "{document}")?;
         for (place, item) in hits.iter().enumerate().take(seen) {
             let actions = ["impression", "click"];
-            for action in &actions[..1 + usize::from(clicks >> place & 1 == 1)] {
+            for action in &actions[..=usize::from(clicks >> place & 1 == 1)] {
                 let event = json!({
                     "application": "click-bandits",
                     "action_name": action,
@@ -177,7 +177,8 @@ fn quoted(text: &str) -> String {
 
 /// Milliseconds since 1970 as `2026-03-02T10:00:01.000Z`.
 fn timestamp(time: u64) -> String {
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap =
+        |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let (mut day, mut year, mut month) = (time / 86_400_000, 1970, 1);
     while day >= 365 + u64::from(is_leap(year)) {
         day -= 365 + u64::from(is_leap(year));
