@@ -35,10 +35,14 @@ impl Entry {
     /// assert!((low - 0.0522).abs() < 0.001 && (high - 0.1672).abs() < 0.001);
     /// ```
     pub fn interval(&self) -> [f64; 2] {
-        /// `ln(2 / 0.05)`: each bound fails with a probability of at most 0.025.
-        const LEVEL: f64 = 3.688_879_454_113_936_3;
-        let Tally { shows, clicks } = self.tally;
-        let mean = clicks as f64 / shows.max(1) as f64;
-        [kl_ucb_lower(mean, shows as f64, LEVEL), kl_ucb_upper(mean, shows as f64, LEVEL)]
+        interval(self.tally)
     }
+}
+
+/// The bounds of [`Entry::interval`] for these displays and clicks.
+pub fn interval(Tally { shows, clicks }: Tally) -> [f64; 2] {
+    /// `ln(2 / 0.05)`: each bound fails with a probability of at most 0.025.
+    const LEVEL: f64 = 3.688_879_454_113_936_3;
+    let mean = clicks as f64 / shows.max(1) as f64;
+    [kl_ucb_lower(mean, shows as f64, LEVEL), kl_ucb_upper(mean, shows as f64, LEVEL)]
 }

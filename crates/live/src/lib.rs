@@ -16,7 +16,7 @@ mod saved;
 mod window;
 
 pub use counted::Counted;
-pub use entry::Entry;
+pub use entry::{Entry, interval};
 pub use error::{Error, SavedError};
 pub use in_order::InOrder;
 pub use items::Handle;

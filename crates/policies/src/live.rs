@@ -138,6 +138,11 @@ pub(crate) trait OnTable {
     /// An item left, or returned.
     fn came_or_went(&mut self, _item: usize) {}
 
+    /// The index of an item in the next round; `None` if the policy ranks items by something else.
+    fn index(&self, _item: usize) -> Option<f64> {
+        None
+    }
+
     /// The policy, if it draws from posteriors.
     fn posteriors(&mut self) -> Option<&mut dyn Bayesian> {
         None
@@ -161,6 +166,9 @@ pub trait OnAnyTable: Tallies + Send + Sync {
 
     /// As [`SelectAmong::pass_round`].
     fn pass(&mut self);
+
+    /// The score of every item; see [`NamedPolicy::scores`](crate::catalogue::NamedPolicy::scores).
+    fn scores(&mut self) -> Vec<f64>;
 }
 
 impl<P: OnTable + SelectAmong<Ranking, Note = ()> + Send + Sync> OnAnyTable for P {
@@ -170,6 +178,23 @@ impl<P: OnTable + SelectAmong<Ranking, Note = ()> + Send + Sync> OnAnyTable for 
 
     fn pass(&mut self) {
         self.pass_round();
+    }
+
+    fn scores(&mut self) -> Vec<f64> {
+        let known = self.posteriors().map(|policy| (policy.prior(), policy.examination().to_vec()));
+        let table = self.table();
+        let score = |item| {
+            let tallies: Vec<Tally> = (0..table.n_kinds()).map(|kind| table.tally(item, kind)).collect();
+            let mean = || {
+                let sum = |of: fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>() as f64;
+                sum(|tally| tally.clicks) / sum(|tally| tally.shows)
+            };
+            match &known {
+                Some((prior, examination)) => prior.posterior_mean(&tallies, examination),
+                None => self.index(item).unwrap_or_else(mean),
+            }
+        };
+        (0..table.n_items()).map(score).collect()
     }
 }
 

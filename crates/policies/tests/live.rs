@@ -2,10 +2,16 @@
 
 use crate::support::{generator, saved::for_each_damage};
 use allocation_counter::measure;
-use click_models::{Cascade, ItemId, ItemSet, ListShape, Pbm, PbmKnown, RankOne, Ranking, TableShape};
+use click_models::{
+    Cascade, CascadeFeedback, Clicks, ItemId, ItemSet, ListShape, Pbm, PbmFeedback, PbmKnown, PrefixFeedback,
+    RankOne, Ranking, SemiBandit, TableShape,
+};
 use confidence::Probability;
+use confidence::math::{ln, ln_1p};
 use policies::catalogue::{Catalogued, Live, NamedTable, PolicySpec, Protocol, rows};
-use policies::{BuildError, Decision, Error, NamedPolicy, Prior, Select, SelectAmong, Tallies, Tally};
+use policies::{
+    BuildError, Decision, Error, NamedPolicy, Prior, Select, SelectAmong, Tallies, Tally, Update,
+};
 use rand::{Rng, RngExt};
 use serde_json::{Value, json};
 
@@ -357,4 +363,93 @@ fn select_ignores_presence() {
     let mut decision = Decision::default();
     policy.select(&mut generator(1), &mut decision);
     assert!(decision.action.fits(shape));
+}
+
+/// Plays a policy of indices, and compares every list with its scores.
+fn plays_by_its_scores<I: Catalogued<Action = Ranking>>(
+    mut policy: NamedPolicy<I>,
+    feedback: impl Fn(&Ranking, u64) -> I::Feedback,
+) {
+    let (mut rng, mut decision) = (generator(7), Decision::default());
+    for _ in 0..300 {
+        let scores = policy.scores().expect("a table");
+        policy.select(&mut rng, &mut decision);
+        let shown = |item: usize| decision.action.iter().any(|other| other.index() == item);
+        let least = (0..scores.len())
+            .filter(|&item| shown(item))
+            .map(|item| scores[item])
+            .fold(f64::INFINITY, f64::min);
+        for item in (0..scores.len()).filter(|&item| !shown(item)) {
+            assert!(
+                scores[item] <= least * (1.0 + 1e-12),
+                "{:?}: {scores:?}, {:?}",
+                policy.spec(),
+                decision.action
+            );
+        }
+        policy.update(&decision, &feedback(&decision.action, rng.next_u64()));
+    }
+}
+
+#[test]
+fn the_items_of_largest_index_are_shown() {
+    let shape = ListShape::new(8, N_POSITIONS).expect("a shape");
+    let clicks = |draw: u64| Clicks::from_bits(draw >> 61 & draw >> 7, N_POSITIONS).expect("three positions");
+    for name in ["rsf-ucb", "rsf-kl-ucb", "cascade-ucb1", "cascade-kl-ucb", "cascade-ucb-v", "dcm-kl-ucb"] {
+        let policy = NamedPolicy::<SemiBandit>::build(name.parse().expect("a policy"), shape, None);
+        plays_by_its_scores(policy.expect(name), |_, draw| PrefixFeedback { clicks: clicks(draw) });
+    }
+    let examination = [0.5, 0.9, 0.3].map(|examined| Probability::new(examined).expect("a probability"));
+    for name in ["pbm-ucb", "pbm-kl-ucb"] {
+        let known = PbmKnown::new(shape, &examination).expect("known");
+        let policy = NamedPolicy::<Pbm>::build(name.parse().expect("a policy"), known, None);
+        plays_by_its_scores(policy.expect(name), |_, draw| PbmFeedback { clicks: clicks(draw) });
+    }
+    assert!(
+        NamedPolicy::<Cascade>::build(PolicySpec::TopRank {}, shape, 100).expect("built").scores().is_none()
+    );
+}
+
+#[test]
+fn scores_without_indices_are_means() {
+    let shape = ListShape::new(4, N_POSITIONS).expect("a shape");
+    let mut policy =
+        NamedPolicy::<Cascade>::build("cascade-ts".parse().expect("a policy"), shape, None).expect("built");
+    assert_eq!(policy.scores().expect("a table"), [0.5; 4]);
+    let decision =
+        Decision { action: [2, 0, 1].map(ItemId::new).into_iter().collect(), ..Decision::default() };
+    policy.update(&decision, &CascadeFeedback::new(Some(1), N_POSITIONS).expect("a click"));
+    assert_eq!(policy.scores().expect("a table"), [2.0 / 3.0, 0.5, 1.0 / 3.0, 0.5]);
+    let table = policy.tallies().expect("a table");
+    assert_eq!(table.tally(ItemId::new(0), 0), Tally { shows: 1, clicks: 1 });
+    let mut uniform = NamedPolicy::<Cascade>::build(PolicySpec::Uniform {}, shape, None).expect("built");
+    assert!(uniform.scores().expect("a table").iter().all(|score| score.is_nan()));
+}
+
+/// Beside sums over a fine grid of attractions.
+#[test]
+fn posterior_means_are_those_of_the_density() {
+    let tally = |shows, clicks| Tally { shows, clicks };
+    let cases: [(f64, f64, &[Tally], &[f64]); 5] = [
+        (1.0, 1.0, &[tally(10, 4), tally(30, 5)], &[1.0, 0.3]),
+        (2.5, 7.0, &[tally(0, 0), tally(12, 12)], &[0.9, 0.6]),
+        (1.0, 1.0, &[tally(50, 0), tally(700, 1)], &[0.8, 0.01]),
+        (0.5, 9.5, &[tally(400, 30), tally(90, 2)], &[0.7, 0.2]),
+        (1.0, 1.0, &[tally(40_000, 9_000), tally(60_000, 4_000)], &[0.9, 0.3]),
+    ];
+    for (a, b, tallies, examination) in cases {
+        let log_density = |x: f64| {
+            let of_kinds = tallies.iter().zip(examination).map(|(tally, examined)| {
+                tally.clicks as f64 * ln(x) + (tally.shows - tally.clicks) as f64 * ln_1p(-examined * x)
+            });
+            (a - 1.0) * ln(x) + (b - 1.0) * ln(1.0 - x) + of_kinds.sum::<f64>()
+        };
+        let grid: Vec<f64> = (0..2_000_000).map(|place| (f64::from(place) + 0.5) / 2e6).collect();
+        let largest = grid.iter().map(|&x| log_density(x)).fold(f64::NEG_INFINITY, f64::max);
+        let weights: Vec<f64> = grid.iter().map(|&x| libm::exp(log_density(x) - largest)).collect();
+        let mean = grid.iter().zip(&weights).map(|(x, weight)| x * weight).sum::<f64>()
+            / weights.iter().sum::<f64>();
+        let found = Prior::new(a, b).expect("a prior").posterior_mean(tallies, examination);
+        assert!((found - mean).abs() < 1e-6 * mean.max(0.01), "{found} {mean}");
+    }
 }

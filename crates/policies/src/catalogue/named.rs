@@ -9,7 +9,7 @@ mod segments;
 
 use super::erased::{BoxedPolicy, Note};
 use super::{Family, Limit, PolicySpec, Protocol};
-use crate::{Decision, Error, Recommend, Select, Setup, Update};
+use crate::{Decision, Error, Recommend, Select, Setup, Tallies, Update};
 use click_models::{Cascade, Context, Dueling, ItemId, PbmKnown, Ranking};
 use rand::Rng;
 use std::fmt::{self, Debug, Formatter};
@@ -159,6 +159,26 @@ impl<I: Catalogued> NamedPolicy<I> {
     /// The policy's knowledge of the users.
     pub fn told(&self) -> &Knowledge {
         &self.knowledge
+    }
+
+    /// The displays and clicks that count, if the policy learns from a table.
+    pub fn tallies(&self) -> Option<&dyn Tallies> {
+        let table: &dyn Tallies = self.policy.on_table()?;
+        Some(table)
+    }
+
+    /// Counts a round whose list the policy did not choose, if it learns from a table.
+    pub fn pass_round(&mut self) {
+        if let Some(table) = self.policy.on_table_mut() {
+            table.pass();
+        }
+    }
+
+    /// The score of every item, if the policy learns from a table: the index in the next round of a
+    /// policy that ranks by indices, infinite for an item without displays; the posterior mean of
+    /// attraction of a policy that draws from posteriors; otherwise clicks per display.
+    pub fn scores(&mut self) -> Option<Vec<f64>> {
+        Some(self.policy.on_table_mut()?.scores())
     }
 }
 

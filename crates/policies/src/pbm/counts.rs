@@ -137,6 +137,11 @@ impl PbmCounts {
         self.rounds
     }
 
+    /// The 1-based number of the next round.
+    pub(crate) fn coming_round(&self) -> u64 {
+        self.rounds + 1
+    }
+
     /// The next round is the current one again.
     #[inline]
     pub(crate) fn repeat_round(&mut self) -> bool {

@@ -184,6 +184,11 @@ impl OnTable for PbmKlUcb {
         self.is_seen.push(false);
         self.test.push(self.counts.n_positions());
     }
+
+    fn index(&self, item: usize) -> Option<f64> {
+        let level = self.rate.level(self.counts.coming_round());
+        Some(if self.is_seen[item] { index(&self.counts, item, level) } else { f64::INFINITY })
+    }
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for PbmKlUcb {

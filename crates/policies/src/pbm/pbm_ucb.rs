@@ -2,6 +2,7 @@ use super::counts::{PbmCounts, place, place_items};
 use super::plug_in::AssumesExamination;
 use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
 use crate::setup::{Setup, learns_from_table};
+use crate::shortlist::Arm as _;
 use crate::top_l::Ties;
 use crate::ucb_arms::{Line, UcbTop};
 use crate::{Decision, Error, Select, SelectAmong, Update};
@@ -176,6 +177,10 @@ impl OnTable for PbmUcb {
 
     fn pushed(&mut self) {
         self.arms.push(Line::FRESH);
+    }
+
+    fn index(&self, item: usize) -> Option<f64> {
+        Some(arm(&self.counts, item).index(self.rate.level(self.counts.coming_round()).sqrt()))
     }
 }
 

@@ -1,8 +1,9 @@
 use super::PrefixKnown;
 use super::counts::PrefixCounts;
-use crate::kl_arms::KlTop;
+use crate::kl_arms::{KlArm, KlTop};
 use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
 use crate::setup::{Setup, learns_from_table};
+use crate::shortlist::Arm as _;
 use crate::top_l::Ties;
 use crate::{Decision, Error, Select, SelectAmong, Update};
 use click_models::{ItemSet, ObservedPrefix, Ranking};
@@ -121,6 +122,11 @@ impl OnTable for PrefixKlUcb {
 
     fn pushed(&mut self) {
         self.arms.push();
+    }
+
+    fn index(&self, item: usize) -> Option<f64> {
+        let (shows, clicks) = (self.counts.shows(item), self.counts.clicks(item));
+        Some(KlArm::new(shows, clicks).index(self.rate.level(self.counts.coming_round())))
     }
 }
 

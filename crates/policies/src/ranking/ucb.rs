@@ -2,6 +2,7 @@ use super::PrefixKnown;
 use super::counts::PrefixCounts;
 use crate::live::{LiveState, OnTable, SavedLive, last, on_counts};
 use crate::setup::{Setup, learns_from_table};
+use crate::shortlist::Arm as _;
 use crate::top_l::Ties;
 use crate::ucb_arms::{Line, UcbTop};
 use crate::{Decision, Error, Select, SelectAmong, Update};
@@ -145,6 +146,11 @@ impl OnTable for PrefixUcb {
 
     fn pushed(&mut self) {
         self.arms.push(Line::FRESH);
+    }
+
+    fn index(&self, item: usize) -> Option<f64> {
+        let root_of_log = Rate::LOG.level(self.counts.coming_round()).sqrt();
+        Some(arm(&self.counts, self.scale, self.clipped, item).index(root_of_log))
     }
 }
 

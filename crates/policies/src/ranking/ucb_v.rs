@@ -182,6 +182,11 @@ impl OnTable for PrefixUcbV {
     fn pushed(&mut self) {
         self.arms.push(BernsteinArm::new(0, 0));
     }
+
+    fn index(&self, item: usize) -> Option<f64> {
+        let arm = BernsteinArm::new(self.counts.shows(item), self.counts.clicks(item));
+        Some(arm.index(self.zeta.get() * Rate::LOG.level(self.counts.coming_round())))
+    }
 }
 
 impl<F: ObservedPrefix> Update<Ranking, F> for PrefixUcbV {
