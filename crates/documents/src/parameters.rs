@@ -23,7 +23,7 @@ mod null;
 mod prior;
 
 pub use model::{Model, ModelParameters, PositionParameters, Scope};
-pub use prior::item_prior;
+pub use prior::{item_prior, item_prior_in};
 
 use crate::json::read_json;
 use crate::regular::open_regular;

@@ -47,11 +47,20 @@ struct Query {
 pub fn item_prior(directory: &Path, model: Model, query: Option<&str>) -> Result<[f64; 2], Error> {
     let path = directory.join("parameters.json");
     let (name, mut json) = (path.display().to_string(), Vec::new());
-    let fault = |message: String| Error::whole_file(&name, message);
     open_regular(&path)
         .and_then(|mut file| file.read_to_end(&mut json))
-        .map_err(|error| fault(error.to_string()))?;
-    let File { schema, models } = read_json(&name, &json, "the parameters that `fit` writes")?;
+        .map_err(|error| Error::whole_file(&name, error.to_string()))?;
+    item_prior_in(&name, &json, model, query)
+}
+
+/// As [`item_prior`], from the content of `parameters.json`; messages begin with `name`.
+///
+/// # Errors
+///
+/// As [`item_prior`].
+pub fn item_prior_in(name: &str, json: &[u8], model: Model, query: Option<&str>) -> Result<[f64; 2], Error> {
+    let fault = |message: String| Error::whole_file(name, message);
+    let File { schema, models } = read_json(name, json, "the parameters that `fit` writes")?;
     if ![SCHEMA, WITH_TABLE].contains(&schema) {
         return Err(fault(format!("schema {schema}: the file is of another version of this program")));
     }
