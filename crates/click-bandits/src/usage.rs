@@ -92,6 +92,6 @@ pub(crate) struct OverrideArguments {
 impl OverrideArguments {
     pub(crate) fn overrides(self) -> Overrides {
         let Self { seed, runs, horizon, max_steps } = self;
-        Overrides { seed, runs, horizon, max_steps, subsets: None }
+        Overrides { seed, runs, horizon, max_steps, subsets: None, without_policies: false }
     }
 }

@@ -29,6 +29,7 @@ mod fitted;
 mod identify;
 mod lists;
 mod logged;
+mod own;
 mod pairs;
 mod tournament;
 
@@ -36,6 +37,7 @@ pub use entrant::{CannotPlay, Entrant};
 pub use fitted::FittedPriors;
 pub use identify::{recommending_contenders, stopping_contenders};
 pub use logged::LoggedLists;
+pub use own::{OwnAnswers, OwnProtocol, OwnRun, OwnRuns, OwnUsers};
 pub use tournament::{AnyTournament, Record};
 
 use policies::catalogue::PolicySpec;

@@ -133,7 +133,7 @@ enter! {
 }
 
 /// A protocol whose feedback a policy can assume for other users.
-trait AssumedProtocol: Catalogued + ListProtocol {
+pub(crate) trait AssumedProtocol: Catalogued + ListProtocol {
     /// Knowledge of a policy: that of `M`, and the examination given in the experiment.
     fn known<'t, 'a: 't, M: ListModel>(
         known: &Known<'a, M>,
@@ -164,7 +164,7 @@ macro_rules! reading_a_prefix {
 reading_a_prefix!(SemiBandit, Cascade, Dcm);
 
 /// The contender of a policy that reads feedback of `M` as that of `To`.
-fn read_as<M, To>(entrant: &Entrant, horizon: u64) -> Entered<M>
+pub(crate) fn read_as<M, To>(entrant: &Entrant, horizon: u64) -> Entered<M>
 where
     M: ListModel,
     Feedback<M>: ListFeedback,

@@ -63,6 +63,9 @@ pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
     let restarting = (0..labels.len()).filter(|&contender| !tournament.is_saved(contender));
     let missing: Vec<u64> = counts(Sequence::n_missing);
     let n_new_runs: u64 = missing.iter().sum();
+    if n_new_runs > 0 {
+        experiment.instances().check_answers()?;
+    }
     observer.begin(&Plan {
         recorded: counts(Sequence::n_recorded),
         bytes: journal.map(|_| n_new_runs * experiment.record_bytes() as u64),

@@ -67,7 +67,7 @@ use self::scope::Scope;
 use crate::canonical::Canonical;
 use crate::models::{Evidence, Instances};
 use crate::posterior::PosteriorFile;
-use contenders::Entrant;
+use contenders::{Entrant, OwnAnswers};
 use documents::names::{MAX_NAME, read_name};
 use documents::number::{counted, noun};
 use documents::toml_reader::{Document, Error, Field, Source, Table, all};
@@ -75,6 +75,7 @@ use itertools::Itertools as _;
 use sim::{Assignment, Streams};
 use std::ops::RangeInclusive;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Valid horizons: rounds and clicks are also counted in floating point, exact up to this bound.
 pub const HORIZONS: RangeInclusive<u64> = 1..=1 << 53;
@@ -312,6 +313,13 @@ impl Experiment {
     /// Whether users compare two items.
     pub fn has_duels(&self) -> bool {
         self.instances.duels().is_some()
+    }
+
+    /// Gives users of the caller (`own-pbm` and the like) their answers, one for each instance. Without
+    /// answers they cannot be played. Whether the experiment has such users, and as many.
+    #[must_use]
+    pub fn answer_with(&mut self, answers: &[Arc<dyn OwnAnswers>]) -> bool {
+        self.instances.answer_with(answers)
     }
 
     /// The number of runs of each instance, if instances take turns.

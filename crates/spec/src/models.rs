@@ -18,6 +18,7 @@ mod fields;
 mod instance;
 mod keys;
 mod list;
+mod own;
 mod parameter;
 mod pbm;
 mod posterior;
@@ -28,11 +29,13 @@ mod transfer;
 mod ubm;
 
 pub use calibration::Calibration;
+pub use contenders::{OwnAnswers, OwnProtocol, OwnRun, OwnUsers};
 pub use context::{ContextFiles, Contexts};
 pub use dueling::{Arms, Duels, Group, MatrixFile};
 pub use evidence::Evidence;
 pub use instance::Instance;
 pub use list::UserModel;
+pub use own::OWN_MODELS;
 pub use parameter::{InstanceTable, Parameter, Parameters};
 pub use tournament::{EnterError, OWN, OwnContender, TournamentSettings, ValuesOfUsers};
 
@@ -122,6 +125,10 @@ impl Model {
 
     /// The model that a field names.
     pub(crate) fn read(field: &Field<'_>) -> Result<&'static Self, Error> {
+        let name: Option<String> = field.get().ok();
+        if let Some(own) = OWN_MODELS.into_iter().find(|model| Some(model.name) == name.as_deref()) {
+            return Ok(own);
+        }
         choice(field, &MODELS.map(|model| (model.name, model)), "model")
     }
 
@@ -292,6 +299,21 @@ impl Instances {
         self.duels()?.file()
     }
 
+    /// Checks that the users can be played.
+    ///
+    /// # Errors
+    ///
+    /// [`EnterError::NoAnswers`] for users of another program, known from a file only.
+    pub fn check_answers(&self) -> Result<(), EnterError> {
+        if self.0.can_answer() { Ok(()) } else { Err(EnterError::NoAnswers(self.model().name)) }
+    }
+
+    /// Gives users of the caller their answers, one for each instance; whether there are as many of
+    /// them.
+    pub(crate) fn answer_with(&mut self, answers: &[Arc<dyn OwnAnswers>]) -> bool {
+        self.0.answer_with(answers)
+    }
+
     /// Redraws the random parts with this seed, and with this number of subsets if one is given.
     pub(crate) fn draw(&mut self, seed: u64, subsets: Option<usize>) -> Result<(), Error> {
         let Some(duels) = self.0.duels_mut() else { return Ok(()) };
@@ -427,6 +449,16 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
 
     fn doubts(&self) -> Vec<String> {
         vec![]
+    }
+
+    /// Whether they can be played.
+    fn can_answer(&self) -> bool {
+        true
+    }
+
+    /// Whether they are users of the caller, as many as these answers.
+    fn answer_with(&mut self, _answers: &[Arc<dyn OwnAnswers>]) -> bool {
+        false
     }
 
     fn evidence(

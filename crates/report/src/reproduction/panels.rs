@@ -328,7 +328,7 @@ impl<'doc> Quick<'doc> {
 
 /// The numbers of [`Quick::NUMBERS`], in that order.
 fn numbers(overrides: &mut Overrides) -> [&mut Option<u64>; 5] {
-    let Overrides { seed, runs, horizon, max_steps, subsets } = overrides;
+    let Overrides { seed, runs, horizon, max_steps, subsets, .. } = overrides;
     [seed, runs, horizon, max_steps, subsets]
 }
 

@@ -51,8 +51,12 @@ impl Experiment {
             faults.keep(check_task(task, task_field, instances));
         }
         let instances = users.as_ref().map(|(instances, _)| instances);
-        let policies = scope.required(&keys::POLICIES);
-        let policies = faults.keep(policies.and_then(|field| read_policies(&field, instances, task)));
+        let policies = match scope.optional(keys::POLICIES.name) {
+            None if scope.given.overrides.without_policies => Ok(Vec::new()),
+            None => scope.required(&keys::POLICIES).map(|_| Vec::new()),
+            Some(field) => read_policies(&field, instances, task),
+        };
+        let policies = faults.keep(policies);
         faults.end()?;
 
         let (Some(name), Some(task), Some(horizon), Some((runs, assignment)), Some(seed)) =

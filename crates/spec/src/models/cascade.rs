@@ -154,11 +154,11 @@ impl Member for CascadeModel {
             Task::Regret => for_regret(instances, settings),
             Task::Identify => {
                 let task = UntilStopped { max_steps: horizon };
-                tournament(instances, stopping_contenders(policies)?, task, settings)
+                tournament(instances, stopping_contenders(policies)?, task, settings, None)
             }
             Task::Budget => {
                 let contenders = recommending_contenders(policies, horizon)?;
-                tournament(instances, contenders, WithBudget { horizon }, settings)
+                tournament(instances, contenders, WithBudget { horizon }, settings, None)
             }
         }
     }

@@ -5,11 +5,12 @@ use super::{Evidence, EvidenceOf, Instance, InstanceTable, Instances, Model, Par
 use crate::bound::Bound;
 use crate::posterior::PosteriorFile;
 use click_models::{ClickModel, ListShape};
-use contenders::{AnyTournament, Entrant, LoggedLists, Play};
+use contenders::{AnyTournament, Entrant, LoggedLists, OwnAnswers, Play};
 use policies::Logged;
 use sim::{Assignment, Streams};
 use std::any::Any;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// A click model that an experiment's users may have: one of [`MODELS`](super::MODELS).
 pub trait UserModel: Member {}
@@ -71,6 +72,16 @@ pub trait Member: ClickModel + Play + Clone + Debug + Send + Sync + 'static {
         settings: &TournamentSettings<'_>,
     ) -> Result<Box<dyn AnyTournament + 'a>, EnterError> {
         for_regret(instances, settings)
+    }
+
+    /// Whether these users can be played: those of another program have no answers.
+    fn can_answer(&self) -> bool {
+        true
+    }
+
+    /// Gives users of the caller their answers; whether they are such users, and as many.
+    fn answer_with(_instances: &mut [Instance<Self>], _answers: &[Arc<dyn OwnAnswers>]) -> bool {
+        false
     }
 
     /// Wraps instances as the users of an experiment.
@@ -138,6 +149,14 @@ impl<M: Member> Users for Vec<Instance<M>> {
 
     fn list(&self) -> &dyn Any {
         self
+    }
+
+    fn can_answer(&self) -> bool {
+        self.iter().all(|instance| instance.model.can_answer())
+    }
+
+    fn answer_with(&mut self, answers: &[Arc<dyn OwnAnswers>]) -> bool {
+        M::answer_with(self, answers)
     }
 
     fn evidence(

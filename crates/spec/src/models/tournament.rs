@@ -26,6 +26,9 @@ pub enum EnterError {
         /// The types of the experiment's users and task.
         users: &'static str,
     },
+    /// Users of another program, known from a file only.
+    #[error("model {0:?}: only the program that has these users can play them")]
+    NoAnswers(&'static str),
     /// A policy of the catalogue cannot be played on the users.
     #[error(transparent)]
     CannotPlay(#[from] contenders::CannotPlay),
@@ -140,15 +143,17 @@ pub(super) fn for_regret<'a, M: Member>(
     settings: &TournamentSettings<'_>,
 ) -> Result<Box<dyn AnyTournament + 'a>, EnterError> {
     let contenders = M::contenders(settings.policies, settings.horizon)?;
-    tournament(instances, contenders, Schedule::new(settings.checkpoints.to_vec())?, settings)
+    tournament(instances, contenders, Schedule::new(settings.checkpoints.to_vec())?, settings, None)
 }
 
-/// A tournament of these contenders and those of the caller.
+/// A tournament of these contenders and those of the caller; `drawn` draws the users of a run, by
+/// default from their posterior.
 pub(super) fn tournament<'a, M: ClickModel + Clone + Send + Sync + 'static, T>(
     instances: &'a [Instance<M>],
     mut contenders: Vec<Box<dyn Contender<M, T>>>,
     task: T,
     settings: &TournamentSettings<'_>,
+    drawn: Option<Box<dyn DrawUsers<M> + 'a>>,
 ) -> Result<Box<dyn AnyTournament + 'a>, EnterError>
 where
     T: sim::Objective<Record: Into<Record>> + 'static,
@@ -157,7 +162,9 @@ where
         contenders.push(own.typed()?);
     }
     let &TournamentSettings { runs, assignment, seed, .. } = settings;
-    Ok(Box::new(Tournament { contenders, runs, ..without_contenders(instances, task, assignment, seed) }))
+    let mut users = without_contenders(instances, task, assignment, seed);
+    users.uncertainty = drawn.or(users.uncertainty);
+    Ok(Box::new(Tournament { contenders, runs, ..users }))
 }
 
 fn without_contenders<M: ClickModel + Clone + Send + Sync, T: sim::Objective>(
