@@ -1,10 +1,15 @@
 //! The outcome of an experiment: its result, and every run that the result sums up.
 
 use crate::journal::JournalError;
+use crate::play::Played;
 use crate::result::{EndValue, ResultFile};
 use crate::runs::{Quantity, Runs};
 use crate::spreads::Spreads;
+use crate::sum_up::SumUp;
 use crate::timing::Timing;
+use spec::Experiment;
+use spec::models::OWN;
+use std::time::Duration;
 
 /// The outcome of an experiment: its result, and every run that the result sums up.
 ///
@@ -24,6 +29,24 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// The outcome of an experiment that was played before: `own` are the labels of the caller's
+    /// contenders, after those of the experiment.
+    ///
+    /// # Errors
+    ///
+    /// There are more or fewer policies than labels; the runs cannot be read.
+    pub fn of_runs(experiment: &Experiment, own: &[String], runs: Runs) -> Result<Self, JournalError> {
+        let own = own.iter().map(|label| (label.as_str(), OWN));
+        let policies = experiment.policies().iter().map(|entry| (entry.label.as_str(), entry.name.as_str()));
+        let names: Vec<(&str, &str)> = policies.chain(own).collect();
+        if names.len() != runs.n_policies() {
+            let fault = format!("of {} policies: expected {}", runs.n_policies(), names.len());
+            return Err(JournalError::Run(fault));
+        }
+        let timing = Timing::new(1, Duration::ZERO, &[]);
+        SumUp { experiment, names }.measured(Played { runs, timing, n_new_runs: 0 })
+    }
+
     /// The index of the policy with this label.
     pub fn policy(&self, label: &str) -> Option<usize> {
         self.result.policies.iter().position(|policy| policy.label == label)

@@ -15,6 +15,7 @@ use crate::timing::Elapsed;
 use contenders::Record;
 use record::{answer, curve, numbers};
 use sim::{Curve, Identification};
+use spec::Experiment;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -87,6 +88,39 @@ impl Runs {
         };
         let of_policies = Arc::new(records.iter().map(sequence).collect());
         Self { layout, instances: vec![0; records.first().map_or(0, Vec::len)], of_policies }
+    }
+
+    /// The records of every policy (outer index) in every run (inner index), as bytes.
+    ///
+    /// # Errors
+    ///
+    /// The journal cannot be read.
+    pub fn records(&self) -> Result<Vec<Vec<Vec<u8>>>, JournalError> {
+        let of_policy = |sequence: &Mutex<Sequence>| {
+            let mut sequence = lock(sequence);
+            (0..self.n_runs()).map(|run| sequence.record_of(run)).collect()
+        };
+        self.of_policies.iter().map(of_policy).collect()
+    }
+
+    /// The runs of an experiment from their [`records`](Self::records).
+    ///
+    /// # Errors
+    ///
+    /// A record is no run of the experiment, or one is missing.
+    pub fn restored(experiment: &Experiment, records: &[Vec<Vec<u8>>]) -> Result<Self, JournalError> {
+        let (layout, instances) = (Layout::of(experiment), experiment.instances_of_runs());
+        let of_policy = |(policy, records): (usize, &Vec<Vec<u8>>)| {
+            let fault = |fault: String| JournalError::Run(format!("a run of policy {policy} {fault}"));
+            let mut sequence = Sequence::in_memory(layout, 0, instances.len());
+            records.iter().try_for_each(|record| sequence.restore(record)).map_err(fault)?;
+            if sequence.n_missing() > 0 {
+                return Err(fault("is missing".to_owned()));
+            }
+            Ok(Mutex::new(sequence))
+        };
+        let of_policies = records.iter().enumerate().map(of_policy).collect::<Result<Vec<_>, _>>()?;
+        Self::new(layout, instances, Arc::new(of_policies))
     }
 
     /// The number of runs of each policy.

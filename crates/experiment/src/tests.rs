@@ -1,7 +1,12 @@
 //! Runs with users of the posterior distribution of a log's fit.
 
-use crate::{Experiment, ResultFile, Runner};
+use crate::models::{OwnAnswers, OwnRun, OwnUsers};
+use crate::{Experiment, Instances, Measured, ResultFile, Runner, Runs};
+use click_models::{Cascade, CascadeModel, ClickModel as _, Clicks, ListFeedback as _, Ranking};
 use documents::toml_reader::Error;
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::sync::{Arc, Mutex};
 
 const PARAMETERS: &str = include_str!("../../spec/src/experiment/tests/parameters.json");
 const LISTS: &str = "instance,query,lists,items\n0,shoes,9,2 0\n1,hats,4,0\n";
@@ -142,4 +147,79 @@ fn an_own_policy_sees_who_asks() {
     let [one, of_segment] = [0, 1].map(|bound| &result.bounds[bound].value);
     assert!(one[1] > of_segment[1] && of_segment[1] > 0.0 && (one[1] / one[0] - 4.0).abs() < 1e-12);
     assert_eq!(result.lost_by_one_list(), Some(one[1]));
+}
+
+/// A cascade model as users of the caller.
+#[derive(Debug, Clone)]
+struct Answers(CascadeModel);
+
+#[derive(Debug)]
+struct Run(CascadeModel, Mutex<Xoshiro256PlusPlus>);
+
+impl OwnAnswers for Answers {
+    fn begin(&self, seed: u64) -> Arc<dyn OwnRun> {
+        Arc::new(Run(self.0.clone(), Mutex::new(Xoshiro256PlusPlus::seed_from_u64(seed))))
+    }
+
+    fn expected(&self, list: &Ranking) -> f64 {
+        self.0.expected_reward(list)
+    }
+}
+
+impl OwnRun for Run {
+    fn respond(&self, list: &Ranking) -> Clicks {
+        self.0.respond(list, &mut *self.1.lock().unwrap()).list_clicks()
+    }
+}
+
+/// Users of the caller with the distribution of a compiled model, beside that model.
+#[test]
+fn users_of_the_caller_are_met_as_compiled_ones() {
+    let model = CascadeModel::from_values(&[0.5, 0.4, 0.2, 0.1], 2).unwrap();
+    let experiment = |instances| {
+        let builder = Experiment::builder("own", instances).horizon(300).runs(60).checkpoints([300]);
+        builder.policy("cascade-ts").policy("oracle").policy("rsf-kl-ucb").build().unwrap()
+    };
+    let own = || Instances::of([OwnUsers::<Cascade>::new(model.shape(), vec![], model.best().clone())]);
+    let mut answered = experiment(own());
+    let nobody = Runner::new(&answered).run().unwrap_err().to_string();
+    assert_eq!(nobody, "model \"own-cascade\": only the program that has these users can play them");
+    let answers: Arc<dyn OwnAnswers> = Arc::new(Answers(model.clone()));
+    assert!(!answered.answer_with(&[Arc::clone(&answers), Arc::clone(&answers)]));
+    assert!(answered.answer_with(&[answers]));
+    let measured = Runner::new(&answered).run().unwrap();
+    let compiled = Runner::new(&experiment(Instances::of([model]))).run().unwrap();
+    for policy in 0..3 {
+        let [own, other] = [&measured, &compiled].map(|measured| {
+            let (regret, n) = (measured.regret(policy, 0).unwrap(), 60.0);
+            let mean = regret.iter().sum::<f64>() / n;
+            (mean, regret.iter().map(|one| (one - mean).powi(2)).sum::<f64>() / n / (n - 1.0))
+        });
+        assert!((own.0 - other.0).abs() <= 4.0 * (own.1 + other.1).sqrt(), "{policy}: {own:?} {other:?}");
+    }
+    // The same users meet all policies, in any order and number of threads.
+    assert_eq!(Runner::new(&answered).threads(1).run().unwrap().result, measured.result);
+    // The file has what a result needs, and nobody to play.
+    let read = Experiment::from_toml(&answered.to_toml()).unwrap();
+    assert_eq!(read.identity(), answered.identity());
+    let runs = Runs::restored(&read, &measured.runs.records().unwrap()).unwrap();
+    assert_eq!(Measured::of_runs(&read, &[], runs).unwrap().result, measured.result);
+}
+
+#[test]
+fn records_that_are_no_runs_are_refused() {
+    let experiment = read_beside(UNCERTAIN, PARAMETERS, LISTS).unwrap();
+    let records = Runner::new(&experiment).run().unwrap().runs.records().unwrap();
+    let error = |change: &dyn Fn(&mut Vec<Vec<u8>>)| {
+        let mut records = records.clone();
+        change(&mut records[1]);
+        Runs::restored(&experiment, &records).unwrap_err().to_string()
+    };
+    assert!(error(&|runs| drop(runs.pop())).ends_with("a run of policy 1 is missing"));
+    assert!(error(&|runs| runs.push(runs[0].clone())).contains("a run of policy 1 has number 1"));
+    assert!(error(&|runs| runs[3].clear()).ends_with("a run of policy 1 has no number"));
+    assert!(error(&|runs| runs[3].truncate(9)).contains("a run of policy 1 has "));
+    let runs = Runs::restored(&experiment, &records[..2]).unwrap();
+    let error = Measured::of_runs(&experiment, &[], runs).unwrap_err().to_string();
+    assert!(error.contains("of 2 policies: expected 3"), "{error}");
 }

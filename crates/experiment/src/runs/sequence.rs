@@ -120,6 +120,22 @@ impl Sequence {
         Ok(())
     }
 
+    /// As [`Sequence::append`], in memory, of records that may be anything.
+    pub(crate) fn restore(&mut self, content: &[u8]) -> Result<(), String> {
+        let Storage::Memory(bytes) = &mut self.storage else { return Err("is not in memory".to_owned()) };
+        bytes.extend(content);
+        let place = Place::in_memory(bytes.len() - content.len(), content);
+        self.add(place, content)
+    }
+
+    /// The record of the run with this index, without its time.
+    pub(crate) fn record_of(&mut self, index: usize) -> Result<Vec<u8>, JournalError> {
+        let mut content = Vec::new();
+        Head { run: self.first + index as u64, elapsed: Elapsed::default() }.write_to(&mut content);
+        content.extend(self.values(index)?);
+        Ok(content)
+    }
+
     /// The number of the run of a record.
     pub(crate) fn run_of(content: &[u8]) -> Result<u64, String> {
         Head::read(content).map(|(head, _)| head.run).ok_or_else(|| "has no number".to_owned())
