@@ -1,8 +1,9 @@
 //! Several decisions of one policy, as an array.
 
 use crate::arrays::room;
-use crate::decision::{Decision, Origin, Saved};
+use crate::decision::{Decision, Origin, Read, Saved};
 use crate::message::value_error;
+use crate::names::{Names, Reduced};
 use crate::play::{EMPTY, filled};
 use crate::sequence;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -10,25 +11,32 @@ use policies::catalogue::Note;
 use pyo3::exceptions::{PyIndexError, PyOverflowError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyIterator, PyList, PyType};
+use pyo3::types::{PyIterator, PyList, PyTuple, PyType};
 use std::sync::Arc;
 
 /// Decisions that a policy made one after the other, without an answer in between.
 ///
 /// `batch[i]` is the i-th `Decision`, and a loop goes over all of them; `take` makes a batch of
-/// some of them. Batches pickle, and `to_json` and `from_json` are inverse.
+/// some of them. Batches pickle, and `to_json` and `from_json` are inverse. Items are numbers in
+/// `actions`, and have their names in decisions.
 #[pyclass(frozen, module = "click_bandits")]
 pub(crate) struct Batch {
     pub(crate) origin: Arc<Origin>,
     /// The actions one after the other.
     pub(crate) actions: Vec<u32>,
     pub(crate) notes: Vec<Note>,
+    pub(crate) names: Option<Arc<Names>>,
     array: PyOnceLock<Py<PyArray2<i64>>>,
 }
 
 impl Batch {
-    pub(crate) fn new(origin: Arc<Origin>, actions: Vec<u32>, notes: Vec<Note>) -> Self {
-        Self { origin, actions, notes, array: PyOnceLock::new() }
+    pub(crate) fn new(
+        origin: Arc<Origin>,
+        actions: Vec<u32>,
+        notes: Vec<Note>,
+        names: Option<Arc<Names>>,
+    ) -> Self {
+        Self { origin, actions, notes, names, array: PyOnceLock::new() }
     }
 
     fn push(&mut self, action: &[u32], note: Note) {
@@ -37,19 +45,21 @@ impl Batch {
         self.actions.resize(self.notes.len() * self.origin.width(), EMPTY);
     }
 
-    fn decision(&self, place: usize) -> Decision {
+    fn decision(&self, py: Python<'_>, place: usize) -> PyResult<Decision> {
         let width = self.origin.width();
-        Decision {
+        let action = filled(&self.actions[place * width..][..width]);
+        let shown = self.names.as_ref().map(|names| names.shown(py, action)).transpose()?;
+        Ok(Decision {
             origin: Arc::clone(&self.origin),
-            action: filled(&self.actions[place * width..][..width]).into(),
+            action: action.into(),
             note: self.notes[place].clone(),
             propensities: Box::default(),
-        }
+            shown: shown.map(Bound::unbind),
+        })
     }
 
-    fn at(&self, index: isize) -> PyResult<Decision> {
-        let place = self.place(index);
-        place.map(|place| self.decision(place)).ok_or_else(|| self.beyond(&index))
+    fn at(&self, py: Python<'_>, index: isize) -> PyResult<Decision> {
+        self.decision(py, self.place(index).ok_or_else(|| self.beyond(&index))?)
     }
 
     fn beyond(&self, index: &impl std::fmt::Display) -> PyErr {
@@ -100,7 +110,7 @@ impl Batch {
 
     fn __getitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<Decision> {
         match index.extract() {
-            Ok(index) => self.at(index),
+            Ok(place) => self.at(index.py(), place),
             // Beyond every index.
             Err(error) if error.is_instance_of::<PyOverflowError>(index.py()) => Err(self.beyond(&index)),
             Err(error) => Err(error),
@@ -108,7 +118,9 @@ impl Batch {
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
-        PyList::new(py, (0..self.notes.len()).map(|place| self.decision(place)))?.try_iter()
+        let decisions: Vec<Decision> =
+            (0..self.notes.len()).map(|place| self.decision(py, place)).collect::<PyResult<_>>()?;
+        PyList::new(py, decisions)?.try_iter()
     }
 
     /// The batch of the decisions with these indices, in this order.
@@ -120,46 +132,69 @@ impl Batch {
     ///     IndexError: there is no such decision.
     fn take(&self, indices: &Bound<'_, PyAny>) -> PyResult<Self> {
         let indices: Vec<isize> = sequence::numbers("indices", indices)?;
-        let mut taken = Self::new(Arc::clone(&self.origin), Vec::new(), Vec::with_capacity(indices.len()));
+        let (origin, width) = (Arc::clone(&self.origin), self.origin.width());
+        let mut taken = Self::new(origin, Vec::new(), Vec::with_capacity(indices.len()), self.names.clone());
         for index in indices {
-            let decision = self.at(index)?;
-            taken.push(&decision.action, decision.note);
+            let place = self.place(index).ok_or_else(|| self.beyond(&index))?;
+            taken.push(filled(&self.actions[place * width..][..width]), self.notes[place].clone());
         }
         Ok(taken)
     }
 
-    /// The batch as JSON text.
-    fn to_json(&self) -> PyResult<String> {
-        let actions = self.actions.chunks_exact(self.origin.width()).map(filled);
-        Saved::write(&self.origin, actions, &self.notes, &[])
+    /// The batch as JSON text, with the names of all items.
+    ///
+    /// Raises:
+    ///     ValueError: an item has a name that is no str, int, float or bool; `pickle` keeps it.
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        self.write(self.names.as_ref().map(|names| names.all(py)))
     }
 
     /// The batch that `to_json` wrote.
     ///
+    /// Args:
+    ///     text: JSON text.
+    ///     items: names of all items, in place of those in the text.
+    ///
     /// Raises:
     ///     ValueError: the text is no batch.
     #[classmethod]
-    fn from_json(_class: &Bound<'_, PyType>, text: &str) -> PyResult<Self> {
-        let (origin, actions, notes, _) = Saved::read(text)?;
+    #[pyo3(signature = (text, items=None))]
+    fn from_json(
+        class: &Bound<'_, PyType>,
+        text: &str,
+        items: Option<&Bound<'_, PyTuple>>,
+    ) -> PyResult<Self> {
+        let Read { origin, actions, notes, names, .. } = Saved::read(text)?;
         if origin.width() == 0 {
             return Err(value_error("no saved batch: lists without positions"));
         }
-        let mut batch = Self::new(origin, Vec::new(), Vec::new());
+        let names = Names::restored(class.py(), names.as_deref(), items, origin.sizes[0])?;
+        let mut batch = Self::new(origin, Vec::new(), Vec::new(), names);
         for (action, note) in actions.iter().zip(notes) {
             batch.push(action, note);
         }
         Ok(batch)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        Ok((py.get_type::<Self>().getattr("from_json")?, (self.to_json()?,)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py, String>> {
+        let items = self.names.as_ref().map(|names| names.all(py).clone());
+        Ok((py.get_type::<Self>().getattr("from_json")?, (self.write(None)?, items)))
     }
 
-    fn __eq__(&self, other: &Self) -> bool {
-        self.origin == other.origin && self.actions == other.actions && self.notes == other.notes
+    fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
+        let is_same =
+            self.origin == other.origin && self.actions == other.actions && self.notes == other.notes;
+        Ok(is_same && Names::are_same(py, self.names.as_deref(), other.names.as_deref())?)
     }
 
     fn __repr__(&self) -> String {
         format!("Batch(policy='{}', n={})", self.origin.spec.name(), self.notes.len())
+    }
+}
+
+impl Batch {
+    fn write(&self, names: Option<&Bound<'_, PyTuple>>) -> PyResult<String> {
+        let actions = self.actions.chunks_exact(self.origin.width()).map(filled);
+        Saved::write(&self.origin, actions, &self.notes, &[], names)
     }
 }

@@ -84,8 +84,16 @@ fn entry<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
 
 /// The policy of this name with these parameters.
 pub(crate) fn spec_of(name: &str, parameters: Map<String, Value>) -> PyResult<PolicySpec> {
-    let spec = PolicySpec::from_parameters(name, &parameters)
-        .map_err(|error| value_error(format!("{error}{}", suggestion(&error))))?;
+    let spec = PolicySpec::from_parameters(name, &parameters).map_err(|error| {
+        let near = suggestion(&error);
+        match error {
+            // The nearest name, and not all names before it.
+            SpecError::UnknownPolicy { name, .. } if !near.is_empty() => {
+                value_error(format!("unknown policy `{name}`{near} `policies()` has all"))
+            }
+            error => value_error(format!("{error}{near}")),
+        }
+    })?;
     if !spec.row().is_built_from_knowledge() {
         let message = format!("`{name}` exists in simulations only: it is built from users or from a log");
         return Err(value_error(message));
@@ -99,7 +107,13 @@ fn suggestion(error: &SpecError) -> String {
         SpecError::UnknownPolicy { name, .. } => did_you_mean(name, rows().iter().map(|row| row.name)),
         SpecError::Parameter { policy, parameter, .. } => {
             let own = find(policy).into_iter().flat_map(|row| row.parameters).map(|parameter| parameter.name);
-            did_you_mean(parameter, own.chain(ARGUMENTS))
+            // What other packages call it.
+            match parameter.trim_start_matches("n_").trim_start_matches("num_") {
+                "arms" | "items" | "actions" | "k" => "; did you mean `items`?".to_owned(),
+                "positions" | "slots" | "list_size" | "len_list" => "; did you mean `positions`?".to_owned(),
+                "random_state" | "random_seed" | "rng" => "; did you mean `seed`?".to_owned(),
+                _ => did_you_mean(parameter, own.chain(ARGUMENTS)),
+            }
         }
         SpecError::Value { policy, parameter, value, .. } => {
             let parameters = find(policy).map_or(&[][..], |row| row.parameters);

@@ -106,15 +106,13 @@ fn single(clicked: bool) -> PyResult<Clicks> {
 
 /// Whether the winner is the first item of the pair.
 fn is_first(pair: &[u32], winner: i64, row: Option<usize>) -> PyResult<bool> {
-    match pair.iter().position(|&item| i64::from(item) == winner) {
-        Some(place) => Ok(place == 0),
-        None => Err(value_error(format!(
-            "the winner{} is {winner}: expected {} or {}, an item of the pair",
-            At(row),
-            pair[0],
-            pair[1]
-        ))),
+    if let Some(place) = pair.iter().position(|&item| i64::from(item) == winner) {
+        return Ok(place == 0);
     }
+    let [one, other] = [pair[0], pair[1]];
+    let items =
+        if one == other { format!("{one}, both items") } else { format!("{one} or {other}, an item") };
+    Err(value_error(format!("the winner{} is {winner}: expected {items} of the pair", At(row))))
 }
 
 fn length(observed: i64, width: usize, row: Option<usize>) -> PyResult<usize> {
@@ -173,11 +171,20 @@ fn flag(clicked: &Bound<'_, PyAny>) -> PyResult<bool> {
         // `numpy.bool`.
         return Ok(clicked);
     }
+    if let Ok(number) = clicked.extract::<f64>() {
+        return whole_flag(number)
+            .ok_or_else(|| value_error(format!("a click is {number}: expected a bool, 0 or 1")));
+    }
     match integer("a click", clicked)? {
         0 => Ok(false),
         1 => Ok(true),
         other => Err(value_error(format!("a click is {other}: expected a bool, 0 or 1"))),
     }
+}
+
+/// 0 or 1 as a floating-point number.
+fn whole_flag(number: f64) -> Option<bool> {
+    if number == 0.0 || number == 1.0 { Some(number == 1.0) } else { None }
 }
 
 /// An integer, of Python or of numpy.
@@ -203,6 +210,15 @@ fn flags(name: &str, given: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<
         let bytes = array.call_method1("view", ("uint8",))?;
         let bytes = bytes.cast::<PyArrayDyn<u8>>()?;
         return Ok(bytes.try_readonly()?.as_array().iter().map(|&byte| u8::from(byte != 0)).collect());
+    }
+    if kind == "f" {
+        let numbers = array.call_method1("astype", ("float64",))?;
+        let numbers = numbers.cast::<PyArrayDyn<f64>>()?.try_readonly()?;
+        let flag = |(place, &number): (usize, &f64)| {
+            let wrong = || value_error(format!("{name}{} is {number}: expected 0 or 1", Place(place, shape)));
+            whole_flag(number).map(u8::from).ok_or_else(wrong)
+        };
+        return numbers.as_array().iter().enumerate().map(flag).collect();
     }
     let numbers = as_integers(name, &array, &kind)?;
     let numbers = numbers.try_readonly()?;

@@ -1,8 +1,9 @@
 //! A policy's decision: an action, and the policy's note about it.
 
 use crate::message::value_error;
+use crate::names::{self, Names, Reduced};
 use crate::task::protocol_named;
-use click_models::{ListShape, Ranking};
+use click_models::ListShape;
 use policies::Propensity;
 use policies::catalogue::{Note, PolicySpec, Protocol};
 use pyo3::prelude::*;
@@ -37,21 +38,11 @@ impl Origin {
         Err(value_error(format!("a decision of {other}: expected one of {self}")))
     }
 
-    /// Whether the numbers are an action of this policy.
-    fn admits(&self, action: &[u32]) -> bool {
-        let below = |number: u32, size: usize| usize::try_from(number).is_ok_and(|number| number < size);
-        let [first, second] = self.sizes;
-        match (self.protocol, action) {
-            (Protocol::RankOne, &[row, column]) => below(row, first) && below(column, second),
-            (Protocol::Dueling, &[one, other]) => below(one, first) && below(other, first),
-            (Protocol::RankOne | Protocol::Dueling, _) => false,
-            _ => {
-                let list: Ranking = action.iter().copied().map(click_models::ItemId::new).collect();
-                // A policy may show fewer items than there are positions.
-                let length = list.len();
-                length <= second && ListShape::new(first, length).is_ok_and(|shape| list.fits(shape))
-            }
-        }
+    /// Why the numbers are no action of this policy.
+    pub(crate) fn fault(&self, action: &[u32]) -> Option<String> {
+        // A policy may show fewer items than there are positions.
+        let is_short = self.protocol.has_lists() && !action.is_empty() && action.len() < self.width();
+        fault(self.protocol, self.sizes, if is_short { action.len() } else { self.width() }, action)
     }
 }
 
@@ -60,6 +51,28 @@ impl std::fmt::Display for Origin {
         let Self { spec, protocol, sizes: [first, second] } = self;
         write!(f, "`{spec}` (model \"{}\", sizes {first} and {second})", protocol.name())
     }
+}
+
+/// Why the numbers are no action of users with this protocol and these sizes, of `width` numbers.
+pub(crate) fn fault(protocol: Protocol, sizes: [usize; 2], width: usize, action: &[u32]) -> Option<String> {
+    if action.len() != width {
+        return Some(format!("expected {width} numbers, got {}", action.len()));
+    }
+    let is_cell = protocol == Protocol::RankOne;
+    for (place, &number) in action.iter().enumerate() {
+        let (what, size) = match (is_cell, place) {
+            (false, _) => ("item", sizes[0]),
+            (true, 0) => ("row", sizes[0]),
+            (true, _) => ("column", sizes[1]),
+        };
+        if usize::try_from(number).is_ok_and(|number| number >= size) {
+            return Some(format!("{number} is no {what}: expected from 0 to {}", size.saturating_sub(1)));
+        }
+        if protocol.has_lists() && action[..place].contains(&number) {
+            return Some(format!("item {number} is there twice"));
+        }
+    }
+    None
 }
 
 /// Decisions of one policy in JSON.
@@ -75,6 +88,18 @@ pub(crate) struct Saved {
     /// Of a single decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     propensities: Vec<Propensity>,
+    /// Of a single decision the names of its items, of a batch those of all items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    names: Option<Vec<serde_json::Value>>,
+}
+
+/// Decisions from JSON.
+pub(crate) struct Read {
+    pub(crate) origin: Arc<Origin>,
+    pub(crate) actions: Vec<Vec<u32>>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) propensities: Vec<Propensity>,
+    pub(crate) names: Option<Vec<serde_json::Value>>,
 }
 
 impl Saved {
@@ -83,6 +108,7 @@ impl Saved {
         actions: impl Iterator<Item = &'a [u32]>,
         notes: &[Note],
         propensities: &[Propensity],
+        names: Option<&Bound<'_, PyTuple>>,
     ) -> PyResult<String> {
         let saved = Self {
             format: FORMAT,
@@ -92,13 +118,12 @@ impl Saved {
             actions: actions.map(<[u32]>::to_vec).collect(),
             notes: notes.to_vec(),
             propensities: propensities.to_vec(),
+            names: names.map(names::to_json).transpose()?,
         };
         serde_json::to_string(&saved).map_err(value_error)
     }
 
-    /// The policy, the actions, the notes, and the propensities.
-    #[expect(clippy::type_complexity, reason = "four results of one reading")]
-    pub(crate) fn read(text: &str) -> PyResult<(Arc<Origin>, Vec<Vec<u32>>, Vec<Note>, Vec<Propensity>)> {
+    pub(crate) fn read(text: &str) -> PyResult<Read> {
         let invalid = |fault: &dyn std::fmt::Display| value_error(format!("no saved decision: {fault}"));
         let saved: Self = serde_json::from_str(text).map_err(|error| invalid(&error))?;
         if saved.format != FORMAT {
@@ -115,8 +140,9 @@ impl Saved {
         if saved.notes.len() != saved.actions.len() {
             return Err(invalid(&"one note for each action is needed"));
         }
-        if let Some(action) = saved.actions.iter().find(|action| !origin.admits(action)) {
-            return Err(invalid(&format!("{action:?} is no action of {origin}")));
+        let faults = |action: &Vec<u32>| Some((origin.fault(action)?, action.clone()));
+        if let Some((fault, action)) = saved.actions.iter().find_map(faults) {
+            return Err(invalid(&format!("{action:?} is no action of {origin}: {fault}")));
         }
         let propensities = saved.propensities;
         if !propensities.is_empty() {
@@ -128,7 +154,8 @@ impl Saved {
                 return Err(invalid(&"the propensities are not those of its list"));
             }
         }
-        Ok((Arc::new(origin), saved.actions, saved.notes, propensities))
+        let Self { actions, notes, names, .. } = saved;
+        Ok(Read { origin: Arc::new(origin), actions, notes, propensities, names })
     }
 }
 
@@ -144,9 +171,30 @@ pub(crate) struct Decision {
     pub(crate) note: Note,
     /// Position by position; empty if they are not known.
     pub(crate) propensities: Box<[Propensity]>,
+    /// The names of the items, if the policy has them.
+    pub(crate) shown: Option<Py<PyTuple>>,
 }
 
 impl Decision {
+    /// Refuses names that are not those of the policy.
+    pub(crate) fn check_names(&self, py: Python<'_>, names: Option<&Names>) -> PyResult<()> {
+        let own = names.map(|names| names.shown(py, &self.action)).transpose()?;
+        let is_same = match (&own, &self.shown) {
+            (None, None) => true,
+            (Some(own), Some(shown)) => own.eq(shown.bind(py))?,
+            _ => false,
+        };
+        let of = |names: Option<Bound<'_, PyAny>>| {
+            names.map_or_else(|| "numbers".to_owned(), |names| names.to_string())
+        };
+        if is_same {
+            return Ok(());
+        }
+        let (own, shown) =
+            (own.map(Bound::into_any), self.shown.as_ref().map(|shown| shown.bind(py).clone().into_any()));
+        Err(value_error(format!("a decision on other items: {}, here {}", of(shown), of(own))))
+    }
+
     fn propensities_of<'py>(
         &self,
         py: Python<'py>,
@@ -160,12 +208,15 @@ impl Decision {
 #[pymethods]
 impl Decision {
     /// The action: the items from the top position down; the row and the column; or the two items
-    /// to compare. All count from 0.
+    /// to compare. Items have the names that the policy was given; without names all count from 0.
     ///
-    /// tuple of int, of length `positions`, or of length 2.
+    /// tuple of length `positions`, or of length 2.
     #[getter]
     fn action<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.action.iter())
+        match &self.shown {
+            Some(shown) => Ok(shown.bind(py).clone()),
+            None => PyTuple::new(py, self.action.iter()),
+        }
     }
 
     /// The name of the policy.
@@ -203,37 +254,66 @@ impl Decision {
     }
 
     /// The decision as JSON text.
-    fn to_json(&self) -> PyResult<String> {
-        let (action, note) = (std::iter::once(&*self.action), std::slice::from_ref(&self.note));
-        Saved::write(&self.origin, action, note, &self.propensities)
+    ///
+    /// Raises:
+    ///     ValueError: an item has a name that is no str, int, float or bool; `pickle` keeps it.
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        self.write(self.shown.as_ref().map(|shown| shown.bind(py)))
     }
 
     /// The decision that `to_json` wrote.
     ///
+    /// Args:
+    ///     text: JSON text.
+    ///     action: names of its items, in place of those in the text.
+    ///
     /// Raises:
     ///     ValueError: the text is no decision.
     #[classmethod]
-    fn from_json(_class: &Bound<'_, PyType>, text: &str) -> PyResult<Self> {
-        let (origin, mut actions, mut notes, propensities) = Saved::read(text)?;
+    #[pyo3(signature = (text, action=None))]
+    fn from_json(
+        class: &Bound<'_, PyType>,
+        text: &str,
+        action: Option<Bound<'_, PyTuple>>,
+    ) -> PyResult<Self> {
+        let Read { origin, mut actions, mut notes, propensities, names } = Saved::read(text)?;
+        let names = names.map(|names| names::from_json(class.py(), &names)).transpose()?;
+        let shown = action.or(names);
         match (actions.pop(), notes.pop(), notes.is_empty()) {
             (Some(action), Some(note), true) => {
-                Ok(Self { origin, action: action.into(), note, propensities: propensities.into() })
+                if shown.as_ref().is_some_and(|shown| shown.len() != action.len()) {
+                    return Err(value_error("no saved decision: its items and their names differ in number"));
+                }
+                let (action, propensities) = (action.into(), propensities.into());
+                Ok(Self { origin, action, note, propensities, shown: shown.map(Bound::unbind) })
             }
             _ => Err(value_error("no saved decision: expected one, got a batch")),
         }
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-        Ok((py.get_type::<Self>().getattr("from_json")?, (self.to_json()?,)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py, String>> {
+        let shown = self.shown.as_ref().map(|shown| shown.bind(py).clone());
+        Ok((py.get_type::<Self>().getattr("from_json")?, (self.write(None)?, shown)))
     }
 
-    fn __eq__(&self, other: &Self) -> bool {
+    fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
         let is_same = self.origin == other.origin && self.action == other.action && self.note == other.note;
-        is_same && self.propensities == other.propensities
+        let names = match (&self.shown, &other.shown) {
+            (None, None) => true,
+            (Some(own), Some(other)) => own.bind(py).eq(other.bind(py))?,
+            _ => false,
+        };
+        Ok(is_same && names && self.propensities == other.propensities)
     }
 
-    fn __repr__(&self) -> String {
-        let action: Vec<String> = self.action.iter().map(u32::to_string).collect();
-        format!("Decision(policy='{}', action=({}))", self.origin.spec.name(), action.join(", "))
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("Decision(policy='{}', action={})", self.origin.spec.name(), self.action(py)?))
+    }
+}
+
+impl Decision {
+    fn write(&self, names: Option<&Bound<'_, PyTuple>>) -> PyResult<String> {
+        let (action, note) = (std::iter::once(&*self.action), std::slice::from_ref(&self.note));
+        Saved::write(&self.origin, action, note, &self.propensities, names)
     }
 }

@@ -8,11 +8,13 @@ mod columns;
 mod evaluation;
 mod fitted;
 mod online;
+mod policy;
 mod source;
 
 pub(crate) use evaluation::{Evaluation, evaluate};
 pub(crate) use fitted::Fitted;
 pub(crate) use online::{ab_test, interleaving_test, judgments, test_plan};
+pub(crate) use policy::FromFit;
 
 use self::source::Source;
 use crate::interrupt::{check_signals, watched};

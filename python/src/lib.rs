@@ -18,6 +18,7 @@ mod known;
 mod live;
 mod message;
 mod models;
+mod names;
 mod play;
 mod policy;
 mod prior;

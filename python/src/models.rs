@@ -15,11 +15,39 @@ mod rank_one;
 mod reward;
 mod user_browsing;
 
+pub(crate) use self::crowd::not_admitted;
+
 use crate::message::value_error;
 use crate::simulate::InPython;
-use experiment::Runner;
+use experiment::models::OwnUsers;
+use experiment::{Instances, Runner};
 use pyo3::prelude::*;
 use sim::Schedule;
+
+/// Does something with the protocol of users written in Python, and their list.
+macro_rules! with_protocol {
+    ($instances:expr, $I:ident, $list:ident => $do:expr) => {{
+        $crate::models::with_protocol!(@each $instances, $I, $list => $do, Pbm SemiBandit Cascade Dcm ClicksOnly);
+    }};
+    (@each $instances:expr, $I:ident, $list:ident => $do:expr, $($Protocol:ident)+) => {$({
+        type $I = click_models::$Protocol;
+        if let Some($list) = $instances.typed::<experiment::models::OwnUsers<$I>>() {
+            $do
+        }
+    })+};
+}
+pub(crate) use with_protocol;
+
+/// The table of an instance with the parameters of users of `models`; `None` for other objects.
+pub(crate) fn instance(users: &Bound<'_, PyAny>) -> PyResult<Option<toml::Table>> {
+    let Some(instances) = instances(users) else { return Ok(None) };
+    let mut table = toml::Table::new();
+    table.insert("model".to_owned(), instances.model().name.into());
+    for (key, value) in instances.parameters().into_iter().flat_map(|one| one.values) {
+        table.insert(key.to_owned(), toml::Value::try_from(value).map_err(value_error)?);
+    }
+    Ok(Some(table))
+}
 
 /// Exports the classes of these models, and enters policies written in Python on their users.
 macro_rules! models {
@@ -30,12 +58,23 @@ macro_rules! models {
             Ok(())
         }
 
+        /// The users of an object of these classes.
+        fn instances(users: &Bound<'_, PyAny>) -> Option<Instances> {
+            $(if let Ok(users) = users.cast::<$module::$Class>() {
+                return Some(Instances::of([users.get().model()]));
+            })+
+            None
+        }
+
         /// Adds a policy written in Python for the users of the experiment.
         pub(crate) fn with_contender(runner: Runner<'_>, contender: InPython) -> PyResult<Runner<'_>> {
             let instances = runner.experiment().instances();
             $(if instances.typed::<click_models::$Model>().is_some() {
                 return Ok(runner.with_contender::<click_models::$Model, Schedule>(contender));
             })+
+            with_protocol!(instances, I, _list => {
+                return Ok(runner.with_contender::<OwnUsers<I>, Schedule>(contender));
+            });
             let model = instances.model().name;
             Err(value_error(format!("policies: users of model {model:?} are not supported")))
         }

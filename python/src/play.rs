@@ -14,7 +14,9 @@ use click_models::{
     ItemId, ListClicks, Pair, Pbm, PbmFeedback, PrefixFeedback, RankOne, Ranking, SemiBandit,
 };
 use policies::catalogue::{Catalogued, Knowledge, NamedPolicy, NamedTable, Note};
-use policies::{Decision, Drawing, Draws, PolicySpec, Propensity, Recommend, Select, Update};
+use policies::{
+    Decision, Drawing, Draws, PolicySpec, Propensity, Recommend, Select, Tallies as _, Tally, Update,
+};
 use pyo3::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
@@ -50,6 +52,19 @@ pub(crate) trait Play: Send {
 
     /// The items to show for good, if the policy recommends any.
     fn recommend(&self, generator: &mut Xoshiro256PlusPlus) -> Option<Vec<u32>>;
+
+    /// Displays and clicks of every item, position by position if they are counted apart; `None` if
+    /// the policy learns from no table.
+    fn tallies(&self) -> Option<Vec<Vec<Tally>>>;
+
+    /// The score of every item; `None` as [`tallies`](Self::tallies).
+    fn scores(&mut self) -> Option<Vec<f64>>;
+
+    /// Adds displays and clicks of items, position by position, of this number of lists.
+    fn add(&mut self, counts: &[(ItemId, usize, Tally)], lists: u64) -> PyResult<()>;
+
+    /// Counts a list that the policy did not choose.
+    fn pass(&mut self);
 
     /// Name and parameters.
     fn spec(&self) -> PolicySpec;
@@ -161,6 +176,32 @@ impl<I: Played> Play for Player<I> {
 
     fn recommend(&self, generator: &mut Xoshiro256PlusPlus) -> Option<Vec<u32>> {
         I::recommend(&self.policy, generator).map(numbers)
+    }
+
+    fn tallies(&self) -> Option<Vec<Vec<Tally>>> {
+        let table = self.policy.tallies()?;
+        let of_item =
+            |item| (0..table.n_kinds()).map(|kind| table.tally(ItemId::from_index(item), kind)).collect();
+        Some((0..table.n_items()).map(of_item).collect())
+    }
+
+    fn scores(&mut self) -> Option<Vec<f64>> {
+        self.policy.scores()
+    }
+
+    fn add(&mut self, counts: &[(ItemId, usize, Tally)], lists: u64) -> PyResult<()> {
+        let mut table = NamedTable::try_from(self.policy.clone()).map_err(value_error)?;
+        let n_kinds = table.n_kinds();
+        for &(item, position, tally) in counts {
+            table.add(item, position.min(n_kinds - 1), tally);
+        }
+        self.policy = table.policy().clone();
+        (0..lists).for_each(|_| self.policy.pass_round());
+        Ok(())
+    }
+
+    fn pass(&mut self) {
+        self.policy.pass_round();
     }
 
     fn spec(&self) -> PolicySpec {

@@ -3,20 +3,23 @@
 use crate::batch::Batch;
 use crate::catalogue::{parameters_of, spec_of, to_parameters, to_value};
 use crate::clicks;
-use crate::decision::{Decision, Origin};
+use crate::decision::{Decision, Origin, fault};
+use crate::fit::{Fitted, FromFit};
 use crate::message::{type_error, value_error};
+use crate::names::{self, Names, Reduced};
 use crate::play::{Play, filled};
 use crate::prior::Prior;
 use crate::sequence;
+use crate::table::{Column, Table};
 use crate::task::{Given, build, count, generator, is_alive, protocol_named, protocol_of, restore, size};
 use click_models::Clicks;
 use confidence::Probability;
-use policies::Drawing;
 use policies::catalogue::{Kind, Note, ParameterRow, Protocol, find};
+use policies::{Drawing, Tally};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBytes, PyDict, PyString, PyType};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
 use rand::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
@@ -52,6 +55,8 @@ struct Saved {
     generator: Xoshiro256PlusPlus,
     coins: Xoshiro256PlusPlus,
     policy: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    items: Option<Vec<Value>>,
 }
 
 /// A policy of the catalogue: it chooses what to show, and learns from the clicks.
@@ -65,7 +70,8 @@ struct Saved {
 ///     model: protocol of the users: "pbm", "semi-bandit", "cascade", "dcm", "clicks-only",
 ///         "rank-one" or "dueling"; or the name of a model whose users have it, such as "dbn" for
 ///         "clicks-only". May be left out if only one fits the policy and the other arguments.
-///     items: number of items (all but "rank-one").
+///     items: number of items, or their names, any hashable values (all but "rank-one"). Decisions,
+///         `learn` and answers then have names in place of numbers.
 ///     positions: number of positions of a list, at most 64 (lists; "pbm" takes it from
 ///         `examination`, if the policy knows that).
 ///     rows: number of rows ("rank-one").
@@ -78,19 +84,29 @@ struct Saved {
 ///         have one.
 ///     horizon: number of rounds, for policies that need it.
 ///     prior: the Beta distribution of the attraction of items, of policies on lists that draw from
-///         posteriors: (a, b), or a directory that `fit` of the command has written.
+///         posteriors: (a, b), the result of `fit`, or a directory that `fit` of the command has
+///         written.
 ///     query: the query of the fit whose items are meant, by default all.
-///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1; by default another one for
-///         every policy.
+///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1, or a generator of numpy, which
+///         draws one; by default another one for every policy.
 ///     **parameters: the policy's parameters.
 ///
 /// Raises:
 ///     ValueError: an unknown name, model or parameter, or a value, size or combination that does
 ///         not fit.
 ///     TypeError: an argument of another type.
+///
+/// Examples:
+///     >>> policy = Policy("cascade-ts", "cascade", items=["a", "b", "c"], positions=2, seed=1)
+///     >>> decision = policy.select()
+///     >>> policy.update(decision, [True, False])
+///     >>> policy.table()[decision.action[0]]
+///     [(1, 1)]
+#[allow(clippy::doc_link_with_quotes, reason = "lists of Python")]
 #[pyclass(frozen, module = "click_bandits")]
 pub(crate) struct Policy {
     origin: Arc<Origin>,
+    names: Option<Arc<Names>>,
     state: Mutex<State>,
 }
 
@@ -134,9 +150,44 @@ pub(crate) fn order_of(
 }
 
 impl Policy {
-    fn of(state: State, protocol: Protocol) -> Self {
+    pub(crate) fn of(
+        player: Box<dyn Play>,
+        generator: Xoshiro256PlusPlus,
+        protocol: Protocol,
+        names: Option<Arc<Names>>,
+    ) -> Self {
+        let mut coins = generator.clone();
+        coins.jump();
+        Self::with_state(State { player, generator, coins }, protocol, names)
+    }
+
+    fn with_state(state: State, protocol: Protocol, names: Option<Arc<Names>>) -> Self {
         let origin = Origin { spec: state.player.spec(), protocol, sizes: state.player.told().sizes };
-        Self { origin: Arc::new(origin), state: Mutex::new(state) }
+        Self { origin: Arc::new(origin), names, state: Mutex::new(state) }
+    }
+
+    /// Items with their names.
+    fn named<'py>(
+        &self,
+        py: Python<'py>,
+        items: Option<Vec<u32>>,
+    ) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+        let Some(items) = items else { return Ok(None) };
+        match &self.names {
+            Some(names) => Ok(Some(names.shown(py, &items)?.iter().collect())),
+            None => Ok(Some(PyTuple::new(py, items)?.iter().collect())),
+        }
+    }
+
+    /// The refusal of a policy that learns from no table.
+    fn no_table(&self) -> PyErr {
+        let error = self.origin.spec.check_live().map_or_else(
+            |error| error.to_string(),
+            |()| {
+                format!("`{}` cannot be used live with a table: it chooses no lists", self.origin.spec.name())
+            },
+        );
+        value_error(error.replace("be used live with a table", "show or take a table"))
     }
 
     fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
@@ -150,7 +201,7 @@ impl Policy {
             generator: state.generator.clone(),
             coins: state.coins.clone(),
         };
-        Ok(Self { origin: Arc::clone(&self.origin), state: Mutex::new(copied) })
+        Ok(Self { origin: Arc::clone(&self.origin), names: self.names.clone(), state: Mutex::new(copied) })
     }
 }
 
@@ -176,8 +227,9 @@ impl Policy {
         parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let mut parameters = to_parameters(parameters)?;
+        let (items, names) = Names::read(items)?;
         let given = Given {
-            items: size("items", items)?,
+            items,
             positions: size("positions", positions)?,
             rows: size("rows", rows)?,
             columns: size("columns", columns)?,
@@ -191,10 +243,45 @@ impl Policy {
         if let Some(prior) = prior {
             player.set_prior(&Prior::read(prior)?, query)?;
         }
-        let generator = generator(seed)?;
-        let mut coins = generator.clone();
-        coins.jump();
-        Ok(Self::of(State { player, generator, coins }, protocol))
+        Ok(Self::of(player, generator(seed)?, protocol, names))
+    }
+
+    /// The policy of a query that begins with what a fit knows: its items by name and its positions,
+    /// in the order of `fitted.instances()`; the prior of the fit; and the displays and clicks of
+    /// the log.
+    ///
+    /// Args:
+    ///     fitted: what `fit` returned.
+    ///     query: name of the query; may be left out if there is one.
+    ///     policy: name in the catalogue, of a policy that learns from counts; by default "pbm-ts",
+    ///         "cascade-ts" or "dcm-ts".
+    ///     model: the fitted model, "pbm", "cascade" or "dcm"; by default the one that the comparison
+    ///         chose.
+    ///     horizon, seed, **parameters: as of `Policy`.
+    ///
+    /// Raises:
+    ///     ValueError: no such query or model, or a policy that cannot begin so.
+    ///
+    /// Examples:
+    ///     >>> log = {"item": ["a", "b", "a", "b"], "position": [1, 2, 1, 2], "click": [1, 0, 0, 0]}
+    ///     >>> policy = Policy.from_fit(fit(log, model="pbm"), seed=1)
+    ///     >>> policy.items, policy.table()["a"]
+    ///     (('a', 'b'), [(2, 1), (0, 0)])
+    #[allow(clippy::doc_link_with_quotes, reason = "dicts of Python")]
+    #[classmethod]
+    #[pyo3(signature = (fitted, query=None, *, policy=None, model=None, horizon=None, seed=None, **parameters))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+    fn from_fit(
+        class: &Bound<'_, PyType>,
+        fitted: &Bound<'_, Fitted>,
+        query: Option<&str>,
+        policy: Option<&str>,
+        model: Option<&str>,
+        horizon: Option<&Bound<'_, PyAny>>,
+        seed: Option<&Bound<'_, PyAny>>,
+        parameters: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        fitted.get().to_policy(class.py(), &FromFit { query, policy, model, horizon, seed, parameters })
     }
 
     /// Name in the catalogue.
@@ -222,19 +309,103 @@ impl Policy {
         self.origin.sizes.into()
     }
 
+    /// The items, by name or number, in the order of their numbers: a tuple. Of "rank-one", the rows.
+    #[getter]
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        match &self.names {
+            Some(names) => Ok(names.all(py).clone()),
+            None => PyTuple::new(py, 0..self.origin.sizes[0]),
+        }
+    }
+
     /// The best items in increasing order, if the policy is one that stops and has stopped;
     /// otherwise None.
     #[getter]
-    fn answer(&self, py: Python<'_>) -> PyResult<Option<Vec<u32>>> {
-        Ok(self.lock(py)?.player.answer())
+    fn answer<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+        let answer = self.lock(py)?.player.answer();
+        self.named(py, answer)
     }
 
     /// The items to show for good, as far as the policy knows: the best items, from the top
     /// position down, of a policy that identifies them; the best item, a list of one, of a policy
     /// that compares pairs; None for all others. Draws no number from the policy's generator.
-    fn recommend(&self, py: Python<'_>) -> PyResult<Option<Vec<u32>>> {
-        let state = self.lock(py)?;
-        Ok(state.player.recommend(&mut state.generator.clone()))
+    fn recommend<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
+        let recommended = {
+            let state = self.lock(py)?;
+            state.player.recommend(&mut state.generator.clone())
+        };
+        self.named(py, recommended)
+    }
+
+    /// Displays and clicks that count, as of `Live.table`: a dict from items to lists of (shows,
+    /// clicks), one, or one for each position if the policy counts them apart. Displays that a user
+    /// did not observe do not count where the model tells.
+    ///
+    /// Raises:
+    ///     ValueError: the policy learns from no table: see `live` in `policies()`.
+    fn table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let tallies = self.lock(py)?.player.tallies().ok_or_else(|| self.no_table())?;
+        let table = PyDict::new(py);
+        for (item, row) in self.items(py)?.iter().zip(tallies) {
+            table.set_item(item, row.iter().map(|tally| (tally.shows, tally.clicks)).collect::<Vec<_>>())?;
+        }
+        Ok(table)
+    }
+
+    /// The score of every item: the index in the next round of a policy that ranks by indices,
+    /// infinite for an item without displays; the posterior mean of attraction of a policy that
+    /// draws from posteriors; otherwise clicks per display, NaN without displays. A dict from items
+    /// to floats.
+    ///
+    /// Raises:
+    ///     ValueError: the policy learns from no table: see `live` in `policies()`.
+    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let scores = self.lock(py)?.player.scores().ok_or_else(|| self.no_table())?;
+        let table = PyDict::new(py);
+        for (item, score) in self.items(py)?.iter().zip(scores) {
+            table.set_item(item, score)?;
+        }
+        Ok(table)
+    }
+
+    /// A table with the evidence on every item: item, displays and clicks (over all positions), mean
+    /// (clicks per display), lower and upper (95 %, as of `Live.intervals`), and score, as of
+    /// `scores`. Names are texts unless all are integers.
+    ///
+    /// Raises:
+    ///     ValueError: the policy learns from no table: see `live` in `policies()`.
+    fn items_frame(&self, py: Python<'_>) -> PyResult<Table> {
+        let (tallies, scores) = {
+            let mut state = self.lock(py)?;
+            state.player.tallies().zip(state.player.scores()).ok_or_else(|| self.no_table())?
+        };
+        let sum = |row: &Vec<Tally>| {
+            let of = |of: fn(&Tally) -> u64| row.iter().map(of).sum();
+            Tally { shows: of(|tally| tally.shows), clicks: of(|tally| tally.clicks) }
+        };
+        let sums: Vec<Tally> = tallies.iter().map(sum).collect();
+        let intervals: Vec<[f64; 2]> = sums.iter().map(|&tally| ::live::interval(tally)).collect();
+        let mean = |tally: &Tally| (tally.shows > 0).then(|| tally.clicks as f64 / tally.shows as f64);
+        let items = self.items(py)?;
+        let numbers: PyResult<Vec<i64>> = items.iter().map(|item| item.extract()).collect();
+        let items = if let Ok(numbers) = numbers {
+            Column::integers(numbers)
+        } else {
+            let text = |item: Bound<'_, PyAny>| Ok(Some(item.str()?.to_string_lossy().into_owned()));
+            Column::texts(items.iter().map(text).collect::<PyResult<Vec<_>>>()?)
+        };
+        Table::new([
+            ("item", items),
+            ("displays", Column::counts(sums.iter().map(|tally| tally.shows))),
+            ("clicks", Column::counts(sums.iter().map(|tally| tally.clicks))),
+            ("mean", Column::floats(sums.iter().map(mean))),
+            ("lower", Column::floats(intervals.iter().map(|ends| ends[0]))),
+            ("upper", Column::floats(intervals.iter().map(|ends| ends[1]))),
+            (
+                "score",
+                Column::floats(scores.into_iter().map(|score| Some(score).filter(|score| !score.is_nan()))),
+            ),
+        ])
     }
 
     /// Decides the next round.
@@ -283,9 +454,11 @@ impl Policy {
         } else {
             (player.select(generator, &mut action), vec![])
         };
+        drop(state);
         action.truncate(filled(&action).len());
-        let origin = Arc::clone(&self.origin);
-        Ok(Decision { origin, action: action.into(), note, propensities: propensities.into() })
+        let shown = self.names.as_ref().map(|names| names.shown(py, &action)).transpose()?;
+        let (origin, shown) = (Arc::clone(&self.origin), shown.map(Bound::unbind));
+        Ok(Decision { origin, action: action.into(), note, propensities: propensities.into(), shown })
     }
 
     /// Learns from a user's answer to a decision, of this policy or of one with the same name,
@@ -307,12 +480,24 @@ impl Policy {
     fn update(
         &self,
         py: Python<'_>,
-        decision: &Bound<'_, Decision>,
+        decision: &Bound<'_, PyAny>,
         clicks: &Bound<'_, PyAny>,
         observed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
+        let Ok(decision) = decision.cast::<Decision>() else {
+            let found = decision.get_type();
+            let others = "`learn` takes lists that were shown without asking, `update_batch` a batch";
+            return Err(type_error(format!(
+                "decision: expected what `select` returned, got {found}: {others}"
+            )));
+        };
         let decision = decision.get();
-        self.origin.check(&decision.origin)?;
+        if !Arc::ptr_eq(&self.origin, &decision.origin) {
+            self.origin.check(&decision.origin)?;
+            decision.check_names(py, self.names.as_deref())?;
+        }
+        let winner = self.winner(clicks)?;
+        let clicks = winner.as_ref().unwrap_or(clicks);
         let seen = clicks::one(self.origin.protocol, &decision.action, clicks, observed)?;
         self.lock(py)?.update(self.origin.protocol, &decision.action, &decision.note, seen);
         Ok(())
@@ -342,7 +527,7 @@ impl Policy {
             notes.extend(actions.chunks_exact_mut(width).map(|action| player.select(generator, action)));
             Ok::<(), PyErr>(())
         })?;
-        Ok(Batch::new(Arc::clone(&self.origin), actions, notes))
+        Ok(Batch::new(Arc::clone(&self.origin), actions, notes, self.names.clone()))
     }
 
     /// Learns from the users' answers to a batch, in its order.
@@ -371,8 +556,15 @@ impl Policy {
         observed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let batch = batch.get();
-        self.origin.check(&batch.origin)?;
+        if !Arc::ptr_eq(&self.origin, &batch.origin) {
+            self.origin.check(&batch.origin)?;
+            if !Names::are_same(py, self.names.as_deref(), batch.names.as_deref())? {
+                return Err(value_error("a batch of a policy with other items"));
+            }
+        }
         let width = self.origin.width();
+        let winners = self.winners(clicks)?;
+        let clicks = winners.as_ref().unwrap_or(clicks);
         let seen = clicks::many(self.origin.protocol, &batch.actions, width, clicks, observed)?;
         let (actions, notes) = (&batch.actions, &batch.notes);
         py.detach(|| {
@@ -384,31 +576,86 @@ impl Policy {
         })
     }
 
+    /// Learns from lists that were shown without asking, such as those of a log, by the policy's own
+    /// rule.
+    ///
+    /// Args:
+    ///     items: the items of a list, from the top position down, shape (positions,), or lists, shape
+    ///         (n, positions): by name, if the policy has names. Arrays, sequences and frames, with a
+    ///         column for each position.
+    ///     clicks: which positions were clicked, as of `update` and `update_batch`.
+    ///     observed: how many positions the users saw, as of these.
+    ///
+    /// Raises:
+    ///     ValueError: the policy learns from its own decisions alone (see `live` in `policies()`);
+    ///         what is no list of these items and positions; clicks that the model excludes, such as
+    ///         two on a list of "cascade".
+    ///     TypeError: an argument of another type.
+    ///
+    /// Examples:
+    ///     >>> policy = Policy("rsf-ts", "dcm", items=["a", "b", "c"], positions=2, seed=1)
+    ///     >>> policy.learn([["a", "b"], ["c", "a"]], [[0, 1], [0, 0]])
+    ///     >>> policy.table()
+    ///     {'a': [(2, 0)], 'b': [(1, 1)], 'c': [(1, 0)]}
+    #[allow(clippy::doc_link_with_quotes, reason = "lists of Python")]
+    #[pyo3(signature = (items, clicks, observed=None))]
+    fn learn(
+        &self,
+        py: Python<'_>,
+        items: &Bound<'_, PyAny>,
+        clicks: &Bound<'_, PyAny>,
+        observed: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        if self.lock(py)?.player.tallies().is_none() {
+            return Err(self.no_table());
+        }
+        let Origin { protocol, sizes, .. } = *self.origin;
+        let width = self.origin.width();
+        let (actions, is_single) = match &self.names {
+            Some(names) => names.lists("items", items, width)?,
+            None => clicks::actions("items", items, width)?,
+        };
+        for (row, action) in actions.chunks_exact(width).enumerate() {
+            if let Some(fault) = fault(protocol, sizes, width, action) {
+                return Err(value_error(format!("items[{row}]: {fault}")));
+            }
+        }
+        let seen = if is_single {
+            vec![clicks::one(protocol, &actions, clicks, observed)?]
+        } else {
+            clicks::many(protocol, &actions, width, clicks, observed)?
+        };
+        py.detach(|| {
+            let mut state = self.state.lock().map_err(broken)?;
+            for (action, clicks) in actions.chunks_exact(width).zip(seen) {
+                state.player.pass();
+                state.update(protocol, action, &Note::default(), clicks);
+            }
+            Ok(())
+        })
+    }
+
     /// The policy's whole state, with that of its generator of random numbers, as JSON text in
     /// UTF-8.
+    ///
+    /// Raises:
+    ///     ValueError: an item has a name that is no str, int, float or bool; `pickle` keeps it.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let saved = {
-            let state = self.lock(py)?;
-            Saved {
-                format: FORMAT,
-                model: self.origin.protocol.name().to_owned(),
-                generator: state.generator.clone(),
-                coins: state.coins.clone(),
-                policy: state.player.saved().map_err(value_error)?,
-            }
-        };
-        Ok(PyBytes::new(py, &serde_json::to_vec(&saved).map_err(value_error)?))
+        let items = self.names.as_ref().map(|names| names::to_json(names.all(py))).transpose()?;
+        self.saved(py, items)
     }
 
     /// The policy that `save` wrote. It makes the same choices as the original.
     ///
     /// Args:
     ///     data: bytes.
+    ///     items: names of the items, in place of those in the data.
     ///
     /// Raises:
     ///     ValueError: the data are no policy, or a damaged one.
     #[classmethod]
-    fn load(_class: &Bound<'_, PyType>, data: &[u8]) -> PyResult<Self> {
+    #[pyo3(signature = (data, items=None))]
+    fn load(class: &Bound<'_, PyType>, data: &[u8], items: Option<&Bound<'_, PyTuple>>) -> PyResult<Self> {
         let invalid = |fault: &dyn std::fmt::Display| value_error(format!("no saved policy: {fault}"));
         let saved: Saved = serde_json::from_slice(data).map_err(|error| invalid(&error))?;
         if saved.format != FORMAT {
@@ -420,11 +667,14 @@ impl Policy {
             return Err(invalid(&"a generator of random numbers whose state is zero"));
         }
         let player = restore(protocol, saved.policy).map_err(|error| invalid(&error))?;
-        Ok(Self::of(State { player, generator: saved.generator, coins: saved.coins }, protocol))
+        let names = Names::restored(class.py(), saved.items.as_deref(), items, player.told().sizes[0])?;
+        let state = State { player, generator: saved.generator, coins: saved.coins };
+        Ok(Self::with_state(state, protocol, names))
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        Ok((py.get_type::<Self>().getattr("load")?, (self.save(py)?,)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py, Bound<'py, PyBytes>>> {
+        let items = self.names.as_ref().map(|names| names.all(py).clone());
+        Ok((py.get_type::<Self>().getattr("load")?, (self.saved(py, None)?, items)))
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {
@@ -438,5 +688,43 @@ impl Policy {
     fn __repr__(&self) -> String {
         let Origin { spec, protocol, sizes: [first, second] } = &*self.origin;
         format!("Policy('{spec}', model='{}', sizes=({first}, {second}))", protocol.name())
+    }
+}
+
+impl Policy {
+    fn saved<'py>(&self, py: Python<'py>, items: Option<Vec<Value>>) -> PyResult<Bound<'py, PyBytes>> {
+        let saved = {
+            let state = self.lock(py)?;
+            Saved {
+                format: FORMAT,
+                model: self.origin.protocol.name().to_owned(),
+                generator: state.generator.clone(),
+                coins: state.coins.clone(),
+                policy: state.player.saved().map_err(value_error)?,
+                items,
+            }
+        };
+        Ok(PyBytes::new(py, &serde_json::to_vec(&saved).map_err(value_error)?))
+    }
+
+    /// The names of the items, if winners are called by them.
+    fn of_winners(&self) -> Option<&Names> {
+        self.names.as_deref().filter(|_| self.origin.protocol == Protocol::Dueling)
+    }
+
+    /// The number of a winner that has a name.
+    fn winner<'py>(&self, given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(names) = self.of_winners() else { return Ok(None) };
+        Ok(Some(names.number("the winner", given)?.into_pyobject(given.py())?.into_any()))
+    }
+
+    /// The numbers of winners that have names.
+    fn winners<'py>(&self, given: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(names) = self.of_winners() else { return Ok(None) };
+        let number = |(row, winner): (usize, PyResult<Bound<'py, PyAny>>)| {
+            names.number(&format!("the winner of row {row}"), &winner?)
+        };
+        let numbers = given.try_iter()?.enumerate().map(number).collect::<PyResult<Vec<u32>>>()?;
+        Ok(Some(PyList::new(given.py(), numbers)?.into_any()))
     }
 }

@@ -1,8 +1,9 @@
 //! The argument `prior`.
 
+use crate::fit::Fitted;
 use crate::message::{type_error, value_error};
 use click_logs::fit::Model;
-use click_logs::parameters::item_prior;
+use click_logs::parameters::{item_prior, item_prior_in};
 use policies::catalogue::{Catalogued, NamedPolicy, NamedTable, Protocol};
 use policies::{Error, Tallies as _};
 use pyo3::exceptions::PyTypeError;
@@ -14,6 +15,8 @@ pub(crate) enum Prior {
     Given(f64, f64),
     /// That of a fit in a directory.
     Fitted(PathBuf),
+    /// That of a fit, whose parameters.json this is.
+    Written(Vec<u8>),
     /// From the items so far.
     Estimated,
 }
@@ -23,10 +26,13 @@ impl Prior {
         if let Ok((a, b)) = given.extract() {
             return Ok(Self::Given(a, b));
         }
+        if let Ok(fitted) = given.cast::<Fitted>() {
+            return fitted.get().json(given.py()).map(Self::Written);
+        }
         let path: PathBuf = given.extract().map_err(|error: PyErr| {
             if error.is_instance_of::<PyTypeError>(given.py()) {
                 type_error(format!(
-                    "prior: expected (a, b), a directory of fit, or \"estimated\", got {}",
+                    "prior: expected (a, b), the result or a directory of fit, or \"estimated\", got {}",
                     given.get_type()
                 ))
             } else {
@@ -51,13 +57,18 @@ impl Prior {
             &Self::Given(a, b) => {
                 policies::Prior::new(a, b).and_then(|prior| bayesian.set_prior(prior)).map_err(invalid)?;
             }
-            Self::Fitted(directory) => {
+            Self::Fitted(_) | Self::Written(_) => {
                 let model = match I::PROTOCOL {
                     Protocol::Cascade => Model::Cascade,
                     Protocol::Dcm => Model::Dcm,
                     _ => Model::Pbm,
                 };
-                let [a, b] = item_prior(directory, model, query).map_err(value_error)?;
+                let prior = match self {
+                    Self::Fitted(directory) => item_prior(directory, model, query),
+                    Self::Written(json) => item_prior_in("prior", json, model, query),
+                    Self::Given(..) | Self::Estimated => return Ok(policy.clone()),
+                };
+                let [a, b] = prior.map_err(value_error)?;
                 bayesian.set_estimated_prior(a, b);
             }
             Self::Estimated => {

@@ -1,6 +1,7 @@
 //! Experiments: `simulate` and `merge`, with the files of the commands of the same names.
 
 mod contender;
+mod own_users;
 mod result;
 mod spec;
 mod watch;
@@ -10,15 +11,17 @@ pub(crate) use self::result::Simulation;
 pub(crate) use self::watch::{Watch, watched};
 
 use self::contender::{Fault, with_contender};
+use self::spec::OwnObjects;
 use crate::message::{type_error, value_error};
-use crate::task::{count, size};
+use crate::models::with_protocol;
+use crate::task::{count, seed_of, size};
 use experiment::manifest::Program;
+use experiment::models::OwnAnswers;
 use experiment::{Claim, Experiment, Overrides, Parts, ResultDir, RunError, Runner, SPEC, Shard};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use report::Drawing;
-use report::figure::Figure;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -80,7 +83,14 @@ impl Options {
 /// Args:
 ///     spec: an experiment: a path of a TOML file, such a text (of more than one line), or a dict
 ///         with the same keys. Files that it names are found from the folder of the file, or from
-///         the current one.
+///         the current one. Among the instances of a dict, objects of `models` stand for their
+///         parameters, and users written in Python for themselves; with a name as {"name": ..,
+///         "users": object}. Such users have known(), a dict with model, items, positions and, for
+///         "pbm", examination; respond(list), the clicks as `Policy.update` takes them (for
+///         "semi-bandit" clicks and observed); expected(list), the mean reward; and best_list or,
+///         without one, best, the largest expected. Every run and policy has a copy of the object,
+///         whose attribute `random` is a generator of numpy with the same seed for all policies.
+///         They are played anew in every call.
 ///     runs: replaces the number of runs; those of each instance if the spec has `per-instance`.
 ///     seed: replaces the seed.
 ///     horizon: replaces the number of rounds.
@@ -94,7 +104,7 @@ impl Options {
 ///     keep_runs: also write runs.csv, with one row for each run, policy and checkpoint.
 ///     policies: policies written in Python, a dict from labels to functions. A function gets the
 ///         arguments of `Policy` that users of the run let a policy know (such as model, items,
-///         positions), and seed; it returns an object with `select()`, which returns a decision or
+///         positions), and seed, as far as it takes them; it returns an object with `select()`, which returns a decision or
 ///         a list of items, and `update(decision, clicks)`, or `update(decision, clicks, observed)`
 ///         for "semi-bandit". The task has to be "regret". They run one at a time, and again in
 ///         every call, since a label does not identify code; Ctrl-C waits for the call in
@@ -132,29 +142,53 @@ pub(crate) fn simulate(
     progress: Option<&Bound<'_, PyAny>>,
     allow: Option<Vec<PathBuf>>,
 ) -> PyResult<Option<Simulation>> {
-    let experiment =
-        spec::read(spec, overrides(runs, seed, horizon, max_steps)?, &allow.unwrap_or_default())?;
-    let options = Options { threads: threads_of(threads)?, out, fresh, keep_runs };
+    let has_own = policies.is_some_and(|policies| !policies.is_empty());
+    let overrides = Overrides { without_policies: has_own, ..overrides(runs, seed, horizon, max_steps)? };
+    let (mut experiment, own) = spec::read(spec, overrides, &allow.unwrap_or_default())?;
     let watch = Watch::new(py, progress)?;
+    let fault = Arc::new(Fault::new(watch.stop()));
+    // What a directory has of other code under the same name is no run of these users.
+    let fresh = fresh || !own.is_empty();
+    give_answers(&mut experiment, own, &fault)?;
+    let options = Options { threads: threads_of(threads)?, out, fresh, keep_runs };
     if let Some(shard) = shard.map(shard_of).transpose()? {
         let Some(out) = &options.out else {
             return Err(value_error("shard: needs out, the directory of this part"));
         };
-        if policies.is_some_and(|policies| !policies.is_empty()) {
+        if has_own {
             return Err(value_error("shard: policies written in Python cannot be played in parts"));
         }
         let claim = options.claim(Vec::new(), None);
         let runner = runner(&experiment, options.threads, &watch);
-        watched(py, &watch, || runner.run_part(out, shard, &claim))?.map_err(|error| failure(&error))?;
+        let played = watched(py, &watch, || runner.run_part(out, shard, &claim));
+        fault.check()?;
+        played?.map_err(|error| failure(&error))?;
         return Ok(None);
     }
-    let fault = Arc::new(Fault::new(watch.stop()));
     let mut runner = runner(&experiment, options.threads, &watch);
     for (label, factory) in policies.into_iter().flatten() {
         let label = label.extract().map_err(|_| type_error("policies: expected labels that are texts"))?;
         runner = with_contender(runner, label, factory.unbind(), &fault)?;
     }
     played(py, &runner, &options, None, &watch, &fault).map(Some)
+}
+
+/// Gives the users written in Python their answers.
+fn give_answers(experiment: &mut Experiment, own: OwnObjects, fault: &Arc<Fault>) -> PyResult<()> {
+    if own.is_empty() {
+        return Ok(());
+    }
+    let mut known = None;
+    with_protocol!(experiment.instances(), I, list => known = Some(own_users::best::<I>(list)));
+    let Some((protocol, best)) = known else { return Err(value_error("instances: users of other models")) };
+    let answers = own.into_iter().zip(best).map(|(users, best)| -> Arc<dyn OwnAnswers> {
+        Arc::new(own_users::InPython::new(users, protocol, best, fault))
+    });
+    if experiment.answer_with(&answers.collect::<Vec<_>>()) {
+        Ok(())
+    } else {
+        Err(value_error("instances: expected users written in Python in all instances, or in none"))
+    }
 }
 
 /// Plays all runs that are missing, and writes the files.
@@ -167,12 +201,11 @@ fn played(
     fault: &Fault,
 ) -> PyResult<Simulation> {
     let experiment = runner.experiment();
-    let figures = Figure::defaults(experiment.task(), experiment.has_duels());
     let Some(out) = &options.out else {
         let measured = watched(py, watch, || runner.run());
         fault.check()?;
         let measured = measured?.map_err(|error| failure(&error))?;
-        return Ok(Simulation::new(measured, figures, None));
+        return Ok(Simulation::new(measured, experiment, None));
     };
     let drawing = Drawing::of(runner);
     let claim = options.claim(drawing.files(), parts);
@@ -183,7 +216,7 @@ fn played(
     let measured = measured?.map_err(|error| failure(&error))?;
     let written = py.detach(|| report::write_simulation(claimed, measured, &drawing));
     let simulation = written.map_err(|error| failure(&error))?;
-    Ok(Simulation::new(simulation.ran.measured, figures, Some(out.clone())))
+    Ok(Simulation::new(simulation.ran.measured, experiment, Some(out.clone())))
 }
 
 fn overrides(
@@ -194,10 +227,10 @@ fn overrides(
 ) -> PyResult<Overrides> {
     Ok(Overrides {
         runs: count("runs", runs)?,
-        seed: count("seed", seed)?,
+        seed: seed_of(seed)?,
         horizon: count("horizon", horizon)?,
         max_steps: count("max_steps", max_steps)?,
-        subsets: None,
+        ..Overrides::default()
     })
 }
 
@@ -269,7 +302,7 @@ pub(crate) fn spec_files<'py>(
     max_steps: Option<&Bound<'py, PyAny>>,
     allow: Option<Vec<PathBuf>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let experiment =
+    let (experiment, _) =
         spec::read(spec, overrides(runs, seed, horizon, max_steps)?, &allow.unwrap_or_default())?;
     let files = PyDict::new(py);
     for (name, content) in experiment.inputs() {
@@ -287,7 +320,7 @@ pub(crate) fn spec_files<'py>(
 #[pyfunction]
 #[pyo3(name = "_check_out", signature = (spec, out, fresh))]
 pub(crate) fn check_out(spec: &Bound<'_, PyAny>, out: PathBuf, fresh: bool) -> PyResult<()> {
-    let experiment = spec::read(spec, Overrides::default(), &[])?;
+    let (experiment, _) = spec::read(spec, Overrides::default(), &[])?;
     let options = Options { threads: None, out: None, fresh, keep_runs: false };
     let runner = Runner::new(&experiment);
     let claim = options.claim(Drawing::of(&runner).files(), None);

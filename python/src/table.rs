@@ -1,7 +1,7 @@
 //! Tables of results: named columns of numbers, truth values and texts, for numpy and for every
 //! library that reads Arrow.
 
-use crate::message::{did_you_mean, value_error};
+use crate::message::{did_you_mean, type_error, value_error};
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{
@@ -12,7 +12,8 @@ use arrow_schema::{DataType, Field, Schema};
 use numpy::{Element, PyArray1};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList, PyString};
+use pyo3::types::slice::PySliceIndices;
+use pyo3::types::{PyCapsule, PyDict, PyList, PySlice, PyString};
 use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 use std::sync::Arc;
 
@@ -41,6 +42,18 @@ impl Column {
         Self(Arc::new(values.into_iter().map(Into::into).collect::<BooleanArray>()))
     }
 
+    /// Columns of one type, one below the other.
+    fn joined<'a>(parts: impl Iterator<Item = &'a ArrayRef> + Clone) -> Self {
+        let kind = parts.clone().next().map_or(DataType::Float64, |part| part.data_type().clone());
+        match kind {
+            DataType::Int64 => Self::integers(parts.flat_map(ArrayRef::as_primitive::<Int64Type>)),
+            DataType::UInt64 => Self::counts(parts.flat_map(ArrayRef::as_primitive::<UInt64Type>)),
+            DataType::Boolean => Self::flags(parts.flat_map(ArrayRef::as_boolean)),
+            DataType::LargeUtf8 => Self::texts(parts.flat_map(ArrayRef::as_string::<i64>)),
+            _ => Self::floats(parts.flat_map(ArrayRef::as_primitive::<Float64Type>)),
+        }
+    }
+
     /// Texts, or `None` where one is missing.
     pub(crate) fn texts(values: impl IntoIterator<Item = Option<impl AsRef<str>>>) -> Self {
         Self(Arc::new(values.into_iter().collect::<LargeStringArray>()))
@@ -50,8 +63,8 @@ impl Column {
 /// A table: named columns of one length.
 ///
 /// len(table) is the number of rows, table[name] a column as a numpy array, and iteration gives
-/// rows as dicts. Libraries that read Arrow take the table as it is: polars.DataFrame(table),
-/// pyarrow.table(table). For pandas, pandas.DataFrame(table.to_numpy()).
+/// rows as dicts; table[2:5] is a table of some rows. Libraries that read Arrow take the table as it
+/// is, such as pyarrow.table(table).
 #[pyclass(module = "click_bandits", frozen)]
 pub(crate) struct Table(RecordBatch);
 
@@ -67,6 +80,21 @@ impl Table {
             .map(|(name, Column(array))| (Field::new(name.into(), array.data_type().clone(), true), array))
             .unzip();
         RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map(Self).map_err(value_error)
+    }
+
+    /// Tables with the same columns, one below the other, with a first column that tells them apart.
+    pub(crate) fn stacked(name: &str, tables: Vec<(&str, Self)>) -> PyResult<Self> {
+        let Some((_, first)) = tables.first() else {
+            return Self::new([(name, Column::texts([None::<&str>; 0]))]);
+        };
+        let labels =
+            tables.iter().flat_map(|(label, table)| std::iter::repeat_n(Some(*label), table.0.num_rows()));
+        let mut columns = vec![(name.to_owned(), Column::texts(labels))];
+        for (place, name) in first.names().into_iter().enumerate() {
+            let parts = tables.iter().map(|(_, table)| table.0.column(place));
+            columns.push((name, Column::joined(parts)));
+        }
+        Self::new(columns)
     }
 
     fn names(&self) -> Vec<String> {
@@ -98,7 +126,19 @@ impl Table {
         self.0.num_rows()
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if let Ok(slice) = key.cast::<PySlice>() {
+            let PySliceIndices { start, step, slicelength, .. } =
+                slice.indices(isize::try_from(self.0.num_rows()).unwrap_or(isize::MAX))?;
+            if step != 1 && slicelength > 1 {
+                return Err(value_error(format!("table[{key}]: expected rows in a row, without a step")));
+            }
+            let start = usize::try_from(start).unwrap_or(0).min(self.0.num_rows());
+            return Ok(Bound::new(py, Self(self.0.slice(start, slicelength)))?.into_any());
+        }
+        let name: &str = &key.extract::<String>().map_err(|_| {
+            type_error(format!("expected the name of a column or a slice of rows, got {}", key.get_type()))
+        })?;
         let Some(array) = self.0.column_by_name(name) else {
             let names = self.names();
             let meant = did_you_mean(name, names.iter().map(String::as_str));
@@ -123,6 +163,91 @@ impl Table {
         Ok(rows.try_iter()?.into_any())
     }
 
+    /// The first n rows.
+    #[pyo3(signature = (n=5))]
+    fn head(&self, n: usize) -> Self {
+        Self(self.0.slice(0, n.min(self.0.num_rows())))
+    }
+
+    /// The table as a pandas.DataFrame.
+    ///
+    /// Raises:
+    ///     ImportError: pandas is not installed.
+    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("pandas")?.call_method1("DataFrame", (self.to_numpy(py)?,))
+    }
+
+    /// The table as a polars.DataFrame.
+    ///
+    /// Raises:
+    ///     ImportError: polars is not installed.
+    fn to_polars(slf: Bound<'_, Self>) -> PyResult<Bound<'_, PyAny>> {
+        slf.py().import("polars")?.call_method1("DataFrame", (&slf,))
+    }
+
+    /// The table of these columns: name, type and values of each.
+    #[staticmethod]
+    fn _restored(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Self> {
+        let restored = columns.into_iter().map(|(name, kind, values)| {
+            let column = match kind.as_str() {
+                "float" => Column::floats(values.extract::<Vec<Option<f64>>>()?),
+                "integer" => Column::integers(values.extract::<Vec<Option<i64>>>()?),
+                "count" => Column::counts(values.extract::<Vec<Option<u64>>>()?),
+                "flag" => Column::flags(values.extract::<Vec<Option<bool>>>()?),
+                _ => Column::texts(values.extract::<Vec<Option<String>>>()?),
+            };
+            Ok((name, column))
+        });
+        Self::new(restored.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    #[expect(clippy::type_complexity, reason = "a function and its arguments")]
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Vec<(String, &'static str, Bound<'py, PyList>)>,))> {
+        let column = |(name, array): (String, &ArrayRef)| {
+            let kind = match array.data_type() {
+                DataType::Float64 => "float",
+                DataType::Int64 => "integer",
+                DataType::UInt64 => "count",
+                DataType::Boolean => "flag",
+                _ => "text",
+            };
+            Ok((name, kind, to_list(py, array)?))
+        };
+        let columns = self.names().into_iter().zip(self.0.columns()).map(column).collect::<PyResult<_>>()?;
+        Ok((py.get_type::<Self>().getattr("_restored")?, (columns,)))
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+
+    /// The first rows, for notebooks.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        const SHOWN: usize = 10;
+        let cells = |tag: &str, texts: Vec<String>| {
+            texts.iter().map(|text| format!("<{tag}>{}</{tag}>", escaped(text))).collect::<Vec<_>>().concat()
+        };
+        let mut html = format!("<table><thead><tr>{}</tr></thead><tbody>", cells("th", self.names()));
+        let shown = self.head(SHOWN).0;
+        let columns = shown.columns().iter().map(|array| to_list(py, array)).collect::<PyResult<Vec<_>>>()?;
+        for place in 0..shown.num_rows() {
+            let text = |column: &Bound<'_, PyList>| {
+                let value = column.get_item(place)?;
+                Ok(if value.is_none() { String::new() } else { value.str()?.to_string_lossy().into_owned() })
+            };
+            let row = columns.iter().map(text).collect::<PyResult<Vec<String>>>()?;
+            html += &["<tr>", &cells("td", row), "</tr>"].concat();
+        }
+        html += "</tbody></table>";
+        match self.0.num_rows() {
+            rows if rows > SHOWN => Ok(format!("{html}<p>{SHOWN} of {rows} rows</p>")),
+            _ => Ok(html),
+        }
+    }
+
     /// The schema for libraries that read Arrow.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         Ok(to_schema_pycapsule(py, self.0.schema_ref().as_ref())?)
@@ -144,6 +269,11 @@ impl Table {
     fn __repr__(&self) -> String {
         format!("<Table of {} rows: {}>", self.0.num_rows(), self.names().join(", "))
     }
+}
+
+/// A text in HTML.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// A numpy array of the column's values.

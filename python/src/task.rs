@@ -264,9 +264,20 @@ pub(crate) fn restore(protocol: Protocol, saved: Value) -> Result<Box<dyn Play>,
     }
 }
 
+/// The argument `seed`: an integer, or a generator of numpy, which draws one.
+pub(crate) fn seed_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
+    match given {
+        Some(generator) if generator.hasattr("bit_generator")? => {
+            let drawn = generator.call_method1("integers", (0, u64::MAX, None::<u32>, "uint64"))?;
+            drawn.extract().map(Some)
+        }
+        _ => count("seed", given),
+    }
+}
+
 /// A generator with this seed, by default another one every time.
 pub(crate) fn generator(seed: Option<&Bound<'_, PyAny>>) -> PyResult<Xoshiro256PlusPlus> {
-    let seed = match count("seed", seed)? {
+    let seed = match seed_of(seed)? {
         Some(seed) => seed,
         None => getrandom::u64().map_err(|error| PyRuntimeError::new_err(error.to_string()))?,
     };

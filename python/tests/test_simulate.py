@@ -193,7 +193,7 @@ class Raises(Uniform):
         (Raises, KeyError, "mine"),
         (lambda **known: 1 / 0, ZeroDivisionError, "division"),
         (lambda **known: object(), AttributeError, "select"),
-        (lambda: None, TypeError, "unexpected keyword"),
+        (lambda other: None, TypeError, "missing 1 required"),
         (3, TypeError, "expected a function"),
         (type("Short", (Uniform,), {"select": lambda self: [0]}), ValueError, "is no action"),
         (type("Twice", (Uniform,), {"select": lambda self: [0, 0, 1]}), ValueError, "is no action"),

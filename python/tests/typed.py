@@ -10,6 +10,7 @@ from click_bandits import (
     Fitted,
     Live,
     Policy,
+    Simulation,
     Table,
     bounds,
     confidence,
@@ -33,6 +34,16 @@ def lists() -> list[int] | None:
     actions: npt.NDArray[np.int64] = batch.actions
     restored = Policy.load(policy.save())
     return restored.answer or list(first) or actions.tolist() and None
+
+
+def named(fitted: Fitted) -> dict[str, float]:
+    policy = Policy("pbm-ts", items=["a", ("b", 1)], examination=[1.0], prior=fitted, seed=np.random.default_rng(1))
+    policy.learn([["a"]], [[True]])
+    policy.learn(np.array([[0]]), np.array([[1]]))
+    frame: Table = policy.items_frame()[:1]
+    assert len(frame) + len(policy.items) and frame == frame.head(1)
+    known: dict[str, float] = Policy.from_fit(fitted, "shoes", policy="pbm-ucb", seed=1, epsilon=0.1).scores()
+    return known
 
 
 def service() -> dict[int | str, list[tuple[int, int]]]:
@@ -61,7 +72,9 @@ def experiment() -> float:
     if result.checkpoints is None:
         return 0.0
     merged = distributed.simulate("spec.toml", shards=4, engine="concurrent", out="results")
-    return float(result.regret("pbm-ts")[:, -1].mean()) + len(merged.figures)
+    again: Simulation = Simulation.open("results")
+    again.plot(ax=None)
+    return float(result.regret("pbm-ts")[:, -1].mean()) + len(merged.figures) + len(again.frame())
 
 
 def log() -> list[dict[str, object]]:

@@ -9,6 +9,8 @@ have earned on it. `interleaving_test` and `ab_test` tell which of two rankers r
 `test_plan` how many users that takes, and `judgments` rates the items of a fit for other tools.
 """
 
+from importlib.metadata import version as _version
+
 from . import bounds, confidence, distributed, models
 from ._native import (
     Batch,
@@ -31,6 +33,8 @@ from ._native import (
     test_plan,
 )
 
+__version__ = _version("click-bandits")
+
 __all__ = [
     "Batch",
     "Decision",
@@ -40,6 +44,7 @@ __all__ = [
     "Policy",
     "Simulation",
     "Table",
+    "__version__",
     "ab_test",
     "bounds",
     "confidence",

@@ -55,7 +55,8 @@ def simulate(
 
     Args:
         spec: an experiment, as of `click_bandits.simulate`. It is read here: workers need none of
-            its files.
+            its files. Users written in Python are pickled for the workers, and played anew in every
+            call.
         shards: number of shards, at least 1. Several for each worker keep all of them busy to the
             end.
         engine: "concurrent", processes of this machine; "ray", tasks of the Ray cluster that
@@ -89,6 +90,10 @@ def simulate(
         raise ValueError(f"threads is {threads}: expected an integer from 1 to 1024")
     run = _engine(engine)
     files = spec_files(spec, runs=runs, seed=seed, horizon=horizon, max_steps=max_steps, allow=allow)
+    overrides = {"runs": runs, "seed": seed, "horizon": horizon, "max_steps": max_steps}
+    own = (spec, overrides) if _has_own_users(spec) else None
+    # Nothing identifies the code of such users: earlier parts and results may be of other ones.
+    fresh = fresh or own is not None
     out = Path(os.path.abspath(out))
     if not fresh and _is_complete(out, files):
         return _simulate(str(out / _SPEC), out=str(out), keep_runs=keep_runs)
@@ -99,7 +104,7 @@ def simulate(
     _claim(parts, files, fresh)
     missing = [number for number in range(1, shards + 1) if not _path(parts, number, shards).exists()]
     left = set(missing)
-    for answer in run(_Shard(files, shards, threads), missing, threads):
+    for answer in run(_Shard(files, shards, threads, own), missing, threads):
         number, part = _checked(answer, left)
         left.remove(number)
         _put(_path(parts, number, shards), part)
@@ -114,18 +119,28 @@ def simulate(
 class _Shard:
     """Plays a shard in a folder that only this task has, and returns the files of the part."""
 
-    def __init__(self, files: _Files, of: int, threads: int) -> None:
+    def __init__(self, files: _Files, of: int, threads: int, own: Optional[Tuple[Any, Dict[str, Any]]] = None) -> None:
         self.files = files
         self.of = of
         self.threads = threads
+        #: The spec itself and what replaces its values, if it has users written in Python.
+        self.own = own
 
     def __call__(self, number: int) -> _Part:
         with tempfile.TemporaryDirectory(prefix="click-bandits-") as folder:
-            spec = Path(folder, "spec")
+            spec: Any = Path(folder, "spec")
             _put(spec, self.files)
             part = Path(folder, "part")
-            _simulate(str(spec / _SPEC), shard=(number, self.of), out=str(part), threads=self.threads)
+            source, overrides = (str(spec / _SPEC), {}) if self.own is None else self.own
+            _simulate(source, shard=(number, self.of), out=str(part), threads=self.threads, **overrides)
             return number, _read(part)
+
+
+def _has_own_users(spec: Any) -> bool:
+    """Whether a spec has users written in Python, which have to go to the workers."""
+    instances = spec.get("instances", ()) if isinstance(spec, Mapping) else ()
+    users = [one.get("users", one) if isinstance(one, Mapping) else one for one in instances]
+    return any(hasattr(one, "respond") for one in users)
 
 
 def _is_complete(out: Path, files: _Files) -> bool:

@@ -222,7 +222,8 @@ impl Fitted {
     ///
     /// model is a fitted model, by default the one that the comparison chose (users in report);
     /// queries are names, by default all. Items are in the order of the parameters, positions in
-    /// that of the log.
+    /// that of the log: "log" has both, {"items": names, "positions": numbers from 1}. `simulate`
+    /// takes the dicts as they are.
     #[pyo3(signature = (model=None, queries=None))]
     fn instances<'py>(
         &self,
@@ -257,7 +258,13 @@ impl Fitted {
                     "query {name:?}: users of model {model:?} cannot be simulated, since it has too many lists"
                 )));
             };
-            list.append(instance(py, fit, name, users)?)?;
+            let (dict, log) = (instance(py, fit, name, users)?, PyDict::new(py));
+            let items = query.items.iter().map(|item| names.name(item.item).into_owned());
+            log.set_item("items", items.collect::<Vec<_>>())?;
+            let positions = query.first_positions(n_positions).map(|position| position + 1);
+            log.set_item("positions", positions.collect::<Vec<_>>())?;
+            dict.set_item("log", log)?;
+            list.append(dict)?;
         }
         Ok(list)
     }
@@ -312,7 +319,7 @@ impl Fitted {
 }
 
 impl Fitted {
-    fn json(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+    pub(crate) fn json(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
         let mut json = Vec::new();
         py.detach(|| self.study.write_parameters(&self.options, &|_| true, &mut json))
             .map_err(value_error)?;

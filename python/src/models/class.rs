@@ -29,6 +29,13 @@ macro_rules! users {
         #[pyclass(frozen, module = "click_bandits.models")]
         pub(crate) struct $Class(Crowd<$Model>);
 
+        impl $Class {
+            /// The users without their generator.
+            pub(crate) fn model(&self) -> $Model {
+                self.0.model.clone()
+            }
+        }
+
         #[pymethods]
         impl $Class {
             $($methods)*

@@ -3,13 +3,15 @@
 use crate::arrays::room;
 use crate::batch::Batch;
 use crate::clicks::actions;
-use crate::decision::Decision;
+use crate::decision::{Decision, fault};
 use crate::interrupt::check_signals;
+use crate::known::Known;
 use crate::message::{memory_error, value_error};
 use crate::play::Played;
 use crate::task::{generator, is_alive, size};
-use click_models::{Action, ClickModel, Clicks, ListFeedback, Ranking};
+use click_models::{Action, Clicks, ListFeedback, Ranking};
 use numpy::{PyArray1, PyArrayMethods};
+use policies::catalogue::{Catalogued, Protocol};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -58,6 +60,23 @@ impl<A> Asked<A> {
     }
 }
 
+/// The error for numbers that are no action of these users.
+pub(crate) fn not_admitted<M>(py: Python<'_>, users: &M, width: usize, numbers: &[u32]) -> PyResult<PyErr>
+where
+    M: Known<Interaction: Played>,
+{
+    let known = users.known_in(py)?;
+    let size = |name: &str| known.get_item(name)?.map_or(Ok(0), |size| size.extract::<usize>());
+    let protocol = <M::Interaction as Catalogued>::PROTOCOL;
+    let sizes = if protocol == Protocol::RankOne {
+        [size("rows")?, size("columns")?]
+    } else {
+        [size("items")?, width]
+    };
+    let fault = fault(protocol, sizes, width, numbers).unwrap_or_default();
+    Ok(value_error(format!("{numbers:?} is no action of these users: {fault}")))
+}
+
 /// The mutex is poisoned.
 fn broken<T>(_error: T) -> PyErr {
     PyRuntimeError::new_err("an earlier call panicked")
@@ -65,7 +84,7 @@ fn broken<T>(_error: T) -> PyErr {
 
 impl<M> Crowd<M>
 where
-    M: ClickModel<Interaction: Played> + Serialize + DeserializeOwned + Send,
+    M: Known<Interaction: Played> + Serialize + DeserializeOwned + Send,
     Action<M>: Sync,
 {
     pub(super) fn new(
@@ -98,7 +117,7 @@ where
                 <M::Interaction as Played>::read(numbers, &mut action);
             }
             if numbers.len() != width || !self.model.admits(&action) {
-                return Err(value_error(format!("{numbers:?} is no action of these users")));
+                return Err(not_admitted(given.py(), &self.model, width, numbers)?);
             }
             read.push(action);
         }
@@ -156,7 +175,7 @@ where
 
 impl<M> Crowd<M>
 where
-    M: ClickModel + Serialize + DeserializeOwned + Send,
+    M: Known + Serialize + DeserializeOwned + Send,
     M::Interaction: Played + click_models::Interaction<Action = Ranking, Feedback: ListFeedback>,
 {
     fn seen(

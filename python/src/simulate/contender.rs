@@ -6,7 +6,7 @@
 use crate::decision::Decision;
 use crate::known::Known;
 use crate::message::{type_error, value_error};
-use crate::models;
+use crate::models::{self, not_admitted};
 use crate::play::Played;
 use click_models::{
     Action, Cascade, CascadeFeedback, CellClick, Clicks, ClicksOnly, Dcm, DcmFeedback, DuelOutcome, Dueling,
@@ -15,7 +15,7 @@ use click_models::{
 use experiment::{Runner, Task};
 use policies::{Select, Update};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyList};
+use pyo3::types::{PyBool, PyDict, PyList};
 use rand::Rng;
 use sim::{Contender, Curve, Entry, Replication, Schedule, StateError, StateStore};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,9 +33,15 @@ impl Fault {
         Self { first: Mutex::default(), stop }
     }
 
-    fn set(&self, exception: PyErr) {
+    pub(super) fn set(&self, exception: PyErr) {
         self.first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(exception);
         self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether something has failed or the caller has stopped the runs: Python is not called any
+    /// more, so that the next pause comes soon.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     /// The exception, once.
@@ -135,6 +141,27 @@ where
     }
 }
 
+/// Calls a function with those of the arguments that it takes.
+pub(super) fn call_with(function: &Bound<'_, PyAny>, arguments: &Bound<'_, PyDict>) -> PyResult<Py<PyAny>> {
+    let py = function.py();
+    let inspect = py.import("inspect")?;
+    // Some functions that are not written in Python have no signature.
+    if let Ok(signature) = inspect.call_method1("signature", (function,)) {
+        let taken = signature.getattr("parameters")?;
+        let kinds = taken.call_method0("values")?.try_iter()?.map(|one| one?.getattr("kind"));
+        let kinds = kinds.collect::<PyResult<Vec<_>>>()?;
+        let rest = inspect.getattr("Parameter")?.getattr("VAR_KEYWORD")?;
+        if !kinds.iter().any(|kind| kind.is(&rest)) {
+            for name in arguments.keys() {
+                if !taken.contains(&name)? {
+                    arguments.del_item(name)?;
+                }
+            }
+        }
+    }
+    function.call((), Some(arguments)).map(Bound::unbind)
+}
+
 /// A policy in Python during one replication.
 struct PolicyInPython<'a, M: Known> {
     /// `None` after an exception of its constructor.
@@ -151,7 +178,7 @@ impl<'a, M: Known<Interaction: Answers>> PolicyInPython<'a, M> {
         let build = |py: Python<'_>| {
             let arguments = users.known_in(py)?;
             arguments.set_item("seed", seed)?;
-            contender.factory.bind(py).call((), Some(&arguments)).map(Bound::unbind)
+            call_with(contender.factory.bind(py), &arguments)
         };
         let policy = Python::attach(build).map_err(|exception| contender.fault.set(exception)).ok();
         let width = M::Interaction::width(&users.optimal_action());
@@ -176,10 +203,9 @@ impl<'a, M: Known<Interaction: Answers>> PolicyInPython<'a, M> {
                 self.users.admits(action)
             };
             if !is_right {
-                let (label, known) = (&self.contender.label, self.users.known_in(py)?);
-                let message =
-                    format!("policy {label:?}: select: {numbers:?} is no action of users with {known}");
-                return Err(value_error(message));
+                let error = not_admitted(py, self.users, self.numbers.len(), &numbers)?;
+                let label = &self.contender.label;
+                return Err(value_error(format!("policy {label:?}: select: {}", error.value(py))));
             }
             self.numbers = numbers;
             self.decision = Some(decision.unbind());
@@ -199,19 +225,13 @@ impl<'a, M: Known<Interaction: Answers>> PolicyInPython<'a, M> {
             Ok(())
         })
     }
-
-    /// Whether a policy has failed or the caller has stopped the runs: Python is not called any
-    /// more, so that the next pause comes soon.
-    fn is_stopping(&self) -> bool {
-        self.contender.fault.stop.load(Ordering::Relaxed)
-    }
 }
 
 impl<M: Known<Interaction: Answers>> Select<Action<M>> for PolicyInPython<'_, M> {
     type Note = ();
 
     fn select<R: Rng + ?Sized>(&mut self, _rng: &mut R, out: &mut policies::Decision<Action<M>, ()>) {
-        if !self.is_stopping() {
+        if !self.contender.fault.is_stopping() {
             match self.choose(&mut out.action) {
                 Ok(()) => return,
                 Err(exception) => self.contender.fault.set(exception),
@@ -223,7 +243,7 @@ impl<M: Known<Interaction: Answers>> Select<Action<M>> for PolicyInPython<'_, M>
 
 impl<M: Known<Interaction: Answers>> Update<Action<M>, Feedback<M>> for PolicyInPython<'_, M> {
     fn update(&mut self, _decision: &policies::Decision<Action<M>, ()>, feedback: &Feedback<M>) {
-        if !self.is_stopping()
+        if !self.contender.fault.is_stopping()
             && let Err(exception) = self.learn(feedback)
         {
             self.contender.fault.set(exception);

@@ -1,15 +1,17 @@
 //! The class `Simulation`: the result of an experiment.
 
 use crate::message::{did_you_mean, value_error};
-use crate::table::{Column, Table};
-use experiment::{Measured, Quantity};
+use crate::table::{Column, Table, escaped};
+use experiment::models::OWN;
+use experiment::toml_reader::Source;
+use experiment::{Experiment, Finished, Measured, Overrides, Quantity, Runs, SPEC};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use report::figure::{self, Figure, PolicyStyles, Shown};
 use sim::{Identification, Summary};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The result of an experiment.
 #[pyclass(frozen, module = "click_bandits")]
@@ -17,6 +19,8 @@ pub(crate) struct Simulation {
     measured: Measured,
     figures: Vec<Figure>,
     out: Option<PathBuf>,
+    /// The experiment: `spec.toml`, and the files that it names.
+    files: Vec<(String, Vec<u8>)>,
 }
 
 /// A number of rounds, observations or runs, all below 2^63.
@@ -30,8 +34,12 @@ fn unreadable(error: impl std::fmt::Display) -> PyErr {
 }
 
 impl Simulation {
-    pub(super) fn new(measured: Measured, figures: Vec<Figure>, out: Option<PathBuf>) -> Self {
-        Self { measured, figures, out }
+    pub(super) fn new(measured: Measured, experiment: &Experiment, out: Option<PathBuf>) -> Self {
+        let figures = Figure::defaults(experiment.task(), experiment.has_duels());
+        let inputs =
+            experiment.inputs().into_iter().map(|(name, content)| (name.to_owned(), content.to_vec()));
+        let spec = (SPEC.to_owned(), experiment.to_toml().into_bytes());
+        Self { measured, figures, out, files: inputs.chain([spec]).collect() }
     }
 
     fn index(&self, label: &str) -> PyResult<usize> {
@@ -69,6 +77,117 @@ impl Simulation {
 
 #[pymethods]
 impl Simulation {
+    /// The result in a directory that `simulate` or its command has written. Nothing in it changes.
+    ///
+    /// Raises:
+    ///     ValueError: the directory has no finished result, or not all of its runs: those of policies
+    ///         and users written in Python are in no directory.
+    ///
+    /// Examples:
+    ///     >>> import tempfile
+    ///     >>> users = {"model": "cascade", "attraction": [0.4, 0.2, 0.1], "positions": 2}
+    ///     >>> spec = {"name": "small", "task": "regret", "horizon": 100, "runs": 3, "seed": 1,
+    ///     ...         "instances": [users], "policies": [{"policy": "cascade-ts"}]}
+    ///     >>> with tempfile.TemporaryDirectory() as folder:
+    ///     ...     result = simulate(spec, out=folder)
+    ///     ...     Simulation.open(folder).to_json() == result.to_json()
+    ///     True
+    #[staticmethod]
+    fn open(dir: PathBuf) -> PyResult<Self> {
+        let finished = Finished::open(&dir).map_err(value_error)?;
+        let experiment = finished.experiment().map_err(value_error)?;
+        let runs = finished.runs().map_err(value_error)?;
+        let measured = Measured::of_runs(&experiment, &[], runs).map_err(value_error)?;
+        Ok(Self::new(measured, &experiment, Some(dir)))
+    }
+
+    /// The result that `__reduce__` wrote.
+    #[staticmethod]
+    fn _restored(
+        py: Python<'_>,
+        files: Vec<(String, Vec<u8>)>,
+        own: Vec<String>,
+        records: Vec<Vec<Vec<u8>>>,
+        out: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let folder = py.import("tempfile")?.call_method0("TemporaryDirectory")?;
+        let path: PathBuf = folder.getattr("name")?.extract()?;
+        let restored = (|| {
+            for (name, content) in &files {
+                // A name of a file beside the spec, and no path.
+                let name = Path::new(name).file_name().ok_or_else(|| value_error("a file without a name"))?;
+                std::fs::write(path.join(name), content)?;
+            }
+            let source = Source::read(&path.join(SPEC)).map_err(value_error)?;
+            let document = source.parse().map_err(value_error)?;
+            let overrides = Overrides { without_policies: true, ..Overrides::default() };
+            let experiment = Experiment::check(&document, overrides).map_err(|errors| {
+                value_error(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+            })?;
+            let runs = Runs::restored(&experiment, &records).map_err(value_error)?;
+            let measured = Measured::of_runs(&experiment, &own, runs).map_err(value_error)?;
+            Ok(Self::new(measured, &experiment, out))
+        })();
+        folder.call_method0("cleanup")?;
+        restored
+    }
+
+    #[expect(clippy::type_complexity, reason = "a function and its arguments")]
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(
+        Bound<'py, PyAny>,
+        (Vec<(String, Bound<'py, PyBytes>)>, Vec<String>, Vec<Vec<Bound<'py, PyBytes>>>, Option<PathBuf>),
+    )> {
+        let bytes = |content: &Vec<u8>| PyBytes::new(py, content);
+        let files = self.files.iter().map(|(name, content)| (name.clone(), bytes(content))).collect();
+        let own = self.measured.result.policies.iter().filter(|policy| policy.policy == OWN);
+        let records = self.measured.runs.records().map_err(unreadable)?;
+        let records = records.iter().map(|runs| runs.iter().map(bytes).collect()).collect();
+        let arguments = (files, own.map(|policy| policy.label.clone()).collect(), records, self.out.clone());
+        Ok((py.get_type::<Self>().getattr("_restored")?, arguments))
+    }
+
+    /// A table with every run of every policy: policy, and the columns of `table`.
+    ///
+    /// Raises:
+    ///     RuntimeError: the runs cannot be read from the directory.
+    fn frame(&self) -> PyResult<Table> {
+        let labels = self.policies();
+        let tables = labels.iter().map(|label| self.table(label)).collect::<PyResult<Vec<_>>>()?;
+        Table::stacked("policy", labels.into_iter().zip(tables).collect())
+    }
+
+    /// Draws the regret of all policies over rounds with matplotlib: means, and bands from the 10 %
+    /// to the 90 % quantile over the runs.
+    ///
+    /// Args:
+    ///     ax: the axes to draw on; by default new ones.
+    ///
+    /// Returns:
+    ///     the axes.
+    ///
+    /// Raises:
+    ///     ImportError: matplotlib is not installed.
+    ///     ValueError: runs end with an answer.
+    #[pyo3(signature = (ax=None))]
+    fn plot<'py>(slf: Bound<'py, Self>, ax: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("click_bandits._plot")?.call_method1("plot", (&slf, ax))
+    }
+
+    /// The first figure, for notebooks.
+    #[pyo3(name = "_repr_svg_")]
+    fn first_figure(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.figures(py)?.values().iter().next().map(|svg| svg.extract()).transpose()
+    }
+
+    /// The sentence of `repr` and the first figure, for notebooks.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let sentence = escaped(&self.__repr__());
+        Ok(format!("<p>{sentence}</p>{}", self.first_figure(py)?.unwrap_or_default()))
+    }
+
     /// Name of the experiment.
     #[getter]
     fn name(&self) -> &str {

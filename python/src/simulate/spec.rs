@@ -1,6 +1,8 @@
 //! Experiments from Python: a path, a TOML text, or a dict.
 
+use super::own_users;
 use crate::message::{type_error, value_error};
+use crate::models;
 use experiment::toml_reader::Source;
 use experiment::{Experiment, Overrides};
 use pyo3::prelude::*;
@@ -13,11 +15,20 @@ const DEEPEST: usize = 16;
 /// The name of a spec that is not a file, in messages.
 const NAME: &str = "spec";
 
+/// Users written in Python, in the order of the instances.
+pub(crate) type OwnObjects = Vec<Py<PyAny>>;
+
 /// Reads a spec; overrides replace its values. It may name files beside it and below, and in these
-/// folders.
-pub(crate) fn read(spec: &Bound<'_, PyAny>, overrides: Overrides, allow: &[PathBuf]) -> PyResult<Experiment> {
+/// folders. Users written in Python have to be given to it with their answers.
+pub(crate) fn read(
+    spec: &Bound<'_, PyAny>,
+    overrides: Overrides,
+    allow: &[PathBuf],
+) -> PyResult<(Experiment, OwnObjects)> {
+    let mut own = OwnObjects::new();
     let (source, has_lines) = if let Ok(dict) = spec.cast::<PyDict>() {
-        let text = toml::to_string(&table(dict, NAME, 0)?).map_err(value_error)?;
+        let dict = with_users(dict, &mut own)?;
+        let text = toml::to_string(&table(&dict, NAME, 0)?).map_err(value_error)?;
         (Source::from_text(NAME, text).map_err(value_error)?, false)
     } else if let Some(text) = spec.extract::<String>().ok().filter(|text| text.contains('\n')) {
         (Source::from_text(NAME, text).map_err(value_error)?, true)
@@ -30,11 +41,50 @@ pub(crate) fn read(spec: &Bound<'_, PyAny>, overrides: Overrides, allow: &[PathB
     };
     let source = source.allowing(allow);
     let document = source.parse().map_err(value_error)?;
-    Experiment::check(&document, overrides).map_err(|errors| {
+    let experiment = Experiment::check(&document, overrides).map_err(|errors| {
         let text = errors.iter().map(ToString::to_string);
         let line = |text: String| if has_lines { text } else { without_place(&text).to_owned() };
         value_error(text.map(line).collect::<Vec<_>>().join("\n"))
-    })
+    })?;
+    Ok((experiment, own))
+}
+
+/// The dict of a spec with tables in the place of users: objects of `models`, or of Python with
+/// `respond`, by themselves or as {"name": .., "users": object}.
+fn with_users<'py>(dict: &Bound<'py, PyDict>, own: &mut OwnObjects) -> PyResult<Bound<'py, PyDict>> {
+    let py = dict.py();
+    let instances = dict.get_item("instances")?.map(Bound::cast_into::<PyList>);
+    let Some(Ok(instances)) = instances else { return Ok(dict.clone()) };
+    let written = PyList::empty(py);
+    for (number, instance) in instances.iter().enumerate() {
+        let (mut users, mut name) = (instance.clone(), None);
+        if let Ok(table) = instance.cast::<PyDict>() {
+            let Some(given) = table.get_item("users")? else {
+                // What `Fitted.instances` tells of the log is no key of users.
+                let table = table.copy()?;
+                table.call_method1("pop", ("log", py.None()))?;
+                written.append(table)?;
+                continue;
+            };
+            (users, name) = (given, table.get_item("name")?);
+        }
+        let table = if let Some(table) = models::instance(&users)? {
+            table
+        } else {
+            let table = own_users::instance(&users, &format!("{NAME}[\"instances\"][{number}]"))?;
+            own.push(users.unbind());
+            table
+        };
+        let text = serde_json::to_string(&table).map_err(value_error)?;
+        let table = py.import("json")?.call_method1("loads", (text,))?;
+        if let Some(name) = name {
+            table.set_item("name", name)?;
+        }
+        written.append(table)?;
+    }
+    let dict = dict.copy()?;
+    dict.set_item("instances", written)?;
+    Ok(dict)
 }
 
 /// A message without `spec:LINE:COLUMN: `, since the lines are not the caller's.

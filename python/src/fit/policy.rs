@@ -1,0 +1,141 @@
+//! A policy that begins with what a fit knows of a query.
+
+use super::Fitted;
+use crate::catalogue::{spec_of, to_parameters};
+use crate::message::{did_you_mean, value_error};
+use crate::names::Names;
+use crate::play::Play;
+use crate::policy::Policy;
+use crate::prior::Prior;
+use crate::task::{Given, build, count, generator};
+use ::live::Counted;
+use click_logs::Id;
+use click_logs::fit::{Fit, Model, QueryFit, Users};
+use click_models::{Cascade, Dcm, ItemId, PositionBased};
+use policies::Tally;
+use policies::catalogue::{Family, PolicySpec, Protocol};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::sync::Arc;
+
+/// The arguments of `Policy.from_fit`.
+pub(crate) struct FromFit<'a, 'py> {
+    pub(crate) query: Option<&'a str>,
+    pub(crate) policy: Option<&'a str>,
+    pub(crate) model: Option<&'a str>,
+    pub(crate) horizon: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) seed: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) parameters: Option<&'a Bound<'py, PyDict>>,
+}
+
+impl Fitted {
+    /// The policy of one query.
+    pub(crate) fn to_policy(&self, py: Python<'_>, from: &FromFit<'_, '_>) -> PyResult<Policy> {
+        let fit = self.fit(from.model)?;
+        let (protocol, usual) = match fit.model() {
+            Model::Pbm => (Protocol::PositionBased, "pbm-ts"),
+            Model::Cascade => (Protocol::Cascade, "cascade-ts"),
+            Model::Dcm => (Protocol::Dcm, "dcm-ts"),
+            other => {
+                let found = other.name();
+                return Err(value_error(format!(
+                    "no policy learns from counts of {found:?} users: fit and give model=\"pbm\", \"cascade\" or \"dcm\""
+                )));
+            }
+        };
+        let query = self.query_of(fit, from.query)?;
+        let spec = spec_of(from.policy.unwrap_or(usual), to_parameters(from.parameters)?)?;
+        let mut player = build(spec, protocol, &self.given(&spec, protocol, fit, query, from)?)?;
+        if player.tallies().is_none() {
+            let learns = "choose one whose `live` in `policies()` is \"table\"";
+            return Err(value_error(format!("`{}` does not learn from counts: {learns}", spec.name())));
+        }
+        let name = self.study.log.counts.names().name(query.id).into_owned();
+        if fit.site().prior_strength > 0.0 {
+            // Policies that draw from no posterior have none.
+            _ = player.set_prior(&Prior::Written(self.json(py)?), Some(&name));
+        }
+        self.teach(&mut *player, fit.model(), query)?;
+        let names = self.study.log.counts.names();
+        let items = PyList::new(py, query.items.iter().map(|item| names.name(item.item).into_owned()))?;
+        Ok(Policy::of(player, generator(from.seed)?, protocol, Some(Arc::new(Names::of(&items)?))))
+    }
+
+    /// The fit of the query of this name, or of the only one.
+    fn query_of<'a>(&self, fit: &'a Fit, name: Option<&str>) -> PyResult<&'a QueryFit> {
+        let names = self.study.log.counts.names();
+        let Some(name) = name else {
+            return match fit.queries() {
+                [only] => Ok(only),
+                queries => Err(value_error(format!("the fit has {} queries: give query=", queries.len()))),
+            };
+        };
+        fit.queries().iter().find(|query| names.name(query.id) == name).ok_or_else(|| {
+            let known: Vec<_> = fit.queries().iter().map(|query| names.name(query.id)).collect();
+            let near = did_you_mean(name, known.iter().map(|name| &**name));
+            value_error(format!("query {name:?} was not fitted{near}"))
+        })
+    }
+
+    /// The sizes of the query, and the examination of its positions.
+    fn given(
+        &self,
+        spec: &PolicySpec,
+        protocol: Protocol,
+        fit: &Fit,
+        query: &QueryFit,
+        from: &FromFit<'_, '_>,
+    ) -> PyResult<Given> {
+        let counts = self.study.log.counts.query(query.id);
+        let n_positions = counts.map_or(1, |counts| counts.n_positions()).min(query.items.len());
+        let knows = protocol == Protocol::PositionBased
+            && spec.row().family_on(protocol) != Some(Family::UnknownExamination);
+        let users: Option<PositionBased> =
+            if knows { fit.users(query, n_positions).and_then(Users::model) } else { None };
+        Ok(Given {
+            items: Some(query.items.len()),
+            positions: Some(n_positions),
+            examination: users.map(|users| users.examination().iter().map(|p| p.get()).collect()),
+            horizon: count("horizon", from.horizon)?,
+            ..Given::default()
+        })
+    }
+
+    /// Adds the displays and clicks of a query to a policy: those of each position for "pbm", those
+    /// that users observed for models of whole lists.
+    fn teach(&self, player: &mut dyn Play, model: Model, query: &QueryFit) -> PyResult<()> {
+        let item = |id: Id| {
+            let place = query.items.binary_search_by_key(&id, |item| item.item).ok();
+            place.map(ItemId::from_index)
+        };
+        let mut tallies: Vec<(ItemId, usize, Tally)> = Vec::new();
+        let mut lists = 0;
+        if model == Model::Pbm {
+            let positions: Vec<usize> = query.first_positions(query.items.len()).collect();
+            for cell in self.study.log.counts.query(query.id).into_iter().flat_map(|counts| counts.cells()) {
+                let place = positions.iter().position(|&position| position == cell.position);
+                if let (Some(item), Some(place)) = (item(cell.item), place) {
+                    tallies.push((item, place, Tally { shows: cell.impressions, clicks: cell.clicks }));
+                }
+            }
+            let shown = |place| tallies.iter().filter(|of| of.1 == place).map(|of| of.2.shows).sum();
+            lists = (0..positions.len()).map(shown).max().unwrap_or(0);
+        } else {
+            let observed = if model == Model::Cascade { Cascade::observed } else { Dcm::observed };
+            for list in self.study.log.sessions.query(query.id).into_iter().flat_map(|query| query.lists()) {
+                for pattern in list.patterns() {
+                    lists += pattern.sessions;
+                    let seen = observed(pattern.clicks, Some(list.items().len()));
+                    for (position, &id) in list.items().iter().enumerate() {
+                        if let Some(item) = item(id).filter(|_| seen >> position & 1 == 1) {
+                            // A cascade ends with its first click.
+                            let clicks = if pattern.clicks.get(position) { pattern.sessions } else { 0 };
+                            tallies.push((item, position, Tally { shows: pattern.sessions, clicks }));
+                        }
+                    }
+                }
+            }
+        }
+        player.add(&tallies, lists)
+    }
+}
