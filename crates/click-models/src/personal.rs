@@ -2,7 +2,7 @@
 
 use crate::{
     CascadeModel, ClickModel, Context, ContextKnown, DependentClick, Error, Interaction, PositionBased,
-    Ranking,
+    RandomSemiBandit, Ranking,
 };
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -13,12 +13,28 @@ pub trait WithAttraction: ClickModel<Interaction: Interaction<Action = Ranking>>
     /// Attraction, one per item.
     fn attraction(&self) -> &[Probability];
 
+    /// Number of positions of the lists.
+    fn n_positions(&self) -> usize;
+
+    /// The same users but for their attraction, on lists of the first `n_positions` positions.
+    ///
+    /// # Errors
+    ///
+    /// As the model's own constructor.
+    ///
+    /// # Panics
+    ///
+    /// If the model has fewer positions.
+    fn restricted(&self, attraction: Vec<Probability>, n_positions: usize) -> Result<Self, Error>;
+
     /// The same users but for their attraction.
     ///
     /// # Errors
     ///
     /// As the model's own constructor.
-    fn with_attraction(&self, attraction: Vec<Probability>) -> Result<Self, Error>;
+    fn with_attraction(&self, attraction: Vec<Probability>) -> Result<Self, Error> {
+        self.restricted(attraction, self.n_positions())
+    }
 }
 
 impl WithAttraction for CascadeModel {
@@ -26,13 +42,16 @@ impl WithAttraction for CascadeModel {
         self.attraction()
     }
 
-    fn with_attraction(&self, attraction: Vec<Probability>) -> Result<Self, Error> {
-        let users = Self::new(attraction, self.shape().n_positions())?;
+    fn n_positions(&self) -> usize {
+        self.shape().n_positions()
+    }
+
+    fn restricted(&self, attraction: Vec<Probability>, n_positions: usize) -> Result<Self, Error> {
+        let users = Self::new(attraction, n_positions)?;
         match self.weights() {
             None => Ok(users),
-            Some(weights) => {
-                users.with_weights(&weights.iter().map(|weight| weight.get()).collect::<Vec<_>>())
-            }
+            Some(weights) => users
+                .with_weights(&weights[..n_positions].iter().map(|weight| weight.get()).collect::<Vec<_>>()),
         }
     }
 }
@@ -42,20 +61,34 @@ impl WithAttraction for DependentClick {
         self.attraction()
     }
 
-    fn with_attraction(&self, attraction: Vec<Probability>) -> Result<Self, Error> {
-        Self::new(attraction, self.leave().to_vec(), self.reward())
+    fn n_positions(&self) -> usize {
+        self.leave().len()
+    }
+
+    fn restricted(&self, attraction: Vec<Probability>, n_positions: usize) -> Result<Self, Error> {
+        Self::new(attraction, self.leave()[..n_positions].to_vec(), self.reward())
     }
 }
 
-impl WithAttraction for PositionBased {
-    fn attraction(&self) -> &[Probability] {
-        self.attraction()
-    }
+/// Models whose mean clicks are sums of examination times attraction.
+macro_rules! linear_models {
+    ($($model:ty),*) => {$(
+        impl WithAttraction for $model {
+            fn attraction(&self) -> &[Probability] {
+                self.attraction()
+            }
 
-    fn with_attraction(&self, attraction: Vec<Probability>) -> Result<Self, Error> {
-        Self::new(attraction, self.examination().to_vec())
-    }
+            fn n_positions(&self) -> usize {
+                self.examination().len()
+            }
+
+            fn restricted(&self, attraction: Vec<Probability>, n_positions: usize) -> Result<Self, Error> {
+                Self::new(attraction, self.examination()[..n_positions].to_vec())
+            }
+        }
+    )*};
 }
+linear_models!(PositionBased, RandomSemiBandit);
 
 /// A population of users who differ, each a click model with a [`Context`]. Every round one of them
 /// arrives, all equally often. Regret is measured against the list that is best for the user.

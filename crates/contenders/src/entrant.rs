@@ -1,6 +1,6 @@
 //! A policy of the catalogue that takes part in an experiment.
 
-use crate::{FittedPriors, LoggedLists};
+use crate::{FittedPriors, LiveUse, LoggedLists};
 use confidence::Probability;
 use policies::catalogue::{PolicySpec, Protocol};
 use sim::Sees;
@@ -27,6 +27,8 @@ pub struct Entrant {
     pub lists: Option<Arc<LoggedLists>>,
     /// Priors of each instance from a log's fit, for a policy that begins with them.
     pub priors: Option<Arc<FittedPriors>>,
+    /// How the policy is used live, if it is.
+    pub live: Option<LiveUse>,
 }
 
 impl Entrant {
@@ -43,6 +45,7 @@ impl Entrant {
             sees: Sees::default(),
             lists: None,
             priors: None,
+            live: None,
         }
     }
 }
@@ -65,6 +68,11 @@ impl CannotPlay {
     /// The policy has no lists to play.
     pub(crate) fn lists(entrant: &Entrant) -> Self {
         Self { policy: entrant.name.clone(), fault: "has no lists of a log" }
+    }
+
+    /// The policy cannot be used live in this way.
+    pub(crate) fn live(entrant: &Entrant) -> Self {
+        Self { policy: entrant.name.clone(), fault: "cannot be used live on these users" }
     }
 
     /// The policy does not identify best items.

@@ -28,6 +28,7 @@ mod entrant;
 mod fitted;
 mod identify;
 mod lists;
+mod live;
 mod logged;
 mod own;
 mod pairs;
@@ -36,12 +37,13 @@ mod tournament;
 pub use entrant::{CannotPlay, Entrant};
 pub use fitted::FittedPriors;
 pub use identify::{recommending_contenders, stopping_contenders};
+pub use live::LiveUse;
 pub use logged::LoggedLists;
 pub use own::{OwnAnswers, OwnProtocol, OwnRun, OwnRuns, OwnUsers};
 pub use tournament::{AnyTournament, Record};
 
 use policies::catalogue::PolicySpec;
-use sim::Contender;
+use sim::{Conditions, Contender};
 
 /// A contender, or `None` if the policy cannot play these users.
 type Entered<M> = Option<Box<dyn Contender<M>>>;
@@ -54,6 +56,19 @@ pub trait Play: Sized {
     ///
     /// If a policy can read neither these users' feedback nor that of its `read-as` model.
     fn contenders(entrants: &[Entrant], horizon: u64) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay>;
+
+    /// The contenders of an experiment under the conditions of live use.
+    ///
+    /// # Errors
+    ///
+    /// If a policy cannot be used live on these users.
+    fn live_contenders(
+        entrants: &[Entrant],
+        _horizon: u64,
+        _conditions: &Conditions,
+    ) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
+        entrants.iter().map(|entrant| Err(CannotPlay::live(entrant))).collect()
+    }
 }
 
 /// Converts every entrant to a contender, or returns an error for the first that cannot play.

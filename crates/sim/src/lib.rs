@@ -5,6 +5,7 @@ mod contender;
 mod curve;
 mod duels;
 mod identify;
+mod live;
 mod parallel;
 mod run;
 mod saver;
@@ -22,6 +23,10 @@ pub use contender::{ByRounds, Contender, Entry, FromReplication, Objective, Play
 pub use curve::Curve;
 pub use duels::ByDuels;
 pub use identify::{Identification, UntilStopped, WithBudget, WithFullFeedback};
+pub use live::{
+    Answer, Availability, Churn, Coming, Conditions, Delay, Delays, Drift, InParts, InWhole, Learner,
+    NewAttraction, OnTable, Replacement, UnderConditions,
+};
 pub use parallel::try_for_each;
 pub use run::play;
 pub use saver::{MaySave, Restarts, Saver, Saves};

@@ -23,6 +23,7 @@ pub(crate) enum Loop {
     UntilStopped,
     WithBudget,
     Users,
+    Live,
 }
 
 /// How far a replication has got. The rounds that follow depend on it and on the policy only.

@@ -28,6 +28,9 @@ enum Role {
     Recommendation = 4,
     Subset = 5,
     Order = 6,
+    Availability = 7,
+    Changes = 8,
+    Delays = 9,
 }
 
 impl Streams {
@@ -66,6 +69,21 @@ impl Streams {
     /// `group`.
     pub fn subset(self, group: u64, number: u64) -> SimRng {
         self.stream(Role::Subset, group, number)
+    }
+
+    /// The stream that draws which items may be shown in the rounds of a replication.
+    pub fn availability(self, replication: u64) -> SimRng {
+        self.stream(Role::Availability, 0, replication)
+    }
+
+    /// The stream that draws the items that come in a replication, and changes of attraction.
+    pub fn changes(self, replication: u64) -> SimRng {
+        self.stream(Role::Changes, 0, replication)
+    }
+
+    /// The stream that draws how late the answers of a replication come.
+    pub fn delays(self, replication: u64) -> SimRng {
+        self.stream(Role::Delays, 0, replication)
     }
 
     fn stream(self, role: Role, lane: u64, replication: u64) -> SimRng {
@@ -112,6 +130,9 @@ mod tests {
                 seen.insert(streams.instance(replication).next_u64());
                 seen.insert(streams.order(replication).next_u64());
                 seen.insert(streams.environment(replication).next_u64());
+                seen.insert(streams.availability(replication).next_u64());
+                seen.insert(streams.changes(replication).next_u64());
+                seen.insert(streams.delays(replication).next_u64());
                 seen.insert(streams.policy("a", replication).next_u64());
                 seen.insert(streams.policy("b", replication).next_u64());
                 seen.insert(streams.recommendation("a", replication).next_u64());
@@ -119,6 +140,6 @@ mod tests {
                 seen.insert(streams.subset(1, replication).next_u64());
             }
         }
-        assert_eq!(seen.len(), 4 * 50 * 8);
+        assert_eq!(seen.len(), 4 * 50 * 11);
     }
 }

@@ -2,3 +2,4 @@
 
 mod determinism;
 mod identify;
+mod live;
