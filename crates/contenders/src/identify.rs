@@ -1,12 +1,13 @@
 //! Policies that identify the best items of cascading users.
 
+use crate::live::Late;
 use crate::{CannotPlay, Entrant};
 use click_models::{Cascade, CascadeModel, ItemId, ListShape, Ranking, SemiBandit};
 use confidence::NonNegative;
 use policies::catalogue::{PolicySpec, WithBudgeted, WithStopping};
 use policies::{Error, Policy, Pulls, Recommend, Stop};
 use serde::{Serialize, de::DeserializeOwned};
-use sim::{Contender, Entry, Saves, UntilStopped, WithBudget};
+use sim::{Contender, Delays, Entry, Saves, UntilStopped, WithBudget};
 use std::marker::PhantomData;
 
 /// Enters a policy under its own type, for the task `T`.
@@ -87,8 +88,12 @@ impl WithBudgeted for EnterIdentification<'_, WithBudget> {
 /// If a policy never stops.
 pub fn stopping_contenders(
     entrants: &[Entrant],
+    delays: &Delays,
 ) -> Result<Vec<Box<dyn Contender<CascadeModel, UntilStopped>>>, CannotPlay> {
     let enter = |entrant: &Entrant| {
+        if !delays.is_none() || entrant.live.is_some() {
+            return late(entrant, delays).ok_or_else(|| CannotPlay::live(entrant));
+        }
         let visitor = || EnterIdentification::<UntilStopped>::new(entrant, 0);
         let spec = &entrant.spec;
         let entered = spec.with_stopping(visitor());
@@ -96,6 +101,35 @@ pub fn stopping_contenders(
         entered.ok_or_else(|| CannotPlay::identification(entrant))
     };
     entrants.iter().map(enter).collect()
+}
+
+/// Enters a policy whose answers come late.
+fn late(entrant: &Entrant, delays: &Delays) -> Option<Box<dyn Contender<CascadeModel, UntilStopped>>> {
+    let tolerance = entrant.spec.with_stopping(Tolerance)?;
+    // Any shape shows whether the policy can play.
+    Late::new(entrant, ListShape::new(2, 1).ok()?, delays)?;
+    let (one, delays) = (entrant.clone(), *delays);
+    let build = move |shape| Late::new(&one, shape, &delays).expect("a policy for any list");
+    Some(Box::new(Entry::new(entrant.label.clone(), build).saved().within(tolerance)))
+}
+
+/// The tolerance of a policy that stops.
+struct Tolerance;
+
+impl WithStopping for Tolerance {
+    type Output = f64;
+
+    fn with<P, F>(self, _build: F, tolerance: NonNegative) -> f64
+    where
+        P: Policy<Cascade>
+            + Recommend<Ranking>
+            + Stop<Answer: AsRef<[ItemId]>>
+            + Serialize
+            + DeserializeOwned,
+        F: Fn(ListShape, u64) -> Result<P, Error> + Send + Sync + 'static,
+    {
+        tolerance.get()
+    }
 }
 
 /// Contenders that recommend the best items at the end of a budget.

@@ -6,13 +6,19 @@
 use crate::lists::ListModel;
 use crate::{CannotPlay, Entrant, Play};
 use click_models::{
-    CascadeModel, DependentClick, Feedback, ListProtocol, PositionBased, RandomSemiBandit, WithAttraction,
+    Cascade, CascadeFeedback, CascadeModel, Dcm, DependentClick, Feedback, ItemId, ListProtocol, ListShape,
+    Pbm, PbmKnown, PositionBased, RandomSemiBandit, Ranking, SemiBandit, WithAttraction,
 };
+use confidence::Probability;
 use live::{Counted, Settings};
-use policies::catalogue::{Catalogued, Live, NamedPolicy, NamedTable, PolicySpec};
-use policies::{PositionsKnown, PrefixKnown, Prior};
-use serde::Serialize;
-use sim::{Conditions, Contender, InParts, InWhole, OnTable, UnderConditions};
+use policies::catalogue::{Catalogued, Live, NamedPolicy, NamedTable, PolicySpec, Protocol};
+use policies::{Decision, PositionsKnown, PrefixKnown, Prior, Recommend, Select, Stop, Update};
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+use sim::{
+    Answer, Conditions, Contender, Delay, Delays, InParts, InWhole, Learner as _, OnTable, UnderConditions,
+};
+use std::ops::ControlFlow;
 
 /// How a policy is used live.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
@@ -24,6 +30,36 @@ pub struct LiveUse {
     /// Learns from whole answers in the order of the decisions, with the number of later decisions
     /// after which an answer is taken as it is.
     pub wait: Option<u64>,
+}
+
+impl LiveUse {
+    /// Why a policy with a table cannot be used so; `None` if it can.
+    pub fn fault(&self, spec: PolicySpec, protocol: Protocol) -> Option<String> {
+        let shape = ListShape::new(2, 1).ok()?;
+        let none = Delays::default();
+        match protocol {
+            Protocol::PositionBased => {
+                let all = [Probability::ONE];
+                self.table::<Pbm>(spec, PbmKnown::new(shape, &all).ok()?.into(), &none).err()
+            }
+            Protocol::SemiBandit => self.table::<SemiBandit>(spec, shape.into(), &none).err(),
+            Protocol::Dcm => self.table::<Dcm>(spec, shape.into(), &none).err(),
+            _ => self.table::<Cascade>(spec, shape.into(), &none).err(),
+        }
+    }
+
+    fn table<I: Catalogued + Counted>(
+        &self,
+        spec: PolicySpec,
+        known: I::Known<'_>,
+        delays: &Delays,
+    ) -> Result<OnTable<I, NamedTable<I>>, String> {
+        let mut policy = NamedTable::<I>::build(spec, known).map_err(|error| error.to_string())?;
+        if let Some(prior) = self.prior {
+            policy.set_prior(prior).map_err(|error| format!("{}: {error}", spec.name()))?;
+        }
+        OnTable::new(policy, self.settings, delays).map_err(|error| format!("{}: {error}", spec.name()))
+    }
 }
 
 /// A click model whose users can change while a policy is used live.
@@ -84,26 +120,79 @@ where
     Feedback<M>: InParts,
 {
     let (label, conditions, spec) = (entrant.label.clone(), *conditions, entrant.spec);
-    let LiveUse { settings, prior, wait } = entrant.live.unwrap_or_default();
+    let used = entrant.live.unwrap_or_default();
     let is_plain = entrant.read_as.is_none() && entrant.examination.is_none() && entrant.priors.is_none();
     let plays = is_plain && spec.speaks(M::Interaction::PROTOCOL);
     if !plays || matches!(spec, PolicySpec::Oracle {} | PolicySpec::Logged {}) {
         return None;
     }
-    if spec.row().live == Live::Table && wait.is_none() {
+    if spec.row().live == Live::Table && used.wait.is_none() {
         return Some(Box::new(UnderConditions::new(label, conditions, move |users: M::Known<'_>| {
-            let mut policy = NamedTable::<M::Interaction>::build(spec, M::told(&users)).expect(FITS);
-            if let Some(prior) = prior {
-                policy.set_prior(prior).expect(FITS);
-            }
-            OnTable::<M::Interaction, _>::new(policy, settings, &conditions.delay).expect(FITS)
+            used.table::<M::Interaction>(spec, M::told(&users), &conditions.delay).expect(FITS)
         })));
     }
-    if conditions.items_change() || settings != Settings::default() || prior.is_some() {
+    if conditions.items_change() || used != (LiveUse { wait: used.wait, ..LiveUse::default() }) {
         return None;
     }
     Some(Box::new(UnderConditions::new(label, conditions, move |users: M::Known<'_>| {
         let policy = NamedPolicy::<M::Interaction>::build(spec, M::told(&users), horizon).expect(FITS);
-        InWhole::<M::Interaction, _>::new(policy, wait)
+        InWhole::<M::Interaction, _>::new(policy, used.wait)
     })))
+}
+
+/// A policy that looks for the best items, and whose answers come late.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Late {
+    policy: InWhole<Cascade, NamedPolicy<Cascade>>,
+    /// The rounds until a click is known, and until it is known that there is none.
+    delays: [u64; 2],
+    round: u64,
+}
+
+impl Late {
+    /// The policy of an entrant; `None` if it cannot play with these delays.
+    pub(crate) fn new(entrant: &Entrant, shape: ListShape, delays: &Delays) -> Option<Self> {
+        let Delays { click: Delay::Rounds(click), skip: Delay::Rounds(skip), .. } = *delays else {
+            return None;
+        };
+        let policy = NamedPolicy::build(entrant.spec, PrefixKnown::from(shape), None).ok()?;
+        let wait = entrant.live.and_then(|used| used.wait);
+        Some(Self { policy: InWhole::new(policy, wait), delays: [click, skip], round: 0 })
+    }
+}
+
+impl Select<Ranking> for Late {
+    type Note = ();
+
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
+        self.round += 1;
+        self.policy.decide(self.round, rng, &mut out.action);
+    }
+}
+
+impl Update<Ranking, CascadeFeedback> for Late {
+    /// Takes the answer to the last list, and learns from all answers that are known before the next.
+    fn update(&mut self, decision: &Decision<Ranking>, feedback: &CascadeFeedback) {
+        let [click, skip] = self.delays.map(|delay| self.round.saturating_add(delay));
+        let clicks: Vec<(usize, u64)> =
+            feedback.click().map(|position| (position, click)).into_iter().collect();
+        let end = Some(if clicks.is_empty() { skip } else { click });
+        let answer = Answer { clicks, seen: decision.action.len(), end };
+        self.policy.answered(self.round, &answer);
+        self.policy.learn(self.round + 1);
+    }
+}
+
+impl Stop for Late {
+    type Answer = Vec<ItemId>;
+
+    fn check(&self) -> ControlFlow<Vec<ItemId>> {
+        self.policy.policy().answer().map_or(ControlFlow::Continue(()), ControlFlow::Break)
+    }
+}
+
+impl Recommend<Ranking> for Late {
+    fn recommend<R: Rng + ?Sized>(&self, rng: &mut R, out: &mut Ranking) {
+        self.policy.policy().recommend(rng, out);
+    }
 }

@@ -310,7 +310,8 @@ fn check_identification<T: Objective<Record = Identification>>(
 #[test]
 fn until_stopped() {
     let task = UntilStopped { max_steps: HORIZON };
-    let n_checked = check_identification(&task, |entrants| stopping_contenders(entrants).ok());
+    let n_checked =
+        check_identification(&task, |entrants| stopping_contenders(entrants, &sim::Delays::default()).ok());
     assert_eq!(n_checked, rows().iter().filter(|row| row.spec().stops()).count());
 }
 

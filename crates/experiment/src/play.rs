@@ -49,6 +49,7 @@ pub(crate) fn play(request: &PlayRequest<'_>) -> Result<Played, RunError> {
         runs: request.runs.end,
         assignment: experiment.assignment(),
         seed: experiment.seed(),
+        live: experiment.live(),
         policies: experiment.policies(),
         own: request.own,
     };

@@ -1,12 +1,12 @@
 //! An experiment built in Rust.
 
-use crate::experiment::{COUNTS, Experiment, HORIZONS, RUNS, Schedule, Task, check};
+use crate::experiment::{COUNTS, Experiment, HORIZONS, RUNS, Schedule, Task, check, live};
 use crate::models::Instances;
 use contenders::Entrant;
 use documents::names::{name_fault, title_fault};
 use itertools::Itertools as _;
 use policies::catalogue::{PolicySpec, SpecError as PolicyError};
-use sim::Assignment;
+use sim::{Assignment, Conditions};
 use std::ops::RangeInclusive;
 
 /// Builds an [`Experiment`]. Every setting has a default.
@@ -63,6 +63,7 @@ impl Experiment {
             checkpoints: Vec::new(),
             instances,
             takes_data: false,
+            live: Conditions::default(),
             policies: Vec::new(),
             schedule: Schedule::default(),
             comments: Vec::new(),
@@ -114,6 +115,13 @@ impl Builder {
     pub fn checkpoints(mut self, rounds: impl Into<Vec<u64>>) -> Self {
         let rounds = rounds.into().into_iter().sorted_unstable().dedup();
         self.experiment.schedule = Schedule::List(rounds.collect());
+        self
+    }
+
+    /// Sets what disturbs the policies.
+    #[must_use]
+    pub fn live(mut self, conditions: Conditions) -> Self {
+        self.experiment.live = if conditions.disturb() { conditions } else { Conditions::default() };
         self
     }
 
@@ -201,6 +209,12 @@ impl Builder {
                 return Err(in_field(&field, "is already used"));
             }
         }
+        if experiment.live.disturb() {
+            let users = live::fault_of_users(instances, task, &experiment.live);
+            if let Some(fault) = users.or_else(|| live::fault(&experiment.live)) {
+                return Err(in_field("live", &fault));
+            }
+        }
         let mut entries: Vec<Entrant> = Vec::new();
         for (index, entry) in policies.into_iter().enumerate() {
             let entry = entry.map_err(|error| in_field(&format!("policies[{index}]"), &error.to_string()))?;
@@ -215,7 +229,11 @@ impl Builder {
             if entries.iter().any(|other| other.label == entry.label) {
                 return Err(label(&format!("{:?} is already used", entry.label)));
             }
-            check(&entry, instances, task).map_err(|fault| BuildError(fault.of_policy(index)))?;
+            if let Some(fault) = entry.live.as_ref().and_then(live::fault_of_use) {
+                return Err(in_field(&format!("policies[{index}].live"), &fault));
+            }
+            check(&entry, instances, task, &experiment.live)
+                .map_err(|fault| BuildError(fault.of_policy(index)))?;
             entries.push(entry);
         }
         if task == Task::Regret {

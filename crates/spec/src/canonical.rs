@@ -12,11 +12,11 @@ use crate::models::{CanonicalInstance, Model, OWN};
 use crate::posterior::PosteriorFile;
 use crate::task::Task;
 use confidence::Probability;
-use contenders::Entrant;
+use contenders::{Entrant, LiveUse};
 use documents::sha256;
 use policies::catalogue::PolicySpec;
 use serde::Serialize;
-use sim::{Assignment, Sees};
+use sim::{Assignment, Conditions, Sees};
 
 /// The canonical form and its hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,6 +107,8 @@ struct Form<'a> {
     model: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     posterior: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    live: Option<&'a Conditions>,
     #[serde(flatten)]
     users: Users,
     policies: Vec<Policy<'a>>,
@@ -123,6 +125,8 @@ struct Base<'a> {
     checkpoints: &'a [u64],
     model: &'static str,
     posterior: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    live: Option<&'a Conditions>,
     #[serde(flatten)]
     users: Users,
 }
@@ -153,6 +157,7 @@ impl<'a> Form<'a> {
             checkpoints: (experiment.task == Task::Regret).then_some(experiment.checkpoints.as_slice()),
             model: experiment.instances.model().name,
             posterior: experiment.instances.posterior().map(PosteriorFile::identity),
+            live: experiment.conditions(),
             users: Users::of(experiment),
             policies: of_catalogue.chain(own.map(|label| Policy::Own { label, policy: OWN })).collect(),
         }
@@ -170,6 +175,7 @@ impl<'a> Base<'a> {
             checkpoints: &experiment.checkpoints,
             model: experiment.instances.model().name,
             posterior: experiment.instances.posterior().map(PosteriorFile::identity),
+            live: experiment.conditions(),
             users: Users::of(experiment),
         }
     }
@@ -207,6 +213,8 @@ enum Policy<'a> {
         lists: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         prior: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        live: Option<&'a LiveUse>,
     },
     /// A contender of the program that runs the experiment.
     Own { label: &'a str, policy: &'static str },
@@ -223,6 +231,7 @@ impl<'a> Policy<'a> {
             kappa: entry.examination.as_deref(),
             lists: entry.lists.as_deref().map(|lists| lists.file.sha256.as_str()),
             prior: entry.priors.as_deref().map(|priors| priors.file.sha256.as_str()),
+            live: entry.live.as_ref(),
         }
     }
 }

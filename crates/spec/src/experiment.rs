@@ -45,6 +45,7 @@ mod context;
 mod doubts;
 mod entries;
 pub mod keys;
+pub(crate) mod live;
 mod memory;
 mod overrides;
 mod read;
@@ -61,6 +62,7 @@ pub use documents::names::{MAX_TITLE, has_invisible, quoted, title_fault};
 pub use overrides::{OverrideError, Overrides};
 
 pub(crate) use entries::{SEEN, accepts, assumes_examination, check, names_of, readable_as};
+pub use live::in_words;
 
 use self::memory::Size;
 use self::scope::Scope;
@@ -72,7 +74,7 @@ use documents::names::{MAX_NAME, read_name};
 use documents::number::{counted, noun};
 use documents::toml_reader::{Document, Error, Field, Source, Table, all};
 use itertools::Itertools as _;
-use sim::{Assignment, Streams};
+use sim::{Assignment, Conditions, Streams};
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
@@ -94,6 +96,8 @@ pub struct Experiment {
     pub(crate) checkpoints: Vec<u64>,
     pub(crate) instances: Instances,
     pub(crate) takes_data: bool,
+    /// What disturbs policies.
+    pub(crate) live: Conditions,
     pub(crate) policies: Vec<Entrant>,
     /// The rule that gave the checkpoints; another horizon applies it again.
     pub(crate) schedule: Schedule,
@@ -238,6 +242,16 @@ impl Experiment {
     /// The quantity that a run measures, and when the run ends.
     pub fn task(&self) -> Task {
         self.task
+    }
+
+    /// What disturbs the policies; by default, nothing does.
+    pub fn live(&self) -> &Conditions {
+        &self.live
+    }
+
+    /// What disturbs the policies, if anything does.
+    pub(crate) fn conditions(&self) -> Option<&Conditions> {
+        Some(&self.live).filter(|live| live.disturb())
     }
 
     /// Rounds of a run; the maximal number (`max_steps` in files) if policies stop by themselves.

@@ -36,7 +36,7 @@ fn exactly_the_policies_that_name_best_items_can_be_entered_for_tasks_that_ask_f
             let source = Source::from_text("spec.toml", text).unwrap();
             let Ok(experiment) = Experiment::from_document(&source.parse().unwrap()) else { continue };
             if task == "identify" {
-                drop(stopping_contenders(experiment.policies()).unwrap());
+                drop(stopping_contenders(experiment.policies(), &experiment.live().delay).unwrap());
             }
             drop(recommending_contenders(experiment.policies(), 10).unwrap());
             entered += 1;
@@ -98,6 +98,7 @@ fn entered(keys: &str) -> usize {
                 runs: 1,
                 assignment: Assignment::Drawn,
                 seed: 1,
+                live: experiment.live(),
                 policies: experiment.policies(),
                 own: &[],
             };

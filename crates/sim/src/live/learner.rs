@@ -9,6 +9,7 @@ use click_models::{
 };
 use live::{Among, Counted, Handle, Live, Settings};
 use policies::{Decision, Policy, Select, SelectAmong, Tallies};
+use rand::Rng;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::{BTreeMap, VecDeque};
@@ -225,8 +226,21 @@ where
         Self { policy, wait, waiting: VecDeque::new(), protocol: PhantomData }
     }
 
+    /// The policy.
+    pub fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    /// Chooses a list in a round, counted from 1, from what was learned.
+    pub fn decide<R: Rng + ?Sized>(&mut self, round: u64, rng: &mut R, list: &mut Ranking) {
+        let mut decision = Decision::default();
+        self.policy.select(rng, &mut decision);
+        list.clone_from(&decision.action);
+        self.waiting.push_back(Waiting { decision, round, clicks: 0, seen: 0, known: None });
+    }
+
     /// Learns from what is known before a round.
-    fn learn(&mut self, round: u64) {
+    pub fn learn(&mut self, round: u64) {
         let Self { policy, wait, waiting, .. } = self;
         let mut learn = |one: &Waiting<NoteOf<P>>| {
             let clicks = Clicks::from_bits(one.clicks, one.seen).unwrap_or_else(|_| Clicks::new(one.seen));
@@ -265,10 +279,7 @@ where
 
     fn select(&mut self, round: u64, _available: Option<&ItemSet>, rng: &mut SimRng, list: &mut Ranking) {
         self.learn(round);
-        let mut decision = Decision::default();
-        self.policy.select(rng, &mut decision);
-        list.clone_from(&decision.action);
-        self.waiting.push_back(Waiting { decision, round, clicks: 0, seen: 0, known: None });
+        self.decide(round, rng, list);
     }
 
     fn answered(&mut self, _round: u64, answer: &Answer) {

@@ -1,6 +1,6 @@
 //! Reads the policies of an experiment, and checks that each can play its users.
 
-use super::Task;
+use super::{Task, live};
 use crate::fields::read_tables;
 use crate::logged_lists;
 use crate::models::{Instances, MODELS, Model};
@@ -14,26 +14,24 @@ use documents::toml_reader::{Error, Faults, Field, Location, Table, choice, coll
 use itertools::Itertools as _;
 use policies::catalogue::{Family, Kind, Limit, ParameterRow, PolicySpec, Protocol, Row, find, rows};
 use serde_json::{Map, Value};
-use sim::Sees;
+use sim::{Conditions, Sees};
 use std::sync::Arc;
+
+/// What is known of an experiment when its policies are read.
+type Given<'a> = (Option<&'a Instances>, Option<Task>, Option<&'a Conditions>);
 
 /// Reads the policies of an experiment. Without the users or the task, because they have errors,
 /// what depends on them is not checked.
-pub(super) fn read_policies(
-    field: &Field<'_>,
-    instances: Option<&Instances>,
-    task: Option<Task>,
-) -> Result<Vec<Entrant>, Error> {
+pub(super) fn read_policies(field: &Field<'_>, given: Given<'_>) -> Result<Vec<Entrant>, Error> {
     let mut labels: Vec<(String, Location)> = Vec::new();
     let tables = read_tables(field)?;
-    collect(tables.iter().map(|table| read_policy(table, instances, task, &mut labels)))
+    collect(tables.iter().map(|table| read_policy(table, given, &mut labels)))
 }
 
 /// Reads one policy. `labels` are those of the policies before it.
 fn read_policy(
     table: &Table<'_>,
-    instances: Option<&Instances>,
-    task: Option<Task>,
+    (instances, task, conditions): Given<'_>,
     labels: &mut Vec<(String, Location)>,
 ) -> Result<Entrant, Error> {
     let mut faults = Faults::default();
@@ -41,6 +39,7 @@ fn read_policy(
     let (kappa, told) = (table.field("kappa"), table.field("told"));
     let lists = table.field("lists");
     let sees = table.field("sees");
+    let live = table.field("live");
     let policy = table.field("policy");
     let name: Option<String> = policy.as_ref().and_then(|field| field.get().ok());
     // Keys of one policy: of others they are unknown.
@@ -77,6 +76,11 @@ fn read_policy(
                 is_whole &= priors.is_some();
                 entry.priors = priors.flatten();
             }
+            if let Some(live) = live {
+                let used = faults.keep(live::read_use(&live));
+                is_whole &= used.is_some();
+                entry.live = used;
+            }
             if let Some(told) = told {
                 is_whole &= faults.keep(read_told(table, &told, &spec)).is_some();
                 entry.told_gamma = true;
@@ -88,7 +92,8 @@ fn read_policy(
     let fault = |fault: Fault| fault.in_table(table);
     match (&entry, instances, task) {
         (Some(entry), Some(instances), Some(task)) if is_whole => {
-            faults.keep(check(entry, instances, task).map_err(fault));
+            let conditions = conditions.copied().unwrap_or_default();
+            faults.keep(check(entry, instances, task, &conditions).map_err(fault));
         }
         (Some(entry), _, Some(task)) => {
             faults.keep(check_task(entry, task).map_err(fault));
@@ -222,6 +227,7 @@ const PRIOR_FILE: &str = "the file with the parameters of a log, which `fit` wri
 pub(crate) fn accepts(spec: &PolicySpec, key: &str) -> bool {
     match key {
         "kappa" => assumes_examination(spec),
+        "live" => spec.row().protocols().any(Protocol::has_lists),
         "lists" => matches!(spec, PolicySpec::Logged {}),
         "prior" | "prior_file" => has_prior(spec),
         "read-as" => !readable_as(spec).is_empty(),
@@ -304,13 +310,19 @@ impl Fault {
 }
 
 /// Refuses a policy that cannot perform the task on these users.
-pub(crate) fn check(entry: &Entrant, instances: &Instances, task: Task) -> Result<(), Fault> {
+pub(crate) fn check(
+    entry: &Entrant,
+    instances: &Instances,
+    task: Task,
+    conditions: &Conditions,
+) -> Result<(), Fault> {
     check_task(entry, task)?;
     if instances.contexts().is_some() {
         check_contexts(entry, instances)?;
         check_examination(entry, instances)?;
         check_position(&entry.spec, instances)?;
-        return check_limit(entry, instances);
+        check_limit(entry, instances)?;
+        return check_live(entry, instances, task, conditions);
     }
     match entry.read_as {
         Some(protocol) => check_reading(entry, Model::of(protocol), instances)?,
@@ -321,7 +333,8 @@ pub(crate) fn check(entry: &Entrant, instances: &Instances, task: Task) -> Resul
     check_limit(entry, instances)?;
     check_lists(entry, instances)?;
     check_priors(entry, instances)?;
-    check_told(entry, instances)
+    check_told(entry, instances)?;
+    check_live(entry, instances, task, conditions)
 }
 
 fn check_task(entry: &Entrant, task: Task) -> Result<(), Fault> {
@@ -508,6 +521,19 @@ fn check_lists(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
             format!("{} for {}", counted(lists.of_instances.len() as u64, "instance"), instances.count()),
         )),
         _ => Ok(()),
+    }
+}
+
+/// Refuses a policy that cannot be used live so, or under these conditions.
+fn check_live(
+    entry: &Entrant,
+    instances: &Instances,
+    task: Task,
+    conditions: &Conditions,
+) -> Result<(), Fault> {
+    match live::fault_of_policy(entry, instances, task, conditions) {
+        Some((key, fault)) => Err(Fault::new(key, fault)),
+        None => Ok(()),
     }
 }
 

@@ -2,6 +2,7 @@
 //! schema, help and starting points come from these rows.
 
 use super::Task;
+use super::live::{OF_LIVE, OF_LIVE_POLICY};
 use crate::fields::TABLES;
 use crate::key::{Key, KeyKind, Length};
 use crate::models::MODELS;
@@ -69,9 +70,16 @@ pub(super) const POLICIES: Key = Key::required(
     "[{ policy = \"pbm-ts\" }]",
 );
 
+const LIVE: Key = Key::optional(
+    "live",
+    KeyKind::Table(&OF_LIVE),
+    "What disturbs policies: items that come and go, drift, late answers.",
+    "{ availability = 0.7 }",
+);
+
 /// The keys of an experiment, the name first.
-pub const EXPERIMENT: [Key; 10] =
-    [NAME, TASK, HORIZON, MAX_STEPS, RUNS, SEED, CHECKPOINTS, INSTANCES, USERS, POLICIES];
+pub const EXPERIMENT: [Key; 11] =
+    [NAME, TASK, HORIZON, MAX_STEPS, RUNS, SEED, CHECKPOINTS, INSTANCES, USERS, LIVE, POLICIES];
 /// The keys of an experiment that some tasks refuse.
 pub(crate) const OF_TASKS: [Key; 3] = [HORIZON, MAX_STEPS, CHECKPOINTS];
 
@@ -179,6 +187,12 @@ pub const OF_POLICY: [Key; 9] = [
         KeyKind::File,
         "The file of a fitted prior: the parameters that `fit` writes.",
         "\"parameters.json\"",
+    ),
+    Key::optional(
+        "live",
+        KeyKind::Table(&OF_LIVE_POLICY),
+        "How the policy is used live.",
+        "{ window = 1000 }",
     ),
 ];
 

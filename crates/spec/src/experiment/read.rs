@@ -4,13 +4,13 @@
 
 use super::entries::read_policies;
 use super::scope::Scope;
-use super::{Experiment, HORIZONS, Overrides, Schedule, Task, keys};
+use super::{Experiment, HORIZONS, Overrides, Schedule, Task, keys, live};
 use crate::fields::{assignment_of, read_runs};
 use crate::models::{InstanceInputs, Instances, MODELS, Model, read_instances};
 use crate::posterior::PosteriorFile;
 use documents::names::read_name;
 use documents::toml_reader::{Error, Faults, Field, collect};
-use sim::Assignment;
+use sim::{Assignment, Conditions};
 
 impl Experiment {
     pub(super) fn read(scope: &Scope<'_, '_>) -> Result<Self, Error> {
@@ -51,10 +51,20 @@ impl Experiment {
             faults.keep(check_task(task, task_field, instances));
         }
         let instances = users.as_ref().map(|(instances, _)| instances);
+        let live_field = scope.optional("live");
+        let live =
+            faults.keep(live_field.as_ref().map(live::read).transpose()).map(Option::unwrap_or_default);
+        if let (Some(field), Some(task), Some(instances), Some(live)) = (&live_field, task, instances, &live)
+            && live.disturb()
+            && let Some(fault) = live::fault_of_users(instances, task, live)
+        {
+            faults.add(field.error(fault));
+        }
+        let given = (instances, task, live.as_ref());
         let policies = match scope.optional(keys::POLICIES.name) {
             None if scope.given.overrides.without_policies => Ok(Vec::new()),
             None => scope.required(&keys::POLICIES).map(|_| Vec::new()),
-            Some(field) => read_policies(&field, instances, task),
+            Some(field) => read_policies(&field, given),
         };
         let policies = faults.keep(policies);
         faults.end()?;
@@ -79,6 +89,7 @@ impl Experiment {
             checkpoints,
             instances,
             takes_data,
+            live: live.filter(Conditions::disturb).unwrap_or_default(),
             policies,
             schedule,
             comments: Vec::new(),

@@ -5,6 +5,7 @@ mod contexts;
 mod dueling;
 mod files;
 mod keys;
+mod live;
 mod models;
 mod mutilated;
 mod overrides;
@@ -237,11 +238,11 @@ policies = [{ policy = "rsf-ts" }]
     );
     assert_eq!(
         error("runs = 7", "rnus = 7"),
-        "experiment.toml:21:1: panels[1].rnus: unknown key: did you mean `runs`? known: checkpoints, horizon, instances, max_steps, model, name, policies, runs, seed, task, title, users"
+        "experiment.toml:21:1: panels[1].rnus: unknown key: did you mean `runs`? known: checkpoints, horizon, instances, live, max_steps, model, name, policies, runs, seed, task, title, users"
     );
     assert_eq!(
         error("seed = 1", "seed = 1\nname = \"x\""),
-        "experiment.toml:7:1: name: unknown key: known: checkpoints, horizon, instances, max_steps, panels, policies, runs, seed, task, title, users"
+        "experiment.toml:7:1: name: unknown key: known: checkpoints, horizon, instances, live, max_steps, panels, policies, runs, seed, task, title, users"
     );
     assert_eq!(
         error("theta", "model = \"pbm\"\ntheta"),

@@ -1,7 +1,7 @@
 //! Writes an experiment as a TOML file that reads back as the same experiment.
 
 use super::entries::names_of;
-use super::{Experiment, Schedule, Task, checkpoints};
+use super::{Experiment, Schedule, Task, checkpoints, live};
 use crate::models::{Model, Parameter, Parameters};
 use documents::names::quoted;
 use itertools::Itertools as _;
@@ -63,6 +63,9 @@ impl Experiment {
                 let _ =
                     writeln!(text, "prior = \"fitted\"\nprior_file = {}", quoted(priors.file.file_name()));
             }
+            if let Some(used) = &entry.live {
+                let _ = writeln!(text, "live = {}", live::use_to_toml(used));
+            }
             if entry.told_gamma {
                 let _ = writeln!(text, "told = \"gamma\"");
             }
@@ -108,6 +111,9 @@ impl Experiment {
                 text,
                 "users = {{ posterior = {name}, model = {model}{positions}{queries}{shared}{transfer} }}"
             )?;
+        }
+        if self.live.disturb() {
+            writeln!(text, "live = {}", live::to_toml(&self.live))?;
         }
         if self.task != Task::Regret {
             return Ok(());

@@ -154,7 +154,13 @@ impl Member for CascadeModel {
             Task::Regret => for_regret(instances, settings),
             Task::Identify => {
                 let task = UntilStopped { max_steps: horizon };
-                tournament(instances, stopping_contenders(policies)?, task, settings, None)
+                tournament(
+                    instances,
+                    stopping_contenders(policies, &settings.live.delay)?,
+                    task,
+                    settings,
+                    None,
+                )
             }
             Task::Budget => {
                 let contenders = recommending_contenders(policies, horizon)?;

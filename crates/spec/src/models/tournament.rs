@@ -6,7 +6,8 @@ use crate::task::Task;
 use click_models::{ClickModel, Yardsticks};
 use contenders::{AnyTournament, Entrant, Record};
 use sim::{
-    Assignment, Contender, DrawUsers, Replication, Schedule, StateError, StateStore, Streams, Tournament,
+    Assignment, Conditions, Contender, DrawUsers, Replication, Schedule, StateError, StateStore, Streams,
+    Tournament,
 };
 use std::any::Any;
 use std::fmt;
@@ -32,6 +33,12 @@ pub enum EnterError {
     /// A policy of the catalogue cannot be played on the users.
     #[error(transparent)]
     CannotPlay(#[from] contenders::CannotPlay),
+    /// A contender of the caller has a round loop that nothing disturbs.
+    #[error("contender {label:?} is not played under `live`: only policies of the catalogue are")]
+    NotDisturbed {
+        /// The contender.
+        label: String,
+    },
     /// The checkpoints are not a valid schedule.
     #[error(transparent)]
     Schedule(#[from] sim::ScheduleError),
@@ -52,6 +59,8 @@ pub struct TournamentSettings<'a> {
     pub assignment: Assignment,
     /// Master seed.
     pub seed: u64,
+    /// What disturbs the policies.
+    pub live: &'a Conditions,
     /// Policies of the catalogue.
     pub policies: &'a [Entrant],
     /// Contenders of the caller.
@@ -142,7 +151,16 @@ pub(super) fn for_regret<'a, M: Member>(
     instances: &'a [Instance<M>],
     settings: &TournamentSettings<'_>,
 ) -> Result<Box<dyn AnyTournament + 'a>, EnterError> {
-    let contenders = M::contenders(settings.policies, settings.horizon)?;
+    let &TournamentSettings { policies, horizon, live, own, .. } = settings;
+    if let (true, Some(own)) = (live.disturb(), own.first()) {
+        return Err(EnterError::NotDisturbed { label: own.label.clone() });
+    }
+    let is_live = live.disturb() || policies.iter().any(|entrant| entrant.live.is_some());
+    let contenders = if is_live {
+        M::live_contenders(policies, horizon, live)?
+    } else {
+        M::contenders(policies, horizon)?
+    };
     tournament(instances, contenders, Schedule::new(settings.checkpoints.to_vec())?, settings, None)
 }
 

@@ -128,6 +128,46 @@ const LEFT: &[Left] = &[
     ),
     left("but the lists of instances[0] have", Reason::Fits, (TS, "\"pbm-ts\"\nkappa = [0.5]")),
     left("is not in the list of instances[0]", Reason::Fits, (PBM, SHORT_LISTS)),
+    left("is played without disturbance", Reason::Fits, (ALL, BUDGET_LIVE)),
+    left("takes `delay` alone", Reason::Fits, (ALL, IDENTIFY_LIVE)),
+    left(
+        "expected instances of",
+        Reason::Fits,
+        (
+            PBM,
+            "\"dbn\"\nattraction = [0.1]\nsatisfaction = [0.1]\ncontinuation = 0.5\npositions = 1\n\
+        [[policies]]\npolicy = \"epsilon-greedy\"\nlive = { window = 5 }",
+        ),
+    ),
+    left("items that come and go", Reason::Fits, ("seed = 1", "seed = 1\nlive = { availability = 0.5 }")),
+    left("expected `wait` alone", Reason::Fits, ("epsilon = 0.1", "epsilon = 0.1\nlive = { window = 5 }")),
+    left("so it has no prior", Reason::Fits, (TS, "\"pbm-ucb\"\nlive = { prior = [1, 9] }")),
+    left("leave it out under `live`", Reason::Fits, (TS, "\"oracle\"\nlive = { wait = 5 }")),
+    left(
+        "not supported in live use",
+        Reason::Fits,
+        (TS, "\"pbm-ts\"\nkappa = [0.9, 0.6, 0.3]\nlive = { window = 5 }"),
+    ),
+    left(
+        "expected `jumps` or `waves`",
+        Reason::Related,
+        ("seed = 1", "seed = 1\nlive = { drift = { share = 0.5 } }"),
+    ),
+    left(
+        "is given already: expected one or the other",
+        Reason::Related,
+        ("seed = 1", "seed = 1\nlive = { delay = { click = 1, geometric = 5 } }"),
+    ),
+    left(
+        "expected a number above 0 and at most 1",
+        Reason::Related,
+        ("seed = 1", "seed = 1\nlive = { availability = 0 }"),
+    ),
+    left(
+        "two shapes of a Beta distribution, each above 0",
+        Reason::Related,
+        ("seed = 1", "seed = 1\nlive = { churn = { rate = 0.1, prior = [0, 9] } }"),
+    ),
     left(
         "at most 4096 are supported",
         Reason::Limit,
@@ -178,6 +218,18 @@ const LEFT: &[Left] = &[
     left("chooses by segments or features", Reason::Fits, (TS, "\"c3-ucb\"")),
     left("cannot be read: no such file", Reason::File, (PBM, "\"dueling\"\nfile = \"none.csv\"")),
 ];
+
+/// The valid spec but for its name, and specs of other tasks with conditions.
+const ALL: &str = "task = \"regret\"\nhorizon = 100_000\nruns = 1000\nseed = 1\ncheckpoints = [10000, 1000]\n\n\
+    [[instances]]\nmodel = \"pbm\"\ntheta = [0.45, 0.35, 0.25, 0.15, 0.05]\nkappa = [0.9, 0.6, 0.3]\n\n\
+    [[policies]]\npolicy = \"pbm-ts\"\n\n\
+    [[policies]]\npolicy = \"pbm-pie\"\nlabel = \"PBM-PIE (log T)\"\nlevel = \"log-horizon\"\nepsilon = 0.1\n";
+const BUDGET_LIVE: &str = "task = \"budget\"\nhorizon = 100\nruns = 1\nseed = 1\nlive = { availability = 0.5 }\n\
+    [[instances]]\nmodel = \"cascade\"\nattraction = [0.5, 0.4]\npositions = 1\n\
+    [[policies]]\npolicy = \"cascade-bai\"\n";
+const IDENTIFY_LIVE: &str = "task = \"identify\"\nmax_steps = 100\nruns = 1\nseed = 1\nlive = { availability = 0.5 }\n\
+    [[instances]]\nmodel = \"cascade\"\nattraction = [0.5, 0.4]\npositions = 1\n\
+    [[policies]]\npolicy = \"cascade-bai\"\n";
 
 /// The valid spec's instance.
 const INSTANCE: &str =
