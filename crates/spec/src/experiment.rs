@@ -62,7 +62,6 @@ pub use documents::names::{MAX_TITLE, has_invisible, quoted, title_fault};
 pub use overrides::{OverrideError, Overrides};
 
 pub(crate) use entries::{SEEN, accepts, assumes_examination, check, names_of, readable_as};
-pub use live::in_words;
 
 use self::memory::Size;
 use self::scope::Scope;
@@ -247,6 +246,11 @@ impl Experiment {
     /// What disturbs the policies; by default, nothing does.
     pub fn live(&self) -> &Conditions {
         &self.live
+    }
+
+    /// What disturbs the policies, one sentence each.
+    pub fn live_in_words(&self) -> Vec<String> {
+        live::in_words(&self.live)
     }
 
     /// What disturbs the policies, if anything does.

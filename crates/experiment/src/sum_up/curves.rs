@@ -68,7 +68,9 @@ pub(super) fn result(sum_up: &SumUp<'_>, runs: &Runs) -> Result<(ResultFile, Vec
         bounds: bounds(sum_up, users.lower_bound)
             .chain(yardsticks(checkpoints, &users.yardsticks, &draws))
             .collect(),
-        optimum: Some(optimum(checkpoints, &users.optimal_clicks, &draws)),
+        // The best list is another one in every round if items or attractions change.
+        optimum: (!experiment.live().users_change())
+            .then(|| optimum(checkpoints, &users.optimal_clicks, &draws)),
         ..sum_up.head()
     };
     Ok((result, spreads))
@@ -98,6 +100,8 @@ impl MeanSe {
 fn bounds(sum_up: &SumUp<'_>, lower_bound: Option<f64>) -> impl Iterator<Item = Bound> {
     let experiment = sum_up.experiment;
     let checkpoints = experiment.checkpoints();
+    // Proven for policies that nothing disturbs.
+    let are_proven = !experiment.live().disturb();
     let lower =
         experiment.instances().lower_bound().map(|(label, factor)| (label, lower_bound.unwrap_or(factor)));
     let lower = lower.filter(|(_, factor)| factor.is_finite()).map(|(label, factor)| Bound {
@@ -106,7 +110,7 @@ fn bounds(sum_up: &SumUp<'_>, lower_bound: Option<f64>) -> impl Iterator<Item = 
         value: checkpoints.iter().map(|&t| factor * ln(t as f64)).collect(),
     });
     let of_policies = experiment.instances().bounds_of_policies(experiment.policies(), checkpoints);
-    lower.into_iter().chain(of_policies)
+    lower.into_iter().chain(of_policies).filter(move |_| are_proven)
 }
 
 /// What lists lose that are not personal, on users who differ. `yardsticks` are those of every run;

@@ -74,6 +74,23 @@ fn write_users(html: &mut Html, panel: &Panel) {
         }
         None => write_parameters(html, &panel.instances(), None),
     }
+    write_conditions(html, panel);
+}
+
+/// Writes what disturbs the policies of a panel, if anything does.
+pub(super) fn write_conditions(html: &mut Html, panel: &Panel) {
+    let Some(variant) = panel.variants.first() else { return };
+    let conditions = variant.experiment.live_in_words();
+    if conditions.is_empty() {
+        return;
+    }
+    html.paragraph("lead", &format!("Conditions: {}", conditions.join(" ")));
+    if variant.experiment.live().users_change() {
+        html.paragraph(
+            "lead",
+            "In every round, regret is measured against the best list of that round, of the items that may be shown.",
+        );
+    }
 }
 
 /// Writes what the numbers mean.

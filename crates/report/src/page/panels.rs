@@ -1,5 +1,6 @@
 //! The sections of the panels: pictures, final values, statement, claims and files.
 
+use super::alone::write_conditions;
 use super::claims::{claims_of, write_claim};
 use super::values;
 use crate::html::Html;
@@ -52,6 +53,7 @@ pub(super) fn write_panel(html: &mut Html, report: &Report<'_>, panel: &Panel, f
     }
     html.close("div").open("div", "");
     write_statement(html, panel);
+    write_conditions(html, panel);
     let (beside, below): (Vec<_>, Vec<_>) =
         claims_of(report, Some(&panel.name)).enumerate().partition(|(number, _)| *number < BESIDE);
     for (_, judged) in beside {

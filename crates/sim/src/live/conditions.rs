@@ -24,7 +24,12 @@ pub struct Conditions {
 impl Conditions {
     /// Whether they differ from those of an experiment without them.
     pub fn disturb(&self) -> bool {
-        self.items_change() || self.drift.is_some() || !self.delay.is_none()
+        self.users_change() || !self.delay.is_none()
+    }
+
+    /// Whether the best list differs from round to round.
+    pub fn users_change(&self) -> bool {
+        self.items_change() || self.drift.is_some()
     }
 
     /// Whether the items that may be shown differ from round to round. Only policies that choose

@@ -434,7 +434,7 @@ pub(super) fn fault_of_policy(
 }
 
 /// The conditions in words, one sentence each.
-pub fn in_words(conditions: &Conditions) -> Vec<String> {
+pub(super) fn in_words(conditions: &Conditions) -> Vec<String> {
     let Conditions { availability, churn, drift, delay } = conditions;
     let prior = |prior: &NewAttraction| match prior {
         NewAttraction::Beta { a, b } => format!("from Beta({a}, {b})"),
