@@ -11,7 +11,7 @@ use click_models::{
 };
 use confidence::Probability;
 use live::{Counted, Settings};
-use policies::catalogue::{Catalogued, Live, NamedPolicy, NamedTable, PolicySpec, Protocol};
+use policies::catalogue::{Catalogued, Live, NamedPolicy, NamedTable, PolicySpec, Protocol, Purpose};
 use policies::{Decision, PositionsKnown, PrefixKnown, Prior, Recommend, Select, Stop, Update};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -122,7 +122,8 @@ where
     let (label, conditions, spec) = (entrant.label.clone(), *conditions, entrant.spec);
     let used = entrant.live.unwrap_or_default();
     let is_plain = entrant.read_as.is_none() && entrant.examination.is_none() && entrant.priors.is_none();
-    let plays = is_plain && spec.speaks(M::Interaction::PROTOCOL);
+    let is_for_regret = spec.row().purpose() == Purpose::Regret;
+    let plays = is_plain && is_for_regret && spec.speaks(M::Interaction::PROTOCOL);
     if !plays || matches!(spec, PolicySpec::Oracle {} | PolicySpec::Logged {}) {
         return None;
     }

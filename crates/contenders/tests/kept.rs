@@ -8,13 +8,16 @@ use click_models::{
     WithAttraction,
 };
 use confidence::Probability;
-use contenders::{Entrant, FittedPriors, LoggedLists, Play, recommending_contenders, stopping_contenders};
+use contenders::{
+    Entrant, FittedPriors, LiveUse, LoggedLists, Play, recommending_contenders, stopping_contenders,
+};
 use documents::InputFile;
-use policies::catalogue::{Family, PolicySpec, Protocol, rows};
+use live::{Settings, Skips};
+use policies::catalogue::{Family, Live, PolicySpec, Protocol, rows};
 use policies::{Logged, PbmPrior};
 use sim::{
-    Contender, Identification, Objective, Pause, Replication, Schedule, StateError, StateStore, Streams,
-    UntilStopped, WithBudget,
+    Availability, Churn, Conditions, Contender, Delay, Delays, Drift, Identification, NewAttraction,
+    Objective, Pause, Replication, Schedule, StateError, StateStore, Streams, UntilStopped, WithBudget,
 };
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -146,6 +149,60 @@ fn check_regret<M: Play>([users, larger]: [M; 2]) -> [usize; 2] {
         n_checked[is_reading] += 1;
     }
     n_checked
+}
+
+/// Checks all policies in live use on these users. Returns the number of those that learn from a
+/// table, and of those that learn from whole answers, as they come and in order.
+fn check_live<M: Play>([users, larger]: [M; 2]) -> [usize; 2] {
+    let schedule = Schedule::new(vec![1, 1_024, HORIZON]).expect("increasing");
+    let delay =
+        Delays { click: Delay::Geometric(20.0), skip: Delay::Rounds(60), lost_click: 0.1, lost_skip: 0.2 };
+    let drift = Some(Drift::Jumps { every: 700, share: 0.5, prior: NewAttraction::Instance });
+    let whole = Conditions { delay, drift, ..Conditions::default() };
+    let prior = NewAttraction::Beta { a: 0.5, b: 3.0 };
+    let every = Conditions {
+        availability: Some(Availability { share: 0.4, rounds: 3 }),
+        churn: Some(Churn { rate: 1e-3, prior, returning: 0.3 }),
+        ..whole
+    };
+    let windowed = Settings { window: Some(50), explore: 0.1, skips: Skips::AtOnce, ..Settings::default() };
+    let used = |settings, wait| Some(LiveUse { settings, wait, ..LiveUse::default() });
+    let (mut n_checked, mut stranger) = ([0, 0], vec![]);
+    for (conditions, live, kind) in
+        [(every, used(windowed, None), 0), (whole, None, 1), (whole, used(Settings::default(), Some(100)), 1)]
+    {
+        for row in rows() {
+            let entrant = Entrant { live, ..Entrant::new(row.name, row.spec()) };
+            let contenders = M::live_contenders(&[entrant], HORIZON, &conditions);
+            let Ok(contenders) = contenders else { continue };
+            stranger = check(&*contenders[0], &schedule, [&users, &larger], true, &stranger);
+            n_checked[kind] += 1;
+        }
+    }
+    n_checked
+}
+
+/// The numbers that [`check_live`] returns.
+fn n_live(protocol: Protocol) -> [usize; 2] {
+    let tables = rows().iter().filter(|row| row.speaks(protocol) && row.live == Live::Table);
+    // Neither the oracle nor a log's lists learn.
+    [tables.count(), 2 * (n_players(protocol) - 2)]
+}
+
+#[test]
+fn live_use() {
+    let users = both(|n, m| PositionBased::from_values(&probabilities(n), &falling(m)));
+    assert_eq!(check_live(users), n_live(Protocol::PositionBased));
+    let users = both(|n, m| RandomSemiBandit::from_values(&probabilities(n), &falling(m)));
+    assert_eq!(check_live(users), n_live(Protocol::SemiBandit));
+    let users = both(|n, m| CascadeModel::from_values(&probabilities(n), m));
+    assert_eq!(check_live(users), n_live(Protocol::Cascade));
+    let users = both(|n, m| DependentClick::from_values(&probabilities(n), &falling(m), DcmReward::Clicks));
+    assert_eq!(check_live(users), n_live(Protocol::Dcm));
+    let users = both(|n, m| {
+        DynamicBayesian::from_values(&probabilities(n), &probabilities(n), 0.9, m, DbnReward::default())
+    });
+    assert_eq!(check_live(users), [0, 0]);
 }
 
 /// The number of policies that play a protocol for regret.

@@ -105,7 +105,7 @@ impl<'a, M: WithAttraction> Catalogue<'a, M> {
         let lengths = [items.is_present.len(), items.is_available.len()];
         let places = items.replaced.iter().chain(&items.free);
         let is_sound = lengths == [n_items; 2]
-            && n_items >= of_instance.len()
+            && items.is_present.iter().filter(|present| **present).count() == of_instance.len()
             && items.phases.len() == if has_waves { n_items } else { 0 }
             && items.attraction.iter().chain(&items.phases).all(|number| (0.0..=1.0).contains(number))
             && places.clone().all(|&place| items.is_present.get(place as usize) == Some(&false))
@@ -169,7 +169,10 @@ impl<'a, M: WithAttraction> Catalogue<'a, M> {
             (0..).zip(&*is_present).filter(|(_, is)| **is).map(|(item, _)| item).collect();
         let mut chance = *until_replaced;
         while chance < n_present {
-            let leaves = present[usize::try_from(chance).unwrap_or(0)];
+            // Only a damaged state has fewer.
+            let Some(&leaves) = usize::try_from(chance).ok().and_then(|chance| present.get(chance)) else {
+                break;
+            };
             is_present[leaves as usize] = false;
             let returns = !replaced.is_empty() && changes.random::<f64>() < churn.returning;
             let again = if returns { replaced.remove(changes.random_range(0..replaced.len())) } else { None };
@@ -207,7 +210,7 @@ impl<'a, M: WithAttraction> Catalogue<'a, M> {
             });
             chance = chance.saturating_add(1).saturating_add(geometric(churn.rate, changes));
         }
-        *until_replaced = chance - n_present;
+        *until_replaced = chance.saturating_sub(n_present);
         true
     }
 

@@ -120,13 +120,19 @@ where
 {
     fn replace(&mut self, replacement: Replacement) {
         let Replacement { leaves, forgotten, comes } = replacement;
-        self.live.retire(self.handles[leaves.index()]);
-        if let Some(forgotten) = forgotten {
-            self.live.forget(self.handles[forgotten.index()]);
+        // In a damaged state, an item may have no handle.
+        let handle = |item: ItemId| self.handles.get(item.index()).copied();
+        if let Some(leaves) = handle(leaves) {
+            self.live.retire(leaves);
+        }
+        if let Some(forgotten) = forgotten.and_then(handle) {
+            self.live.forget(forgotten);
         }
         match comes {
             Coming::Again(item) => {
-                self.live.bring_back(self.handles[item.index()]);
+                if let Some(again) = handle(item) {
+                    self.live.bring_back(again);
+                }
             }
             Coming::New(_) => {
                 let handle = self.live.add_item();
@@ -149,7 +155,7 @@ where
             None => Among::All,
             Some(available) => {
                 self.among.clear();
-                self.among.extend(available.iter().map(|item| self.handles[item.index()]));
+                self.among.extend(available.iter().filter_map(|item| self.handles.get(item.index())));
                 Among::Only(&self.among)
             }
         };
@@ -257,7 +263,7 @@ where
             }),
             Some(wait) => {
                 while let Some(first) = waiting.front() {
-                    if !is_known(first) && round - first.round <= wait.saturating_add(1) {
+                    if !is_known(first) && round.saturating_sub(first.round) <= wait.saturating_add(1) {
                         break;
                     }
                     learn(first);

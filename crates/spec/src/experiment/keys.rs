@@ -143,7 +143,7 @@ pub const OF_INSTANCE: [Key; 2] = [
 
 /// The keys of a policy besides its parameters. `accepts` decides which policies
 /// may have them.
-pub const OF_POLICY: [Key; 9] = [
+pub const OF_POLICY: [Key; 10] = [
     Key::required("policy", KeyKind::Named(names_of_policies), "The policy's name.", "\"pbm-ts\""),
     Key::optional("label", TITLE, "The policy's name in results and figures; unique.", "\"mine\""),
     Key::optional(
