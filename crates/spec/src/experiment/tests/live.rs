@@ -4,7 +4,7 @@ use super::read;
 use crate::{Experiment, Instances};
 use click_models::CascadeModel;
 use contenders::{Entrant, LiveUse};
-use documents::toml_reader::Source;
+use documents::toml_reader::{Error, Source};
 use policies::catalogue::PolicySpec;
 use sim::{Availability, Conditions, Delay, Delays};
 
@@ -17,7 +17,7 @@ fn errors(text: &str) -> Vec<String> {
     let document = source.parse().unwrap();
     let read = Experiment::from_document(&document);
     crate::schema::tests::agree(&document, &read);
-    let errors = read.map_or_else(|error| error.all(), |_| vec![]);
+    let errors = read.map_or_else(Error::all, |_| vec![]);
     errors.iter().map(|error| format!("{}: {}", error.field(), error.message())).collect()
 }
 
