@@ -381,7 +381,8 @@ pub(crate) fn fault_of_users(instances: &Instances, task: Task, conditions: &Con
     if instances.contexts().is_some() {
         return Some("instances with a `context` are played without disturbance: leave it out".to_owned());
     }
-    let is_able = |model: &Model| PROTOCOLS.contains(&model.protocol);
+    // Users of the caller have the protocols of these, but no attractions that could change.
+    let is_able = |model: &Model| PROTOCOLS.contains(&model.protocol) && model == Model::of(model.protocol);
     if !is_able(instances.model()) {
         let able = MODELS.iter().filter(|model| is_able(model));
         let able = able.map(|model| format!("{:?}", model.name)).join(" or ");
