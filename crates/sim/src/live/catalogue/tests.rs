@@ -1,6 +1,7 @@
 use super::super::conditions::{Availability, Churn, NewAttraction};
 use super::*;
 use click_models::{CascadeModel, DcmReward, DependentClick, PositionBased, RandomSemiBandit};
+use confidence::math::ln;
 use itertools::Itertools as _;
 
 const ATTRACTION: [f64; 6] = [0.5, 0.05, 0.35, 0.1, 0.2, 0.9];
@@ -123,8 +124,8 @@ fn waves_return_after_their_period() {
         rounds.push(catalogue.users.attraction().iter().map(|attraction| attraction.get()).collect_vec());
     }
     assert_eq!(rounds[..40], rounds[40..]);
-    let log_odds = |item: usize| rounds[..40].iter().map(move |now| (now[item] / (1.0 - now[item])).ln());
-    for (item, middle) in [(0, f64::ln(1.0 / 3.0)), (3, 0.0)] {
+    let log_odds = |item: usize| rounds[..40].iter().map(move |now| ln(now[item] / (1.0 - now[item])));
+    for (item, middle) in [(0, ln(1.0 / 3.0)), (3, 0.0)] {
         let mean = log_odds(item).sum::<f64>() / 40.0;
         let highest = log_odds(item).fold(f64::MIN, f64::max);
         assert!((mean - middle).abs() < 1e-12 && (highest - middle - 1.0).abs() < 0.01);
