@@ -116,11 +116,12 @@ fn part(list: &[f64], item: usize, n: usize) -> &[f64] {
 ///
 /// ```
 /// use click_models::{CascadeModel, RandomUsers};
-/// use rand::{SeedableRng, rngs::ChaCha8Rng};
+/// use rand::SeedableRng;
+/// use rand_xoshiro::Xoshiro256PlusPlus;
 ///
 /// let random = RandomUsers { users: 50, share: 5, user_features: 2, item_features: 1, ..RandomUsers::default() };
 /// let model = CascadeModel::from_values(&[0.5; 20], 3)?;
-/// let users = random.draw(&model, &mut ChaCha8Rng::seed_from_u64(1))?;
+/// let users = random.draw(&model, &mut Xoshiro256PlusPlus::seed_from_u64(1))?;
 /// assert_eq!((users.n_users(), users.known().n_user_features()), (50, 2));
 /// # Ok::<(), click_models::Error>(())
 /// ```

@@ -29,7 +29,7 @@ use std::fmt::Debug;
 /// let (user, mut decision) = (Context { segment: 0, features: vec![0.5] }, Decision::default());
 /// policy.select_for(&user, &mut ChaCha8Rng::seed_from_u64(1), &mut decision);
 ///
-/// let other = NamedFor::build("hybrid-ts(alpha=0.25)".parse()?, shape, known, 1_000)?;
+/// let other = NamedFor::<Cascade>::build("hybrid-ts(alpha=0.25)".parse()?, shape, known, 1_000)?;
 /// assert_eq!(
 ///     other.restore(serde_json::to_value(&policy)?).unwrap_err().to_string(),
 ///     "the saved policy `hybrid-ts(alpha=0.25)` was told horizon = none, expected 1000",
