@@ -18,8 +18,8 @@ bin=$scratch/venv/bin
 install() { "$bin/pip" install --quiet --disable-pip-version-check "$@"; }
 "$bin/pip" wheel --quiet --disable-pip-version-check --no-deps --wheel-dir "$scratch" "$package"
 install "$scratch"/*.whl pytest mypy
-# Data frames and engines, for tests that skip missing ones: some have no wheel for this interpreter.
-for other in pandas polars pyarrow duckdb ray; do
+# Data frames, figures and engines, for tests that skip missing ones: some have no wheel for this interpreter.
+for other in pandas polars pyarrow matplotlib duckdb ray; do
     install --only-binary :all: "$other" || echo "SKIPPED: $other cannot be installed here"
 done
 install pyspark || echo "SKIPPED: pyspark cannot be installed here"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from ._native import Simulation
@@ -12,9 +13,8 @@ def plot(result: Simulation, ax: Any = None) -> Any:
     if result.checkpoints is None:
         raise ValueError("runs end with an answer: there is no regret over rounds")
     if ax is None:
-        from matplotlib import pyplot
-
-        ax = pyplot.subplots()[1]
+        # By name: stubs are checked where it is not installed.
+        ax = import_module("matplotlib.pyplot").subplots()[1]
     summary = result.summary()
     statistic, policies, rounds = summary["statistic"], summary["policy"], summary["t"]
     for policy in result.policies:
