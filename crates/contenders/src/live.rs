@@ -167,7 +167,7 @@ impl Select<Ranking> for Late {
 
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
         self.round += 1;
-        self.policy.decide(self.round, rng, &mut out.action);
+        self.policy.decide(rng, &mut out.action);
     }
 }
 

@@ -114,5 +114,5 @@ fn between(power: f64, numbers: [f64; 2]) -> f64 {
 /// The next whole number.
 fn whole(n: f64, is_valid: bool) -> Option<u64> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive and bounded")]
-    (is_valid && n.is_finite() && n < 1e15).then(|| n.ceil() as u64)
+    (is_valid && n > 0.0 && n < 1e15).then(|| n.ceil() as u64)
 }

@@ -160,7 +160,14 @@ fn all_policies_meet_the_same_catalogue() {
 /// With delay, decisions in order wait as long as `live::InOrder` does.
 #[test]
 fn in_order_is_that_of_live_use() {
-    let delay = Delays { click: Delay::Rounds(2), skip: Delay::Rounds(7), ..Delays::default() };
+    in_order_with(2, 7);
+    // Decisions are closed before their clicks are known.
+    in_order_with(9, 20);
+}
+
+fn in_order_with(late_click: u64, late_skip: u64) {
+    let (click, skip) = (Delay::Rounds(late_click), Delay::Rounds(late_skip));
+    let delay = Delays { click, skip, ..Delays::default() };
     let conditions = Conditions { delay, ..Conditions::default() };
     let users = cascade();
     let entry = UnderConditions::new("a", conditions, |known: ListShape| {
@@ -186,7 +193,7 @@ fn in_order_is_that_of_live_use() {
         let list = policy.decide(&round, &mut randomness).clone();
         regret += users.gap(&list);
         let click = users.respond(&list, &mut environment).click();
-        due.push_back((round + if click.is_some() { 2 } else { 7 }, round, click));
+        due.push_back((round + if click.is_some() { late_click } else { late_skip }, round, click));
     }
     assert_eq!(found.regret[2], regret);
 }

@@ -41,6 +41,9 @@ pub(super) struct PlanArguments {
 pub(super) fn run(arguments: &Arguments, settings: &Settings) -> Result<()> {
     let given = arguments.plan;
     let kind = settings.kind;
+    if arguments.split != 0.5 {
+        bail!(Usage("--split: a plan is for arms of equal size, leave it out".to_owned()));
+    }
     let clicks = given.mean.zip(given.sd);
     let plan = PlanSettings {
         kind,

@@ -9,7 +9,7 @@ use crate::html::Html;
 use crate::leaderboard::Leaderboard;
 use crate::panel::Panel;
 use crate::reproduction_report::PanelReport;
-use experiment::Task;
+use experiment::{Experiment, Task};
 use policies::catalogue::PolicySpec;
 use sim::Assignment;
 
@@ -52,8 +52,9 @@ fn write_policies(html: &mut Html, panel: &Panel) {
     for policy in variant.experiment.policies() {
         let (label, name, spec) = (&policy.label, &policy.name, &policy.spec);
         let named = if label == name { format!("`{label}`") } else { format!("`{label}` (`{name}`)") };
-        let parameters: Vec<String> =
+        let mut parameters: Vec<String> =
             spec.parameters().iter().map(|(key, value)| format!("`{key} = {value}`")).collect();
+        parameters.extend(Experiment::live_use(policy).map(|used| format!("`live = {used}`")));
         let with = if parameters.is_empty() { String::new() } else { format!(" {}.", parameters.join(", ")) };
         all.push(format!("{named}: {}{with}", spec.row().sentence));
     }

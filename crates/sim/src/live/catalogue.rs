@@ -62,7 +62,7 @@ pub(super) struct Catalogue<'a, M> {
     items: Items,
     /// Present and available.
     available: ItemSet,
-    /// Items in decreasing order of attraction.
+    /// Items in decreasing order of attraction, if they change.
     order: Vec<u32>,
     best: f64,
     replacements: Vec<Replacement>,
@@ -264,11 +264,13 @@ impl<'a, M: WithAttraction> Catalogue<'a, M> {
                 Probability::new(if is_present[item] { now } else { 0.0 }).unwrap_or(Probability::ZERO)
             })
             .collect();
-        self.order = (0..).take(now.len()).collect();
-        self.order.sort_by(|&one, &other| {
-            let attraction = |item: u32| now[item as usize].get();
-            attraction(other).total_cmp(&attraction(one))
-        });
+        if self.conditions.items_change() {
+            self.order = (0..).take(now.len()).collect();
+            self.order.sort_by(|&one, &other| {
+                let attraction = |item: u32| now[item as usize].get();
+                attraction(other).total_cmp(&attraction(one))
+            });
+        }
         self.users = self.first.with_attraction(now).expect("as many items as positions");
     }
 
@@ -284,6 +286,9 @@ impl<'a, M: WithAttraction> Catalogue<'a, M> {
 
     /// The mean reward of the best list of items that may be shown.
     fn best_reward(&self) -> f64 {
+        if !self.conditions.items_change() {
+            return self.users.optimal_reward();
+        }
         let n_positions = self.n_positions().min(self.available.len());
         if n_positions == 0 {
             return 0.0;

@@ -29,7 +29,7 @@ impl Conditions {
 
     /// Whether the best list differs from round to round.
     pub fn users_change(&self) -> bool {
-        self.items_change() || self.drift.is_some()
+        self.items_change() || self.drift.is_some_and(Drift::changes_attractions)
     }
 
     /// Whether the items that may be shown differ from round to round. Only policies that choose
@@ -83,6 +83,16 @@ pub enum Drift {
         /// Its amplitude, in log-odds.
         height: f64,
     },
+}
+
+impl Drift {
+    /// Whether any attraction changes.
+    fn changes_attractions(self) -> bool {
+        match self {
+            Self::Jumps { share, .. } => share > 0.0,
+            Self::Waves { height, .. } => height > 0.0,
+        }
+    }
 }
 
 /// The distribution of new attractions.

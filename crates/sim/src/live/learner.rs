@@ -12,7 +12,7 @@ use policies::{Decision, Policy, Select, SelectAmong, Tallies};
 use rand::Rng;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -197,8 +197,10 @@ pub struct InWhole<I, P: Select<Ranking>> {
     policy: P,
     /// In order, with the number of later decisions after which an answer is taken as it is.
     wait: Option<u64>,
-    /// The first one first.
-    waiting: VecDeque<Waiting<NoteOf<P>>>,
+    /// By the round after which all of an answer is known; in order, by the round of the decision.
+    waiting: BTreeMap<u64, Vec<Waiting<NoteOf<P>>>>,
+    /// The last decision.
+    chosen: Decision<Ranking, NoteOf<P>>,
     protocol: PhantomData<fn() -> I>,
 }
 
@@ -207,11 +209,26 @@ type NoteOf<P> = <P as Select<Ranking>>::Note;
 #[derive(Serialize, Deserialize)]
 struct Waiting<N> {
     decision: Decision<Ranking, N>,
-    round: u64,
-    clicks: u64,
+    /// Positions, and the round after which a click is known.
+    clicks: Vec<(usize, u64)>,
+    /// Number of positions that were seen.
     seen: usize,
     /// The round after which all of the answer is known.
     known: Option<u64>,
+}
+
+impl<N> Waiting<N> {
+    fn is_known(&self, round: u64) -> bool {
+        self.known.is_some_and(|known| known < round)
+    }
+
+    /// The clicks that are known before a round, and the number of positions that were seen: all, as
+    /// long as it is not known.
+    fn answer(&self, round: u64) -> Clicks {
+        let seen = if self.is_known(round) { self.seen } else { self.decision.action.len() };
+        let known = self.clicks.iter().filter(|(position, known)| *position < seen && *known < round);
+        known.fold(Clicks::new(seen), |clicks, &(position, _)| clicks.with(position))
+    }
 }
 
 // Written by hand: a derived one would require it of the notes.
@@ -229,7 +246,7 @@ where
     /// A policy that learns from answers as they come, or in the order of its decisions if there is
     /// a number of decisions to wait.
     pub fn new(policy: P, wait: Option<u64>) -> Self {
-        Self { policy, wait, waiting: VecDeque::new(), protocol: PhantomData }
+        Self { policy, wait, waiting: BTreeMap::new(), chosen: Decision::default(), protocol: PhantomData }
     }
 
     /// The policy.
@@ -237,38 +254,29 @@ where
         &self.policy
     }
 
-    /// Chooses a list in a round, counted from 1, from what was learned.
-    pub fn decide<R: Rng + ?Sized>(&mut self, round: u64, rng: &mut R, list: &mut Ranking) {
-        let mut decision = Decision::default();
-        self.policy.select(rng, &mut decision);
-        list.clone_from(&decision.action);
-        self.waiting.push_back(Waiting { decision, round, clicks: 0, seen: 0, known: None });
+    /// Chooses a list from what was learned.
+    pub fn decide<R: Rng + ?Sized>(&mut self, rng: &mut R, list: &mut Ranking) {
+        self.policy.select(rng, &mut self.chosen);
+        list.clone_from(&self.chosen.action);
     }
 
-    /// Learns from what is known before a round.
+    /// Learns from what is known before a round, counted from 1.
     pub fn learn(&mut self, round: u64) {
-        let Self { policy, wait, waiting, .. } = self;
-        let mut learn = |one: &Waiting<NoteOf<P>>| {
-            let clicks = Clicks::from_bits(one.clicks, one.seen).unwrap_or_else(|_| Clicks::new(one.seen));
-            policy.update(&one.decision, &I::read(clicks, one.seen));
-        };
-        let is_known = |one: &Waiting<NoteOf<P>>| one.known.is_some_and(|known| known < round);
-        match *wait {
-            None => waiting.retain(|one| {
-                let is_known = is_known(one);
-                if is_known {
-                    learn(one);
+        while let Some(first) = self.waiting.first_entry() {
+            let (key, one) = (*first.key(), first.get());
+            let is_due = match self.wait {
+                None => key < round,
+                Some(wait) => {
+                    one.iter().all(|one| one.is_known(round))
+                        || round.saturating_sub(key) > wait.saturating_add(1)
                 }
-                !is_known
-            }),
-            Some(wait) => {
-                while let Some(first) = waiting.front() {
-                    if !is_known(first) && round.saturating_sub(first.round) <= wait.saturating_add(1) {
-                        break;
-                    }
-                    learn(first);
-                    waiting.pop_front();
-                }
+            };
+            if !is_due {
+                return;
+            }
+            for one in first.remove() {
+                let clicks = one.answer(round);
+                self.policy.update(&one.decision, &I::read(clicks, clicks.len()));
             }
         }
     }
@@ -285,17 +293,17 @@ where
 
     fn select(&mut self, round: u64, _available: Option<&ItemSet>, rng: &mut SimRng, list: &mut Ranking) {
         self.learn(round);
-        self.decide(round, rng, list);
+        self.decide(rng, list);
     }
 
-    fn answered(&mut self, _round: u64, answer: &Answer) {
-        let Some(last) = self.waiting.back_mut() else { return };
-        last.clicks = answer.clicks.iter().fold(0, |bits, &(position, _)| bits | 1 << position);
-        last.seen = answer.seen;
-        let latest = answer.clicks.iter().map(|&(_, known)| known).max();
-        last.known = answer.end.map(|end| latest.map_or(end, |latest| latest.max(end)));
-        if last.known.is_none() && self.wait.is_none() {
-            self.waiting.pop_back();
+    fn answered(&mut self, round: u64, answer: &Answer) {
+        let clicks = answer.clicks.clone();
+        let known = answer.end.map(|end| clicks.iter().fold(end, |latest, &(_, known)| latest.max(known)));
+        let key = if self.wait.is_some() { Some(round) } else { known };
+        let decision = std::mem::take(&mut self.chosen);
+        if let Some(key) = key {
+            let one = Waiting { decision, clicks, seen: answer.seen, known };
+            self.waiting.entry(key).or_default().push(one);
         }
     }
 }
@@ -324,10 +332,10 @@ where
 {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Saved { wait, waiting, policy } =
-            Saved::<VecDeque<Waiting<NoteOf<P>>>, P>::deserialize(deserializer)?;
-        if waiting.iter().any(|one| Clicks::from_bits(one.clicks, one.seen).is_err()) {
-            return Err(D::Error::custom("clicks below the end of a list"));
+            Saved::<BTreeMap<u64, Vec<Waiting<NoteOf<P>>>>, P>::deserialize(deserializer)?;
+        if waiting.values().flatten().any(|one| one.seen > one.decision.action.len()) {
+            return Err(D::Error::custom("more positions were seen than a list has"));
         }
-        Ok(Self { policy, wait, waiting, protocol: PhantomData })
+        Ok(Self { wait, waiting, ..Self::new(policy, wait) })
     }
 }

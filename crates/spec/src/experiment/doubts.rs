@@ -58,15 +58,23 @@ impl Experiment {
             doubts.extend(self.doubts_of(entry).into_iter().map(|doubt| format!("{}: {doubt}", entry.label)));
             let is_same = |other: &&Entrant| {
                 let files = |entry: &Entrant| entry.priors.as_ref().map(|priors| priors.file.sha256.clone());
-                (other.spec, other.read_as, &other.examination, other.told_gamma, other.sees, files(other))
-                    == (
-                        entry.spec,
-                        entry.read_as,
-                        &entry.examination,
-                        entry.told_gamma,
-                        entry.sees,
-                        files(entry),
-                    )
+                (
+                    other.spec,
+                    other.read_as,
+                    &other.examination,
+                    other.told_gamma,
+                    other.sees,
+                    other.live,
+                    files(other),
+                ) == (
+                    entry.spec,
+                    entry.read_as,
+                    &entry.examination,
+                    entry.told_gamma,
+                    entry.sees,
+                    entry.live,
+                    files(entry),
+                )
             };
             if let Some(other) = self.policies[..index].iter().find(is_same) {
                 doubts.push(format!(

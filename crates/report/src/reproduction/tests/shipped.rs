@@ -121,6 +121,7 @@ fn every_experiment_of_the_project_is_valid_and_has_evidence_for_every_claim() {
             "cascade-synthetic",
             "context",
             "kdd2012",
+            "live",
             "pbm-beyond",
             "pbm-synthetic",
             "rank1",
