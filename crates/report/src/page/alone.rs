@@ -78,15 +78,19 @@ fn write_users(html: &mut Html, panel: &Panel) {
     write_conditions(html, panel);
 }
 
-/// Writes what disturbs the policies of a panel, if anything does.
+/// Writes what disturbs the policies of a panel, variant by variant, if anything does.
 pub(super) fn write_conditions(html: &mut Html, panel: &Panel) {
-    let Some(variant) = panel.variants.first() else { return };
-    let conditions = variant.experiment.live_in_words();
-    if conditions.is_empty() {
-        return;
+    let mut is_dynamic = false;
+    for variant in &panel.variants {
+        let conditions = variant.experiment.live_in_words();
+        if conditions.is_empty() {
+            continue;
+        }
+        let name = if panel.has_variants() { format!(", {}", variant.title) } else { String::new() };
+        html.paragraph("lead", &format!("Conditions{name}: {}", conditions.join(" ")));
+        is_dynamic |= variant.experiment.live().users_change();
     }
-    html.paragraph("lead", &format!("Conditions: {}", conditions.join(" ")));
-    if variant.experiment.live().users_change() {
+    if is_dynamic {
         html.paragraph(
             "lead",
             "In every round, regret is measured against the best list of that round, of the items that may be shown.",
