@@ -139,8 +139,12 @@ where
         }
         progress.regret += catalogue.gap(list);
         let users = catalogue.users();
-        let feedback = users.respond(&catalogue.filled(list), &mut progress.environment);
         let shown = list.len();
+        let feedback = if shown == catalogue.n_positions() {
+            users.respond(list, &mut progress.environment)
+        } else {
+            users.respond(&catalogue.filled(list), &mut progress.environment)
+        };
         let below =
             1_u64.checked_shl(u32::try_from(shown).unwrap_or(u32::MAX)).map_or(u64::MAX, |bit| bit - 1);
         let clicks = feedback.list_clicks().bits() & below;
