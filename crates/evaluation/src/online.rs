@@ -375,7 +375,7 @@ impl<'s> Rows<'s> {
 }
 
 impl TakeRows for Rows<'_> {
-    fn row(&mut self, values: &[Option<Value<'_>>; 6]) -> Result<(), (usize, Fault)> {
+    fn row(&mut self, values: &[Option<Value<'_>>; 6], _: &[Value<'_>]) -> Result<(), (usize, Fault)> {
         let [user, name, third, time, list, _] = *values;
         let unit_of = |value: Option<Value<'_>>| match value.map(|value| unit_hash(&value.bytes())) {
             Some(_) if matches!(value, Some(Value::Missing | Value::Text(b""))) => Err(Fault::Empty),

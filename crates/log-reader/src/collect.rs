@@ -29,8 +29,10 @@ const BATCH: usize = 1024;
 /// Words of a batch of sessions.
 const SESSION_WORDS: usize = 2048;
 
-/// Takes the values of a row, by column; an error has the column at fault.
-pub(crate) type TakeRow<'a> = dyn Fn(&[Option<Value<'_>>; READ]) -> Result<(), (usize, Fault)> + Sync + 'a;
+/// Takes the values of a row, by column, and those of further columns; an error has the column at
+/// fault.
+pub(crate) type TakeRow<'a> =
+    dyn Fn(&[Option<Value<'_>>; READ], &[Value<'_>]) -> Result<(), (usize, Fault)> + Sync + 'a;
 
 pub(crate) struct Collector<'a> {
     ids: Ids,
@@ -214,8 +216,12 @@ impl Batches<'_> {
 
     /// Hands over the values of a row, by column; an error has the column at fault.
     #[inline]
-    pub(crate) fn take_row(&self, values: &[Option<Value<'_>>; READ]) -> Result<(), (usize, Fault)> {
-        self.collector.rows.map_or(Ok(()), |take| take(values))
+    pub(crate) fn take_row(
+        &self,
+        values: &[Option<Value<'_>>; READ],
+        further: &[Value<'_>],
+    ) -> Result<(), (usize, Fault)> {
+        self.collector.rows.map_or(Ok(()), |take| take(values, further))
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::lists::Logged;
+use std::borrow::Cow;
 
 /// The columns by role.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +28,11 @@ pub struct Columns {
     pub prefix_propensity: Option<String>,
     /// The probability with which the logger shows the list.
     pub list_propensity: Option<String>,
+    /// The segment of the user. This column and the next ones are read only by
+    /// [`PersonalLists`](crate::PersonalLists).
+    pub segment: Option<String>,
+    /// Features of the user.
+    pub features: Vec<String>,
 }
 
 /// The name of the query in a log without queries.
@@ -34,8 +40,8 @@ pub(crate) const ONE_QUERY: &[u8] = b"all";
 
 impl Columns {
     /// Reads `query=..,item=..,position=..,click=..`, and perhaps `impressions=..`, `session=..`,
-    /// `user=..`, `propensity=..`, `prefix-propensity=..` and `list-propensity=..`; `query` may be
-    /// missing.
+    /// `user=..`, `propensity=..`, `prefix-propensity=..` and `list-propensity=..`, `segment=..` and
+    /// `features=a;b`; `query` may be missing.
     ///
     /// # Errors
     ///
@@ -67,25 +73,47 @@ impl Columns {
     ///
     /// As [`parse`](Self::parse).
     pub fn named(pairs: impl IntoIterator<Item = (String, String)>) -> Result<Self, Error> {
-        let keys: Vec<&str> = Self::KEYS.into_iter().chain(Self::LOGGED_KEYS).collect();
-        let mut names: [Option<String>; ROLES] = Default::default();
+        let keys: Vec<&str> =
+            Self::KEYS.into_iter().chain(Self::LOGGED_KEYS).chain(Self::CONTEXT_KEYS).collect();
+        let mut names: [Vec<String>; ROLES + 2] = Default::default();
         for (key, column) in pairs {
             // Python and CSV have names with underscores.
             let Some(place) = keys.iter().position(|&known| known == key.replace('_', "-")) else {
                 return Err(wrong(format!("`{key}`: expected one of {}", keys.join(", "))));
             };
-            if column.is_empty() {
-                return Err(wrong(format!("`{key}=`: a column has a name")));
-            }
-            let other = names.iter().position(|name| name.as_ref() == Some(&column));
-            if let Some(other) = other.filter(|&other| other != place) {
-                return Err(wrong(format!("column `{column}` is given for `{}` and `{key}`", keys[other])));
-            }
-            if names[place].replace(column).is_some() {
+            if !names[place].is_empty() {
                 return Err(wrong(format!("`{key}` is given twice")));
             }
+            let several = place == ROLES + 1;
+            for column in column.split(|letter| several && letter == ';').map(str::trim) {
+                if column.is_empty() {
+                    return Err(wrong(format!("`{key}=`: a column has a name")));
+                }
+                let other = names.iter().position(|names| names.iter().any(|name| name == column));
+                if let Some(other) = other {
+                    let other = keys[other];
+                    return Err(wrong(format!("column `{column}` is given for `{other}` and `{key}`")));
+                }
+                names[place].push(column.to_owned());
+            }
         }
-        let [query, item, position, click, impressions, session, user, propensity, prefix, list] = names;
+        let [
+            query,
+            item,
+            position,
+            click,
+            impressions,
+            session,
+            user,
+            propensity,
+            prefix,
+            list,
+            segment,
+            features,
+        ] = names;
+        let [query, item, position, click, impressions, session, user, propensity, prefix, list, segment] =
+            [query, item, position, click, impressions, session, user, propensity, prefix, list, segment]
+                .map(|names| names.into_iter().next());
         if impressions.is_some() && session.is_some() {
             return Err(wrong("`impressions` and `session`: a line of a session is one impression".into()));
         }
@@ -106,6 +134,8 @@ impl Columns {
             propensity,
             prefix_propensity: prefix,
             list_propensity: list,
+            segment,
+            features,
         })
     }
 
@@ -116,10 +146,16 @@ impl Columns {
     pub const LOGGED_KEYS: [&str; ROLES - READ] =
         ["user", "propensity", "prefix-propensity", "list-propensity"];
 
-    /// The columns by key.
-    pub fn by_key(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let keys = Self::KEYS.into_iter().chain(Self::LOGGED_KEYS);
-        keys.zip(self.by_role()).filter_map(|(key, name)| Some((key, name?)))
+    /// The keys of columns that are read with users who differ.
+    pub const CONTEXT_KEYS: [&str; 2] = ["segment", "features"];
+
+    /// The columns by key; those of features with `;` between them.
+    pub fn by_key(&self) -> impl Iterator<Item = (&'static str, Cow<'_, str>)> {
+        let keys = Self::KEYS.into_iter().chain(Self::LOGGED_KEYS).chain(Self::CONTEXT_KEYS);
+        let features = (!self.features.is_empty()).then(|| self.features.join(";"));
+        let of_context = [self.segment.as_deref().map(Cow::from), features.map(Cow::from)];
+        let names = self.by_role().into_iter().map(|name| name.map(Cow::from)).chain(of_context);
+        keys.zip(names).filter_map(|(key, name)| Some((key, name?)))
     }
 
     /// Columns of this item, position and clicks, without any other.
@@ -135,6 +171,8 @@ impl Columns {
             propensity: None,
             prefix_propensity: None,
             list_propensity: None,
+            segment: None,
+            features: vec![],
         }
     }
 
@@ -183,29 +221,49 @@ pub(crate) type ByRole<'a> = [Option<&'a str>; ROLES];
 pub(crate) struct Named<'a> {
     pub(crate) by_role: ByRole<'a>,
     pub(crate) optional: [bool; ROLES],
+    /// Columns beyond those of roles; the first one is number [`ROLES`]. They are read only if rows
+    /// are taken as they are.
+    pub(crate) further: &'a [&'a str],
+}
+
+impl<'a> Named<'a> {
+    /// The names of all columns, those of roles first.
+    pub(crate) fn name(&self, number: usize) -> Option<&'a str> {
+        number.checked_sub(ROLES).map_or_else(|| self.by_role[number], |at| self.further.get(at).copied())
+    }
 }
 
 impl<'a> From<&'a Columns> for Named<'a> {
     fn from(columns: &'a Columns) -> Self {
-        Self { by_role: columns.by_role(), optional: [false; ROLES] }
+        Self { by_role: columns.by_role(), optional: [false; ROLES], further: &[] }
     }
 }
 
-/// The place of each role's column among the names of a table.
-pub(crate) fn places<N: AsRef<str>>(columns: &Named<'_>, names: &[N]) -> Result<Places, String> {
+/// The place of each role's column among the names of a table, and those of the further columns.
+pub(crate) fn places<N: AsRef<str>>(
+    columns: &Named<'_>,
+    names: &[N],
+) -> Result<(Places, Vec<usize>), String> {
+    let place_of = |name: &str, optional: bool| {
+        let mut found = (0..names.len()).filter(|&place| names[place].as_ref() == name);
+        let place = found.next();
+        if place.is_none() && !optional {
+            return Err(format!("no column `{name}`"));
+        }
+        if found.next().is_some() { Err(format!("two columns `{name}`")) } else { Ok(place) }
+    };
     let mut places = [None; ROLES];
     for (role, place) in places.iter_mut().enumerate() {
         let Some(name) = columns.by_role[role] else { continue };
-        let mut found = (0..names.len()).filter(|&place| names[place].as_ref() == name);
-        *place = found.next();
-        if place.is_none() && !columns.optional[role] {
-            return Err(format!("no column `{name}`"));
-        }
-        if found.next().is_some() {
-            return Err(format!("two columns `{name}`"));
-        }
+        *place = place_of(name, columns.optional[role])?;
     }
-    Ok(places)
+    let further = columns.further.iter().filter_map(|name| place_of(name, false).transpose());
+    Ok((places, further.collect::<Result<_, _>>()?))
+}
+
+/// The number of a column of rows that are taken as they are: the first six have roles.
+pub(crate) fn number_of(column: usize) -> usize {
+    if column < READ { column } else { column + ROLES - READ }
 }
 
 /// The roles of columns; each is an index into [`Columns::by_role`].

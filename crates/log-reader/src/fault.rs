@@ -60,6 +60,27 @@ pub enum Fault {
     /// A list without items, or with more than 64.
     #[error("a list shows from 1 to 64 items")]
     BadDepth,
+    /// A line of a list in a log with contexts that stands apart from the list's first line.
+    #[error("expected the first position: the lines of a list stand together here, from the top")]
+    StandsApart,
+    /// A feature that is no number, or infinite.
+    #[error("expected a finite number")]
+    NotFinite,
+    /// A segment or a feature that is not that of the list's first line.
+    #[error("another value than in the first line of the list")]
+    OtherContext,
+    /// One segment more than supported.
+    #[error("more than {most} different segments")]
+    TooManySegments {
+        /// The largest number of segments.
+        most: usize,
+    },
+    /// An item that is not among those that are known.
+    #[error("an item without a row in the table of items")]
+    UnknownItem,
+    /// A second query in a log that is read for one.
+    #[error("another query than in the first line: choose one")]
+    AnotherQuery,
     /// A line of an unknown kind.
     #[error("expected a line of kind Q (query) or C (click)")]
     UnknownKind,
@@ -161,6 +182,12 @@ impl Fault {
             Self::PositionZero => "position 0",
             Self::PositionBeyondDepth { .. } => "position beyond the list",
             Self::OutOfOrder { .. } => "session out of order",
+            Self::StandsApart => "line apart from its list",
+            Self::NotFinite => "not a finite number",
+            Self::OtherContext => "two contexts in a list",
+            Self::TooManySegments { .. } => "too many segments",
+            Self::UnknownItem => "unknown item",
+            Self::AnotherQuery => "another query",
             Self::BadDepth => "bad length of the list",
             Self::UnknownKind => "unknown kind of line",
             Self::ListLength { .. } => "wrong number of click marks",

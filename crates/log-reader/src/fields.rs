@@ -140,14 +140,18 @@ fn truth(text: &[u8]) -> Option<u64> {
     if is(b"true") { Some(1) } else { is(b"false").then_some(0) }
 }
 
-/// A propensity in a table; a spreadsheet may write `0,25`.
+/// A propensity in a table.
 pub(crate) fn propensity(text: &[u8]) -> Result<f64, Fault> {
     if text.is_empty() {
         return Err(Fault::Empty);
     }
-    let text = str::from_utf8(text).map_err(|_| Fault::NotAPropensity)?;
-    let number = text.parse().or_else(|_| text.replacen(',', ".", 1).parse());
-    number.map_err(|_| Fault::NotAPropensity).and_then(check_propensity)
+    decimal(text).ok_or(Fault::NotAPropensity).and_then(check_propensity)
+}
+
+/// A number; a spreadsheet may write `0,25`.
+pub(crate) fn decimal(text: &[u8]) -> Option<f64> {
+    let text = str::from_utf8(text).ok()?;
+    text.parse().or_else(|_| text.replacen(',', ".", 1).parse()).ok()
 }
 
 /// The number, if it may be a propensity.

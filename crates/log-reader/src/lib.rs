@@ -13,6 +13,7 @@ mod lists;
 mod log;
 mod logged;
 mod names;
+mod personal;
 mod read;
 mod read_report;
 mod session;
@@ -28,6 +29,7 @@ pub use fault::Fault;
 pub use lists::{GROUPS, Logged, ReadLists, ReceiveLists, ShownList, unit_hash};
 pub use log::{Log, Part};
 pub use names::{Id, Ids, Names};
+pub use personal::{ListNames, PersonalList, PersonalLists};
 pub use read::{
     Format, Frame, Input, ReadColumn, Reader, RowColumn, TakeRows, Ubi, Value, formats, read_rows,
     read_rows_of_frame, read_ubi_clicks,

@@ -20,7 +20,7 @@ pub use self::formats::{Format, Frame, ReadColumn, Ubi, Value};
 pub use self::rows::{RowColumn, TakeRows, read_rows, read_rows_of_frame, read_ubi_clicks};
 pub use self::source::Input;
 
-use self::meaning::Meaning;
+pub(crate) use self::meaning::Meaning;
 use crate::collect::Collector;
 use crate::error::{Error, ErrorKind};
 use crate::hold_out::HoldOut;

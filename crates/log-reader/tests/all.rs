@@ -8,6 +8,7 @@ mod generate;
 mod lists;
 mod meaning;
 mod odd_input;
+mod personal;
 mod read;
 #[cfg(feature = "parquet")]
 mod read_parquet;

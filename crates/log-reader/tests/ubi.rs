@@ -220,7 +220,7 @@ fn clicks_are_handed_over_with_their_team() {
     struct Clicks(Vec<String>);
 
     impl TakeRows for Clicks {
-        fn row(&mut self, values: &[Option<Value<'_>>; 6]) -> Result<(), (usize, Fault)> {
+        fn row(&mut self, values: &[Option<Value<'_>>; 6], _: &[Value<'_>]) -> Result<(), (usize, Fault)> {
             let texts =
                 values.iter().flatten().map(|value| String::from_utf8_lossy(&value.bytes()).into_owned());
             self.0.push(texts.collect::<Vec<_>>().join(" "));

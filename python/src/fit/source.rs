@@ -112,7 +112,7 @@ pub(super) fn pairs(given: &Bound<'_, PyAny>) -> PyResult<Pairs> {
         return Err(type_error(format!("columns: expected a dict or a text, got {found}")));
     };
     let columns = Columns::parse(&text).map_err(value_error)?;
-    Ok(columns.by_key().map(|(key, name)| (key.to_owned(), name.to_owned())).collect())
+    Ok(columns.by_key().map(|(key, name)| (key.to_owned(), name.into_owned())).collect())
 }
 
 /// The paths, if the log is one or several.

@@ -347,7 +347,7 @@ impl Format {
     }
 
     /// The columns that the user names, for formats without fixed columns.
-    pub(super) fn columns(&self) -> Option<&Columns> {
+    pub(crate) fn columns(&self) -> Option<&Columns> {
         match self {
             Self::Delimited(columns) | Self::Parquet(columns) => Some(columns),
             _ => None,

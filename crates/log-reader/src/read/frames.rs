@@ -8,7 +8,7 @@ use super::formats::{Frame, Rows, TableOfRows, Value};
 use super::source::stopped;
 use super::thread_report::on_threads;
 use crate::collect::Collector;
-use crate::columns::{Columns, Named, ROLES, places};
+use crate::columns::{Columns, Named, places};
 use crate::error::{Error, ErrorKind};
 use crate::lists::{ReadLists, ReceiveLists};
 use crate::log::Log;
@@ -76,12 +76,12 @@ impl Reader {
         collector: &Collector<'_>,
         stop: Option<&AtomicBool>,
     ) -> Result<ReadReport, Error> {
-        let places = places(columns, &frame.names).map_err(|message| {
+        let (places, further) = places(columns, &frame.names).map_err(|message| {
             let there = frame.names[..frame.names.len().min(20)].join("`, `");
             Error::of(ErrorKind::Header, name, format!("{message}, found `{there}`"))
         })?;
         let table = TableOfRows::new(columns, self.meaning, self.max_skipped.is_some(), collector);
-        let table = TableOfRows { places, name, ..table };
+        let table = TableOfRows { places, further: &further, name, ..table };
         if frame.n_rows() == 0 {
             return Err(Error::of(ErrorKind::Empty, name, "no row to read"));
         }
@@ -116,7 +116,7 @@ fn count(
     table: &TableOfRows<'_>,
     rows: &mut Rows<'_, '_>,
 ) -> Result<(), Error> {
-    let mut values: [Vec<Value<'_>>; ROLES] = Default::default();
+    let mut values: Vec<Vec<Value<'_>>> = vec![vec![]; table.n_columns()];
     for (batch, part) in frame.parts(range) {
         for (role, values) in values.iter_mut().enumerate() {
             values.clear();

@@ -24,13 +24,14 @@ pub struct RowColumn<'a> {
 /// Takes the rows of a log.
 pub trait TakeRows: Send {
     /// Takes a row: the values of the named columns, in their order; `None` for a column that the
-    /// table lacks. A fault is reported with the column's place. The first column may identify
-    /// users: its values are never shown.
+    /// table lacks, and `further` for columns beyond the sixth. A fault is reported with the
+    /// column's place. The first column may identify users: its values are never shown.
     ///
     /// # Errors
     ///
-    /// The place of the column at fault among the named ones, and the fault. Reading ends there.
-    fn row(&mut self, values: &[Option<Value<'_>>; 6]) -> Result<(), (usize, Fault)>;
+    /// The place of the column at fault among the named ones, and the fault. Reading ends there,
+    /// unless rows at fault are skipped.
+    fn row(&mut self, values: &[Option<Value<'_>>; 6], further: &[Value<'_>]) -> Result<(), (usize, Fault)>;
 }
 
 /// Reads tables with a header, delimited or Parquet, and hands every row to `rows`. Rows at fault are
@@ -42,7 +43,7 @@ pub trait TakeRows: Send {
 ///
 /// # Panics
 ///
-/// If more than six columns are named.
+/// If a column beyond the sixth may be lacking.
 pub fn read_rows(
     columns: &[RowColumn<'_>],
     is_parquet: bool,
@@ -50,8 +51,10 @@ pub fn read_rows(
     max_skipped: Option<f64>,
     rows: &mut dyn TakeRows,
 ) -> Result<ReadReport, Error> {
-    let (reader, columns, rows) = (reader(max_skipped)?, named(columns), Mutex::new(rows));
-    let take = |values: &[Option<Value<'_>>; READ]| lock(&rows).row(values);
+    let (reader, rows) = (reader(max_skipped)?, Mutex::new(rows));
+    let further = further(columns);
+    let columns = named(columns, &further);
+    let take = |values: &[Option<Value<'_>>; READ], further: &[Value<'_>]| lock(&rows).row(values, further);
     let collector = Collector::new(Ids::new(), false, None, None).taking(&take);
     if is_parquet {
         parquet::read(&columns, &reader, inputs, &collector)
@@ -68,7 +71,7 @@ pub fn read_rows(
 ///
 /// # Panics
 ///
-/// If more than six columns are named.
+/// If a column beyond the sixth may be lacking.
 pub fn read_rows_of_frame(
     columns: &[RowColumn<'_>],
     name: &str,
@@ -76,10 +79,10 @@ pub fn read_rows_of_frame(
     stop: Option<&AtomicBool>,
     rows: &mut dyn TakeRows,
 ) -> Result<ReadReport, Error> {
-    let rows = Mutex::new(rows);
-    let take = |values: &[Option<Value<'_>>; READ]| lock(&rows).row(values);
+    let (rows, further) = (Mutex::new(rows), further(columns));
+    let take = |values: &[Option<Value<'_>>; READ], further: &[Value<'_>]| lock(&rows).row(values, further);
     let collector = Collector::new(Ids::new(), false, None, None).taking(&take);
-    reader(None)?.rows_of(&named(columns), name, frame, &collector, stop)
+    reader(None)?.rows_of(&named(columns, &further), name, frame, &collector, stop)
 }
 
 /// Hands the clicks of logs of User Behavior Insights to `rows`, in their order: user, the text at the
@@ -96,7 +99,7 @@ pub fn read_ubi_clicks(
     rows: &mut dyn TakeRows,
 ) -> Result<ReadReport, Error> {
     let rows = Mutex::new(rows);
-    let take = |values: &[Option<Value<'_>>; READ]| lock(&rows).row(values);
+    let take = |values: &[Option<Value<'_>>; READ], further: &[Value<'_>]| lock(&rows).row(values, further);
     let collector = Collector::new(Ids::new(), false, None, None).taking(&take);
     ubi::read_clicks(ubi, team, &reader(max_skipped)?, inputs, &collector)
 }
@@ -107,10 +110,15 @@ fn reader(max_skipped: Option<f64>) -> Result<Reader, Error> {
     max_skipped.map_or(Ok(reader.clone()), |share| reader.lenient(share))
 }
 
-fn named<'a>(columns: &[RowColumn<'a>]) -> Named<'a> {
-    assert!(columns.len() <= READ, "six columns at most");
-    let mut named = Named { by_role: [None; ROLES], optional: [false; ROLES] };
-    for (place, column) in columns.iter().enumerate() {
+/// The names of the columns beyond the sixth.
+fn further<'a>(columns: &[RowColumn<'a>]) -> Vec<&'a str> {
+    let further = columns.iter().skip(READ);
+    further.inspect(|column| assert!(!column.optional, "needed")).map(|column| column.name).collect()
+}
+
+fn named<'a>(columns: &[RowColumn<'a>], further: &'a [&'a str]) -> Named<'a> {
+    let mut named = Named { by_role: [None; ROLES], optional: [false; ROLES], further };
+    for (place, column) in columns.iter().take(READ).enumerate() {
         (named.by_role[place], named.optional[place]) = (Some(column.name), column.optional);
     }
     named

@@ -12,7 +12,7 @@ use super::Value;
 use crate::collect::{Batches, Collector};
 use crate::columns::{
     CLICK, IMPRESSIONS, ITEM, Named, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES, SESSION,
-    USER, places,
+    USER, number_of, places,
 };
 use crate::fault::Fault;
 use crate::fields::{check_count, table_clicks, table_number};
@@ -30,6 +30,8 @@ pub(in crate::read) struct Layout {
     delimiter: u8,
     n_columns: usize,
     columns: Places,
+    /// The columns beyond those of roles.
+    further: Vec<usize>,
     names: Vec<String>,
 }
 
@@ -43,9 +45,18 @@ impl Layout {
         let fields = split(header, delimiter).map_err(|fault| fault.to_string())?;
         let names: Vec<String> =
             fields.iter().map(|name| String::from_utf8_lossy(name).trim().to_owned()).collect();
-        let columns = places(named, &names)
+        let (columns, further) = places(named, &names)
             .map_err(|message| format!("{message} in the header, with {called} between columns"))?;
-        Ok(Self { delimiter, n_columns: names.len(), columns, names })
+        Ok(Self { delimiter, n_columns: names.len(), columns, further, names })
+    }
+
+    /// The index of a role's column; beyond roles, that of a further one.
+    #[inline]
+    fn column(&self, number: usize) -> Option<usize> {
+        match self.columns.get(number) {
+            Some(column) => *column,
+            None => self.further.get(number - ROLES).copied(),
+        }
     }
 }
 
@@ -124,7 +135,7 @@ impl LineFormat for TableLines<'_> {
         lists: &mut OpenLists,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
-        let field = |role: usize| line.get(layout.columns[role]?);
+        let field = |role: usize| line.get(layout.column(role)?);
         self.count_line(layout, line.n_columns(), field, at, lists, batches)
     }
 
@@ -137,7 +148,7 @@ impl LineFormat for TableLines<'_> {
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let fields = split(line, layout.delimiter).map_err(|fault| LineFault::new(fault, 0, b"\""))?;
-        let field = |role: usize| fields.get(layout.columns[role]?).map(AsRef::as_ref);
+        let field = |role: usize| fields.get(layout.column(role)?).map(AsRef::as_ref);
         self.count_line(layout, fields.len(), field, at, lists, batches)
     }
 
@@ -182,9 +193,13 @@ impl TableLines<'_> {
                 return Err(LineFault::new(fault, 0, b".."));
             }
             let values = fields.map(|field| field.map(Value::Text));
-            return batches.take_row(&values).map_err(|(role, fault)| {
-                let text = if role == 0 { b"" } else { fields[role].unwrap_or_default() };
-                LineFault::new(fault, layout.columns[role].map_or(0, |column| column + 1), text)
+            let further: Vec<Value<'_>> = (0..layout.further.len())
+                .map(|at| field(ROLES + at).map_or(Value::Missing, Value::Text))
+                .collect();
+            return batches.take_row(&values, &further).map_err(|(column, fault)| {
+                let number = number_of(column);
+                let text = if number == 0 { b"" } else { field(number).unwrap_or_default() };
+                LineFault::new(fault, layout.column(number).map_or(0, |column| column + 1), text)
             });
         }
         if self.hands_over {

@@ -4,11 +4,11 @@
 use crate::collect::{Batches, Collector};
 use crate::columns::{
     CLICK, IMPRESSIONS, ITEM, Named, ONE_QUERY, POSITION, PROPENSITY, Places, QUERY, READ, ROLES, SESSION,
-    USER,
+    USER, number_of,
 };
 use crate::error::{Error, ErrorKind, Place};
 use crate::fault::Fault;
-use crate::fields::{check_count, check_propensity, table_clicks, table_number};
+use crate::fields::{check_count, check_propensity, decimal, table_clicks, table_number};
 use crate::keys::{KeyHash, ListKey};
 use crate::logged::LoggedRow;
 use crate::names::{Id, mix};
@@ -93,7 +93,23 @@ impl Value<'_> {
         }
     }
 
-    fn clicks(self) -> Result<u64, Fault> {
+    /// A finite number.
+    ///
+    /// # Errors
+    ///
+    /// The fault of a value that is none.
+    pub fn finite(self) -> Result<f64, Fault> {
+        let number = match self {
+            Self::Missing | Self::Text(b"") => return Err(Fault::Empty),
+            Self::Number(number) => number as f64,
+            Self::Negative(number) => number as f64,
+            Self::Fraction(number) => number,
+            Self::Text(text) => decimal(text).unwrap_or(f64::NAN),
+        };
+        if number.is_finite() { Ok(number) } else { Err(Fault::NotFinite) }
+    }
+
+    pub(crate) fn clicks(self) -> Result<u64, Fault> {
         if let Self::Text(text) = self { table_clicks(text) } else { self.number() }
     }
 
@@ -170,6 +186,8 @@ pub(in crate::read) type LoggedValues<'a> = [Option<Value<'a>>; ROLES - READ];
 pub(in crate::read) struct TableOfRows<'a> {
     pub(in crate::read) columns: &'a Named<'a>,
     pub(in crate::read) places: Places,
+    /// Those of the columns beyond roles.
+    pub(in crate::read) further: &'a [usize],
     pub(in crate::read) meaning: Meaning,
     pub(in crate::read) name: &'a str,
     /// The file's number.
@@ -189,12 +207,21 @@ impl<'a> TableOfRows<'a> {
         collector: &Collector<'_>,
     ) -> Self {
         let (hash, hands_over) = (collector.hash, collector.lists().is_some());
-        Self { columns, places: [None; ROLES], meaning, name: "", number: 0, lenient, hash, hands_over }
+        let places = [None; ROLES];
+        Self { columns, places, further: &[], meaning, name: "", number: 0, lenient, hash, hands_over }
+    }
+
+    /// The number of columns: those of roles, and those beyond.
+    pub(in crate::read) fn n_columns(&self) -> usize {
+        ROLES + self.further.len()
     }
 
     /// The place of a column whose values are read.
-    pub(in crate::read) fn place(&self, role: usize) -> Option<usize> {
-        self.places[role].filter(|_| role < READ || self.hands_over)
+    pub(in crate::read) fn place(&self, number: usize) -> Option<usize> {
+        match self.places.get(number) {
+            Some(place) => place.filter(|_| number < READ || self.hands_over),
+            None => self.further.get(number - ROLES).copied(),
+        }
     }
 }
 
@@ -234,11 +261,15 @@ impl<'a, 'b> Rows<'a, 'b> {
         self.report.read.lines += 1;
         let values = &std::array::from_fn(&value);
         if self.batches.takes_rows() {
-            return match self.batches.take_row(values) {
+            let further: Vec<Value<'_>> = (ROLES..self.table.n_columns()).filter_map(&value).collect();
+            return match self.batches.take_row(values, &further) {
                 Ok(()) => true,
                 // A user is not shown.
                 Err((0, fault)) => self.at_fault(row, values, Some(String::new()), 0, fault),
-                Err((role, fault)) => self.at_fault(row, values, None, role, fault),
+                Err((column, fault)) => {
+                    let text = column.checked_sub(READ).map(|at| further[at].text());
+                    self.at_fault(row, values, text, number_of(column), fault)
+                }
             };
         }
         if self.table.hands_over {
@@ -317,12 +348,13 @@ impl<'a, 'b> Rows<'a, 'b> {
         role: usize,
         fault: Fault,
     ) -> bool {
-        let TableOfRows { columns, places, name, number, lenient, .. } = self.table;
-        let column = columns.by_role[role].unwrap_or_default().to_owned();
+        let TableOfRows { columns, places, further, name, number, lenient, .. } = self.table;
+        let column = columns.name(role).unwrap_or_default().to_owned();
+        let at = places.get(role).copied().unwrap_or_else(|| further.get(role - ROLES).copied());
         let place = Place {
             file: name.to_owned(),
             line: row,
-            column: places[role].map(|place| (place + 1, column)),
+            column: at.map(|place| (place + 1, column)),
             // A user is not shown.
             text: logged.or_else(|| Some(values.get(role)?.as_ref()?.text())).unwrap_or_default(),
             message: fault.to_string(),

@@ -277,7 +277,7 @@ fn click(
         Some(Value::Text(query.as_bytes())),
         None,
     ];
-    batches.take_row(&values).map_err(|(role, fault)| {
+    batches.take_row(&values, &[]).map_err(|(role, fault)| {
         let found = match role {
             0 => b"",
             3 => time.as_deref().unwrap_or_default(),

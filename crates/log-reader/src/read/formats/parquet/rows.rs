@@ -106,6 +106,8 @@ struct FileOfRows<'a> {
     number: usize,
     content: Content,
     places: Places,
+    /// The places of the columns beyond roles.
+    further: Vec<usize>,
     /// The number of rows before each row group, and of all.
     rows_before: Vec<u64>,
     bytes: u64,
@@ -163,10 +165,11 @@ impl<'a> Untaken<'a> {
                 Content::Stream(Bytes::from(bytes))
             }
         };
-        let (rows_before, places) = (Vec::new(), [None; ROLES]);
-        let mut file = FileOfRows { name, number, content, places, rows_before, bytes: 0, watch, stop };
+        let (rows_before, places, further) = (Vec::new(), [None; ROLES], Vec::new());
+        let mut file =
+            FileOfRows { name, number, content, places, further, rows_before, bytes: 0, watch, stop };
         let columns = self.table.columns;
-        (file.places, file.rows_before, file.bytes) = file.caught(|| {
+        ((file.places, file.further), file.rows_before, file.bytes) = file.caught(|| {
             let (reader, bytes) = file.opened()?;
             let (places, rows_before) = describe(&*reader, &file.name, columns)?;
             Ok((places, rows_before, bytes))
@@ -183,7 +186,7 @@ impl<'a> Untaken<'a> {
 }
 
 /// The part of the file's description in [`FileOfRows`]: places, and rows before.
-type Description = (Places, Vec<u64>);
+type Description = ((Places, Vec<usize>), Vec<u64>);
 
 fn describe(reader: &dyn FileReader, name: &str, columns: &Named<'_>) -> Result<Description, Error> {
     let mut rows_before = vec![0];
@@ -204,17 +207,21 @@ fn wrong(name: &str, error: &ParquetError) -> Error {
     Error::of(ErrorKind::Parquet, name, error.to_string())
 }
 
-/// The column of each role.
-fn columns_of(reader: &dyn FileReader, file: &str, columns: &Named<'_>) -> Result<Places, Error> {
+/// The column of each role, and those beyond.
+fn columns_of(
+    reader: &dyn FileReader,
+    file: &str,
+    columns: &Named<'_>,
+) -> Result<(Places, Vec<usize>), Error> {
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let names: Vec<String> = schema.columns().iter().map(|column| column.path().string()).collect();
     let header = |message: String| Error::of(ErrorKind::Header, file, message);
-    let places = places(columns, &names).map_err(|message| {
+    let (places, further) = places(columns, &names).map_err(|message| {
         let there = names[..names.len().min(20)].join("`, `");
         header(format!("{message}, found `{there}` (columns must not be nested)"))
     })?;
-    for (name, place) in columns.by_role.into_iter().zip(places) {
-        let (Some(name), Some(place)) = (name, place) else { continue };
+    for (number, place) in places.into_iter().chain(further.iter().copied().map(Some)).enumerate() {
+        let (Some(name), Some(place)) = (columns.name(number), place) else { continue };
         let of_column =
             |found: String| Error::of(ErrorKind::Parquet, file, format!("column `{name}` {found}"));
         check(&schema.column(place))
@@ -228,7 +235,7 @@ fn columns_of(reader: &dyn FileReader, file: &str, columns: &Named<'_>) -> Resul
             return Err(of_column(format!("is compressed with {codec}, expected {CODECS}")));
         }
     }
-    Ok(places)
+    Ok((places, further))
 }
 
 impl FileOfRows<'_> {
@@ -275,7 +282,13 @@ impl Part<'_> {
         report: &mut ThreadReport,
     ) -> Result<(), Placed> {
         let file = &*self.file;
-        let table = TableOfRows { places: file.places, name: &file.name, number: file.number, ..table };
+        let table = TableOfRows {
+            places: file.places,
+            further: &file.further,
+            name: &file.name,
+            number: file.number,
+            ..table
+        };
         let mut rows = Rows::new(table, batches, report);
         // The row at which reading ends, which gives an error its place.
         let mut row = file.rows_before[self.group];
@@ -299,7 +312,7 @@ impl Part<'_> {
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
         let (before, declared) = (*row, file.rows_before[self.group + 1]);
         let group = reader.get_row_group(self.group).map_err(wrong)?;
-        let mut readers: [Option<ColumnReader>; ROLES] = Default::default();
+        let mut readers: Vec<Option<ColumnReader>> = (0..table.n_columns()).map(|_| None).collect();
         for (role, reader) in readers.iter_mut().enumerate() {
             if let Some(place) = table.place(role) {
                 *reader = Some(group.get_column_reader(place).map_err(wrong)?);
@@ -309,7 +322,7 @@ impl Part<'_> {
             if let Some(error) = stopped(file.stop, &file.name) {
                 return Err(error);
             }
-            let mut values: [Option<Vec<Owned>>; ROLES] = Default::default();
+            let mut values: Vec<Option<Vec<Owned>>> = readers.iter().map(|_| None).collect();
             for (role, (values, reader)) in values.iter_mut().zip(&mut readers).enumerate() {
                 if let (Some(reader), Some(place)) = (reader, table.place(role)) {
                     *values = Some(decode(reader, &schema.column(place)).map_err(wrong)?);
