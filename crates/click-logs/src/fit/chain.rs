@@ -43,7 +43,7 @@ mod tails;
 use super::estimate::{Estimate, normal_quantile};
 use super::in_order::in_order;
 use super::options::{Options, Scope};
-use super::scanned::{Certain, Scanned, TOLERANCE_OF_TURNS, TURNS};
+use super::scanned::{Certain, Scanned, TOLERANCE_OF_LIFTS, TOLERANCE_OF_TURNS, TURNS};
 use super::squarem::{self, Convergence};
 use super::{Attractions, Fit, Model, QueryFit, Scoped};
 use click_models::ListShape;
@@ -116,7 +116,15 @@ pub(super) fn ccm(sessions: &Sessions, options: &Options) -> Fit {
 
 impl<'a> Fitting<'a> {
     fn new(kind: Kind, sessions: &'a Sessions, options: &'a Options) -> Self {
-        Self { kind, scanned: Scanned::new(sessions, options, Certain::LastClickOrTop) }
+        Self {
+            kind,
+            scanned: Scanned::new(
+                sessions,
+                options,
+                Certain::LastClickOrTop,
+                options.prior_strength.is_none(),
+            ),
+        }
     }
 
     /// Finds the prior of attraction in alternation with the other parameters, with one
@@ -138,7 +146,7 @@ impl<'a> Fitting<'a> {
             }
             before = after_skip;
             let after_click = problem.after_click(&split);
-            self.scanned.find_item_prior(|rows, last, weights| {
+            self.scanned.find_item_prior(TOLERANCE_OF_LIFTS, |rows, last, weights| {
                 examined_below(rows, last, [split.attraction, &after_click], after_skip, weights);
             });
             problem = self.problem(all.clone(), &prior);

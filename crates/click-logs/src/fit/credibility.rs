@@ -75,7 +75,8 @@ const PSEUDO_CLICKS: f64 = 0.5;
 const TURNS: usize = 20;
 /// Number of alternations for lifts when examination is known.
 const TURNS_OF_LIFTS: usize = 3;
-/// After a smaller change, strength and weight of the prior are only checked at the end.
+/// After a smaller change, strength and weight of the prior are only checked at the end. The same
+/// holds for lifts that start from an earlier prior.
 const NEAR: f64 = 0.01;
 /// Smaller examination is replaced by this, so that it has a logarithm.
 const SMALLEST_EXAMINATION: f64 = 1e-6;
@@ -182,7 +183,8 @@ pub(super) struct Credibility<'a, S> {
     pub(super) lifts: bool,
     /// Whether means of attraction are trusted; if not, items are compared with themselves only.
     pub(super) trusts_means: bool,
-    /// The change at which alternations between examination and the prior of attraction stop.
+    /// The change at which alternations between examination and the prior of attraction stop. Above
+    /// [`NEAR`], strength and weight of an earlier prior are not checked.
     pub(super) tolerance: f64,
 }
 
@@ -227,28 +229,31 @@ impl<S: Source> Credibility<'_, S> {
         trace: bool,
     ) -> (PositionEffects, ItemPrior, Convergence) {
         let stride = n_items(self.source).div_ceil(SAMPLE).max(1);
-        let (mut found, before) =
+        let (mut found, mut prior) =
             before.map_or_else(|| (self.start(), None), |(found, prior)| (found, Some(prior)));
-        let mut item_prior = ItemPrior::new(&self.seen(&found, stride), strength, before.as_ref());
-        let mut convergence = self.maximise(&mut found, &item_prior, trace);
-        let mut is_near = false;
-        for _ in 1..TURNS {
+        let is_warm = prior.is_some() && !self.examines;
+        let is_rough = self.tolerance > NEAR;
+        let mut is_near = is_warm;
+        let mut convergence = Convergence::closed_form(0.0);
+        for turn in 0..TURNS {
             let before = found.clone();
             let seen = self.seen(&found, stride);
-            item_prior = if is_near {
-                item_prior.updated(&seen, strength)
-            } else {
-                ItemPrior::new(&seen, strength, Some(&item_prior))
+            let item_prior = match &prior {
+                Some(prior) if is_near => prior.updated(&seen, strength),
+                prior => ItemPrior::new(&seen, strength, prior.as_ref()),
             };
-            let next = self.maximise(&mut found, &item_prior, trace);
-            convergence = convergence.then(next);
+            convergence = convergence.then(self.maximise(&mut found, &item_prior, trace));
             let change = found.change(&before);
-            let ends = change <= self.tolerance;
-            if ends && (!is_near || item_prior.is_most_probable(&self.seen(&found, stride), strength)) {
+            let ends = change <= self.tolerance && (turn > 0 || is_rough);
+            let is_checked = || item_prior.is_most_probable(&self.seen(&found, stride), strength);
+            let is_over = ends && (!is_near || is_rough || is_checked());
+            prior = Some(item_prior);
+            if is_over {
                 break;
             }
-            is_near = !self.examines && change <= NEAR && !ends;
+            is_near = !self.examines && !ends && (is_warm || change <= NEAR);
         }
+        let mut item_prior = prior.unwrap_or_default();
         if let Some(within) = self.within(&found) {
             convergence = convergence.then(within.maximise(&mut found, &item_prior, trace));
             let lifts = Self { examines: false, ..*self };

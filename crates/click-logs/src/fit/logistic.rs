@@ -52,9 +52,10 @@ use num_traits::ToPrimitive as _;
 use std::f64::consts::PI;
 use std::ops::Range;
 
-/// Newton steps at most, and the largest change of a log-odds at which they end.
+/// Newton steps at most, and the largest change of a log-odds at which they end: a step leaves an
+/// error of about its square.
 const STEPS: usize = 100;
-const TOLERANCE: f64 = 1e-9;
+const TOLERANCE: f64 = 1e-6;
 /// The same between two estimates of the variances, which mostly have one step between them.
 const ROUGH_TOLERANCE: f64 = 0.1;
 /// Conjugate gradients end when the squared residual has fallen by this factor.
@@ -62,7 +63,7 @@ const RESIDUAL: f64 = 1e-8;
 /// Alternations between parameters and variances at most, and the relative change of the variances
 /// at which they end.
 const TURNS: usize = 20;
-const TOLERANCE_OF_TURNS: f64 = 1e-3;
+const TOLERANCE_OF_TURNS: f64 = 0.01;
 /// Number of queries of one task for a thread.
 const QUERIES_OF_A_TASK: usize = 1 << 12;
 /// The longest Newton step: the quadratic approximation is not valid for longer ones.

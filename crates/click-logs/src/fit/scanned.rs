@@ -33,6 +33,10 @@ use std::borrow::Cow;
 /// change at which they stop.
 pub(super) const TURNS: usize = 10;
 pub(super) const TOLERANCE_OF_TURNS: f64 = 0.01;
+/// The change of a lift at which its alternations with the prior end, in the last turn and in those
+/// before it. Each alternation leaves a small part of the error.
+pub(super) const TOLERANCE_OF_LIFTS: f64 = 1e-3;
+pub(super) const ROUGH_TOLERANCE_OF_LIFTS: f64 = 0.1;
 
 /// How far down a session was certainly examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,8 +102,13 @@ pub(super) struct Scanned<'a> {
 }
 
 impl<'a> Scanned<'a> {
-    /// With the prior of certain impressions.
-    pub(super) fn new(sessions: &'a Sessions, options: &'a Options, until: Certain) -> Self {
+    /// With the prior of certain impressions, which is rough if `has_hidden`: the start of a search.
+    pub(super) fn new(
+        sessions: &'a Sessions,
+        options: &'a Options,
+        until: Certain,
+        has_hidden: bool,
+    ) -> Self {
         let rows = Rows::new(sessions);
         let queries: Vec<_> = sessions.queries().collect();
         let lists = queries.iter().flat_map(QuerySessions::lists);
@@ -122,7 +131,8 @@ impl<'a> Scanned<'a> {
         };
         scanned.rows_of_lists = (0..scanned.queries.len()).map(rows_of_lists).collect();
         scanned.count_certain();
-        scanned.find_item_prior(|_, _, _| ());
+        let tolerance = if has_hidden { ROUGH_TOLERANCE_OF_LIFTS } else { TOLERANCE_OF_LIFTS };
+        scanned.find_item_prior(tolerance, |_, _, _| ());
         scanned
     }
 
@@ -145,8 +155,13 @@ impl<'a> Scanned<'a> {
 
     /// Finds the prior of attraction. `below` gets the rows of a list, the last certain click, and
     /// the probability of examination of every position, which is 1 where it is certain and 0
-    /// elsewhere; it writes the probabilities of the other positions.
-    pub(super) fn find_item_prior(&mut self, below: impl Fn(&[usize], Option<usize>, &mut [f64]) + Sync) {
+    /// elsewhere; it writes the probabilities of the other positions. The search ends at a change of
+    /// `tolerance` in the logarithm of a lift.
+    pub(super) fn find_item_prior(
+        &mut self,
+        tolerance: f64,
+        below: impl Fn(&[usize], Option<usize>, &mut [f64]) + Sync,
+    ) {
         let all = in_order((0..self.queries.len()).collect(), |query| self.examined(query, &below));
         let mut columns = vec![(0.0, 0.0); self.n_positions];
         for count in all.iter().flatten() {
@@ -162,7 +177,7 @@ impl<'a> Scanned<'a> {
             examines: false,
             lifts: self.options.prior_strength.is_none(),
             trusts_means: true,
-            tolerance: self.options.tolerance_of_effects(),
+            tolerance,
         };
         let before = self.found.take();
         let (found, item_prior, _) = credibility.fit(self.options.prior_strength, before, false);

@@ -38,7 +38,9 @@ mod problem;
 use super::estimate::{Estimate, normal_quantile};
 use super::in_order::in_order;
 use super::options::{Exit, Options, Scope};
-use super::scanned::{Certain, Scanned, TOLERANCE_OF_TURNS, TURNS};
+use super::scanned::{
+    Certain, ROUGH_TOLERANCE_OF_LIFTS, Scanned, TOLERANCE_OF_LIFTS, TOLERANCE_OF_TURNS, TURNS,
+};
 use super::squarem::{self, Convergence, Em};
 use super::{Fit, Model, Scoped};
 use log_reader::{QuerySessions, Sessions};
@@ -74,9 +76,10 @@ pub(super) fn by_position(sessions: &Sessions, options: &Options) -> Fit {
 
 impl<'a> Fitting<'a> {
     fn new(until: Certain, sessions: &'a Sessions, options: &'a Options) -> Self {
-        let mut fitting = Self(Scanned::new(sessions, options, until));
-        let has_hidden = until == Certain::LastClick && options.exit == Exit::Hidden;
-        if has_hidden && options.prior_strength.is_none() {
+        let has_hidden =
+            until == Certain::LastClick && options.exit == Exit::Hidden && options.prior_strength.is_none();
+        let mut fitting = Self(Scanned::new(sessions, options, until, has_hidden));
+        if has_hidden {
             fitting.find_item_prior_of_hidden();
         }
         fitting
@@ -85,21 +88,27 @@ impl<'a> Fitting<'a> {
     /// Finds the prior with impressions below the last click, weighted by their probability of
     /// being examined.
     fn find_item_prior_of_hidden(&mut self) {
-        let mut before = 1.0;
-        for _ in 0..TURNS {
-            let (at, _) = self.maximise(&self.problem(0..self.0.queries.len(), Leaving::One, &[0.5]));
+        let em = self.0.options.em_of_priors();
+        let problem = |fitting: &Self| fitting.problem(0..fitting.0.queries.len(), Leaving::One, &[0.5]);
+        let mut at = start(&problem(self));
+        let (mut before, mut is_rough) = (1.0, true);
+        for turn in 1..=TURNS {
+            squarem::maximise(&problem(self), &mut at, &em, false);
             let (attraction, leave) = at.split_at(self.0.rows.items.len());
             let leave = leave[0];
-            self.0.find_item_prior(|rows, last, weights| {
+            let stays = (leave - before).abs() < TOLERANCE_OF_TURNS;
+            if stays && !is_rough {
+                break;
+            }
+            is_rough &= !stays && turn < TURNS;
+            let tolerance = if is_rough { ROUGH_TOLERANCE_OF_LIFTS } else { TOLERANCE_OF_LIFTS };
+            self.0.find_item_prior(tolerance, |rows, last, weights| {
                 let Some(last) = last else { return };
                 let below = last + 1;
                 let in_vain: f64 = rows[below..].iter().map(|&row| 1.0 - attraction[row]).product();
                 let passed = (1.0 - leave) * in_vain;
                 weights[below..].fill(passed / (leave + passed));
             });
-            if (leave - before).abs() < TOLERANCE_OF_TURNS {
-                break;
-            }
             before = leave;
         }
     }
@@ -165,13 +174,7 @@ impl<'a> Fitting<'a> {
     }
 
     fn maximise(&self, problem: &Problem) -> (Vec<f64>, Convergence) {
-        let rate = |(successes, failures): (&f64, &f64)| {
-            if *successes > 0.0 { (successes + 0.5) / (successes + failures + 1.0) } else { 0.0 }
-        };
-        let attraction = problem.clicks.iter().zip(&problem.skips).map(rate);
-        let leave = problem.left.iter().zip(&problem.stayed);
-        let leave = leave.map(|(left, stayed)| (left + 0.5) / (left + stayed + 1.0));
-        let mut at: Vec<f64> = attraction.chain(leave).collect();
+        let mut at = start(problem);
         if problem.tails.is_empty() {
             let start = at.clone();
             problem.step(&start, &mut at);
@@ -293,6 +296,17 @@ impl<'a> Fitting<'a> {
         let positions = Scoped { site: positions, queries: own };
         Fit { positions, typical_leave: Some(typical_leave), ..Fit::new(Model::Dcm, attractions) }
     }
+}
+
+/// Rates of what is certain.
+fn start(problem: &Problem) -> Vec<f64> {
+    let rate = |(successes, failures): (&f64, &f64)| {
+        if *successes > 0.0 { (successes + 0.5) / (successes + failures + 1.0) } else { 0.0 }
+    };
+    let attraction = problem.clicks.iter().zip(&problem.skips).map(rate);
+    let leave = problem.left.iter().zip(&problem.stayed);
+    let leave = leave.map(|(left, stayed)| (left + 0.5) / (left + stayed + 1.0));
+    attraction.chain(leave).collect()
 }
 
 #[cfg(test)]

@@ -12,8 +12,9 @@ use libm::exp;
 /// Largest number of Newton steps, and of EM steps.
 const STEPS: usize = 60;
 const EM_STEPS: usize = 1000;
-/// Stops with a step that changes no logarithm by more. A Newton step leaves an error of about its
-/// square, unless examination is estimated from few clicks.
+/// Stops with a step that changes no logarithm by more, or by more than what ends alternations. A
+/// Newton step leaves an error of about its square, unless examination is estimated from few
+/// clicks.
 const TOLERANCE: f64 = 1e-5;
 const TOLERANCE_OF_EXAMINATION: f64 = 1e-10;
 /// The tolerance of examination in that of alternations, if those stop early.
@@ -51,7 +52,7 @@ impl<S: Source> Credibility<'_, S> {
         let lifts = std::mem::take(&mut sums.lifts);
         let limit = if many { EM_STEPS } else { STEPS };
         let of_examination = TOLERANCE_OF_EXAMINATION.max(SHARE_OF_TOLERANCE * self.tolerance);
-        let tolerance = if self.examines { of_examination } else { TOLERANCE };
+        let tolerance = if self.examines { of_examination } else { TOLERANCE.max(self.tolerance) };
         let mut last = Progress { iterations: 0, log_likelihood: sums.value, change: 0.0 };
         let mut converged = self.n_parameters() == 0;
         while !converged && last.iterations < limit {
