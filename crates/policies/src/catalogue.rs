@@ -42,7 +42,9 @@ mod visit;
 
 pub use crate::PbmPiePosition;
 pub use erased::Note;
-pub use named::{BuildError, Catalogued, ContextKnowledge, Knowledge, NamedFor, NamedPolicy, NamedTable};
+pub use named::{
+    BuildError, Catalogued, ContextKnowledge, Knowledge, NamedAmong, NamedFor, NamedPolicy, NamedTable,
+};
 pub use parameters::{Kind, Level, ListPolicy, PbmPieLevel, Range, Scale};
 pub use row::{Answers, Family, Limit, Live, ParameterRow, Protocol, Purpose, Row};
 pub use rows::{PolicySpec, rows};

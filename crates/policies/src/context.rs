@@ -21,5 +21,6 @@ pub use learner::{Deviations, HybridSettings, Score};
 pub use linear::{CascadeLinWidth, CascadeLinear, LinearScore};
 pub use posterior::HybridPosterior;
 pub use segmented::{Segmented, SegmentedNote};
-pub use traits::{PolicyFor, SelectFor, UpdateFor};
+pub(crate) use traits::AnyFeaturedItems;
+pub use traits::{FeaturedItems, PolicyFor, SelectAmongFor, SelectFor, UpdateFor};
 pub use without::WithoutContext;

@@ -5,7 +5,7 @@
 //! share of a list among fresh draws is wrong, since a list that is shown is often one that was
 //! drawn by chance: weights of 1 / share then have means of 1.2 to 2.7 instead of 1.
 
-use crate::{Decision, Error, Select, Setup, Update};
+use crate::{Decision, Error, Select, SelectFor, Setup, Update};
 use click_models::{ItemId, Ranking};
 use confidence::Probability;
 use rand::{Rng, RngExt};
@@ -101,9 +101,9 @@ impl<N> Draws<N> {
     /// Decides on a list among `n_items` items, those that `item` numbers from 0.
     ///
     /// `select` is [`Select::select`], or [`SelectAmong::select_among`](crate::SelectAmong) with
-    /// these items, which are present. Allocates nothing once `self` and `out` have been used for a
+    /// these items, which are present; or the same for a user. Allocates nothing once `self` and `out` have been used for a
     /// round.
-    pub fn decide<P: Select<Ranking, Note = N>, R: Rng + ?Sized>(
+    pub fn decide<P: SelectFor<Ranking, Note = N>, R: Rng + ?Sized>(
         &mut self,
         drawing: Drawing,
         (n_items, item): (usize, impl Fn(usize) -> ItemId),
@@ -118,7 +118,7 @@ impl<N> Draws<N> {
         lists.extend(&out.action);
         let shown = rng.random_range(0..drawing.draws);
         let mut draws = 1;
-        while draws < drawing.draws && policy.repeat_round() {
+        while draws < drawing.draws && policy.repeat_round_for() {
             select(policy, rng, other);
             lists.extend(&other.action);
             if draws == shown {

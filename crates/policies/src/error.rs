@@ -111,6 +111,14 @@ pub enum Error {
     /// A precision, or the information of an answer, that is not positive.
     #[error("a precision or information of {0}: expected a positive number")]
     NotAScale(f64),
+    /// Features of an item that are not numbers, or of which there are too few or too many.
+    #[error("the features of an item are {found:?}: expected {expected} finite numbers")]
+    FeaturesOfItem {
+        /// The features.
+        found: Vec<f64>,
+        /// Number of features of every item.
+        expected: usize,
+    },
     /// Features of other items than those of the lists.
     #[error("features of {found} items, but lists of {n_items}")]
     FeaturesOfOtherItems {

@@ -43,7 +43,7 @@ pub use rank_one::*;
 pub use ranking::*;
 
 // For a service that builds a policy by name, saves it and restores it.
-pub use catalogue::{BuildError, NamedPolicy, NamedTable, PolicySpec, SpecError};
+pub use catalogue::{BuildError, NamedAmong, NamedPolicy, NamedTable, PolicySpec, SpecError};
 
 pub use drawn::{Drawing, Drawn, Draws, Propensity};
 pub use error::Error;

@@ -1,5 +1,6 @@
 //! The problem and the settings of a policy.
 
+use crate::context::AnyFeaturedItems;
 use crate::live::OnAnyTable;
 use std::borrow::Cow;
 
@@ -26,6 +27,12 @@ pub trait Setup {
     /// As [`on_table`](Self::on_table), to change it.
     #[doc(hidden)]
     fn on_table_mut(&mut self) -> Option<&mut dyn OnAnyTable> {
+        None
+    }
+
+    /// The policy, if it sees who asks and its items may come and go.
+    #[doc(hidden)]
+    fn featured(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
         None
     }
 }

@@ -4,6 +4,7 @@ mod by_hand;
 mod cascade_kl;
 mod catalogue;
 mod context;
+mod context_among;
 mod drawn;
 mod dueling;
 mod dueling_policies;

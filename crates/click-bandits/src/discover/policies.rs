@@ -138,6 +138,9 @@ impl Policy {
                 Live::Table => {
                     "table: chooses among the items that may be shown; answers may come late or twice (in the library)"
                 }
+                Live::Whole => {
+                    "whole: chooses among the items that may be shown, for users who differ; whole answers (in the library)"
+                }
                 Live::InOrder => "in order: whole answers, in the order of the decisions (in the library)",
                 Live::No => "no",
             },

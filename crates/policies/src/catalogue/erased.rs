@@ -5,7 +5,7 @@
 
 use super::Knowledge;
 use super::reader::Reader;
-use crate::context::{PolicyFor, SegmentedNote, SelectFor};
+use crate::context::{AnyFeaturedItems, PolicyFor, SegmentedNote, SelectFor};
 use crate::live::OnAnyTable;
 use crate::rank_one::Side;
 use crate::setup::Setup;
@@ -202,6 +202,9 @@ pub(super) trait Chooses<A>: Send + Sync {
 
     /// As [`on_table`](Self::on_table), to change it.
     fn on_table_mut(&mut self) -> Option<&mut dyn OnAnyTable>;
+
+    /// The policy, if it sees who asks and its items may come and go.
+    fn featured(&mut self) -> Option<&mut dyn AnyFeaturedItems>;
 }
 
 /// A policy for the protocol `I`.
@@ -310,6 +313,10 @@ impl<A: Clone + Send + Sync, P: Member<A>> Chooses<A> for Kept<A, P> {
 
     fn on_table_mut(&mut self) -> Option<&mut dyn OnAnyTable> {
         self.policy.on_table_mut()
+    }
+
+    fn featured(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
+        self.policy.featured()
     }
 }
 

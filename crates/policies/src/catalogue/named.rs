@@ -1,5 +1,6 @@
 //! A policy whose type is known at run time only: by name, for the users of one protocol.
 
+mod among;
 mod for_users;
 mod knowledge;
 mod on_table;
@@ -14,6 +15,7 @@ use click_models::{Cascade, Context, Dueling, ItemId, PbmKnown, Ranking};
 use rand::Rng;
 use std::fmt::{self, Debug, Formatter};
 
+pub use among::NamedAmong;
 pub use for_users::NamedFor;
 pub use knowledge::{ContextKnowledge, Knowledge};
 pub use on_table::NamedTable;
@@ -59,6 +61,9 @@ pub enum BuildError {
         /// What it can do, in words.
         can: &'static str,
     },
+    /// The policy does not choose among items that come and go, for users who differ.
+    #[error("`{0}` cannot be used live for users who differ: `hybrid-ts` can")]
+    NotAmong(&'static str),
     /// The parameters are not valid for these sizes.
     #[error("`{policy}`: {error}")]
     Parameters {

@@ -115,6 +115,9 @@ pub enum Live {
     No,
     /// Lists of all items; whole answers, in the order of the decisions.
     InOrder,
+    /// Lists of the items that may be shown, for users who differ; whole answers:
+    /// a [`NamedAmong`](super::NamedAmong).
+    Whole,
     /// Lists of the items that may be shown, and answers that come late, twice or are taken back:
     /// a [`NamedTable`](super::NamedTable).
     Table,
@@ -125,6 +128,7 @@ impl Display for Live {
         f.write_str(match self {
             Self::No => "no",
             Self::InOrder => "in order",
+            Self::Whole => "whole",
             Self::Table => "table",
         })
     }

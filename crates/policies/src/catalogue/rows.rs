@@ -631,7 +631,7 @@ catalogue! {
             WithoutContext::new(HybridTs::new(known, nothing, HybridSettings { alpha, interactions, deviations })?)
         })
     }
-    horizon: false, answers: Late, live: InOrder, limit: Limit::None,
+    horizon: false, answers: Late, live: Whole, limit: Limit::None,
     cost: "K normal draws; `D^2 / 2` multiply-adds for D products of features, `2 L D^2` to learn",
     guarantee: "none",
     source: "ours, of Chapelle, Li 2011; Li et al. 2010, section 3.2; Wan et al. 2023; Hong et al. 2022";

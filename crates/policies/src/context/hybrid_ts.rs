@@ -1,9 +1,11 @@
 use super::learner::{HybridSettings, Learner, Score};
 use super::posterior::HybridPosterior;
-use super::{SelectFor, UpdateFor};
+use super::{AnyFeaturedItems, FeaturedItems, SelectAmongFor, SelectFor, UpdateFor};
 use crate::pbm::counts::{order_of, place};
 use crate::{Decision, Error, PrefixKnown, Setup};
-use click_models::{Context, ContextKnown, ListShape, ObservedPrefix, PbmKnown, Ranking, RenderedClicks};
+use click_models::{
+    Context, ContextKnown, ItemId, ItemSet, ListShape, ObservedPrefix, PbmKnown, Ranking, RenderedClicks,
+};
 use confidence::Probability;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -138,6 +140,10 @@ impl Setup for HybridTs {
     fn sizes(&self) -> [usize; 2] {
         self.learner.sizes()
     }
+
+    fn featured(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
+        Some(self)
+    }
 }
 
 impl PbmHybridTs {
@@ -183,6 +189,73 @@ impl Setup for PbmHybridTs {
     fn sizes(&self) -> [usize; 2] {
         self.policy.sizes()
     }
+
+    fn featured(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
+        Some(self)
+    }
+}
+
+impl FeaturedItems for HybridTs {
+    fn n_items(&self) -> usize {
+        self.learner.sizes()[0]
+    }
+
+    fn n_item_features(&self) -> usize {
+        self.learner.n_item_features()
+    }
+
+    fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {
+        self.learner.add_item(features)
+    }
+
+    fn replace_item(&mut self, item: ItemId, features: &[f64]) -> Result<(), Error> {
+        self.learner.replace_item(item, features)
+    }
+}
+
+impl FeaturedItems for PbmHybridTs {
+    fn n_items(&self) -> usize {
+        self.policy.n_items()
+    }
+
+    fn n_item_features(&self) -> usize {
+        self.policy.n_item_features()
+    }
+
+    fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {
+        self.policy.add_item(features)
+    }
+
+    fn replace_item(&mut self, item: ItemId, features: &[f64]) -> Result<(), Error> {
+        self.policy.replace_item(item, features)
+    }
+}
+
+impl SelectAmongFor<Ranking> for HybridTs {
+    fn select_among_for<R: Rng + ?Sized>(
+        &mut self,
+        context: &Context,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<Ranking, Context>,
+    ) {
+        let n_items = self.n_items();
+        let items = available.iter().take_while(|item| item.index() < n_items);
+        out.note.clone_from(context);
+        place(self.learner.choose(context, items, rng), &self.order, &mut out.action);
+    }
+}
+
+impl SelectAmongFor<Ranking> for PbmHybridTs {
+    fn select_among_for<R: Rng + ?Sized>(
+        &mut self,
+        context: &Context,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<Ranking, Context>,
+    ) {
+        self.policy.select_among_for(context, available, rng, out);
+    }
 }
 
 impl SelectFor<Ranking> for HybridTs {
@@ -194,8 +267,9 @@ impl SelectFor<Ranking> for HybridTs {
         rng: &mut R,
         out: &mut Decision<Ranking, Context>,
     ) {
+        let items = (0..self.n_items()).map(ItemId::from_index);
         out.note.clone_from(context);
-        place(self.learner.choose(context, rng), &self.order, &mut out.action);
+        place(self.learner.choose(context, items, rng), &self.order, &mut out.action);
     }
 
     fn repeat_round_for(&mut self) -> bool {

@@ -7,7 +7,7 @@ use super::products::Products;
 use crate::Error;
 use crate::sampling::Sampler;
 use crate::top_l::{Ties, TopL};
-use click_models::{Clicks, Context, ContextKnown, ListShape, Ranking};
+use click_models::{Clicks, Context, ContextKnown, ItemId, ListShape, Ranking};
 use confidence::NonNegative;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ pub(super) struct Learner {
     intercepts: Independent,
     /// The others, item by item.
     slopes: Independent,
-    /// `e`, segment by segment; none for a single segment.
+    /// `e`, segment by segment; none for a single segment. Segments may have room for more items.
     cells: Independent,
     /// Lists learned from so far.
     lists: u64,
@@ -190,7 +190,62 @@ impl Learner {
     /// The first coefficient of the user's cells; `None` for a segment that was not announced.
     fn cells_of(&self, context: &Context) -> Option<usize> {
         let is_known = !self.cells.means().is_empty() && context.segment < self.n_segments;
-        is_known.then(|| context.segment as usize * self.products.n_items())
+        is_known.then(|| context.segment as usize * self.room())
+    }
+
+    /// The items of each segment that there are cells for.
+    fn room(&self) -> usize {
+        self.cells.len() / self.n_segments.max(1) as usize
+    }
+
+    /// The cells of the items that there are, segment by segment.
+    pub(super) fn of_cells<'a>(&'a self, of_all: &'a [f64]) -> impl Iterator<Item = f64> + 'a {
+        let n_items = self.products.n_items();
+        of_all.chunks_exact(self.room().max(1)).flat_map(move |row| &row[..n_items]).copied()
+    }
+
+    /// Number of features of every item that the policy uses.
+    pub(super) fn n_item_features(&self) -> usize {
+        self.products.width() - 1
+    }
+
+    fn used<'a>(&self, features: &'a [f64]) -> Result<&'a [f64], Error> {
+        let expected = self.n_item_features();
+        let is_number = features.iter().all(|feature| feature.is_finite());
+        match features {
+            _ if is_number && features.len() == expected => Ok(features),
+            // Without interactions the features of items have no coefficients.
+            _ if is_number && !self.settings.interactions => Ok(&[]),
+            _ => Err(Error::FeaturesOfItem { found: features.to_vec(), expected }),
+        }
+    }
+
+    /// Adds an item that nothing is known of.
+    pub(super) fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {
+        let (features, item) = (self.used(features)?, self.products.n_items());
+        n_cells(self.n_segments, item + 1)?;
+        self.products.push_item(features);
+        self.intercepts.extend(1);
+        self.slopes.extend(self.products.user().len() - 1);
+        let (room, segments) = (self.room(), self.n_segments as usize);
+        if segments > 1 && item >= room {
+            self.cells.widen(segments, (2 * room).min(MOST_CELLS / segments));
+        }
+        Ok(ItemId::from_index(item))
+    }
+
+    /// Another item, of which nothing is known, gets the number of this one.
+    pub(super) fn replace_item(&mut self, item: ItemId, features: &[f64]) -> Result<(), Error> {
+        let (features, item) = (self.used(features)?, item.index());
+        if item < self.products.n_items() {
+            self.products.set_item(item, features);
+            self.intercepts.forget(item);
+            let n_slopes = self.products.user().len() - 1;
+            (item * n_slopes..(item + 1) * n_slopes).for_each(|place| self.slopes.forget(place));
+            let cells = (item..self.cells.len()).step_by(self.room().max(1));
+            cells.for_each(|place| self.cells.forget(place));
+        }
+        Ok(())
     }
 
     /// Mean, variance by the item, and variance by its cell.
@@ -209,8 +264,13 @@ impl Learner {
         }
     }
 
-    /// The largest draws for a user, best first.
-    pub(super) fn choose<R: Rng + ?Sized>(&mut self, context: &Context, rng: &mut R) -> &[(f64, u32)] {
+    /// The largest draws for a user among these items, which exist, best first.
+    pub(super) fn choose<R: Rng + ?Sized>(
+        &mut self,
+        context: &Context,
+        items: impl Iterator<Item = ItemId>,
+        rng: &mut R,
+    ) -> &[(f64, u32)] {
         self.set_user(context);
         let (alpha, cells) = (self.settings.alpha.get(), self.cells_of(context));
         if self.settings.interactions {
@@ -219,7 +279,8 @@ impl Learner {
         }
         let (ties, sampler) = (Ties::draw(rng), Sampler::new());
         self.buffers.top.clear();
-        for (item, number) in (0..self.products.n_items()).zip(0..) {
+        for item in items {
+            let (item, number) = (item.index(), item.number());
             let (mean, of_item, of_cell) = self.own_part(item, cells);
             // Without interactions all items share the same coefficient.
             let shared = if self.settings.interactions { self.products.sum(item) } else { 0.0 };
@@ -344,9 +405,11 @@ impl TryFrom<Saved> for Learner {
         let n_items = products.n_items();
         ListShape::new(n_items, n_positions)?;
         let n_shared = if settings.interactions { products.len() } else { 1 };
-        let sizes = [shared.len(), intercepts.len(), slopes.len(), cells.len()];
+        let sizes = [shared.len(), intercepts.len(), slopes.len()];
         let n_slopes = n_items * (products.user().len() - 1);
-        if sizes != [n_shared, n_items, n_slopes, n_cells(n_segments, n_items)?] {
+        let (least, segments) = (n_cells(n_segments, n_items)?, n_segments.max(1) as usize);
+        let has_room = (least..=if least == 0 { 0 } else { MOST_CELLS }).contains(&cells.len());
+        if sizes != [n_shared, n_items, n_slopes] || !has_room || cells.len() % segments != 0 {
             return Err(Error::SavedSizes);
         }
         if let Some(&lists) =

@@ -40,6 +40,33 @@ impl Independent {
         self.means.len()
     }
 
+    /// Adds coefficients of which nothing is known.
+    pub(super) fn extend(&mut self, n: usize) {
+        let more = Self::new(n, self.deviation);
+        self.means.extend(more.means);
+        self.precisions.extend(more.precisions);
+        self.variances.extend(more.variances);
+    }
+
+    /// Makes `rows` of equal length this long; nothing is known of the coefficients at their ends.
+    pub(super) fn widen(&mut self, rows: usize, width: usize) {
+        let (before, mut wide) = (self.len() / rows, Self::new(rows * width, self.deviation));
+        for row in 0..rows {
+            let (from, to) = (row * before..(row + 1) * before, row * width..row * width + before);
+            wide.means[to.clone()].copy_from_slice(&self.means[from.clone()]);
+            wide.precisions[to.clone()].copy_from_slice(&self.precisions[from.clone()]);
+            wide.variances[to].copy_from_slice(&self.variances[from]);
+        }
+        *self = wide;
+    }
+
+    /// Forgets what is known of a coefficient.
+    pub(super) fn forget(&mut self, place: usize) {
+        let precision = 1.0 / (self.deviation * self.deviation);
+        (self.means[place], self.precisions[place]) = (0.0, precision);
+        self.variances[place] = 1.0 / precision;
+    }
+
     pub(super) fn deviation(&self) -> f64 {
         self.deviation
     }

@@ -38,8 +38,8 @@ impl HybridPosterior {
             covariance: learner.shared().covariance(),
             item_means: joined(intercepts.means(), slopes.means()),
             item_precisions: joined(intercepts.precisions(), slopes.precisions()),
-            cell_means: cells.means().to_vec(),
-            cell_precisions: cells.precisions().to_vec(),
+            cell_means: learner.of_cells(cells.means()).collect(),
+            cell_precisions: learner.of_cells(cells.precisions()).collect(),
             deviations: [intercepts.deviation(), slopes.deviation(), cells.deviation()],
         }
     }

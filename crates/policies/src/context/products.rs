@@ -51,6 +51,18 @@ impl Products {
         self.n_items
     }
 
+    /// Adds an item with these features, as many as those of the others.
+    pub(super) fn push_item(&mut self, features: &[f64]) {
+        self.n_items += 1;
+        self.item_features.extend_from_slice(features);
+    }
+
+    /// Replaces the features of an item.
+    pub(super) fn set_item(&mut self, item: usize, features: &[f64]) {
+        let n = self.width() - 1;
+        self.item_features[item * n..(item + 1) * n].copy_from_slice(features);
+    }
+
     /// Number of products.
     pub(super) fn len(&self) -> usize {
         self.user.len() * self.width()

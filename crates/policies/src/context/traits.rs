@@ -3,8 +3,8 @@
 //! They correspond to [`Select`], [`Update`] and [`Policy`](crate::Policy). A policy of these is one
 //! of those that ignores the context, by a blanket implementation.
 
-use crate::{Decision, Select, Update};
-use click_models::{Context, Interaction};
+use crate::{Decision, Error, Select, SelectAmong, Update};
+use click_models::{Context, Interaction, ItemId, ItemSet, Ranking};
 use rand::Rng;
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -31,6 +31,68 @@ pub trait SelectFor<A> {
     }
 }
 
+/// Chooses among the items that may be shown, for a user.
+pub trait SelectAmongFor<A>: SelectFor<A> {
+    /// As [`SelectFor::select_for`], among the items of `available`; see
+    /// [`SelectAmong::select_among`].
+    fn select_among_for<R: Rng + ?Sized>(
+        &mut self,
+        context: &Context,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<A, Self::Note>,
+    );
+}
+
+/// A policy whose items come and go. It is told the features of each, and needs no table.
+pub trait FeaturedItems {
+    /// Number of items, with those that are never among the available ones.
+    fn n_items(&self) -> usize;
+
+    /// Number of features of every item.
+    fn n_item_features(&self) -> usize;
+
+    /// Adds an item that nothing is known of, the next one by number. Allocates, but in constant
+    /// amortised time.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FeaturesOfItem`], [`Error::TooManyCells`]. Nothing changes then.
+    fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error>;
+
+    /// Forgets what is known of an item: another one, with these features, has its number. Ignores
+    /// unknown items.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FeaturesOfItem`]. Nothing changes then.
+    fn replace_item(&mut self, item: ItemId, features: &[f64]) -> Result<(), Error>;
+}
+
+/// [`FeaturedItems`] of a type that is known at run time only.
+pub trait AnyFeaturedItems: FeaturedItems {
+    /// As [`SelectAmongFor::select_among_for`].
+    fn select_list_for(
+        &mut self,
+        context: &Context,
+        available: &ItemSet,
+        rng: &mut dyn Rng,
+        out: &mut Decision<Ranking, Context>,
+    );
+}
+
+impl<P: FeaturedItems + SelectAmongFor<Ranking, Note = Context>> AnyFeaturedItems for P {
+    fn select_list_for(
+        &mut self,
+        context: &Context,
+        available: &ItemSet,
+        mut rng: &mut dyn Rng,
+        out: &mut Decision<Ranking, Context>,
+    ) {
+        self.select_among_for(context, available, &mut rng, out);
+    }
+}
+
 /// Learns from feedback of type `F` on actions of type `A`. The decision has the context.
 pub trait UpdateFor<A, F>: SelectFor<A> {
     /// Learns from the feedback. Never fails, allocates, or draws. Ignores unknown items.
@@ -53,6 +115,19 @@ impl<A, P: Select<A>> SelectFor<A> for P {
 
     fn repeat_round_for(&mut self) -> bool {
         self.repeat_round()
+    }
+}
+
+impl<A, P: SelectAmong<A>> SelectAmongFor<A> for P {
+    #[inline]
+    fn select_among_for<R: Rng + ?Sized>(
+        &mut self,
+        _: &Context,
+        available: &ItemSet,
+        rng: &mut R,
+        out: &mut Decision<A, P::Note>,
+    ) {
+        self.select_among(available, rng, out);
     }
 }
 

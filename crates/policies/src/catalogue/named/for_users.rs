@@ -68,6 +68,11 @@ impl<I: Catalogued> NamedFor<I> {
         &self.0
     }
 
+    /// The policy as one for ordinary users, by value.
+    pub(super) fn into_policy(self) -> NamedPolicy<I> {
+        self.0
+    }
+
     /// As [`NamedPolicy::restore`].
     ///
     /// # Errors

@@ -87,7 +87,7 @@ impl PolicySpec {
     pub fn check_live(&self) -> Result<(), BuildError> {
         let can = match self.row().live {
             Live::Table => return Ok(()),
-            Live::InOrder => "it reads whole answers, in the order of its decisions",
+            Live::InOrder | Live::Whole => "it reads whole answers, in the order of its decisions",
             Live::No if self.row().protocols().any(Protocol::has_lists) => "it does not learn from answers",
             Live::No => NO_LISTS,
         };
