@@ -540,5 +540,6 @@ fn word(taken: Taken) -> &'static str {
         Taken::Repeated => "repeated",
         Taken::Unknown => "unknown",
         Taken::NoSuchPosition => "no such position",
+        Taken::Closed => "closed",
     }
 }

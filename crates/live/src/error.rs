@@ -19,6 +19,9 @@ pub enum Error {
     /// The prior of a policy without one cannot be estimated.
     #[error("the policy draws from no posterior, so it has no prior to estimate")]
     NoPrior,
+    /// A setting that corrects a table, of a policy that has none.
+    #[error("`{0}` corrects a table, but the policy learns from whole answers, which cannot be taken back")]
+    NoTable(&'static str),
     /// No decision would stay open.
     #[error("at least one decision must stay open")]
     NothingOpen,
@@ -52,6 +55,9 @@ pub enum SavedError {
     /// An open decision contradicts itself.
     #[error("saved state: an open decision contradicts itself or the settings")]
     Decision,
+    /// The displays and clicks of the items are impossible, or not those of the items.
+    #[error("saved state: the displays and clicks of the items are impossible")]
+    Tallies,
     /// The counts behind an estimated prior are impossible, or the policy has no prior.
     #[error("saved state: the counts from which the prior is estimated are impossible")]
     Prior,

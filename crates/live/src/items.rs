@@ -1,6 +1,6 @@
 //! The items of a catalogue that changes.
 
-use crate::SavedError;
+use crate::{Among, Error, SavedError};
 use click_models::{ItemId, ItemSet};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -81,6 +81,43 @@ impl Items {
         self.is_known(item) && self.present.contains(item.slot)
     }
 
+    /// The present items that a list may have. `some` gets them if they are not all.
+    pub(crate) fn available<'a>(&'a self, among: Among<'_>, some: &'a mut ItemSet) -> &'a ItemSet {
+        match among {
+            Among::All => return &self.present,
+            Among::Only(items) => {
+                some.clear();
+                for item in items.iter().filter(|item| self.is_present(**item)) {
+                    some.insert(item.slot);
+                }
+            }
+            Among::Except(items) => {
+                some.clone_from(&self.present);
+                for item in items.iter().filter(|item| self.is_present(**item)) {
+                    some.remove(item.slot);
+                }
+            }
+        }
+        some
+    }
+
+    /// Whether a list may have been shown.
+    pub(crate) fn check_list(&self, list: &[Handle], most: usize) -> Result<(), Error> {
+        let positions = list.len();
+        if positions > most {
+            return Err(Error::TooManyPositions { positions, most });
+        }
+        for (position, &item) in list.iter().enumerate() {
+            if !self.is_known(item) {
+                return Err(Error::UnknownItem(item));
+            }
+            if list[..position].contains(&item) {
+                return Err(Error::RepeatedItem(item));
+            }
+        }
+        Ok(())
+    }
+
     /// The items by place, present and retired.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Handle> + '_ {
         let slots = (0..self.len()).map(ItemId::from_index);
@@ -93,6 +130,11 @@ impl Items {
         self.states[slot.index()] = State::Present;
         self.present.insert(slot);
         Some(self.handle(slot))
+    }
+
+    /// The place that [`Self::take_free`] would take.
+    pub(crate) fn first_free(&self) -> Option<ItemId> {
+        self.free.last().copied()
     }
 
     /// A new place, for a new item.

@@ -5,9 +5,11 @@
 #[doc = include_str!("../../../docs/live.md")]
 struct Page;
 
+mod choose;
 mod counted;
 mod entry;
 mod error;
+mod for_users;
 mod in_order;
 mod items;
 mod open;
@@ -18,6 +20,7 @@ mod window;
 pub use counted::Counted;
 pub use entry::{Entry, interval};
 pub use error::{Error, SavedError};
+pub use for_users::LiveFor;
 pub use in_order::InOrder;
 pub use items::Handle;
 
@@ -27,7 +30,7 @@ use items::Items;
 use open::OpenDecisions;
 use policies::{Decision, Drawing, Draws, Prior, Propensity, SelectAmong, Tallies, Tally};
 use prior::Estimator;
-use rand::{Rng, RngExt as _};
+use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::hash::Hash;
 use std::marker::PhantomData;
@@ -118,6 +121,8 @@ pub enum Taken {
     Unknown,
     /// The list does not have this position.
     NoSuchPosition,
+    /// The decision was closed, and its policy, a [`LiveFor`], has learned from it as it was then.
+    Closed,
 }
 
 /// A policy in live use. `I` is the protocol by which answers are read, `D` the client's name of a
@@ -323,7 +328,7 @@ where
             let (items, list) = (&self.items, self.decision.action.iter());
             let shown = self.open.at_mut(place);
             shown.reset(list.map(|item| items.handle(item)), self.windows.is_some());
-            shown.propensities.extend(self.draws.propensities().iter().take(shown.list.len()));
+            shown.set_propensities(self.draws.propensities());
             self.count(place);
             self.decided();
             place
@@ -355,52 +360,17 @@ where
         let is_same = chosen.eq(shown.iter().copied());
         let place = self.add_shown(id, shown);
         if is_same {
-            let propensities = self.draws.propensities().iter().take(shown.len());
-            self.open.at_mut(place).propensities.extend(propensities);
+            self.open.at_mut(place).set_propensities(self.draws.propensities());
         }
         Ok(is_same)
     }
 
     /// Lets the policy choose a list, in `decision`.
     fn select<R: Rng + ?Sized>(&mut self, among: Among<'_>, positions: usize, rng: &mut R) {
-        let available = match among {
-            Among::All => self.items.present(),
-            Among::Only(items) => {
-                self.available.clear();
-                for item in items.iter().filter(|item| self.items.is_present(**item)) {
-                    self.available.insert(item.slot);
-                }
-                &self.available
-            }
-            Among::Except(items) => {
-                self.available.clone_from(self.items.present());
-                for item in items.iter().filter(|item| self.items.is_present(**item)) {
-                    self.available.remove(item.slot);
-                }
-                &self.available
-            }
-        };
-        match self.settings.propensities {
-            None => self.policy.select_among(available, rng, &mut self.decision),
-            Some(drawing) => self.draws.decide(
-                drawing,
-                (available.len(), |number| available.nth(number).expect("one of them")),
-                (&mut self.policy, &mut *rng),
-                &mut self.decision,
-                |policy, rng, out| policy.select_among(available, rng, out),
-            ),
-        }
-        let list = &mut self.decision.action;
-        if positions < list.len() {
-            list.positions_mut(positions);
-        }
-        if self.settings.explore > 0.0 && !list.is_empty() && rng.random::<f64>() < self.settings.explore {
-            let item = available.nth(rng.random_range(0..available.len()));
-            if let Some(item) = item.filter(|&item| !list.contains(item)) {
-                let last = list.len() - 1;
-                list.positions_mut(last + 1)[last] = item;
-            }
-        }
+        let available = self.items.available(among, &mut self.available);
+        let select = |policy: &mut P, rng: &mut R, out: &mut _| policy.select_among(available, rng, out);
+        let memory = (&mut self.draws, &mut self.decision);
+        choose::choose(&self.settings, available, positions, (&mut self.policy, rng), memory, select);
     }
 
     /// The propensities of an open decision, position by position, if [`Settings::propensities`] asks
@@ -426,20 +396,8 @@ where
     }
 
     fn check_list(&self, list: &[Handle]) -> Result<(), Error> {
-        let (positions, kinds) = (list.len(), self.policy.n_kinds());
-        let most = if kinds > 1 { kinds } else { MOST_POSITIONS };
-        if positions > most {
-            return Err(Error::TooManyPositions { positions, most });
-        }
-        for (position, &item) in list.iter().enumerate() {
-            if !self.items.is_known(item) {
-                return Err(Error::UnknownItem(item));
-            }
-            if list[..position].contains(&item) {
-                return Err(Error::RepeatedItem(item));
-            }
-        }
-        Ok(())
+        let kinds = self.policy.n_kinds();
+        self.items.check_list(list, if kinds > 1 { kinds } else { MOST_POSITIONS })
     }
 
     fn add_shown(&mut self, id: &D, list: &[Handle]) -> usize {

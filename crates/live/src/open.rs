@@ -41,6 +41,11 @@ impl Shown {
         (self.end, self.counted, self.as_clicks) = (None, 0, 0);
     }
 
+    /// Those of the list that was chosen, which may have been longer.
+    pub(crate) fn set_propensities(&mut self, of_choice: &[Propensity]) {
+        self.propensities.extend(of_choice.iter().take(self.list.len()));
+    }
+
     pub(crate) fn is_sound(&self, has_windows: bool, is_place: impl Fn(Handle) -> bool) -> bool {
         let Self { list, clicks, end, counted, as_clicks, numbers, propensities } = self;
         let is_probability = |value: f64| value > 0.0 && value <= 1.0;

@@ -1,5 +1,6 @@
 //! Tests of live use.
 
+mod for_users;
 mod priors;
 mod reference;
 mod saved;
