@@ -26,7 +26,7 @@ pub struct DecideBody {
     /// The user, for the log.
     #[serde(default)]
     pub user: Option<Name>,
-    /// The situation, for the log.
+    /// What is told of the user.
     #[serde(default)]
     pub context: Option<Context>,
 }
@@ -45,7 +45,7 @@ pub struct ShowBody {
     /// The user, for the log.
     #[serde(default)]
     pub user: Option<Name>,
-    /// The situation, for the log.
+    /// What is told of the user.
     #[serde(default)]
     pub context: Option<Context>,
 }
@@ -82,6 +82,9 @@ pub struct ItemBody {
     /// What happens to it.
     #[serde(default = "add")]
     pub change: crate::event::Change,
+    /// Its features, if it is added and the configuration names some.
+    #[serde(default)]
+    pub features: Vec<f64>,
 }
 
 fn add() -> crate::event::Change {
@@ -196,6 +199,24 @@ impl Refusal {
     pub(crate) fn other_query(id: &Name, query: &Name) -> Self {
         let message = format!("decision `{}` was made for query `{}`", &**id, &**query);
         Self::new(409, "other_query", message, "query")
+    }
+
+    /// The policy has learned from the decision as it was when it was closed.
+    pub(crate) fn closed(id: &Name, at: &str) -> Self {
+        let message = format!("decision `{}` was closed, and its policy has learned from it whole", &**id);
+        Self::new(409, "closed", message, at)
+    }
+
+    pub(crate) fn other_features(item: &Name) -> Self {
+        let message = format!("item `{}` has other features: forget it first", &**item);
+        Self::new(409, "other_features", message, "features")
+    }
+
+    /// A number of features that the configuration does not name.
+    pub(crate) fn not_features(found: usize, names: &[Name], at: &str) -> Self {
+        let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+        let expected = if names.is_empty() { "none".into() } else { names.join(", ") };
+        Self::malformed(&format!("{found} features, and the configuration names {expected}"), at)
     }
 
     pub(crate) fn no_position(found: usize, length: usize, at: String) -> Self {

@@ -1,6 +1,7 @@
 //! The configuration: a TOML file.
 
-use crate::event::Name;
+use crate::api::Refusal;
+use crate::event::{Context, Name};
 use crate::store::{Store, StoreError, is_database};
 use confidence::Probability;
 use live::{Settings, Skips};
@@ -34,7 +35,7 @@ pub struct Config {
     pub policy: Template,
     /// Items of all queries, with which a new store begins.
     #[serde(default)]
-    pub items: Vec<Name>,
+    pub items: Vec<FirstItem>,
     /// Limits, which may differ from one start to the next.
     #[serde(default)]
     pub limits: Limits,
@@ -46,6 +47,36 @@ fn loopback() -> SocketAddr {
 
 fn data() -> PathBuf {
     "data".into()
+}
+
+/// An item with which a new store begins.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub enum FirstItem {
+    /// Its name.
+    Named(Name),
+    /// Its name and its features.
+    Featured(Featured),
+}
+
+/// An item with features.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Featured {
+    /// Its name.
+    pub item: Name,
+    /// One for each of [`Template::item_features`].
+    pub features: Vec<f64>,
+}
+
+impl FirstItem {
+    /// Its name and its features.
+    pub fn parts(&self) -> (&Name, &[f64]) {
+        match self {
+            Self::Named(item) => (item, &[]),
+            Self::Featured(Featured { item, features }) => (item, features),
+        }
+    }
 }
 
 /// The users by whose model answers are read.
@@ -111,6 +142,15 @@ pub struct Template {
     /// Probabilities of examination by position, for policies that must know them.
     #[serde(default)]
     pub examination: Vec<Probability>,
+    /// Segments of the users; without them, those that clients tell are only kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub segments: Vec<Name>,
+    /// Names of the users' features.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<Name>,
+    /// Names of the items' features.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub item_features: Vec<Name>,
     /// The Beta prior of every item.
     #[serde(default)]
     pub prior: Option<ItemPrior>,
@@ -162,10 +202,60 @@ fn keep_days() -> u64 {
 impl Template {
     /// The settings of each policy. Decisions are counted by the engine, for all queries together.
     pub fn settings(&self) -> Settings {
-        let Self { window, explore, propensities, skips, keep_retired, .. } = *self;
+        let Self { window, explore, propensities, skips, .. } = *self;
+        let keep_retired = self.keep_retired.min(self.most_items());
         let keep_open = usize::MAX;
         let estimate_prior = matches!(self.prior, Some(ItemPrior::Estimated(_)));
         Settings { window, explore, propensities, estimate_prior, skips, keep_open, keep_retired }
+    }
+
+    /// Whether the policy sees who asks.
+    pub fn sees_contexts(&self) -> bool {
+        self.policy.0.check_live_among().is_ok()
+    }
+
+    /// The most items of all queries, of one query, and retired ones, so that a policy that sees who
+    /// asks has room for all three in every segment.
+    pub fn most_items(&self) -> usize {
+        if self.sees_contexts() { (1 << 22) / self.segments.len().max(1) } else { usize::MAX }
+    }
+
+    /// What the policy is told of a user; a fault of the client is refused. Without a context, it is
+    /// somebody of no segment, with features of 0.
+    pub fn user(&self, context: Option<&Context>) -> Result<click_models::Context, Refusal> {
+        let mut user = click_models::Context { segment: u32::MAX, features: vec![] };
+        let Some(Context { segment, features }) = context else { return Ok(user) };
+        if let Some(segment) = segment.as_ref().filter(|_| !self.segments.is_empty()) {
+            let place = self.segments.iter().position(|known| known == segment);
+            user.segment = place.and_then(|place| u32::try_from(place).ok()).ok_or_else(|| {
+                let message = format!("segment `{}` is not in the configuration", &**segment);
+                Refusal::new(400, "unknown_segment", message, "context.segment")
+            })?;
+        }
+        if !features.is_empty() && features.len() != self.features.len() {
+            return Err(Refusal::not_features(features.len(), &self.features, "context.features"));
+        }
+        user.features.clone_from(features);
+        Ok(user)
+    }
+
+    /// Checks the names of segments and features, which are those of columns of the export.
+    fn check(&self) -> Result<(), String> {
+        let taken = crate::export::HEAD.split(',');
+        let of_users: Vec<&str> = taken.chain(self.features.iter().map(|name| &**name)).collect();
+        let segments = self.segments.iter().map(|name| &**name).collect();
+        let of_items = std::iter::once("item").chain(self.item_features.iter().map(|name| &**name)).collect();
+        for (key, names) in [("segments", segments), ("features", of_users), ("item-features", of_items)] {
+            for (place, name) in names.iter().enumerate() {
+                if names[..place].contains(name) {
+                    return Err(format!("policy.{key}: `{name}` is a column or is there before"));
+                }
+                if key != "segments" && name.contains([',', ';', '=', '"']) {
+                    return Err(format!("policy.{key}: `{name}` has one of , ; = and \""));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The text by which a store knows what it was made for.
@@ -275,9 +365,19 @@ impl Config {
         if let Some(store) = config.store.as_deref().filter(|store| !is_database(store)) {
             return Err(format!("store: {store:?}, expected postgres://..; a directory is `data`"));
         }
-        match zero.iter().find(|(_, value)| *value == 0) {
-            Some((key, _)) => Err(format!("{key}: 0, expected at least 1")),
-            None => Ok(config),
+        if let Some((key, _)) = zero.iter().find(|(_, value)| *value == 0) {
+            return Err(format!("{key}: 0, expected at least 1"));
         }
+        config.policy.check()?;
+        for (item, features) in config.items.iter().map(FirstItem::parts) {
+            let expected = config.policy.item_features.len();
+            if features.len() != expected || !features.iter().all(|feature| feature.is_finite()) {
+                return Err(format!(
+                    "items: `{}` has the features {features:?}, expected {expected} finite numbers",
+                    &**item
+                ));
+            }
+        }
+        Ok(config)
     }
 }

@@ -122,7 +122,11 @@ impl Engine {
             .map_err(|error| StoreError::Unavailable(format!("{}: {error}", directory.display())))?;
         let mut engine = Self {
             template: template.clone(),
-            limits: [limits.queries, usize::try_from(limits.all_queries).unwrap_or(usize::MAX), limits.items],
+            limits: [
+                limits.queries,
+                usize::try_from(limits.all_queries).unwrap_or(usize::MAX),
+                limits.items.min(template.most_items()),
+            ],
             catalogue: Catalogue::default(),
             decisions: Decisions::default(),
             totals: Totals::default(),
@@ -363,6 +367,7 @@ impl Engine {
         if body.positions == Some(0) {
             return Err(Refusal::malformed("a list has at least one position", "positions"));
         }
+        let user = self.template.user(body.context.as_ref())?;
         let (number, version) = (self.decisions.next(), self.next);
         let query = self.change(&name)?;
         let handles = handles(query, &allowed);
@@ -371,8 +376,8 @@ impl Engine {
         }
         let handles = handles.unwrap_or_default();
         let positions = body.positions.map_or(usize::MAX, usize::from);
-        let list =
-            query.learner.decide(number, among(&allowed, &handles), positions, &mut query.rng).to_vec();
+        let among = among(&allowed, &handles);
+        let list = query.learner.decide(number, &user, among, positions, &mut query.rng).to_vec();
         let list: Vec<Name> = list.into_iter().map(|handle| query.name(handle).clone()).collect();
         let propensities = query.learner.propensities(number);
         let choice = Choice { allowed, positions: body.positions, propensities };
@@ -409,12 +414,13 @@ impl Engine {
     }
 
     fn shown(&mut self, decision: &Decision, time: u64) -> Result<(), Refusal> {
+        let user = self.template.user(decision.context.as_ref())?;
         let number = self.decisions.next();
         let query = self.change(&decision.query)?;
         let list = places(query, &decision.list)
             .map_err(|place| Refusal::unknown_item(&decision.list[place], format!("items[{place}]")))?;
         // Its number is new, so that it is never one of before.
-        let taken = query.learner.show(number, &list);
+        let taken = query.learner.show(number, &user, &list);
         _ = taken.map_err(|error| Refusal::malformed(&error.to_string(), "items"))?;
         self.record(decision, time);
         Ok(())
@@ -508,18 +514,27 @@ impl Engine {
     }
 
     fn click(&mut self, number: u64, query: &Name, position: u8) -> Result<bool, Refusal> {
-        let is_new = self.change(query)?.learner.click(number, usize::from(position)) == Taken::Counted;
+        let taken = self.change(query)?.learner.click(number, usize::from(position));
+        let is_new = self.is_new(taken, number, "clicks")?;
         self.totals.clicks += u64::from(is_new);
         self.next += u64::from(is_new);
         Ok(is_new)
     }
 
     fn close(&mut self, number: u64, query: &Name, seen: Option<u8>) -> Result<bool, Refusal> {
-        let is_new = self.change(query)?.learner.close(number, seen.map(usize::from)) == Taken::Counted;
+        let taken = self.change(query)?.learner.close(number, seen.map(usize::from));
+        let is_new = self.is_new(taken, number, "seen")?;
         self.decisions.close(number);
         self.totals.closed += u64::from(is_new);
         self.next += u64::from(is_new);
         Ok(is_new)
+    }
+
+    fn is_new(&self, taken: Taken, number: u64, at: &str) -> Result<bool, Refusal> {
+        match (taken, self.decisions.get(number)) {
+            (Taken::Closed, Some(open)) => Err(Refusal::closed(&open.id, at)),
+            _ => Ok(taken == Taken::Counted),
+        }
     }
 
     /// Closes the decisions that were made before a time, at most `most`; those that were not
@@ -545,23 +560,35 @@ impl Engine {
         item: &Name,
         query: Option<&Name>,
         change: Change,
+        features: &[f64],
         events: &mut Vec<Event>,
     ) -> Result<Outcome, Refusal> {
+        let expected = if change == Change::Add { self.template.item_features.len() } else { 0 };
+        if features.len() != expected {
+            return Err(Refusal::not_features(features.len(), &self.template.item_features, "features"));
+        }
         self.noting(events, |engine, events| {
             let is_new = match query {
-                Some(query) => engine.change_own(item, query, change)?,
-                None => engine.change_shared(item, change)?,
+                Some(query) => engine.change_own(item, query, change, features)?,
+                None => engine.change_shared(item, change, features)?,
             };
             if !is_new {
                 return Ok(Outcome::Repeated);
             }
             engine.next += 1;
-            events.push(Event::Item { item: item.clone(), query: query.cloned(), change });
+            let (item, query, features) = (item.clone(), query.cloned(), features.to_vec());
+            events.push(Event::Item { item, query, change, features });
             Ok(Outcome::Counted)
         })
     }
 
-    fn change_own(&mut self, item: &Name, name: &Name, change: Change) -> Result<bool, Refusal> {
+    fn change_own(
+        &mut self,
+        item: &Name,
+        name: &Name,
+        change: Change,
+        features: &[f64],
+    ) -> Result<bool, Refusal> {
         let most = self.limits[2];
         if change != Change::Add && !self.load(name)? {
             return Err(Refusal::unknown_query(name));
@@ -570,11 +597,14 @@ impl Engine {
         match query.handle(item) {
             None if change != Change::Add => Err(Refusal::unknown_item(item, "item".into())),
             None if query.n_items() >= most => Err(Refusal::too_many("items of a query", most)),
-            _ => Ok(query.change(item, change, false)),
+            _ if change == Change::Add && !query.may_have(item, features) => {
+                Err(Refusal::other_features(item))
+            }
+            _ => Ok(query.change(item, change, features, false)),
         }
     }
 
-    fn change_shared(&mut self, item: &Name, change: Change) -> Result<bool, Refusal> {
+    fn change_shared(&mut self, item: &Name, change: Change, features: &[f64]) -> Result<bool, Refusal> {
         let known = self.catalogue.is_present(item);
         let is_new = match (change, known) {
             (Change::Add, None) if self.catalogue.counts()[0] >= self.limits[2] => {
@@ -583,12 +613,16 @@ impl Engine {
             (Change::Retire | Change::Forget, None) => {
                 return Err(Refusal::unknown_item(item, "item".into()));
             }
+            (Change::Add, _) if !self.catalogue.may_have(item, features) => {
+                return Err(Refusal::other_features(item));
+            }
             (Change::Add, _) => known != Some(true),
             (Change::Retire, _) => known == Some(true),
             (Change::Forget, _) => true,
         };
         if is_new {
-            self.catalogue.change(item, change, self.template.keep_retired);
+            let keep = self.template.settings().keep_retired;
+            self.catalogue.change(item, change, features, keep);
         }
         Ok(is_new)
     }
@@ -616,7 +650,7 @@ impl Engine {
         let others = std::mem::replace(&mut self.prior, *prior);
         let query = self.change(name).map(|query| {
             for (item, shows, clicks) in items {
-                query.change(item, Change::Add, false);
+                query.change(item, Change::Add, &[], false);
                 query.begin_with(item, Tally { shows: *shows, clicks: *clicks });
             }
         });
@@ -645,10 +679,12 @@ impl Engine {
                     _ => Ok(()),
                 }
             }
-            Event::Item { item, query: Some(query), change } => {
-                self.change_own(item, query, *change).map(|_| ())
+            Event::Item { item, query: Some(query), change, features } => {
+                self.change_own(item, query, *change, features).map(|_| ())
             }
-            Event::Item { item, query: None, change } => self.change_shared(item, *change).map(|_| ()),
+            Event::Item { item, query: None, change, features } => {
+                self.change_shared(item, *change, features).map(|_| ())
+            }
             Event::Began { .. } => self.began(event),
             Event::Used { query } => self.query(query).map(|_| ()),
         };
@@ -662,6 +698,7 @@ impl Engine {
     }
 
     fn decide_again(&mut self, decision: &Decision, choice: &Choice, time: u64) -> Result<(), Refusal> {
+        let user = self.template.user(decision.context.as_ref())?;
         let number = self.decisions.next();
         let query = self.change(&decision.query)?;
         let list = places(query, &decision.list)
@@ -669,7 +706,7 @@ impl Engine {
         let handles = handles(query, &choice.allowed).unwrap_or_default();
         let (among, positions) = (among(&choice.allowed, &handles), choice.positions);
         let positions = positions.map_or(usize::MAX, usize::from);
-        let is_same = query.learner.decide_again(number, among, positions, &list, &mut query.rng);
+        let is_same = query.learner.decide_again(number, &user, among, positions, &list, &mut query.rng);
         let is_same = is_same.map_err(|error| Refusal::malformed(&error.to_string(), "items"))?;
         self.totals.differing += u64::from(!is_same);
         self.record(decision, time);

@@ -77,16 +77,16 @@ pub enum Allowed {
     Except(Vec<Name>),
 }
 
-/// What a client tells about the situation of a decision. No policy reads it yet.
+/// What a client tells about the user of a decision.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Context {
     /// The part of the users to which this one belongs.
     #[serde(default)]
     pub segment: Option<Name>,
-    /// Numbers that describe the situation.
+    /// Numbers that describe the user, in the order in which the configuration names them.
     #[serde(default)]
-    pub numbers: Vec<f64>,
+    pub features: Vec<f64>,
 }
 
 /// How probable a list was, given the draws of its decision.
@@ -111,7 +111,7 @@ pub struct Decision {
     pub chosen: Option<Choice>,
     /// The user, if the client names users.
     pub user: Option<Name>,
-    /// The situation.
+    /// What is told of the user.
     pub context: Option<Context>,
 }
 
@@ -165,6 +165,8 @@ pub enum Event {
         query: Option<Name>,
         /// What happened to it.
         change: Change,
+        /// Its features, if it was added and the configuration names some.
+        features: Vec<f64>,
     },
     /// A new store begins with the fit of a log.
     Began {
@@ -192,7 +194,7 @@ pub struct Batch {
 }
 
 /// Version of the form in which batches are kept.
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
 
 impl Event {
     /// The form in which it is kept by itself.

@@ -13,7 +13,8 @@ use std::path::Path;
 
 /// The file, and the columns with which `--columns` reads it.
 pub const FILE: &str = "decisions.csv";
-const HEAD: &str = "query,session,user,position,item,click,propensity,prefix_propensity,list_propensity";
+pub(crate) const HEAD: &str =
+    "query,session,user,position,item,click,propensity,prefix_propensity,list_propensity,segment";
 
 /// The files of User Behavior Insights.
 pub const UBI_FILES: [&str; 2] = ["ubi_queries.ndjson", "ubi_events.ndjson"];
@@ -41,7 +42,7 @@ struct Waiting {
 struct Table<W> {
     form: Form,
     out: Vec<W>,
-    keep: usize,
+    template: Template,
     waiting: VecDeque<Waiting>,
     /// The number of the first one that waits.
     first: usize,
@@ -50,11 +51,12 @@ struct Table<W> {
 }
 
 impl<W: Write> Table<W> {
-    fn new(form: Form, mut out: Vec<W>, keep: usize) -> io::Result<Self> {
+    fn new(form: Form, mut out: Vec<W>, template: Template) -> io::Result<Self> {
         if form == Form::Csv {
-            writeln!(out[0], "{HEAD}")?;
+            let columns = std::iter::once(HEAD).chain(template.features.iter().map(|name| &**name));
+            writeln!(out[0], "{}", columns.collect::<Vec<_>>().join(","))?;
         }
-        Ok(Self { form, out, keep, waiting: VecDeque::new(), first: 0, numbers: HashMap::new(), rows: 0 })
+        Ok(Self { form, out, template, waiting: VecDeque::new(), first: 0, numbers: HashMap::new(), rows: 0 })
     }
 
     fn take(&mut self, event: Event, time: u64) -> io::Result<()> {
@@ -66,7 +68,7 @@ impl<W: Write> Table<W> {
             Event::Decided(decision) => {
                 self.numbers.insert(decision.id.clone(), self.first + self.waiting.len());
                 self.waiting.push_back(Waiting { decision: *decision, time, clicks: 0, seen: None });
-                while self.waiting.len() > self.keep {
+                while self.waiting.len() > self.template.keep {
                     self.write_first()?;
                 }
             }
@@ -101,10 +103,16 @@ impl<W: Write> Table<W> {
         let list = propensities.and_then(|of| of.prefixes.last());
         let [query, id] = [&decision.query, &decision.id].map(|name| quoted(name));
         let user = decision.user.as_deref().map(quoted).unwrap_or_default();
+        let context = decision.context.as_ref();
+        let told = |place| number(context.and_then(|context| context.features.get(place)));
+        let segment = context.and_then(|context| context.segment.as_deref()).map(quoted);
+        let columns = std::iter::once(segment.unwrap_or_default());
+        let columns: Vec<String> = columns.chain((0..self.template.features.len()).map(told)).collect();
+        let context = columns.join(",");
         for (place, item) in decision.list.iter().enumerate().take(seen) {
             writeln!(
                 self.out[0],
-                "{query},{id},{user},{},{},{},{},{},{}",
+                "{query},{id},{user},{},{},{},{},{},{},{context}",
                 place + 1,
                 quoted(item),
                 clicks >> place & 1,
@@ -197,8 +205,8 @@ fn timestamp(time: u64) -> String {
     format!("{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{:02}.{milliseconds:03}Z", day + 1, second % 60)
 }
 
-/// Writes the decisions of a database, or of a directory that no server uses. Columns without values are left out of what
-/// it tells to read.
+/// Writes the decisions of a database, or of a directory that no server uses. Columns without values
+/// are left out of what it tells to read.
 pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) -> Result<(), String> {
     let url = store.to_str().filter(|store| is_database(store));
     let found = store.join("events.redb");
@@ -214,7 +222,7 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
     let part = |name: &str| out.join(format!("{name}.part"));
     let files = names.iter().map(|name| File::create(part(name)).map(BufWriter::new));
     let files = files.collect::<io::Result<Vec<_>>>().map_err(fault)?;
-    let mut table = Table::new(form, files, template.keep).map_err(fault)?;
+    let mut table = Table::new(form, files, template).map_err(fault)?;
     let (mut failed, mut has_user, mut has_propensities) = (None, false, false);
     let outcome = store.read(0, &mut |_, Batch { events, time }| {
         for event in events {

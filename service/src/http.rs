@@ -219,8 +219,8 @@ async fn clicks_all(
 }
 
 fn change(turn: &mut crate::writer::Turn<'_>, body: ItemBody) -> Result<Given, Refusal> {
-    let ItemBody { item, query, change } = body;
-    let outcome = turn.engine.change_item(&item, query.as_ref(), change, turn.events)?;
+    let ItemBody { item, query, change, features } = body;
+    let outcome = turn.engine.change_item(&item, query.as_ref(), change, &features, turn.events)?;
     Ok(Given { id: item, outcome })
 }
 
@@ -237,6 +237,8 @@ struct OfItem {
     query: Option<Name>,
     #[serde(default)]
     forget: bool,
+    /// Numbers with commas.
+    features: Option<String>,
 }
 
 async fn add_item(
@@ -261,10 +263,15 @@ async fn one_item(
     of: Result<Query<OfItem>, axum::extract::rejection::QueryRejection>,
     what: Change,
 ) -> Result<Json<Given>, Refusal> {
-    let Query(OfItem { query, forget }) = parameters(of)?;
+    let Query(OfItem { query, forget, features }) = parameters(of)?;
     let item = Name::new(item).map_err(|fault| Refusal::malformed(fault, "item"))?;
     let what = if forget && what == Change::Retire { Change::Forget } else { what };
-    let body = ItemBody { item, query, change: what };
+    let features = features.iter().flat_map(|all| all.split(','));
+    let features = features.map(|text| match text.parse::<f64>() {
+        Ok(feature) if feature.is_finite() => Ok(feature),
+        _ => Err(Refusal::malformed(&format!("`{text}` is no finite number"), "features")),
+    });
+    let body = ItemBody { item, query, change: what, features: features.collect::<Result<_, _>>()? };
     app.requests.ask(move |turn| change(turn, body)).await?.map(Json)
 }
 
@@ -346,8 +353,8 @@ fn line(number: u64, time: u64, event: &Event) -> Value {
         }
         Event::Clicked { id, position } => json!({ "event": "clicked", "id": id, "position": position + 1 }),
         Event::Closed { id, seen } => json!({ "event": "closed", "id": id, "seen": seen }),
-        Event::Item { item, query, change } => {
-            json!({ "event": "item", "item": item, "query": query, "change": change })
+        Event::Item { item, query, change, features } => {
+            json!({ "event": "item", "item": item, "query": query, "change": change, "features": features })
         }
         Event::Began { query, prior, items } => {
             json!({ "event": "began", "query": query, "prior": prior, "items": items })

@@ -1,8 +1,8 @@
 //! The command `click-bandits-serve`.
 
 use crate::api::Refusal;
-use crate::config::Config;
-use crate::event::{Change, Name};
+use crate::config::{Config, FirstItem};
+use crate::event::Change;
 use crate::export::Form;
 use crate::fitted::Fitted;
 use crate::http::{App, serve};
@@ -121,6 +121,10 @@ pub fn run() -> Result<(), String> {
     if tokens.is_empty() && !config.listen.ip().is_loopback() {
         return Err(format!("{}: without `tokens`, only a loopback address is served", config.listen));
     }
+    if arguments.from.is_some() && config.policy.sees_contexts() {
+        let policy = config.policy.policy.0.name();
+        return Err(format!("--from: `{policy}` learns from whole answers, and cannot begin with counts"));
+    }
     let fitted = arguments.from.map(|from| Fitted::read(&from, &config.policy)).transpose()?;
     if let Some(fitted) = fitted.as_ref().filter(|_| config.policy.examination.is_empty()) {
         config.policy.examination = fitted.examination(&config.policy);
@@ -197,9 +201,9 @@ fn start(config: Config, tokens: Tokens, fitted: Option<Fitted>) -> Result<(), S
 }
 
 /// The items with which a new store begins.
-fn begin(turn: &mut Turn<'_>, items: &[Name], fitted: Option<&Fitted>) -> Result<(), Refusal> {
-    for item in items {
-        turn.engine.change_item(item, None, Change::Add, turn.events)?;
+fn begin(turn: &mut Turn<'_>, items: &[FirstItem], fitted: Option<&Fitted>) -> Result<(), Refusal> {
+    for (item, features) in items.iter().map(FirstItem::parts) {
+        turn.engine.change_item(item, None, Change::Add, features, turn.events)?;
     }
     fitted.map_or(Ok(()), |fitted| fitted.begin(turn))
 }

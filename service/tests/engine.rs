@@ -2,8 +2,9 @@
 
 use click_bandits_service::api::{AnswerBody, Outcome, Refusal};
 use click_bandits_service::config::{Config, Limits, Template, agree};
-use click_bandits_service::engine::{Engine, Origin};
+use click_bandits_service::engine::{Engine, Origin, check};
 use click_bandits_service::event::{Batch, Change, Event, Name};
+use click_bandits_service::export::{Form, export};
 use click_bandits_service::store::{Embedded, Store, StoreError};
 use rand::{Rng, RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -81,6 +82,18 @@ fn act(served: &mut Served, rng: &mut impl Rng, queries: &[Name], n: usize) {
     let (one, two) = (item(rng), item(rng));
     let back = n.saturating_sub(rng.random_range(0..60));
     let (position, choice) = (rng.random_range(1..5_u8), rng.random_range(0..4));
+    // Items have the same features whenever they come back, but for a few that are refused so.
+    let features: Vec<f64> =
+        served.template.item_features.iter().map(|_| (one.len() + n % 50 / 49) as f64).collect();
+    let told = |mut body: Value, template: &Template| {
+        let of_users: Vec<f64> = template.features.iter().map(|_| (n % 7) as f64 - 3.0).collect();
+        let segment = template.segments.get(n % 3).map(|name| &**name);
+        if !of_users.is_empty() && !n.is_multiple_of(10) {
+            body["context"] = json!({ "segment": segment, "features": of_users });
+        }
+        body
+    };
+    let template = served.template.clone();
     served.commit(|engine, time, events| {
         _ = match what {
             0..40 => {
@@ -91,11 +104,11 @@ fn act(served: &mut Served, rng: &mut impl Rng, queries: &[Name], n: usize) {
                     2 => ask["positions"] = json!(position),
                     _ => {}
                 }
-                engine.decide(body(ask), time, events).map(|_| ())
+                engine.decide(body(told(ask, &template)), time, events).map(|_| ())
             }
             40..45 => {
                 let show = json!({ "id": id(n), "query": &*query, "items": [one, two] });
-                engine.show(body(show), time, events).map(|_| ())
+                engine.show(body(told(show, &template)), time, events).map(|_| ())
             }
             45..70 => {
                 engine.answer(body(json!({ "id": id(back), "clicks": [position] })), events).map(|_| ())
@@ -105,7 +118,8 @@ fn act(served: &mut Served, rng: &mut impl Rng, queries: &[Name], n: usize) {
             _ => {
                 let change = [Change::Add, Change::Add, Change::Retire, Change::Forget][choice];
                 let of = (what % 3 == 0).then_some(&query);
-                engine.change_item(&name(&one), of, change, events).map(|_| ())
+                let features = if change == Change::Add { &features[..] } else { &[] };
+                engine.change_item(&name(&one), of, change, features, events).map(|_| ())
             }
         };
     });
@@ -164,13 +178,125 @@ fn what_is_repeated_is_what_was_of_a_policy_without_chance() {
     repeated_is_what_was(&Arc::new(serde_json::from_str(&text).unwrap()), 3);
 }
 
+/// A template of a policy that sees who asks.
+fn for_users(settings: &str) -> Arc<Template> {
+    let text = format!(
+        "[policy]\nusers = 'cascade'\npolicy = 'hybrid-ts'\npositions = 3\nsegments = ['de', 'fr']\n\
+         features = ['age', 'visits']\nitem-features = ['price']\n{settings}"
+    );
+    Arc::new(Config::parse(&text).unwrap().policy)
+}
+
+#[test]
+fn what_is_repeated_is_what_was_of_a_policy_that_sees_who_asks() {
+    repeated_is_what_was(&for_users("keep = 300\nkeep-retired = 3"), 2);
+    repeated_is_what_was(&for_users("propensities = { draws = 5, epsilon = 0.1 }"), 100);
+}
+
+#[test]
+fn who_asks_is_checked_and_changes_the_list() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = Served::new(directory.path(), &for_users(""), &Limits::default());
+    let fault = |refusal: Refusal| {
+        let error = refusal.to_json()["error"].clone();
+        let text = |key: &str| error[key].as_str().unwrap().to_owned();
+        (refusal.status(), text("code"), text("at"), text("message"))
+    };
+    served.commit(|engine, time, events| {
+        for (item, price) in [("a", 1.0), ("b", -1.0), ("c", 0.0), ("d", 0.5)] {
+            engine.change_item(&name(item), None, Change::Add, &[price], events).unwrap();
+            let again = engine.change_item(&name(item), None, Change::Add, &[price], events).unwrap();
+            assert_eq!(again, Outcome::Repeated);
+        }
+        let add = |engine: &mut Engine, query: Option<&Name>, features: &[f64]| {
+            fault(engine.change_item(&name("a"), query, Change::Add, features, &mut vec![]).unwrap_err())
+        };
+        let (status, code, at, message) = add(engine, None, &[1.0, 2.0]);
+        assert_eq!((status, &*code, &*at), (400, "malformed", "features"));
+        assert_eq!(message, "2 features, and the configuration names price");
+        assert_eq!(add(engine, None, &[7.0]).1, "other_features");
+        engine.decide(body(json!({ "id": "0", "query": "q" })), time, events).unwrap();
+        assert_eq!(add(engine, Some(&name("q")), &[7.0]).1, "other_features");
+        let ask = |engine: &mut Engine, context: Value| {
+            let ask = body(json!({ "id": "x", "context": context }));
+            fault(engine.decide(ask, time, &mut vec![]).unwrap_err())
+        };
+        let (status, code, at, _) = ask(engine, json!({ "segment": "es" }));
+        assert_eq!((status, &*code, &*at), (400, "unknown_segment", "context.segment"));
+        let (_, _, at, message) = ask(engine, json!({ "segment": "de", "features": [1] }));
+        assert_eq!(
+            (&*at, &*message),
+            ("context.features", "1 features, and the configuration names age, visits")
+        );
+    });
+    // Old users click on the first item, others on the second.
+    let mut right = 0;
+    for n in 0..600 {
+        let (id, old) = (format!("d{n}"), n % 2 == 0);
+        let context = json!({ "segment": "fr", "features": [if old { 1.0 } else { -1.0 }, 0.5] });
+        served.commit(|engine, time, events| {
+            let ask = json!({ "id": id, "positions": 1, "only": ["a", "b"], "context": context });
+            let list = engine.decide(body(ask), time, events).unwrap();
+            let click = (&*list.items[0].item == "a") == old;
+            right += usize::from(click && n >= 400);
+            let clicks = if click { json!([1]) } else { json!([]) };
+            let answer = |clicks: &Value| body(json!({ "id": id, "clicks": clicks, "close": true }));
+            assert_eq!(engine.answer(answer(&clicks), events).unwrap().outcome, Outcome::Counted);
+            assert_eq!(engine.answer(answer(&clicks), events).unwrap().outcome, Outcome::Repeated);
+            if !click {
+                let late = fault(engine.answer(answer(&json!([1])), events).unwrap_err());
+                assert_eq!((late.0, &*late.1, &*late.2), (409, "closed", "clicks"));
+            }
+        });
+    }
+    assert!(right > 190, "{right} of 200");
+    let rows = served.engine.rows(&Name::default_query(), 0, 10).unwrap();
+    let shows: u64 = rows.iter().map(|(_, row)| row.entries[0].tally.shows).sum();
+    assert_eq!(shows, 600);
+    let out = directory.path().join("out");
+    let store = directory.path().to_owned();
+    let Served { store: open, engine, template, .. } = served;
+    open.make_for(&template.to_text()).unwrap();
+    drop((open, engine));
+    export(&store, None, &out, Form::Csv).unwrap();
+    let csv = std::fs::read_to_string(out.join("decisions.csv")).unwrap();
+    let mut rows = csv.lines();
+    assert!(rows.next().unwrap().ends_with(",list_propensity,segment,age,visits"));
+    assert!(rows.next().unwrap().ends_with(",fr,1,0.5"), "{csv}");
+}
+
+#[test]
+fn settings_that_do_not_fit_a_policy_that_sees_who_asks_are_refused_by_name() {
+    let refused = |settings: &str| check(&for_users(settings)).unwrap_err();
+    assert!(refused("window = 5").starts_with("`window` corrects a table"));
+    assert!(refused("skips = 'at-once'").starts_with("`skips` corrects a table"));
+    assert!(refused("prior = 'estimated'").starts_with("`estimate_prior` corrects a table"));
+    assert!(refused("prior = [1.0, 9.0]").starts_with("`hybrid-ts`: "));
+    let parse = |settings: &str| {
+        let text = format!("{settings}\n[policy]\nusers = 'cascade'\npolicy = 'hybrid-ts'\npositions = 3");
+        Config::parse(&text).unwrap_err()
+    };
+    let error = parse("items = ['a', { item = 'b', features = [0.5] }]");
+    assert_eq!(error, "items: `b` has the features [0.5], expected 0 finite numbers");
+    for (settings, at) in [
+        ("features = ['age', 'click']", "policy.features: `click`"),
+        ("features = ['a;b']", "policy.features: `a;b`"),
+        ("item-features = ['item']", "policy.item-features: `item`"),
+        ("segments = ['de', 'de']", "policy.segments: `de`"),
+    ] {
+        let text = format!("[policy]\nusers = 'cascade'\npolicy = 'cascade-ts'\npositions = 3\n{settings}");
+        let error = Config::parse(&text).unwrap_err();
+        assert!(error.starts_with(at), "{error}");
+    }
+}
+
 #[test]
 fn decisions_and_answers_count_once() {
     let directory = tempfile::tempdir().unwrap();
     let mut served = Served::new(directory.path(), &template("keep = 2"), &Limits::default());
     let all = served.commit(|engine, time, events| {
         for item in ["a", "b", "c", "d"] {
-            engine.change_item(&name(item), None, Change::Add, events).unwrap();
+            engine.change_item(&name(item), None, Change::Add, &[], events).unwrap();
         }
         let twice = ["1", "1"].map(|id| engine.decide(body(json!({ "id": id })), time, events).unwrap());
         assert_eq!(twice[0], twice[1]);
@@ -243,7 +369,8 @@ fn stores_of_other_settings_and_damaged_ones_are_refused() {
     let Err(error) = Embedded::open(directory.path()) else { panic!("opened twice") };
     assert!(matches!(error, StoreError::InUse(_)), "{error}");
     // A gap, and a decision that was never made.
-    served.commit(|engine, _, events| engine.change_item(&name("a"), None, Change::Add, events).unwrap());
+    served
+        .commit(|engine, _, events| engine.change_item(&name("a"), None, Change::Add, &[], events).unwrap());
     let closed = Event::Closed { id: name("x"), seen: None };
     served.store.append(1, &Batch { time: 0, events: vec![closed.clone()] }).unwrap();
     let error = Engine::recover(&served.store, &template, &limits, directory.path()).unwrap_err();

@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An item of all queries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Shared {
     /// The last change, whose number is the item's key among the changes.
     pub(crate) state: Change,
     changed: u64,
     /// The change that last forgot the item.
     pub(crate) forgotten: u64,
+    pub(crate) features: Box<[f64]>,
 }
 
 /// The items of all queries. Queries see the changes when they are used next, so that a change costs
@@ -35,22 +36,32 @@ impl Catalogue {
         self.items.get(item).filter(|item| item.state != Change::Forget).map(|item| item.state == Change::Add)
     }
 
+    /// Whether the item would have these features if it were added: it has none yet, or these.
+    pub(crate) fn may_have(&self, item: &str, features: &[f64]) -> bool {
+        let known = self.items.get(item).filter(|item| item.state != Change::Forget);
+        known.is_none_or(|item| *item.features == *features)
+    }
+
     /// Number of present and of retired items.
     pub(crate) fn counts(&self) -> [usize; 2] {
         [self.items.len() - self.absent.len(), self.absent.len()]
     }
 
     /// Changes an item, and forgets the longest absent ones if more than `keep` are.
-    pub(crate) fn change(&mut self, item: &Name, state: Change, keep: usize) {
+    pub(crate) fn change(&mut self, item: &Name, state: Change, features: &[f64], keep: usize) {
         self.version += 1;
         let changed = self.version;
-        let old = self.items.get(item).copied();
+        let old = self.items.get(item);
         if let Some(old) = old {
             self.changes.remove(&old.changed);
             self.absent.remove(&old.changed);
         }
         let forgotten = if state == Change::Forget { changed } else { old.map_or(0, |old| old.forgotten) };
-        self.items.insert(item.clone(), Shared { state, changed, forgotten });
+        let features = match (state, old) {
+            (Change::Retire, Some(old)) => old.features.clone(),
+            _ => features.into(),
+        };
+        self.items.insert(item.clone(), Shared { state, changed, forgotten, features });
         self.changes.insert(changed, item.clone());
         if state != Change::Add {
             self.absent.insert(changed);
@@ -65,8 +76,8 @@ impl Catalogue {
     }
 
     /// The items that changed after a version, in the order of their changes.
-    pub(crate) fn since(&self, version: u64) -> impl Iterator<Item = (&Name, Shared)> {
-        self.changes.range(version + 1..).filter_map(|(_, name)| Some((name, *self.items.get(name)?)))
+    pub(crate) fn since(&self, version: u64) -> impl Iterator<Item = (&Name, &Shared)> {
+        self.changes.range(version + 1..).filter_map(|(_, name)| Some((name, self.items.get(name)?)))
     }
 
     pub(crate) fn contains(&self, item: &str) -> bool {

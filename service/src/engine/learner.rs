@@ -2,20 +2,26 @@
 
 use crate::config::{ItemPrior, Template, Users};
 use crate::event::Propensities;
-use click_models::{Cascade, ClicksOnly, Dcm, ListShape, Pbm, PbmKnown, SemiBandit};
-use live::{Among, Counted, Entry, Handle, Live, Taken};
-use policies::catalogue::{Catalogued, NamedTable};
-use policies::{Bayesian, Error, PositionsKnown, PrefixKnown, Prior, Tallies as _, Tally};
+use click_models::{
+    Cascade, ClicksOnly, Context, ContextKnown, Dcm, ListProtocol, ListShape, Pbm, PbmKnown, SemiBandit,
+};
+use live::{Among, Counted, Entry, Handle, Live, LiveFor, Settings, Taken};
+use policies::catalogue::{Catalogued, NamedAmong, NamedTable};
+use policies::{Bayesian, Error, PolicySpec, PositionsKnown, PrefixKnown, Prior, Tallies as _, Tally};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// [`Live`] with decisions by number.
 type Of<I> = Live<I, NamedTable<I>, u64>;
 
-/// As [`Live`].
+/// [`LiveFor`] with decisions by number.
+type OfUsers<I> = LiveFor<I, NamedAmong<I>, u64>;
+
+/// As [`Live`] or [`LiveFor`]; the former does not see who asks.
 pub(crate) trait Learner: Send {
     fn decide(
         &mut self,
         number: u64,
+        context: &Context,
         among: Among<'_>,
         positions: usize,
         rng: &mut Xoshiro256PlusPlus,
@@ -23,16 +29,20 @@ pub(crate) trait Learner: Send {
     fn decide_again(
         &mut self,
         number: u64,
+        context: &Context,
         among: Among<'_>,
         positions: usize,
         list: &[Handle],
         rng: &mut Xoshiro256PlusPlus,
     ) -> Result<bool, live::Error>;
-    fn show(&mut self, number: u64, list: &[Handle]) -> Result<Taken, live::Error>;
+    fn show(&mut self, number: u64, context: &Context, list: &[Handle]) -> Result<Taken, live::Error>;
     fn click(&mut self, number: u64, position: usize) -> Taken;
     fn close(&mut self, number: u64, seen: Option<usize>) -> Taken;
     fn forget_before(&mut self, number: u64);
-    fn add_item(&mut self) -> Handle;
+    /// `None` if there is no room for it.
+    fn add_item(&mut self, features: &[f64]) -> Option<Handle>;
+    /// Whether an item has these features, as far as the policy knows features.
+    fn has_features(&self, item: Handle, features: &[f64]) -> bool;
     fn is_present(&self, item: Handle) -> bool;
     fn retire(&mut self, item: Handle) -> bool;
     fn bring_back(&mut self, item: Handle) -> bool;
@@ -43,10 +53,56 @@ pub(crate) trait Learner: Send {
     fn save(&self) -> Vec<u8>;
 }
 
+/// The functions that are the same for both.
+macro_rules! same {
+    () => {
+        fn click(&mut self, number: u64, position: usize) -> Taken {
+            self.click(&number, position)
+        }
+
+        fn close(&mut self, number: u64, seen: Option<usize>) -> Taken {
+            self.close(&number, seen)
+        }
+
+        fn forget_before(&mut self, number: u64) {
+            while self.oldest().is_some_and(|&oldest| oldest < number) {
+                self.forget_oldest();
+            }
+        }
+
+        fn is_present(&self, item: Handle) -> bool {
+            self.is_present(item)
+        }
+
+        fn retire(&mut self, item: Handle) -> bool {
+            self.retire(item)
+        }
+
+        fn bring_back(&mut self, item: Handle) -> bool {
+            self.bring_back(item)
+        }
+
+        fn forget(&mut self, item: Handle) -> bool {
+            self.forget(item)
+        }
+
+        fn propensities(&self, number: u64) -> Option<Propensities> {
+            let of = self.propensities(&number).filter(|of| !of.is_empty())?;
+            let (items, prefixes) = of.iter().map(|of| (of.item, of.prefix)).unzip();
+            Some(Propensities { items, prefixes })
+        }
+
+        fn save(&self) -> Vec<u8> {
+            postcard::to_allocvec(self).expect("a policy is plain data")
+        }
+    };
+}
+
 impl<I: Counted + Catalogued> Learner for Of<I> {
     fn decide(
         &mut self,
         number: u64,
+        _: &Context,
         among: Among<'_>,
         positions: usize,
         rng: &mut Xoshiro256PlusPlus,
@@ -57,6 +113,7 @@ impl<I: Counted + Catalogued> Learner for Of<I> {
     fn decide_again(
         &mut self,
         number: u64,
+        _: &Context,
         among: Among<'_>,
         positions: usize,
         list: &[Handle],
@@ -65,52 +122,20 @@ impl<I: Counted + Catalogued> Learner for Of<I> {
         self.decide_again(&number, among, positions, list, rng)
     }
 
-    fn show(&mut self, number: u64, list: &[Handle]) -> Result<Taken, live::Error> {
+    fn show(&mut self, number: u64, _: &Context, list: &[Handle]) -> Result<Taken, live::Error> {
         self.show(&number, list)
     }
 
-    fn click(&mut self, number: u64, position: usize) -> Taken {
-        self.click(&number, position)
+    fn add_item(&mut self, _: &[f64]) -> Option<Handle> {
+        Some(self.add_item())
     }
 
-    fn close(&mut self, number: u64, seen: Option<usize>) -> Taken {
-        self.close(&number, seen)
-    }
-
-    fn forget_before(&mut self, number: u64) {
-        while self.oldest().is_some_and(|&oldest| oldest < number) {
-            self.forget_oldest();
-        }
-    }
-
-    fn add_item(&mut self) -> Handle {
-        self.add_item()
-    }
-
-    fn is_present(&self, item: Handle) -> bool {
-        self.is_present(item)
-    }
-
-    fn retire(&mut self, item: Handle) -> bool {
-        self.retire(item)
-    }
-
-    fn bring_back(&mut self, item: Handle) -> bool {
-        self.bring_back(item)
-    }
-
-    fn forget(&mut self, item: Handle) -> bool {
-        self.forget(item)
+    fn has_features(&self, _: Handle, _: &[f64]) -> bool {
+        true
     }
 
     fn begin_with(&mut self, item: Handle, kind: usize, tally: Tally) -> bool {
         self.begin_with(item, kind, tally)
-    }
-
-    fn propensities(&self, number: u64) -> Option<Propensities> {
-        let of = self.propensities(&number).filter(|of| !of.is_empty())?;
-        let (items, prefixes) = of.iter().map(|of| (of.item, of.prefix)).unzip();
-        Some(Propensities { items, prefixes })
     }
 
     fn entries(&self, item: Handle) -> Vec<Entry> {
@@ -118,9 +143,54 @@ impl<I: Counted + Catalogued> Learner for Of<I> {
         (0..self.policy().n_kinds()).map(entry).collect()
     }
 
-    fn save(&self) -> Vec<u8> {
-        postcard::to_allocvec(self).expect("a policy is plain data")
+    same!();
+}
+
+impl<I: Counted + ListProtocol + Catalogued> Learner for OfUsers<I> {
+    fn decide(
+        &mut self,
+        number: u64,
+        context: &Context,
+        among: Among<'_>,
+        positions: usize,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> &[Handle] {
+        self.decide_top(&number, context, among, positions, rng)
     }
+
+    fn decide_again(
+        &mut self,
+        number: u64,
+        context: &Context,
+        among: Among<'_>,
+        positions: usize,
+        list: &[Handle],
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<bool, live::Error> {
+        self.decide_again(&number, context, among, positions, list, rng)
+    }
+
+    fn show(&mut self, number: u64, context: &Context, list: &[Handle]) -> Result<Taken, live::Error> {
+        self.show(&number, context, list)
+    }
+
+    fn add_item(&mut self, features: &[f64]) -> Option<Handle> {
+        self.add_item(features).ok()
+    }
+
+    fn has_features(&self, item: Handle, features: &[f64]) -> bool {
+        self.policy().features(item.slot) == features
+    }
+
+    fn begin_with(&mut self, _: Handle, _: usize, _: Tally) -> bool {
+        false
+    }
+
+    fn entries(&self, item: Handle) -> Vec<Entry> {
+        vec![Entry { item, kind: 0, tally: self.tally(item) }]
+    }
+
+    same!();
 }
 
 /// A policy without items.
@@ -140,11 +210,14 @@ pub(crate) fn fresh(template: &Template, prior: Option<[f64; 2]>) -> Result<Box<
     }
 }
 
-fn of<I: Counted + Catalogued + 'static>(
+fn of<I: Counted + ListProtocol + Catalogued + 'static>(
     template: &Template,
     prior: Option<[f64; 2]>,
     known: I::Known<'_>,
 ) -> Result<Box<dyn Learner>, String> {
+    if template.sees_contexts() {
+        return of_users::<I>(template, known);
+    }
     let mut policy = NamedTable::<I>::build(template.policy.0, known).map_err(|error| error.to_string())?;
     match (template.prior, prior, policy.bayesian()) {
         // A prior that is given is for every query; that of a log is for policies that have one.
@@ -160,6 +233,23 @@ fn of<I: Counted + Catalogued + 'static>(
     Ok(Box::new(live))
 }
 
+fn of_users<I: Counted + ListProtocol + Catalogued + 'static>(
+    template: &Template,
+    known: I::Known<'_>,
+) -> Result<Box<dyn Learner>, String> {
+    let features = vec![0.0; template.positions * template.item_features.len()];
+    let segments = u32::try_from(template.segments.len()).unwrap_or(u32::MAX);
+    let context = ContextKnown::new(template.positions, &features).map_err(|error| error.to_string())?;
+    let context = context.with_user_features(template.features.len()).with_segments(segments);
+    let policy = NamedAmong::<I>::build(template.policy.0, known, context);
+    let policy = policy.map_err(|error| error.to_string())?;
+    if matches!(template.prior, Some(ItemPrior::Given(_))) {
+        return Err(format!("`{}`: {}", template.policy.0.name(), Error::NoPrior));
+    }
+    let live = OfUsers::<I>::empty(policy, template.settings()).map_err(|error| error.to_string())?;
+    Ok(Box::new(live))
+}
+
 /// What [`Learner::save`] wrote.
 pub(crate) fn restore(template: &Template, saved: &[u8]) -> Result<Box<dyn Learner>, String> {
     match template.users {
@@ -171,14 +261,24 @@ pub(crate) fn restore(template: &Template, saved: &[u8]) -> Result<Box<dyn Learn
     }
 }
 
-fn restored<I: Counted + Catalogued + 'static>(
+fn restored<I: Counted + ListProtocol + Catalogued + 'static>(
     template: &Template,
     saved: &[u8],
 ) -> Result<Box<dyn Learner>, String> {
-    let live: Of<I> = postcard::from_bytes(saved).map_err(|error| error.to_string())?;
-    let (found, expected) = (live.policy().policy().spec(), &template.policy.0);
-    if found != expected || live.settings() != template.settings() {
-        return Err(format!("it is a state of `{found}`, or of other settings, expected `{expected}`"));
+    let check = |found: &PolicySpec, settings: Settings| {
+        let expected = &template.policy.0;
+        if found == expected && settings == template.settings() {
+            return Ok(());
+        }
+        Err(format!("it is a state of `{found}`, or of other settings, expected `{expected}`"))
+    };
+    let fault = |error: postcard::Error| error.to_string();
+    if template.sees_contexts() {
+        let live: OfUsers<I> = postcard::from_bytes(saved).map_err(fault)?;
+        check(live.policy().policy().spec(), live.settings())?;
+        return Ok(Box::new(live));
     }
+    let live: Of<I> = postcard::from_bytes(saved).map_err(fault)?;
+    check(live.policy().policy().spec(), live.settings())?;
     Ok(Box::new(live))
 }

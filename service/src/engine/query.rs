@@ -87,14 +87,14 @@ impl Query {
             let gone = self.names.iter().flatten();
             let gone = gone.filter(|(name, _, is_shared)| *is_shared && !catalogue.contains(name));
             for name in gone.map(|(name, ..)| name.clone()).collect::<Vec<_>>() {
-                self.change(&name, Change::Forget, true);
+                self.change(&name, Change::Forget, &[], true);
             }
         }
         for (name, item) in catalogue.since(self.seen) {
             if item.forgotten > self.seen && item.state != Change::Forget {
-                self.change(name, Change::Forget, true);
+                self.change(name, Change::Forget, &[], true);
             }
-            self.change(name, item.state, true);
+            self.change(name, item.state, &item.features, true);
         }
         self.seen = catalogue.version;
         true
@@ -106,13 +106,21 @@ impl Query {
     }
 
     /// Changes an item; `is_shared` if the change is one of all queries. Whether that is new.
-    pub(crate) fn change(&mut self, item: &Name, change: Change, is_shared: bool) -> bool {
-        let known = self.places.get(item).copied();
+    pub(crate) fn change(&mut self, item: &Name, change: Change, features: &[f64], is_shared: bool) -> bool {
+        let mut known = self.places.get(item).copied();
+        if change == Change::Add
+            && let Some(handle) = known.take_if(|handle| !self.learner.has_features(*handle, features))
+        {
+            // Forgotten and added again since the query was used.
+            self.learner.retire(handle);
+            self.learner.forget(handle);
+            self.unname(handle.slot.index());
+        }
         match (change, known) {
             (Change::Add, Some(handle)) if self.learner.is_present(handle) => false,
             (Change::Add, Some(handle)) if self.learner.bring_back(handle) => true,
             (Change::Add, _) => {
-                let handle = self.learner.add_item();
+                let Some(handle) = self.learner.add_item(features) else { return false };
                 let slot = handle.slot.index();
                 self.names.resize(self.names.len().max(slot + 1), None);
                 // Too many were retired: these were forgotten without our doing.
@@ -151,6 +159,11 @@ impl Query {
         {
             self.learner.begin_with(handle, 0, tally);
         }
+    }
+
+    /// Whether the item would have these features if it were added: it has none yet, or these.
+    pub(crate) fn may_have(&self, item: &str, features: &[f64]) -> bool {
+        self.handle(item).is_none_or(|handle| self.learner.has_features(handle, features))
     }
 
     pub(crate) fn handle(&self, item: &str) -> Option<Handle> {
