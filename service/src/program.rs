@@ -7,7 +7,7 @@ use crate::export::Form;
 use crate::fitted::Fitted;
 use crate::http::{App, serve};
 use crate::metrics::{Metrics, log};
-use crate::store;
+use crate::store::{self, StoreError};
 use crate::tokens::Tokens;
 use crate::writer::{Turn, Writer};
 use lexopt::prelude::*;
@@ -41,6 +41,8 @@ It stops on SIGTERM and SIGINT, with a snapshot. Its log goes to standard error,
 each line.
 ";
 
+/// The time that a process which was killed has to let go of its store: its last sync may still run.
+const OLD_PROCESS: Duration = Duration::from_secs(3);
 /// The time that the last snapshot has.
 const LAST_SNAPSHOT: Duration = Duration::from_secs(5);
 
@@ -138,8 +140,15 @@ pub fn run() -> Result<(), String> {
 
 fn start(config: Config, tokens: Tokens, fitted: Option<Fitted>) -> Result<(), String> {
     std::fs::create_dir_all(&config.data).map_err(|error| format!("{}: {error}", config.data.display()))?;
-    let store = store::open(config.store.as_deref(), config.store_authorities.as_deref(), &config.data)
-        .map_err(|error| error.to_string())?;
+    let start = Instant::now();
+    let store = loop {
+        match store::open(config.store.as_deref(), config.store_authorities.as_deref(), &config.data) {
+            Err(StoreError::InUse(_)) if start.elapsed() < OLD_PROCESS => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            outcome => break outcome.map_err(|error| error.to_string())?,
+        }
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -309,3 +309,17 @@ fn a_store_begins_with_a_fit_and_is_exported() {
         assert!(fit.status.success(), "{}", String::from_utf8_lossy(&fit.stderr));
     }
 }
+
+#[test]
+fn a_restart_waits_for_the_process_that_was_killed() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("config.toml"), one_item_config("")).unwrap();
+    let first = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+    let killed = std::thread::spawn(|| {
+        std::thread::sleep(Duration::from_millis(300));
+        first.stop("-KILL")
+    });
+    let second = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+    assert!(killed.is_finished() && !killed.join().unwrap());
+    assert_eq!(second.post("/v1/decide", &json!({ "id": "1" })).0, 200);
+}
