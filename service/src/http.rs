@@ -31,7 +31,6 @@ use std::time::Instant;
 pub const OPENAPI: &str = include_str!("../openapi.json");
 
 /// What requests need.
-#[derive(Clone)]
 pub struct App {
     /// The thread that changes anything.
     pub requests: Requests,
@@ -52,7 +51,7 @@ impl std::fmt::Debug for App {
 }
 
 /// Where requests go: path, method in lower case, role, handler. `None` is for everybody.
-type Route = (&'static str, &'static str, Option<Role>, MethodRouter<App>);
+type Route = (&'static str, &'static str, Option<Role>, MethodRouter<Arc<App>>);
 
 /// All routes.
 pub fn routes() -> Vec<Route> {
@@ -79,6 +78,8 @@ pub fn routes() -> Vec<Route> {
 
 /// The service of all routes.
 pub fn router(app: App) -> Router {
+    // Requests have copies of it.
+    let app = Arc::new(app);
     let mut router = Router::new();
     for (path, _, role, handler) in routes() {
         let guard = Guard { app: app.clone(), path, role };
@@ -109,7 +110,7 @@ impl IntoResponse for Refusal {
 /// What a route checks, and as what it is counted.
 #[derive(Clone)]
 struct Guard {
-    app: App,
+    app: Arc<App>,
     path: &'static str,
     role: Option<Role>,
 }
@@ -147,15 +148,15 @@ fn authorise(tokens: &Tokens, role: Option<Role>, request: &Request) -> Result<(
     }
 }
 
-async fn decide(State(app): State<App>, Body(body): Body<DecideBody>) -> Result<Json<Answer>, Refusal> {
+async fn decide(State(app): State<Arc<App>>, Body(body): Body<DecideBody>) -> Result<Json<Answer>, Refusal> {
     app.requests.ask(move |turn| turn.engine.decide(body, turn.time, turn.events)).await?.map(Json)
 }
 
-async fn show(State(app): State<App>, Body(body): Body<ShowBody>) -> Result<Json<Given>, Refusal> {
+async fn show(State(app): State<Arc<App>>, Body(body): Body<ShowBody>) -> Result<Json<Given>, Refusal> {
     app.requests.ask(move |turn| turn.engine.show(body, turn.time, turn.events)).await?.map(Json)
 }
 
-async fn clicks(State(app): State<App>, Body(body): Body<AnswerBody>) -> Result<Json<Given>, Refusal> {
+async fn clicks(State(app): State<Arc<App>>, Body(body): Body<AnswerBody>) -> Result<Json<Given>, Refusal> {
     let repeated = app.metrics.clone();
     let given = app.requests.ask(move |turn| turn.engine.answer(body, turn.events)).await??;
     if given.outcome == crate::api::Outcome::Repeated {
@@ -198,21 +199,21 @@ async fn all<B: Send + 'static, T: Send + 'static>(
 }
 
 async fn decide_all(
-    State(app): State<App>,
+    State(app): State<Arc<App>>,
     Body(bodies): Body<Vec<DecideBody>>,
 ) -> Result<Json<Vec<Entry<Answer>>>, Refusal> {
     all(&app, bodies, |turn, body| turn.engine.decide(body, turn.time, turn.events)).await
 }
 
 async fn show_all(
-    State(app): State<App>,
+    State(app): State<Arc<App>>,
     Body(bodies): Body<Vec<ShowBody>>,
 ) -> Result<Json<Vec<Entry<Given>>>, Refusal> {
     all(&app, bodies, |turn, body| turn.engine.show(body, turn.time, turn.events)).await
 }
 
 async fn clicks_all(
-    State(app): State<App>,
+    State(app): State<Arc<App>>,
     Body(bodies): Body<Vec<AnswerBody>>,
 ) -> Result<Json<Vec<Entry<Given>>>, Refusal> {
     all(&app, bodies, |turn, body| turn.engine.answer(body, turn.events)).await
@@ -225,7 +226,7 @@ fn change(turn: &mut crate::writer::Turn<'_>, body: ItemBody) -> Result<Given, R
 }
 
 async fn items_all(
-    State(app): State<App>,
+    State(app): State<Arc<App>>,
     Body(bodies): Body<Vec<ItemBody>>,
 ) -> Result<Json<Vec<Entry<Given>>>, Refusal> {
     all(&app, bodies, change).await
@@ -242,7 +243,7 @@ struct OfItem {
 }
 
 async fn add_item(
-    State(app): State<App>,
+    State(app): State<Arc<App>>,
     Path(item): Path<String>,
     of: Result<Query<OfItem>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<Given>, Refusal> {
@@ -250,7 +251,7 @@ async fn add_item(
 }
 
 async fn remove_item(
-    State(app): State<App>,
+    State(app): State<Arc<App>>,
     Path(item): Path<String>,
     of: Result<Query<OfItem>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<Given>, Refusal> {
@@ -297,7 +298,7 @@ fn thousand() -> usize {
 
 /// The table of a query, from a place on.
 async fn items(
-    State(app): State<App>,
+    State(app): State<Arc<App>>,
     of: Result<Query<Part>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<Value>, Refusal> {
     let Query(Part { query, from, limit }) = parameters(of)?;
@@ -312,7 +313,7 @@ async fn items(
 
 /// Decisions and answers from an event on, one in each line.
 async fn log(
-    State(app): State<App>,
+    State(app): State<Arc<App>>,
     of: Result<Query<Part>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, Refusal> {
     let Query(Part { query, from, limit }) = parameters(of)?;
@@ -366,7 +367,7 @@ fn line(number: u64, time: u64, event: &Event) -> Value {
     line
 }
 
-async fn metrics(State(app): State<App>) -> impl IntoResponse {
+async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], app.metrics.to_text())
 }
 
@@ -374,7 +375,7 @@ async fn healthy() -> &'static str {
     "ok\n"
 }
 
-async fn ready(State(app): State<App>) -> Result<&'static str, Refusal> {
+async fn ready(State(app): State<Arc<App>>) -> Result<&'static str, Refusal> {
     match app.metrics.ready.load(Relaxed) {
         0 => Err(Refusal::new(503, "not_ready", "requests are not taken at the moment", "")),
         _ => Ok("ready\n"),

@@ -160,6 +160,7 @@ fn start(config: Config, tokens: Tokens, fitted: Option<Fitted>) -> Result<(), S
         limits: config.limits.clone(),
         directory: config.data.clone(),
         metrics: metrics.clone(),
+        runtime: runtime.handle().clone(),
     };
     // The connections of a database must not be closed inside the runtime.
     let kept = store.clone();

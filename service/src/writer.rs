@@ -7,16 +7,20 @@ use crate::event::{Batch, Event};
 use crate::metrics::{Metrics, log, now};
 use crate::store::{Store, StoreError};
 use serde_json::json;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 /// The most events and the most requests of a commit.
 const MOST: usize = 4_096;
+/// The part of a commit's time for which the next one may wait for requests.
+const PATIENCE: u32 = 4;
 /// The time between two looks at what is due.
 const TICK: Duration = Duration::from_millis(250);
 
@@ -72,6 +76,8 @@ pub struct Writer {
     pub directory: PathBuf,
     /// What is counted.
     pub metrics: Arc<Metrics>,
+    /// Where requests get their answers.
+    pub runtime: Handle,
 }
 
 impl std::fmt::Debug for Writer {
@@ -139,6 +145,9 @@ impl Writer {
     fn run(self, mut engine: Engine, jobs: &Receiver<Job>) {
         let mut events = Vec::new();
         let mut answers = Vec::new();
+        let mut waiting = VecDeque::new();
+        // Requests of the last commit, and its time.
+        let mut last = (0, Duration::ZERO);
         let mut uncommitted: Option<(u64, Batch)> = None;
         let mut snapshots =
             Snapshots { is_running: Arc::new(AtomicBool::new(false)), last: engine.snapshot() };
@@ -147,11 +156,13 @@ impl Writer {
         self.measure(&engine);
         self.metrics.ready.store(1, Relaxed);
         loop {
-            let mut job = match jobs.recv_timeout(TICK) {
-                Ok(job) => Some(job),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => break,
-            };
+            if waiting.is_empty() {
+                match jobs.recv_timeout(TICK) {
+                    Ok(job) => waiting.push_back(job),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+            }
             if let Some((first, batch)) =
                 uncommitted.take_if(|(first, batch)| self.commit(*first, batch).is_ok())
             {
@@ -160,17 +171,18 @@ impl Writer {
             }
             if uncommitted.is_some() {
                 // The state is ahead of the store: nothing is taken until it has caught up.
-                drop(job);
+                waiting.clear();
                 refuse(jobs);
                 continue;
             }
-            if job.is_none() && looked.elapsed() < TICK {
+            if waiting.is_empty() && looked.elapsed() < TICK {
                 continue;
             }
+            gather(jobs, &mut waiting, last);
             if let Err(error) = self.begin(&mut engine) {
                 log("error", "store-unavailable", json!({ "error": error.to_string() }));
                 self.metrics.ready.store(0, Relaxed);
-                drop(job);
+                waiting.clear();
                 refuse(jobs);
                 continue;
             }
@@ -178,11 +190,10 @@ impl Writer {
             // Times never go back.
             time = time.max(now());
             let first = engine.next();
-            while let Some(work) = job.take() {
+            while events.len() < MOST
+                && let Some(work) = waiting.pop_front()
+            {
                 answers.push(work(&mut Turn { engine: &mut engine, events: &mut events, time }));
-                if events.len() < MOST && answers.len() < MOST {
-                    job = jobs.try_recv().ok();
-                }
             }
             if looked.elapsed() >= TICK {
                 looked = Instant::now();
@@ -190,6 +201,7 @@ impl Writer {
             }
             if !events.is_empty() {
                 let batch = Batch { time, events: std::mem::take(&mut events) };
+                let start = Instant::now();
                 if let Err(error) = self.commit(first, &batch) {
                     log("error", "store-unavailable", json!({ "error": error.to_string() }));
                     self.metrics.ready.store(0, Relaxed);
@@ -202,13 +214,20 @@ impl Writer {
                     }
                     continue;
                 }
+                last = (answers.len(), start.elapsed());
                 self.measure(&engine);
                 events = batch.events;
                 events.clear();
             } else if let Err(error) = self.store.give_up() {
                 log("error", "store-unavailable", json!({ "error": error.to_string() }));
             }
-            answers.drain(..).for_each(|answer| answer());
+            // In one task: each answer by itself would wake a thread.
+            let answers = std::mem::take(&mut answers);
+            self.runtime.spawn(async move {
+                for answer in answers {
+                    answer();
+                }
+            });
         }
         self.metrics.ready.store(0, Relaxed);
         // Unacknowledged events are lost, and so must be what they changed.
@@ -272,9 +291,10 @@ impl Writer {
     }
 
     fn twin(&self) -> Self {
-        let Self { store, template, limits, directory, metrics } = self;
+        let Self { store, template, limits, directory, metrics, runtime } = self;
         let (store, template, metrics) = (store.clone(), template.clone(), metrics.clone());
-        Self { store, template, limits: limits.clone(), directory: directory.clone(), metrics }
+        let (directory, runtime) = (directory.clone(), runtime.clone());
+        Self { store, template, limits: limits.clone(), directory, metrics, runtime }
     }
 
     fn save(&self, engine: &mut Engine) {
@@ -320,6 +340,17 @@ impl Writer {
         ] {
             gauge.store(value, Relaxed);
         }
+    }
+}
+
+/// Takes the requests that wait. If they are less than half of those of the last commit, the others
+/// are on their way back, and it is cheaper to wait a little than to commit twice.
+fn gather(jobs: &Receiver<Job>, waiting: &mut VecDeque<Job>, (requests, commit): (usize, Duration)) {
+    let take = |waiting: &mut VecDeque<Job>| waiting.extend(jobs.try_iter().take(MOST - waiting.len()));
+    take(waiting);
+    if !waiting.is_empty() && waiting.len() * 2 < requests {
+        thread::sleep((commit / PATIENCE).min(TICK));
+        take(waiting);
     }
 }
 

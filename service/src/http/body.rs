@@ -5,14 +5,15 @@ use crate::api::Refusal;
 use axum::extract::{FromRequest, Request};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 
 /// A body that was read.
 pub(super) struct Body<T>(pub(super) T);
 
-impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
     type Rejection = Refusal;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Refusal> {
         let most = app.limits.body;
         let too_large = || Refusal::new(413, "too_large", format!("a body has at most {most} bytes"), "");
         let body = request.into_body();

@@ -11,6 +11,7 @@ use live::Entry;
 use policies::Tally;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// All positions of an item together.
 fn whole(row: &ItemRow) -> Option<Entry> {
@@ -71,7 +72,7 @@ fn encoded(text: &str) -> String {
 }
 
 pub(super) async fn page(
-    State(app): State<App>,
+    State(app): State<Arc<App>>,
     of: Result<Query<Part>, QueryRejection>,
 ) -> Result<Html<String>, Refusal> {
     let Query(Part { query, from, .. }) = parameters(of)?;
