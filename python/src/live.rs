@@ -5,11 +5,13 @@ use crate::message::{did_you_mean, type_error, value_error};
 use crate::policy::{broken, drawing, order_of};
 use crate::prior::Prior;
 use crate::sequence;
-use crate::task::{Given, build, generator, is_alive, protocol_of, size};
-use ::live::{Among, Entry, Handle, Settings, Skips, Taken};
-use click_models::{Cascade, ClicksOnly, Dcm, Pbm, SemiBandit};
-use policies::Tallies as _;
-use policies::catalogue::NamedTable;
+use crate::task::{Given, build, generator, is_alive, probabilities, protocol_of, size};
+use ::live::{Among, Counted, Entry, Handle, Live, LiveFor, Settings, Skips, Taken};
+use click_models::{
+    Cascade, ClicksOnly, Context, ContextKnown, Dcm, ListProtocol, ListShape, Pbm, PbmKnown, SemiBandit,
+};
+use policies::catalogue::{Catalogued, ContextKnowledge, NamedAmong, NamedTable, PolicySpec, Protocol};
+use policies::{PrefixKnown, Tallies as _};
 use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -72,11 +74,161 @@ impl Name {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum AnyLive {
-    Pbm(::live::Live<Pbm, NamedTable<Pbm>, Name>),
-    SemiBandit(::live::Live<SemiBandit, NamedTable<SemiBandit>, Name>),
-    Cascade(::live::Live<Cascade, NamedTable<Cascade>, Name>),
-    Dcm(::live::Live<Dcm, NamedTable<Dcm>, Name>),
-    ClicksOnly(::live::Live<ClicksOnly, NamedTable<ClicksOnly>, Name>),
+    Pbm(Live<Pbm, NamedTable<Pbm>, Name>),
+    SemiBandit(Live<SemiBandit, NamedTable<SemiBandit>, Name>),
+    Cascade(Live<Cascade, NamedTable<Cascade>, Name>),
+    Dcm(Live<Dcm, NamedTable<Dcm>, Name>),
+    ClicksOnly(Live<ClicksOnly, NamedTable<ClicksOnly>, Name>),
+    PbmUsers(LiveFor<Pbm, NamedAmong<Pbm>, Name>),
+    SemiBanditUsers(LiveFor<SemiBandit, NamedAmong<SemiBandit>, Name>),
+    CascadeUsers(LiveFor<Cascade, NamedAmong<Cascade>, Name>),
+    DcmUsers(LiveFor<Dcm, NamedAmong<Dcm>, Name>),
+}
+
+/// What policies that see who asks do in another way than those that do not.
+trait EitherLive {
+    fn decide_on(
+        &mut self,
+        id: &Name,
+        user: &Context,
+        among: Among<'_>,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Vec<Handle>;
+    fn take_shown(&mut self, id: &Name, user: &Context, list: &[Handle]) -> Result<Taken, ::live::Error>;
+    fn add(&mut self, features: &[f64]) -> Result<Handle, policies::Error>;
+    fn entries(&self, item: Handle) -> Vec<Entry>;
+    fn prior_now(&mut self) -> Option<policies::Prior>;
+    fn spec(&self) -> &PolicySpec;
+    /// What a policy that sees who asks was told.
+    fn told(&self) -> Option<&ContextKnowledge>;
+}
+
+impl<I: Counted + Catalogued> EitherLive for Live<I, NamedTable<I>, Name> {
+    fn decide_on(
+        &mut self,
+        id: &Name,
+        _: &Context,
+        among: Among<'_>,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Vec<Handle> {
+        self.decide(id, among, rng).to_vec()
+    }
+
+    fn take_shown(&mut self, id: &Name, _: &Context, list: &[Handle]) -> Result<Taken, ::live::Error> {
+        self.show(id, list)
+    }
+
+    fn add(&mut self, _: &[f64]) -> Result<Handle, policies::Error> {
+        Ok(self.add_item())
+    }
+
+    fn entries(&self, item: Handle) -> Vec<Entry> {
+        let entry = |kind| Entry { item, kind, tally: self.tally(item, kind) };
+        (0..self.policy().n_kinds()).map(entry).collect()
+    }
+
+    fn prior_now(&mut self) -> Option<policies::Prior> {
+        self.prior()
+    }
+
+    fn spec(&self) -> &PolicySpec {
+        self.policy().policy().spec()
+    }
+
+    fn told(&self) -> Option<&ContextKnowledge> {
+        None
+    }
+}
+
+impl<I: Counted + ListProtocol + Catalogued> EitherLive for LiveFor<I, NamedAmong<I>, Name> {
+    fn decide_on(
+        &mut self,
+        id: &Name,
+        user: &Context,
+        among: Among<'_>,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Vec<Handle> {
+        self.decide(id, user, among, rng).to_vec()
+    }
+
+    fn take_shown(&mut self, id: &Name, user: &Context, list: &[Handle]) -> Result<Taken, ::live::Error> {
+        self.show(id, user, list)
+    }
+
+    fn add(&mut self, features: &[f64]) -> Result<Handle, policies::Error> {
+        self.add_item(features)
+    }
+
+    fn entries(&self, item: Handle) -> Vec<Entry> {
+        vec![Entry { item, kind: 0, tally: self.tally(item) }]
+    }
+
+    fn prior_now(&mut self) -> Option<policies::Prior> {
+        None
+    }
+
+    fn spec(&self) -> &PolicySpec {
+        self.policy().policy().spec()
+    }
+
+    fn told(&self) -> Option<&ContextKnowledge> {
+        self.policy().policy().told().context.as_ref()
+    }
+}
+
+/// The arguments about users who differ.
+struct Differing {
+    item_features: usize,
+    user_features: usize,
+    segments: u32,
+}
+
+/// A policy that sees who asks, without items.
+fn for_users(
+    spec: PolicySpec,
+    protocol: Protocol,
+    given: &Given,
+    differing: &Differing,
+    settings: Settings,
+) -> PyResult<AnyLive> {
+    let invalid = |error: &dyn std::fmt::Display| value_error(format!("`{}`: {error}", spec.name()));
+    let examination = probabilities("examination", given.examination.as_deref().unwrap_or(&[]))?;
+    let positions = given.positions.or((!examination.is_empty()).then_some(examination.len()));
+    let positions = positions.ok_or_else(|| invalid(&"missing positions"))?;
+    let shape = ListShape::new(positions, positions).map_err(|error| invalid(&error))?;
+    // Beyond it, the policy has no room for products of features anyway.
+    let features = vec![0.0; positions * differing.item_features.min(1 << 12)];
+    let known = ContextKnown::new(positions, &features).map_err(|error| invalid(&error))?;
+    let known = known.with_user_features(differing.user_features).with_segments(differing.segments);
+    let order = given.order.as_deref().unwrap_or(&[]);
+    macro_rules! made {
+        ($Variant:ident, $sizes:expr) => {{
+            let policy = NamedAmong::build(spec, $sizes, known).map_err(value_error)?;
+            AnyLive::$Variant(LiveFor::empty(policy, settings).map_err(|error| invalid(&error))?)
+        }};
+    }
+    let prefix = || PrefixKnown::with_places(shape, order).map_err(|error| invalid(&error));
+    Ok(match protocol {
+        Protocol::PositionBased => {
+            made!(PbmUsers, PbmKnown::new(shape, &examination).map_err(|error| invalid(&error))?)
+        }
+        Protocol::SemiBandit => made!(SemiBanditUsers, prefix()?),
+        Protocol::Cascade => made!(CascadeUsers, prefix()?),
+        Protocol::Dcm => made!(DcmUsers, prefix()?),
+        other => return Err(invalid(&format!("it does not play \"{}\"", other.name()))),
+    })
+}
+
+/// The first items; of a policy that sees who asks, with the features that a dict has of them.
+fn first_items(sees: bool, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(Name, Option<Vec<f64>>)>> {
+    let Some(dict) = given.filter(|_| sees).and_then(|given| given.cast::<PyDict>().ok()) else {
+        let names = Name::of_each("items", given)?.unwrap_or_default();
+        return Ok(names.into_iter().map(|name| (name, None)).collect());
+    };
+    let item = |(name, features): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        Ok((Name::read("items", &name)?, Some(sequence::numbers("items", &features)?)))
+    };
+    dict.iter().map(item).collect()
 }
 
 macro_rules! with {
@@ -87,6 +239,10 @@ macro_rules! with {
             AnyLive::Cascade($live) => $body,
             AnyLive::Dcm($live) => $body,
             AnyLive::ClicksOnly($live) => $body,
+            AnyLive::PbmUsers($live) => $body,
+            AnyLive::SemiBanditUsers($live) => $body,
+            AnyLive::CascadeUsers($live) => $body,
+            AnyLive::DcmUsers($live) => $body,
         }
     };
 }
@@ -135,13 +291,45 @@ impl State {
         self.handles.insert(name, item);
     }
 
-    fn add(&mut self, name: Name) -> bool {
+    /// Adds an item, or brings it back with the features that it had.
+    fn add(&mut self, name: Name, features: Option<&[f64]>) -> PyResult<bool> {
+        self.check_context("features", features.is_some())?;
         if let Some(item) = self.find(&name) {
-            return with!(&mut self.live, live => live.bring_back(item));
+            return Ok(with!(&mut self.live, live => live.bring_back(item)));
         }
-        let item = with!(&mut self.live, live => live.add_item());
+        let item = with!(&mut self.live, live => live.add(features.unwrap_or(&[]))).map_err(value_error)?;
         self.set_name(item, name);
-        true
+        Ok(true)
+    }
+
+    /// Refuses an argument about contexts of a policy that sees none.
+    fn check_context(&self, argument: &str, is_given: bool) -> PyResult<()> {
+        let (spec, told) = with!(&self.live, live => (*live.spec(), live.told()));
+        if !is_given || told.is_some() {
+            return Ok(());
+        }
+        Err(type_error(format!("{argument}: `{}` sees no contexts", spec.name())))
+    }
+
+    /// The user of a decision. Of a user of whom nothing is told, features are 0.
+    fn user(
+        &self,
+        features: Option<&Bound<'_, PyAny>>,
+        segment: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Context> {
+        self.check_context("features", features.is_some())?;
+        self.check_context("segment", segment.is_some())?;
+        let segment = size("segment", segment)?.map(|segment| u32::try_from(segment).unwrap_or(u32::MAX));
+        let features = features.map(|given| sequence::numbers("features", given)).transpose()?;
+        let features: Vec<f64> = features.unwrap_or_default();
+        let expected = with!(&self.live, live => live.told().map_or(0, |told| told.user_features));
+        if !features.is_empty() && features.len() != expected
+            || !features.iter().all(|feature| feature.is_finite())
+        {
+            let found = features.len();
+            return Err(value_error(format!("features: {found} numbers, expected {expected} finite ones")));
+        }
+        Ok(Context { segment: segment.unwrap_or(u32::MAX), features })
     }
 }
 
@@ -163,10 +351,15 @@ struct Saved<L, N> {
 /// methods run one after the other. `save`, `pickle` and `copy.copy` keep the whole state.
 ///
 /// Args:
-///     name: name in the catalogue, of a policy whose `live` is "table": see `policies()`.
+///     name: name in the catalogue, of a policy whose `live` is "table", or "whole": `hybrid-ts`,
+///         which sees who asks. It learns from a decision when it is closed, and `window`, `skips`
+///         and `prior` are not for it. See `policies()`.
 ///     model: protocol of the users, as in `Policy`: "pbm", "semi-bandit", "cascade", "dcm" or
 ///         "clicks-only".
-///     items: the first items.
+///     items: the first items; for `hybrid-ts`, a dict from items to their features.
+///     item_features: number of features of every item; by default as many as the first one has.
+///     user_features: number of features of a user, by default none.
+///     segments: number of segments of users, by default 1.
 ///     positions: number of positions of a list, at most 64; "pbm" takes it from `examination`, if
 ///         the policy knows that.
 ///     examination: probability that a position is examined, shape (positions,), as in `Policy`.
@@ -223,8 +416,7 @@ impl LivePolicy {
         let state = self.lock(py)?;
         let table = PyDict::new(py);
         with!(&state.live, live => for item in live.items() {
-            let kinds = 0..live.policy().n_kinds();
-            let row: Vec<T> = kinds.map(|kind| of(Entry { item, kind, tally: live.tally(item, kind) })).collect();
+            let row: Vec<T> = live.entries(item).into_iter().map(of).collect();
             if let Some(name) = state.name(item) {
                 table.set_item(name.to_python(py)?, row)?;
             }
@@ -236,14 +428,17 @@ impl LivePolicy {
 #[pymethods]
 impl LivePolicy {
     #[new]
-    #[pyo3(signature = (name, model=None, *, items=None, positions=None, examination=None, order=None, prior=None, query=None,
-        window=None, explore=0.0, propensities=false, draws=None, epsilon=0.05, skips="at-close",
+    #[pyo3(signature = (name, model=None, *, items=None, item_features=None, user_features=None, segments=None,
+        positions=None, examination=None, order=None, prior=None, query=None, window=None, explore=0.0, propensities=false, draws=None, epsilon=0.05, skips="at-close",
         keep_open=None, keep_retired=None, seed=None, **parameters))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
         name: &str,
         model: Option<&str>,
         items: Option<&Bound<'_, PyAny>>,
+        item_features: Option<&Bound<'_, PyAny>>,
+        user_features: Option<&Bound<'_, PyAny>>,
+        segments: Option<&Bound<'_, PyAny>>,
         positions: Option<&Bound<'_, PyAny>>,
         examination: Option<&Bound<'_, PyAny>>,
         order: Option<&Bound<'_, PyAny>>,
@@ -260,7 +455,6 @@ impl LivePolicy {
         seed: Option<&Bound<'_, PyAny>>,
         parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let names = Name::of_each("items", items)?.unwrap_or_default();
         let mut parameters = to_parameters(parameters)?;
         let positions = size("positions", positions)?;
         let examination: Option<Vec<f64>> =
@@ -295,26 +489,62 @@ impl LivePolicy {
             keep_retired: size("keep_retired", keep_retired)?.unwrap_or(default.keep_retired),
         };
         let spec = spec_of(name, parameters)?;
-        spec.check_live().map_err(value_error)?;
-        let protocol = protocol_of(&spec, model, &given)?;
-        let mut player = build(spec, protocol, &given)?;
-        match prior {
-            None | Some(Prior::Estimated) => {}
-            Some(prior) => player.set_prior(&prior, query)?,
-        }
-        let live = player.into_live(settings)?;
+        let sees = spec.check_live_among().is_ok();
+        let items = first_items(sees, items)?;
+        let live = if sees {
+            if prior.is_some_and(|prior| !matches!(prior, Prior::Estimated)) {
+                return Err(value_error(format!("prior: `{name}` begins with that of its coefficients")));
+            }
+            let first = items.first().and_then(|(_, features)| features.as_ref());
+            let segments = size("segments", segments)?.unwrap_or(1);
+            let differing = Differing {
+                item_features: size("item_features", item_features)?.or(first.map(Vec::len)).unwrap_or(0),
+                user_features: size("user_features", user_features)?.unwrap_or(0),
+                segments: u32::try_from(segments).unwrap_or(u32::MAX),
+            };
+            for_users(spec, protocol_of(&spec, model, &given)?, &given, &differing, settings)?
+        } else {
+            let all =
+                [("item_features", item_features), ("user_features", user_features), ("segments", segments)];
+            if let Some((argument, _)) = all.iter().find(|(_, given)| given.is_some()) {
+                return Err(type_error(format!("{argument}: `{name}` sees no contexts")));
+            }
+            spec.check_live().map_err(value_error)?;
+            let mut player = build(spec, protocol_of(&spec, model, &given)?, &given)?;
+            match prior {
+                None | Some(Prior::Estimated) => {}
+                Some(prior) => player.set_prior(&prior, query)?,
+            }
+            player.into_live(settings)?
+        };
         let mut state =
             State { live, generator: generator(seed)?, names: Vec::new(), handles: BTreeMap::new() };
-        for name in names {
-            state.add(name);
+        for (name, features) in items {
+            state.add(name, features.as_deref())?;
         }
         Ok(Self { state: Mutex::new(state) })
     }
 
-    /// Adds an item, or brings a retired one back. Whether it was not there before.
-    fn add(&self, py: Python<'_>, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+    /// Adds an item, or brings a retired one back, as it was. Whether it was not there before.
+    ///
+    /// Args:
+    ///     item: its name.
+    ///     features: its features, for a policy that sees who asks.
+    ///
+    /// Raises:
+    ///     ValueError: the features are too few, too many or no finite numbers.
+    ///     TypeError: features for a policy that sees no contexts.
+    #[pyo3(signature = (item, features=None))]
+    fn add(
+        &self,
+        py: Python<'_>,
+        item: &Bound<'_, PyAny>,
+        features: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<bool> {
         let name = Name::read("item", item)?;
-        Ok(self.lock(py)?.add(name))
+        let features = features.map(|given| sequence::numbers("features", given)).transpose()?;
+        let features: Option<Vec<f64>> = features;
+        self.lock(py)?.add(name, features.as_deref())
     }
 
     /// Takes an item out of the catalogue; its counts stay, and `add` brings it back. Whether it
@@ -351,21 +581,26 @@ impl LivePolicy {
     ///     only: the items that may be shown; others, and those that are not there, are ignored. By
     ///         default all.
     ///     except_: items that must not be shown.
+    ///     features: those of the user, for a policy that sees who asks.
+    ///     segment: that of the user, from 0.
     ///
     /// Returns:
     ///     The items from the top down, fewer than positions if there are no more; empty without
     ///     any. Of an earlier decision, items that were forgotten since are None.
-    #[pyo3(signature = (id, only=None, except_=None))]
+    #[pyo3(signature = (id, only=None, except_=None, *, features=None, segment=None))]
     fn decide<'py>(
         &self,
         py: Python<'py>,
         id: &Bound<'_, PyAny>,
         only: Option<&Bound<'_, PyAny>>,
         except_: Option<&Bound<'_, PyAny>>,
+        features: Option<&Bound<'_, PyAny>>,
+        segment: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Option<Bound<'py, PyAny>>>> {
         let id = Name::read("id", id)?;
         let (only, except) = (Name::of_each("only", only)?, Name::of_each("except_", except_)?);
         let mut state = self.lock(py)?;
+        let user = state.user(features, segment)?;
         let except = except.map(|names| state.some(&names));
         let only = only.map(|names| {
             let mut items = state.some(&names);
@@ -378,7 +613,7 @@ impl LivePolicy {
             (None, None) => Among::All,
         };
         let State { live, generator, .. } = &mut *state;
-        let list = with!(live, live => live.decide(&id, among, generator).to_vec());
+        let list = with!(live, live => live.decide_on(&id, &user, among, generator));
         let name = |item| state.name(item).map(|name| name.to_python(py)).transpose();
         list.into_iter().map(name).collect()
     }
@@ -404,11 +639,14 @@ impl LivePolicy {
     /// Raises:
     ///     KeyError: an item is not there.
     ///     ValueError: an item is repeated, or there are too many positions.
+    #[pyo3(signature = (id, items, *, features=None, segment=None))]
     fn show(
         &self,
         py: Python<'_>,
         id: &Bound<'_, PyAny>,
         items: &Bound<'_, PyAny>,
+        features: Option<&Bound<'_, PyAny>>,
+        segment: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<&'static str> {
         let id = Name::read("id", id)?;
         let names = Name::of_each("items", Some(items))?.unwrap_or_default();
@@ -418,11 +656,13 @@ impl LivePolicy {
             let name = names[place].to_python(py)?.repr()?;
             return Err(value_error(format!("items[{place}] is {name}, which is there before")));
         }
-        with!(&mut state.live, live => live.show(&id, &items)).map(word).map_err(value_error)
+        let user = state.user(features, segment)?;
+        with!(&mut state.live, live => live.take_shown(&id, &user, &items)).map(word).map_err(value_error)
     }
 
     /// Takes a click on a position, from 0: "counted", "repeated", "unknown" if no decision of this
-    /// name is open, or "no such position".
+    /// name is open, or "no such position"; "closed" if a policy that sees who asks has learned from
+    /// the decision.
     ///
     /// Raises:
     ///     ValueError: position is negative.
@@ -436,7 +676,8 @@ impl LivePolicy {
         Ok(word(with!(&mut self.lock(py)?.live, live => live.click(&id, position))))
     }
 
-    /// Closes a decision: "counted", "repeated" or "unknown". Clicks that come later still count.
+    /// Closes a decision: "counted", "repeated" or "unknown". Clicks that come later still count, but
+    /// for a policy that sees who asks. It learns now, and more positions are "closed" afterwards.
     ///
     /// Args:
     ///     id: name of the decision.
@@ -479,7 +720,7 @@ impl LivePolicy {
     /// The shapes (a, b) of the prior; None for policies that draw from no posterior.
     #[getter]
     fn prior(&self, py: Python<'_>) -> PyResult<Option<(f64, f64)>> {
-        Ok(with!(&mut self.lock(py)?.live, live => live.prior()).map(|prior| (prior.a(), prior.b())))
+        Ok(with!(&mut self.lock(py)?.live, live => live.prior_now()).map(|prior| (prior.a(), prior.b())))
     }
 
     /// The whole state, with open decisions and that of the generator of random numbers, as JSON
@@ -527,8 +768,7 @@ impl LivePolicy {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let state = self.lock(py)?;
-        let (spec, items) =
-            with!(&state.live, live => (*live.policy().policy().spec(), live.items().count()));
+        let (spec, items) = with!(&state.live, live => (*live.spec(), live.items().count()));
         Ok(format!("Live('{spec}', items={items})"))
     }
 }

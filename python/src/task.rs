@@ -296,7 +296,7 @@ pub(crate) fn protocol_named(name: &str) -> Option<Protocol> {
     Protocol::ALL.into_iter().find(|protocol| protocol.name() == name)
 }
 
-fn probabilities(field: &'static str, values: &[f64]) -> PyResult<Vec<Probability>> {
+pub(crate) fn probabilities(field: &'static str, values: &[f64]) -> PyResult<Vec<Probability>> {
     let check = |(index, &value): (usize, &f64)| {
         let wrong = |_| value_error(click_models::Error::NotAProbability { field, index, value });
         Probability::new(value).map_err(wrong)

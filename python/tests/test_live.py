@@ -7,6 +7,7 @@ import math
 import pickle
 import random
 
+import numpy as np
 import pytest
 from click_bandits import Live, Policy, policies
 
@@ -294,3 +295,72 @@ def test_an_estimated_prior_is_that_of_the_items():
         policy.close(t)
     a, b = policy.prior
     assert abs(a / (a + b) - 0.1) < 0.03 and 4 < a + b < 20
+
+
+def hybrid(**given):
+    items = {"hat": [0.5], "coat": [-1.0], "scarf": [0.1]}
+    sizes = {"items": items, "positions": 2, "user_features": 2, "segments": 3, "seed": 1}
+    return Live("hybrid-ts", "cascade", **{**sizes, **given})
+
+
+def test_a_policy_that_sees_who_asks_learns_when_a_decision_is_closed():
+    live = hybrid(positions=1)
+    right = 0
+    for visit in range(500):
+        old = visit % 2 == 0
+        shown = live.decide(visit, only=["hat", "coat"], features=[1.0 if old else -1.0, 0.5], segment=visit % 3)
+        click = (shown == ["hat"]) == old
+        right += click and visit >= 400
+        if click:
+            assert live.click(visit, 0) == "counted"
+        before = live.table()[shown[0]]
+        assert live.close(visit) == "counted" and live.close(visit) == "repeated"
+        assert live.table()[shown[0]] == [(before[0][0] + 1, before[0][1] + click)]
+        assert live.click(visit, 0) == ("repeated" if click else "closed")
+    assert right > 85
+    assert sum(row[0][0] for row in live.table().values()) == 500
+    assert live.prior is None
+
+
+def test_a_restored_policy_that_sees_who_asks_makes_the_same_choices():
+    live = hybrid()
+    for visit in range(50):
+        live.decide(visit, features=np.array([0.1 * visit, -1.0]), segment=visit % 4)
+        live.click(visit, visit % 2)
+        if visit != 20:
+            live.close(visit, seen=2)
+    assert live.add("boot", features=[0.3]) and not live.add("boot", [0.3])
+    live.retire("coat")
+    live.forget("hat")
+    restored = Live.load(live.save())
+    for visit in range(20, 80):
+        ask = {"features": [0.5, visit], "segment": 1}
+        assert live.decide(visit, **ask) == restored.decide(visit, **ask)
+        assert live.close(visit) == restored.close(visit)
+    assert live.save() == restored.save()
+    assert live.show(99, ["boot"], features=[0, 0]) == "counted"
+
+
+def test_contexts_that_do_not_fit_are_refused():
+    live = hybrid()
+    with pytest.raises(ValueError, match=r"features: 1 numbers, expected 2"):
+        live.decide(1, features=[0.5])
+    with pytest.raises(ValueError, match=r"features"):
+        live.decide(1, features=[0.5, float("nan")])
+    with pytest.raises(ValueError, match=r"the features of an item are \[\]: expected 1"):
+        live.add("boot")
+    for setting in [{"window": 5}, {"skips": "at-once"}, {"prior": "estimated"}, {"prior": (1.0, 9.0)}]:
+        with pytest.raises(ValueError, match=f"{next(iter(setting))}"):
+            hybrid(**setting)
+    plain = Live("cascade-ts", "cascade", positions=2, items=["hat"])
+    for call in [
+        lambda: plain.decide(1, features=[0.5]),
+        lambda: plain.decide(1, segment=1),
+        lambda: plain.add("coat", features=[0.5]),
+        lambda: Live("cascade-ts", "cascade", positions=2, user_features=1),
+    ]:
+        with pytest.raises(TypeError, match="sees no contexts"):
+            call()
+    with pytest.raises(ValueError, match="segments"):
+        hybrid(segments=2**30)
+

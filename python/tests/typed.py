@@ -48,6 +48,8 @@ def named(fitted: Fitted) -> dict[str, float]:
 
 def service() -> dict[int | str, list[tuple[int, int]]]:
     live = Live("cascade-ts", "cascade", positions=2, items=["a", 1], prior=(0.5, 9.5), window=1000, seed=1)
+    users = Live("hybrid-ts", "cascade", positions=1, items={"a": [0.5], 1: [1.0]}, user_features=1, segments=2)
+    assert users.decide(1, features=[0.5], segment=1) and users.add(2, features=np.array([0.1]))
     shown: list[int | str] = live.decide("visit", except_=[1])
     if live.click("visit", 0) == "counted" and live.close("visit", seen=1) and live.add(2):
         live.show(17, shown)

@@ -369,7 +369,7 @@ class Policy:
     def __deepcopy__(self, _memo: Any) -> Policy: ...
 
 _Name = Union[int, str]
-_Taken = Literal["counted", "repeated", "unknown", "no such position"]
+_Taken = Literal["counted", "repeated", "unknown", "no such position", "closed"]
 
 @final
 class Live:
@@ -378,7 +378,10 @@ class Live:
         name: str,
         model: _Model | str | None = None,
         *,
-        items: Iterable[_Name] | None = None,
+        items: Iterable[_Name] | Mapping[_Name, _Numbers] | None = None,
+        item_features: SupportsIndex | None = None,
+        user_features: SupportsIndex | None = None,
+        segments: SupportsIndex | None = None,
         positions: SupportsIndex | None = None,
         examination: _Numbers | None = None,
         order: Sequence[int] | npt.NDArray[np.integer[Any]] | str | None = None,
@@ -399,13 +402,26 @@ class Live:
     def items(self) -> list[Any]: ...
     @property
     def prior(self) -> tuple[float, float] | None: ...
-    def add(self, item: _Name) -> bool: ...
+    def add(self, item: _Name, features: _Numbers | None = None) -> bool: ...
     def retire(self, item: _Name) -> bool: ...
     def forget(self, item: _Name) -> None: ...
     def decide(
-        self, id: _Name, only: Iterable[_Name] | None = None, except_: Iterable[_Name] | None = None
+        self,
+        id: _Name,
+        only: Iterable[_Name] | None = None,
+        except_: Iterable[_Name] | None = None,
+        *,
+        features: _Numbers | None = None,
+        segment: SupportsIndex | None = None,
     ) -> list[Any]: ...
-    def show(self, id: _Name, items: Iterable[_Name]) -> _Taken: ...
+    def show(
+        self,
+        id: _Name,
+        items: Iterable[_Name],
+        *,
+        features: _Numbers | None = None,
+        segment: SupportsIndex | None = None,
+    ) -> _Taken: ...
     def click(self, id: _Name, position: SupportsIndex) -> _Taken: ...
     def close(self, id: _Name, seen: SupportsIndex | None = None) -> _Taken: ...
     def propensities(self, id: _Name) -> list[tuple[float, float]] | None: ...
