@@ -250,8 +250,8 @@ impl Template {
                 if names[..place].contains(name) {
                     return Err(format!("policy.{key}: `{name}` is a column or is there before"));
                 }
-                if key != "segments" && name.contains([',', ';', '=', '"']) {
-                    return Err(format!("policy.{key}: `{name}` has one of , ; = and \""));
+                if key != "segments" && name.contains([',', ';', '=', '"', '\'']) {
+                    return Err(format!("policy.{key}: `{name}` has one of , ; = and quotes"));
                 }
             }
         }

@@ -222,12 +222,19 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
     let part = |name: &str| out.join(format!("{name}.part"));
     let files = names.iter().map(|name| File::create(part(name)).map(BufWriter::new));
     let files = files.collect::<io::Result<Vec<_>>>().map_err(fault)?;
+    let features: Vec<&str> = template.features.iter().map(|name| &**name).collect();
+    let features = features.join(";");
     let mut table = Table::new(form, files, template).map_err(fault)?;
     let (mut failed, mut has_user, mut has_propensities) = (None, false, false);
+    let (mut has_segment, mut has_features) = (false, false);
     let outcome = store.read(0, &mut |_, Batch { events, time }| {
         for event in events {
             if let Event::Decided(decision) = &event {
                 has_user |= decision.user.is_some();
+                if let Some(context) = &decision.context {
+                    has_segment |= context.segment.is_some();
+                    has_features |= !context.features.is_empty();
+                }
                 has_propensities |=
                     decision.chosen.as_ref().is_some_and(|choice| choice.propensities.is_some());
             }
@@ -260,6 +267,13 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
         columns.push_str(
             ",propensity=propensity,prefix-propensity=prefix_propensity,list-propensity=list_propensity",
         );
+    }
+    if has_segment {
+        columns.push_str(",segment=segment");
+    }
+    if has_features {
+        // A shell reads the semicolons.
+        columns = format!("'{columns},features={features}'");
     }
     println!("{rows} rows in {path}; to read them:");
     println!("click-bandits fit {path} --format delimited --columns {columns} --out FITTED");

@@ -241,8 +241,8 @@ fn a_store_begins_with_a_fit_and_is_exported() {
         "identifiability": [], "rank_one": [],
     });
     std::fs::write(at("parameters.json"), fit.to_string()).unwrap();
-    std::fs::write(at("config.toml"), one_item_config("") + "propensities = { draws = 4, epsilon = 0.1 }")
-        .unwrap();
+    let settings = "propensities = { draws = 4, epsilon = 0.1 }\nfeatures = ['age', 'visits']";
+    std::fs::write(at("config.toml"), one_item_config("") + settings).unwrap();
     let start = |from: bool| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
         command.arg(at("config.toml")).args(["--listen", "127.0.0.1:0"]);
@@ -256,8 +256,8 @@ fn a_store_begins_with_a_fit_and_is_exported() {
     let rows = table(&server);
     assert_eq!((&rows["items"][5]["item"], &rows["items"][5]["clicks"]), (&json!("x"), &json!(20)), "{rows}");
     for number in 0..20 {
-        let ask =
-            json!({ "id": format!("\"{number}\""), "query": "shoes, red", "user": format!("u{number}") });
+        let ask = json!({ "id": format!("\"{number}\""), "query": "shoes, red", "user": format!("u{number}"),
+                "context": { "segment": "de", "features": [number, 0.5] } });
         let list = server.post("/v1/decide", &ask).1;
         assert!(
             list["items"].as_array().unwrap().iter().all(|slot| slot["propensity"].as_f64().unwrap() > 0.0)
@@ -275,14 +275,16 @@ fn a_store_begins_with_a_fit_and_is_exported() {
         export.arg("export").arg("--store").arg(at("data")).arg("--out").arg(at("out")).output().unwrap();
     let said = String::from_utf8(export.stdout).unwrap();
     assert!(
-        said.contains("user=user,propensity=propensity"),
+        said.contains("--columns 'query=query,")
+            && said.contains("user=user,propensity=propensity")
+            && said.contains(",segment=segment,features=age;visits'"),
         "{said}{}",
         String::from_utf8_lossy(&export.stderr)
     );
     let csv = std::fs::read_to_string(at("out/decisions.csv")).unwrap();
     let rows: Vec<&str> = csv.lines().collect();
     assert!(rows[1].starts_with("\"shoes, red\",\"\"\"0\"\"\",u0,1,"), "{}", rows[1]);
-    let clicks = rows[1..].iter().filter(|row| row.split(',').nth_back(4) == Some("1"));
+    let clicks = rows[1..].iter().filter(|row| row.split(',').nth_back(6) == Some("1"));
     assert_eq!(clicks.count(), 10);
     let mut export = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
     export.arg("export").arg("--store").arg(at("data")).arg("--out").arg(at("out")).args(["--as", "ubi"]);
@@ -303,8 +305,10 @@ fn a_store_begins_with_a_fit_and_is_exported() {
     for (said, fitted) in [(&said, "fitted"), (&of_ubi, "fitted-ubi")] {
         let Some(command) = std::env::var_os("CLICK_BANDITS") else { break };
         let words: Vec<&str> = said.lines().last().unwrap().split(' ').skip(1).collect();
-        let words: Vec<String> =
-            words.iter().map(|word| word.replace("FITTED", at(fitted).to_str().unwrap())).collect();
+        let words: Vec<String> = words
+            .iter()
+            .map(|word| word.replace("FITTED", at(fitted).to_str().unwrap()).replace('\'', ""))
+            .collect();
         let fit = Command::new(command).args(words).output().unwrap();
         assert!(fit.status.success(), "{}", String::from_utf8_lossy(&fit.stderr));
     }
