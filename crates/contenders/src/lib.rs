@@ -32,6 +32,7 @@ mod live;
 mod logged;
 mod own;
 mod pairs;
+mod play;
 mod tournament;
 
 pub use entrant::{CannotPlay, Entrant};

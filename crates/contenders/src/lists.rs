@@ -5,9 +5,8 @@
 //! would be compiled with every pair of models, most of which are never played.
 
 use crate::fitted::from_beliefs;
-use crate::live::enter_all_live;
 use crate::logged::of_log;
-use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
+use crate::{Entered, Entrant};
 use click_models::{
     Cascade, CascadeModel, ClickChain, ClickModel, Dcm, DependentClick, DynamicBayesian, Feedback,
     ListFeedback, ListProtocol, ListShape, Pbm, PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
@@ -20,7 +19,7 @@ use policies::catalogue::{
 };
 use policies::{Error, InOrder, Policy, PositionsKnown, PrefixKnown, ReadAs};
 use serde::{Serialize, de::DeserializeOwned};
-use sim::{Conditions, Contender, Entry, oracle};
+use sim::{Contender, Entry, oracle};
 use std::marker::PhantomData;
 
 /// The knowledge that policies may have of the users of a model.
@@ -46,7 +45,7 @@ pub(crate) trait ListModel: ClickModel<Interaction: ListProtocol> + 'static {
 const GOES_WITH_USERS: &str = "a policy that goes with its users";
 
 /// The policy as a contender on users of the model `M`.
-fn enter<M>(entrant: &Entrant, horizon: u64) -> Entered<M>
+pub(crate) fn enter<M>(entrant: &Entrant, horizon: u64) -> Entered<M>
 where
     M: ListModel,
     Feedback<M>: ListFeedback,
@@ -75,7 +74,7 @@ where
 }
 
 /// Enters a policy under its own type.
-struct EnterLists<'a, M> {
+pub(crate) struct EnterLists<'a, M> {
     entrant: &'a Entrant,
     horizon: u64,
     users: PhantomData<fn() -> M>,
@@ -182,38 +181,6 @@ where
         })
         .saved(),
     ))
-}
-
-/// [`Play`] for a list model: not generic, so that the round loops are compiled in this crate.
-macro_rules! play {
-    ($($model:ty $(, $live:ident)?);* $(;)?) => {$(
-        impl Play for $model {
-            fn contenders(
-                entrants: &[Entrant],
-                horizon: u64,
-            ) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
-                enter_all(entrants, |entrant| enter(entrant, horizon))
-            }
-            $(
-                fn live_contenders(
-                    entrants: &[Entrant],
-                    horizon: u64,
-                    conditions: &Conditions,
-                ) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
-                    $live(entrants, horizon, conditions)
-                }
-            )?
-        }
-    )*};
-}
-play! {
-    PositionBased, enter_all_live;
-    RandomSemiBandit, enter_all_live;
-    CascadeModel, enter_all_live;
-    DependentClick, enter_all_live;
-    DynamicBayesian;
-    ClickChain;
-    UserBrowsing;
 }
 
 impl ListModel for PositionBased {
