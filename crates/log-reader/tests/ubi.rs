@@ -229,15 +229,45 @@ fn clicks_are_handed_over_with_their_team() {
     }
     let events =
         EVENTS.replace("\"event_attributes\": {", "\"event_attributes\": {\"search_config\": \"new\", ");
-    let mut clicks = Clicks(Vec::new());
-    let files: [&[u8]; 2] = [QUERIES.as_bytes(), events.as_bytes()];
-    read_ubi_clicks(&ubi(), "event_attributes.search_config", inputs(&files), None, &mut clicks).unwrap();
+    let read = |ubi: Ubi, events: &str| {
+        let mut clicks = Clicks(Vec::new());
+        // Queries are read before events.
+        let files: [&[u8]; 2] = [events.as_bytes(), QUERIES.as_bytes()];
+        let path = "event_attributes.search_config";
+        let read = read_ubi_clicks(&ubi, path, inputs(&files), None, &mut clicks);
+        read.map(|report| (clicks.0, report.ubi.unwrap()))
+    };
+    let expected = [
+        "c-1 new 2026-03-02T10:00:03.000Z q-0001",
+        "c-2 new 2026-03-02T10:00:13.000Z q-0002",
+        "c-2 new 2026-03-02T10:00:14.000Z q-0002",
+    ];
+    let (rows, report) = read(ubi(), &events).unwrap();
     assert_eq!(
-        clicks.0,
-        [
-            "c-1 new 2 2026-03-02T10:00:03.000Z q-0001",
-            "c-2 new 1 2026-03-02T10:00:13.000Z q-0002",
-            "c-2 new 3 2026-03-02T10:00:14.000Z q-0002"
-        ]
+        (rows, report.repeated_clicks, report.other_actions),
+        (expected.map(str::to_owned).into(), 1, 1)
     );
+    // The user of a query is that of its clicks, and the whole document may be wrapped, or one of many.
+    let nameless = events.replace("\"client_id\"", "\"nobody\"");
+    assert_ne!(nameless, events);
+    let wrap = |line: &str| format!("{{\"_source\": {line}}}");
+    let array = format!("[{}]\n", nameless.trim().lines().map(wrap).collect::<Vec<_>>().join(","));
+    for events in [nameless, array] {
+        assert_eq!(read(ubi(), &events).unwrap().0, expected);
+    }
+    // Positions count from 1, whatever the ordinal of the first.
+    let positions = |base: u8| -> Result<Vec<String>, ErrorKind> {
+        let rows = read(Ubi { position_base: Some(base), ..ubi() }, &events);
+        let position = |row: &String| row.split(' ').nth(2).unwrap().to_owned();
+        rows.map(|(rows, _)| rows.iter().map(position).collect()).map_err(|error| error.kind().clone())
+    };
+    assert_eq!(
+        (positions(1).unwrap(), positions(0).unwrap()),
+        (["2", "1", "3"].map(str::to_owned).into(), ["3", "2", "4"].map(str::to_owned).into())
+    );
+    let without = events.replace("{\"ordinal\": 2}", "{}");
+    let based = |events: &str| read(Ubi { position_base: Some(1), ..ubi() }, events).unwrap_err();
+    assert_eq!(*based(&without).kind(), ErrorKind::Line(Fault::Empty));
+    let from_zero = events.replace("\"ordinal\": 1", "\"ordinal\": 0");
+    assert_eq!(*based(&from_zero).kind(), ErrorKind::Line(Fault::PositionZero));
 }

@@ -60,13 +60,15 @@ pub(super) const MAX_TEXT: usize = 80;
 /// A format of lines.
 pub(crate) trait LineFormat: Sync {
     /// The content of the header.
-    type Layout: Send + Sync;
+    type Layout: Default + Send + Sync;
     /// The state of a thread from line to line.
     type Memory: Default;
-    const HEADER: bool;
+    const HEADER: bool = false;
 
     /// Reads the header; it is empty if the format has none.
-    fn layout(&self, header: &[u8]) -> Result<Self::Layout, String>;
+    fn layout(&self, _header: &[u8]) -> Result<Self::Layout, String> {
+        Ok(Self::Layout::default())
+    }
 
     /// Whether the first line has any name that belongs into a header. If not, an error must not
     /// show it: it may be data, and identify a user.

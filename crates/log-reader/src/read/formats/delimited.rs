@@ -26,6 +26,7 @@ use crate::table::Shown;
 use std::borrow::Cow;
 
 /// The indices of the columns in a file.
+#[derive(Default)]
 pub(in crate::read) struct Layout {
     delimiter: u8,
     n_columns: usize,

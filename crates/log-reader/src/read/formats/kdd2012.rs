@@ -39,11 +39,6 @@ pub(super) struct Kdd2012 {
 impl LineFormat for Kdd2012 {
     type Layout = ();
     type Memory = ();
-    const HEADER: bool = false;
-
-    fn layout(&self, _: &[u8]) -> Result<(), String> {
-        Ok(())
-    }
 
     #[inline]
     fn line(

@@ -73,6 +73,7 @@ impl SessionLines {
 }
 
 /// The role of each column of a file, as an index into [`COLUMNS`].
+#[derive(Default)]
 pub(super) struct Layout {
     roles: Vec<usize>,
 }

@@ -9,14 +9,15 @@
 //! queries are in one table for all threads and files, about 72 + 8 n bytes for one of n items;
 //! events whose query was not read yet wait there for it.
 
+mod clicks;
 mod document;
 mod table;
 
-use self::document::{Document, Seen, Text};
+pub(in crate::read) use self::clicks::read_clicks;
+
+use self::document::{Document, Seen};
 use self::table::Joined;
-use super::Value;
 use crate::collect::{Batches, Collector};
-use crate::columns::READ;
 use crate::error::Error;
 use crate::fault::Fault;
 use crate::lists::{Logged, unit_hash};
@@ -32,7 +33,7 @@ use documents::Unpacked;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{Cursor, Read as _};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The first bytes of a file, which tell queries from events.
 const BEGINNING: u64 = 1 << 16;
@@ -60,25 +61,11 @@ pub(super) fn read(
     inputs: Vec<Input<'_>>,
     collector: &Collector<'_>,
 ) -> Result<(ReadReport, Logged), Error> {
-    let lines = UbiLines { ubi, joined: Joined::new(collector.hash), team: None };
+    let lines = UbiLines { ubi, joined: Joined::new(collector.hash) };
     let mut report = reader.read_lines(&lines, queries_first(inputs)?, collector)?;
     let Joined { notes, logged, .. } = &lines.joined;
     report.ubi = Some(lock(notes).clone());
     Ok((report, *lock(logged)))
-}
-
-/// Hands the clicks of a log over as rows: user, the text at `team`, position, time and query.
-pub(in crate::read) fn read_clicks(
-    ubi: &Ubi,
-    team: &str,
-    reader: &Reader,
-    inputs: Vec<Input<'_>>,
-    collector: &Collector<'_>,
-) -> Result<ReadReport, Error> {
-    let lines = UbiLines { ubi, joined: Joined::new(collector.hash), team: Some(team) };
-    let mut report = reader.read_lines(&lines, inputs, collector)?;
-    report.ubi = Some(lock(&lines.joined.notes).clone());
-    Ok(report)
 }
 
 /// The inputs, those with events last.
@@ -109,39 +96,35 @@ fn queries_first(inputs: Vec<Input<'_>>) -> Result<Vec<Input<'_>>, Error> {
 struct UbiLines<'a> {
     ubi: &'a Ubi,
     joined: Joined,
-    /// Where the team of a click is, if clicks are wanted and not lists.
-    team: Option<&'a str>,
 }
 
 impl LineFormat for UbiLines<'_> {
     type Layout = ();
-    type Memory = ();
-    const HEADER: bool = false;
-
-    fn layout(&self, _: &[u8]) -> Result<(), String> {
-        Ok(())
-    }
+    type Memory = LeftOut;
 
     fn line(
         &self,
         (): &(),
         line: CutLine<'_>,
         at: Spot,
-        (): &mut (),
+        left_out: &mut LeftOut,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
-        let line = line.whole();
-        if self.team.is_none() {
-            return document::each(line, |document| self.document(document, None, at, batches));
-        }
-        // Once more, for the value at the path of the team.
-        let mut wholes: Vec<serde_json::Value> = Vec::new();
-        document::each(line, |whole: &serde_json::Value| {
-            wholes.push(whole.clone());
-            Ok::<_, LineFault>(())
-        })?;
-        let mut wholes = wholes.iter();
-        document::each(line, |document| self.document(document, wholes.next(), at, batches))
+        document::each(line.whole(), |document: &Document<'_>| {
+            let document = document.opened();
+            match self.ubi.what(document, left_out)? {
+                None => Ok(()),
+                Some(What::Query(id)) => {
+                    let taken = self.query(document, id, at, batches);
+                    taken.map_err(|fault| LineFault::new(fault, 0, id.as_bytes()))
+                }
+                Some(What::Event(event)) => self.event(document, &event, at, batches),
+            }
+        })
+    }
+
+    fn end(&self, left_out: &mut LeftOut, _batches: &mut Batches<'_>) {
+        left_out.note(&self.joined.notes);
     }
 
     fn close(
@@ -151,83 +134,115 @@ impl LineFormat for UbiLines<'_> {
         batches: &mut Batches<'_>,
         report: &mut ThreadReport,
     ) -> Result<(), Error> {
-        if self.team.is_some() {
-            Ok(())
-        } else {
-            self.joined.close(self.ubi, names, lenient, batches, report)
-        }
+        self.joined.close(self.ubi, names, lenient, batches, report)
     }
 
-    fn column_name(&self, (): &(), column: usize) -> String {
-        let names =
-            ["client_id", self.team.unwrap_or_default(), "event_attributes.position.ordinal", "timestamp"];
-        column.checked_sub(1).and_then(|place| names.get(place)).copied().unwrap_or_default().into()
+    fn column_name(&self, (): &(), _column: usize) -> String {
+        String::new()
     }
 }
 
-impl UbiLines<'_> {
-    fn document(
+/// Numbers of documents that are left out.
+#[derive(Debug, Default)]
+struct LeftOut {
+    applications: u64,
+    actions: u64,
+}
+
+impl LeftOut {
+    fn note(&mut self, notes: &Mutex<UbiReport>) {
+        let Self { applications, actions } = std::mem::take(self);
+        let mut notes = lock(notes);
+        notes.other_applications += applications;
+        notes.other_actions += actions;
+    }
+}
+
+/// What a document tells.
+enum What<'d> {
+    /// A query, by its identifier.
+    Query(&'d str),
+    Event(Event<'d>),
+}
+
+/// An impression or a click.
+struct Event<'d> {
+    query: &'d str,
+    object: &'d str,
+    ordinal: Option<u64>,
+    is_click: bool,
+}
+
+impl Event<'_> {
+    /// A fault of this event.
+    fn lost(&self, fault: Fault) -> LineFault {
+        lost(fault, self.object, self.is_click)
+    }
+}
+
+fn lost(fault: Fault, object: &str, is_click: bool) -> LineFault {
+    LineFault::new(fault, 0, object.as_bytes()).of(Ok(is_click.into()), Ok((!is_click).into()))
+}
+
+impl Ubi {
+    /// What an opened document tells; `None` for a line of a bulk request, and for a document of
+    /// another application or action.
+    fn what<'d>(
         &self,
-        document: &Document<'_>,
-        of_team: Option<&serde_json::Value>,
-        at: Spot,
-        batches: &mut Batches<'_>,
-    ) -> Result<(), LineFault> {
-        let (document, of_team) = match document.source.as_deref() {
-            Some(source) => (source, of_team.map(|whole| &whole["_source"])),
-            None => (document, of_team),
-        };
+        document: &'d Document<'_>,
+        left_out: &mut LeftOut,
+    ) -> Result<Option<What<'d>>, LineFault> {
         if document.is_bulk() {
-            return Ok(());
+            return Ok(None);
         }
-        if let Some(application) = &self.ubi.application
+        if let Some(application) = &self.application
             && document.application.as_ref().is_none_or(|found| found.0 != *application)
         {
-            lock(&self.joined.notes).other_applications += 1;
-            return Ok(());
+            left_out.applications += 1;
+            return Ok(None);
         }
-        let whole = |fault| LineFault::new(fault, 0, b"..");
         if document.is_count() {
-            return Err(whole(Fault::CountedClicks));
+            return Err(Fault::CountedClicks.into());
         }
         let Some(query) = document.query_id.as_ref().filter(|id| !id.0.is_empty()) else {
-            return Err(whole(Fault::NoQueryId));
+            return Err(Fault::NoQueryId.into());
         };
-        let Some(action) = &document.action_name else {
-            let taken = if of_team.is_some() { Ok(()) } else { self.query(document, &query.0, at, batches) };
-            return taken.map_err(|fault| LineFault::new(fault, 0, query.0.as_bytes()));
-        };
+        let Some(action) = &document.action_name else { return Ok(Some(What::Query(&query.0))) };
         let is = |name: &str| action.0.eq_ignore_ascii_case(name);
         let is_click = is("click");
-        if !is_click && !is(self.ubi.impression.as_deref().unwrap_or("impression")) {
-            lock(&self.joined.notes).other_actions += 1;
-            return Ok(());
+        if !is_click && !is(self.impression.as_deref().unwrap_or("impression")) {
+            left_out.actions += 1;
+            return Ok(None);
         }
         let attributes = document.event_attributes.as_ref();
         let object = attributes.and_then(|of| of.object.as_ref()?.object_id.as_ref());
         let Some(object) = object.filter(|object| !object.0.is_empty()) else {
             return Err(LineFault::new(Fault::NoObject, 0, query.0.as_bytes()));
         };
-        let lost = |fault| {
-            LineFault::new(fault, 0, object.0.as_bytes()).of(Ok(is_click.into()), Ok((!is_click).into()))
-        };
         let ordinal = attributes.and_then(|of| of.position.as_ref()?.ordinal.as_ref());
-        let ordinal = ordinal.map(|text| crate::fields::table_number(text.0.as_bytes()));
-        let ordinal = ordinal.transpose().map_err(lost)?;
-        if let Some(of_team) = of_team {
-            let path = self.team.unwrap_or_default();
-            let team = path.split('.').try_fold(of_team, |value, key| value.get(key));
-            let is_new = is_click && self.joined.is_first_click(&query.0, &object.0);
-            return if is_new { click(document, team, &query.0, ordinal, batches) } else { Ok(()) };
-        }
-        let item = batches.id(object.0.as_bytes()).map_err(lost)?;
+        let ordinal = ordinal.map(|text| crate::fields::table_number(text.0.as_bytes())).transpose();
+        let ordinal = ordinal.map_err(|fault| lost(fault, &object.0, is_click))?;
+        Ok(Some(What::Event(Event { query: &query.0, object: &object.0, ordinal, is_click })))
+    }
+}
+
+impl UbiLines<'_> {
+    fn event(
+        &self,
+        document: &Document<'_>,
+        event: &Event<'_>,
+        at: Spot,
+        batches: &mut Batches<'_>,
+    ) -> Result<(), LineFault> {
+        let item = batches.id(event.object.as_bytes()).map_err(|fault| event.lost(fault))?;
+        let &Event { query, ordinal, is_click, .. } = event;
         let seen = Seen { item, ordinal, is_click, user: user_of(document) };
         let mut day = [b'?'; 10];
         let time = document.timestamp.as_ref().map(|time| time.0.as_bytes());
         if let Some(date) = time.and_then(|time| time.first_chunk()) {
             day = *date;
         }
-        self.joined.event(&query.0, seen, day, at).map_err(lost)
+        self.joined.event(query, seen, day, at).map_err(|fault| event.lost(fault))
     }
 
     fn query(
@@ -252,37 +267,4 @@ impl UbiLines<'_> {
 fn user_of(document: &Document<'_>) -> Option<u64> {
     let user = document.client_id.as_ref().filter(|user| !user.0.is_empty())?;
     Some(unit_hash(user.0.as_bytes()))
-}
-
-/// Hands a click over.
-fn click(
-    document: &Document<'_>,
-    team: Option<&serde_json::Value>,
-    query: &str,
-    ordinal: Option<u64>,
-    batches: &Batches<'_>,
-) -> Result<(), LineFault> {
-    let text = |text: &'_ Option<Text<'_>>| text.as_ref().map(|text| text.0.as_bytes().to_vec());
-    let (user, time) = (text(&document.client_id), text(&document.timestamp));
-    let team = match team {
-        Some(serde_json::Value::String(text)) => text.clone(),
-        Some(value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_))) => value.to_string(),
-        _ => String::new(),
-    };
-    let values: [Option<Value<'_>>; READ] = [
-        Some(Value::Text(user.as_deref().unwrap_or_default())),
-        Some(Value::Text(team.as_bytes())),
-        ordinal.map(Value::Number),
-        time.as_deref().map(Value::Text),
-        Some(Value::Text(query.as_bytes())),
-        None,
-    ];
-    batches.take_row(&values, &[]).map_err(|(role, fault)| {
-        let found = match role {
-            0 => b"",
-            3 => time.as_deref().unwrap_or_default(),
-            _ => team.as_bytes(),
-        };
-        LineFault::new(fault, role + 1, found)
-    })
 }

@@ -68,11 +68,6 @@ impl OpenSession {
 impl LineFormat for Yandex {
     type Layout = ();
     type Memory = OpenSession;
-    const HEADER: bool = false;
-
-    fn layout(&self, _: &[u8]) -> Result<(), String> {
-        Ok(())
-    }
 
     fn line(
         &self,

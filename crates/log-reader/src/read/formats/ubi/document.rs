@@ -117,6 +117,11 @@ pub(super) struct Seen {
 }
 
 impl Document<'_> {
+    /// The document inside `_source`, or this one.
+    pub(super) fn opened(&self) -> &Self {
+        self.source.as_deref().unwrap_or(self)
+    }
+
     /// Whether it is the first line of two in a bulk request.
     pub(super) fn is_bulk(&self) -> bool {
         let is_action =

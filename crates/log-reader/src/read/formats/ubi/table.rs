@@ -80,8 +80,6 @@ struct Shard {
 pub(super) struct Joined {
     hash: KeyHash,
     shards: Vec<Mutex<Shard>>,
-    /// Clicks that were handed over as rows.
-    clicks: Mutex<HashTable<u64>>,
     pub(super) notes: Mutex<UbiReport>,
     pub(super) logged: Mutex<Logged>,
 }
@@ -91,7 +89,6 @@ impl Joined {
         Self {
             hash,
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
-            clicks: Mutex::default(),
             notes: Mutex::default(),
             logged: Mutex::default(),
         }
@@ -158,19 +155,6 @@ impl Joined {
             return Ok(());
         };
         shard.apply(place, seen, day)
-    }
-
-    /// Whether this is the first click on an object of a query.
-    pub(super) fn is_first_click(&self, query: &str, object: &str) -> bool {
-        let [query, object] = [query, object].map(|id| self.hash.of_text(id.as_bytes()));
-        let hash = self.hash.of_both(query, object)[0];
-        let mut clicks = lock(&self.clicks);
-        let is_first = clicks.find(hash, |known| *known == hash).is_none();
-        if is_first {
-            clicks.insert_unique(hash, hash, |known| *known);
-        }
-        lock(&self.notes).repeated_clicks += u64::from(!is_first);
-        is_first
     }
 
     /// Ends all lists.
