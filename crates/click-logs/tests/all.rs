@@ -5,6 +5,7 @@ mod checks;
 mod compare;
 mod fit;
 mod intervals;
+mod judgments;
 mod lists;
 mod logistic;
 mod order;
