@@ -10,9 +10,9 @@ use crate::terminal::say;
 use crate::terminal::wrapped;
 use anyhow::{Context as _, Result};
 use experiment::Task;
-use experiment::key::Key;
+use experiment::key::{Key, KeyKind};
 use experiment::models::{MODELS, Model};
-use experiment::spec::keys::{EXPERIMENT, OF_INSTANCE};
+use experiment::spec::keys::{EXPERIMENT, OF_INSTANCE, OF_POLICY};
 use policies::catalogue::{Family, Row, find, rows};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -147,7 +147,30 @@ pub(crate) fn commented(model: &'static Model) -> String {
             comment(&mut text, &format!("with policies for this task: {}.", able.join(", ")));
         }
     }
+    if model.is_played_live() {
+        live(&mut text);
+    }
     text
+}
+
+/// Adds the tables of live use, in comments.
+fn live(text: &mut String) {
+    text.push_str("\n# To disturb the policies as live use does, write before the instances\n#   [live]\n");
+    let of = |keys: &'static [Key]| keys.iter().find(|key| key.name == "live").map(|key| key.kind);
+    if let Some(KeyKind::Table(keys)) = of(&EXPERIMENT) {
+        for Key { name, meaning, example, .. } in keys {
+            comment(text, meaning);
+            let _ = writeln!(text, "#   {name} = {example}");
+        }
+    }
+    let mut words =
+        "Delay and drift are for all policies, the others for those with a table; leave out oracle."
+            .to_owned();
+    if let Some(KeyKind::Table(keys)) = of(&OF_POLICY) {
+        let names = keys.iter().map(|key| key.name).collect::<Vec<_>>().join(", ");
+        let _ = write!(words, " How a policy is used live is its table live, with the keys {names}.");
+    }
+    comment(text, &words);
 }
 
 /// Adds a comment, in lines.
@@ -238,6 +261,25 @@ mod tests {
             });
             let n_read_as = usize::from(read_as(model).is_some());
             assert_eq!(all.policies().len(), playing.count() + n_read_as, "{}", model.name);
+        }
+    }
+
+    #[test]
+    fn conditions_of_live_use_are_those_of_an_experiment() {
+        for model in MODELS {
+            let text = commented(model);
+            let live = text.split_once("#   [live]\n");
+            assert_eq!(live.is_some(), model.is_played_live(), "{}", model.name);
+            let Some((_, live)) = live else { continue };
+            let keys: Vec<&str> = live.lines().filter_map(|line| line.strip_prefix("#   ")).collect();
+            assert_eq!(keys.len(), 4, "{live}");
+            let policy = find(model.first_choices[0]);
+            let spec =
+                Spec { name: "live", model, task: Task::Regret, policy, with_parameters: false }.plain();
+            let spec =
+                spec.replace("[[instances]]", &format!("[live]\n{}\n\n[[instances]]", keys.join("\n")));
+            let experiment = Experiment::from_toml(&spec).unwrap_or_else(|error| panic!("{spec}\n{error}"));
+            assert_eq!(experiment.live_in_words().len(), 4, "{spec}");
         }
     }
 

@@ -67,6 +67,32 @@ fn a_valid_spec_has_an_overview() {
     assert!(found.lines().all(|line| line.chars().count() <= 90), "{found}");
 }
 
+/// The conditions of live use, and how each policy is used.
+#[test]
+fn the_overview_has_the_conditions_of_live_use() {
+    let spec = GOOD.replace(
+        "[[instances]]",
+        "[live]\nchurn = { rate = 1e-5, prior = [1, 9], returning = 0.5 }\ndelay = { click = 0, skip = 300 }\n\n[[instances]]",
+    );
+    let policies = spec.find("[[policies]]").expect("policies");
+    let spec =
+        format!("{}[[policies]]\npolicy = \"pbm-ts\"\nlive = {{ window = 1000 }}\n", &spec[..policies]);
+    let output = check(&spec, &[]);
+    let found = text(&output.stdout);
+    for part in [
+        "  live    In each round an item is replaced with probability 0.00001.",
+        "  live    A click is known after 0 rounds, and that no more come after 300 rounds.\n",
+        "  policy  pbm-ts  live = { window = 1000 }\n",
+    ] {
+        assert!(found.contains(part), "{found}\nwithout {part:?}");
+    }
+    assert!(found.lines().all(|line| line.chars().count() <= 90), "{found}");
+    let answer: serde_json::Value = serde_json::from_slice(&check(&spec, &["--json"]).stdout).expect("JSON");
+    let experiment = &answer["experiments"][0];
+    assert_eq!(experiment["live"].as_array().map(Vec::len), Some(2), "{answer}");
+    assert_eq!(experiment["policies"][0]["live"], "{ window = 1000 }");
+}
+
 #[test]
 fn the_answer_for_programs_is_json() {
     let answer =

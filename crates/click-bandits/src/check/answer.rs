@@ -55,7 +55,7 @@ fn described(experiment: &Experiment) -> Value {
     let policies = experiment
         .policies()
         .iter()
-        .map(|entry| json!({ "label": entry.label, "policy": entry.spec.to_string() }));
+        .map(|entry| json!({ "label": entry.label, "policy": entry.spec.to_string(), "live": Experiment::live_use(entry) }));
     json!({
         "name": experiment.name(),
         "task": experiment.task().name(),
@@ -65,6 +65,7 @@ fn described(experiment: &Experiment) -> Value {
         "checkpoints": experiment.checkpoints().len(),
         "model": experiment.instances().model().name,
         "instances": tables.iter().enumerate().map(instance).collect::<Vec<_>>(),
+        "live": experiment.live_in_words(),
         "policies": policies.collect::<Vec<_>>(),
         "warnings": experiment.doubts(),
     })

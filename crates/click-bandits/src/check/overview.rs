@@ -1,12 +1,14 @@
 //! The runs of an experiment: a line for each group of instances and each policy.
 
-use crate::terminal::{in_line, left, width};
+use crate::terminal::{in_line, left, width, wrapped};
 use experiment::models::{InstanceTable, Parameter};
 use experiment::number::{counted, grouped};
 use experiment::{Experiment, Task};
 use std::fmt;
 
 const MOST_INSTANCES: usize = 10;
+/// The longest line of a condition.
+const LINE: usize = 78;
 
 pub(super) struct Overview<'a> {
     pub(super) experiment: &'a Experiment,
@@ -46,14 +48,23 @@ impl fmt::Display for Overview<'_> {
                 counted((tables.len() - MOST_INSTANCES) as u64, "instance")
             )?;
         }
+        for condition in experiment.live_in_words() {
+            let mut start = "  live    ";
+            for line in wrapped(&condition, LINE) {
+                writeln!(f, "{start}{line}")?;
+                start = "          ";
+            }
+        }
         let labels = experiment.policies().iter().map(|entry| width(&entry.label));
         let columns = labels.max().unwrap_or(0);
         for entry in experiment.policies() {
             let policy = entry.spec.to_string();
+            let used =
+                Experiment::live_use(entry).map_or_else(String::new, |used| format!("  live = {used}"));
             if policy == entry.label {
-                writeln!(f, "  policy  {policy}")?;
+                writeln!(f, "  policy  {policy}{used}")?;
             } else {
-                writeln!(f, "  policy  {}  {policy}", left(&entry.label, columns))?;
+                writeln!(f, "  policy  {}  {policy}{used}", left(&entry.label, columns))?;
             }
         }
         Ok(())

@@ -361,6 +361,14 @@ pub(super) fn read_use(field: &Field<'_>) -> Result<LiveUse, Error> {
 const PROTOCOLS: [Protocol; 4] =
     [Protocol::PositionBased, Protocol::SemiBandit, Protocol::Cascade, Protocol::Dcm];
 
+impl Model {
+    /// Whether its users can be met under the table `[live]`. Users of the caller have the protocols
+    /// of those that can, but no attractions that could change.
+    pub fn is_played_live(&self) -> bool {
+        PROTOCOLS.contains(&self.protocol) && self == Self::of(self.protocol)
+    }
+}
+
 /// Why these users cannot be met under conditions that disturb a policy, or by a policy in live use.
 pub(crate) fn fault_of_users(instances: &Instances, task: Task, conditions: &Conditions) -> Option<String> {
     let is_fixed = matches!(
@@ -381,10 +389,8 @@ pub(crate) fn fault_of_users(instances: &Instances, task: Task, conditions: &Con
     if instances.contexts().is_some() {
         return Some("instances with a `context` are played without disturbance: leave it out".to_owned());
     }
-    // Users of the caller have the protocols of these, but no attractions that could change.
-    let is_able = |model: &Model| PROTOCOLS.contains(&model.protocol) && model == Model::of(model.protocol);
-    if !is_able(instances.model()) {
-        let able = MODELS.iter().filter(|model| is_able(model));
+    if !instances.model().is_played_live() {
+        let able = MODELS.iter().filter(|model| model.is_played_live());
         let able = able.map(|model| format!("{:?}", model.name)).join(" or ");
         return Some(format!("expected instances of {able}, but these are {:?}", instances.model().name));
     }
