@@ -57,7 +57,7 @@ const BY_FORM: [&str; 2] = [PARAMETERS_CSV, PARAMETERS_PARQUET];
 /// The option that leaves out sessions with more clicks.
 const MAX_CLICKS: &str = "--max-clicks";
 const PARAMETERS_CSV: &str = "parameters.csv";
-const PARAMETERS_PARQUET: &str = "parameters.parquet";
+pub(crate) const PARAMETERS_PARQUET: &str = "parameters.parquet";
 const COUNTS: &str = "counts.csv";
 const COMPARISON_JSON: &str = "comparison.json";
 const COMPARISON_CSV: &str = "comparison.csv";

@@ -1,6 +1,7 @@
 //! `judgments`: ratings of items from a fit, as the tools of search teams import them.
 
 use crate::destination::Destination;
+use crate::fit::PARAMETERS_PARQUET;
 use crate::terminal;
 use crate::usage::{Usage, integer};
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -101,6 +102,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 fn of_model(arguments: &Arguments) -> Result<Vec<Judgment>> {
     let parameters = Parameters::read(&arguments.dir.join("parameters.json"))?;
     let chosen = arguments.model.map_or_else(|| chosen(&arguments.dir), |model| Ok(Some(model)))?;
+    if arguments.dir.join(PARAMETERS_PARQUET).exists() {
+        bail!(
+            "{}: the attractions are in {PARAMETERS_PARQUET}: fit with --parameters json",
+            arguments.dir.display()
+        );
+    }
     let find = |model: Model| parameters.models.iter().find(|record| record.model == model);
     // Without a comparison, the simplest model.
     let record = match chosen {

@@ -68,10 +68,10 @@ pub(crate) struct Arguments {
     columns: Option<String>,
     /// Team or arm of today's ranker; differences are those of the other one [default: the first of
     /// both names]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "plan")]
     baseline: Option<String>,
     /// Planned share of users in the baseline of an A/B test
-    #[arg(long, value_name = "S", default_value_t = 0.5)]
+    #[arg(long, value_name = "S", default_value_t = 0.5, conflicts_with = "plan")]
     split: f64,
     /// Leave out users with more sessions, such as robots; A/B tests only
     #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX.into()))]
@@ -83,13 +83,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = integer::<u64>(1..=u64::MAX))]
     depth: Option<u64>,
     /// Users in each arm for which an A/B test with an open end was planned
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = integer::<u64>(1..=u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = integer::<u64>(1..=u64::MAX), conflicts_with = "plan")]
     planned: u64,
     /// Number of looks of an A/B test with a fixed end [default: an open end; with --plan 10]
     #[arg(long, value_name = "J", value_parser = integer::<u32>(1..=28))]
     looks: Option<u32>,
     /// Which of these looks this is, from 1 on
-    #[arg(long, value_name = "J", requires = "looks", value_parser = integer::<u32>(1..=28))]
+    #[arg(long, value_name = "J", requires = "looks", conflicts_with = "plan", value_parser = integer::<u32>(1..=28))]
     look: Option<u32>,
     #[command(flatten)]
     plan: PlanArguments,
@@ -122,7 +122,9 @@ impl Arguments {
         let usage = |message: &str| Err(anyhow!(Usage(message.to_owned())));
         let only_ab = [
             (self.max_sessions_per_user.is_some(), "--max-sessions-per-user"),
-            (self.looks.is_some() && !self.plan.plan, "--looks"),
+            (self.looks.is_some(), "--looks"),
+            (self.plan.share.is_some(), "--share"),
+            (self.plan.mean.is_some(), "--mean and --sd"),
             (self.split != 0.5, "--split"),
         ];
         match (self.kind(), only_ab.iter().find(|(is_given, _)| *is_given)) {
@@ -135,6 +137,11 @@ impl Arguments {
             _ if self.team.is_none() && self.ubi != UbiArguments::default() => {
                 return usage(
                     "--application, --impression, --position-base and --exact-queries: only for --format ubi",
+                );
+            }
+            _ if self.team.is_some() && self.depth.is_some() != self.ubi.position_base.is_some() => {
+                return usage(
+                    "--format ubi: --depth and --position-base belong together: the ordinal of the first position is 0 or 1",
                 );
             }
             (Kind::Ab, _) if self.depth.is_some() || self.unit == Unit::List => {

@@ -186,12 +186,53 @@ fn what_cannot_be_tested_is_refused_with_its_place() {
         ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --split 1", "--split: expected"),
         ("user,arm,clicks\nu,A,1\nv,B,1\n", "ab --columns arms=x", "--columns: `arms`: expected one of user"),
         ("user,team\nu,a\nu,b\n", "interleaving --max-sessions-per-user 3", "only for --kind ab"),
+        ("user,arm,clicks\nu,A,0\nv,B,0\n", "ab --plan", "a mean of 0 clicks a session"),
+        ("user,team,position\nu,a,3\nu,b,4\n", "interleaving --depth 2", "the log has no click of the test"),
+        ("{}", "interleaving --format ubi --team a --depth 2", "--depth and --position-base belong together"),
+        ("{}", "interleaving --format ubi --team a --position-base 1", "belong together"),
     ] {
         fs::write(&events, text).unwrap();
         let more: Vec<&str> = ["--kind"].into_iter().chain(more.split(' ')).collect();
-        let output = run(&events, &[&more[..], &["--out", out.to_str().unwrap()]].concat());
+        let out_or_plan = ["--out", out.to_str().unwrap()];
+        let out_or_plan = if more.contains(&"--plan") { &[][..] } else { &out_or_plan };
+        let output = run(&events, &[&more[..], out_or_plan].concat());
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(!output.status.success() && error.contains(expected), "{expected}: {error}");
         assert!(!out.join("verdict.json").exists());
     }
+}
+
+/// A plan refuses what it would ignore, and says why an effect has no plan.
+#[test]
+fn a_plan_ignores_no_option() {
+    for (more, expected) in [
+        ("ab --mean 1 --sd 1 --effect 1e-9", "takes more than 10^15 users"),
+        ("ab --mean 1 --sd 1 --effect 0", "the effect is 0: expected a number above 0"),
+        ("interleaving --effect 0.5", "expected a number above 0 and below 0.5"),
+        ("interleaving --effect 1e-9", "takes more than 10^15 users"),
+        ("interleaving --mean 1 --sd 1", "--mean and --sd: only for --kind ab"),
+        ("interleaving --share 0.6", "--share: only for --kind ab"),
+        ("interleaving --looks 5", "--looks: only for --kind ab"),
+        ("ab --mean 1 --sd 1 --columns user=u", "--columns: only for a log"),
+        ("ab --mean 1 --sd 1 --max-sessions-per-user 5", "--max-sessions-per-user: only for a log"),
+        ("interleaving --depth 5", "--depth: only for a log"),
+        ("ab --mean 1 --sd 1 --baseline a", "cannot be used with"),
+        ("ab --mean 1 --sd 1 --split 0.4", "cannot be used with"),
+        ("ab --mean 1 --sd 1 --planned 7", "cannot be used with"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
+        let output = command.args(["test", "--plan", "--kind"]).args(more.split(' ')).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && error.contains(expected), "{more}: {error}");
+    }
+}
+
+/// Sessions without a click have no verdict.
+#[test]
+fn no_clicks_have_no_verdict() {
+    let top = tempdir().unwrap();
+    let events = top.path().join("events.csv");
+    fs::write(&events, "user,arm,clicks\nu,A,0\nv,B,0\n").unwrap();
+    let found = verdict(&events, &["--kind", "ab"]);
+    assert_eq!((&found["verdict"], &found["refused"][0]), (&Value::Null, &"there are no clicks".into()));
 }

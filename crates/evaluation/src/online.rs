@@ -84,6 +84,9 @@ pub enum OnlineError<E> {
     /// The log could not be read.
     #[error("{0}")]
     Log(E),
+    /// Nothing to count.
+    #[error("the log has no click of the test")]
+    NoRows,
     /// Only one ranker has rows.
     #[error("every row is of `{0}`: a test compares two")]
     OneName(String),
@@ -316,6 +319,9 @@ impl<'s> Rows<'s> {
                 self.count(row.unit, row.second, row.clicks);
             }
         }
+        if !self.began {
+            return Err(OnlineError::NoRows);
+        }
         self.looks.push(self.look());
         if self.settings.look.is_some() {
             // The looks of a fixed end are not its days.
@@ -490,6 +496,9 @@ impl Outcome {
     fn why_refused(&self) -> Vec<String> {
         let (Some(result), Some(split)) = (&self.arms, self.split) else { return Vec::new() };
         let mut refused = Vec::new();
+        if self.clicks == [0, 0] {
+            refused.push("there are no clicks".to_owned());
+        }
         if split < UNLIKELY_SPLIT {
             refused.push(self.uneven(split));
         }

@@ -113,9 +113,10 @@ pub(crate) struct UbiArguments {
     /// Format ubi: the action that shows an item [default: impression]
     #[arg(long, value_name = "ACTION")]
     impression: Option<String>,
-    /// Format ubi: ordinal of the first position, 0 or 1, of lists without hit ids
+    /// Format ubi: ordinal of the first position, 0 or 1, of lists without hit ids, and for test
+    /// --depth
     #[arg(long, value_name = "P", value_parser = integer::<u8>(0..=1))]
-    position_base: Option<u8>,
+    pub(crate) position_base: Option<u8>,
     /// Format ubi: keep the words of queries as they are, not trimmed and in lower case
     #[arg(long)]
     exact_queries: bool,

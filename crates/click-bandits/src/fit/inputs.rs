@@ -96,7 +96,7 @@ impl Inputs {
             let unchanged = fs::metadata(&file.path)
                 .is_ok_and(|now| now.len() == file.bytes && now.modified().ok() == file.modified);
             if !unchanged {
-                bail!("{}: changed while it was read: fit a copy of it", file.path.display());
+                bail!("{}: changed while it was read: give a copy of it", file.path.display());
             }
         }
         Ok(())
@@ -136,7 +136,7 @@ impl InputFile {
         let mut copy = tempfile::tempfile_in(&place).with_context(keep)?;
         let (sha256, bytes) = hash(&mut from, |block| copy.write_all(block)).with_context(keep)?;
         tell(&format!(
-            "{}: {} MB, copied into {} until the fit is done",
+            "{}: {} MB, copied into {} until the end",
             name(&path),
             bytes.div_ceil(MEGABYTE),
             place.display()

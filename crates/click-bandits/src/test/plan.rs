@@ -1,6 +1,6 @@
 //! `test --plan`: how many users a test takes.
 
-use super::{Arguments, open, read};
+use super::{Arguments, Unit, open, read};
 use crate::terminal::{json, put, say, table};
 use crate::usage::Usage;
 use anyhow::{Result, anyhow, bail};
@@ -17,9 +17,9 @@ pub(super) struct PlanArguments {
     /// Plan a test: how many users it takes, from a log of today or from --mean and --sd
     #[arg(long)]
     pub(super) plan: bool,
-    /// Clicks a session today
+    /// With --kind ab: clicks a session today
     #[arg(long, value_name = "M", requires_all = ["plan", "sd"])]
-    mean: Option<f64>,
+    pub(super) mean: Option<f64>,
     /// A user's standard deviation of the clicks a session
     #[arg(long, value_name = "S", requires_all = ["plan", "mean"])]
     sd: Option<f64>,
@@ -35,14 +35,22 @@ pub(super) struct PlanArguments {
     per_day: Option<f64>,
     /// With --kind ab: share of users that the better ranker would win if it were interleaved
     #[arg(long, value_name = "P", requires = "plan")]
-    share: Option<f64>,
+    pub(super) share: Option<f64>,
 }
 
 pub(super) fn run(arguments: &Arguments, settings: &Settings) -> Result<()> {
     let given = arguments.plan;
     let kind = settings.kind;
-    if arguments.split != 0.5 {
-        bail!(Usage("--split: a plan is for arms of equal size, leave it out".to_owned()));
+    let of_log = [
+        (arguments.columns.is_some(), "--columns"),
+        (arguments.team.is_some(), "--format ubi"),
+        (arguments.max_sessions_per_user.is_some(), "--max-sessions-per-user"),
+        (arguments.depth.is_some(), "--depth"),
+        (arguments.unit == Unit::List, "--unit"),
+        (arguments.lenient, "--lenient"),
+    ];
+    if let Some((_, option)) = of_log.iter().find(|(is_given, _)| *is_given && arguments.events.is_empty()) {
+        bail!(Usage(format!("{option}: only for a log: give EVENTS")));
     }
     let clicks = given.mean.zip(given.sd);
     let plan = PlanSettings {

@@ -106,16 +106,19 @@ impl Plan {
         if rows.iter().any(|row| row.effect == effect) {
             return Ok(Self { settings, rows });
         }
+        let most = if kind == Kind::Ab { f64::INFINITY } else { 0.5 };
         Err(match (kind, clicks) {
-            (Kind::Interleaving, _) => {
-                format!("the effect is {effect}: expected a number above 0 and below 0.5")
+            _ if !(effect > 0.0 && effect < most) => {
+                let below = if kind == Kind::Ab { "" } else { " and below 0.5" };
+                format!("the effect is {effect}: expected a number above 0{below}")
             }
             (Kind::Ab, None) => {
                 "clicks a session are missing: give a log, or mean and standard deviation".to_owned()
             }
-            (Kind::Ab, Some((mean, deviation))) => format!(
-                "an effect of {effect} on a mean of {mean} with standard deviation {deviation}: expected numbers above 0"
+            (Kind::Ab, Some((mean, deviation))) if !(mean > 0.0 && deviation > 0.0) => format!(
+                "a mean of {mean} clicks a session with standard deviation {deviation}: expected numbers above 0"
             ),
+            _ => format!("an effect of {effect} takes more than 10^15 users: expected a larger one"),
         })
     }
 
