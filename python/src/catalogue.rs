@@ -23,8 +23,8 @@ use serde_json::{Map, Value};
 ///     needs_horizon: bool, whether it needs `horizon` with its default parameters.
 ///     late_answers: "count", or "only if independent of clicks".
 ///     live: str, its use in a service. "table": it chooses among the items that may be shown, and
-///         answers may come late or be taken back; "in order": whole answers, in the order of the
-///         decisions; "no".
+///         answers may come late or be taken back; "whole": the same items, for users who differ, and
+///         whole answers; "in order": whole answers, in the order of the decisions; "no".
 ///     cost: str, the cost of a round with K items and L positions.
 ///     guarantee: str, what is proven.
 ///     source: str, the paper.
