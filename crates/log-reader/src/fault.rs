@@ -137,7 +137,7 @@ pub enum Fault {
     #[error("an event on an item that its query did not return")]
     OutsideList,
     /// Two documents of one query that differ.
-    #[error("another document of this query before, which differs")]
+    #[error("an earlier document of this query differs, so the query has no list")]
     OtherDocument,
     /// An event without an ordinal, whose query has no hit ids.
     #[error("no `ordinal`, and the query has no hit ids")]

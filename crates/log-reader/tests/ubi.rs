@@ -170,7 +170,11 @@ fn faults_have_places_and_are_counted() {
         assert_eq!(*error.kind(), ErrorKind::Line(fault), "{error}");
         assert_eq!((error.place().file.as_str(), error.place().line), ("file-1", 14), "{error}");
         let lenient = reader(ubi()).lenient(0.5).unwrap().read_inputs(inputs(&files)).unwrap();
-        assert_eq!((lists(&lenient), lenient.report.n_skipped()), (expected(), 1), "{}", lenient.report);
+        // Nothing says which of two documents was shown.
+        let left_out = usize::from(fault == Fault::OtherDocument);
+        assert_eq!(lists(&lenient).len(), 3 - left_out, "{}", lenient.report);
+        assert!(lists(&lenient).iter().all(|list| expected().contains(list)), "{}", lenient.report);
+        assert_eq!(lenient.report.n_skipped(), 1, "{}", lenient.report);
     }
     // No faults: an equal document, a query without events, an ordinal that counts from 0.
     let more = QUERIES.lines().next().unwrap();

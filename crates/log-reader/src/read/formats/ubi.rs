@@ -242,7 +242,8 @@ impl UbiLines<'_> {
         if let Some(date) = time.and_then(|time| time.first_chunk()) {
             day = *date;
         }
-        self.joined.event(query, seen, day, at).map_err(|fault| event.lost(fault))
+        self.joined.event(query, seen, day, at);
+        Ok(())
     }
 
     fn query(
@@ -260,7 +261,8 @@ impl UbiLines<'_> {
         let items = hits.map(|hit| batches.id(hit.0.as_bytes())).collect::<Result<Vec<_>, _>>()?;
         let propensity = document.query_attributes.as_ref().and_then(|of| of.list_propensity);
         let propensity = propensity.map(crate::fields::check_propensity).transpose()?;
-        self.joined.query(id, query, user_of(document), propensity, &items, at)
+        self.joined.query(id, query, user_of(document), propensity, &items, at);
+        Ok(())
     }
 }
 

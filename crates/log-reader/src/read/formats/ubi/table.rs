@@ -39,6 +39,8 @@ struct Query {
     n_items: u8,
     /// The number of items down to the deepest impression or click.
     deepest: u8,
+    /// Whether the log has different documents of it.
+    is_ambiguous: bool,
     /// The place of its items.
     start: u32,
 }
@@ -52,7 +54,8 @@ struct Placed {
     is_click: bool,
 }
 
-/// An event whose query was not read yet.
+/// An event that does not fit its query, or whose query was not read yet: another document of the
+/// query may come.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     key: Key,
@@ -68,6 +71,9 @@ struct Shard {
     items: Vec<Id>,
     placed: Vec<Placed>,
     waiting: Vec<Waiting>,
+    /// Queries with other documents, and the spots of these. Such a query has no list: the first
+    /// document read need not be the first of the log.
+    other_documents: Vec<(usize, Spot)>,
     /// Numbers of ordinals that count from 0 and from 1, with the first day of each.
     bases: [(u64, [u8; 10]); 2],
     repeated_queries: u64,
@@ -108,7 +114,7 @@ impl Joined {
         propensity: Option<f64>,
         items: &[Id],
         spot: Spot,
-    ) -> Result<(), Fault> {
+    ) {
         let (key, shard) = self.key(id);
         let shard = &mut *lock(shard);
         let start = shard.items.len();
@@ -123,6 +129,7 @@ impl Joined {
             file: u16::try_from(spot.file).unwrap_or(u16::MAX),
             n_items: u8::try_from(items.len()).unwrap_or(u8::MAX),
             deepest: 0,
+            is_ambiguous: false,
             start: u32::try_from(start).unwrap_or(u32::MAX),
         };
         let (place, is_new) = find_or_add(
@@ -138,23 +145,25 @@ impl Joined {
                 shard.items.reserve_exact(start / 8 + 1024);
             }
             shard.items.extend_from_slice(items);
-            return Ok(());
+            return;
         }
         let known = shard.queries[place as usize];
         let same = known.name == name && known.user == user.unwrap_or(0) && shard.items_of(&known) == items;
-        shard.repeated_queries += u64::from(same);
-        if same { Ok(()) } else { Err(Fault::OtherDocument) }
+        if same {
+            shard.repeated_queries += 1;
+        } else {
+            shard.other_documents.push((place as usize, spot));
+        }
     }
 
     /// Adds an event to its query; one whose query is unknown waits.
-    pub(super) fn event(&self, id: &str, seen: Seen, day: [u8; 10], spot: Spot) -> Result<(), Fault> {
+    pub(super) fn event(&self, id: &str, seen: Seen, day: [u8; 10], spot: Spot) {
         let (key, shard) = self.key(id);
         let shard = &mut *lock(shard);
-        let Some(place) = shard.find(key) else {
+        let joined = shard.find(key).ok_or(Fault::UnknownQuery);
+        if joined.and_then(|place| shard.apply(place, seen, day)).is_err() {
             shard.waiting.push(Waiting { key, seen, day, spot });
-            return Ok(());
-        };
-        shard.apply(place, seen, day)
+        }
     }
 
     /// Ends all lists.
@@ -180,8 +189,14 @@ impl Joined {
         let (mut any_placed, mut from_zero) = (false, false);
         for shard in &self.shards {
             let shard = &mut *lock(shard);
+            for spot in shard.end_ambiguous() {
+                at_fault(Fault::OtherDocument, false, spot.file, spot.line);
+            }
             for Waiting { key, seen, day, spot } in std::mem::take(&mut shard.waiting) {
                 let joined = shard.find(key).ok_or(Fault::UnknownQuery);
+                if joined.is_ok_and(|place| shard.queries[place].is_ambiguous) {
+                    continue;
+                }
                 if let Err(fault) = joined.and_then(|place| shard.apply(place, seen, day)) {
                     at_fault(fault, seen.is_click, spot.file, spot.line);
                 }
@@ -199,7 +214,7 @@ impl Joined {
         for shard in &self.shards {
             let shard = &mut *lock(shard);
             shard.place(base, &mut at_fault);
-            for query in shard.queries.iter().filter(|query| query.deepest > 0) {
+            for query in shard.queries.iter().filter(|query| query.deepest > 0 && !query.is_ambiguous) {
                 known.user &= query.user != 0;
                 known.list_propensity &= !query.propensity.is_nan();
             }
@@ -219,6 +234,23 @@ impl Shard {
     fn find(&self, key: Key) -> Option<usize> {
         let found = self.index.find(key[0], |&place| self.queries[place as usize].key == key);
         found.map(|&place| place as usize)
+    }
+
+    /// Leaves out the queries with different documents. Returns the spots of all but the first
+    /// document of each.
+    fn end_ambiguous(&mut self) -> Vec<Spot> {
+        let mut documents = std::mem::take(&mut self.other_documents);
+        for place in 0..documents.len() {
+            let number = documents[place].0;
+            let Query { at, file, line, is_ambiguous, .. } = &mut self.queries[number];
+            if !std::mem::replace(is_ambiguous, true) {
+                documents.push((number, Spot { at: *at, file: usize::from(*file), line: u64::from(*line) }));
+            }
+        }
+        documents.sort_unstable_by_key(|(number, spot)| (*number, spot.at));
+        self.placed.retain(|placed| !self.queries[placed.query as usize].is_ambiguous);
+        let of_queries = documents.chunk_by(|a, b| a.0 == b.0);
+        of_queries.flat_map(|documents| documents[1..].iter().map(|document| document.1)).collect()
     }
 
     fn items_of(&self, query: &Query) -> &[Id] {
@@ -303,7 +335,7 @@ impl Shard {
     }
 
     fn close(self, with_propensities: bool, notes: &mut UbiReport, batches: &mut Batches<'_>) {
-        for query in &self.queries {
+        for query in self.queries.iter().filter(|query| !query.is_ambiguous) {
             if query.deepest == 0 {
                 notes.queries_without_events += 1;
                 continue;
