@@ -65,28 +65,39 @@ impl LogOdds {
                 return Err(Error::Coefficients { name, found: list.len(), expected });
             }
         }
-        let mut by_item_feature = vec![0.0; n_of_item];
         let mut users = Vec::with_capacity(contexts.len());
         for context in contexts {
-            by_item_feature.fill(0.0);
-            add(&mut by_item_feature, &self.main, 1.0);
-            for (&feature, row) in context.features.iter().zip(self.interaction.chunks(n_of_item.max(1))) {
-                add(&mut by_item_feature, row, feature);
-            }
-            let first = context.segment as usize * n_items;
-            let attraction = |item: usize| {
-                let log_odds = self.mean
-                    + product(&by_item_feature, part(&item_features, item, n_of_item))
-                    + product(&context.features, part(&self.item_slope, item, n_of_user))
-                    + self.item.get(item).unwrap_or(&0.0)
-                    + self.segment.get(first + item).unwrap_or(&0.0);
-                1.0 / (1.0 + libm::exp(-log_odds))
+            let attraction: Vec<f64> = {
+                let log_odds = self.for_user(&context, n_items, &item_features);
+                (0..n_items).map(|item| 1.0 / (1.0 + libm::exp(-log_odds(item)))).collect()
             };
-            let attraction: Vec<f64> = (0..n_items).map(attraction).collect();
             let user = model.with_attraction(Error::probabilities("attraction", &attraction)?)?;
             users.push((context, user));
         }
         Personal::new(users)?.announced(n_segments, item_features)
+    }
+
+    /// The log-odds of each of `n_items` items for a user.
+    pub fn for_user<'a>(
+        &'a self,
+        context: &'a Context,
+        n_items: usize,
+        item_features: &'a [f64],
+    ) -> impl Fn(usize) -> f64 + 'a {
+        let (n_of_item, n_of_user) = (item_features.len() / n_items.max(1), context.features.len());
+        let mut by_item_feature = vec![0.0; n_of_item];
+        add(&mut by_item_feature, &self.main, 1.0);
+        for (&feature, row) in context.features.iter().zip(self.interaction.chunks(n_of_item.max(1))) {
+            add(&mut by_item_feature, row, feature);
+        }
+        let first = context.segment as usize * n_items;
+        move |item: usize| {
+            self.mean
+                + product(&by_item_feature, part(item_features, item, n_of_item))
+                + product(&context.features, part(&self.item_slope, item, n_of_user))
+                + self.item.get(item).unwrap_or(&0.0)
+                + self.segment.get(first + item).unwrap_or(&0.0)
+        }
     }
 }
 

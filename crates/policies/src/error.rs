@@ -127,6 +127,37 @@ pub enum Error {
         /// Number of items of the lists.
         n_items: usize,
     },
+    /// A scale of features that is none.
+    #[error(
+        "a feature with mean {mean} and standard deviation {deviation}: expected finite numbers, the second above 0"
+    )]
+    NotAFeatureScale {
+        /// Mean.
+        mean: f64,
+        /// Standard deviation.
+        deviation: f64,
+    },
+    /// A prior of other users or items.
+    #[error("{found} {of}, but the prior has {expected}")]
+    PriorOfOthers {
+        /// Items, segments or features.
+        of: &'static str,
+        /// Their number.
+        found: usize,
+        /// Their number in the prior.
+        expected: usize,
+    },
+    /// A prior of items with other features.
+    #[error("item {item}, feature {feature}, from 0: another value than in the prior")]
+    PriorOfOtherFeatures {
+        /// The item.
+        item: usize,
+        /// The feature.
+        feature: usize,
+    },
+    /// A prior with shared coefficients for a policy without, or the other way around.
+    #[error("the prior was learned with interactions = {0}: expected the same")]
+    PriorWithInteractions(bool),
     /// A saved normal posterior is none.
     #[error(
         "a saved posterior has a mean that is no number, a precision that is not positive, or a deviation outside 0.03 to 3"

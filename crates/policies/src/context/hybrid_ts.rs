@@ -1,6 +1,8 @@
 use super::learner::{HybridSettings, Learner, Score};
 use super::posterior::HybridPosterior;
-use super::{AnyFeaturedItems, FeaturedItems, SelectAmongFor, SelectFor, UpdateFor};
+use super::{
+    AnyFeaturedItems, FeatureScale, FeaturedItems, HybridPrior, SelectAmongFor, SelectFor, UpdateFor,
+};
 use crate::pbm::counts::{order_of, place};
 use crate::{Decision, Error, PrefixKnown, Setup};
 use click_models::{
@@ -111,6 +113,30 @@ impl HybridTs {
         Ok(Self { learner: Learner::new(known.shape(), context, settings)?, order: known.order() })
     }
 
+    /// The same policy, before its first list, which standardises all features by this scale.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SavedSizes`] for a scale of other features.
+    pub fn standardising(self, scale: FeatureScale) -> Result<Self, Error> {
+        Ok(Self { learner: self.learner.standardising(scale)?, ..self })
+    }
+
+    /// The same policy, before its first list, which begins with what another has learned.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PriorOfOthers`], [`Error::PriorOfOtherFeatures`] if users or items are not those of
+    /// the prior, [`Error::PriorWithInteractions`].
+    pub fn with_prior(self, prior: &HybridPrior) -> Result<Self, Error> {
+        Ok(Self { learner: prior.begin(&self.learner)?, ..self })
+    }
+
+    /// What the policy has learned.
+    pub fn learned(&self) -> HybridPrior {
+        HybridPrior::of(&self.learner)
+    }
+
     /// The posterior of every item's log-odds for a user.
     pub fn scores(&mut self, context: &Context) -> Vec<Score> {
         self.learner.scores(context)
@@ -160,6 +186,29 @@ impl PbmHybridTs {
         let order = order_of(known.examination());
         let policy = HybridTs { learner: Learner::new(known.shape(), context, settings)?, order };
         Ok(Self { policy, examination: known.examination().to_vec() })
+    }
+
+    /// As [`HybridTs::standardising`].
+    ///
+    /// # Errors
+    ///
+    /// As [`HybridTs::standardising`].
+    pub fn standardising(self, scale: FeatureScale) -> Result<Self, Error> {
+        Ok(Self { policy: self.policy.standardising(scale)?, ..self })
+    }
+
+    /// As [`HybridTs::with_prior`].
+    ///
+    /// # Errors
+    ///
+    /// As [`HybridTs::with_prior`].
+    pub fn with_prior(self, prior: &HybridPrior) -> Result<Self, Error> {
+        Ok(Self { policy: self.policy.with_prior(prior)?, ..self })
+    }
+
+    /// As [`HybridTs::learned`].
+    pub fn learned(&self) -> HybridPrior {
+        self.policy.learned()
     }
 
     /// As [`HybridTs::scores`].

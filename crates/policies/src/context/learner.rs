@@ -4,10 +4,11 @@ use super::answer::Answer;
 use super::normal::{Change, Normal, dot};
 use super::own::Independent;
 use super::products::Products;
+use super::scale::FeatureScale;
 use crate::Error;
 use crate::sampling::Sampler;
 use crate::top_l::{Ties, TopL};
-use click_models::{Clicks, Context, ContextKnown, ItemId, ListShape, Ranking};
+use click_models::{Clicks, Context, ContextKnown, ItemId, ListShape, LogOdds, Ranking};
 use confidence::NonNegative;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -177,6 +178,63 @@ impl Learner {
     /// Intercepts, slopes and cells.
     pub(super) fn own(&self) -> [&Independent; 3] {
         [&self.intercepts, &self.slopes, &self.cells]
+    }
+
+    /// Standardises features by a scale, those of items now.
+    pub(super) fn standardising(self, scale: FeatureScale) -> Result<Self, Error> {
+        let products = self.products.standardising(scale)?;
+        Ok(Self { products, ..self })
+    }
+
+    /// What is known of users and items, with the features of items as they are kept.
+    pub(super) fn known(&self) -> ContextKnown<'_> {
+        self.products.known().with_segments(self.n_segments)
+    }
+
+    pub(super) fn scale(&self) -> &FeatureScale {
+        self.products.scale()
+    }
+
+    pub(super) fn set_scale(&mut self, scale: FeatureScale) {
+        self.products.set_scale(scale);
+    }
+
+    pub(super) fn interactions(&self) -> bool {
+        self.settings.interactions
+    }
+
+    /// The same posterior, with settings and lists of another.
+    pub(super) fn continued_by(&self, other: &Self) -> Self {
+        let &Self { settings, n_positions, .. } = other;
+        Self { settings, n_positions, ..self.clone() }.prepared()
+    }
+
+    /// Coefficients of the log-odds, of which `shared` is `beta`, and `own` gives those of items and
+    /// cells.
+    pub(super) fn coefficients(
+        &self,
+        shared: &[f64],
+        mut own: impl FnMut(&Independent) -> Vec<f64>,
+    ) -> LogOdds {
+        let cells = own(&self.cells);
+        let mut log_odds = LogOdds {
+            mean: shared[0],
+            item: own(&self.intercepts),
+            item_slope: own(&self.slopes),
+            segment: self.of_cells(&cells).collect(),
+            ..LogOdds::default()
+        };
+        if self.settings.interactions {
+            let mut rows = shared.chunks_exact(self.products.width()).map(|row| row.split_at(1));
+            log_odds.main = rows.next().map_or(vec![], |(_, main)| main.to_vec());
+            // Products of a user's feature with 1 are a slope that all items share.
+            let (by_user, rows): (Vec<f64>, Vec<&[f64]>) = rows.map(|(first, row)| (first[0], row)).unzip();
+            log_odds.interaction = rows.concat();
+            for (slope, shared) in log_odds.item_slope.iter_mut().zip(by_user.iter().cycle()) {
+                *slope += shared;
+            }
+        }
+        log_odds
     }
 
     fn set_user(&mut self, context: &Context) {

@@ -1,6 +1,7 @@
 //! Products of user and item features: `phi = (1, x) (1, z)'`, row by row.
 
 use super::normal::dot;
+use super::scale::{FeatureScale, standardise};
 use crate::Error;
 use click_models::{Context, ContextKnown};
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,9 @@ pub(super) struct Products {
     n_user_features: usize,
     /// Item by item.
     item_features: Vec<f64>,
+    /// Of features that are standardised here; those of items are kept standardised.
+    #[serde(default)]
+    scale: Option<FeatureScale>,
     /// `(1, x)` of the user.
     #[serde(skip)]
     user: Vec<f64>,
@@ -29,7 +33,12 @@ struct Saved {
     n_items: usize,
     n_user_features: usize,
     item_features: Vec<f64>,
+    #[serde(default)]
+    scale: Option<FeatureScale>,
 }
+
+/// The scale of features that are taken as they are.
+static AS_THEY_ARE: FeatureScale = FeatureScale::AS_THEY_ARE;
 
 impl Products {
     pub(super) fn new(known: ContextKnown<'_>) -> Result<Self, Error> {
@@ -42,9 +51,35 @@ impl Products {
             n_items: known.n_items(),
             n_user_features: known.n_user_features(),
             item_features: known.item_features().to_vec(),
+            scale: None,
             user: vec![1.0; height],
             of_user: vec![0.0; width],
         })
+    }
+
+    /// Standardises the features of the items now, and those of every user later.
+    pub(super) fn standardising(mut self, scale: FeatureScale) -> Result<Self, Error> {
+        let sizes = [self.n_user_features, self.width() - 1];
+        if [scale.user().len(), scale.item().len()] != sizes {
+            return Err(Error::SavedSizes);
+        }
+        standardise(scale.item(), &mut self.item_features);
+        self.scale = Some(scale);
+        Ok(self)
+    }
+
+    /// What is known of the items, with features as they are kept.
+    pub(super) fn known(&self) -> ContextKnown<'_> {
+        let known = ContextKnown::new(self.n_items, &self.item_features).expect("checked before");
+        known.with_user_features(self.n_user_features)
+    }
+
+    pub(super) fn scale(&self) -> &FeatureScale {
+        self.scale.as_ref().unwrap_or(&AS_THEY_ARE)
+    }
+
+    pub(super) fn set_scale(&mut self, scale: FeatureScale) {
+        self.scale = Some(scale);
     }
 
     pub(super) fn n_items(&self) -> usize {
@@ -55,12 +90,22 @@ impl Products {
     pub(super) fn push_item(&mut self, features: &[f64]) {
         self.n_items += 1;
         self.item_features.extend_from_slice(features);
+        self.standardise_item(self.n_items - 1);
     }
 
     /// Replaces the features of an item.
     pub(super) fn set_item(&mut self, item: usize, features: &[f64]) {
         let n = self.width() - 1;
         self.item_features[item * n..(item + 1) * n].copy_from_slice(features);
+        self.standardise_item(item);
+    }
+
+    /// Standardises the features of an item that came later.
+    fn standardise_item(&mut self, item: usize) {
+        let n = self.width() - 1;
+        if let Some(scale) = &self.scale {
+            standardise(scale.item(), &mut self.item_features[item * n..(item + 1) * n]);
+        }
     }
 
     /// Number of products.
@@ -78,11 +123,17 @@ impl Products {
         &self.user
     }
 
-    /// Takes the user's features, 0 for those that are missing or not finite.
+    /// Takes the user's features. One that is missing or not finite is 0, or the mean of its scale.
     pub(super) fn set_user(&mut self, context: &Context) {
-        let features = context.features.iter().copied().chain(std::iter::repeat(0.0));
+        let features = context.features.iter().copied().chain(std::iter::repeat(f64::NAN));
         for (of_user, feature) in self.user[1..].iter_mut().zip(features) {
-            *of_user = if feature.is_finite() { feature } else { 0.0 };
+            *of_user = feature;
+        }
+        if let Some(scale) = &self.scale {
+            standardise(scale.user(), &mut self.user[1..]);
+        }
+        for of_user in self.user[1..].iter_mut().filter(|feature| !feature.is_finite()) {
+            *of_user = 0.0;
         }
     }
 
@@ -120,7 +171,14 @@ impl Products {
 impl TryFrom<Saved> for Products {
     type Error = Error;
 
-    fn try_from(Saved { n_items, n_user_features, item_features }: Saved) -> Result<Self, Error> {
-        Self::new(ContextKnown::new(n_items, &item_features)?.with_user_features(n_user_features))
+    fn try_from(saved: Saved) -> Result<Self, Error> {
+        let Saved { n_items, n_user_features, item_features, scale } = saved;
+        let known = ContextKnown::new(n_items, &item_features)?.with_user_features(n_user_features);
+        let products = Self::new(known)?;
+        let sizes = [n_user_features, products.width() - 1];
+        match &scale {
+            Some(scale) if [scale.user().len(), scale.item().len()] != sizes => Err(Error::SavedSizes),
+            _ => Ok(Self { scale, ..products }),
+        }
     }
 }

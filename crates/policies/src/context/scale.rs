@@ -1,0 +1,74 @@
+//! Features on the scale of 1: differences from a mean, in standard deviations.
+
+use crate::Error;
+use serde::{Deserialize, Serialize};
+
+/// Means and standard deviations of features, from a log. A policy with a scale is told features as
+/// they are, and standardises them by these numbers and no others.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub struct FeatureScale {
+    user: Vec<[f64; 2]>,
+    item: Vec<[f64; 2]>,
+}
+
+#[derive(Deserialize)]
+struct Saved {
+    user: Vec<[f64; 2]>,
+    item: Vec<[f64; 2]>,
+}
+
+impl FeatureScale {
+    pub(super) const AS_THEY_ARE: Self = Self { user: vec![], item: vec![] };
+
+    /// Mean and standard deviation of each feature of users and of items.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAFeatureScale`] for a mean that is not finite, or a deviation that is not positive.
+    pub fn new(user: Vec<[f64; 2]>, item: Vec<[f64; 2]>) -> Result<Self, Error> {
+        let is_scale = |[mean, deviation]: [f64; 2]| {
+            mean.is_finite() && deviation > 0.0 && (1.0 / deviation).is_finite() && deviation.is_finite()
+        };
+        match user.iter().chain(&item).find(|&&one| !is_scale(one)) {
+            Some(&[mean, deviation]) => Err(Error::NotAFeatureScale { mean, deviation }),
+            None => Ok(Self { user, item }),
+        }
+    }
+
+    /// Of the features of users.
+    pub fn user(&self) -> &[[f64; 2]] {
+        &self.user
+    }
+
+    /// Of the features of items.
+    pub fn item(&self) -> &[[f64; 2]] {
+        &self.item
+    }
+
+    /// The scale for features that `first` has standardised before.
+    pub(super) fn after(&self, first: &Self) -> Result<Self, Error> {
+        let after = |scale: &[[f64; 2]], first: &[[f64; 2]]| {
+            let one = |(&[mean, deviation], &[first, unit]): (&[f64; 2], &[f64; 2])| {
+                [(mean - first) / unit, deviation / unit]
+            };
+            scale.iter().zip(first).map(one).collect()
+        };
+        Self::new(after(&self.user, &first.user), after(&self.item, &first.item))
+    }
+}
+
+/// Standardises features, row by row.
+pub(super) fn standardise(scale: &[[f64; 2]], features: &mut [f64]) {
+    for (feature, [mean, deviation]) in features.iter_mut().zip(scale.iter().cycle()) {
+        *feature = (*feature - mean) / deviation;
+    }
+}
+
+impl TryFrom<Saved> for FeatureScale {
+    type Error = Error;
+
+    fn try_from(Saved { user, item }: Saved) -> Result<Self, Error> {
+        Self::new(user, item)
+    }
+}
