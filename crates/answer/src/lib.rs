@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod contexts;
 mod decision;
 mod gain;
 mod lists;
 mod users;
 mod words;
 
+pub use contexts::{ContextError, ContextSettings, TakeList, fit_contexts};
 pub use decision::{Decision, Error, Settings};
 pub use gain::{Passed, Played};
 pub use users::FittedUsers;

@@ -3,6 +3,7 @@
 
 mod answer;
 mod arguments;
+mod context;
 mod figures;
 pub(crate) mod inputs;
 mod measured;
@@ -84,6 +85,9 @@ pub(crate) struct Outcome<'a> {
 
 /// Fits, writes, and prints an overview.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if arguments.context.context {
+        return context::run(arguments);
+    }
     let outcome = fit_and_write(arguments, |_| Ok(()))?;
     if arguments.quiet { Ok(()) } else { say(&Overview { arguments, outcome: &outcome }) }
 }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod checks;
+mod context;
 mod files;
 mod inputs;
 mod models;

@@ -3,13 +3,14 @@
 //! All of them are chosen at run time: compiled under their own types, those that ignore contexts
 //! would be compiled once more for each of these models.
 
+use crate::fitted::of_users;
 use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
 use click_models::{
     Cascade, CascadeModel, ClickModel, Dcm, DependentClick, Pbm, PbmKnown, Personal, PositionBased,
     WithAttraction,
 };
 use policies::catalogue::{Catalogued, Family, NamedFor, NamedPolicy, Purpose};
-use policies::{InOrder, PositionsKnown, PrefixKnown};
+use policies::{HybridTs, InOrder, PbmHybridTs, PositionsKnown, PrefixKnown};
 use sim::{Contender, Entry, PersonalKnown};
 
 /// Panic message; experiments reject other policies when they are read.
@@ -34,6 +35,12 @@ macro_rules! play_prefix {
                 horizon: u64,
             ) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
                 enter_all(entrants, |entrant| {
+                    if let Some((settings, prior)) = of_users(entrant) {
+                        return Some(enter(entrant, move |(known, context): PersonalKnown<'_, $Model>| {
+                            let policy = HybridTs::new(known, context, settings);
+                            policy.and_then(|policy| policy.with_prior(&prior)).expect(GOES_WITH_USERS)
+                        }));
+                    }
                     goes_with::<$Interaction>(entrant).then(|| {
                         let spec = entrant.spec;
                         enter(entrant, move |(known, context): PersonalKnown<'_, $Model>| {
@@ -58,6 +65,15 @@ impl Play for Personal<PositionBased> {
 }
 
 fn enter_position_based(entrant: &Entrant, horizon: u64) -> Entered<Personal<PositionBased>> {
+    if let Some((settings, prior)) = of_users(entrant) {
+        let told = entrant.examination.clone();
+        return Some(enter(entrant, move |(known, context): PersonalKnown<'_, PositionBased>| {
+            let examination = told.as_deref().unwrap_or(known.examination());
+            let known = PbmKnown::new(known.shape(), examination).expect(GOES_WITH_USERS);
+            let policy = PbmHybridTs::new(known, context, settings);
+            policy.and_then(|policy| policy.with_prior(&prior)).expect(GOES_WITH_USERS)
+        }));
+    }
     if !goes_with::<Pbm>(entrant) {
         return None;
     }

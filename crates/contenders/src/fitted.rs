@@ -1,19 +1,37 @@
-//! `pbm-gibbs` that begins with the fit of a log, instance by instance.
+//! Policies that begin with the fit of a log: `pbm-gibbs`, instance by instance, and `hybrid-ts`.
 
+use crate::Entrant;
 use crate::lists::ListModel;
 use click_models::{Feedback, ListFeedback, Pbm};
 use documents::InputFile;
-use policies::{PbmGibbs, PbmGibbsOrder, PbmPrior, PrefixKnown, ReadAs};
+use policies::catalogue::PolicySpec;
+use policies::{HybridPrior, HybridSettings, PbmGibbs, PbmGibbsOrder, PbmPrior, PrefixKnown, ReadAs};
 use sim::{Contender, Entry, Replication};
 use std::sync::Arc;
 
-/// Priors from a log's fit for every instance of an experiment.
-#[derive(Debug, Clone, PartialEq)]
+/// Priors from a log's fit.
+#[derive(Debug, Clone)]
 pub struct FittedPriors {
     /// The file of the fit.
     pub file: InputFile,
-    /// The beliefs of each instance, in the order of the instances.
-    pub of_instances: Vec<PbmPrior>,
+    /// What it tells.
+    pub beliefs: Beliefs,
+}
+
+/// What a log tells of its users.
+#[derive(Debug, Clone)]
+pub enum Beliefs {
+    /// For `pbm-gibbs`, of each instance, in the order of the instances.
+    OfInstances(Vec<PbmPrior>),
+    /// For `hybrid-ts`, of users who differ.
+    OfUsers(Box<HybridPrior>),
+}
+
+/// The settings and the prior of a `hybrid-ts` that begins with the fit of a log.
+pub(crate) fn of_users(entrant: &Entrant) -> Option<(HybridSettings, HybridPrior)> {
+    let PolicySpec::HybridTs { alpha, interactions, deviations } = entrant.spec else { return None };
+    let Beliefs::OfUsers(prior) = &entrant.priors.as_ref()?.beliefs else { return None };
+    Some((HybridSettings { alpha, interactions, deviations }, (**prior).clone()))
 }
 
 /// Plays `pbm-gibbs` from the beliefs of a replication's instance, on users of any list model.
@@ -29,7 +47,10 @@ where
         let known = M::positions(&replication.told.known());
         let places = known.places();
         let known = PrefixKnown::with_places(known.shape(), &places).expect("the positions of a list");
-        let policy = PbmGibbs::new(known, order).with_prior(&priors.of_instances[replication.instance]);
+        let Beliefs::OfInstances(priors) = &priors.beliefs else {
+            return ReadAs::new(PbmGibbs::new(known, order));
+        };
+        let policy = PbmGibbs::new(known, order).with_prior(&priors[replication.instance]);
         ReadAs::new(policy.expect("beliefs that fit the instance"))
     };
     Box::new(Entry::from_replication(label, fresh).saved())

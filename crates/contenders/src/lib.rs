@@ -36,7 +36,7 @@ mod play;
 mod tournament;
 
 pub use entrant::{CannotPlay, Entrant};
-pub use fitted::FittedPriors;
+pub use fitted::{Beliefs, FittedPriors};
 pub use identify::{recommending_contenders, stopping_contenders};
 pub use live::LiveUse;
 pub use logged::LoggedLists;

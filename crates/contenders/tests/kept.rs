@@ -9,7 +9,7 @@ use click_models::{
 };
 use confidence::Probability;
 use contenders::{
-    Entrant, FittedPriors, LiveUse, LoggedLists, Play, recommending_contenders, stopping_contenders,
+    Beliefs, Entrant, FittedPriors, LiveUse, LoggedLists, Play, recommending_contenders, stopping_contenders,
 };
 use documents::InputFile;
 use live::{Settings, Skips};
@@ -236,7 +236,8 @@ fn a_fitted_prior() {
     let belief = |mean: f64| Some((mean, 0.05));
     let prior =
         PbmPrior::new([belief(0.3), None, belief(0.4)], [Some((1.0, 0.0)), belief(0.6)]).expect("beliefs");
-    let priors = FittedPriors { file: InputFile::new("", vec![]), of_instances: vec![prior] };
+    let priors =
+        FittedPriors { file: InputFile::new("", vec![]), beliefs: Beliefs::OfInstances(vec![prior]) };
     for (name, read_as) in [("known", None), ("unknown", Some(Protocol::PositionBased))] {
         let spec: PolicySpec = format!("pbm-gibbs(order={name})").parse().expect("a policy");
         let entrant =

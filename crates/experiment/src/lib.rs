@@ -25,9 +25,10 @@ pub mod result;
 pub mod timing;
 
 pub use ::spec::{
-    BuildError, Builder, Canonical, DataInstances, Experiment, FittedQuery, Instance, Instances,
-    OverrideError, Overrides, PosteriorFile, Queries, SpecContext, SpecError, Task, Transfer,
-    experiment as spec, key, logged_lists, models, schema,
+    BuildError, Builder, Canonical, ClicksByList, ColumnGain, ContextFit, ContextReport, DataInstances,
+    Experiment, FeatureTable, FittedQuery, Gain, Instance, Instances, OverrideError, Overrides,
+    PosteriorFile, Queries, SpecContext, SpecError, Task, Transfer, experiment as spec, key, logged_lists,
+    models, schema,
 };
 pub use documents::{
     TemporaryFile, hexadecimal, is_device, number, open_regular, read_own, remove_left_overs, sha256,

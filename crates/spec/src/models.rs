@@ -30,7 +30,7 @@ mod ubm;
 
 pub use calibration::Calibration;
 pub use contenders::{OwnAnswers, OwnProtocol, OwnRun, OwnUsers};
-pub use context::{ContextFiles, Contexts};
+pub use context::{ContextFiles, Contexts, FeatureTable, FittedContexts};
 pub use dueling::{Arms, Duels, Group, MatrixFile};
 pub use evidence::Evidence;
 pub use instance::Instance;
@@ -44,6 +44,7 @@ pub(crate) use list::{LowerBound, Member};
 pub(crate) use parameter::CanonicalInstance;
 
 use crate::bound::Bound;
+use crate::context_fit::ContextFit;
 use crate::fields::read_tables;
 use crate::key::{Key, KeyKind};
 use crate::posterior::PosteriorFile;
@@ -53,6 +54,7 @@ use contenders::{AnyTournament, Entrant, LoggedLists};
 use documents::InputFile;
 use documents::names::{read_title, unique};
 use documents::toml_reader::{Error, Faults, Field, Location, Table, choice};
+use policies::HybridPrior;
 use policies::catalogue::Protocol;
 use sim::{Assignment, Sees, Streams};
 use std::any::Any;
@@ -233,13 +235,18 @@ impl Instances {
         self.0.contexts()
     }
 
+    /// The prior of `hybrid-ts` with a file's fit.
+    pub(crate) fn prior(&self, fit: &ContextFit, interactions: bool) -> Result<HybridPrior, String> {
+        self.0.prior(fit, interactions)
+    }
+
     /// The files of users who differ.
     pub(crate) fn files(&self) -> Vec<&InputFile> {
         self.0.files()
     }
 
     /// Doubts about these users.
-    pub(crate) fn doubts(&self) -> Vec<String> {
+    pub fn doubts(&self) -> Vec<String> {
         self.0.doubts()
     }
 
@@ -441,6 +448,10 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
 
     fn contexts(&self) -> Option<Sees> {
         None
+    }
+
+    fn prior(&self, _: &ContextFit, _: bool) -> Result<HybridPrior, String> {
+        Err("users who do not differ: give the instances a `context`".to_owned())
     }
 
     fn files(&self) -> Vec<&InputFile> {

@@ -138,7 +138,7 @@ impl Described for LogFormat {
         if self.names_columns {
             page.fact(
                 "Columns",
-                "--columns names them: query=.. (may be left out), item=.., position=.., click=..; and impressions=.. or session=..; for users and propensities user=.., propensity=.., prefix-propensity=.., list-propensity=..",
+                "--columns names them: query=.. (may be left out), item=.., position=.., click=..; and impressions=.. or session=..; for users and propensities user=.., propensity=.., prefix-propensity=.., list-propensity=..; for users who differ segment=.., features=..;..",
             );
         }
         page.example("Command", &self.command.replace(" --", " \\\n    --"));

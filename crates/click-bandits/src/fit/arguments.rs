@@ -1,5 +1,6 @@
 //! The arguments of `fit`.
 
+use super::context::ContextArguments;
 use super::inputs::Inputs;
 use super::parameters::Form;
 use crate::usage::{integer, threads};
@@ -25,7 +26,8 @@ pub(crate) struct Arguments {
     /// query may be left out. Add impressions=.. if a line has more than one impression, or
     /// session=.. for models that need sessions. The lines of a session are one list, wherever they
     /// stand; all sessions are in memory until the log is read. user=.., propensity=..,
-    /// prefix-propensity=.. and list-propensity=.. are not read by fit
+    /// prefix-propensity=.. and list-propensity=.. are not read by fit, nor are segment=.. and
+    /// features=..;.. without --context
     #[arg(long, value_name = "KEY=COLUMN,..", conflicts_with = "counts")]
     pub(crate) columns: Option<String>,
     /// Fit to counts instead of logs: CSV or Parquet tables with the columns query, item, position,
@@ -43,6 +45,8 @@ pub(crate) struct Arguments {
     pub(crate) first_position: u8,
     #[command(flatten)]
     pub(crate) ubi: UbiArguments,
+    #[command(flatten)]
+    pub(crate) context: ContextArguments,
     /// Clip the clicks of a line to its impressions, and print how many clicks are dropped
     #[arg(long)]
     pub(crate) clip_clicks: bool,
@@ -181,6 +185,7 @@ impl Arguments {
             out: PathBuf::new(),
             first_position: 1,
             ubi: UbiArguments::default(),
+            context: ContextArguments::default(),
             clip_clicks: false,
             max_clicks: None,
             min_impressions: 0,

@@ -246,7 +246,7 @@ pub(crate) fn reading<T>(
     if is_parquet { without_panic_messages(read) } else { read() }
 }
 
-fn format(arguments: &Arguments) -> Result<Format> {
+pub(super) fn format(arguments: &Arguments) -> Result<Format> {
     let columns = arguments.columns.as_deref();
     let settings = |error: click_logs::Error| anyhow!(Usage(format!("--{error}")));
     let Some(format) = arguments.format else {

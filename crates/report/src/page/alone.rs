@@ -75,6 +75,9 @@ fn write_users(html: &mut Html, panel: &Panel) {
         }
         None => write_parameters(html, &panel.instances(), None),
     }
+    for doubt in variant.experiment.instances().doubts() {
+        html.paragraph("lead", &format!("Note: {doubt}."));
+    }
     write_conditions(html, panel);
 }
 

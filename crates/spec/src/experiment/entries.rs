@@ -7,7 +7,7 @@ use crate::models::{Instances, MODELS, Model};
 use crate::posterior::prior;
 use click_models::ListShape;
 use confidence::Probability;
-use contenders::{Entrant, FittedPriors, LoggedLists};
+use contenders::{Beliefs, Entrant, FittedPriors, LoggedLists};
 use documents::names::{read_title, unique};
 use documents::number::counted;
 use documents::toml_reader::{Error, Faults, Field, Location, Table, choice, collect, one_of};
@@ -72,7 +72,7 @@ fn read_policy(
                 entry.sees = faults.keep(read_sees(&sees, &entry, instances)).unwrap_or_default();
             }
             if let Some(priors) = priors {
-                let priors = faults.keep(read_priors(table, priors, instances));
+                let priors = faults.keep(read_priors(table, priors, &spec, instances));
                 is_whole &= priors.is_some();
                 entry.priors = priors.flatten();
             }
@@ -200,6 +200,7 @@ fn read_lists(
 fn read_priors(
     table: &Table<'_>,
     [prior, file]: [Option<Field<'_>>; 2],
+    spec: &PolicySpec,
     instances: Option<&Instances>,
 ) -> Result<Option<Arc<FittedPriors>>, Error> {
     let is_fitted = match &prior {
@@ -215,7 +216,11 @@ fn read_priors(
         Some(file) => {
             file.get::<String>()?;
             let Some(instances) = instances else { return Ok(None) };
-            prior::read(&file, instances).map(|priors| Some(Arc::new(priors)))
+            let priors = match *spec {
+                PolicySpec::HybridTs { interactions, .. } => prior::of_users(&file, instances, interactions),
+                _ => prior::read(&file, instances),
+            };
+            priors.map(|priors| Some(Arc::new(priors)))
         }
     }
 }
@@ -248,7 +253,7 @@ pub(crate) fn readable_as(spec: &PolicySpec) -> Vec<&'static str> {
 
 /// Whether a policy can begin with the fit of a log.
 pub(crate) fn has_prior(spec: &PolicySpec) -> bool {
-    matches!(spec, PolicySpec::PbmGibbs { .. })
+    matches!(spec, PolicySpec::PbmGibbs { .. } | PolicySpec::HybridTs { .. })
 }
 
 /// Refuses beliefs for a policy without a prior, or not for every instance.
@@ -257,11 +262,16 @@ fn check_priors(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
         Some(_) if !has_prior(&entry.spec) => {
             Err(Fault::new("prior", format!("{:?} begins without a prior: leave it out", entry.name)))
         }
-        Some(priors) if priors.of_instances.len() != instances.count() => {
-            let found = counted(priors.of_instances.len() as u64, "instance");
-            Err(Fault::new("prior_file", format!("{found} for {}", instances.count())))
-        }
-        _ => Ok(()),
+        Some(priors) => match (&priors.beliefs, entry.spec) {
+            (Beliefs::OfInstances(all), PolicySpec::PbmGibbs { .. }) if all.len() != instances.count() => {
+                let found = counted(all.len() as u64, "instance");
+                Err(Fault::new("prior_file", format!("{found} for {}", instances.count())))
+            }
+            (Beliefs::OfInstances(_), PolicySpec::PbmGibbs { .. })
+            | (Beliefs::OfUsers(_), PolicySpec::HybridTs { .. }) => Ok(()),
+            _ => Err(Fault::new("prior_file", format!("the prior of another policy than {:?}", entry.name))),
+        },
+        None => Ok(()),
     }
 }
 
@@ -385,10 +395,13 @@ fn check_contexts(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     let unsupported = [
         ("read-as", entry.read_as.is_some()),
         ("lists", entry.lists.is_some()),
-        ("prior", entry.priors.is_some()),
+        ("prior", entry.priors.is_some() && !matches!(spec, PolicySpec::HybridTs { .. })),
     ];
     if let Some((key, _)) = unsupported.into_iter().find(|(_, is_given)| *is_given) {
         return Err(Fault::new(key, "not supported for instances with a `context`: leave it out"));
+    }
+    if entry.priors.is_some() && entry.sees != Sees::default() {
+        return Err(Fault::new("sees", "a prior is of all that the log tells: leave one of them out"));
     }
     if !spec.row().is_built_from_knowledge() {
         let fault = format!("{:?} is not played on instances with a `context`", entry.name);

@@ -185,7 +185,7 @@ pub const OF_POLICY: [Key; 10] = [
     Key::optional(
         "prior_file",
         KeyKind::File,
-        "The file of a fitted prior: the parameters that `fit` writes.",
+        "The file of a fitted prior: the parameters that `fit` writes; `context.json` for `hybrid-ts`.",
         "\"parameters.json\"",
     ),
     Key::optional(

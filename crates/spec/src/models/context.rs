@@ -1,22 +1,27 @@
 //! `context`: users who differ, in an instance of `cascade`, `dcm` or `pbm`.
 //!
 //! The key takes the place of the attraction. Users are those of three files ([`files`]), or every
-//! run draws its own from a distribution ([`RandomUsers`]).
+//! run draws its own: from what a log tells of them ([`fitted`]), or from a distribution
+//! ([`RandomUsers`]).
 
 mod files;
+mod fitted;
 mod keys;
 
-pub use files::ContextFiles;
+pub use files::{ContextFiles, FeatureTable};
+pub use fitted::FittedContexts;
 pub(super) use keys::CONTEXT;
 
 use super::fields::{Part, read_each};
 use super::tournament::{EnterError, OwnContender, TournamentSettings, ValuesOfUsers};
 use super::{Instance, InstanceTable, Instances, Member, Model, Parameter, Parameters, Users};
+use crate::context_fit::ContextFit;
 use click_models::{Context, ListShape, Personal, RandomUsers, WithAttraction};
 use contenders::{AnyTournament, Play};
 use documents::InputFile;
 use documents::names::quoted;
 use documents::toml_reader::{Error, Field, Table};
+use policies::{HybridPrior, HybridSettings, HybridTs};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use sim::{Assignment, DrawUsers, Schedule, Sees, SimRng, Streams, Tournament};
@@ -30,11 +35,13 @@ const MOST_CELLS: usize = 1 << 24;
 /// The most products of features, those with 1 included.
 const MOST_PRODUCTS: usize = 2048;
 
-/// Users who differ: those of files, or random ones, whom every run draws.
+/// Users who differ: those of files, or those whom every run draws.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Contexts {
     /// Users, items and coefficients.
     Files(Arc<ContextFiles>),
+    /// What a log tells of its users.
+    Fitted(Arc<FittedContexts>),
     /// A distribution, with the number of items.
     Random {
         /// The distribution.
@@ -48,15 +55,25 @@ impl Contexts {
     /// Reads the key `context`.
     fn read(field: &Field<'_>) -> Result<Self, Error> {
         let table: Table<'_> = field.get()?;
-        let contexts = match table.field("random") {
+        let drawn = ["random", "posterior"].into_iter().find_map(|key| Some((key, table.field(key)?)));
+        if let Some((key, _)) = &drawn {
+            let others = ["users", "items", "coefficients", "posterior"].into_iter();
+            let given = others.filter(|other| other != key).find_map(|other| table.field(other));
+            if let Some(file) = given {
+                return Err(file.error(format!("`{key}` already gives the users: expected one or the other")));
+            }
+        }
+        let contexts = match drawn {
             None => Self::Files(Arc::new(ContextFiles::read(&table)?)),
-            Some(random) => {
-                let given = ["users", "items", "coefficients"].into_iter().find_map(|key| table.field(key));
-                if let Some(file) = given {
-                    return Err(file.error("`random` already gives the users: expected one or the other"));
-                }
+            Some(("random", random)) => {
                 let (users, items) = keys::read_random(&random)?;
                 Self::Random { users, items }
+            }
+            Some((_, posterior)) => {
+                let name: String = posterior.get()?;
+                let path = posterior.folder().join(&name).display().to_string();
+                let content = posterior.read_beside(&name, "the file context.json of a fit")?;
+                Self::Fitted(Arc::new(FittedContexts::parse(InputFile::new(name, content), &path)?))
             }
         };
         table.finish()?;
@@ -67,6 +84,7 @@ impl Contexts {
     pub fn n_items(&self) -> usize {
         match self {
             Self::Files(files) => files.n_items(),
+            Self::Fitted(fitted) => fitted.fit().items.len(),
             Self::Random { items, .. } => *items,
         }
     }
@@ -75,6 +93,7 @@ impl Contexts {
     fn sizes(&self) -> [usize; 4] {
         match self {
             Self::Files(files) => files.sizes(),
+            Self::Fitted(fitted) => fitted.sizes(),
             Self::Random { users, .. } => {
                 [users.users, users.segments as usize, users.user_features, users.item_features]
             }
@@ -105,7 +124,46 @@ impl Contexts {
     fn users<M: WithAttraction>(&self, model: &M) -> Result<Option<Personal<M>>, Error> {
         match self {
             Self::Files(files) => files.users(model).map(Some),
-            Self::Random { .. } => Ok(None),
+            Self::Fitted(_) | Self::Random { .. } => Ok(None),
+        }
+    }
+
+    /// The files.
+    fn files(&self) -> Vec<&InputFile> {
+        match self {
+            Self::Files(files) => files.files().to_vec(),
+            Self::Fitted(fitted) => vec![&fitted.file],
+            Self::Random { .. } => vec![],
+        }
+    }
+
+    /// The prior of a policy for these users, if the file is about the same items and features.
+    fn prior(&self, fit: &ContextFit) -> Result<HybridPrior, String> {
+        let (items, of_users, of_items) = match self {
+            Self::Random { .. } => return Err("random users and items are not those of a log".to_owned()),
+            Self::Files(files) => files.names(),
+            Self::Fitted(other) => {
+                let other = other.fit();
+                (&other.items[..], &other.user_features[..], &other.item_features[..])
+            }
+        };
+        let pairs = [
+            ("item", items, &fit.items),
+            ("feature of users", of_users, &fit.user_features),
+            ("feature of items", of_items, &fit.item_features),
+        ];
+        for (what, found, expected) in pairs {
+            if found != &expected[..] {
+                let same = found.iter().zip(expected).take_while(|(one, other)| one == other).count();
+                let name =
+                    |names: &[String]| names.get(same).map_or("none".to_owned(), |name| format!("{name:?}"));
+                let (found, expected) = (name(found), name(expected));
+                return Err(format!("{what} {}: the users have {found}, the file {expected}", same + 1));
+            }
+        }
+        match self {
+            Self::Fitted(users) => fit.prior.clone().after(users.scale()).map_err(|error| error.to_string()),
+            _ => Ok(fit.prior.clone()),
         }
     }
 
@@ -116,6 +174,7 @@ impl Contexts {
                 let [users, items, coefficients] = files.files().map(|file| quoted(file.file_name()));
                 format!("{{ users = {users}, items = {items}, coefficients = {coefficients} }}")
             }
+            Self::Fitted(fitted) => format!("{{ posterior = {} }}", quoted(fitted.file.file_name())),
             Self::Random { users, items } => keys::random_to_toml(users, *items),
         }
     }
@@ -131,6 +190,7 @@ impl Serialize for Contexts {
                     map.serialize_entry(key, &file.sha256)?;
                 }
             }
+            Self::Fitted(fitted) => map.serialize_entry("posterior", &fitted.file.sha256)?,
             Self::Random { .. } => map.serialize_entry("random", &self.to_toml())?,
         }
         map.end()
@@ -153,6 +213,12 @@ where
     Personal<M>: Play,
 {
     fn new(name: Option<String>, model: M, contexts: Contexts) -> Result<Self, Error> {
+        if let Contexts::Fitted(fitted) = &contexts
+            && fitted.fit().model != M::MODEL.name
+        {
+            let fault = format!("a fit of {:?}: expected one of {:?}", fitted.fit().model, M::MODEL.name);
+            return Err(Error::whole_file(&fitted.file.name, fault));
+        }
         let users = contexts.users(&model)?;
         Ok(Self { name, model, contexts, users })
     }
@@ -161,6 +227,14 @@ where
     fn announced(&self) -> Personal<M> {
         let somebody = || Personal::new(vec![(Context::default(), self.model.clone())]);
         self.users.clone().unwrap_or_else(|| somebody().expect("one user"))
+    }
+
+    /// Users of which a policy knows the same as in a run.
+    fn told(&self) -> Result<Personal<M>, click_models::Error> {
+        match &self.contexts {
+            Contexts::Fitted(fitted) => fitted.users(&self.model, &fitted.fit().prior.mean()),
+            _ => Ok(self.announced()),
+        }
     }
 
     fn parameters(&self) -> Vec<(&'static str, Parameter)> {
@@ -223,15 +297,13 @@ where
 
 /// The name of a file that two instances have with different contents.
 fn clash<'a>(mut others: impl Iterator<Item = &'a Contexts>, contexts: &Contexts) -> Option<String> {
-    let Contexts::Files(own) = contexts else { return None };
     others.find_map(|other| {
-        let Contexts::Files(other) = other else { return None };
         let differs = |file: &&InputFile| {
             let is_other =
                 |old: &&InputFile| old.file_name() == file.file_name() && old.sha256 != file.sha256;
             other.files().iter().any(is_other)
         };
-        own.files().into_iter().find(differs).map(|file| file.file_name().to_owned())
+        contexts.files().into_iter().find(differs).map(|file| file.file_name().to_owned())
     })
 }
 
@@ -267,6 +339,10 @@ where
         let instance = &self.0[instance];
         match &instance.contexts {
             Contexts::Random { users, .. } => users.draw(&instance.model, rng).expect("valid sizes"),
+            Contexts::Fitted(fitted) => {
+                let coefficients = fitted.fit().prior.draw(rng);
+                fitted.users(&instance.model, &coefficients).expect("valid sizes")
+            }
             Contexts::Files(_) => instance.announced(),
         }
     }
@@ -320,16 +396,30 @@ where
     }
 
     fn files(&self) -> Vec<&InputFile> {
-        let files = |instance| match instance {
-            &Differing { contexts: Contexts::Files(ref files), .. } => files.files().to_vec(),
-            _ => vec![],
-        };
-        self.iter().flat_map(files).collect()
+        self.iter().flat_map(|instance| instance.contexts.files()).collect()
+    }
+
+    fn prior(&self, fit: &ContextFit, interactions: bool) -> Result<HybridPrior, String> {
+        let settings = HybridSettings { interactions, ..HybridSettings::default() };
+        let mut found: Option<HybridPrior> = None;
+        for instance in self {
+            let prior = instance.contexts.prior(fit)?;
+            if found.as_ref().is_some_and(|other| other.scale() != prior.scale()) {
+                return Err("the instances have features of other scales: run them one by one".to_owned());
+            }
+            let told = instance.told().map_err(|error| error.to_string())?;
+            let shape = ListShape::new(instance.contexts.n_items(), instance.model.n_positions());
+            let policy = HybridTs::new(shape.map_err(|error| error.to_string())?, told.known(), settings);
+            policy.and_then(|policy| policy.with_prior(&prior)).map_err(|error| error.to_string())?;
+            found = Some(prior);
+        }
+        found.ok_or_else(|| "no instances".to_owned())
     }
 
     fn doubts(&self) -> Vec<String> {
         let doubts = |instance: &Differing<M>| match &instance.contexts {
             Contexts::Files(files) => files.doubts(),
+            Contexts::Fitted(fitted) => vec![fitted.doubt()],
             Contexts::Random { .. } => vec![],
         };
         self.iter().flat_map(doubts).collect()

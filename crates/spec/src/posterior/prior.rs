@@ -9,9 +9,11 @@
 //! and is known.
 
 use super::{PosteriorFile, Query};
+use crate::context_fit::ContextFit;
 use crate::models::Instances;
 use click_models::ListShape;
-use contenders::FittedPriors;
+use contenders::{Beliefs, FittedPriors};
+use documents::InputFile;
 use documents::number::counted;
 use documents::toml_reader::{Error, Field};
 use policies::PbmPrior;
@@ -33,7 +35,26 @@ pub(crate) fn read(field: &Field<'_>, instances: &Instances) -> Result<FittedPri
         let prior = query.and_then(|query| prior_of(&file, query, shape));
         prior.map_err(|message| Error::whole_file(&path, format!("instances[{index}]: {message}")))
     });
-    Ok(FittedPriors { of_instances: of_instances.collect::<Result<_, _>>()?, file: file.file().clone() })
+    let beliefs = Beliefs::OfInstances(of_instances.collect::<Result<_, _>>()?);
+    Ok(FittedPriors { beliefs, file: file.file().clone() })
+}
+
+/// Reads the fit of a log with contexts, for instances of users who differ.
+///
+/// # Errors
+///
+/// The file cannot be read or is no such fit; other items or features than those of the instances.
+pub(crate) fn of_users(
+    field: &Field<'_>,
+    instances: &Instances,
+    interactions: bool,
+) -> Result<FittedPriors, Error> {
+    let name: String = field.get()?;
+    let path = field.folder().join(&name).display().to_string();
+    let content = field.read_beside(&name, "the file context.json of a fit")?;
+    let fit = ContextFit::read(&path, &content)?;
+    let prior = instances.prior(&fit, interactions).map_err(|fault| Error::whole_file(&path, fault))?;
+    Ok(FittedPriors { beliefs: Beliefs::OfUsers(Box::new(prior)), file: InputFile::new(name, content) })
 }
 
 fn query_of<'a>(file: &'a PosteriorFile, name: Option<&str>) -> Result<&'a Query, String> {

@@ -50,7 +50,12 @@ fn of_row(row: &Row) -> Value {
         // A fitted prior has a file, and no other one has.
         let is_fitted = json!({ "properties": { "prior": { "const": "fitted" } }, "required": ["prior"] });
         let no_file = json!({ "not": { "required": ["prior_file"] } });
-        with(&mut then, &json!({ "if": is_fitted, "then": { "required": ["prior_file"] }, "else": no_file }));
+        let mut fitted = json!({ "required": ["prior_file"] });
+        if accepts(&spec, "sees") {
+            // It is of all that the log tells.
+            with(&mut fitted, &json!({ "properties": { "sees": { "minItems": 3 } } }));
+        }
+        with(&mut then, &json!({ "if": is_fitted, "then": fitted, "else": no_file }));
     }
     if accepts(&spec, "told") {
         with(&mut then, &json!({ "not": { "required": ["told", "gamma"] } }));

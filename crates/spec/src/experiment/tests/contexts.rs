@@ -2,9 +2,12 @@
 
 use super::read;
 use crate::models::Contexts;
-use crate::{Experiment, Instances};
-use click_models::{CascadeModel, RandomUsers};
+use crate::{ClicksByList, ContextFit, ContextReport, Experiment, Instances};
+use click_models::{
+    CascadeFeedback, CascadeModel, Context, ContextKnown, ItemId, ListShape, RandomUsers, Ranking,
+};
 use documents::toml_reader::Source;
+use policies::{Decision, FeatureScale, HybridSettings, HybridTs, UpdateFor as _};
 use sim::Sees;
 use std::fs;
 use std::path::Path;
@@ -232,5 +235,146 @@ fn faults_of_keys_name_them() {
             messages.iter().any(|message| message.starts_with(expected)),
             "{messages:?} instead of {expected:?}"
         );
+    }
+}
+
+/// The fit of a log of three items, two segments, and a feature of users and of items each.
+fn fit(model: &str) -> serde_json::Value {
+    let known = ContextKnown::new(3, &[0.5, -1.5, 1.0]).unwrap().with_user_features(1).with_segments(2);
+    let scale = FeatureScale::new(vec![[10.0, 2.0]], vec![[0.0, 1.0]]).unwrap();
+    let policy = HybridTs::new(ListShape::new(3, 2).unwrap(), known, HybridSettings::default()).unwrap();
+    let mut policy = policy.standardising(scale).unwrap();
+    for round in 0..40 {
+        let old = round % 2 == 0;
+        let note = Context { segment: round % 2, features: vec![if old { 12.0 } else { 8.0 }] };
+        let action = [0, 1].map(ItemId::new).into_iter().collect::<Ranking>();
+        let decision = Decision { action, note };
+        policy.update_for(&decision, &CascadeFeedback::new(Some(usize::from(old)), 2).unwrap());
+    }
+    let clicks = ClicksByList { best_list: 0.0, best_list_of_segment: 0.0, personal: 0.0 };
+    let report = ContextReport {
+        held_out_one_in: 10,
+        lists: 4,
+        units: 4,
+        log_loss: 1.0,
+        log_loss_without: 1.1,
+        gain: None,
+        columns: vec![],
+        clicks,
+    };
+    let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let fit = ContextFit {
+        version: ContextFit::VERSION,
+        model: model.to_owned(),
+        query: None,
+        lists: 40,
+        positions: 2,
+        segments: names(&["at", "de"]),
+        items: names(&["one", "two", "three"]),
+        user_features: names(&["x"]),
+        item_features: names(&["z"]),
+        of_positions: if model == "cascade" { vec![] } else { vec![0.5, 0.5] },
+        users: [8.0, 12.0].map(|x| Context { segment: u32::from(x > 10.0), features: vec![x] }).into(),
+        report,
+        prior: policy.learned(),
+    };
+    serde_json::to_value(fit).unwrap()
+}
+
+/// An experiment on these users beside `context.json` and the other files.
+fn with_fit(
+    folder: &Path,
+    fit: &serde_json::Value,
+    context: &str,
+    policy: &str,
+) -> Result<Experiment, String> {
+    let files = [("users.csv", USERS), ("items.csv", ITEMS), ("coefficients.json", COEFFICIENTS)];
+    for (name, text) in files.into_iter().chain([("context.json", fit.to_string().as_str())]) {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    let text = format!(
+        "{HEAD}[[instances]]\n{CASCADE}\ncontext = {{ {context} }}\n[[policies]]\npolicy = \"hybrid-ts\"\n{policy}\n"
+    );
+    fs::write(folder.join("spec.toml"), text).unwrap();
+    let source = Source::read(&folder.join("spec.toml")).map_err(|error| error.to_string())?;
+    let document = source.parse().map_err(|error| error.to_string())?;
+    let read = Experiment::from_document(&document);
+    crate::schema::tests::agree(&document, &read);
+    read.map_err(|error| error.to_string().replace(&format!("{}/", folder.display()), ""))
+}
+
+const PRIOR: &str = "prior = \"fitted\"\nprior_file = \"context.json\"";
+const POSTERIOR: &str = "posterior = \"context.json\"";
+const FILES: &str = "users = \"users.csv\", items = \"items.csv\", coefficients = \"coefficients.json\"";
+
+#[test]
+fn a_log_s_fit_is_users_and_the_prior_of_hybrid_ts() {
+    let folder = tempdir().unwrap();
+    let fit = fit("cascade");
+    for context in [POSTERIOR, FILES] {
+        let experiment = with_fit(folder.path(), &fit, context, PRIOR).unwrap();
+        let plain = with_fit(folder.path(), &fit, context, "").unwrap();
+        assert_ne!(experiment.canonical(), plain.canonical());
+        assert!(experiment.to_toml().contains(PRIOR));
+        assert_eq!(experiment.instances().contexts(), Some(Sees::default()));
+        let hash = &experiment.policies()[0].priors.as_ref().unwrap().file.sha256;
+        assert!(format!("{:?}", experiment.canonical()).contains(hash));
+    }
+    let experiment = with_fit(folder.path(), &fit, POSTERIOR, PRIOR).unwrap();
+    assert!(experiment.to_toml().contains("context = { posterior = \"context.json\" }"));
+    assert_eq!(experiment.inputs().len(), 1);
+    let doubts = experiment.doubts();
+    assert!(doubts.len() == 1 && doubts[0].contains("not those of the exact posterior"), "{doubts:?}");
+    // Every run draws other users, and the same again.
+    let values = |seed| experiment.instances().values_of_users(experiment.assignment(), seed, &[0, 0]);
+    let clicks = values(1).optimal_clicks;
+    assert!((clicks[0] - clicks[1]).abs() > 1e-6, "{clicks:?}");
+    assert_eq!(values(1).optimal_clicks, clicks);
+}
+
+#[test]
+fn a_fit_of_others_is_refused() {
+    let folder = tempdir().unwrap();
+    let random = "random = { users = 6, items = 3, segments = 2, user-features = 1, item-features = 1 }";
+    let changed = |pointer: &str, value: serde_json::Value| {
+        let mut fit = fit("cascade");
+        *fit.pointer_mut(pointer).unwrap() = value;
+        fit
+    };
+    for (fit, context, policy, message) in [
+        (fit("cascade"), random, PRIOR, "random users and items are not those of a log"),
+        (
+            changed("/items/1", "zwei".into()),
+            FILES,
+            PRIOR,
+            "item 2: the users have \"two\", the file \"zwei\"",
+        ),
+        (changed("/user_features/0", "y".into()), FILES, PRIOR, "feature of users 1: the users have \"x\""),
+        (changed("/version", 3.into()), FILES, PRIOR, "version: 3 found: expected 1"),
+        (changed("/prior/shared/factor/0", 0.0.into()), POSTERIOR, "", "a precision that is not positive"),
+        (
+            fit("cascade"),
+            FILES,
+            "interactions = false\nprior = \"fitted\"\nprior_file = \"context.json\"",
+            "interactions = true",
+        ),
+        (
+            fit("cascade"),
+            FILES,
+            "sees = [\"segment\"]\nprior = \"fitted\"\nprior_file = \"context.json\"",
+            "sees",
+        ),
+        (fit("cascade"), FILES, "prior = \"fitted\"", "prior_file"),
+        (fit("pbm"), POSTERIOR, "", "a fit of \"pbm\": expected one of \"cascade\""),
+        (
+            fit("cascade"),
+            "posterior = \"context.json\", items = \"items.csv\"",
+            "",
+            "`posterior` already gives the users",
+        ),
+        (fit("cascade"), "posterior = \"none.json\"", "", "none.json"),
+    ] {
+        let error = with_fit(folder.path(), &fit, context, policy).unwrap_err();
+        assert!(error.contains(message), "{error}\n{message}");
     }
 }

@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextFiles {
     files: [InputFile; 3],
-    users: Rows,
-    items: Rows,
+    users: FeatureTable,
+    items: FeatureTable,
     /// The segment of every user.
     segments: Vec<u32>,
     n_segments: u32,
@@ -33,14 +33,15 @@ enum Attraction {
     Table(Vec<f64>),
 }
 
-/// The rows of a CSV file.
+/// The rows of a CSV file: a name and features.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Rows {
-    n: usize,
+pub struct FeatureTable {
+    /// The names of the rows.
+    pub rows: Vec<String>,
     /// The names of the features.
-    names: Vec<String>,
+    pub features: Vec<String>,
     /// Row by row.
-    features: Vec<f64>,
+    pub values: Vec<f64>,
 }
 
 /// The content of the file of coefficients.
@@ -95,7 +96,7 @@ impl ContextFiles {
 
     fn parse(files: [InputFile; 3], paths: [&str; 3]) -> Result<Self, Error> {
         let (users, segments) = read_rows(paths[0], &files[0].content, "user", Some("segment"))?;
-        let (items, _) = read_rows(paths[1], &files[1].content, "item", None)?;
+        let items = FeatureTable::of_items(paths[1], &files[1].content)?;
         let whole = |fault: String| Error::whole_file(paths[2], fault);
         let found: Coefficients = read_json(paths[2], &files[2].content, "coefficients")?;
         // The rows of the effects of segments announce their number.
@@ -106,21 +107,21 @@ impl ContextFiles {
             return Err(Location::new(paths[0], last.1, 1, "segment").error(fault));
         }
         let n_segments = announced.max(last.0.saturating_add(1));
-        let (n_of_user, n_of_item) = (users.names.len(), items.names.len());
+        let (n_of_user, n_of_item) = (users.features.len(), items.features.len());
         let matrix = |name: &str, rows: Vec<Vec<f64>>, n: usize, width: usize| {
             let is_matrix = rows.is_empty() || rows.len() == n && rows.iter().all(|row| row.len() == width);
             let rows = is_matrix.then(|| rows.concat());
             rows.ok_or_else(|| whole(format!("{name}: expected {n} rows of {width} numbers")))
         };
-        let attraction = matrix("attraction", found.attraction, users.n, items.n)?;
+        let attraction = matrix("attraction", found.attraction, users.rows.len(), items.rows.len())?;
         let is_table = !attraction.is_empty();
         let log_odds = LogOdds {
             mean: found.mean.unwrap_or(0.0),
             main: found.main,
             interaction: matrix("interaction", found.interaction, n_of_user, n_of_item)?,
             item: found.item,
-            item_slope: matrix("item-slope", found.item_slope, items.n, n_of_user)?,
-            segment: matrix("segment", found.segment, n_segments as usize, items.n)?,
+            item_slope: matrix("item-slope", found.item_slope, items.rows.len(), n_of_user)?,
+            segment: matrix("segment", found.segment, n_segments as usize, items.rows.len())?,
         };
         let attraction = match (is_table, found.mean) {
             (true, None) if log_odds == LogOdds::default() => Attraction::Table(attraction),
@@ -139,31 +140,42 @@ impl ContextFiles {
         self.files.each_ref()
     }
 
+    /// The names of items, of features of users, and of features of items.
+    pub(super) fn names(&self) -> (&[String], &[String], &[String]) {
+        (&self.items.rows, &self.users.features, &self.items.features)
+    }
+
     pub(super) fn n_items(&self) -> usize {
-        self.items.n
+        self.items.rows.len()
     }
 
     /// Numbers of users, segments, features of a user, and features of an item.
     pub(super) fn sizes(&self) -> [usize; 4] {
-        [self.users.n, self.n_segments as usize, self.users.names.len(), self.items.names.len()]
+        [
+            self.users.rows.len(),
+            self.n_segments as usize,
+            self.users.features.len(),
+            self.items.features.len(),
+        ]
     }
 
     /// The users, who differ from `model` in their attraction.
     pub(super) fn users<M: WithAttraction>(&self, model: &M) -> Result<Personal<M>, Error> {
         let context =
             |user: usize| Context { segment: self.segments[user], features: self.users.row(user).to_vec() };
-        let contexts = (0..self.users.n).map(context);
-        let item_features = self.items.features.clone();
+        let contexts = (0..self.users.rows.len()).map(context);
+        let item_features = self.items.values.clone();
         let users = match &self.attraction {
             Attraction::LogOdds(log_odds) => {
                 log_odds.users(model, contexts.collect(), self.n_segments, item_features)
             }
             Attraction::Table(attraction) => {
-                let users = contexts.zip(attraction.chunks(self.items.n)).map(|(context, attraction)| {
-                    let of_user = attraction.iter().map(|&attraction| Probability::new(attraction));
-                    let of_user = of_user.collect::<Result<_, _>>().map_err(|fault| fault.to_string())?;
-                    Ok((context, model.with_attraction(of_user).map_err(|fault| fault.to_string())?))
-                });
+                let users =
+                    contexts.zip(attraction.chunks(self.items.rows.len())).map(|(context, attraction)| {
+                        let of_user = attraction.iter().map(|&attraction| Probability::new(attraction));
+                        let of_user = of_user.collect::<Result<_, _>>().map_err(|fault| fault.to_string())?;
+                        Ok((context, model.with_attraction(of_user).map_err(|fault| fault.to_string())?))
+                    });
                 let users = users.collect::<Result<Vec<_>, String>>();
                 let users = users.map_err(|fault| Error::whole_file(&self.files[2].name, fault))?;
                 Personal::new(users).and_then(|users| users.announced(self.n_segments, item_features))
@@ -174,12 +186,13 @@ impl ContextFiles {
 
     /// Features that tell nothing, or are off scale.
     pub(super) fn doubts(&self) -> Vec<String> {
-        let of_file = |(file, rows): (&InputFile, &Rows)| {
+        let of_file = |(file, rows): (&InputFile, &FeatureTable)| {
             let doubt = |(column, name): (usize, &String)| {
-                let values = || (0..rows.n).map(|row| rows.row(row)[column]);
-                let mean = values().sum::<f64>() / rows.n as f64;
-                let deviation =
-                    (values().map(|value| (value - mean).powi(2)).sum::<f64>() / rows.n as f64).sqrt();
+                let values = || (0..rows.rows.len()).map(|row| rows.row(row)[column]);
+                let mean = values().sum::<f64>() / rows.rows.len() as f64;
+                let deviation = (values().map(|value| (value - mean).powi(2)).sum::<f64>()
+                    / rows.rows.len() as f64)
+                    .sqrt();
                 let fault = if values().all(|value| value == rows.row(0)[column]) {
                     "is constant, so it tells nothing".to_owned()
                 } else if (0.01..=100.0).contains(&deviation) {
@@ -189,15 +202,25 @@ impl ContextFiles {
                 };
                 Some(format!("{}: the feature {name:?} {fault}", file.file_name()))
             };
-            rows.names.iter().enumerate().filter_map(doubt).collect::<Vec<_>>()
+            rows.features.iter().enumerate().filter_map(doubt).collect::<Vec<_>>()
         };
         self.files.iter().zip([&self.users, &self.items]).flat_map(of_file).collect()
     }
 }
 
-impl Rows {
+impl FeatureTable {
+    /// Reads a CSV file with a row for each item: the column `item`, a name; every other column is a
+    /// feature.
+    ///
+    /// # Errors
+    ///
+    /// The first fault, with file, line and column.
+    pub fn of_items(path: &str, content: &[u8]) -> Result<Self, Error> {
+        read_rows(path, content, "item", None).map(|(items, _)| items)
+    }
+
     fn row(&self, row: usize) -> &[f64] {
-        &self.features[row * self.names.len()..(row + 1) * self.names.len()]
+        &self.values[row * self.features.len()..(row + 1) * self.features.len()]
     }
 }
 
@@ -208,7 +231,7 @@ fn read_rows(
     bytes: &[u8],
     name: &str,
     segment: Option<&str>,
-) -> Result<(Rows, Vec<(u32, usize)>), Error> {
+) -> Result<(FeatureTable, Vec<(u32, usize)>), Error> {
     let mut reader = csv::Reader::from_reader(without_byte_order_mark(bytes));
     let fault =
         |line: usize, field: &str, message: String| Location::new(path, line, 1, field).error(message);
@@ -227,8 +250,8 @@ fn read_rows(
     let segment_at = segment.and_then(at);
     let is_feature = |column: &usize| *column != name_at && Some(*column) != segment_at;
     let columns: Vec<usize> = (0..head.len()).filter(is_feature).collect();
-    let mut rows =
-        Rows { names: columns.iter().map(|&column| head[column].to_owned()).collect(), ..Rows::default() };
+    let features = columns.iter().map(|&column| head[column].to_owned()).collect();
+    let mut rows = FeatureTable { features, ..FeatureTable::default() };
     let (mut names, mut segments) = (BTreeSet::new(), vec![]);
     for record in reader.records() {
         let record = record.map_err(|error| unreadable(&error))?;
@@ -246,11 +269,11 @@ fn read_rows(
         segments.push((of_row, line));
         for &column in &columns {
             let number = cell(column).parse().ok().filter(|number: &f64| number.is_finite());
-            rows.features.push(number.ok_or_else(|| {
+            rows.values.push(number.ok_or_else(|| {
                 fault(line, head[column], format!("{:?} found: expected a finite number", cell(column)))
             })?);
         }
-        rows.n += 1;
+        rows.rows.push(cell(name_at).to_owned());
     }
-    if rows.n == 0 { Err(fault(1, name, "no rows".to_owned())) } else { Ok((rows, segments)) }
+    if rows.rows.is_empty() { Err(fault(1, name, "no rows".to_owned())) } else { Ok((rows, segments)) }
 }

@@ -13,7 +13,7 @@ pub(in super::super) const CONTEXT: Key = Key::optional(
     "{ random = { users = 100, items = 20, user-features = 2, item-features = 2, interaction = 0.6 } }",
 );
 
-const OF_CONTEXT: [Key; 4] = [
+const OF_CONTEXT: [Key; 5] = [
     Key::required(
         "users",
         KeyKind::File,
@@ -32,6 +32,13 @@ const OF_CONTEXT: [Key; 4] = [
         "A JSON file with the coefficients of the log-odds of attraction, or with the attraction of every user and item.",
         "\"coefficients.json\"",
     ),
+    Key::optional(
+        "posterior",
+        KeyKind::File,
+        "In the place of the files: `context.json` of `fit --context`; every run draws its users as uncertain as the log leaves them.",
+        "\"context.json\"",
+    )
+    .in_place_of(&["users", "items", "coefficients"]),
     Key::optional(
         "random",
         KeyKind::Table(&OF_RANDOM),

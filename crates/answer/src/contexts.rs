@@ -1,0 +1,542 @@
+//! From a log whose lists have contexts to a policy that starts where the log ends: the log is
+//! replayed, in its order, through the update of `hybrid-ts`.
+//!
+//! Counts lose who saw what, so nothing is counted together: a first pass finds segments, items and
+//! the scale of the features, a second one learns. Memory has the posterior, some contexts, and the
+//! lists that are held out, at most [`MOST_HELD_OUT`] or so.
+
+use click_logs::fit::{FitError, Model, Options, fit};
+use click_logs::{Format, Frame, ListNames, PersonalList, ReadReport, Reader, unit_hash};
+use click_models::{
+    CascadeFeedback, CascadeModel, Clicks, Context, ContextKnown, DcmFeedback, DcmReward, DependentClick,
+    ItemId, ListShape, LogOdds, ObservedPrefix as _, PbmFeedback, PbmKnown, Personal, PositionBased, Ranking,
+    WithAttraction,
+};
+use confidence::Probability;
+use experiment::{ClicksByList, ColumnGain, ContextFit, ContextReport, FeatureTable, Gain};
+use policies::{Decision, FeatureScale, HybridPrior, HybridSettings, HybridTs, PbmHybridTs, UpdateFor as _};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most lists that are held out, on average.
+const MOST_HELD_OUT: u64 = 100_000;
+/// The most contexts in the file, and the most pairs of them and items.
+const MOST_USERS: (usize, usize) = (1_000, 1 << 24);
+/// The normal quantile of intervals of 95 %.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// What to fit.
+#[derive(Debug, Clone)]
+pub struct ContextSettings {
+    /// [`Model::Cascade`], [`Model::Dcm`] or [`Model::Pbm`].
+    pub model: Model,
+    /// The query, if one was chosen.
+    pub query: Option<String>,
+    /// The names of the features of users.
+    pub features: Vec<String>,
+    /// Features of the items; without them items have none.
+    pub items: Option<FeatureTable>,
+    /// One user in this number is held out; without users, one session.
+    pub held_out_one_in: u64,
+    /// Seed of the choice of what is held out.
+    pub seed: u64,
+    /// Whether to find out what each column tells, with one more pass for each.
+    pub ablate: bool,
+}
+
+/// Why a log with contexts cannot be fitted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContextError {
+    /// A feature has one value only.
+    #[error("{of} feature `{name}`: constant, so it tells nothing: leave it out")]
+    Constant {
+        /// User or item.
+        of: &'static str,
+        /// The feature.
+        name: String,
+    },
+    /// The log has no list, or not at least one for a fit and one held out.
+    #[error("no list to fit: the log has none of this query")]
+    NoLists,
+    /// The model has no `hybrid-ts`.
+    #[error("`{0}`: with contexts, cascade, dcm and pbm are fitted")]
+    Model(Model),
+    /// Sizes or features that `hybrid-ts` does not support.
+    #[error(transparent)]
+    Policy(#[from] policies::Error),
+    /// Users that cannot be made from the fit.
+    #[error(transparent)]
+    Users(#[from] click_models::Error),
+    /// The examination of positions cannot be fitted.
+    #[error("the examination of positions")]
+    Examination(#[source] FitError),
+}
+
+/// Takes lists.
+pub type TakeList<'a> = dyn FnMut(&PersonalList<'_>) + Send + 'a;
+
+/// Fits `hybrid-ts` to a log with contexts. `read` reads the log once, from its beginning, and may be
+/// called several times. Also returns what was read.
+///
+/// # Errors
+///
+/// [`ContextError`], and the first error of `read`.
+pub fn fit_contexts<E: From<ContextError>>(
+    settings: &ContextSettings,
+    mut read: impl FnMut(&mut ListNames, &mut TakeList<'_>) -> Result<ReadReport, E>,
+) -> Result<(ContextFit, ReadReport), E> {
+    if !matches!(settings.model, Model::Cascade | Model::Dcm | Model::Pbm) {
+        return Err(ContextError::Model(settings.model).into());
+    }
+    let mut names = match &settings.items {
+        None => ListNames::new(),
+        Some(items) => ListNames::of_items(items.rows.iter().cloned()),
+    };
+    let mut summary = Summary::new(settings.features.len());
+    let report = read(&mut names, &mut |list| summary.add(list))?;
+    if summary.lists == 0 {
+        return Err(ContextError::NoLists.into());
+    }
+    let world = World::new(settings, &summary, &names)?;
+    let all = Seen {
+        segment: true,
+        user: vec![true; world.scale[0].len()],
+        item: vec![true; world.scale[1].len()],
+    };
+    let nothing =
+        Seen { segment: false, user: vec![false; all.user.len()], item: vec![false; all.item.len()] };
+    let mut whole = Learner::new(&world, all.clone())?;
+    let mut tried = [Learner::new(&world, all.clone())?, Learner::new(&world, nothing)?];
+    let (mut held_out, is_held_out) = (vec![], world.is_held_out(settings.seed));
+    read(&mut names, &mut |list| {
+        whole.learn(list);
+        if is_held_out(list) {
+            held_out.push(HeldOut::new(list));
+        } else {
+            for learner in &mut tried {
+                learner.learn(list);
+            }
+        }
+    })?;
+    let losses = |learner: &Learner<'_>| learner.losses(&held_out);
+    let [with, without] = tried.each_ref().map(losses);
+    let mut columns = vec![];
+    for (column, seen) in if settings.ablate { all.without_each(settings, &world) } else { vec![] } {
+        let mut learner = Learner::new(&world, seen)?;
+        let mut train = |list: &PersonalList<'_>| {
+            if !is_held_out(list) {
+                learner.learn(list);
+            }
+        };
+        read(&mut names, &mut train)?;
+        columns.push(ColumnGain { column, gain: gain(&held_out, &with, &losses(&learner)) });
+    }
+    let prior = whole.prior();
+    let users = summary.sampled(names.items().len());
+    let mean = |losses: &[f64]| losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+    let quality = ContextReport {
+        held_out_one_in: world.one_in,
+        lists: held_out.len() as u64,
+        units: held_out.iter().map(|list| list.unit).collect::<BTreeSet<_>>().len() as u64,
+        log_loss: mean(&with),
+        log_loss_without: mean(&without),
+        gain: gain(&held_out, &with, &without),
+        columns,
+        clicks: world.clicks(&prior, &users)?,
+    };
+    let fit = ContextFit {
+        version: ContextFit::VERSION,
+        model: settings.model.name().to_owned(),
+        query: settings.query.clone(),
+        lists: summary.lists,
+        positions: world.shape.n_positions(),
+        segments: names.segments().to_vec(),
+        items: names.items().to_vec(),
+        user_features: settings.features.clone(),
+        item_features: settings.items.as_ref().map_or_else(Vec::new, |items| items.features.clone()),
+        of_positions: world.of_positions.iter().map(|number| number.get()).collect(),
+        users,
+        report: quality,
+        prior,
+    };
+    Ok((fit, report))
+}
+
+/// Mean, sum of squared deviations and range of a number.
+#[derive(Debug, Clone, Copy)]
+struct Spread {
+    n: f64,
+    mean: f64,
+    squares: f64,
+    range: [f64; 2],
+}
+
+impl Spread {
+    const NOTHING: Self = Self { n: 0.0, mean: 0.0, squares: 0.0, range: [f64::INFINITY, f64::NEG_INFINITY] };
+
+    /// Welford 1962.
+    fn add(&mut self, number: f64) {
+        self.n += 1.0;
+        let before = number - self.mean;
+        self.mean += before / self.n;
+        self.squares += before * (number - self.mean);
+        self.range = [self.range[0].min(number), self.range[1].max(number)];
+    }
+
+    /// Mean and standard deviation; `None` if all numbers are the same.
+    fn scale(self) -> Option<[f64; 2]> {
+        let deviation = (self.squares / self.n).sqrt();
+        (self.range[0] < self.range[1] && deviation > 0.0).then_some([self.mean, deviation])
+    }
+}
+
+/// What the first pass finds.
+struct Summary {
+    lists: u64,
+    longest: usize,
+    features: Vec<Spread>,
+    /// Clicks and impressions of items at positions.
+    cells: BTreeMap<(u32, usize), [u64; 2]>,
+    /// By position: clicks, and lists whose last click it is.
+    last_clicks: [[u64; 2]; 64],
+    /// Contexts of the lists whose numbers have the least hashes.
+    users: BTreeMap<(u64, u64), Context>,
+}
+
+impl Summary {
+    fn new(n_features: usize) -> Self {
+        Self {
+            lists: 0,
+            longest: 0,
+            features: vec![Spread::NOTHING; n_features],
+            cells: BTreeMap::new(),
+            last_clicks: [[0; 2]; 64],
+            users: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, list: &PersonalList<'_>) {
+        self.lists += 1;
+        self.longest = self.longest.max(list.items.len());
+        for (spread, &feature) in self.features.iter_mut().zip(list.features) {
+            spread.add(feature);
+        }
+        for (position, &item) in list.items.iter().enumerate() {
+            let click = list.clicks >> position & 1;
+            let [clicks, impressions] = self.cells.entry((item, position)).or_default();
+            *clicks += click;
+            *impressions += 1;
+            self.last_clicks[position][0] += click;
+            self.last_clicks[position][1] += u64::from(click == 1 && list.clicks >> position == 1);
+        }
+        let key = (unit_hash(&list.number.to_le_bytes()), list.number);
+        if self.users.len() < MOST_USERS.0 || self.users.last_key_value().is_some_and(|(last, _)| key < *last)
+        {
+            self.users.insert(key, Context { segment: list.segment, features: list.features.to_vec() });
+            if self.users.len() > MOST_USERS.0 {
+                self.users.pop_last();
+            }
+        }
+    }
+
+    /// A sample of the contexts.
+    fn sampled(&self, n_items: usize) -> Vec<Context> {
+        let most = (MOST_USERS.1 / n_items).clamp(1, MOST_USERS.0);
+        self.users.values().take(most).cloned().collect()
+    }
+}
+
+/// Users and items of the log.
+struct World {
+    model: Model,
+    shape: ListShape,
+    n_segments: u32,
+    item_features: Vec<f64>,
+    /// Of users and of items.
+    scale: [Vec<[f64; 2]>; 2],
+    /// Examination (pbm) or leaving (dcm).
+    of_positions: Vec<Probability>,
+    one_in: u64,
+}
+
+impl World {
+    fn new(settings: &ContextSettings, summary: &Summary, names: &ListNames) -> Result<Self, ContextError> {
+        let constant = |of, name: &String| ContextError::Constant { of, name: name.clone() };
+        let of_users = summary.features.iter().zip(&settings.features);
+        let of_users = of_users.map(|(spread, name)| spread.scale().ok_or_else(|| constant("user", name)));
+        let items = settings.items.clone().unwrap_or_default();
+        let width = items.features.len();
+        let of_items = items.features.iter().enumerate().map(|(column, name)| {
+            let mut spread = Spread::NOTHING;
+            for &value in items.values.iter().skip(column).step_by(width) {
+                spread.add(value);
+            }
+            spread.scale().ok_or_else(|| constant("item", name))
+        });
+        let n_items = names.items().len();
+        let n_positions = summary.longest.min(n_items);
+        Ok(Self {
+            model: settings.model,
+            shape: ListShape::new(n_items, n_positions)?,
+            n_segments: u32::try_from(names.segments().len()).unwrap_or(u32::MAX).max(1),
+            scale: [of_users.collect::<Result<_, _>>()?, of_items.collect::<Result<_, _>>()?],
+            item_features: items.values,
+            of_positions: match settings.model {
+                Model::Pbm => examination(summary, n_positions).map_err(ContextError::Examination)?,
+                Model::Dcm => leaving(summary, n_positions),
+                _ => vec![],
+            },
+            one_in: settings.held_out_one_in.max(summary.lists / MOST_HELD_OUT),
+        })
+    }
+
+    /// Whether a list is held out: that of one user in a number of them.
+    fn is_held_out(&self, seed: u64) -> impl Fn(&PersonalList<'_>) -> bool + use<> {
+        let one_in = self.one_in;
+        move |list| {
+            let mut bytes = [0; 16];
+            bytes[..8].copy_from_slice(&list.unit.to_le_bytes());
+            bytes[8..].copy_from_slice(&seed.to_le_bytes());
+            unit_hash(&bytes).is_multiple_of(one_in)
+        }
+    }
+
+    /// What lists would collect from these users.
+    fn clicks(&self, prior: &HybridPrior, users: &[Context]) -> Result<ClicksByList, ContextError> {
+        let half = vec![Probability::new(0.5).expect("a probability"); self.shape.n_items()];
+        let contexts: Vec<Context> = users.iter().map(|user| prior.standardised(user)).collect();
+        let (known, mean) = (prior.known(), prior.mean());
+        let clicks = match self.model {
+            Model::Pbm => {
+                collected(&PositionBased::new(half, self.of_positions.clone())?, &mean, contexts, known)
+            }
+            Model::Dcm => {
+                let users = DependentClick::new(half, self.of_positions.clone(), DcmReward::Clicks)?;
+                collected(&users, &mean, contexts, known)
+            }
+            _ => collected(&CascadeModel::new(half, self.shape.n_positions())?, &mean, contexts, known),
+        };
+        Ok(clicks?)
+    }
+}
+
+fn collected<M: WithAttraction>(
+    model: &M,
+    mean: &LogOdds,
+    contexts: Vec<Context>,
+    known: ContextKnown<'_>,
+) -> Result<ClicksByList, click_models::Error> {
+    let users: Personal<M> =
+        mean.users(model, contexts, known.n_segments(), known.item_features().to_vec())?;
+    let of_user = |user: usize| users.user(user).optimal_reward();
+    let personal = (0..users.n_users()).map(of_user).sum::<f64>() / users.n_users() as f64;
+    let lost = users.yardsticks();
+    Ok(ClicksByList {
+        best_list: personal - lost.best_list,
+        best_list_of_segment: personal - lost.best_list_of_segment,
+        personal,
+    })
+}
+
+/// Examination of positions by the position-based model of all users together; 1 where it is largest.
+fn examination(summary: &Summary, n_positions: usize) -> Result<Vec<Probability>, FitError> {
+    let cells = || summary.cells.iter();
+    let frame = Frame::new(["query", "item", "position", "clicks", "impressions"]).batch(
+        summary.cells.len(),
+        vec![
+            Box::new(cells().map(|_| 0_u64).collect::<Vec<_>>()),
+            Box::new(cells().map(|((item, _), _)| u64::from(*item)).collect::<Vec<_>>()),
+            Box::new(cells().map(|((_, position), _)| *position as u64 + 1).collect::<Vec<_>>()),
+            Box::new(cells().map(|(_, [clicks, _])| *clicks).collect::<Vec<_>>()),
+            Box::new(cells().map(|(_, [_, impressions])| *impressions).collect::<Vec<_>>()),
+        ],
+    );
+    let log = Reader::new(Format::counts()).read_frame("counts", &frame.expect("five columns"), None);
+    let log = log.expect("counts of a log that was read");
+    let fitted = fit(Model::Pbm, &log.counts, &log.sessions, &Options::default())?;
+    let found = fitted.positions(&fitted.queries()[0]);
+    let found = |position: usize| found.get(position).map_or(0.0, |estimate| estimate.value);
+    let most = (0..n_positions).map(found).fold(f64::MIN_POSITIVE, f64::max);
+    let relative = |position| Probability::new((found(position) / most).clamp(0.0, 1.0));
+    Ok((0..n_positions).map(|position| relative(position).expect("a probability")).collect())
+}
+
+/// The share of clicks at each position that are the last ones of their lists (Guo et al. 2009).
+fn leaving(summary: &Summary, n_positions: usize) -> Vec<Probability> {
+    let share = |[clicks, last]: &[u64; 2]| *last as f64 / (*clicks).max(1) as f64;
+    summary.last_clicks[..n_positions]
+        .iter()
+        .map(|counts| Probability::new(share(counts)).expect("a share"))
+        .collect()
+}
+
+/// The columns that a learner sees.
+#[derive(Debug, Clone)]
+struct Seen {
+    segment: bool,
+    user: Vec<bool>,
+    item: Vec<bool>,
+}
+
+impl Seen {
+    /// All columns but one, for each of them.
+    fn without_each(&self, settings: &ContextSettings, world: &World) -> Vec<(String, Self)> {
+        let mut found = vec![];
+        if world.n_segments > 1 {
+            found.push(("segment".to_owned(), Self { segment: false, ..self.clone() }));
+        }
+        for (feature, name) in settings.features.iter().enumerate() {
+            let mut other = self.clone();
+            other.user[feature] = false;
+            found.push((name.clone(), other));
+        }
+        for (feature, name) in settings.items.iter().flat_map(|items| &items.features).enumerate() {
+            let mut other = self.clone();
+            other.item[feature] = false;
+            found.push((name.clone(), other));
+        }
+        found
+    }
+}
+
+/// The numbers of columns that are seen, row by row.
+fn kept<T: Copy>(values: &[T], seen: &[bool]) -> Vec<T> {
+    let is_seen = values.iter().zip(seen.iter().cycle());
+    is_seen.filter(|(_, seen)| **seen).map(|(value, _)| *value).collect()
+}
+
+/// A policy that learns from the log.
+enum Policy {
+    Prefix(Box<HybridTs>),
+    Positions(Box<PbmHybridTs>),
+}
+
+struct Learner<'a> {
+    world: &'a World,
+    seen: Seen,
+    policy: Policy,
+    decision: Decision<Ranking, Context>,
+}
+
+impl<'a> Learner<'a> {
+    fn new(world: &'a World, seen: Seen) -> Result<Self, ContextError> {
+        let scale = [(&world.scale[0], &seen.user), (&world.scale[1], &seen.item)];
+        let [of_users, of_items] = scale.map(|(scale, seen)| kept(scale, seen));
+        let item_features = kept(&world.item_features, &seen.item);
+        let known = ContextKnown::new(world.shape.n_items(), &item_features)?
+            .with_user_features(of_users.len())
+            .with_segments(if seen.segment { world.n_segments } else { 1 });
+        let (settings, scale) = (HybridSettings::default(), FeatureScale::new(of_users, of_items)?);
+        let policy = if world.model == Model::Pbm {
+            let users = PbmKnown::new(world.shape, &world.of_positions)?;
+            Policy::Positions(Box::new(PbmHybridTs::new(users, known, settings)?.standardising(scale)?))
+        } else {
+            Policy::Prefix(Box::new(HybridTs::new(world.shape, known, settings)?.standardising(scale)?))
+        };
+        Ok(Self { world, seen, policy, decision: Decision::default() })
+    }
+
+    fn learn(&mut self, list: &PersonalList<'_>) {
+        let Decision { action, note } = &mut self.decision;
+        note.segment = if self.seen.segment { list.segment } else { 0 };
+        note.features.clear();
+        let seen = list.features.iter().zip(&self.seen.user).filter(|(_, seen)| **seen);
+        note.features.extend(seen.map(|(feature, _)| feature));
+        action.clear();
+        for &item in list.items {
+            action.push(ItemId::new(item));
+        }
+        let clicks = clicks_of(list.clicks, list.items.len());
+        match &mut self.policy {
+            Policy::Positions(policy) => policy.update_for(&self.decision, &PbmFeedback { clicks }),
+            Policy::Prefix(policy) if self.world.model == Model::Dcm => {
+                policy.update_for(&self.decision, &DcmFeedback { clicks });
+            }
+            Policy::Prefix(policy) => {
+                policy.update_for(&self.decision, &first_click(list.clicks, list.items.len()));
+            }
+        }
+    }
+
+    fn prior(&self) -> HybridPrior {
+        match &self.policy {
+            Policy::Prefix(policy) => policy.learned(),
+            Policy::Positions(policy) => policy.learned(),
+        }
+    }
+
+    /// The log-loss of each list in nats, by the mean coefficients.
+    fn losses(&self, held_out: &[HeldOut]) -> Vec<f64> {
+        let prior = self.prior();
+        let (known, mean) = (prior.known(), prior.mean());
+        let loss = |list: &HeldOut| {
+            let context = Context {
+                segment: if self.seen.segment { list.context.segment } else { 0 },
+                features: kept(&list.context.features, &self.seen.user),
+            };
+            let context = prior.standardised(&context);
+            let log_odds = mean.for_user(&context, known.n_items(), known.item_features());
+            let n = list.items.len();
+            let clicks = match self.world.model {
+                Model::Pbm => clicks_of(list.clicks, n),
+                Model::Dcm => DcmFeedback { clicks: clicks_of(list.clicks, n) }.observed_clicks(),
+                _ => first_click(list.clicks, n).observed_clicks(),
+            };
+            let of_position = |position: usize| {
+                let examined = match self.world.model {
+                    Model::Pbm => {
+                        self.world.of_positions.get(position).map_or(0.0, |examined| examined.get())
+                    }
+                    _ => 1.0,
+                };
+                let attracts = 1.0 / (1.0 + libm::exp(-log_odds(list.items[position] as usize)));
+                let clicked = (examined * attracts).clamp(1e-12, 1.0 - 1e-12);
+                -confidence::math::ln(if clicks.get(position) { clicked } else { 1.0 - clicked })
+            };
+            (0..clicks.len()).map(of_position).sum()
+        };
+        held_out.iter().map(loss).collect()
+    }
+}
+
+fn clicks_of(bits: u64, n: usize) -> Clicks {
+    Clicks::from_bits(bits, n).expect("clicks within a list")
+}
+
+/// The first click of a list.
+fn first_click(bits: u64, n: usize) -> CascadeFeedback {
+    let first = (bits != 0).then(|| bits.trailing_zeros() as usize);
+    CascadeFeedback::new(first, n).expect("a click within a list")
+}
+
+/// A list that no compared fit learns from.
+struct HeldOut {
+    unit: u64,
+    context: Context,
+    items: Box<[u32]>,
+    clicks: u64,
+}
+
+impl HeldOut {
+    fn new(list: &PersonalList<'_>) -> Self {
+        let context = Context { segment: list.segment, features: list.features.to_vec() };
+        Self { unit: list.unit, context, items: list.items.into(), clicks: list.clicks }
+    }
+}
+
+/// The mean difference of losses, with an interval over users or sessions.
+fn gain(held_out: &[HeldOut], with: &[f64], without: &[f64]) -> Option<Gain> {
+    let mut of_units: BTreeMap<u64, [f64; 2]> = BTreeMap::new();
+    for (list, (with, without)) in held_out.iter().zip(with.iter().zip(without)) {
+        let [sum, n] = of_units.entry(list.unit).or_default();
+        *sum += without - with;
+        *n += 1.0;
+    }
+    let units = of_units.len() as f64;
+    let [sum, n] = of_units.values().fold([0.0; 2], |[sum, n], unit| [sum + unit[0], n + unit[1]]);
+    let mean = sum / n;
+    // A ratio of sums over units.
+    let squares: f64 = of_units.values().map(|[sum, n]| (sum - mean * n).powi(2)).sum();
+    let error = (squares * units / (units - 1.0)).sqrt() / n;
+    (units >= 2.0).then_some(Gain { mean, lower: mean - Z * error, upper: mean + Z * error })
+}

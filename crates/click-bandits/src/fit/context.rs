@@ -1,0 +1,207 @@
+//! `fit --context`: from a log whose lists have contexts to what a policy knows at its end.
+
+use super::arguments::Arguments;
+use super::inputs::Inputs;
+use super::source::{format, reading};
+use crate::program::program;
+use crate::terminal::{say, table};
+use crate::usage::Usage;
+use ::answer::{ContextSettings, fit_contexts};
+use anyhow::{Context as _, Result, anyhow, bail};
+use clap::Args;
+use click_logs::fit::Model;
+use click_logs::study::HeldOut;
+use click_logs::{Format, PersonalLists, ReadReport};
+use experiment::manifest::{Manifest, Moment};
+use experiment::number::{counted, fixed, grouped};
+use experiment::output::OutputDir;
+use experiment::{Canonical, ContextFit, FeatureTable, Gain, read_own, sha256};
+use serde_json::json;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The file that is written.
+const CONTEXT: &str = "context.json";
+/// The models that are fitted.
+const MODELS: [Model; 3] = [Model::Cascade, Model::Dcm, Model::Pbm];
+
+/// What `fit --context` needs.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ContextArguments {
+    /// Fit a policy that sees who asks (hybrid-ts) to the columns segment=.. and features=..;.. of
+    /// --columns, with one --model: cascade, dcm or pbm. Writes context.json, with which the policy
+    /// starts where the log ends. The lines of a list stand together
+    #[arg(long, requires = "columns", conflicts_with_all = [
+        "counts", "clip_clicks", "max_clicks", "min_impressions", "min_total_impressions", "min_items",
+        "top_queries", "positions", "scope", "prior", "answer", "parameters", "threads",
+    ])]
+    pub(crate) context: bool,
+    /// With --context: features of the items, a CSV file with the column item and numbers
+    #[arg(long, value_name = "FILE", requires = "context")]
+    pub(crate) items: Option<PathBuf>,
+    /// With --context: the query to fit, if a column names queries
+    #[arg(long, value_name = "QUERY", requires = "context")]
+    pub(crate) query: Option<String>,
+    /// With --context: also find out what each column tells, with one more pass for each
+    #[arg(long, requires = "context")]
+    pub(crate) ablate: bool,
+}
+
+/// Fits, writes, and prints an overview.
+pub(super) fn run(arguments: &Arguments) -> Result<()> {
+    let started = Moment::now();
+    let (format, settings) = (format(arguments)?, settings(arguments)?);
+    let lists = lists(arguments, &format)?;
+    let inputs = Inputs::open(arguments.files(), arguments.quiet, |_| {})?;
+    let canonical = Canonical::of_json(canonical(arguments, &settings, &inputs)?.to_string());
+    let name = format!("context of {}", arguments.named());
+    let output = OutputDir::claim(&arguments.out, &canonical, &name, &[CONTEXT])?;
+    let is_parquet = matches!(format, Format::Parquet(_));
+    let (fit, report) = fit_contexts::<anyhow::Error>(&settings, |names, take| {
+        let read = reading(&inputs, is_parquet, arguments.quiet, |watch| {
+            lists.read(inputs.read(watch)?, names, take).map_err(|error| anyhow!(error.to_string()))
+        })?;
+        inputs.check_unchanged()?;
+        Ok(read)
+    })?;
+    let content = serde_json::to_vec(&fit)?;
+    let files: [(&str, &[u8]); 1] = [(CONTEXT, &content)];
+    output.write_all(&Manifest::of(&canonical, started, 1, &files, program()).to_json(), &files)?;
+    if arguments.quiet { Ok(()) } else { say(&Overview { arguments, fit: &fit, report: &report }) }
+}
+
+/// The log's lists.
+fn lists<'a>(arguments: &'a Arguments, format: &'a Format) -> Result<PersonalLists<'a>> {
+    let usage = |error: click_logs::Error| anyhow!(Usage(format!("--{error}")));
+    let query = arguments.context.query.as_deref();
+    let mut lists = PersonalLists::new(format, query).map_err(usage)?;
+    if lists.columns().query.is_some() && query.is_none() {
+        bail!(Usage("--query: missing: a context is fitted for one query".to_owned()));
+    }
+    if arguments.first_position == 0 {
+        lists = lists.positions_from_zero();
+    }
+    if arguments.lenient {
+        lists = lists.lenient(arguments.share_to_skip());
+    }
+    Ok(lists)
+}
+
+fn settings(arguments: &Arguments) -> Result<ContextSettings> {
+    let [Some(model)] = arguments.model[..] else {
+        bail!(Usage("--model: expected one of cascade, dcm and pbm with --context".to_owned()));
+    };
+    if !MODELS.contains(&model) {
+        bail!(Usage(format!("--model {model}: expected cascade, dcm or pbm with --context")));
+    }
+    let HeldOut::OneIn(held_out_one_in) = arguments.held_out else {
+        bail!(Usage("--held-out last: expected a number with --context".to_owned()));
+    };
+    let read = |path: &PathBuf| -> Result<FeatureTable> {
+        let name = path.display().to_string();
+        Ok(FeatureTable::of_items(&name, &read_own(path).with_context(|| name.clone())?)?)
+    };
+    let columns = click_logs::Columns::parse(arguments.columns.as_deref().unwrap_or_default());
+    Ok(ContextSettings {
+        model,
+        query: arguments.context.query.clone(),
+        features: columns.map_err(|error| anyhow!(Usage(format!("--{error}"))))?.features,
+        items: arguments.context.items.as_ref().map(read).transpose()?,
+        held_out_one_in,
+        seed: arguments.seed,
+        ablate: arguments.context.ablate,
+    })
+}
+
+/// All settings that the result depends on.
+fn canonical(
+    arguments: &Arguments,
+    settings: &ContextSettings,
+    inputs: &Inputs,
+) -> Result<serde_json::Value> {
+    let hash = |path: &PathBuf| read_own(path).map(|content| sha256(&content));
+    Ok(json!({
+        "name": format!("context of {}", arguments.named()),
+        "logs": inputs.settings(),
+        "format": arguments.format_name(),
+        "columns": arguments.columns,
+        "model": settings.model.name(),
+        "query": settings.query,
+        "items": arguments.context.items.as_ref().map(hash).transpose()?,
+        "first_position": arguments.first_position,
+        "max_skipped": arguments.lenient.then(|| arguments.share_to_skip()),
+        "held_out": settings.held_out_one_in,
+        "seed": settings.seed,
+        "ablate": settings.ablate,
+    }))
+}
+
+struct Overview<'a> {
+    arguments: &'a Arguments,
+    fit: &'a ContextFit,
+    report: &'a ReadReport,
+}
+
+/// A gain and its interval.
+fn interval(gain: Option<Gain>) -> String {
+    gain.map_or_else(
+        || "not known".to_owned(),
+        |Gain { mean, lower, upper }| {
+            format!("{} ({} to {})", fixed(mean, 4), fixed(lower, 4), fixed(upper, 4))
+        },
+    )
+}
+
+impl fmt::Display for Overview<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { arguments, fit, report } = self;
+        let ContextFit { report: quality, .. } = fit;
+        write!(f, "{}: {}", arguments.named(), counted(report.lines, "line"))?;
+        for (reason, skipped) in &report.skipped {
+            write!(f, ", {} skipped ({reason})", grouped(skipped.lines))?;
+        }
+        writeln!(f)?;
+        writeln!(
+            f,
+            "Fitted: hybrid-ts to {} by {}: {}, {}, {} of users and {} of items\n",
+            counted(fit.lists, "list"),
+            fit.model,
+            counted(fit.items.len() as u64, "item"),
+            counted(fit.segments.len() as u64, "segment"),
+            counted(fit.user_features.len() as u64, "feature"),
+            fit.item_features.len(),
+        )?;
+        writeln!(
+            f,
+            "Log-loss of a held-out list, in nats, over {} of {}; intervals are 95 %:",
+            counted(quality.lists, "list"),
+            counted(quality.units, if self.has_users() { "user" } else { "session" }),
+        )?;
+        let mut rows = vec![
+            ["with contexts".to_owned(), fixed(quality.log_loss, 4)],
+            ["without".to_owned(), fixed(quality.log_loss_without, 4)],
+            ["lower by".to_owned(), interval(quality.gain)],
+        ];
+        for column in &quality.columns {
+            rows.push([format!("higher without {} by", column.column), interval(column.gain)]);
+        }
+        writeln!(f, "{}", table(&rows, 1..1))?;
+        let clicks = |name: &str, clicks: f64| [name.to_owned(), fixed(1000.0 * clicks, 1)];
+        let rows = [
+            clicks("one list for all", quality.clicks.best_list),
+            clicks("one list for each segment", quality.clicks.best_list_of_segment),
+            clicks("personal lists", quality.clicks.personal),
+        ];
+        let sample = grouped(fit.users.len() as u64);
+        writeln!(f, "Clicks of 1,000 lists that the fit expects, of {sample} contexts of the log:")?;
+        writeln!(f, "{}", table(&rows, 1..2))?;
+        writeln!(f, "{} is in {}", CONTEXT, Path::new(&arguments.out).display())
+    }
+}
+
+impl Overview<'_> {
+    fn has_users(&self) -> bool {
+        let columns = self.arguments.columns.as_deref().map(click_logs::Columns::parse);
+        columns.is_some_and(|columns| columns.is_ok_and(|columns| columns.user.is_some()))
+    }
+}
