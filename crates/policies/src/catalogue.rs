@@ -97,7 +97,8 @@ impl PolicySpec {
     }
 
     /// The policy of a segment, or the policy itself.
-    pub(crate) fn within(&self) -> Self {
+    #[must_use]
+    pub fn within(&self) -> Self {
         match self {
             Self::Segmented { of } => of.spec(),
             other => *other,

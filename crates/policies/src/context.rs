@@ -21,7 +21,7 @@ mod without;
 pub use hybrid_ts::{HybridTs, PbmHybridTs};
 pub use learner::{Deviations, HybridSettings, Score};
 pub use linear::{CascadeLinWidth, CascadeLinear, LinearScore};
-pub use posterior::HybridPosterior;
+pub use posterior::{Coefficients, HybridPosterior, NamedArray};
 pub use prior::HybridPrior;
 pub use scale::FeatureScale;
 pub use segmented::{Segmented, SegmentedNote};

@@ -1,6 +1,6 @@
 //! The problem and the settings of a policy.
 
-use crate::context::AnyFeaturedItems;
+use crate::context::{AnyFeaturedItems, Coefficients};
 use crate::live::OnAnyTable;
 use std::borrow::Cow;
 
@@ -33,6 +33,12 @@ pub trait Setup {
     /// The policy, if it sees who asks and its items may come and go.
     #[doc(hidden)]
     fn featured(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
+        None
+    }
+
+    /// The policy, if it estimates coefficients of features.
+    #[doc(hidden)]
+    fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
         None
     }
 }

@@ -5,7 +5,7 @@
 
 use super::Knowledge;
 use super::reader::Reader;
-use crate::context::{AnyFeaturedItems, PolicyFor, SegmentedNote, SelectFor};
+use crate::context::{AnyFeaturedItems, Coefficients, PolicyFor, SegmentedNote, SelectFor};
 use crate::live::OnAnyTable;
 use crate::rank_one::Side;
 use crate::setup::Setup;
@@ -205,6 +205,9 @@ pub(super) trait Chooses<A>: Send + Sync {
 
     /// The policy, if it sees who asks and its items may come and go.
     fn featured(&mut self) -> Option<&mut dyn AnyFeaturedItems>;
+
+    /// The policy, if it estimates coefficients of features.
+    fn coefficients(&mut self) -> Option<&mut dyn Coefficients>;
 }
 
 /// A policy for the protocol `I`.
@@ -317,6 +320,10 @@ impl<A: Clone + Send + Sync, P: Member<A>> Chooses<A> for Kept<A, P> {
 
     fn featured(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
         self.policy.featured()
+    }
+
+    fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
+        self.policy.coefficients()
     }
 }
 

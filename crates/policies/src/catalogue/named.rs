@@ -10,6 +10,7 @@ mod segments;
 
 use super::erased::{BoxedPolicy, Note};
 use super::{Family, Limit, PolicySpec, Protocol};
+use crate::context::Coefficients;
 use crate::{Decision, Error, Recommend, Select, Setup, Tallies, Update};
 use click_models::{Cascade, Context, Dueling, ItemId, PbmKnown, Ranking};
 use rand::Rng;
@@ -166,6 +167,22 @@ impl<I: Catalogued> NamedPolicy<I> {
         &self.knowledge
     }
 
+    /// As [`Select::select`], for a user. A policy that was told of no contexts ignores this one.
+    #[inline]
+    pub fn choose_for<R: Rng + ?Sized>(
+        &mut self,
+        context: &Context,
+        mut rng: &mut R,
+        out: &mut Decision<I::Action, Note>,
+    ) {
+        self.policy.select(context, &mut rng, out);
+    }
+
+    /// Posterior and estimates of a policy for users who differ, if it estimates coefficients.
+    pub fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
+        self.policy.coefficients()
+    }
+
     /// The displays and clicks that count, if the policy learns from a table.
     pub fn tallies(&self) -> Option<&dyn Tallies> {
         let table: &dyn Tallies = self.policy.on_table()?;
@@ -234,8 +251,8 @@ impl<I: Catalogued> Select<I::Action> for NamedPolicy<I> {
     type Note = Note;
 
     #[inline]
-    fn select<R: Rng + ?Sized>(&mut self, mut rng: &mut R, out: &mut Decision<I::Action, Note>) {
-        self.policy.select(&NOBODY, &mut rng, out);
+    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<I::Action, Note>) {
+        self.choose_for(&NOBODY, rng, out);
     }
 
     fn repeat_round(&mut self) -> bool {

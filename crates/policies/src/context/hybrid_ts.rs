@@ -1,7 +1,8 @@
 use super::learner::{HybridSettings, Learner, Score};
 use super::posterior::HybridPosterior;
 use super::{
-    AnyFeaturedItems, FeatureScale, FeaturedItems, HybridPrior, SelectAmongFor, SelectFor, UpdateFor,
+    AnyFeaturedItems, Coefficients, FeatureScale, FeaturedItems, HybridPrior, SelectAmongFor, SelectFor,
+    UpdateFor,
 };
 use crate::pbm::counts::{order_of, place};
 use crate::{Decision, Error, PrefixKnown, Setup};
@@ -170,6 +171,10 @@ impl Setup for HybridTs {
     fn featured(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
         Some(self)
     }
+
+    fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
+        Some(self)
+    }
 }
 
 impl PbmHybridTs {
@@ -240,6 +245,10 @@ impl Setup for PbmHybridTs {
     }
 
     fn featured(&mut self) -> Option<&mut dyn AnyFeaturedItems> {
+        Some(self)
+    }
+
+    fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
         Some(self)
     }
 }

@@ -1,6 +1,32 @@
-//! The posterior of a hybrid policy, as arrays.
+//! The posterior of a policy that estimates coefficients, as arrays.
 
-use super::learner::Learner;
+use super::learner::{Learner, Score};
+use super::linear::CascadeLinear;
+use super::{HybridTs, PbmHybridTs};
+use crate::Setup as _;
+use click_models::Context;
+
+/// An array with a name, and its shape, row by row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedArray {
+    /// The name.
+    pub name: &'static str,
+    /// The length of every axis.
+    pub shape: Vec<usize>,
+    /// The numbers, whose last axis varies fastest.
+    pub numbers: Vec<f64>,
+}
+
+/// A policy that estimates coefficients of features.
+pub trait Coefficients {
+    /// The posterior of all coefficients: the fields of [`HybridPosterior`]; of a linear policy mean
+    /// and covariance.
+    fn posterior(&self) -> Vec<NamedArray>;
+
+    /// The estimates of every item for a user, an array of shape (`n_items`,) for each field of
+    /// [`Score`] or [`LinearScore`](super::LinearScore).
+    fn scores(&mut self, context: &Context) -> Vec<NamedArray>;
+}
 
 /// The posterior of all coefficients: means and precisions of independent ones, mean and covariance
 /// of the shared ones.
@@ -42,5 +68,68 @@ impl HybridPosterior {
             cell_precisions: learner.of_cells(cells.precisions()).collect(),
             deviations: [intercepts.deviation(), slopes.deviation(), cells.deviation()],
         }
+    }
+}
+
+impl HybridPosterior {
+    fn into_arrays(self, n_items: usize) -> Vec<NamedArray> {
+        let n = self.mean.len();
+        let of_items = [n_items, self.item_means.len() / n_items];
+        let of_cells = [self.cell_means.len() / n_items, n_items];
+        vec![
+            array("mean", &[n], self.mean),
+            array("covariance", &[n, n], self.covariance),
+            array("item_means", &of_items, self.item_means),
+            array("item_precisions", &of_items, self.item_precisions),
+            array("cell_means", &of_cells, self.cell_means),
+            array("cell_precisions", &of_cells, self.cell_precisions),
+            array("deviations", &[3], self.deviations.to_vec()),
+        ]
+    }
+}
+
+fn array(name: &'static str, shape: &[usize], numbers: Vec<f64>) -> NamedArray {
+    NamedArray { name, shape: shape.to_vec(), numbers }
+}
+
+/// A field of every score.
+fn column<S>(name: &'static str, scores: &[S], of: impl Fn(&S) -> f64) -> NamedArray {
+    array(name, &[scores.len()], scores.iter().map(of).collect())
+}
+
+/// Both hybrid policies, whose own functions have these names.
+macro_rules! hybrid {
+    ($($Policy:ident),+) => {$(
+        impl Coefficients for $Policy {
+            fn posterior(&self) -> Vec<NamedArray> {
+                $Policy::posterior(self).into_arrays(self.sizes()[0])
+            }
+
+            fn scores(&mut self, context: &Context) -> Vec<NamedArray> {
+                let scores: Vec<Score> = $Policy::scores(self, context);
+                vec![
+                    column("mean", &scores, |of| of.mean),
+                    column("shared_variance", &scores, |of| of.shared_variance),
+                    column("own_variance", &scores, |of| of.own_variance),
+                ]
+            }
+        }
+    )+};
+}
+hybrid!(HybridTs, PbmHybridTs);
+
+impl Coefficients for CascadeLinear {
+    fn posterior(&self) -> Vec<NamedArray> {
+        let n = self.mean().len();
+        vec![array("mean", &[n], self.mean().to_vec()), array("covariance", &[n, n], self.covariance())]
+    }
+
+    fn scores(&mut self, context: &Context) -> Vec<NamedArray> {
+        let scores = CascadeLinear::scores(self, context);
+        vec![
+            column("mean", &scores, |of| of.mean),
+            column("width", &scores, |of| of.width),
+            column("index", &scores, |of| of.index),
+        ]
     }
 }

@@ -1,4 +1,4 @@
-use super::{SelectFor, UpdateFor};
+use super::{Coefficients, SelectFor, UpdateFor};
 use crate::{Decision, Select, Setup, Update};
 use click_models::Context;
 use rand::Rng;
@@ -45,6 +45,10 @@ impl<P: SelectFor<A, Note = Context> + Setup, A: Default> Setup for WithoutConte
 
     fn sizes(&self) -> [usize; 2] {
         self.policy.sizes()
+    }
+
+    fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
+        self.policy.coefficients()
     }
 }
 

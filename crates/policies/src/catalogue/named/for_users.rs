@@ -83,6 +83,12 @@ impl<I: Catalogued> NamedFor<I> {
     }
 }
 
+impl<I: Catalogued> From<NamedFor<I>> for NamedPolicy<I> {
+    fn from(policy: NamedFor<I>) -> Self {
+        policy.0
+    }
+}
+
 // Written by hand, as for the policy inside.
 impl<I: Catalogued> Clone for NamedFor<I> {
     fn clone(&self) -> Self {
@@ -102,10 +108,10 @@ impl<I: Catalogued + Interaction<Action = Ranking>> SelectFor<Ranking> for Named
     fn select_for<R: Rng + ?Sized>(
         &mut self,
         context: &Context,
-        mut rng: &mut R,
+        rng: &mut R,
         out: &mut Decision<Ranking, Note>,
     ) {
-        self.0.policy.select(context, &mut rng, out);
+        self.0.choose_for(context, rng, out);
     }
 
     fn repeat_round_for(&mut self) -> bool {
