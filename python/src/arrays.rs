@@ -291,6 +291,26 @@ pub(crate) fn vector(name: &'static str, given: &Bound<'_, PyAny>, domain: Domai
     }
 }
 
+/// Numbers of this shape, row by row.
+pub(crate) fn of_shape(
+    name: &'static str,
+    given: &Bound<'_, PyAny>,
+    domain: Domain,
+    expected: &[usize],
+) -> PyResult<Vec<f64>> {
+    let columns = Columns::of(given.py(), [(name, given, domain)])?;
+    if columns.shape != expected {
+        return Err(wrong_shape(name, &columns.shape, expected));
+    }
+    let n = columns.len();
+    let [numbers] = columns.columns;
+    numbers.spread(n)
+}
+
+pub(crate) fn wrong_shape(name: &str, found: &[usize], expected: &[usize]) -> PyErr {
+    value_error(format!("{name}: expected shape {}, got {}", Shape(expected), Shape(found)))
+}
+
 /// Refuses a masked array: as a plain one, what is masked would count.
 pub(crate) fn refuse_masked(name: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
     if given.cast::<PyUntypedArray>().is_ok() && given.hasattr("mask")? {

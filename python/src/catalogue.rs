@@ -1,7 +1,7 @@
 //! The catalogue of policies as Python data, and policies from names and keyword arguments.
 
 use crate::message::{did_you_mean, type_error, value_error};
-use crate::task::ARGUMENTS;
+use crate::task::{ARGUMENTS, protocols};
 use policies::catalogue::{Answers, Kind, PolicySpec, Protocol, Purpose, Row, SpecError, find, rows};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
@@ -20,6 +20,8 @@ use serde_json::{Map, Value};
 ///         in words), `choices` (list of str, or None for numbers) and `meaning`.
 ///     task: "regret", "stopping" (has an `answer`) or "recommending".
 ///     told: str, what it has to know.
+///     contexts: str, whether `item_features`, `user_features` and `segments` tell it of users who
+///         differ: "no", "optional" or "needed".
 ///     needs_horizon: bool, whether it needs `horizon` with its default parameters.
 ///     late_answers: "count", or "only if independent of clicks".
 ///     live: str, its use in a service. "table": it chooses among the items that may be shown, and
@@ -32,7 +34,7 @@ use serde_json::{Map, Value};
 #[pyo3(name = "policies")]
 pub(crate) fn entries(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);
-    for row in rows().iter().filter(|row| row.is_built_from_knowledge() && row.protocols().next().is_some()) {
+    for row in rows().iter().filter(|row| row.is_built_from_knowledge()) {
         list.append(entry(py, row)?)?;
     }
     Ok(list)
@@ -42,7 +44,7 @@ fn entry<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
     let entry = PyDict::new(py);
     entry.set_item("name", row.name)?;
     entry.set_item("sentence", row.sentence)?;
-    entry.set_item("plays", row.protocols().map(Protocol::name).collect::<Vec<_>>())?;
+    entry.set_item("plays", protocols(&row.spec()).map(Protocol::name).collect::<Vec<_>>())?;
     let defaults = row.spec().parameters();
     let parameters = PyList::empty(py);
     for parameter in row.parameters {
@@ -69,6 +71,13 @@ fn entry<'py>(py: Python<'py>, row: &Row) -> PyResult<Bound<'py, PyDict>> {
         }
     }
     entry.set_item("told", told.join("; "))?;
+    let sees = row.families.iter().any(|family| family.sees_contexts());
+    let contexts = match (sees, row.protocols().next()) {
+        (false, _) => "no",
+        (true, Some(_)) => "optional",
+        (true, None) => "needed",
+    };
+    entry.set_item("contexts", contexts)?;
     entry.set_item("needs_horizon", row.spec().needs_horizon())?;
     let late = match row.answers {
         Answers::Late => "count",

@@ -1,6 +1,6 @@
 //! Answers of users, from Python objects: checked, and as sets of clicks.
 
-use crate::arrays::{Place, Shape, as_array};
+use crate::arrays::{Place, as_array, wrong_shape};
 use crate::message::{type_error, value_error};
 use crate::play::filled;
 use click_models::Clicks;
@@ -266,10 +266,6 @@ fn as_integers<'py>(
         return Err(type_error(format!("{name}: expected an array of bool or of integers, got {found}")));
     }
     Ok(array.call_method1("astype", ("int64",))?.cast_into::<PyArrayDyn<i64>>()?)
-}
-
-fn wrong_shape(name: &str, found: &[usize], expected: &[usize]) -> PyErr {
-    value_error(format!("{name}: expected shape {}, got {}", Shape(expected), Shape(found)))
 }
 
 /// Counts, none of them negative, and the shape of their array.

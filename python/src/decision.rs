@@ -1,8 +1,9 @@
 //! A policy's decision: an action, and the policy's note about it.
 
+use crate::context::Told;
 use crate::message::value_error;
 use crate::names::{self, Names, Reduced};
-use crate::task::protocol_named;
+use crate::task::{plays, protocol_named};
 use click_models::ListShape;
 use policies::Propensity;
 use policies::catalogue::{Note, PolicySpec, Protocol};
@@ -22,9 +23,26 @@ pub(crate) struct Origin {
     /// Numbers of items and positions, of rows and columns, or of items and the two items compared
     /// (2).
     pub(crate) sizes: [usize; 2],
+    /// What it was told of users who differ.
+    pub(crate) told: Option<Told>,
 }
 
 impl Origin {
+    /// Whether the policy can have written the note.
+    fn wrote(&self, note: &Note) -> bool {
+        let sees = self.spec.sees_contexts(self.protocol);
+        let is_segmented = matches!(self.spec, PolicySpec::Segmented { .. });
+        match note {
+            Note::Segment(_) => is_segmented,
+            Note::Context(context) => {
+                // Told nothing, it sees nobody.
+                let n_features = self.told.map_or(0, |told| told.user_features);
+                sees && !is_segmented && context.features.len() == n_features
+            }
+            _ => !sees,
+        }
+    }
+
     /// How many numbers an action has.
     pub(crate) fn width(&self) -> usize {
         if self.protocol.has_lists() { self.sizes[1] } else { 2 }
@@ -48,8 +66,12 @@ impl Origin {
 
 impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { spec, protocol, sizes: [first, second] } = self;
-        write!(f, "`{spec}` (model \"{}\", sizes {first} and {second})", protocol.name())
+        let Self { spec, protocol, sizes: [first, second], told } = self;
+        write!(f, "`{spec}` (model \"{}\", sizes {first} and {second}", protocol.name())?;
+        if let Some(Told { segments, user_features }) = told {
+            write!(f, ", segments {segments}, user features {user_features}")?;
+        }
+        f.write_str(")")
     }
 }
 
@@ -83,6 +105,8 @@ pub(crate) struct Saved {
     policy: String,
     model: String,
     sizes: [usize; 2],
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    told: Option<Told>,
     actions: Vec<Vec<u32>>,
     notes: Vec<Note>,
     /// Of a single decision.
@@ -115,6 +139,7 @@ impl Saved {
             policy: origin.spec.to_string(),
             model: origin.protocol.name().to_owned(),
             sizes: origin.sizes,
+            told: origin.told,
             actions: actions.map(<[u32]>::to_vec).collect(),
             notes: notes.to_vec(),
             propensities: propensities.to_vec(),
@@ -131,14 +156,17 @@ impl Saved {
         }
         let spec: PolicySpec = saved.policy.parse().map_err(|error| invalid(&error))?;
         let protocol = protocol_named(&saved.model)
-            .filter(|&protocol| spec.speaks(protocol))
+            .filter(|&protocol| plays(&spec, protocol))
             .ok_or_else(|| invalid(&format!("`{spec}` does not play \"{}\"", saved.model)))?;
-        let origin = Origin { spec, protocol, sizes: saved.sizes };
+        let origin = Origin { spec, protocol, sizes: saved.sizes, told: saved.told };
         if protocol.has_lists() {
             ListShape::new(saved.sizes[0], saved.sizes[1]).map_err(|error| invalid(&error))?;
         }
         if saved.notes.len() != saved.actions.len() {
             return Err(invalid(&"one note for each action is needed"));
+        }
+        if !saved.notes.iter().all(|note| origin.wrote(note)) {
+            return Err(invalid(&format!("a note that {origin} does not write")));
         }
         let faults = |action: &Vec<u32>| Some((origin.fault(action)?, action.clone()));
         if let Some((fault, action)) = saved.actions.iter().find_map(faults) {
@@ -163,7 +191,8 @@ impl Saved {
 ///
 /// Decisions may be answered late, in any order, or in another process: they pickle, and `to_json`
 /// and `from_json` are inverse. A policy refuses decisions of a policy with another name, other
-/// parameters or other sizes.
+/// parameters, other sizes or other contexts. A decision for a user who differs carries the user's
+/// segment and features.
 #[pyclass(frozen, module = "click_bandits")]
 pub(crate) struct Decision {
     pub(crate) origin: Arc<Origin>,

@@ -10,6 +10,7 @@ mod bounds;
 mod catalogue;
 mod clicks;
 mod confidence;
+mod context;
 mod decision;
 mod elementwise;
 mod fit;

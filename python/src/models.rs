@@ -19,6 +19,7 @@ pub(crate) use self::crowd::not_admitted;
 
 use crate::message::value_error;
 use crate::simulate::InPython;
+use click_models::{CascadeModel, DependentClick, Personal, PositionBased};
 use experiment::models::OwnUsers;
 use experiment::{Instances, Runner};
 use pyo3::prelude::*;
@@ -37,6 +38,16 @@ macro_rules! with_protocol {
     })+};
 }
 pub(crate) use with_protocol;
+
+/// Adds a policy written in Python for users who differ.
+fn with_personal(runner: Runner<'_>, contender: InPython) -> PyResult<Runner<'_>> {
+    match runner.experiment().instances().model().name {
+        "cascade" => Ok(runner.with_contender::<Personal<CascadeModel>, Schedule>(contender)),
+        "dcm" => Ok(runner.with_contender::<Personal<DependentClick>, Schedule>(contender)),
+        "pbm" => Ok(runner.with_contender::<Personal<PositionBased>, Schedule>(contender)),
+        other => Err(value_error(format!("policies: users of model {other:?} who differ are not supported"))),
+    }
+}
 
 /// The table of an instance with the parameters of users of `models`; `None` for other objects.
 pub(crate) fn instance(users: &Bound<'_, PyAny>) -> PyResult<Option<toml::Table>> {
@@ -69,6 +80,9 @@ macro_rules! models {
         /// Adds a policy written in Python for the users of the experiment.
         pub(crate) fn with_contender(runner: Runner<'_>, contender: InPython) -> PyResult<Runner<'_>> {
             let instances = runner.experiment().instances();
+            if instances.contexts().is_some() {
+                return with_personal(runner, contender);
+            }
             $(if instances.typed::<click_models::$Model>().is_some() {
                 return Ok(runner.with_contender::<click_models::$Model, Schedule>(contender));
             })+

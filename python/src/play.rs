@@ -10,12 +10,12 @@ use crate::message::value_error;
 use crate::prior::Prior;
 use ::live::{Live, Settings};
 use click_models::{
-    Cascade, CascadeFeedback, Cell, CellClick, Clicks, ClicksOnly, Dcm, DcmFeedback, DuelOutcome, Dueling,
-    ItemId, ListClicks, Pair, Pbm, PbmFeedback, PrefixFeedback, RankOne, Ranking, SemiBandit,
+    Cascade, CascadeFeedback, Cell, CellClick, Clicks, ClicksOnly, Context, Dcm, DcmFeedback, DuelOutcome,
+    Dueling, ItemId, ListClicks, Pair, Pbm, PbmFeedback, PrefixFeedback, RankOne, Ranking, SemiBandit,
 };
 use policies::catalogue::{Catalogued, Knowledge, NamedPolicy, NamedTable, Note};
 use policies::{
-    Decision, Drawing, Draws, PolicySpec, Propensity, Recommend, Select, Tallies as _, Tally, Update,
+    Coefficients, Decision, Drawing, Draws, PolicySpec, Propensity, Recommend, Tallies as _, Tally, Update,
 };
 use pyo3::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -32,13 +32,14 @@ pub(crate) fn filled(action: &[u32]) -> &[u32] {
 
 /// A policy of any protocol.
 pub(crate) trait Play: Send {
-    /// Writes the next action to `action` and returns the policy's note.
-    fn select(&mut self, generator: &mut Xoshiro256PlusPlus, action: &mut [u32]) -> Note;
+    /// Writes the next action for a user to `action` and returns the policy's note.
+    fn select(&mut self, user: &Context, generator: &mut Xoshiro256PlusPlus, action: &mut [u32]) -> Note;
 
     /// As [`select`](Self::select), with the propensities of the list; `None`, and nothing is chosen,
     /// if actions are no lists.
     fn draw(
         &mut self,
+        user: &Context,
         drawing: Drawing,
         generator: &mut Xoshiro256PlusPlus,
         action: &mut [u32],
@@ -59,6 +60,9 @@ pub(crate) trait Play: Send {
 
     /// The score of every item; `None` as [`tallies`](Self::tallies).
     fn scores(&mut self) -> Option<Vec<f64>>;
+
+    /// The coefficients of features, if the policy estimates them.
+    fn coefficients(&mut self) -> Option<&mut dyn Coefficients>;
 
     /// Adds displays and clicks of items, position by position, of this number of lists.
     fn add(&mut self, counts: &[(ItemId, usize, Tally)], lists: u64) -> PyResult<()>;
@@ -109,6 +113,7 @@ pub(crate) trait Played: Catalogued {
     /// Decides by several draws. Whether actions are lists.
     fn draw(
         _policy: &mut NamedPolicy<Self>,
+        _user: &Context,
         _draws: (&mut Draws<Note>, Drawing),
         _generator: &mut Xoshiro256PlusPlus,
         _chosen: &mut Decision<Self::Action, Note>,
@@ -145,20 +150,21 @@ impl<I: Played> Player<I> {
 }
 
 impl<I: Played> Play for Player<I> {
-    fn select(&mut self, generator: &mut Xoshiro256PlusPlus, action: &mut [u32]) -> Note {
-        self.policy.select(generator, &mut self.chosen);
+    fn select(&mut self, user: &Context, generator: &mut Xoshiro256PlusPlus, action: &mut [u32]) -> Note {
+        self.policy.choose_for(user, generator, &mut self.chosen);
         I::write(&self.chosen.action, action);
         std::mem::take(&mut self.chosen.note)
     }
 
     fn draw(
         &mut self,
+        user: &Context,
         drawing: Drawing,
         generator: &mut Xoshiro256PlusPlus,
         action: &mut [u32],
     ) -> Option<(Note, Vec<Propensity>)> {
         let Self { policy, chosen, draws, .. } = self;
-        I::draw(policy, (draws, drawing), generator, chosen).then(|| {
+        I::draw(policy, user, (draws, drawing), generator, chosen).then(|| {
             I::write(&chosen.action, action);
             (std::mem::take(&mut chosen.note), draws.propensities().to_vec())
         })
@@ -187,6 +193,10 @@ impl<I: Played> Play for Player<I> {
 
     fn scores(&mut self) -> Option<Vec<f64>> {
         self.policy.scores()
+    }
+
+    fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
+        self.policy.coefficients()
     }
 
     fn add(&mut self, counts: &[(ItemId, usize, Tally)], lists: u64) -> PyResult<()> {
@@ -266,12 +276,15 @@ macro_rules! lists {
 
             fn draw(
                 policy: &mut NamedPolicy<Self>,
+                user: &Context,
                 (draws, drawing): (&mut Draws<Note>, Drawing),
                 generator: &mut Xoshiro256PlusPlus,
                 chosen: &mut Decision<Ranking, Note>,
             ) -> bool {
                 let items = (policy.told().sizes[0], ItemId::from_index);
-                draws.decide(drawing, items, (policy, generator), chosen, NamedPolicy::select);
+                draws.decide(drawing, items, (policy, generator), chosen, |policy, generator, chosen| {
+                    policy.choose_for(user, generator, chosen);
+                });
                 true
             }
 

@@ -1,8 +1,10 @@
 //! The class `Policy`.
 
+use crate::arrays;
 use crate::batch::Batch;
 use crate::catalogue::{parameters_of, spec_of, to_parameters, to_value};
 use crate::clicks;
+use crate::context::{self, Contexts, Told};
 use crate::decision::{Decision, Origin, fault};
 use crate::fit::{Fitted, FromFit};
 use crate::message::{type_error, value_error};
@@ -12,10 +14,10 @@ use crate::prior::Prior;
 use crate::sequence;
 use crate::table::{Column, Table};
 use crate::task::{Given, build, count, generator, is_alive, protocol_named, protocol_of, restore, size};
-use click_models::Clicks;
+use click_models::{Clicks, Context};
 use confidence::Probability;
 use policies::catalogue::{Kind, Note, ParameterRow, Protocol, find};
-use policies::{Drawing, Tally};
+use policies::{Drawing, NamedArray, Tally};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -82,6 +84,11 @@ struct Saved {
 ///         default from the top down ("semi-bandit", "cascade" and "dcm", and "pbm" for policies
 ///         that know no more than that). A string is the parameter `order` of the policies that
 ///         have one.
+///     item_features: numbers for every item on a scale of about 1, shape (items, n), of policies for
+///         users who differ: "hybrid-ts", "segmented", "cascade-lin-ucb", "cascade-lin-ts" and
+///         "c3-ucb". One of the three arguments of contexts makes such a policy see who asks.
+///     user_features: how many numbers `select` gets of every user, by default none.
+///     segments: how many segments of users there are, by default 1.
 ///     horizon: number of rounds, for policies that need it.
 ///     prior: the Beta distribution of the attraction of items, of policies on lists that draw from
 ///         posteriors: (a, b), the result of `fit`, or a directory that `fit` of the command has
@@ -94,7 +101,7 @@ struct Saved {
 /// Raises:
 ///     ValueError: an unknown name, model or parameter, or a value, size or combination that does
 ///         not fit.
-///     TypeError: an argument of another type.
+///     TypeError: an argument of another type, or contexts for a policy that sees none.
 ///
 /// Examples:
 ///     >>> policy = Policy("cascade-ts", "cascade", items=["a", "b", "c"], positions=2, seed=1)
@@ -102,6 +109,10 @@ struct Saved {
 ///     >>> policy.update(decision, [True, False])
 ///     >>> policy.table()[decision.action[0]]
 ///     [(1, 1)]
+///     >>> policy = Policy("hybrid-ts", "cascade", items=["a", "b", "c"], positions=2,
+///     ...                 item_features=[[0.5], [-1.0], [0.0]], user_features=2, segments=3, seed=1)
+///     >>> decision = policy.select(features=[0.3, -0.2], segment=1)
+///     >>> policy.update(decision, [False, True])
 #[allow(clippy::doc_link_with_quotes, reason = "lists of Python")]
 #[pyclass(frozen, module = "click_bandits")]
 pub(crate) struct Policy {
@@ -113,6 +124,15 @@ pub(crate) struct Policy {
 /// The mutex is poisoned.
 pub(crate) fn broken<T>(_error: T) -> PyErr {
     PyRuntimeError::new_err("an earlier call panicked: the policy's state may be wrong")
+}
+
+/// A dict of arrays.
+fn arrays_of(py: Python<'_>, arrays: Vec<NamedArray>) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    for NamedArray { name, shape, numbers } in arrays {
+        dict.set_item(name, arrays::to_python(py, numbers, &shape)?)?;
+    }
+    Ok(dict)
 }
 
 /// How lists are drawn whose propensities are told.
@@ -162,8 +182,15 @@ impl Policy {
     }
 
     fn with_state(state: State, protocol: Protocol, names: Option<Arc<Names>>) -> Self {
-        let origin = Origin { spec: state.player.spec(), protocol, sizes: state.player.told().sizes };
+        let knowledge = state.player.told();
+        let told = knowledge.context.as_ref().map(Told::of);
+        let origin = Origin { spec: state.player.spec(), protocol, sizes: knowledge.sizes, told };
         Self { origin: Arc::new(origin), names, state: Mutex::new(state) }
+    }
+
+    /// Whether the policy is told who asks.
+    pub(crate) fn sees_contexts(&self) -> bool {
+        self.origin.told.is_some()
     }
 
     /// Items with their names.
@@ -209,7 +236,7 @@ impl Policy {
 impl Policy {
     #[new]
     #[pyo3(signature = (name, model=None, *, items=None, positions=None, rows=None, columns=None, examination=None, order=None,
-        horizon=None, prior=None, query=None, seed=None, **parameters))]
+        item_features=None, user_features=None, segments=None, horizon=None, prior=None, query=None, seed=None, **parameters))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
         name: &str,
@@ -220,6 +247,9 @@ impl Policy {
         columns: Option<&Bound<'_, PyAny>>,
         examination: Option<&Bound<'_, PyAny>>,
         order: Option<&Bound<'_, PyAny>>,
+        item_features: Option<&Bound<'_, PyAny>>,
+        user_features: Option<&Bound<'_, PyAny>>,
+        segments: Option<&Bound<'_, PyAny>>,
         horizon: Option<&Bound<'_, PyAny>>,
         prior: Option<&Bound<'_, PyAny>>,
         query: Option<&str>,
@@ -235,6 +265,11 @@ impl Policy {
             columns: size("columns", columns)?,
             examination: examination.map(|given| sequence::numbers("examination", given)).transpose()?,
             order: order_of(name, order, &mut parameters)?,
+            item_features: item_features
+                .map(|given| items.map_or_else(|| Ok(vec![]), |n| context::item_features(given, n)))
+                .transpose()?,
+            user_features: size("user_features", user_features)?,
+            segments: context::n_segments(segments)?,
             horizon: count("horizon", horizon)?,
         };
         let spec = spec_of(name, parameters)?;
@@ -357,15 +392,69 @@ impl Policy {
     /// draws from posteriors; otherwise clicks per display, NaN without displays. A dict from items
     /// to floats.
     ///
+    /// A policy that estimates coefficients of features has a dict of arrays of shape (items,) in
+    /// the order of `items`: of "hybrid-ts" `mean` of the log-odds of attraction, and its variances
+    /// `shared_variance` and `own_variance`, by the shared coefficients and by those of the item and
+    /// its segment; of the linear policies `mean` of attraction, `width`, its standard deviation, and
+    /// `index`, what items are ranked by (of "cascade-lin-ts" the mean).
+    ///
+    /// Args:
+    ///     features, segment: of the user, as of `select`.
+    ///
     /// Raises:
-    ///     ValueError: the policy learns from no table: see `live` in `policies()`.
-    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let scores = self.lock(py)?.player.scores().ok_or_else(|| self.no_table())?;
+    ///     ValueError: the policy has no scores: see `live` in `policies()`. A wrong shape.
+    ///     TypeError: as of `select`.
+    ///
+    /// Examples:
+    ///     >>> policy = Policy("c3-ucb", "cascade", items=3, positions=1, user_features=1)
+    ///     >>> policy.scores(features=[2.0])["index"].tolist()
+    ///     [1.0, 1.0, 1.0]
+    #[allow(clippy::doc_link_with_quotes, reason = "dicts of Python")]
+    #[pyo3(signature = (*, features=None, segment=None))]
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        features: Option<&Bound<'py, PyAny>>,
+        segment: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let user = Contexts::read(&self.origin, None, ("features", features), ("segment", segment))?;
+        let mut state = self.lock(py)?;
+        if let Some(coefficients) = state.player.coefficients() {
+            return arrays_of(py, coefficients.scores(&user.one()));
+        }
+        let scores = state.player.scores().ok_or_else(|| self.no_table())?;
+        drop(state);
         let table = PyDict::new(py);
         for (item, score) in self.items(py)?.iter().zip(scores) {
             table.set_item(item, score)?;
         }
         Ok(table)
+    }
+
+    /// The posterior of the coefficients of features: a dict of float64 arrays.
+    ///
+    /// Of "hybrid-ts", whose log-odds of attraction are `beta' phi + delta_i' (1, x) + e_gi` with all
+    /// D products `phi` of `(1, x)` and `(1, z_i)`, row by row: `mean` (D,) and `covariance` (D, D)
+    /// of `beta`; `item_means` and `item_precisions` of `delta`, (items, 1 + user_features);
+    /// `cell_means` and `cell_precisions` of `e`, (segments, items), or (0, items) with one segment;
+    /// and `deviations` (3,), the prior standard deviations of an item's intercept, of its slopes,
+    /// and of a cell. Of "cascade-lin-ucb", "cascade-lin-ts" and "c3-ucb" `mean` and `covariance` of
+    /// the coefficients of `phi` in attraction.
+    ///
+    /// Raises:
+    ///     ValueError: the policy estimates no coefficients.
+    ///
+    /// Examples:
+    ///     >>> policy = Policy("hybrid-ts", "cascade", items=4, positions=2, user_features=2)
+    ///     >>> policy.posterior()["mean"], policy.posterior()["item_means"].shape
+    ///     (array([0., 0., 0.]), (4, 3))
+    #[allow(clippy::doc_link_with_quotes, reason = "dicts of Python")]
+    fn posterior<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let mut state = self.lock(py)?;
+        let coefficients = state.player.coefficients().ok_or_else(|| {
+            value_error(format!("`{}` estimates no coefficients of features", self.origin.spec.name()))
+        })?;
+        arrays_of(py, coefficients.posterior())
     }
 
     /// A table with the evidence on every item: item, displays and clicks (over all positions), mean
@@ -417,6 +506,10 @@ impl Policy {
     /// asked once.
     ///
     /// Args:
+    ///     features: the user's, shape (user_features,), for a policy that was told of them. The
+    ///         decision carries them, and `update` learns with them.
+    ///     segment: the user's segment, from 0. One that was not announced has no effect of its own;
+    ///         "segmented" has one more policy for all of these.
     ///     propensities: whether to tell the propensities (policies that choose lists).
     ///     draws: number of lists that are drawn, from 1 to 10,000. The variance of a weight is 3.6,
     ///         1.2 and 1.1 times that of the policy's own probabilities with 20, 100 and 400 draws.
@@ -424,9 +517,10 @@ impl Policy {
     ///         policy never draws have no weight in any log.
     ///
     /// Raises:
-    ///     ValueError: draws or epsilon out of range, or propensities of a policy that chooses no
-    ///         lists.
-    ///     TypeError: an argument of another type.
+    ///     ValueError: draws or epsilon out of range, propensities of a policy that chooses no lists,
+    ///         a wrong shape, or a feature that is not finite.
+    ///     TypeError: an argument of another type; a context that is missing, or one for a policy that
+    ///         sees none.
     ///
     /// Examples:
     ///     >>> policy = Policy("cascade-ts", "cascade", items=4, positions=2, seed=1)
@@ -435,24 +529,27 @@ impl Policy {
     ///     (2, True)
     ///     >>> decision.list_propensity >= 0.12 / (4 * 3)
     ///     True
-    #[pyo3(signature = (*, propensities=false, draws=None, epsilon=0.05))]
+    #[pyo3(signature = (*, features=None, segment=None, propensities=false, draws=None, epsilon=0.05))]
     fn select(
         &self,
         py: Python<'_>,
+        features: Option<&Bound<'_, PyAny>>,
+        segment: Option<&Bound<'_, PyAny>>,
         propensities: bool,
         draws: Option<&Bound<'_, PyAny>>,
         epsilon: f64,
     ) -> PyResult<Decision> {
         let drawing = drawing(draws, epsilon)?;
+        let user = Contexts::read(&self.origin, None, ("features", features), ("segment", segment))?.one();
         let mut action = vec![0; self.origin.width()];
         let mut state = self.lock(py)?;
         let State { player, generator, .. } = &mut *state;
         let (note, propensities) = if propensities {
-            player.draw(drawing, generator, &mut action).ok_or_else(|| {
+            player.draw(&user, drawing, generator, &mut action).ok_or_else(|| {
                 value_error(format!("propensities: `{}` chooses no lists", self.origin.spec.name()))
             })?
         } else {
-            (player.select(generator, &mut action), vec![])
+            (player.select(&user, generator, &mut action), vec![])
         };
         drop(state);
         action.truncate(filled(&action).len());
@@ -509,12 +606,29 @@ impl Policy {
     ///
     /// Args:
     ///     n: number of decisions.
+    ///     features: those of every user, shape (n, user_features), as of `select`.
+    ///     segments: that of every user, an array of integers of shape (n,).
     ///
     /// Raises:
-    ///     ValueError: n is negative.
+    ///     ValueError: n is negative, a wrong shape, or a feature that is not finite.
+    ///     TypeError: as of `select`.
     ///     MemoryError: there is no memory for n decisions.
-    fn select_batch(&self, py: Python<'_>, n: &Bound<'_, PyAny>) -> PyResult<Batch> {
+    ///
+    /// Examples:
+    ///     >>> policy = Policy("hybrid-ts", "cascade", items=5, positions=2, user_features=1)
+    ///     >>> batch = policy.select_batch(3, features=[[0.5], [-0.5], [1.5]])
+    ///     >>> policy.update_batch(batch, [[True, False], [False, False], [False, True]])
+    #[allow(clippy::doc_link_with_quotes, reason = "lists of Python")]
+    #[pyo3(signature = (n, *, features=None, segments=None))]
+    fn select_batch(
+        &self,
+        py: Python<'_>,
+        n: &Bound<'_, PyAny>,
+        features: Option<&Bound<'_, PyAny>>,
+        segments: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Batch> {
         let n = size("n", Some(n))?.unwrap_or(0);
+        let users = Contexts::read(&self.origin, Some(n), ("features", features), ("segments", segments))?;
         let width = self.origin.width();
         let memory = || PyMemoryError::new_err(format!("no memory for {n} decisions"));
         let (mut actions, mut notes) = (Vec::<u32>::new(), Vec::<Note>::new());
@@ -524,7 +638,11 @@ impl Policy {
         py.detach(|| {
             let mut state = self.state.lock().map_err(broken)?;
             let State { player, generator, .. } = &mut *state;
-            notes.extend(actions.chunks_exact_mut(width).map(|action| player.select(generator, action)));
+            let mut user = Context::default();
+            notes.extend(actions.chunks_exact_mut(width).enumerate().map(|(row, action)| {
+                users.write(row, &mut user);
+                player.select(&user, generator, action)
+            }));
             Ok::<(), PyErr>(())
         })?;
         Ok(Batch::new(Arc::clone(&self.origin), actions, notes, self.names.clone()))
@@ -577,7 +695,7 @@ impl Policy {
     }
 
     /// Learns from lists that were shown without asking, such as those of a log, by the policy's own
-    /// rule.
+    /// rule. A policy that estimates coefficients depends, by little, on the order of the lists.
     ///
     /// Args:
     ///     items: the items of a list, from the top position down, shape (positions,), or lists, shape
@@ -585,12 +703,14 @@ impl Policy {
     ///         column for each position.
     ///     clicks: which positions were clicked, as of `update` and `update_batch`.
     ///     observed: how many positions the users saw, as of these.
+    ///     features: those of the users, shape (user_features,) or (n, user_features).
+    ///     segments: the segment of the user, or of each, shape (n,).
     ///
     /// Raises:
     ///     ValueError: the policy learns from its own decisions alone (see `live` in `policies()`);
     ///         what is no list of these items and positions; clicks that the model excludes, such as
-    ///         two on a list of "cascade".
-    ///     TypeError: an argument of another type.
+    ///         two on a list of "cascade"; a wrong shape.
+    ///     TypeError: as of `select`.
     ///
     /// Examples:
     ///     >>> policy = Policy("rsf-ts", "dcm", items=["a", "b", "c"], positions=2, seed=1)
@@ -598,16 +718,21 @@ impl Policy {
     ///     >>> policy.table()
     ///     {'a': [(2, 0)], 'b': [(1, 1)], 'c': [(1, 0)]}
     #[allow(clippy::doc_link_with_quotes, reason = "lists of Python")]
-    #[pyo3(signature = (items, clicks, observed=None))]
+    #[pyo3(signature = (items, clicks, observed=None, *, features=None, segments=None))]
     fn learn(
         &self,
         py: Python<'_>,
         items: &Bound<'_, PyAny>,
         clicks: &Bound<'_, PyAny>,
         observed: Option<&Bound<'_, PyAny>>,
+        features: Option<&Bound<'_, PyAny>>,
+        segments: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        if self.lock(py)?.player.tallies().is_none() {
-            return Err(self.no_table());
+        {
+            let mut state = self.lock(py)?;
+            if state.player.tallies().is_none() && state.player.coefficients().is_none() {
+                return Err(self.no_table());
+            }
         }
         let Origin { protocol, sizes, .. } = *self.origin;
         let width = self.origin.width();
@@ -620,6 +745,8 @@ impl Policy {
                 return Err(value_error(format!("items[{row}]: {fault}")));
             }
         }
+        let n = if is_single { None } else { Some(actions.len() / width) };
+        let users = Contexts::read(&self.origin, n, ("features", features), ("segments", segments))?;
         let seen = if is_single {
             vec![clicks::one(protocol, &actions, clicks, observed)?]
         } else {
@@ -627,9 +754,15 @@ impl Policy {
         };
         py.detach(|| {
             let mut state = self.state.lock().map_err(broken)?;
-            for (action, clicks) in actions.chunks_exact(width).zip(seen) {
+            let mut note = Note::default();
+            for (row, (action, clicks)) in actions.chunks_exact(width).zip(seen).enumerate() {
+                if self.origin.told.is_some() {
+                    let mut user = Context::default();
+                    users.write(row, &mut user);
+                    note = Note::Context(user);
+                }
                 state.player.pass();
-                state.update(protocol, action, &Note::default(), clicks);
+                state.update(protocol, action, &note, clicks);
             }
             Ok(())
         })
@@ -686,7 +819,7 @@ impl Policy {
     }
 
     fn __repr__(&self) -> String {
-        let Origin { spec, protocol, sizes: [first, second] } = &*self.origin;
+        let Origin { spec, protocol, sizes: [first, second], .. } = &*self.origin;
         format!("Policy('{spec}', model='{}', sizes=({first}, {second}))", protocol.name())
     }
 }

@@ -1,6 +1,7 @@
 //! Experiments: `simulate` and `merge`, with the files of the commands of the same names.
 
 mod contender;
+mod for_users;
 mod own_users;
 mod result;
 mod spec;
@@ -104,9 +105,12 @@ impl Options {
 ///     keep_runs: also write runs.csv, with one row for each run, policy and checkpoint.
 ///     policies: policies written in Python, a dict from labels to functions. A function gets the
 ///         arguments of `Policy` that users of the run let a policy know (such as model, items,
-///         positions), and seed, as far as it takes them; it returns an object with `select()`, which returns a decision or
-///         a list of items, and `update(decision, clicks)`, or `update(decision, clicks, observed)`
-///         for "semi-bandit". The task has to be "regret". They run one at a time, and again in
+///         positions), and seed, as far as it takes them; it returns an object with `select()`, which
+///         returns a decision or a list of items, and `update(decision, clicks)`, or
+///         `update(decision, clicks, observed)` for "semi-bandit". For users who differ (`context` in
+///         the spec) functions also get item_features, user_features and segments, and `select` gets
+///         what it takes of `features`, an array, and `segment`, or both in a dict, as `context`. The
+///         task has to be "regret". They run one at a time, and again in
 ///         every call, since a label does not identify code; Ctrl-C waits for the call in
 ///         progress.
 ///     progress: True for a line on standard error, or a function that gets the number of runs that

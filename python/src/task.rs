@@ -4,12 +4,13 @@ use crate::arrays::room;
 use crate::message::{did_you_mean, type_error, value_error};
 use crate::play::{Play, Played, Player};
 use click_models::{
-    Cascade, ClicksOnly, Dcm, DuelShape, Dueling, ListShape, Pbm, PbmKnown, RankOne, SemiBandit, TableShape,
+    Cascade, ClicksOnly, ContextKnown, Dcm, DuelShape, Dueling, ListShape, Pbm, PbmKnown, RankOne,
+    SemiBandit, TableShape,
 };
 use confidence::Probability;
 use experiment::models::MODELS;
-use policies::catalogue::{Family, NamedPolicy, PairKnown, PolicySpec, Protocol};
-use policies::{BuildError, PrefixKnown};
+use policies::PrefixKnown;
+use policies::catalogue::{Family, NamedFor, NamedPolicy, PairKnown, PolicySpec, Protocol};
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
@@ -19,7 +20,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// The arguments of `Policy` that are not parameters of a policy.
-pub(crate) const ARGUMENTS: [&str; 11] = [
+pub(crate) const ARGUMENTS: [&str; 14] = [
     "model",
     "items",
     "positions",
@@ -27,6 +28,9 @@ pub(crate) const ARGUMENTS: [&str; 11] = [
     "columns",
     "examination",
     "order",
+    "item_features",
+    "user_features",
+    "segments",
     "horizon",
     "prior",
     "query",
@@ -46,6 +50,10 @@ pub(crate) struct Given {
     pub(crate) columns: Option<usize>,
     pub(crate) examination: Option<Vec<f64>>,
     pub(crate) order: Option<Vec<usize>>,
+    /// Item by item.
+    pub(crate) item_features: Option<Vec<f64>>,
+    pub(crate) user_features: Option<usize>,
+    pub(crate) segments: Option<u32>,
     pub(crate) horizon: Option<u64>,
 }
 
@@ -74,7 +82,29 @@ pub(crate) fn size(name: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Opt
 }
 
 impl Given {
-    /// The names of the arguments given, except the horizon, which every protocol has.
+    /// The first argument given that tells of contexts.
+    fn of_contexts(&self) -> Option<&'static str> {
+        let all = [
+            ("item_features", self.item_features.is_some()),
+            ("user_features", self.user_features.is_some()),
+            ("segments", self.segments.is_some()),
+        ];
+        all.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+
+    /// What a policy is told of users who differ, if anything.
+    fn contexts(&self) -> Result<Option<ContextKnown<'_>>, click_models::Error> {
+        if self.of_contexts().is_none() {
+            return Ok(None);
+        }
+        let items = self.item_features.as_deref().unwrap_or(&[]);
+        let known = ContextKnown::new(self.items.unwrap_or(0), items)?;
+        let known = known.with_user_features(self.user_features.unwrap_or(0));
+        Ok(Some(known.with_segments(self.segments.unwrap_or(1))))
+    }
+
+    /// The names of the arguments given, except the horizon, which every protocol has, and those of
+    /// contexts.
     fn names(&self) -> Vec<&'static str> {
         let all = [
             ("items", self.items.is_some()),
@@ -96,7 +126,9 @@ impl Given {
             Protocol::PositionBased => (&["items", "examination"], &["positions"]),
             Protocol::RankOne => (&["rows", "columns"], &[]),
             Protocol::Dueling => (&["items"], &[]),
-            _ if family == Some(Family::Prefix) => (&["items", "positions"], &["order"]),
+            _ if matches!(family, Some(Family::Prefix | Family::PrefixContexts)) => {
+                (&["items", "positions"], &["order"])
+            }
             _ => (&["items", "positions"], &[]),
         };
         let given = self.names();
@@ -111,13 +143,16 @@ impl Given {
     }
 
     /// Bytes that a policy of this size may need: a number for each item and position, cell or
-    /// pair, and some for each item.
+    /// pair, and some for each item; as many for each segment, and some for each feature.
     fn least_memory(&self) -> usize {
         let items = self.items.unwrap_or(0);
         let positions = self.positions.or(self.examination.as_ref().map(Vec::len)).unwrap_or(items);
         let cells = self.rows.unwrap_or(0).saturating_mul(self.columns.unwrap_or(0));
         let numbers = items.saturating_mul(positions).saturating_add(cells);
-        numbers.saturating_mul(8).saturating_add(items.saturating_mul(128))
+        let policy = numbers.saturating_mul(8).saturating_add(items.saturating_mul(128));
+        let segments = self.segments.map_or(1, |segments| usize::try_from(segments).unwrap_or(usize::MAX));
+        let features = items.saturating_mul(self.user_features.unwrap_or(0)).saturating_mul(24);
+        policy.saturating_mul(segments).saturating_add(features)
     }
 
     fn list(&self) -> Result<ListShape, click_models::Error> {
@@ -126,10 +161,26 @@ impl Given {
     }
 }
 
+/// Whether the policy plays users of the protocol, ordinary ones or those who differ.
+pub(crate) fn plays(spec: &PolicySpec, protocol: Protocol) -> bool {
+    spec.speaks(protocol) || spec.sees_contexts(protocol)
+}
+
+/// The protocols that the policy plays.
+pub(crate) fn protocols(spec: &PolicySpec) -> impl Iterator<Item = Protocol> {
+    Protocol::ALL.into_iter().filter(|&protocol| plays(spec, protocol))
+}
+
+/// The family that tells which sizes the policy knows.
+fn family_on(spec: &PolicySpec, protocol: Protocol) -> Option<Family> {
+    let row = spec.within().row();
+    let sees = |family: &&Family| family.protocols().contains(&protocol);
+    row.family_on(protocol).or_else(|| row.families.iter().find(sees).copied())
+}
+
 /// The protocol of the users: the one named, or the only one that fits the policy and the
 /// arguments.
 pub(crate) fn protocol_of(spec: &PolicySpec, model: Option<&str>, given: &Given) -> PyResult<Protocol> {
-    let row = spec.row();
     let name = spec.name();
     if let Some(model) = model {
         // Models that share a protocol have names of their own.
@@ -144,18 +195,14 @@ pub(crate) fn protocol_of(spec: &PolicySpec, model: Option<&str>, given: &Given)
             value_error(format!("unknown model `{model}`: expected one of {}{near}", known.join(", ")))
         });
     }
-    let played: Vec<Protocol> = row.protocols().collect();
-    if played.is_empty() {
-        let message = "it plays users who differ, in experiments";
-        return Err(value_error(format!("`{name}`: {message}")));
-    }
+    let played: Vec<Protocol> = protocols(spec).collect();
     if let [only] = played[..] {
         return Ok(only);
     }
     let fitting: Vec<Protocol> = played
         .iter()
         .copied()
-        .filter(|&protocol| given.fault(protocol, row.family_on(protocol)).is_none())
+        .filter(|&protocol| given.fault(protocol, family_on(spec, protocol)).is_none())
         .collect();
     let names = |protocols: &[Protocol]| {
         protocols.iter().map(|protocol| format!("\"{}\"", protocol.name())).collect::<Vec<_>>().join(", ")
@@ -165,7 +212,7 @@ pub(crate) fn protocol_of(spec: &PolicySpec, model: Option<&str>, given: &Given)
         [] => {
             let faults: Vec<String> = played
                 .iter()
-                .filter_map(|&protocol| given.fault(protocol, row.family_on(protocol)))
+                .filter_map(|&protocol| given.fault(protocol, family_on(spec, protocol)))
                 .collect();
             Err(value_error(format!("`{name}`: {}", faults.join("; or "))))
         }
@@ -178,10 +225,15 @@ pub(crate) fn protocol_of(spec: &PolicySpec, model: Option<&str>, given: &Given)
 
 /// A fresh policy.
 pub(crate) fn build(spec: PolicySpec, protocol: Protocol, given: &Given) -> PyResult<Box<dyn Play>> {
-    let row = spec.row();
-    let name = spec.name();
-    if row.speaks(protocol)
-        && let Some(fault) = given.fault(protocol, row.family_on(protocol))
+    let (name, family) = (spec.name(), family_on(&spec, protocol));
+    if plays(&spec, protocol)
+        && !spec.sees_contexts(protocol)
+        && let Some(argument) = given.of_contexts()
+    {
+        return Err(type_error(format!("unexpected {argument}: `{name}` sees no contexts")));
+    }
+    if plays(&spec, protocol)
+        && let Some(fault) = given.fault(protocol, family)
     {
         return Err(value_error(format!("`{name}`: {fault}")));
     }
@@ -202,44 +254,57 @@ pub(crate) fn build(spec: PolicySpec, protocol: Protocol, given: &Given) -> PyRe
         PrefixKnown::with_places(shape, order).map_err(|error| invalid(&format!("order: {error}")))
     };
     // A protocol that the policy does not play is refused by the catalogue, whatever the sizes are.
-    let horizon = given.horizon;
-    if !row.speaks(protocol) {
-        let models: Vec<&str> = row.protocols().map(Protocol::name).collect();
+    if !plays(&spec, protocol) {
+        let models: Vec<&str> = protocols(&spec).map(Protocol::name).collect();
         let users = protocol.name();
         return Err(invalid(&format!(
             "it does not play \"{users}\": expected model= one of {}",
             models.join(", ")
         )));
     }
+    let contexts = given.contexts().map_err(|error| invalid(&error))?;
+    if contexts.is_none() && !spec.speaks(protocol) {
+        return Err(invalid(&"give item_features, user_features or segments: it chooses by them"));
+    }
+    let told = (contexts, given.horizon);
     match protocol {
-        Protocol::PositionBased if row.family_on(protocol) == Some(Family::UnknownExamination) => {
-            boxed(NamedPolicy::<Pbm>::build(spec, prefix(shape()?)?, horizon))
+        Protocol::PositionBased if family == Some(Family::UnknownExamination) => {
+            named::<Pbm>(spec, prefix(shape()?)?, told)
         }
         Protocol::PositionBased => {
             let examination = probabilities("examination", given.examination.as_deref().unwrap_or(&[]))?;
             let known = PbmKnown::new(shape()?, &examination).map_err(|error| invalid(&error))?;
-            boxed(NamedPolicy::<Pbm>::build(spec, known, horizon))
+            named::<Pbm>(spec, known, told)
         }
-        Protocol::SemiBandit => boxed(NamedPolicy::<SemiBandit>::build(spec, prefix(shape()?)?, horizon)),
-        Protocol::Cascade => boxed(NamedPolicy::<Cascade>::build(spec, prefix(shape()?)?, horizon)),
-        Protocol::Dcm => boxed(NamedPolicy::<Dcm>::build(spec, prefix(shape()?)?, horizon)),
-        Protocol::ClicksOnly => boxed(NamedPolicy::<ClicksOnly>::build(spec, shape()?, horizon)),
+        Protocol::SemiBandit => named::<SemiBandit>(spec, prefix(shape()?)?, told),
+        Protocol::Cascade => named::<Cascade>(spec, prefix(shape()?)?, told),
+        Protocol::Dcm => named::<Dcm>(spec, prefix(shape()?)?, told),
+        Protocol::ClicksOnly => named::<ClicksOnly>(spec, shape()?, told),
         Protocol::RankOne => {
             let table = TableShape::new(given.rows.unwrap_or(0), given.columns.unwrap_or(0));
-            boxed(NamedPolicy::<RankOne>::build(spec, table.map_err(|error| invalid(&error))?, horizon))
+            named::<RankOne>(spec, table.map_err(|error| invalid(&error))?, told)
         }
         Protocol::Dueling => {
             let shape = DuelShape::new(given.items.unwrap_or(0)).map_err(|error| invalid(&error))?;
-            boxed(NamedPolicy::<Dueling>::build(spec, PairKnown::from(shape), horizon))
+            named::<Dueling>(spec, PairKnown::from(shape), told)
         }
         _ => Err(invalid(&format!("{protocol} users are not supported"))),
     }
 }
 
-fn boxed<I: Played>(built: Result<NamedPolicy<I>, BuildError>) -> PyResult<Box<dyn Play>>
+/// A fresh policy, told of contexts and the horizon.
+fn named<'a, I: Played>(
+    spec: PolicySpec,
+    known: impl Into<I::Known<'a>>,
+    (contexts, horizon): (Option<ContextKnown<'_>>, Option<u64>),
+) -> PyResult<Box<dyn Play>>
 where
     Player<I>: Play + 'static,
 {
+    let built = match contexts {
+        Some(contexts) => NamedFor::<I>::build(spec, known, contexts, horizon).map(NamedPolicy::from),
+        None => NamedPolicy::build(spec, known, horizon),
+    };
     Ok(Box::new(Player::new(built.map_err(value_error)?)))
 }
 

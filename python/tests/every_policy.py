@@ -45,6 +45,8 @@ def arguments(row: Any, protocol: str, users: Any) -> dict[str, Any]:
         known["positions"] = len(known.pop("examination"))
     if "order" not in row["told"]:
         known.pop("order", None)
+    if row["contexts"] == "needed":
+        known["item_features"] = [[item / 10] for item in range(known["items"])]
     if row["needs_horizon"]:
         known["horizon"] = 1000
     return known

@@ -50,7 +50,7 @@ def expected(section):
             title = line[2:]
         elif title == section:
             policy, choices = line.split(": ", 1)
-            # The package has no contexts.
+            # The package has no users who differ.
             if not policy.endswith(" for users who differ"):
                 lines[policy].append(choices)
     assert lines

@@ -46,6 +46,15 @@ def named(fitted: Fitted) -> dict[str, float]:
     return known
 
 
+def contexts() -> npt.NDArray[np.float64]:
+    policy = Policy("hybrid-ts", "cascade", items=2, positions=1, item_features=[[0.5], [1.0]], user_features=1, segments=2)
+    policy.update(policy.select(features=[0.5], segment=1), [True])
+    batch = policy.select_batch(2, features=np.ones((2, 1)), segments=np.array([0, 1]))
+    policy.learn([[0], [1]], [[1], [0]], features=[[1.0], [2.0]], segments=[0, 1])
+    assert len(batch) and policy.scores(features=[1], segment=0)["mean"].shape == (2,)
+    return policy.posterior()["covariance"]
+
+
 def service() -> dict[int | str, list[tuple[int, int]]]:
     live = Live("cascade-ts", "cascade", positions=2, items=["a", 1], prior=(0.5, 9.5), window=1000, seed=1)
     users = Live("hybrid-ts", "cascade", positions=1, items={"a": [0.5], 1: [1.0]}, user_features=1, segments=2)

@@ -133,6 +133,7 @@ _Integers = npt.NDArray[np.int64]
 _Floats = npt.NDArray[np.float64]
 _Numbers = Union[Sequence[float], npt.NDArray[np.floating[Any]]]
 _Matrix = Union[Sequence[Sequence[float]], npt.NDArray[np.floating[Any]]]
+_Features = Union[Sequence[float], Sequence[Sequence[float]], npt.NDArray[Any], _DataFrame]
 _Model = Literal["pbm", "semi-bandit", "cascade", "dcm", "clicks-only", "dbn", "ccm", "ubm", "rank-one", "dueling"]
 _Parameter = Union[SupportsFloat, SupportsIndex, str, None]
 
@@ -150,6 +151,7 @@ class _PolicyRow(TypedDict):
     parameters: list[_ParameterRow]
     task: str
     told: str
+    contexts: str
     needs_horizon: bool
     late_answers: str
     live: str
@@ -310,6 +312,9 @@ class Policy:
         columns: SupportsIndex | None = None,
         examination: _Numbers | None = None,
         order: Sequence[int] | npt.NDArray[np.integer[Any]] | str | None = None,
+        item_features: _Features | None = None,
+        user_features: SupportsIndex | None = None,
+        segments: SupportsIndex | None = None,
         horizon: SupportsIndex | None = None,
         prior: tuple[float, float] | Fitted | _Path | None = None,
         query: str | None = None,
@@ -330,7 +335,10 @@ class Policy:
     def answer(self) -> list[Any] | None: ...
     def recommend(self) -> list[Any] | None: ...
     def table(self) -> dict[Any, list[tuple[int, int]]]: ...
-    def scores(self) -> dict[Any, float]: ...
+    def scores(
+        self, *, features: _Features | None = None, segment: SupportsIndex | None = None
+    ) -> dict[Any, Any]: ...
+    def posterior(self) -> dict[str, _Floats]: ...
     def items_frame(self) -> Table: ...
     @classmethod
     def from_fit(
@@ -349,9 +357,18 @@ class Policy:
         items: Sequence[Any] | npt.ArrayLike | _DataFrame,
         clicks: npt.ArrayLike | _DataFrame,
         observed: npt.ArrayLike | None = None,
+        *,
+        features: _Features | None = None,
+        segments: npt.ArrayLike | None = None,
     ) -> None: ...
     def select(
-        self, *, propensities: bool = False, draws: SupportsIndex | None = None, epsilon: SupportsFloat = 0.05
+        self,
+        *,
+        features: _Features | None = None,
+        segment: SupportsIndex | None = None,
+        propensities: bool = False,
+        draws: SupportsIndex | None = None,
+        epsilon: SupportsFloat = 0.05,
     ) -> Decision: ...
     def update(
         self,
@@ -359,7 +376,13 @@ class Policy:
         clicks: npt.ArrayLike,
         observed: SupportsIndex | None = None,
     ) -> None: ...
-    def select_batch(self, n: SupportsIndex) -> Batch: ...
+    def select_batch(
+        self,
+        n: SupportsIndex,
+        *,
+        features: _Features | None = None,
+        segments: npt.ArrayLike | None = None,
+    ) -> Batch: ...
     def update_batch(self, batch: Batch, clicks: npt.ArrayLike, observed: npt.ArrayLike | None = None) -> None: ...
     def save(self) -> bytes: ...
     @classmethod

@@ -8,11 +8,13 @@ use crate::known::Known;
 use crate::message::{type_error, value_error};
 use crate::models::{self, not_admitted};
 use crate::play::Played;
+use crate::policy::Policy;
 use click_models::{
-    Action, Cascade, CascadeFeedback, CellClick, Clicks, ClicksOnly, Dcm, DcmFeedback, DuelOutcome, Dueling,
-    Feedback, ListClicks, ListFeedback as _, Pbm, PbmFeedback, PrefixFeedback, RankOne, SemiBandit,
+    Action, Cascade, CascadeFeedback, CellClick, Clicks, ClicksOnly, Context, Dcm, DcmFeedback, DuelOutcome,
+    Dueling, Feedback, ListClicks, ListFeedback as _, Pbm, PbmFeedback, PrefixFeedback, RankOne, SemiBandit,
 };
 use experiment::{Runner, Task};
+use numpy::PyArray1;
 use policies::{Select, Update};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList};
@@ -118,6 +120,12 @@ pub(crate) struct InPython {
     fault: Arc<Fault>,
 }
 
+impl InPython {
+    pub(super) fn name(&self) -> &str {
+        &self.label
+    }
+}
+
 impl<M> Contender<M> for InPython
 where
     M: Known<Interaction: Answers>,
@@ -134,38 +142,75 @@ where
         store: &mut dyn StateStore,
     ) -> Result<Curve, StateError> {
         let seed = replication.policy(&self.label).next_u64();
+        let users = replication.told;
         let entry = Entry::new(self.label.clone(), |_known: M::Known<'_>| {
-            PolicyInPython::new(self, replication.told, seed)
+            PolicyInPython::new(self, users, |py| users.known_in(py), seed)
         });
         entry.resume(replication, schedule, state, store)
     }
 }
 
-/// Calls a function with those of the arguments that it takes.
-pub(super) fn call_with(function: &Bound<'_, PyAny>, arguments: &Bound<'_, PyDict>) -> PyResult<Py<PyAny>> {
-    let py = function.py();
-    let inspect = py.import("inspect")?;
+/// Leaves those of the arguments that a function takes by name.
+fn leave_taken(function: &Bound<'_, PyAny>, arguments: &Bound<'_, PyDict>) -> PyResult<()> {
+    let inspect = function.py().import("inspect")?;
     // Some functions that are not written in Python have no signature.
-    if let Ok(signature) = inspect.call_method1("signature", (function,)) {
-        let taken = signature.getattr("parameters")?;
-        let kinds = taken.call_method0("values")?.try_iter()?.map(|one| one?.getattr("kind"));
-        let kinds = kinds.collect::<PyResult<Vec<_>>>()?;
-        let rest = inspect.getattr("Parameter")?.getattr("VAR_KEYWORD")?;
-        if !kinds.iter().any(|kind| kind.is(&rest)) {
-            for name in arguments.keys() {
-                if !taken.contains(&name)? {
-                    arguments.del_item(name)?;
-                }
-            }
+    let Ok(signature) = inspect.call_method1("signature", (function,)) else { return Ok(()) };
+    let taken = signature.getattr("parameters")?;
+    let kinds = taken.call_method0("values")?.try_iter()?.map(|one| one?.getattr("kind"));
+    let kinds = kinds.collect::<PyResult<Vec<_>>>()?;
+    let rest = inspect.getattr("Parameter")?.getattr("VAR_KEYWORD")?;
+    if kinds.iter().any(|kind| kind.is(&rest)) {
+        return Ok(());
+    }
+    for name in arguments.keys() {
+        if !taken.contains(&name)? {
+            arguments.del_item(name)?;
         }
     }
-    function.call((), Some(arguments)).map(Bound::unbind)
+    Ok(())
+}
+
+/// The arguments of `select` that tell of the user.
+fn of_user<'py>(py: Python<'py>, user: &Context) -> PyResult<Bound<'py, PyDict>> {
+    let context = PyDict::new(py);
+    context.set_item("features", PyArray1::from_slice(py, &user.features))?;
+    context.set_item("segment", user.segment)?;
+    Ok(context)
+}
+
+/// How a policy's `select` is told of the user.
+#[derive(Clone, Copy, PartialEq)]
+enum Told {
+    Nothing,
+    /// By one argument, a dict.
+    Context,
+    /// By the arguments that it takes of `features` and `segment`.
+    Parts([bool; 2]),
+}
+
+impl Told {
+    fn by(policy: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if policy.cast::<Policy>().is_ok_and(|policy| !policy.get().sees_contexts()) {
+            return Ok(Self::Nothing);
+        }
+        let py = policy.py();
+        let arguments = of_user(py, &Context::default())?;
+        arguments.set_item("context", ())?;
+        leave_taken(&policy.getattr("select")?, &arguments)?;
+        let takes = |name: &str| arguments.contains(name);
+        Ok(match [takes("features")?, takes("segment")?] {
+            // One that takes anything is given the parts.
+            [false, false] if takes("context")? => Self::Context,
+            [false, false] => Self::Nothing,
+            parts => Self::Parts(parts),
+        })
+    }
 }
 
 /// A policy in Python during one replication.
-struct PolicyInPython<'a, M: Known> {
+pub(super) struct PolicyInPython<'a, M: Known> {
     /// `None` after an exception of its constructor.
-    policy: Option<Py<PyAny>>,
+    policy: Option<(Py<PyAny>, Told)>,
     /// The last return value of `select`.
     decision: Option<Py<PyAny>>,
     numbers: Vec<u32>,
@@ -174,21 +219,43 @@ struct PolicyInPython<'a, M: Known> {
 }
 
 impl<'a, M: Known<Interaction: Answers>> PolicyInPython<'a, M> {
-    fn new(contender: &'a InPython, users: &'a M, seed: u64) -> Self {
+    /// `known` has the arguments of the factory but for the seed.
+    pub(super) fn new(
+        contender: &'a InPython,
+        users: &'a M,
+        known: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyDict>>,
+        seed: u64,
+    ) -> Self {
         let build = |py: Python<'_>| {
-            let arguments = users.known_in(py)?;
+            let (factory, arguments) = (contender.factory.bind(py), known(py)?);
             arguments.set_item("seed", seed)?;
-            call_with(contender.factory.bind(py), &arguments)
+            leave_taken(factory, &arguments)?;
+            let policy = factory.call((), Some(&arguments))?;
+            let told = Told::by(&policy)?;
+            PyResult::Ok((policy.unbind(), told))
         };
         let policy = Python::attach(build).map_err(|exception| contender.fault.set(exception)).ok();
         let width = M::Interaction::width(&users.optimal_action());
         Self { policy, decision: None, numbers: vec![0; width], users, contender }
     }
 
-    fn choose(&mut self, action: &mut Action<M>) -> PyResult<()> {
-        let Some(policy) = &self.policy else { return Err(value_error("no policy")) };
+    fn choose(&mut self, user: Option<&Context>, action: &mut Action<M>) -> PyResult<()> {
+        let Some((policy, told)) = &self.policy else { return Err(value_error("no policy")) };
         Python::attach(|py| {
-            let decision = policy.bind(py).call_method0("select")?;
+            let policy = policy.bind(py);
+            let decision = match (told, user) {
+                (Told::Nothing, _) | (_, None) => policy.call_method0("select")?,
+                (Told::Context, Some(user)) => policy.call_method1("select", (of_user(py, user)?,))?,
+                (Told::Parts(takes), Some(user)) => {
+                    let parts = of_user(py, user)?;
+                    for (name, _) in
+                        ["features", "segment"].into_iter().zip(takes).filter(|(_, takes)| !**takes)
+                    {
+                        parts.del_item(name)?;
+                    }
+                    policy.call_method("select", (), Some(&parts))?
+                }
+            };
             let numbers: Vec<u32> = match decision.cast::<Decision>() {
                 Ok(decision) => decision.get().action.to_vec(),
                 Err(_) => decision.extract().map_err(|error: PyErr| {
@@ -214,7 +281,7 @@ impl<'a, M: Known<Interaction: Answers>> PolicyInPython<'a, M> {
     }
 
     fn learn(&self, feedback: &Feedback<M>) -> PyResult<()> {
-        let (Some(policy), Some(decision)) = (&self.policy, &self.decision) else { return Ok(()) };
+        let (Some((policy, _)), Some(decision)) = (&self.policy, &self.decision) else { return Ok(()) };
         Python::attach(|py| {
             let (clicks, observed) = M::Interaction::outcome(py, &self.numbers, feedback)?;
             let policy = policy.bind(py);
@@ -225,29 +292,38 @@ impl<'a, M: Known<Interaction: Answers>> PolicyInPython<'a, M> {
             Ok(())
         })
     }
+
+    /// Writes the policy's action, or after an exception another one.
+    pub(super) fn select_or_stop(&mut self, user: Option<&Context>, action: &mut Action<M>) {
+        if !self.contender.fault.is_stopping() {
+            match self.choose(user, action) {
+                Ok(()) => return,
+                Err(exception) => self.contender.fault.set(exception),
+            }
+        }
+        *action = self.users.optimal_action();
+    }
+
+    pub(super) fn learn_or_stop(&self, feedback: &Feedback<M>) {
+        if !self.contender.fault.is_stopping()
+            && let Err(exception) = self.learn(feedback)
+        {
+            self.contender.fault.set(exception);
+        }
+    }
 }
 
 impl<M: Known<Interaction: Answers>> Select<Action<M>> for PolicyInPython<'_, M> {
     type Note = ();
 
     fn select<R: Rng + ?Sized>(&mut self, _rng: &mut R, out: &mut policies::Decision<Action<M>, ()>) {
-        if !self.contender.fault.is_stopping() {
-            match self.choose(&mut out.action) {
-                Ok(()) => return,
-                Err(exception) => self.contender.fault.set(exception),
-            }
-        }
-        out.action = self.users.optimal_action();
+        self.select_or_stop(None, &mut out.action);
     }
 }
 
 impl<M: Known<Interaction: Answers>> Update<Action<M>, Feedback<M>> for PolicyInPython<'_, M> {
     fn update(&mut self, _decision: &policies::Decision<Action<M>, ()>, feedback: &Feedback<M>) {
-        if !self.contender.fault.is_stopping()
-            && let Err(exception) = self.learn(feedback)
-        {
-            self.contender.fault.set(exception);
-        }
+        self.learn_or_stop(feedback);
     }
 }
 

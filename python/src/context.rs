@@ -1,0 +1,121 @@
+//! The contexts of users: features and segments.
+
+use crate::arrays::{Domain, Shape, as_array, of_shape, wrong_shape};
+use crate::clicks::counts;
+use crate::decision::Origin;
+use crate::message::{type_error, value_error};
+use crate::task::count;
+use click_models::Context;
+use policies::catalogue::ContextKnowledge;
+use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// What a policy was told of users who differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Told {
+    pub(crate) segments: u32,
+    pub(crate) user_features: usize,
+}
+
+impl Told {
+    pub(crate) fn of(knowledge: &ContextKnowledge) -> Self {
+        let &ContextKnowledge { segments, user_features, .. } = knowledge;
+        Self { segments, user_features }
+    }
+}
+
+/// An optional argument, and its name.
+type Argument<'a, 'py> = (&'static str, Option<&'a Bound<'py, PyAny>>);
+
+/// The users for whom a policy chooses; without numbers if it sees no contexts.
+#[derive(Default)]
+pub(crate) struct Contexts {
+    /// User by user.
+    features: Vec<f64>,
+    n_features: usize,
+    /// Empty if nobody's is known.
+    segments: Vec<u32>,
+}
+
+impl Contexts {
+    /// The arguments of a policy, for `n` users, or for one.
+    pub(crate) fn read(
+        origin: &Origin,
+        n: Option<usize>,
+        features: Argument<'_, '_>,
+        segments: Argument<'_, '_>,
+    ) -> PyResult<Self> {
+        let name = origin.spec.name();
+        let Some(Told { segments: n_segments, user_features: n_features }) = origin.told else {
+            let given = [features, segments].into_iter().find(|(_, given)| given.is_some());
+            return given.map_or_else(
+                || Ok(Self::default()),
+                |(argument, _)| Err(type_error(format!("{argument}: this `{name}` sees no contexts"))),
+            );
+        };
+        let missing = |argument: &str, told: &str| {
+            type_error(format!("missing {argument}: this `{name}` was told {told}"))
+        };
+        let (argument, given) = features;
+        let features = match given {
+            Some(given) => {
+                let shape: Vec<usize> = n.into_iter().chain([n_features]).collect();
+                of_shape(argument, given, Domain::Finite, &shape)?
+            }
+            None if n_features == 0 => vec![],
+            None => return Err(missing(argument, &format!("user_features={n_features}"))),
+        };
+        let (argument, given) = segments;
+        let segments = match (given, n) {
+            (Some(given), None) => count(argument, Some(given))?.into_iter().collect(),
+            (Some(given), Some(n)) => {
+                let (segments, found) = counts(argument, given)?;
+                if found != [n] {
+                    return Err(wrong_shape(argument, &found, &[n]));
+                }
+                segments
+            }
+            (None, _) if n_segments <= 1 => vec![],
+            (None, _) => return Err(missing(argument, &format!("segments={n_segments}"))),
+        };
+        // Beyond all that could be announced.
+        let segment = |segment| u32::try_from(segment).unwrap_or(u32::MAX);
+        Ok(Self { features, n_features, segments: segments.into_iter().map(segment).collect() })
+    }
+
+    /// Writes the context of a user.
+    pub(crate) fn write(&self, user: usize, out: &mut Context) {
+        out.segment = self.segments.get(user).copied().unwrap_or(0);
+        out.features.clear();
+        out.features.extend_from_slice(&self.features[user * self.n_features..][..self.n_features]);
+    }
+
+    /// The context of one user.
+    pub(crate) fn one(&self) -> Context {
+        let mut context = Context::default();
+        self.write(0, &mut context);
+        context
+    }
+}
+
+/// The argument `segments` of a policy.
+pub(crate) fn n_segments(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u32>> {
+    let Some(segments) = count("segments", given)? else { return Ok(None) };
+    match u32::try_from(segments) {
+        Ok(segments) if segments > 0 => Ok(Some(segments)),
+        _ => Err(value_error(format!("segments is {segments}: expected an integer from 1 to 2^32 - 1"))),
+    }
+}
+
+/// The features of all items, given their number.
+pub(crate) fn item_features(given: &Bound<'_, PyAny>, n_items: usize) -> PyResult<Vec<f64>> {
+    let shape: Vec<usize> = as_array("item_features", given)?.0.getattr("shape")?.extract()?;
+    match shape[..] {
+        [found, _] if found == n_items => of_shape("item_features", given, Domain::Finite, &shape),
+        _ => {
+            let found = Shape(&shape);
+            Err(value_error(format!("item_features: expected shape ({n_items}, n), got {found}")))
+        }
+    }
+}
