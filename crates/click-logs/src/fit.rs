@@ -85,7 +85,7 @@ mod users;
 
 pub use documents::parameters::Model;
 
-pub use compare::{Score, compare};
+pub use compare::{Score, compare, score};
 pub use comparison::{Choice, Comparison};
 pub use difference::Difference;
 pub use estimate::Estimate;

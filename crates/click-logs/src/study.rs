@@ -126,14 +126,16 @@ pub struct Settings {
     pub filter: Filter,
     /// The options of the fits.
     pub options: Options,
-    /// What the models are compared on.
-    pub held_out: HeldOut,
+    /// What the models are compared on; `None` for no comparison.
+    pub held_out: Option<HeldOut>,
     /// The seed of the choice of what is held out.
     pub seed: u64,
     /// Whether the log is counts, one line for each cell. They are split after they were read.
     pub is_counts: bool,
     /// Whether the transfer of the models is estimated if the log has sessions.
     pub transfer: bool,
+    /// Whether the fits have standard errors and intervals.
+    pub intervals: bool,
 }
 
 impl Default for Settings {
@@ -143,10 +145,11 @@ impl Default for Settings {
             models: vec![Model::Pbm],
             filter: Filter::default(),
             options: Options::default(),
-            held_out: HeldOut::OneIn(10),
+            held_out: Some(HeldOut::OneIn(10)),
             seed: 1,
             is_counts: false,
             transfer: true,
+            intervals: true,
         }
     }
 }
@@ -171,7 +174,7 @@ pub struct Study {
     pub log: FilteredLog,
     /// A fit of each model, in the order of the settings.
     pub fits: Vec<Fit>,
-    /// `None` if nothing was held out, since the log is too short.
+    /// `None` if nothing was held out: it was not wanted, or the log is too short.
     pub comparison: Option<Comparison>,
     /// `None` if it was not wanted, or cannot be computed ([`Transfers::new`]).
     pub transfer: Option<Transfers>,
@@ -257,11 +260,12 @@ pub fn study<E>(
     let mut before = |step| before(step).map_err(StudyError::Caller);
     before(Step::Read)?;
     let held_out = match settings.held_out {
-        HeldOut::OneIn(one_in) if !settings.is_counts => Some((one_in, settings.seed)),
-        HeldOut::OneIn(_) | HeldOut::Last => None,
+        Some(HeldOut::OneIn(one_in)) if !settings.is_counts => Some((one_in, settings.seed)),
+        Some(HeldOut::OneIn(_) | HeldOut::Last) | None => None,
     };
     let log = read(held_out).map_err(StudyError::Caller)?;
     let (log, parts) = FilteredLog::new(log, settings)?;
+    let fit = if settings.intervals { fit } else { fit_values };
     let mut fits = Vec::with_capacity(settings.models.len());
     for &model in &settings.models {
         before(Step::Fit(model))?;
@@ -269,8 +273,8 @@ pub fn study<E>(
         fits.push(of_model.map_err(|error| StudyError::Fit(model, error))?);
     }
     before(Step::Compare)?;
-    let is_empty = parts.iter().any(|part| part.counts.n_cells() == 0);
-    let compared = (!is_empty).then(|| compared(settings, &parts)).transpose();
+    let parts = parts.filter(|parts| parts.iter().all(|part| part.counts.n_cells() > 0));
+    let compared = parts.map(|parts| compared(settings, &parts)).transpose();
     let comparison = compared.map_err(StudyError::Compare)?;
     let without_users = |fit: &Fit| match row(fit.model()).users {
         Simulated::IfSearched(_) => fit.queries_without_users(&log.counts),
@@ -300,7 +304,7 @@ fn compared(settings: &Settings, [rest, held_out]: &[Part; 2]) -> Result<Compari
 
 impl FilteredLog {
     /// Filters the whole log, and its two parts: one for fits, and the one to compare them on.
-    fn new<E>(log: Log, settings: &Settings) -> Result<(Self, [Part; 2]), StudyError<E>> {
+    fn new<E>(log: Log, settings: &Settings) -> Result<(Self, Option<[Part; 2]>), StudyError<E>> {
         let (counts, sessions) = log.whole();
         let n_queries = counts.n_queries();
         if n_queries == 0 {
@@ -317,7 +321,8 @@ impl FilteredLog {
             sessions.restricted(|query| counts.query(query).is_some())
         };
         let filtered = Self { report: log.report, n_queries, counts, sessions };
-        let parts = match (settings.held_out, &log.held_out) {
+        let Some(wanted) = settings.held_out else { return Ok((filtered, None)) };
+        let parts = match (wanted, &log.held_out) {
             (HeldOut::Last, _) => {
                 let halves = (!filtered.sessions.is_empty()).then(|| filtered.sessions.halves()).flatten();
                 halves.ok_or(StudyError::HoldOut(FitError::NoOrder))?
@@ -330,7 +335,7 @@ impl FilteredLog {
                 .map_err(StudyError::HoldOut)?
                 .map(|counts| Part { counts, sessions: Sessions::default() }),
         };
-        Ok((filtered, parts))
+        Ok((filtered, Some(parts)))
     }
 
     /// Filters a part. Sessions are held out whole, including items that do not pass the filter;

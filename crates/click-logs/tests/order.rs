@@ -223,8 +223,11 @@ fn counts_and_too_many_files_have_no_order() {
 fn models_are_compared_on_the_last_half() {
     let log = as_sessions(&shown(1001));
     let kept = Reader::new(Format::Sessions).keep_sessions();
-    let settings =
-        Settings { models: vec![Model::Cascade, Model::Pbm], held_out: HeldOut::Last, ..Settings::default() };
+    let settings = Settings {
+        models: vec![Model::Cascade, Model::Pbm],
+        held_out: Some(HeldOut::Last),
+        ..Settings::default()
+    };
     let of = |reader: &Reader| {
         let read = |held_out: Option<_>| {
             assert!(held_out.is_none());

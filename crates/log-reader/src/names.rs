@@ -64,6 +64,11 @@ impl Names {
         let place = self.texts.binary_search_by(|text| text.as_ref().cmp(name)).ok()?;
         Some(Id(TEXT + place as u64))
     }
+
+    /// The identifier here of what other names call `id`; one without a name here if it has none.
+    pub fn same(&self, id: Id, others: &Self) -> Id {
+        self.find(&others.name(id)).unwrap_or(Id(u64::MAX))
+    }
 }
 
 /// The number whose decimal form this text is, if it is below 2^63.

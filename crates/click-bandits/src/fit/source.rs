@@ -143,10 +143,11 @@ impl<'a> Source<'a> {
             models: self.models.clone(),
             filter: self.arguments.filter(),
             options,
-            held_out: self.arguments.held_out,
+            held_out: Some(self.arguments.held_out),
             seed: self.arguments.seed,
             is_counts: self.arguments.format.is_none(),
             transfer: self.arguments.answer > 0,
+            intervals: true,
         };
         let read = |held_out: Option<(u64, u64)>| {
             let reader = self.reader.clone();

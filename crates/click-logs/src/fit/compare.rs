@@ -21,7 +21,7 @@ use super::difference::Cluster;
 use super::predict::Prediction;
 use super::{Fit, FitError, Model};
 use confidence::math::ln;
-use log_reader::{ListSessions, Part};
+use log_reader::{Id, ListSessions, Names, Part};
 
 /// How well a model predicted held-out data.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +30,8 @@ pub struct Score {
     pub model: Model,
     /// Number of impressions predicted.
     pub impressions: u64,
+    /// Number of them by rank, from the top.
+    pub impressions_by_rank: Vec<u64>,
     /// Mean log-likelihood of an impression, given the clicks above it, in nats.
     pub log_likelihood: f64,
     /// Perplexity given the list alone; mean over ranks.
@@ -86,6 +88,7 @@ impl Sums {
         Ok(Score {
             model,
             impressions,
+            impressions_by_rank: self.0.iter().map(|rank| rank.impressions).collect(),
             log_likelihood: self.0.iter().map(|rank| rank.conditional).sum::<f64>() / impressions as f64,
             perplexity: mean(&perplexity_by_rank),
             perplexity_by_rank,
@@ -102,18 +105,33 @@ impl Sums {
 /// [`FitError::NothingHeldOut`]; [`FitError::NoSessions`] if the model needs sessions and there are
 /// none.
 pub fn compare(fit: &Fit, held_out: &Part) -> Result<Score, FitError> {
-    Ok(scored(fit, held_out)?.0)
+    Ok(scored(fit, held_out, |id| id)?.0)
+}
+
+/// [`compare`] on another log, whose queries and items are those of the same names. `names` are
+/// those of the fit.
+///
+/// # Errors
+///
+/// As [`compare`].
+pub fn score(fit: &Fit, names: &Names, log: &Part) -> Result<Score, FitError> {
+    Ok(scored(fit, log, |id| names.same(id, log.counts.names()))?.0)
 }
 
 /// The score, and the log-likelihood of every cluster in the order of [`clusters`], given the
-/// clicks above: of one session of the cluster, or of a whole cell.
-pub(super) fn scored(fit: &Fit, held_out: &Part) -> Result<(Score, Vec<f64>), FitError> {
+/// clicks above: of one session of the cluster, or of a whole cell. `same` is the fit's identifier.
+pub(super) fn scored(
+    fit: &Fit,
+    held_out: &Part,
+    same: impl Fn(Id) -> Id,
+) -> Result<(Score, Vec<f64>), FitError> {
     let mut sums = Sums::default();
     let mut by_cluster = Vec::new();
     if held_out.sessions.is_empty() {
         for query in held_out.counts.queries() {
+            let id = same(query.id());
             for cell in query.cells() {
-                let p = fit.click_probability(query.id(), cell.item, cell.position);
+                let p = fit.click_probability(id, same(cell.item), cell.position);
                 let p = p.ok_or(FitError::NoSessions(fit.model()))?;
                 let parts = [(true, cell.clicks), (false, cell.impressions - cell.clicks)];
                 let of_cell = parts.map(|(clicked, times)| sums.add(cell.position, clicked, times, [p, p]));
@@ -123,9 +141,11 @@ pub(super) fn scored(fit: &Fit, held_out: &Part) -> Result<(Score, Vec<f64>), Fi
     } else {
         let mut prediction = Prediction::default();
         for query in held_out.sessions.queries() {
+            let id = same(query.id());
             for list in query.lists() {
+                let items: Vec<Id> = list.items().iter().map(|&item| same(item)).collect();
                 for pattern in list.patterns() {
-                    fit.predict(query.id(), list.items(), pattern.clicks, &mut prediction);
+                    fit.predict(id, &items, pattern.clicks, &mut prediction);
                     let add = |position: usize| {
                         let p = [prediction.conditional[position], prediction.marginal[position]];
                         sums.add(position, pattern.clicks.get(position), pattern.sessions, p)

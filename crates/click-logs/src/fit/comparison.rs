@@ -51,7 +51,7 @@ impl Comparison {
         fits: impl IntoIterator<Item = Result<Fit, FitError>>,
     ) -> Result<Self, FitError> {
         let clusters = clusters(held_out);
-        let score = |fit: Result<Fit, FitError>| scored(&fit?, held_out);
+        let score = |fit: Result<Fit, FitError>| scored(&fit?, held_out, |id| id);
         let mut scored = fits.into_iter().map(score).collect::<Result<Vec<_>, _>>()?;
         scored.sort_by(|(a, _), (b, _)| b.log_likelihood.total_cmp(&a.log_likelihood));
         let row = |(_, first): &(Score, Vec<f64>)| {
