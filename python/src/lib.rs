@@ -111,7 +111,7 @@ mod _native {
     #[pymodule_export]
     use crate::policy::Policy;
     #[pymodule_export]
-    use crate::simulate::{Simulation, check_out, merge, simulate, spec_files};
+    use crate::simulate::{Simulation, check_out, merge, program_of_results, simulate, spec_files};
     #[pymodule_export]
     use crate::table::Table;
 }

@@ -19,6 +19,7 @@ use crate::task::{count, seed_of, size};
 use experiment::manifest::Program;
 use experiment::models::OwnAnswers;
 use experiment::{Claim, Experiment, Overrides, Parts, ResultDir, RunError, Runner, SPEC, Shard};
+use policies::catalogue::PolicySpec;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -89,7 +90,7 @@ impl Options {
 ///         "users": object}. Such users have known(), a dict with model, items, positions and, for
 ///         "pbm", examination; respond(list), the clicks as `Policy.update` takes them (for
 ///         "semi-bandit" clicks and observed); expected(list), the mean reward; and best_list or,
-///         without one, best, the largest expected. Every run and policy has a copy of the object,
+///         without one, best, the largest expected: then "oracle" cannot play. Every run and policy has a copy of the object,
 ///         whose attribute `random` is a generator of numpy with the same seed for all policies.
 ///         They are played anew in every call.
 ///     runs: replaces the number of runs; those of each instance if the spec has `per-instance`.
@@ -126,6 +127,14 @@ impl Options {
 ///         else, or is damaged.
 ///     OSError: a file cannot be written.
 ///     KeyboardInterrupt: the runs were stopped.
+///
+/// Examples:
+///     >>> users = {"model": "cascade", "attraction": [0.9, 0.1], "positions": 1}
+///     >>> spec = {"name": "easy", "task": "regret", "horizon": 100, "runs": 2, "seed": 1,
+///     ...         "instances": [users], "policies": [{"policy": "cascade-ts"}]}
+///     >>> simulate(spec).regret("cascade-ts").shape[0]
+///     2
+#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None, threads=None, shard=None, out=None, fresh=false,
     keep_runs=false, policies=None, progress=None, allow=None))]
@@ -184,6 +193,16 @@ fn give_answers(experiment: &mut Experiment, own: OwnObjects, fault: &Arc<Fault>
     }
     let mut known = None;
     with_protocol!(experiment.instances(), I, list => known = Some(own_users::best::<I>(list)));
+    let plays_oracle = experiment.policies().iter().any(|entrant| entrant.spec == PolicySpec::Oracle {});
+    if plays_oracle
+        && let Some(number) = Python::attach(|py| {
+            own.iter().position(|users| !users.bind(py).hasattr("best_list").unwrap_or(false))
+        })
+    {
+        return Err(value_error(format!(
+            "policies: `oracle` plays the best list, and the users of instance {number} tell only its reward: give them best_list"
+        )));
+    }
     let Some((protocol, best)) = known else { return Err(value_error("instances: users of other models")) };
     let answers = own.into_iter().zip(best).map(|(users, best)| -> Arc<dyn OwnAnswers> {
         Arc::new(own_users::InPython::new(users, protocol, best, fault))
@@ -314,6 +333,13 @@ pub(crate) fn spec_files<'py>(
     }
     files.set_item(SPEC, PyBytes::new(py, experiment.to_toml().as_bytes()))?;
     Ok(files)
+}
+
+/// The version of all that results depend on, as parts of experiments name it.
+#[pyfunction]
+#[pyo3(name = "_program")]
+pub(crate) fn program_of_results() -> String {
+    program().results()
 }
 
 /// Checks that a directory may hold the result of an experiment, as `simulate` and `merge` do

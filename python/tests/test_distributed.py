@@ -1,5 +1,6 @@
 """Shards on engines: the bytes of one process, also if a worker dies."""
 
+import json
 import os
 import pathlib
 import sys
@@ -104,7 +105,15 @@ def test_other_folders_stay_as_they_are(tmp_path):
 
 @pytest.mark.parametrize(
     "answer",
-    [None, (1, None), (1, {}), (1, {"a": b""}), (1, {"part.json": b"", "../../x": b""}), (9, {"part.json": b""})],
+    [
+        None,
+        (1, {"part.json": b""}),
+        (1, None, "here"),
+        (1, {}, "here"),
+        (1, {"a": b""}, "here"),
+        (1, {"part.json": b"", "../../x": b""}, "here"),
+        (9, {"part.json": b""}, "here"),
+    ],
 )
 def test_parts_of_an_engine_are_checked(tmp_path, expected, answer):
     class Wrong(ThreadPoolExecutor):
@@ -115,6 +124,55 @@ def test_parts_of_an_engine_are_checked(tmp_path, expected, answer):
         distributed.simulate(SPEC, shards=3, engine=Wrong(1), out=tmp_path / "out")
     distributed.simulate(SPEC, shards=3, engine=ThreadPoolExecutor(1), out=tmp_path / "out")
     assert bytes_of(tmp_path / "out") == expected
+
+
+class OtherBuild(ThreadPoolExecutor):
+    """Its first `n` answers are those of another build."""
+
+    def __init__(self, n):
+        super().__init__(1)
+        self.left = n
+
+    def submit(self, play, number):
+        def one():
+            task, part, machine = play(number)
+            if self.left > 0:
+                self.left -= 1
+                made = {**json.loads(part["part.json"]), "program": "version 0 of sources old"}
+                part = {**part, "part.json": json.dumps(made).encode()}
+            return task, part, "node-7"
+
+        return super().submit(one)
+
+
+def test_parts_of_another_build_are_played_again(tmp_path, expected):
+    with pytest.warns(RuntimeWarning, match="'out' was played by another build, version 0 of sources old, on node-7"):
+        distributed.simulate(SPEC, shards=3, engine=OtherBuild(2), out=tmp_path / "out")
+    assert bytes_of(tmp_path / "out") == expected
+    with pytest.warns(RuntimeWarning), pytest.raises(RuntimeError, match="without shards 1 of 'none', 2 of 'none'"):
+        distributed.simulate(SPEC, shards=2, engine=OtherBuild(100), out=tmp_path / "none")
+    # None of them stays.
+    distributed.simulate(SPEC, shards=2, engine=ThreadPoolExecutor(1), out=tmp_path / "none")
+    assert bytes_of(tmp_path / "none") == expected
+
+
+def test_a_sweep_is_its_experiments(tmp_path, expected, capsys):
+    specs = {f"h{horizon}": {**SPEC, "horizon": horizon} for horizon in (500, 1000, 2000)}
+    told = []
+    results = distributed.sweep(specs, 2, ThreadPoolExecutor(2), out=tmp_path, progress=lambda *of: told.append(of))
+    assert list(results) == list(specs) and told == [(n, 6) for n in range(1, 7)]
+    assert bytes_of(tmp_path / "h2000") == expected
+    assert [result.checkpoints[-1] for result in results.values()] == [500, 1000, 2000]
+    # Only what is new is played.
+    results = distributed.sweep({**specs, "more": {**SPEC, "horizon": 700}}, 2, ThreadPoolExecutor(2), out=tmp_path, progress=True)
+    assert results["more"].checkpoints[-1] == 700 and bytes_of(tmp_path / "h2000") == expected
+    assert capsys.readouterr().err == "\r7 of 8 shards\r8 of 8 shards\n"
+    with pytest.raises(ValueError, match=r"specs\['b'\]: .*horizon"):
+        distributed.sweep({"a": SPEC, "b": {**SPEC, "horizon": -1}}, out=tmp_path)
+    assert not (tmp_path / "a").exists()
+    for name in ("", "..", "a/b", "a.parts", 7):
+        with pytest.raises(ValueError, match="no name of a directory"):
+            distributed.sweep({name: SPEC}, out=tmp_path)
 
 
 def test_refusals(tmp_path):

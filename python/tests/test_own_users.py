@@ -184,3 +184,23 @@ def test_own_policies_need_neither_compiled_ones_nor_all_arguments():
     assert pickle.loads(pickle.dumps(result)).to_json() == result.to_json()
     with pytest.raises(ValueError, match="policies"):
         simulate(own)
+
+
+class OfBest:
+    """Tells the reward of the best list, but not the list."""
+
+    def __init__(self):
+        self.like = Like("cascade")
+        self.best = self.like.inner.best_reward
+        self.known, self.expected = self.like.known, self.like.expected
+
+    def respond(self, shown):
+        self.like.random = self.random
+        return self.like.respond(shown)
+
+
+def test_the_oracle_needs_the_best_list():
+    assert simulate(spec(Like("cascade"), ["oracle"])).regret("oracle")[:, -1] == pytest.approx(0.0)
+    assert (simulate(spec(OfBest(), ["cascade-ts"])).regret("cascade-ts")[:, -1] > 0).all()
+    with pytest.raises(ValueError, match="`oracle` plays the best list, and the users of instance 0 tell only its reward"):
+        simulate(spec(OfBest(), ["cascade-ts", "oracle"]))

@@ -7,23 +7,31 @@ merged into the bytes of one process.
 
 from __future__ import annotations
 
+import json
 import os
+import platform
 import shutil
+import sys
 import tempfile
+import warnings
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path, PurePosixPath
-from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
-from ._native import Simulation, _check_out, merge, spec_files
+from ._native import Simulation, _check_out, _program, merge, spec_files
 from ._native import simulate as _simulate
 
-__all__ = ["simulate"]
+__all__ = ["simulate", "sweep"]
 
 _Files = Dict[str, bytes]
-_Part = Tuple[int, _Files]
+#: Number of the task, files, and the machine that played them.
+_Part = Tuple[int, _Files, str]
 _Play = Callable[[int], _Part]
+_Path = Union[str, "os.PathLike[str]"]
+_Spec = Union[_Path, Mapping[str, Any]]
+_Progress = Union[bool, Callable[[int, int], object], None]
 
 _SPEC = "spec.toml"
 
@@ -32,11 +40,11 @@ _ATTEMPTS = 4
 
 
 def simulate(
-    spec: Union[str, "os.PathLike[str]", Mapping[str, Any]],
+    spec: _Spec,
     shards: int,
     engine: Any = "concurrent",
     *,
-    out: Union[str, "os.PathLike[str]"],
+    out: _Path,
     runs: Optional[int] = None,
     seed: Optional[int] = None,
     horizon: Optional[int] = None,
@@ -44,14 +52,16 @@ def simulate(
     threads: int = 1,
     fresh: bool = False,
     keep_runs: bool = False,
-    allow: Sequence[Union[str, "os.PathLike[str]"]] = (),
+    allow: Sequence[_Path] = (),
+    progress: _Progress = None,
 ) -> Simulation:
     """Runs an experiment as shards on an engine, and merges them into `out`: the bytes of one
     process, but for times.
 
     A worker that dies is replaced by the engine, which plays its shard again; nothing is counted
-    twice, since a run has a number. Finished shards are kept in the folder `OUT.parts` until all
-    are there. So the same call continues after an interrupt, and plays only the others.
+    twice, since a run has a number. A part that another build of the package has played is played
+    again, with a warning that names the machine. Finished shards are kept in the folder `OUT.parts`
+    until all are there. So the same call continues after an interrupt, and plays only the others.
 
     Args:
         spec: an experiment, as of `click_bandits.simulate`. It is read here: workers need none of
@@ -71,6 +81,8 @@ def simulate(
         fresh: play everything again.
         keep_runs: also write runs.csv.
         allow: folders whose files the spec may name, as of `click_bandits.simulate`.
+        progress: True for a line on standard error, or a function that gets the number of shards
+            that have ended and of all shards.
 
     Returns:
         the result.
@@ -79,41 +91,172 @@ def simulate(
         ValueError: what is wrong with the spec and where; an unknown engine; a directory that
             belongs to something else.
         ImportError: the engine's package is not installed.
+        RuntimeError: all workers have another build.
     """
-    if isinstance(shards, bool) or not isinstance(shards, int):
-        raise TypeError(f"shards: expected an integer, got {type(shards).__name__}")
-    if not 1 <= shards <= 1_000_000:
-        raise ValueError(f"shards is {shards}: expected an integer from 1 to 1,000,000")
-    if isinstance(threads, bool) or not isinstance(threads, int):
-        raise TypeError(f"threads: expected an integer, got {type(threads).__name__}")
-    if not 1 <= threads <= 1024:
-        raise ValueError(f"threads is {threads}: expected an integer from 1 to 1024")
-    run = _engine(engine)
-    files = spec_files(spec, runs=runs, seed=seed, horizon=horizon, max_steps=max_steps, allow=allow)
     overrides = {"runs": runs, "seed": seed, "horizon": horizon, "max_steps": max_steps}
-    own = (spec, overrides) if _has_own_users(spec) else None
-    # Nothing identifies the code of such users: earlier parts and results may be of other ones.
-    fresh = fresh or own is not None
-    out = Path(os.path.abspath(out))
-    if not fresh and _is_complete(out, files):
-        return _simulate(str(out / _SPEC), out=str(out), keep_runs=keep_runs)
-    with tempfile.TemporaryDirectory(prefix="click-bandits-") as folder:
-        _put(Path(folder, "spec"), files)
-        _check_out(str(Path(folder, "spec", _SPEC)), str(out), fresh)
-    parts = out.with_name(out.name + ".parts")
-    _claim(parts, files, fresh)
-    missing = [number for number in range(1, shards + 1) if not _path(parts, number, shards).exists()]
-    left = set(missing)
-    for answer in run(_Shard(files, shards, threads, own), missing, threads):
-        number, part = _checked(answer, left)
-        left.remove(number)
-        _put(_path(parts, number, shards), part)
+    run = _checked_engine(engine, shards, threads)
+    job = _Job(spec, shards, threads, Path(os.path.abspath(out)), overrides, fresh, allow)
+    _play([job], run, threads, progress)
+    return job.merged(keep_runs)
+
+
+def sweep(
+    specs: Mapping[str, _Spec],
+    shards: int = 1,
+    engine: Any = "concurrent",
+    *,
+    out: _Path,
+    threads: int = 1,
+    fresh: bool = False,
+    keep_runs: bool = False,
+    allow: Sequence[_Path] = (),
+    progress: _Progress = None,
+) -> Dict[str, Simulation]:
+    """Runs several experiments at once: the shards of all of them are tasks of one engine.
+
+    All specs are checked before anything is played. The same call continues after an interrupt, and
+    after a change of some specs plays those only if they get names or an `out` of their own.
+
+    Args:
+        specs: experiments, as of `simulate`, by names that are names of directories.
+        shards: number of shards of each experiment.
+        out: directory for the results, each in a directory of its name.
+        engine, threads, fresh, keep_runs, allow, progress: as of `simulate`.
+
+    Returns:
+        the results by name, in the order of the specs.
+
+    Raises:
+        ValueError: as `simulate`, with the name of the spec; a name that is no name of a directory.
+        ImportError, RuntimeError: as `simulate`.
+
+    Examples:
+        >>> import tempfile
+        >>> from click_bandits.distributed import sweep
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> def spec(attraction):
+        ...     users = {"model": "cascade", "attraction": attraction, "positions": 1}
+        ...     policies = [{"policy": "cascade-ts"}]
+        ...     return {"name": "easy", "task": "regret", "horizon": 100, "runs": 2, "seed": 1,
+        ...             "instances": [users], "policies": policies}
+        >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        ...     results = sweep({"far": spec([0.9, 0.1]), "near": spec([0.6, 0.5])}, engine=pool, out=folder)
+        >>> [result.runs for result in results.values()]
+        [2, 2]
+    """
+    run = _checked_engine(engine, shards, threads)
+    jobs: Dict[str, _Job] = {}
+    for name, spec in specs.items():
+        if not isinstance(name, str) or name in ("", ".", "..") or name.endswith(".parts") or {"/", "\\"} & set(name):
+            raise ValueError(f"specs: {name!r} is no name of a directory")
+        try:
+            jobs[name] = _Job(spec, shards, threads, Path(os.path.abspath(out), name), {}, fresh, allow)
+        except ValueError as error:
+            raise ValueError(f"specs[{name!r}]: {error}") from error
+    _play(list(jobs.values()), run, threads, progress)
+    return {name: job.merged(keep_runs) for name, job in jobs.items()}
+
+
+def _checked_engine(engine: Any, shards: int, threads: int) -> _Run:
+    for name, number, most in (("shards", shards, 1_000_000), ("threads", threads, 1024)):
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise TypeError(f"{name}: expected an integer, got {type(number).__name__}")
+        if not 1 <= number <= most:
+            raise ValueError(f"{name} is {number}: expected an integer from 1 to {most:,}")
+    return _engine(engine)
+
+
+class _Job:
+    """An experiment whose shards are played; checked before."""
+
+    def __init__(
+        self,
+        spec: _Spec,
+        shards: int,
+        threads: int,
+        out: Path,
+        overrides: Dict[str, Optional[int]],
+        fresh: bool,
+        allow: Sequence[_Path],
+    ) -> None:
+        self.files = spec_files(spec, allow=allow, **overrides)
+        own = (spec, overrides) if _has_own_users(spec) else None
+        # Nothing identifies the code of such users: earlier parts and results may be of other ones.
+        self.fresh = fresh or own is not None
+        self.out, self.shards = out, shards
+        self.parts = out.with_name(out.name + ".parts")
+        self.play = _Shard(self.files, shards, threads, own)
+        self.is_complete = not self.fresh and _is_complete(out, self.files)
+        if not self.is_complete:
+            with tempfile.TemporaryDirectory(prefix="click-bandits-") as folder:
+                _put(Path(folder, "spec"), self.files)
+                _check_out(str(Path(folder, "spec", _SPEC)), str(out), self.fresh)
+
+    def missing(self) -> List[int]:
+        """The shards that are left to play."""
+        if self.is_complete:
+            return []
+        _claim(self.parts, self.files, self.fresh)
+        return [number for number in range(1, self.shards + 1) if not self.path(number).exists()]
+
+    def path(self, number: int) -> Path:
+        return self.parts / f"shard-{number}-of-{self.shards}"
+
+    def merged(self, keep_runs: bool) -> Simulation:
+        if self.is_complete:
+            return _simulate(str(self.out / _SPEC), out=str(self.out), keep_runs=keep_runs)
+        played = [str(self.path(number)) for number in range(1, self.shards + 1)]
+        merged = merge(played, str(self.out), fresh=self.fresh, keep_runs=keep_runs)
+        shutil.rmtree(self.parts)
+        return merged
+
+
+def _play(jobs: Sequence[_Job], run: _Run, threads: int, progress: _Progress) -> None:
+    """Plays all shards that are missing; tasks are numbered from 1, as the shards of one job."""
+    tasks: Dict[int, Tuple[_Job, int]] = {}
+    for place, job in enumerate(jobs):
+        tasks.update((place * job.shards + number, (job, number)) for number in job.missing())
+    play = _Tasks({task: (job.play, number) for task, (job, number) in tasks.items()})
+    n_shards = sum(job.shards for job in jobs)
+    left, refused = set(tasks), set(tasks)
+    for _ in range(_ATTEMPTS):
+        again, refused = sorted(refused), set()
+        for answer in run(play, again, threads):
+            task, part, machine = _checked(answer, left)
+            job, number = tasks[task]
+            program = json.loads(part["part.json"]).get("program")
+            if program == _program():
+                left.remove(task)
+                _put(job.path(number), part)
+                _tell(progress, n_shards - len(left), n_shards)
+            else:
+                build = f"shard {number} of {job.out.name!r} was played by another build, {program}, on {machine}"
+                warnings.warn(f"{build}: it is played again", RuntimeWarning, stacklevel=3)
+                refused.add(task)
+        if left != refused or not left:
+            break
     if left:
-        raise RuntimeError(f"the engine ended without shards {sorted(left)}")
-    played = [_path(parts, number, shards) for number in range(1, shards + 1)]
-    merged = merge([str(path) for path in played], str(out), fresh=fresh, keep_runs=keep_runs)
-    shutil.rmtree(parts)
-    return merged
+        names = [f"{tasks[task][1]} of {tasks[task][0].out.name!r}" for task in sorted(left)]
+        raise RuntimeError(f"the engine ended without shards {', '.join(names)}; this build is {_program()}")
+
+
+def _tell(progress: _Progress, ended: int, of: int) -> None:
+    if callable(progress):
+        progress(ended, of)
+    elif progress:
+        end = "\n" if ended == of else ""
+        print(f"\r{ended} of {of} shards", end=end, file=sys.stderr, flush=True)
+
+
+class _Tasks:
+    """Plays a shard of one of several experiments."""
+
+    def __init__(self, tasks: Dict[int, Tuple[_Shard, int]]) -> None:
+        self.tasks = tasks
+
+    def __call__(self, task: int) -> _Part:
+        play, number = self.tasks[task]
+        return task, play(number), platform.node()
 
 
 class _Shard:
@@ -126,14 +269,14 @@ class _Shard:
         #: The spec itself and what replaces its values, if it has users written in Python.
         self.own = own
 
-    def __call__(self, number: int) -> _Part:
+    def __call__(self, number: int) -> _Files:
         with tempfile.TemporaryDirectory(prefix="click-bandits-") as folder:
             spec: Any = Path(folder, "spec")
             _put(spec, self.files)
             part = Path(folder, "part")
             source, overrides = (str(spec / _SPEC), {}) if self.own is None else self.own
             _simulate(source, shard=(number, self.of), out=str(part), threads=self.threads, **overrides)
-            return number, _read(part)
+            return _read(part)
 
 
 def _has_own_users(spec: Any) -> bool:
@@ -177,10 +320,6 @@ def _put(folder: Path, files: _Files) -> None:
             raise
 
 
-def _path(parts: Path, number: int, of: int) -> Path:
-    return parts / f"shard-{number}-of-{of}"
-
-
 def _claim(parts: Path, files: _Files, fresh: bool) -> None:
     """Makes the folder of the parts, or checks that it is one of this experiment."""
     spec = parts / "spec"
@@ -198,16 +337,16 @@ def _claim(parts: Path, files: _Files, fresh: bool) -> None:
 
 def _checked(answer: Any, left: Set[int]) -> _Part:
     """The answer of an engine, if it is a part that was asked for."""
-    if not (isinstance(answer, tuple) and len(answer) == 2):
-        raise TypeError(f"the engine returned {type(answer).__name__}, expected a shard's number and files")
-    number, part = answer
+    if not (isinstance(answer, tuple) and len(answer) == 3):
+        raise TypeError(f"the engine returned {type(answer).__name__}, expected a task's number, files and machine")
+    number, part, machine = answer
     if number not in left:
-        raise ValueError(f"the engine returned shard {number!r}, which was not asked for or is there already")
+        raise ValueError(f"the engine returned task {number!r}, which was not asked for or is there already")
     names = [PurePosixPath(name) for name in part] if isinstance(part, dict) else []
     is_inside = all(not name.is_absolute() and ".." not in name.parts for name in names)
     if not names or "part.json" not in part or not is_inside:
-        raise ValueError(f"the engine returned no part for shard {number}")
-    return number, part
+        raise ValueError(f"the engine returned no part for task {number}")
+    return number, part, machine
 
 
 _Run = Callable[[_Play, Sequence[int], int], Iterable[_Part]]
@@ -228,13 +367,24 @@ def _engine(engine: Any) -> _Run:
     raise TypeError(f"engine: expected a name, an executor or a Spark session, got {type(engine).__name__}")
 
 
+def _cores() -> int:
+    """Cores that this process may use, of its container as well as of the machine."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return max(1, min(cores, int(quota) // int(period)))
+    except (OSError, ValueError):
+        # No container, or one without a quota.
+        return cores
+
+
 def _on_processes(play: _Play, numbers: Sequence[int], threads: int) -> Iterator[_Part]:
     """Processes of this machine. A pool whose process died is broken: another one plays what is
     left."""
     left = list(numbers)
     deaths = 0
     while left:
-        workers = max(1, min(len(left), (os.cpu_count() or 1) // threads))
+        workers = max(1, min(len(left), _cores() // threads))
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             try:
                 for part in _on_executor(pool, play, list(left)):
@@ -274,9 +424,14 @@ def _on_ray(play: _Play, numbers: Sequence[int], threads: int) -> Iterator[_Part
         ray.init(configure_logging=False)
     task = ray.remote(num_cpus=threads, max_retries=_ATTEMPTS)(_call)
     shared = ray.put(play)
-    waiting = [task.remote(shared, number) for number in numbers]
+    rest = list(numbers)
+    waiting: List[Any] = []
+    # Some more than run at once, since every task that waits costs the cluster memory.
+    room = max(16, 4 * int(ray.cluster_resources().get("CPU", 1)))
     try:
-        while waiting:
+        while rest or waiting:
+            ready, rest = rest[: room - len(waiting)], rest[room - len(waiting) :]
+            waiting += [task.remote(shared, number) for number in ready]
             done, waiting = ray.wait(waiting)
             yield from ray.get(done)
     finally:
