@@ -16,12 +16,12 @@ pub(crate) use fitted::Fitted;
 pub(crate) use online::{ab_test, interleaving_test, judgments, test_plan};
 pub(crate) use policy::FromFit;
 
-use self::source::Source;
+use self::source::{Source, ubi};
 use crate::interrupt::{check_signals, watched};
 use crate::message::{did_you_mean, value_error};
 use click_logs::fit::{Model, Options, Scope};
 use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, StudyError, study, with_users};
-use click_logs::{Error, ErrorKind, Fault, Filter, Format, Reader};
+use click_logs::{Error, ErrorKind, Fault, Filter, Format, Log, Reader};
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
 use std::error::Error as _;
@@ -43,20 +43,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// model is a name, a list of names, or "all" for every model that the log supports. max_skipped is
 /// the largest share of invalid rows that may be skipped; without it the first one is an error. One
 /// session in held_out is held out, by seed (one impression without sessions); with "last" the
-/// models are fitted to the first half of the sessions and compared on the second. threads are
-/// those that read the log; results do not depend on them. The other arguments are those of the
+/// models are fitted to the first half of the sessions and compared on the second. With 0 nothing is
+/// held out: there is neither a comparison nor transfer, which take most of the time. Without
+/// intervals, estimates have no standard errors either. threads are those that read the log; results
+/// do not depend on them.
+///
+/// Of format "ubi": only what application has logged; impression is the action that shows an item;
+/// position_base, 0 or 1, is the ordinal of the first position of lists without hit ids; with
+/// exact_queries the words of queries are kept as they are. The other arguments are those of the
 /// command.
 ///
 /// Raises ValueError for what is not a log, with the row and the column, TypeError for columns of
 /// other types, and OSError for files.
+///
+/// Examples:
+///     >>> log = {"item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0] * 30 + [0] * 40}
+///     >>> fitted = fit(log, model="pbm")
+///     >>> fitted.models, fitted.counts["clicks"].tolist()
+///     (['pbm'], [30, 0])
+#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(
     text_signature = "(log, *, format=None, columns=None, model='all', first_position=1, clip_clicks=False, max_clicks=None, min_impressions=0, \
 min_total_impressions=0, min_items=1, top_queries=None, positions=None, scope='query', prior=None, max_skipped=None, held_out=10, seed=1, \
-threads=None)",
+intervals=True, threads=None, application=None, impression=None, position_base=None, exact_queries=False)",
     signature = (log, *, format=None, columns=None, model=Models::One("all".into()), first_position=1, clip_clicks=false, max_clicks=None, min_impressions=0,
     min_total_impressions=0, min_items=1, top_queries=None, positions=None, scope="query", prior=None, max_skipped=None, held_out=Held::OneIn(10),
-    seed=1, threads=None)
+    seed=1, intervals=true, threads=None, application=None, impression=None, position_base=None, exact_queries=false)
 )]
 #[expect(clippy::too_many_arguments, reason = "those of the command, by name")]
 pub(crate) fn fit(
@@ -78,10 +91,14 @@ pub(crate) fn fit(
     max_skipped: Option<f64>,
     held_out: Held,
     seed: i64,
+    intervals: bool,
     threads: Option<i64>,
+    application: Option<String>,
+    impression: Option<String>,
+    position_base: Option<i64>,
+    exact_queries: bool,
 ) -> PyResult<Fitted> {
     let from = |min| move |name, number| whole(name, number, min, i64::MAX as u64);
-    let first_position = whole("first_position", first_position, 0, 1)?;
     let size = |name, number: Option<i64>, max| {
         let size = number.map(|number| whole(name, number, 1, max)).transpose()?;
         PyResult::Ok(size.map(|size| usize::try_from(size).unwrap_or(usize::MAX)))
@@ -105,36 +122,21 @@ pub(crate) fn fit(
     let options = Options { prior_strength: prior, scope, ..Options::default() };
     let named = models(model)?;
     let held_out = match held_out {
-        Held::OneIn(one_in) => HeldOut::OneIn(from(2)("held_out", one_in)?),
-        Held::Half(name) if name == HeldOut::LAST => HeldOut::Last,
+        Held::OneIn(0) => None,
+        Held::OneIn(one_in) => Some(HeldOut::OneIn(from(2)("held_out", one_in)?)),
+        Held::Half(name) if name == HeldOut::LAST => Some(HeldOut::Last),
         Held::Half(name) => {
             return Err(value_error(format!("held_out is {name:?}: expected a whole number or \"last\"")));
         }
     };
     let seed = from(0)("seed", seed)?;
-    let threads = size("threads", threads, 1024)?.and_then(NonZeroUsize::new);
-
-    let (source, format) = Source::new(log, format, columns)?;
+    let (source, format) =
+        Source::new(log, format, columns, ubi(application, impression, position_base, exact_queries)?)?;
     let is_counts = source.is_counts;
-    let mut reader = Reader::new(format.clone());
-    if let Some(threads) = threads {
-        reader = reader.threads(threads);
-    }
-    if let Some(share) = max_skipped {
-        reader = reader.lenient(share).map_err(|error| value_error(format!("max_skipped: {error}")))?;
-    }
-    if clip_clicks {
-        reader = reader.clip_clicks();
-    }
+    let mut reader = reader_of(&format, first_position, clip_clicks, max_skipped, threads)?;
     if let Some(most) = size("max_clicks", max_clicks, u32::MAX.into())? {
         let most = u32::try_from(most).unwrap_or(u32::MAX);
         reader = reader.max_clicks(most).map_err(|error| value_error(format!("max_clicks: {error}")))?;
-    }
-    if first_position == 0 {
-        if !format.row().names_columns() {
-            return Err(value_error(format!("first_position: format {:?} defines it", format.name())));
-        }
-        reader = reader.positions_from_zero();
     }
     if let Some(n_positions) = filter.n_positions {
         reader = reader.positions(n_positions);
@@ -143,7 +145,7 @@ pub(crate) fn fit(
     if no_sessions.is_none() {
         reader = reader.keep_sessions();
     }
-    if let (HeldOut::Last, Some(why)) = (held_out, &no_sessions) {
+    if let (Some(HeldOut::Last), Some(why)) = (held_out, &no_sessions) {
         return Err(value_error(format!(
             "held_out \"last\" needs sessions, since counts have no order, and {why}"
         )));
@@ -155,13 +157,50 @@ pub(crate) fn fit(
             "model {name:?} needs whole sessions with their lists in order, and {why}; or fit \"pbm\""
         ))
     })?;
+    let transfer = held_out.is_some();
     let settings =
-        Settings { models: chosen.models, filter, options, held_out, seed, is_counts, transfer: true };
+        Settings { models: chosen.models, filter, options, held_out, seed, is_counts, transfer, intervals };
     let stop = AtomicBool::new(false);
     let work = || run(&settings, &source, &reader, &stop);
     let study = watched(py, &stop, |_| check_signals(), work)?;
     let study = study.map_err(|error| of_study(&error, &source, &settings.filter))?;
     Ok(Fitted { study, options, left_out: chosen.left_out })
+}
+
+/// A reader of a log in this format.
+fn reader_of(
+    format: &Format,
+    first_position: i64,
+    clip_clicks: bool,
+    max_skipped: Option<f64>,
+    threads: Option<i64>,
+) -> PyResult<Reader> {
+    let first_position = whole("first_position", first_position, 0, 1)?;
+    let mut reader = Reader::new(format.clone());
+    if let Some(threads) = threads {
+        let threads = usize::try_from(whole("threads", threads, 1, 1024)?).unwrap_or(usize::MAX);
+        reader = reader.threads(NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN));
+    }
+    if let Some(share) = max_skipped {
+        reader = reader.lenient(share).map_err(|error| value_error(format!("max_skipped: {error}")))?;
+    }
+    if clip_clicks {
+        reader = reader.clip_clicks();
+    }
+    if first_position == 0 {
+        if !format.row().names_columns() {
+            return Err(value_error(format!("first_position: format {:?} defines it", format.name())));
+        }
+        reader = reader.positions_from_zero();
+    }
+    Ok(reader)
+}
+
+/// Reads a whole log.
+fn read_whole(py: Python<'_>, source: &Source, reader: &Reader) -> PyResult<Log> {
+    let stop = AtomicBool::new(false);
+    let read = watched(py, &stop, |_| check_signals(), || source.read(reader, &stop))?;
+    read.map_err(|error| of_log(&error, source))
 }
 
 /// Reads and fits; stops before the next part of a file and before the next fit.

@@ -1,6 +1,7 @@
 """`fit`: every source of the same log gives the same fit, and what is not a log is refused with its
 place."""
 
+import copy
 import gzip
 import json
 import os
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 import click_bandits
-from click_bandits import fit
+from click_bandits import evaluate, fit
 from every_model import FITTED, USERS
 
 COLUMNS = {"query": "q", "item": "i", "position": "p", "click": "c"}
@@ -445,3 +446,116 @@ def test_masked_arrays_are_refused():
     click = np.ma.masked_array([1, 0, 1, 0], mask=[True, False, False, False])
     with pytest.raises(TypeError, match="column .click.: expected a plain array, got a masked one"):
         fit({"item": [0, 1, 0, 1], "position": [1, 1, 2, 2], "click": click}, model="pbm")
+
+
+def test_nothing_held_out_and_no_intervals():
+    whole = fit(LOG, columns=SESSIONS, model=["pbm", "dcm"])
+    fast = fit(LOG, columns=SESSIONS, model=["pbm", "dcm"], held_out=0, intervals=False)
+    assert whole.comparison is not None and fast.comparison is None and fast.transfer is None
+    np.testing.assert_allclose(fast.parameters["estimate"], whole.parameters["estimate"], rtol=1e-6)
+    assert np.isnan(fast.parameters["se"]).all() and not np.isnan(whole.parameters["se"]).all()
+    # Without a choice, the users are those of the first model.
+    assert fast.report["users"] == "pbm"
+    for wrong in (1, -1, "first"):
+        with pytest.raises(ValueError, match="held_out is"):
+            fit(LOG, columns=SESSIONS, held_out=wrong)
+
+
+def test_a_fit_scores_other_logs_by_name():
+    # Click-through rates at one position, without priors: .6 and .2.
+    log = {"item": ["a"] * 10 + ["b"] * 10, "position": [1] * 20, "click": [1] * 6 + [0] * 4 + [1] * 2 + [0] * 8}
+    fitted = fit(log, model="pbm", prior=0, held_out=0)
+    attraction = {row["item"]: row["estimate"] for row in fitted.parameters if row["kind"] == "attraction"}
+    assert attraction == pytest.approx({"a": 0.6, "b": 0.2}, rel=1e-6)
+    # Names that were not fitted come before and after "b" in the other log's order.
+    for other, clicks in [(["b"] * 4, [1, 0, 0, 0]), (["b", "0", "zz", "b"], [1, 0, 0, 0]), (["a", "b"], [0, 1])]:
+        week = {"item": other, "position": [1] * len(other), "click": clicks}
+        known = [(attraction[item], click) for item, click in zip(other, clicks) if item in attraction]
+        score = fitted.score({name: [row for row, item in zip(rows, other) if item in attraction] for name, rows in week.items()})
+        expected = np.mean([np.log(p if click else 1 - p) for p, click in known])
+        np.testing.assert_allclose(score["log_likelihood"], [expected] * 2, rtol=1e-6)
+        np.testing.assert_allclose(score["perplexity"], np.exp(-score["log_likelihood"]), rtol=1e-9)
+        assert score["impressions"].tolist() == [len(known)] * 2
+        assert fitted.score(week)["impressions"].tolist() == [len(other)] * 2
+
+
+def test_scores_are_those_of_the_comparison():
+    """On the second half of a log, a fit of the first half has the scores of `held_out="last"`."""
+    log = log_of_lists(lists=400)
+    halves = [{name: rows[place] for name, rows in log.items()} for place in (slice(0, 600), slice(600, 1200))]
+    models = ["pbm", "dcm", "dbn"]
+    compared = fit(log, columns=SESSIONS, model=models, held_out="last").comparison
+    scores = fit(halves[0], columns=SESSIONS, model=models, held_out=0).score(halves[1], columns=SESSIONS)
+    rows = {row["model"]: row for row in scores if row["position"] is None}
+    assert list(rows) == models
+    for row in compared:
+        if row["model"] in rows:
+            for name in ("impressions", "log_likelihood", "perplexity", "conditional_perplexity"):
+                assert rows[row["model"]][name] == pytest.approx(row[name], rel=1e-9)
+    of_dcm = [row for row in scores if row["model"] == "dcm"]
+    assert [row["position"] for row in of_dcm] == [None, 1, 2, 3]
+    assert sum(row["impressions"] for row in of_dcm[1:]) == of_dcm[0]["impressions"] == 600
+    mean = np.mean([row["perplexity"] for row in of_dcm[1:]])
+    assert of_dcm[0]["perplexity"] == pytest.approx(mean)
+
+
+def test_scores_that_a_log_does_not_support():
+    fitted = fit(LOG, columns=SESSIONS, model=["dcm", "pbm"], held_out=0)
+    assert set(fitted.score(LOG, columns=COLUMNS)["model"]) == {"pbm"}
+    with pytest.raises(ValueError, match="predict whole sessions, and this log has none"):
+        fit(LOG, columns=SESSIONS, model="dcm", held_out=0).score(LOG, columns=COLUMNS)
+    with pytest.raises(ValueError, match="column"):
+        fitted.score({"i": [1]}, columns=COLUMNS)
+    with pytest.raises(ValueError, match="no row to read"):
+        fitted.score({name: rows[:0] for name, rows in LOG.items()}, columns=SESSIONS)
+
+
+def test_fits_are_compared_by_name():
+    one, other = (fit(log_of_lists(seed=seed), columns=SESSIONS, model="pbm", held_out=0) for seed in (1, 2))
+    rows = list(one.compare(other))
+    assert len(rows) == len(one.parameters) == len(other.parameters)
+    for row in rows:
+        if row["difference"] is not None:
+            assert row["difference"] == row["other"] - row["estimate"]
+    apart = [row["difference"] / row["difference_se"] for row in rows if row["difference_se"]]
+    assert len(apart) > 10 and max(map(abs, apart)) < 5
+    # Items of one of the logs only.
+    few = fit({"item": ["x", "4"] * 9, "position": [1] * 18, "click": [1, 0, 0] * 6}, model="pbm", held_out=0)
+    rows = {row["item"]: row for row in few.compare(fit({"item": ["4"] * 9, "position": [1] * 9, "click": [1, 0, 0] * 3}, model="pbm"))}
+    assert rows["x"]["other"] is None and rows["x"]["difference"] is None and rows["4"]["difference"] is not None
+    with pytest.raises(ValueError, match="no model was fitted to both: pbm here, dcm there"):
+        one.compare(fit(LOG, columns=SESSIONS, model="dcm", held_out=0))
+
+
+def test_a_fit_is_its_copy():
+    fitted = fit(LOG, columns=COLUMNS, model="pbm", held_out=0)
+    assert copy.copy(fitted) is fitted and copy.deepcopy([fitted])[0] is fitted
+
+
+def test_options_of_user_behavior_insights(tmp_path):
+    queries, events = [], []
+    for number in range(40):
+        application = "shop" if number % 2 else "blog"
+        queries.append({"query_id": str(number), "user_query": " Shoes" if number % 4 else "shoes", "application": application})
+        for ordinal, item in enumerate("ab"):
+            event = {"query_id": str(number), "application": application, "timestamp": f"2026-01-01T00:00:{number:02}Z"}
+            shown = {"object": {"object_id": item}, "position": {"ordinal": ordinal + 1}}
+            events.append({**event, "action_name": "view", "event_attributes": shown})
+            if ordinal == number % 3:
+                events.append({**event, "action_name": "click", "event_attributes": shown})
+    paths = [tmp_path / "queries.ndjson", tmp_path / "events.ndjson"]
+    for path, rows in zip(paths, (queries, events)):
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = {"format": "ubi", "impression": "view", "position_base": 1}
+    fitted = fit(paths, model="pbm", held_out=0, **options)
+    assert (fitted.report["sessions"], fitted.counts["query"].tolist()[0]) == (40, "shoes")
+    assert fit(paths, model="pbm", held_out=0, application="shop", **options).report["sessions"] == 20
+    exact = fit(paths, model="pbm", held_out=0, exact_queries=True, **options)
+    assert set(exact.counts["query"]) == {"shoes", " Shoes"}
+    assert fitted.score(paths, **options)["impressions"][0] == 80
+    ranking = {"query": ["shoes"] * 2, "position": [1, 2], "item": ["b", "a"]}
+    assert evaluate(paths, ranking, model="none", **options).sentence
+    with pytest.raises(ValueError, match="position_base is 2"):
+        fit(paths, format="ubi", position_base=2)
+    with pytest.raises(ValueError, match='only for format "ubi"'):
+        fit(LOG, columns=COLUMNS, application="shop")

@@ -110,7 +110,7 @@ def test_the_examples_of_docstrings():
     finder, runner = doctest.DocTestFinder(recurse=True), doctest.DocTestRunner()
     names = {name: getattr(click_bandits, name) for name in click_bandits.__all__}
     found = set()
-    for module in ("click_bandits", "click_bandits.models", "click_bandits.confidence", "click_bandits.bounds"):
+    for module in ("click_bandits", "click_bandits.models", "click_bandits.confidence", "click_bandits.bounds", "click_bandits.distributed"):
         members = vars(importlib.import_module(module))
         for name, member in members.items():
             if name.startswith("_") or not (inspect.isclass(member) or callable(member)):
@@ -123,7 +123,7 @@ def test_the_examples_of_docstrings():
                     runner.run(test)
     del finder
     assert runner.tries > 0 and runner.failures == 0
-    assert {"Policy", "Policy.learn", "Policy.from_fit", "Policy.select", "Live", "Simulation.open"} <= found
+    assert {"Policy", "Policy.learn", "Policy.from_fit", "Policy.select", "Live", "Simulation.open", "fit", "simulate", "sweep"} <= found
 
 
 def test_a_table_has_no_hash():

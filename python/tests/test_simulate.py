@@ -336,3 +336,31 @@ def test_other_threads_run_meanwhile():
 
 def test_the_module_names_everything():
     assert {"simulate", "merge", "spec_files", "Simulation", "distributed"} <= set(click_bandits.__all__)
+
+
+LIVE = {
+    "name": "churn",
+    "task": "regret",
+    "horizon": 600,
+    "runs": 4,
+    "seed": 1,
+    "live": {"availability": 0.7, "churn": {"rate": 1e-3, "prior": [1, 9]}, "delay": {"click": 2, "skip": 30}},
+    "instances": [{"model": "cascade", "attraction": [0.3, 0.2, 0.1, 0.1, 0.05], "positions": 2}],
+    "policies": [{"policy": "cascade-ts"}, {"policy": "cascade-ts", "label": "windowed", "live": {"window": 100}}],
+}
+
+
+def test_a_spec_of_live_use(tmp_path):
+    result = simulate(LIVE, out=tmp_path / "whole")
+    assert result.policies == ["cascade-ts", "windowed"] and result.regret("cascade-ts").shape[0] == 4
+    assert (result.regret("cascade-ts") != result.regret("windowed")).any()
+    # The same numbers on any number of threads, in parts, and when it is continued.
+    assert simulate(LIVE, threads=1).to_json() == result.to_json()
+    assert simulate(LIVE, out=tmp_path / "whole").new_runs == 0
+    for number in (1, 2):
+        simulate(LIVE, shard=(number, 2), out=tmp_path / f"part-{number}")
+    assert merge([tmp_path / "part-1", tmp_path / "part-2"], tmp_path / "merged").to_json() == result.to_json()
+    with pytest.raises(ValueError, match="availability"):
+        simulate({**LIVE, "live": {"availability": 0}})
+    with pytest.raises(ValueError, match="churn"):
+        simulate({**LIVE, "live": {"churns": 1}})

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 __all__ = [
     "_check_out",
+    "_program",
     "Batch",
     "Cascade",
     "ClickChain",
@@ -216,6 +217,7 @@ def spec_files(
     max_steps: SupportsIndex | None = None,
     allow: Sequence[_Path] | None = None,
 ) -> dict[str, bytes]: ...
+def _program() -> str: ...
 def _check_out(spec: _Spec, out: _Path, fresh: bool) -> None: ...
 @final
 class Simulation:
@@ -934,7 +936,12 @@ def fit(
     max_skipped: float | None = None,
     held_out: int | Literal["last"] = 10,
     seed: int = 1,
+    intervals: bool = True,
     threads: int | None = None,
+    application: str | None = None,
+    impression: str | None = None,
+    position_base: Literal[0, 1] | None = None,
+    exact_queries: bool = False,
 ) -> Fitted: ...
 def evaluate(
     log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
@@ -946,6 +953,10 @@ def evaluate(
     model: _FittedModel | Literal["all", "none"] | Sequence[_FittedModel | Literal["all"]] = "all",
     first_position: int = 1,
     threads: int | None = None,
+    application: str | None = None,
+    impression: str | None = None,
+    position_base: Literal[0, 1] | None = None,
+    exact_queries: bool = False,
 ) -> Evaluation: ...
 def interleaving_test(
     table: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
@@ -1018,6 +1029,24 @@ class Fitted:
     def counts(self) -> Table: ...
     @property
     def report(self) -> dict[str, Any]: ...
+    def score(
+        self,
+        log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
+        *,
+        format: Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "parquet", "ubi", "counts"] | None = None,
+        columns: dict[str, str] | str | None = None,
+        first_position: int = 1,
+        clip_clicks: bool = False,
+        max_skipped: float | None = None,
+        threads: int | None = None,
+        application: str | None = None,
+        impression: str | None = None,
+        position_base: Literal[0, 1] | None = None,
+        exact_queries: bool = False,
+    ) -> Table: ...
+    def compare(self, other: Fitted) -> Table: ...
+    def __copy__(self) -> Fitted: ...
+    def __deepcopy__(self, _memo: Any) -> Fitted: ...
     def to_json(self) -> bytes: ...
     def save(self, path: _Path) -> None: ...
     def instances(

@@ -1,27 +1,27 @@
 //! `evaluate`: what another ranking would have earned on a log.
 
-use super::source::Source;
-use super::{Models, models, of_log, whole};
+use super::source::{Source, ubi};
+use super::{Models, models, of_log, reader_of};
 use crate::interrupt::{check_signals, watched};
 use crate::message::{type_error, value_error};
 use crate::table::{Column, Table};
 use ::evaluation::{Key, Question, Ranking, RankingError, Row};
+use click_logs::Ids;
 use click_logs::study::ModelsToFit;
-use click_logs::{Ids, Reader};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What another ranking would have earned on a log: how much, how sure, on what assumption.
 ///
-/// log, format, columns, first_position and threads are as of fit. columns may also name "user",
-/// "propensity", "prefix-propensity" and "list-propensity", the probabilities with which the ranker
-/// of the log showed an item at its position, the items down to it, and the list.
+/// log, format, columns, first_position, threads and the options of format "ubi" are as of fit.
+/// columns may also name "user", "propensity", "prefix-propensity" and "list-propensity", the
+/// probabilities with which the ranker of the log showed an item at its position, the items down to
+/// it, and the list.
 ///
 /// ranking is the path of a file (CSV or a TREC run); a table with the columns query (or session),
 /// position and item, and list and probability if a query has several lists; or "learned", the best
@@ -30,10 +30,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// Raises ValueError for what is no log or no ranking, with the row and the column, TypeError for
 /// other types, and OSError for files.
+///
+/// Examples:
+///     >>> log = {"session": [row // 2 for row in range(200)], "item": ["a", "b", "b", "a"] * 50,
+///     ...        "position": [1, 2] * 100, "click": [1, 0, 0, 0] * 50}
+///     >>> ranking = {"query": ["all"] * 2, "position": [1, 2], "item": ["b", "a"]}
+///     >>> evaluate(log, ranking, model="pbm").sentence.split(" per ")[0]
+///     'The new ranking would have earned 500 clicks fewer'
+#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(
-    text_signature = "(log, ranking, *, format=None, columns=None, values=None, model='all', first_position=1, threads=None)",
-    signature = (log, ranking, *, format=None, columns=None, values=None, model=Models::One("all".into()), first_position=1, threads=None)
+    text_signature = "(log, ranking, *, format=None, columns=None, values=None, model='all', first_position=1, threads=None, \
+application=None, impression=None, position_base=None, exact_queries=False)",
+    signature = (log, ranking, *, format=None, columns=None, values=None, model=Models::One("all".into()), first_position=1, threads=None,
+    application=None, impression=None, position_base=None, exact_queries=false)
 )]
 #[expect(clippy::too_many_arguments, reason = "those of the command, by name")]
 pub(crate) fn evaluate(
@@ -46,20 +56,18 @@ pub(crate) fn evaluate(
     model: Models,
     first_position: i64,
     threads: Option<i64>,
+    application: Option<String>,
+    impression: Option<String>,
+    position_base: Option<i64>,
+    exact_queries: bool,
 ) -> PyResult<Evaluation> {
     let named =
         if matches!(&model, Models::One(name) if name == "none") { Vec::new() } else { models(model)? };
     let ranking = new_ranking(ranking)?;
-    let (source, format) = Source::new(log, format, columns)?;
+    let (source, format) =
+        Source::new(log, format, columns, ubi(application, impression, position_base, exact_queries)?)?;
     let has_sessions = format.has_sessions() && !source.is_counts;
-    let mut reader = Reader::new(format);
-    if whole("first_position", first_position, 0, 1)? == 0 {
-        reader = reader.positions_from_zero();
-    }
-    if let Some(threads) = threads {
-        let threads = usize::try_from(whole("threads", threads, 1, 1024)?).ok().and_then(NonZeroUsize::new);
-        reader = reader.threads(threads.unwrap_or(NonZeroUsize::MIN));
-    }
+    let mut reader = reader_of(&format, first_position, false, None, threads)?;
     let named = ModelsToFit::new(named, has_sessions).map_err(|model| {
         value_error(format!("model {:?} needs whole lists: name a column for `session`", model.name()))
     })?;

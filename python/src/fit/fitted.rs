@@ -1,15 +1,18 @@
 //! `Fitted`: the fits of a log, as tables and as users to simulate.
 
-use super::whole;
+use super::source::{Source, ubi};
+use super::{no_sessions, read_whole, reader_of, whole};
 use crate::message::{did_you_mean, value_error};
 use crate::simulate::{Watch, watched};
 use crate::table::{Column, Table};
 use answer::{Decision, FittedUsers, Settings};
-use click_logs::fit::{Estimate, Fit, Model, Options, QueryFit, Transfer, Users};
+use click_logs::fit::{Estimate, Fit, Model, Options, QueryFit, Score, Transfer, Users, score};
 use click_logs::parameters::{ParameterRow, for_each_parameter};
 use click_logs::study::{Checks, FilteredLog, Study};
+use click_logs::{Id, Part};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::PathBuf;
 
@@ -72,8 +75,8 @@ impl Fitted {
         })
     }
 
-    /// The models compared on the held-out part, the best first; None if the log is too short to
-    /// hold anything out.
+    /// The models compared on the held-out part, the best first; None if nothing was held out: with
+    /// held_out=0, or because the log is too short.
     ///
     /// log_likelihood is in nats an impression, given the clicks above; difference is that to the
     /// best model, with its standard error.
@@ -206,6 +209,148 @@ impl Fitted {
         Ok(all)
     }
 
+    /// How well the fitted models predict a log, as a table: a row for each model and all positions
+    /// (position is null), then one for each position, counted from 1.
+    ///
+    /// The log may be any, also one with other items or queries: what the fit has not seen is
+    /// predicted as typical. The log's arguments are those of fit. log_likelihood is in nats an
+    /// impression, given the clicks above; perplexity is that of a click given the list alone,
+    /// conditional_perplexity given the clicks above. That of all positions is the mean over them.
+    ///
+    /// Raises ValueError, TypeError and OSError as fit, and ValueError for a log without whole
+    /// sessions if only models that need them were fitted; otherwise they are left out.
+    ///
+    /// Examples:
+    ///     >>> log = {"item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0] * 30 + [0] * 40}
+    ///     >>> week = {"item": ["a", "c"], "position": [1, 2], "click": [1, 0]}
+    ///     >>> fit(log, model="pbm", held_out=0).score(week)["impressions"].tolist()
+    ///     [2, 1, 1]
+    #[allow(clippy::doc_link_with_quotes, reason = "lists of Python")]
+    #[pyo3(signature = (log, *, format=None, columns=None, first_position=1, clip_clicks=false, max_skipped=None, threads=None,
+        application=None, impression=None, position_base=None, exact_queries=false))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
+    fn score(
+        &self,
+        log: &Bound<'_, PyAny>,
+        format: Option<&str>,
+        columns: Option<&Bound<'_, PyAny>>,
+        first_position: i64,
+        clip_clicks: bool,
+        max_skipped: Option<f64>,
+        threads: Option<i64>,
+        application: Option<String>,
+        impression: Option<String>,
+        position_base: Option<i64>,
+        exact_queries: bool,
+    ) -> PyResult<Table> {
+        let ubi = ubi(application, impression, position_base, exact_queries)?;
+        let (py, (source, format)) = (log.py(), Source::new(log, format, columns, ubi)?);
+        let reader = reader_of(&format, first_position, clip_clicks, max_skipped, threads)?;
+        let none = no_sessions(&format, source.is_counts, false);
+        let reader = if none.is_some() { reader } else { reader.keep_sessions() };
+        let read = read_whole(py, &source, &reader)?;
+        let (log, names) =
+            (Part { counts: read.counts, sessions: read.sessions }, self.study.log.counts.names());
+        let usable = |fit: &&Fit| none.is_none() || !fit.model().needs_sessions();
+        let scores: Vec<Score> = py
+            .detach(|| {
+                self.study
+                    .fits
+                    .iter()
+                    .filter(usable)
+                    .map(|fit| score(fit, names, &log))
+                    .collect::<Result<_, _>>()
+            })
+            .map_err(|_| value_error("log: nothing to score: it has no impressions"))?;
+        if let (true, Some(why)) = (scores.is_empty(), none) {
+            return Err(value_error(format!("log: the fitted models predict whole sessions, and {why}")));
+        }
+        // Of all positions, then position by position.
+        let rows: Vec<(&Score, Option<usize>)> = scores
+            .iter()
+            .flat_map(|of| {
+                let shown =
+                    (0..of.impressions_by_rank.len()).filter(|&rank| of.impressions_by_rank[rank] > 0);
+                std::iter::once(None).chain(shown.map(Some)).map(move |rank| (of, rank))
+            })
+            .collect();
+        let number = |all: fn(&Score) -> f64, of_rank: fn(&Score, usize) -> f64| {
+            Column::floats(
+                rows.iter().map(|(of, rank)| rank.map_or_else(|| all(of), |rank| of_rank(of, rank))),
+            )
+        };
+        let impressions = |(of, rank): &(&Score, Option<usize>)| {
+            rank.map_or(of.impressions, |rank| of.impressions_by_rank[rank])
+        };
+        Table::new([
+            ("model", Column::texts(rows.iter().map(|(of, _)| Some(of.model.name())))),
+            ("position", Column::counts(rows.iter().map(|(_, rank)| rank.map(|rank| rank as u64 + 1)))),
+            ("impressions", Column::counts(rows.iter().map(impressions))),
+            (
+                "log_likelihood",
+                number(
+                    |of| of.log_likelihood,
+                    |of, rank| -confidence::math::ln(of.conditional_by_rank[rank]),
+                ),
+            ),
+            ("perplexity", number(|of| of.perplexity, |of, rank| of.perplexity_by_rank[rank])),
+            (
+                "conditional_perplexity",
+                number(|of| of.conditional_perplexity, |of, rank| of.conditional_by_rank[rank]),
+            ),
+        ])
+    }
+
+    /// The parameters beside those of another fit, matched by name, as a table: a row for each that
+    /// either has, with the columns of parameters that name it, estimate, other, difference (other
+    /// less estimate) and its standard error, as if the two logs were independent.
+    ///
+    /// Raises ValueError if no model was fitted to both.
+    ///
+    /// Examples:
+    ///     >>> log = {"item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0] * 30 + [0] * 40}
+    ///     >>> fitted = fit(log, model="pbm")
+    ///     >>> fitted.compare(fitted)["difference"][:2].tolist()
+    ///     [0.0, 0.0]
+    #[allow(clippy::doc_link_with_quotes, reason = "lists of Python")]
+    fn compare(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Table> {
+        let other = other.get();
+        if !self.models().iter().any(|model| other.models().contains(model)) {
+            let [own, others] = [self, other].map(|fitted| fitted.models().join(", "));
+            return Err(value_error(format!("no model was fitted to both: {own} here, {others} there")));
+        }
+        py.detach(|| {
+            let mut rows: BTreeMap<ByName, [Option<Estimate>; 2]> = BTreeMap::new();
+            for (side, fitted) in [self, other].into_iter().enumerate() {
+                fitted.for_each_name(|name, estimate| rows.entry(name).or_default()[side] = Some(estimate));
+            }
+            let place = |of: fn(&ByName) -> Option<usize>| {
+                Column::counts(rows.keys().map(|name| of(name).map(|place| place as u64)))
+            };
+            let value = |side: usize| {
+                let known = |of: &[Option<Estimate>; 2]| of[side].map(|estimate| estimate.value);
+                Column::floats(rows.values().map(move |of| known(of).filter(|value| !value.is_nan())))
+            };
+            let both = |of: fn(Estimate, Estimate) -> Option<f64>| {
+                Column::floats(
+                    rows.values().map(|&[one, other]| of(one?, other?).filter(|number| !number.is_nan())),
+                )
+            };
+            Table::new([
+                ("model", Column::texts(rows.keys().map(|name| Some(name.model)))),
+                ("query", Column::texts(rows.keys().map(|name| name.query.clone()))),
+                ("kind", Column::texts(rows.keys().map(|name| Some(name.kind)))),
+                ("item", Column::texts(rows.keys().map(|name| name.item.clone()))),
+                ("position", place(|name| name.position)),
+                ("last_click", place(|name| name.last_click)),
+                ("estimate", value(0)),
+                ("other", value(1)),
+                ("difference", both(|one, other| Some(other.value - one.value))),
+                ("difference_se", both(|one, other| Some(one.standard_error?.hypot(other.standard_error?)))),
+            ])
+        })
+    }
+
     /// The bytes of the command's parameters.json, as fit --parameters json writes it.
     fn to_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.json(py)?))
@@ -304,6 +449,15 @@ impl Fitted {
         py.import("json")?.call_method1("loads", (json,)).map(Some)
     }
 
+    // It does not change.
+    fn __copy__(fitted: Bound<'_, Self>) -> Bound<'_, Self> {
+        fitted
+    }
+
+    fn __deepcopy__<'py>(fitted: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        fitted
+    }
+
     fn __repr__(&self) -> String {
         let FilteredLog { report, counts, .. } = &self.study.log;
         let users = self.study.simulated().map_or("none", |fit| fit.model().name());
@@ -318,7 +472,30 @@ impl Fitted {
     }
 }
 
+/// What names a parameter of a fit.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct ByName {
+    model: &'static str,
+    query: Option<String>,
+    kind: &'static str,
+    item: Option<String>,
+    position: Option<usize>,
+    last_click: Option<usize>,
+}
+
 impl Fitted {
+    /// Visits all parameters.
+    fn for_each_name(&self, mut visit: impl FnMut(ByName, Estimate)) {
+        let FilteredLog { counts, .. } = &self.study.log;
+        let name = |id: Option<Id>| id.map(|id| counts.names().name(id).into_owned());
+        let Ok(()) = for_each_parameter(counts, &self.study.fits, |row| {
+            let ParameterRow { model, query, kind, item, position, last_click, estimate, .. } = row;
+            let (query, item) = (name(query), name(item));
+            visit(ByName { model: model.name(), query, kind, item, position, last_click }, estimate);
+            Ok::<(), Infallible>(())
+        });
+    }
+
     pub(crate) fn json(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
         let mut json = Vec::new();
         py.detach(|| self.study.write_parameters(&self.options, &|_| true, &mut json))

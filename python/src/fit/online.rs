@@ -26,6 +26,12 @@ use std::sync::atomic::AtomicBool;
 ///
 /// Raises ValueError for what is no test, with the row and the column, TypeError for other types,
 /// and OSError for files.
+///
+/// Examples:
+///     >>> clicks = {"user": list(range(100)), "team": ["a", "a", "b", "a"] * 25}
+///     >>> interleaving_test(clicks)["clicks"]
+///     {'a': 75, 'b': 25}
+#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(
     text_signature = "(table, *, columns=None, baseline=None, unit='user', depth=None)",
@@ -57,6 +63,12 @@ pub(crate) fn interleaving_test<'py>(
 /// at planned users in each arm; or it has looks looks, of which this is number look.
 ///
 /// Raises what interleaving_test raises.
+///
+/// Examples:
+///     >>> sessions = {"user": list(range(200)), "arm": ["a", "b"] * 100, "clicks": [1, 0, 2, 1] * 50}
+///     >>> ab_test(sessions)["clicks"]
+///     {'a': 150, 'b': 50}
+#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(
     text_signature = "(table, *, columns=None, baseline=None, split=0.5, max_sessions_per_user=None, planned=10000, looks=None, look=None)",
@@ -142,6 +154,12 @@ fn verdict<'py>(
 /// interleaved, how many times fewer users that takes.
 ///
 /// Raises ValueError for numbers that are no plan.
+///
+/// Examples:
+///     >>> plan = test_plan("ab", effect=0.05, mean=0.4, sd=0.9)
+///     >>> plan["rows"][1]["fixed"], plan["users"]
+///     (31788, 'in each arm')
+#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(
     text_signature = "(kind, *, effect=0.05, power=0.8, mean=None, sd=None, ties=0.0, looks=10, per_day=None, share=None)",
@@ -177,6 +195,12 @@ pub(crate) fn test_plan<'py>(
 /// out; name is that of the judgments in the workbench.
 ///
 /// Raises ValueError for names, and for names of queries and items that the form cannot have.
+///
+/// Examples:
+///     >>> log = {"item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0] * 30 + [0] * 40}
+///     >>> judgments(fit(log, model="pbm"), "csv").splitlines()[0]
+///     'query,item,rating,lower,upper,clicks,impressions'
+#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(
     text_signature = "(fitted, form='csv', *, by='attraction', model=None, scale=None, min_impressions=1, name='judgments')",

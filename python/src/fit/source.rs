@@ -1,10 +1,11 @@
 //! The log that `fit` was given: files, or a table in memory with its columns by role.
 
 use super::columns::{ArrowColumn, copied};
+use super::whole;
 use crate::message::{did_you_mean, type_error, value_error};
 use arrow_array::{Array as _, ArrayRef, RecordBatch};
 use click_logs::formats::{self, FormatRow};
-use click_logs::{Columns, Error, Format, Frame, Ids, Input, Log, ReadColumn, ReadLists, Reader};
+use click_logs::{Columns, Error, Format, Frame, Ids, Input, Log, ReadColumn, ReadLists, Reader, Ubi};
 use evaluation::{Question, Tally};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
@@ -17,6 +18,20 @@ use std::sync::atomic::AtomicBool;
 const NAME: &str = "log";
 /// The format of counts, one row for each query, item and position.
 const COUNTS: &str = "counts";
+/// The format of User Behavior Insights.
+const UBI: &str = "ubi";
+
+/// The options of format "ubi".
+pub(super) fn ubi(
+    application: Option<String>,
+    impression: Option<String>,
+    position_base: Option<i64>,
+    exact_queries: bool,
+) -> PyResult<Ubi> {
+    let base = position_base.map(|base| whole("position_base", base, 0, 1)).transpose()?;
+    let position_base = base.map(|base| u8::from(base == 1));
+    Ok(Ubi { application, impression, position_base, exact_queries })
+}
 
 /// A log to read.
 #[derive(Debug)]
@@ -42,7 +57,12 @@ impl Source {
         log: &Bound<'_, PyAny>,
         format: Option<&str>,
         columns: Option<&Bound<'_, PyAny>>,
+        ubi: Ubi,
     ) -> PyResult<(Self, Format)> {
+        if format != Some(UBI) && ubi != Ubi::default() {
+            let options = "application, impression, position_base and exact_queries";
+            return Err(value_error(format!("{options}: only for format {UBI:?}")));
+        }
         let named = columns.map(pairs).transpose()?;
         if format == Some(COUNTS) && named.is_some() {
             return Err(value_error(
@@ -51,7 +71,10 @@ impl Source {
         }
         let is_counts = format == Some(COUNTS);
         if let Some(files) = paths(log)? {
-            let format = of_files(&files, format, named)?;
+            let format = match of_files(&files, format, named)? {
+                Format::Ubi(_) => Format::Ubi(ubi),
+                other => other,
+            };
             return Ok((Self { content: Content::Files(files), is_counts }, format));
         }
         if let Some(format) = format.filter(|_| !is_counts) {
