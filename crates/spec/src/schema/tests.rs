@@ -200,6 +200,7 @@ const LEFT: &[Left] = &[
     left("expected a multiple of runs-per-draw", Reason::Related, (INSTANCE, SHARED_USERS)),
     left("user and item features, 1 included", Reason::Limit, (PBM, MANY_FEATURES)),
     left("users and items: at most 2^28", Reason::Limit, (PBM, MANY_USERS)),
+    left("users and user features: at most 2^26", Reason::Limit, (PBM, LONG_USERS)),
     left("segments and items: at most 2^24", Reason::Limit, (PBM, MANY_SEGMENTS)),
     left("either all instances have a `context`", Reason::Related, ("[[instances]]", ONE_CONTEXT)),
     left("these users have no segment", Reason::Fits, (INSTANCE_AND_POLICY, SEES_NOTHING)),
@@ -259,6 +260,8 @@ const MANY_FEATURES: &str = "\"pbm\"\nkappa = [0.9, 0.6, 0.3]\n\
     context = { random = { users = 2, items = 5, user-features = 100, item-features = 100 } }";
 const MANY_USERS: &str = "\"pbm\"\nkappa = [0.9, 0.6, 0.3]\n\
     context = { random = { users = 1_000_000, items = 1_000 } }";
+const LONG_USERS: &str = "\"pbm\"\nkappa = [0.9, 0.6, 0.3]\n\
+    context = { random = { users = 1_000_000, items = 100, user-features = 100 } }";
 const MANY_SEGMENTS: &str = "\"pbm\"\nkappa = [0.9, 0.6, 0.3]\n\
     context = { random = { users = 2, items = 5_000, segments = 5_000 } }";
 /// A further instance, with a context.
