@@ -3,11 +3,13 @@
 use crate::support::generator;
 use click_models::{
     Clicks, Context, ContextKnown, ItemId, ListShape, PbmFeedback, PbmKnown, PrefixFeedback, Ranking,
+    SemiBandit,
 };
 use confidence::{NonNegative, Probability};
+use policies::catalogue::{NamedFor, NamedPolicy, PolicySpec};
 use policies::{
-    CascadeLinear, Decision, Delta, HybridPosterior, HybridSettings, HybridTs, PbmHybridTs, PrefixTs, Score,
-    Segmented, Select, SelectFor, Update, UpdateFor, WithoutContext,
+    CascadeLinear, Decision, Delta, Error, FeatureScale, HybridPosterior, HybridSettings, HybridTs,
+    PbmHybridTs, PrefixTs, Score, Segmented, Select, SelectFor, Update, UpdateFor, WithoutContext,
 };
 use rand::RngExt;
 use serde::Deserialize;
@@ -420,4 +422,31 @@ fn ordinary_users_are_played_without_a_context() {
         Update::update(&mut adapted, &decisions.0, &feedback);
         plain.update_for(&decisions.1, &feedback);
     }
+}
+
+/// By name, a policy that has begun with a prior is restored as it was.
+#[test]
+fn a_prior_is_saved_with_the_policy() {
+    let (shape, features) = (ListShape::new(3, 2).unwrap(), [1.0, 2.5, 10.0]);
+    let context = ContextKnown::new(3, &features).unwrap().with_user_features(1).with_segments(2);
+    let scale = FeatureScale::new(vec![[40.0, 10.0]], vec![[4.5, 3.0]]).unwrap();
+    let fresh = HybridTs::new(shape, context, HybridSettings::default()).unwrap();
+    let mut learned = fresh.standardising(scale).unwrap();
+    let user = Context { segment: 1, features: vec![55.0] };
+    let decision = Decision { action: [2, 0].map(ItemId::new).into_iter().collect(), note: user.clone() };
+    learned.update_for(&decision, &PrefixFeedback { clicks: Clicks::from_bits(0b1, 2).unwrap() });
+    let build = |name: &str| {
+        let spec: PolicySpec = name.parse().unwrap();
+        NamedPolicy::from(NamedFor::<SemiBandit>::build(spec, shape, context, None).unwrap())
+    };
+    let mut policy = build("hybrid-ts");
+    policy.begin_with(&learned.learned()).unwrap();
+    let scores = |policy: &mut NamedPolicy<SemiBandit>| policy.coefficients().unwrap().scores(&user);
+    let expected = learned.scores(&user).iter().map(|score| score.mean).collect::<Vec<_>>();
+    assert_eq!(scores(&mut policy)[0].numbers, expected);
+    assert_ne!(scores(&mut build("hybrid-ts"))[0].numbers, expected);
+    let saved = serde_json::to_value(&policy).unwrap();
+    let mut restored = NamedPolicy::<SemiBandit>::deserialize(saved).unwrap();
+    assert_eq!(scores(&mut restored), scores(&mut policy));
+    assert_eq!(build("cascade-lin-ts").begin_with(&learned.learned()), Err(Error::NoPrior));
 }

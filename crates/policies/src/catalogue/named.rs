@@ -10,7 +10,7 @@ mod segments;
 
 use super::erased::{BoxedPolicy, Note};
 use super::{Family, Limit, PolicySpec, Protocol};
-use crate::context::Coefficients;
+use crate::context::{Coefficients, HybridPrior};
 use crate::{Decision, Error, Recommend, Select, Setup, Tallies, Update};
 use click_models::{Cascade, Context, Dueling, ItemId, PbmKnown, Ranking};
 use rand::Rng;
@@ -181,6 +181,20 @@ impl<I: Catalogued> NamedPolicy<I> {
     /// Posterior and estimates of a policy for users who differ, if it estimates coefficients.
     pub fn coefficients(&mut self) -> Option<&mut dyn Coefficients> {
         self.policy.coefficients()
+    }
+
+    /// Begins, before the first list, with what `hybrid-ts` has learned elsewhere. From then on the
+    /// policy [knows](Self::told) the features of items as the prior has standardised them.
+    ///
+    /// # Errors
+    ///
+    /// As [`HybridTs::with_prior`](crate::HybridTs::with_prior); [`Error::NoPrior`] for other policies.
+    pub fn begin_with(&mut self, prior: &HybridPrior) -> Result<(), Error> {
+        self.policy.coefficients().ok_or(Error::NoPrior)?.begin_with(prior)?;
+        if let Some(context) = &mut self.knowledge.context {
+            context.item_features = prior.known().item_features().to_vec();
+        }
+        Ok(())
     }
 
     /// The displays and clicks that count, if the policy learns from a table.

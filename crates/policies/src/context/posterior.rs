@@ -2,8 +2,8 @@
 
 use super::learner::{Learner, Score};
 use super::linear::CascadeLinear;
-use super::{HybridTs, PbmHybridTs};
-use crate::Setup as _;
+use super::{HybridPrior, HybridTs, PbmHybridTs};
+use crate::{Error, Setup as _};
 use click_models::Context;
 
 /// An array with a name, and its shape, row by row.
@@ -26,6 +26,16 @@ pub trait Coefficients {
     /// The estimates of every item for a user, an array of shape (`n_items`,) for each field of
     /// [`Score`] or [`LinearScore`](super::LinearScore).
     fn scores(&mut self, context: &Context) -> Vec<NamedArray>;
+
+    /// Begins, before the first list, with what another policy has learned. A policy by name begins
+    /// with [`NamedPolicy::begin_with`](crate::catalogue::NamedPolicy::begin_with).
+    ///
+    /// # Errors
+    ///
+    /// As [`HybridTs::with_prior`]; [`Error::NoPrior`] for other policies.
+    fn begin_with(&mut self, _prior: &HybridPrior) -> Result<(), Error> {
+        Err(Error::NoPrior)
+    }
 }
 
 /// The posterior of all coefficients: means and precisions of independent ones, mean and covariance
@@ -112,6 +122,11 @@ macro_rules! hybrid {
                     column("shared_variance", &scores, |of| of.shared_variance),
                     column("own_variance", &scores, |of| of.own_variance),
                 ]
+            }
+
+            fn begin_with(&mut self, prior: &HybridPrior) -> Result<(), Error> {
+                *self = self.clone().with_prior(prior)?;
+                Ok(())
             }
         }
     )+};

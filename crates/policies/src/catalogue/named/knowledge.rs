@@ -33,7 +33,7 @@ pub struct ContextKnowledge {
     pub segments: u32,
     /// Number of features of a user.
     pub user_features: usize,
-    /// Features of the items, item by item.
+    /// Features of the items, item by item; standardised if the policy has begun with a prior.
     pub item_features: Vec<f64>,
 }
 
