@@ -1,21 +1,24 @@
 //! `fit`: click models of a log, from files or from tables in memory.
 //!
 //! `source` finds the log's columns, `columns` reads Arrow and numpy arrays, and `fitted` is the
-//! result. Fits and comparison are those of `click_logs::study`, which the command
+//! result; `contexts` fits users who differ. Fits and comparison are those of `click_logs::study`, which the command
 //! `click-bandits fit` also calls.
 
 mod columns;
+mod contexts;
 mod evaluation;
 mod fitted;
 mod online;
 mod policy;
 mod source;
 
+pub(crate) use contexts::ContextFit;
 pub(crate) use evaluation::{Evaluation, evaluate};
 pub(crate) use fitted::Fitted;
 pub(crate) use online::{ab_test, interleaving_test, judgments, test_plan};
 pub(crate) use policy::FromFit;
 
+use self::contexts::{Asked, Common, fit_log};
 use self::source::{Source, ubi};
 use crate::interrupt::{check_signals, watched};
 use crate::message::{did_you_mean, value_error};
@@ -53,6 +56,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// exact_queries the words of queries are kept as they are. The other arguments are those of the
 /// command.
 ///
+/// With segment, features or items, a policy that sees who asks is fitted, to a log that says who saw
+/// its lists: the result is a ContextFit. segment is the column of the user's segment, features are
+/// columns of numbers, and columns needs "session"; with "user", users are held out and not sessions.
+/// The rows of a list stand together, from the top, and have one segment and the same features. items
+/// is a CSV file or a table with the column item and numbers. query is the one to fit, if a column
+/// names queries; with ablate, the report tells what each column is worth. model is "cascade", "dcm"
+/// or "pbm". Of the other arguments, it takes format, columns, first_position, max_skipped, held_out
+/// (a number) and seed.
+///
 /// Raises ValueError for what is not a log, with the row and the column, TypeError for columns of
 /// other types, and OSError for files.
 ///
@@ -61,17 +73,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///     >>> fitted = fit(log, model="pbm")
 ///     >>> fitted.models, fitted.counts["clicks"].tolist()
 ///     (['pbm'], [30, 0])
+///     >>> log = {"session": [n // 2 for n in range(100)], **log, "age": [20, 20, 60, 60] * 25}
+///     >>> fit(log, model="pbm", features=["age"]).user_features
+///     ('age',)
 #[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(
     text_signature = "(log, *, format=None, columns=None, model='all', first_position=1, clip_clicks=False, max_clicks=None, min_impressions=0, \
 min_total_impressions=0, min_items=1, top_queries=None, positions=None, scope='query', prior=None, max_skipped=None, held_out=10, seed=1, \
-intervals=True, threads=None, application=None, impression=None, position_base=None, exact_queries=False)",
+intervals=True, threads=None, application=None, impression=None, position_base=None, exact_queries=False, segment=None, features=None, items=None, \
+query=None, ablate=False)",
     signature = (log, *, format=None, columns=None, model=Models::One("all".into()), first_position=1, clip_clicks=false, max_clicks=None, min_impressions=0,
     min_total_impressions=0, min_items=1, top_queries=None, positions=None, scope="query", prior=None, max_skipped=None, held_out=Held::OneIn(10),
-    seed=1, intervals=true, threads=None, application=None, impression=None, position_base=None, exact_queries=false)
+    seed=1, intervals=true, threads=None, application=None, impression=None, position_base=None, exact_queries=false, segment=None, features=None, items=None,
+    query=None, ablate=false)
 )]
-#[expect(clippy::too_many_arguments, reason = "those of the command, by name")]
+#[expect(
+    clippy::too_many_arguments,
+    clippy::fn_params_excessive_bools,
+    reason = "those of the command, by name"
+)]
 pub(crate) fn fit(
     py: Python<'_>,
     log: &Bound<'_, PyAny>,
@@ -97,7 +118,38 @@ pub(crate) fn fit(
     impression: Option<String>,
     position_base: Option<i64>,
     exact_queries: bool,
-) -> PyResult<Fitted> {
+    segment: Option<String>,
+    features: Option<Vec<String>>,
+    items: Option<&Bound<'_, PyAny>>,
+    query: Option<String>,
+    ablate: bool,
+) -> PyResult<Fit> {
+    let asked = Asked { segment, features, items, query, ablate };
+    if asked.is_asked()? {
+        let excess = [
+            ("clip_clicks", clip_clicks),
+            ("max_clicks", max_clicks.is_some()),
+            ("min_impressions", min_impressions != 0),
+            ("min_total_impressions", min_total_impressions != 0),
+            ("min_items", min_items != 1),
+            ("top_queries", top_queries.is_some()),
+            ("positions", positions.is_some()),
+            ("scope", scope != "query"),
+            ("prior", prior.is_some()),
+            ("intervals", !intervals),
+            ("threads", threads.is_some()),
+            ("application", application.is_some()),
+            ("impression", impression.is_some()),
+            ("position_base", position_base.is_some()),
+            ("exact_queries", exact_queries),
+        ];
+        if let Some((name, _)) = excess.into_iter().find(|(_, given)| *given) {
+            return Err(value_error(format!("{name}: not with segment, features or items")));
+        }
+        let seed = whole("seed", seed, 0, i64::MAX as u64)?;
+        let common = Common { log, format, columns, model, first_position, max_skipped, held_out, seed };
+        return fit_log(common, asked).map(Fit::Contexts);
+    }
     let from = |min| move |name, number| whole(name, number, min, i64::MAX as u64);
     let size = |name, number: Option<i64>, max| {
         let size = number.map(|number| whole(name, number, 1, max)).transpose()?;
@@ -131,7 +183,7 @@ pub(crate) fn fit(
     };
     let seed = from(0)("seed", seed)?;
     let (source, format) =
-        Source::new(log, format, columns, ubi(application, impression, position_base, exact_queries)?)?;
+        Source::new(log, format, columns, ubi(application, impression, position_base, exact_queries)?, None)?;
     let is_counts = source.is_counts;
     let mut reader = reader_of(&format, first_position, clip_clicks, max_skipped, threads)?;
     if let Some(most) = size("max_clicks", max_clicks, u32::MAX.into())? {
@@ -164,7 +216,15 @@ pub(crate) fn fit(
     let work = || run(&settings, &source, &reader, &stop);
     let study = watched(py, &stop, |_| check_signals(), work)?;
     let study = study.map_err(|error| of_study(&error, &source, &settings.filter))?;
-    Ok(Fitted { study, options, left_out: chosen.left_out })
+    Ok(Fit::Counts(Fitted { study, options, left_out: chosen.left_out }))
+}
+
+/// What `fit` returns.
+#[derive(Debug, IntoPyObject)]
+#[allow(clippy::large_enum_variant, reason = "moved once")]
+pub(crate) enum Fit {
+    Counts(Fitted),
+    Contexts(ContextFit),
 }
 
 /// A reader of a log in this format.

@@ -99,7 +99,9 @@ mod _native {
     #[pymodule_export]
     use crate::decision::Decision;
     #[pymodule_export]
-    use crate::fit::{Evaluation, Fitted, ab_test, evaluate, fit, interleaving_test, judgments, test_plan};
+    use crate::fit::{
+        ContextFit, Evaluation, Fitted, ab_test, evaluate, fit, interleaving_test, judgments, test_plan,
+    };
 
     /// Adds the classes of the models.
     #[pymodule_init]

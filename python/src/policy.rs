@@ -6,7 +6,7 @@ use crate::catalogue::{parameters_of, spec_of, to_parameters, to_value};
 use crate::clicks;
 use crate::context::{self, Contexts, Told};
 use crate::decision::{Decision, Origin, fault};
-use crate::fit::{Fitted, FromFit};
+use crate::fit::{ContextFit, Fitted, FromFit};
 use crate::message::{type_error, value_error};
 use crate::names::{self, Names, Reduced};
 use crate::play::{Play, filled};
@@ -92,7 +92,8 @@ struct Saved {
 ///     horizon: number of rounds, for policies that need it.
 ///     prior: the Beta distribution of the attraction of items, of policies on lists that draw from
 ///         posteriors: (a, b), the result of `fit`, or a directory that `fit` of the command has
-///         written.
+///         written. Of "hybrid-ts" what a log tells of its users and items: a ContextFit, or
+///         context.json, of the same items in the same order, with features as in the log.
 ///     query: the query of the fit whose items are meant, by default all.
 ///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1, or a generator of numpy, which
 ///         draws one; by default another one for every policy.
@@ -239,6 +240,7 @@ impl Policy {
         item_features=None, user_features=None, segments=None, horizon=None, prior=None, query=None, seed=None, **parameters))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
+        py: Python<'_>,
         name: &str,
         model: Option<&str>,
         items: Option<&Bound<'_, PyAny>>,
@@ -276,7 +278,11 @@ impl Policy {
         let protocol = protocol_of(&spec, model, &given)?;
         let mut player = build(spec, protocol, &given)?;
         if let Some(prior) = prior {
-            player.set_prior(&Prior::read(prior)?, query)?;
+            let mut prior = Prior::read(prior)?;
+            if player.coefficients().is_some() {
+                prior = prior.of_coefficients(py, names.as_deref())?;
+            }
+            player.set_prior(&prior, query)?;
         }
         Ok(Self::of(player, generator(seed)?, protocol, names))
     }
@@ -285,11 +291,14 @@ impl Policy {
     /// in the order of `fitted.instances()`; the prior of the fit; and the displays and clicks of
     /// the log.
     ///
+    /// Of a ContextFit, "hybrid-ts" that begins where the log ends: with its items, segments and
+    /// features, which it takes as they are in the log and standardises by the log's scale.
+    ///
     /// Args:
     ///     fitted: what `fit` returned.
     ///     query: name of the query; may be left out if there is one.
     ///     policy: name in the catalogue, of a policy that learns from counts; by default "pbm-ts",
-    ///         "cascade-ts" or "dcm-ts".
+    ///         "cascade-ts" or "dcm-ts". Of a ContextFit "hybrid-ts".
     ///     model: the fitted model, "pbm", "cascade" or "dcm"; by default the one that the comparison
     ///         chose.
     ///     horizon, seed, **parameters: as of `Policy`.
@@ -308,7 +317,7 @@ impl Policy {
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn from_fit(
         class: &Bound<'_, PyType>,
-        fitted: &Bound<'_, Fitted>,
+        fitted: &Bound<'_, PyAny>,
         query: Option<&str>,
         policy: Option<&str>,
         model: Option<&str>,
@@ -316,7 +325,12 @@ impl Policy {
         seed: Option<&Bound<'_, PyAny>>,
         parameters: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        fitted.get().to_policy(class.py(), &FromFit { query, policy, model, horizon, seed, parameters })
+        let from = FromFit { query, policy, model, horizon, seed, parameters };
+        if let Ok(fitted) = fitted.cast::<ContextFit>() {
+            return fitted.get().to_policy(class.py(), &from);
+        }
+        let wrong = |_| type_error(format!("fitted: expected the result of fit, got {}", fitted.get_type()));
+        fitted.cast::<Fitted>().map_err(wrong)?.get().to_policy(class.py(), &from)
     }
 
     /// Name in the catalogue.

@@ -1,7 +1,8 @@
 //! The argument `prior`.
 
-use crate::fit::Fitted;
+use crate::fit::{ContextFit, Fitted};
 use crate::message::{type_error, value_error};
+use crate::names::Names;
 use click_logs::fit::Model;
 use click_logs::parameters::{item_prior, item_prior_in};
 use policies::catalogue::{Catalogued, NamedPolicy, NamedTable, Protocol};
@@ -17,6 +18,8 @@ pub(crate) enum Prior {
     Fitted(PathBuf),
     /// That of a fit, whose parameters.json this is.
     Written(Vec<u8>),
+    /// That of a fit with contexts.
+    Contexts(Box<experiment::ContextFit>),
     /// From the items so far.
     Estimated,
 }
@@ -28,6 +31,9 @@ impl Prior {
         }
         if let Ok(fitted) = given.cast::<Fitted>() {
             return fitted.get().json(given.py()).map(Self::Written);
+        }
+        if let Ok(fitted) = given.cast::<ContextFit>() {
+            return Ok(Self::Contexts(Box::new(fitted.get().fit.clone())));
         }
         let path: PathBuf = given.extract().map_err(|error: PyErr| {
             if error.is_instance_of::<PyTypeError>(given.py()) {
@@ -42,6 +48,29 @@ impl Prior {
         Ok(if path.as_os_str() == "estimated" { Self::Estimated } else { Self::Fitted(path) })
     }
 
+    /// The prior of a policy that estimates coefficients, whose items have these names.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` for a prior of attraction, and for other items.
+    pub(crate) fn of_coefficients(self, py: Python<'_>, names: Option<&Names>) -> PyResult<Self> {
+        let fit = match self {
+            Self::Contexts(fit) => fit,
+            Self::Fitted(path) => Box::new(ContextFit::read(&path)?.fit),
+            _ => return Err(value_error("prior: this policy begins with a ContextFit, or with its file")),
+        };
+        let names = names.map(|names| names.all(py));
+        for (index, (name, expected)) in names.into_iter().flatten().zip(&fit.items).enumerate() {
+            let found = name.str()?.to_string();
+            if found != *expected {
+                return Err(value_error(format!(
+                    "prior: item {index} is {found:?}, that of the fit {expected:?}"
+                )));
+            }
+        }
+        Ok(Self::Contexts(fit))
+    }
+
     /// The policy with this prior, which is not an estimate.
     pub(crate) fn give<I: Catalogued>(
         &self,
@@ -51,6 +80,16 @@ impl Prior {
         let name = policy.spec().name();
         let invalid = |error: Error| value_error(format!("`{name}`: {error}"));
         let none = || invalid(Error::NoPrior);
+        if let Self::Contexts(fit) = self {
+            let mut policy = policy.clone();
+            return match policy.begin_with(&fit.prior) {
+                Ok(()) => Ok(policy),
+                Err(Error::NoPrior) => {
+                    Err(value_error(format!("prior: a ContextFit is for `hybrid-ts`, not `{name}`")))
+                }
+                Err(error) => Err(invalid(error)),
+            };
+        }
         let mut table = NamedTable::try_from(policy.clone()).map_err(|_| none())?;
         let bayesian = table.bayesian().ok_or_else(none)?;
         match self {
@@ -66,11 +105,13 @@ impl Prior {
                 let prior = match self {
                     Self::Fitted(directory) => item_prior(directory, model, query),
                     Self::Written(json) => item_prior_in("prior", json, model, query),
-                    Self::Given(..) | Self::Estimated => return Ok(policy.clone()),
+                    Self::Given(..) | Self::Contexts(_) | Self::Estimated => return Ok(policy.clone()),
                 };
                 let [a, b] = prior.map_err(value_error)?;
                 bayesian.set_estimated_prior(a, b);
             }
+            // Contexts were given above.
+            Self::Contexts(_) => {}
             Self::Estimated => {
                 return Err(value_error(
                     "prior=\"estimated\" is for Live: a Policy is given (a, b), or a directory of fit",

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from click_bandits import (
     Batch,
+    ContextFit,
     Decision,
     Fitted,
     Live,
@@ -53,6 +54,18 @@ def contexts() -> npt.NDArray[np.float64]:
     policy.learn([[0], [1]], [[1], [0]], features=[[1.0], [2.0]], segments=[0, 1])
     assert len(batch) and policy.scores(features=[1], segment=0)["mean"].shape == (2,)
     return policy.posterior()["covariance"]
+
+
+def log_with_contexts() -> ContextFit:
+    log = {"session": [1, 1], "item": ["a", "b"], "position": [1, 2], "click": [1, 0], "age": [30, 30]}
+    fitted = fit(log, model="cascade", segment="country", features=["age"], items={"item": ["a"]}, ablate=True)
+    by_age: ContextFit = fit(log, model="pbm", features=["age"], query="shoes", max_skipped=0.1)
+    by_item: ContextFit = fit("log.csv", format="delimited", columns="item=i", model="dcm", items="items.csv")
+    by_item.save("context.json")
+    names: tuple[str, ...] = by_age.segments + by_age.items + fitted.user_features
+    policy = Policy("hybrid-ts", "cascade", items=names, positions=1, prior=ContextFit.load("context.json"))
+    assert policy.items and Policy.from_fit(fitted, seed=1).sizes and fitted.report["gain"] and fitted.skipped
+    return ContextFit.from_json(fitted.to_json())
 
 
 def service() -> dict[int | str, list[tuple[int, int]]]:

@@ -198,7 +198,7 @@ impl<'a> PersonalLists<'a> {
         take: &mut (dyn FnMut(&PersonalList<'_>) + Send),
     ) -> Result<ReadReport, Error> {
         let mut lists = Lists::new(self, names, take);
-        let report = read_rows_of_frame(&self.roles(), name, frame, stop, &mut lists)?;
+        let report = read_rows_of_frame(&self.roles(), name, frame, self.max_skipped, stop, &mut lists)?;
         lists.end();
         Ok(report)
     }

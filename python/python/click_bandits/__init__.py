@@ -5,7 +5,8 @@ a policy among items that come and go, whose answers come late, twice or never.
 `simulate` runs experiments, and `distributed.simulate` runs them on a cluster. `models` has
 simulated users, `confidence` confidence bounds over arrays, and `bounds` bounds on the regret of an
 instance. `fit` fits click models to a click log, and `evaluate` tells what another ranking would
-have earned on it. `interleaving_test` and `ab_test` tell which of two rankers real users prefer,
+have earned on it; with a segment or features, `fit` gives a policy that sees who asks its start.
+`interleaving_test` and `ab_test` tell which of two rankers real users prefer,
 `test_plan` how many users that takes, and `judgments` rates the items of a fit for other tools.
 """
 
@@ -14,6 +15,7 @@ from importlib.metadata import version as _version
 from . import bounds, confidence, distributed, models
 from ._native import (
     Batch,
+    ContextFit,
     Decision,
     Evaluation,
     Fitted,
@@ -37,6 +39,7 @@ __version__ = _version("click-bandits")
 
 __all__ = [
     "Batch",
+    "ContextFit",
     "Decision",
     "Evaluation",
     "Fitted",

@@ -12,6 +12,7 @@ __all__ = [
     "Batch",
     "Cascade",
     "ClickChain",
+    "ContextFit",
     "Decision",
     "DependentClick",
     "Dueling",
@@ -318,7 +319,7 @@ class Policy:
         user_features: SupportsIndex | None = None,
         segments: SupportsIndex | None = None,
         horizon: SupportsIndex | None = None,
-        prior: tuple[float, float] | Fitted | _Path | None = None,
+        prior: tuple[float, float] | Fitted | ContextFit | _Path | None = None,
         query: str | None = None,
         seed: _Seed | None = None,
         **parameters: _Parameter,
@@ -345,7 +346,7 @@ class Policy:
     @classmethod
     def from_fit(
         cls,
-        fitted: Fitted,
+        fitted: Fitted | ContextFit,
         query: str | None = None,
         *,
         policy: str | None = None,
@@ -917,6 +918,7 @@ class _DataFrame(Protocol):
     def columns(self) -> Any: ...
     def __getitem__(self, name: Any, /) -> Any: ...
 
+@overload
 def fit(
     log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
     *,
@@ -942,7 +944,63 @@ def fit(
     impression: str | None = None,
     position_base: Literal[0, 1] | None = None,
     exact_queries: bool = False,
+    segment: None = None,
+    features: None = None,
+    items: None = None,
+    query: None = None,
+    ablate: Literal[False] = False,
 ) -> Fitted: ...
+@overload
+def fit(
+    log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
+    *,
+    format: Literal["delimited", "parquet"] | None = None,
+    columns: dict[str, str] | str | None = None,
+    model: Literal["pbm", "cascade", "dcm"],
+    first_position: int = 1,
+    max_skipped: float | None = None,
+    held_out: int = 10,
+    seed: int = 1,
+    segment: str,
+    features: Sequence[str] | None = None,
+    items: Union[_Path, _ArrowStream, _DataFrame, dict[str, Any]] | None = None,
+    query: str | None = None,
+    ablate: bool = False,
+) -> ContextFit: ...
+@overload
+def fit(
+    log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
+    *,
+    format: Literal["delimited", "parquet"] | None = None,
+    columns: dict[str, str] | str | None = None,
+    model: Literal["pbm", "cascade", "dcm"],
+    first_position: int = 1,
+    max_skipped: float | None = None,
+    held_out: int = 10,
+    seed: int = 1,
+    segment: None = None,
+    features: Sequence[str],
+    items: Union[_Path, _ArrowStream, _DataFrame, dict[str, Any]] | None = None,
+    query: str | None = None,
+    ablate: bool = False,
+) -> ContextFit: ...
+@overload
+def fit(
+    log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
+    *,
+    format: Literal["delimited", "parquet"] | None = None,
+    columns: dict[str, str] | str | None = None,
+    model: Literal["pbm", "cascade", "dcm"],
+    first_position: int = 1,
+    max_skipped: float | None = None,
+    held_out: int = 10,
+    seed: int = 1,
+    segment: None = None,
+    features: None = None,
+    items: Union[_Path, _ArrowStream, _DataFrame, dict[str, Any]],
+    query: str | None = None,
+    ablate: bool = False,
+) -> ContextFit: ...
 def evaluate(
     log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
     ranking: Union[_Path, _ArrowStream, _DataFrame, dict[str, Any]],
@@ -1010,6 +1068,35 @@ class Evaluation:
     @property
     def models(self) -> Table | None: ...
     def to_json(self) -> bytes: ...
+
+@final
+class ContextFit:
+    @property
+    def model(self) -> Literal["pbm", "cascade", "dcm"]: ...
+    @property
+    def query(self) -> str | None: ...
+    @property
+    def lists(self) -> int: ...
+    @property
+    def positions(self) -> int: ...
+    @property
+    def segments(self) -> tuple[str, ...]: ...
+    @property
+    def items(self) -> tuple[str, ...]: ...
+    @property
+    def user_features(self) -> tuple[str, ...]: ...
+    @property
+    def item_features(self) -> tuple[str, ...]: ...
+    @property
+    def report(self) -> dict[str, Any]: ...
+    @property
+    def skipped(self) -> dict[str, int] | None: ...
+    def to_json(self) -> bytes: ...
+    @staticmethod
+    def from_json(data: bytes) -> ContextFit: ...
+    def save(self, path: _Path) -> None: ...
+    @staticmethod
+    def load(path: _Path) -> ContextFit: ...
 
 @final
 class Fitted:

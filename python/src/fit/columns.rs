@@ -24,12 +24,12 @@ impl ArrowColumn {
     /// # Errors
     ///
     /// `TypeError` if the values are neither numbers, truth values nor texts.
-    pub(super) fn new(name: &str, array: ArrayRef) -> PyResult<Self> {
+    pub(super) fn new(of: &str, name: &str, array: ArrayRef) -> PyResult<Self> {
         if is_supported(array.data_type()) {
             return Ok(Self(array));
         }
         Err(type_error(format!(
-            "log: column `{name}` has type {}: expected whole numbers, truth values or texts",
+            "{of}: column `{name}` has type {}: expected whole numbers, truth values or texts",
             array.data_type()
         )))
     }
@@ -134,7 +134,7 @@ fn each<'a>(
 /// # Errors
 ///
 /// `TypeError` for other types, with the row of an object that is not a text or a whole number.
-pub(super) fn copied(py: Python<'_>, name: &str, given: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+pub(super) fn copied(of: &str, py: Python<'_>, name: &str, given: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     refuse_masked(&format!("column {name:?}"), given)?;
     let numpy = py.import("numpy")?;
     let mut array = numpy.call_method1("asarray", (given,))?;
@@ -146,7 +146,7 @@ pub(super) fn copied(py: Python<'_>, name: &str, given: &Bound<'_, PyAny>) -> Py
     let n_dimensions: usize = array.getattr("ndim")?.extract()?;
     if n_dimensions != 1 {
         return Err(type_error(format!(
-            "log: column `{name}` has {n_dimensions} dimensions: expected an array with a value for each row"
+            "{of}: column `{name}` has {n_dimensions} dimensions: expected an array with a value for each row"
         )));
     }
     Ok(match kind_of(&array)?.as_str() {
@@ -164,13 +164,13 @@ pub(super) fn copied(py: Python<'_>, name: &str, given: &Bound<'_, PyAny>) -> Py
         }
         "O" | "U" | "T" => {
             let texts = array.call_method0("tolist")?;
-            let texts = texts.try_iter()?.enumerate().map(|(row, object)| text(name, row, &object?));
+            let texts = texts.try_iter()?.enumerate().map(|(row, object)| text(of, name, row, &object?));
             Arc::new(texts.collect::<PyResult<LargeStringArray>>()?)
         }
         _ => {
             let found = array.getattr("dtype")?;
             return Err(type_error(format!(
-                "log: column `{name}` has type {found}: expected whole numbers, truth values or texts"
+                "{of}: column `{name}` has type {found}: expected whole numbers, truth values or texts"
             )));
         }
     })
@@ -182,7 +182,7 @@ fn vector<T: Element + Copy>(array: &Bound<'_, PyAny>, of: &str) -> PyResult<Vec
 }
 
 /// A text, or a whole number as text, which is the same name.
-fn text(name: &str, row: usize, object: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+fn text(of: &str, name: &str, row: usize, object: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let is_nan =
         || object.cast::<PyFloat>().is_ok_and(|number| number.extract::<f64>().is_ok_and(f64::is_nan));
     if let Ok(truth) = object.cast::<PyBool>() {
@@ -196,7 +196,7 @@ fn text(name: &str, row: usize, object: &Bound<'_, PyAny>) -> PyResult<Option<St
     } else {
         let found = object.get_type().name()?;
         Err(type_error(format!(
-            "log: row {row}, column `{name}`: expected a text or a whole number, found {found}"
+            "{of}: row {row}, column `{name}`: expected a text or a whole number, found {found}"
         )))
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn evaluate(
         if matches!(&model, Models::One(name) if name == "none") { Vec::new() } else { models(model)? };
     let ranking = new_ranking(ranking)?;
     let (source, format) =
-        Source::new(log, format, columns, ubi(application, impression, position_base, exact_queries)?)?;
+        Source::new(log, format, columns, ubi(application, impression, position_base, exact_queries)?, None)?;
     let has_sessions = format.has_sessions() && !source.is_counts;
     let mut reader = reader_of(&format, first_position, false, None, threads)?;
     let named = ModelsToFit::new(named, has_sessions).map_err(|model| {

@@ -124,7 +124,7 @@ fn verdict<'py>(
     let files = paths(table)?;
     let frame = match files {
         Some(_) => None,
-        None => Some(frame_of(table, &|_| Ok(((), names.clone())))?.0),
+        None => Some(frame_of("table", table, &|_| Ok(((), names.clone())))?.0),
     };
     let stop = AtomicBool::new(false);
     let read = |rows: &mut dyn TakeRows| match (&files, &frame) {
@@ -133,7 +133,7 @@ fn verdict<'py>(
             let is_parquet = files.iter().any(|path| is_parquet(path));
             read_rows(&columns, is_parquet, inputs.collect::<Result<_, _>>()?, None, rows)
         }
-        (None, Some(frame)) => read_rows_of_frame(&columns, "table", frame, Some(&stop), rows),
+        (None, Some(frame)) => read_rows_of_frame(&columns, "table", frame, None, Some(&stop), rows),
         (None, None) => unreachable!("files or a frame"),
     };
     let work = || online(settings, |_, rows: &mut dyn TakeRows| read(rows));

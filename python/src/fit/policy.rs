@@ -1,6 +1,6 @@
 //! A policy that begins with what a fit knows of a query.
 
-use super::Fitted;
+use super::{ContextFit, Fitted};
 use crate::catalogue::{spec_of, to_parameters};
 use crate::message::{did_you_mean, value_error};
 use crate::names::Names;
@@ -26,6 +26,48 @@ pub(crate) struct FromFit<'a, 'py> {
     pub(crate) horizon: Option<&'a Bound<'py, PyAny>>,
     pub(crate) seed: Option<&'a Bound<'py, PyAny>>,
     pub(crate) parameters: Option<&'a Bound<'py, PyDict>>,
+}
+
+impl ContextFit {
+    /// The policy that begins where the log ends.
+    pub(crate) fn to_policy(&self, py: Python<'_>, from: &FromFit<'_, '_>) -> PyResult<Policy> {
+        let fit = &self.fit;
+        let own = [("query", from.query, fit.query.as_deref()), ("model", from.model, Some(&*fit.model))];
+        for (name, found, expected) in own {
+            if found.is_some() && found != expected {
+                let (found, expected) = (found.unwrap_or_default(), expected.unwrap_or("none"));
+                return Err(value_error(format!("{name} is {found:?}: that of the fit is {expected:?}")));
+            }
+        }
+        let (prior, known) = (&fit.prior, fit.prior.known());
+        let of_items = prior.scale().item();
+        // As they are in the log.
+        let feature = |(place, value): (usize, &f64)| match of_items.get(place % of_items.len().max(1)) {
+            Some([mean, deviation]) => mean + deviation * value,
+            None => *value,
+        };
+        let item_features: Vec<f64> = known.item_features().iter().enumerate().map(feature).collect();
+        let protocol = match &*fit.model {
+            "pbm" => Protocol::PositionBased,
+            "dcm" => Protocol::Dcm,
+            _ => Protocol::Cascade,
+        };
+        let given = Given {
+            items: Some(fit.items.len()),
+            positions: Some(fit.positions),
+            examination: (protocol == Protocol::PositionBased).then(|| fit.of_positions.clone()),
+            item_features: Some(item_features),
+            user_features: Some(known.n_user_features()),
+            segments: Some(known.n_segments()),
+            horizon: count("horizon", from.horizon)?,
+            ..Given::default()
+        };
+        let spec = spec_of(from.policy.unwrap_or("hybrid-ts"), to_parameters(from.parameters)?)?;
+        let mut player = build(spec, protocol, &given)?;
+        player.set_prior(&Prior::Contexts(Box::new(fit.clone())), None)?;
+        let items = PyList::new(py, &fit.items)?;
+        Ok(Policy::of(player, generator(from.seed)?, protocol, Some(Arc::new(Names::of(&items)?))))
+    }
 }
 
 impl Fitted {

@@ -5,7 +5,10 @@ use super::whole;
 use crate::message::{did_you_mean, type_error, value_error};
 use arrow_array::{Array as _, ArrayRef, RecordBatch};
 use click_logs::formats::{self, FormatRow};
-use click_logs::{Columns, Error, Format, Frame, Ids, Input, Log, ReadColumn, ReadLists, Reader, Ubi};
+use click_logs::{
+    Columns, Error, Format, Frame, Ids, Input, ListNames, Log, PersonalList, PersonalLists, ReadColumn,
+    ReadLists, ReadReport, Reader, Ubi,
+};
 use evaluation::{Question, Tally};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
@@ -48,7 +51,8 @@ enum Content {
 }
 
 impl Source {
-    /// The log, and its format.
+    /// The log, and its format. `contexts` are columns beyond `columns`, of a log that is read with
+    /// its contexts.
     ///
     /// # Errors
     ///
@@ -58,12 +62,21 @@ impl Source {
         format: Option<&str>,
         columns: Option<&Bound<'_, PyAny>>,
         ubi: Ubi,
+        contexts: Option<&Pairs>,
     ) -> PyResult<(Self, Format)> {
         if format != Some(UBI) && ubi != Ubi::default() {
             let options = "application, impression, position_base and exact_queries";
             return Err(value_error(format!("{options}: only for format {UBI:?}")));
         }
-        let named = columns.map(pairs).transpose()?;
+        let mut named = columns.map(pairs).transpose()?;
+        if named.iter().flatten().any(|(key, _)| Columns::CONTEXT_KEYS.contains(&&**key)) {
+            return Err(value_error(
+                "columns: `segment` and `features` are arguments of fit: segment=\"..\", features=[\"..\", ..]",
+            ));
+        }
+        if let (Some(named), Some(contexts)) = (&mut named, contexts) {
+            named.extend_from_slice(contexts);
+        }
         if format == Some(COUNTS) && named.is_some() {
             return Err(value_error(
                 "columns: format \"counts\" has the columns of its own name: leave them out",
@@ -82,7 +95,7 @@ impl Source {
                 "format {format:?} is of files: leave it out for a table in memory"
             )));
         }
-        let (frame, format) = of_table(log, is_counts, named)?;
+        let (frame, format) = of_table(log, is_counts, named, contexts)?;
         Ok((Self { content: Content::Frame(frame), is_counts }, format))
     }
 
@@ -95,12 +108,27 @@ impl Source {
     pub(super) fn read(&self, reader: &Reader, stop: &AtomicBool) -> Result<Log, Error> {
         match &self.content {
             Content::Frame(frame) => reader.read_frame(NAME, frame, Some(stop)),
-            Content::Files(files) => {
-                let inputs = files.iter().map(|path| Ok(Input::file(path)?.until(stop)));
-                reader.read_inputs(inputs.collect::<Result<_, Error>>()?)
-            }
+            Content::Files(files) => reader.read_inputs(inputs(files, stop)?),
         }
     }
+
+    /// Reads lists with their contexts, until it is stopped.
+    pub(super) fn read_personal(
+        &self,
+        lists: &PersonalLists<'_>,
+        names: &mut ListNames,
+        take: &mut (dyn FnMut(&PersonalList<'_>) + Send),
+        stop: &AtomicBool,
+    ) -> Result<ReadReport, Error> {
+        match &self.content {
+            Content::Frame(frame) => lists.read_frame(NAME, frame, Some(stop), names, take),
+            Content::Files(files) => lists.read(inputs(files, stop)?, names, take),
+        }
+    }
+}
+
+fn inputs<'a>(files: &[PathBuf], stop: &'a AtomicBool) -> Result<Vec<Input<'a>>, Error> {
+    files.iter().map(|path| Ok(Input::file(path)?.until(stop))).collect()
 }
 
 impl Source {
@@ -115,10 +143,7 @@ impl Source {
         let receiver = || question.tally();
         match &self.content {
             Content::Frame(frame) => reader.read_lists_of_frame(ids, NAME, frame, Some(stop), receiver),
-            Content::Files(files) => {
-                let open = |_| files.iter().map(|path| Ok(Input::file(path)?.until(stop))).collect();
-                reader.read_lists(ids, open, receiver)
-            }
+            Content::Files(files) => reader.read_lists(ids, |_| inputs(files, stop), receiver),
         }
     }
 }
@@ -138,11 +163,13 @@ pub(super) fn pairs(given: &Bound<'_, PyAny>) -> PyResult<Pairs> {
     Ok(columns.by_key().map(|(key, name)| (key.to_owned(), name.into_owned())).collect())
 }
 
+/// Whether an argument is a path.
+pub(super) fn is_path(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(object.cast::<PyString>().is_ok() || object.hasattr("__fspath__")?)
+}
+
 /// The paths, if the log is one or several.
 pub(super) fn paths(log: &Bound<'_, PyAny>) -> PyResult<Option<Vec<PathBuf>>> {
-    let is_path = |object: &Bound<'_, PyAny>| {
-        Ok::<bool, PyErr>(object.cast::<PyString>().is_ok() || object.hasattr("__fspath__")?)
-    };
     if is_path(log)? {
         return Ok(Some(vec![log.extract()?]));
     }
@@ -204,17 +231,20 @@ fn of_table(
     log: &Bound<'_, PyAny>,
     is_counts: bool,
     named: Option<Pairs>,
+    contexts: Option<&Pairs>,
 ) -> PyResult<(Frame<'static>, Format)> {
-    frame_of(log, &|there: &[String]| {
+    frame_of(NAME, log, &|there: &[String]| {
         if is_counts {
             let names = ["query", "item", "position", "clicks", "impressions"];
             return Ok((Format::counts(), names.map(str::to_owned).to_vec()));
         }
         let pairs = named.clone().unwrap_or_else(|| {
-            let known = Columns::KEYS.into_iter().filter(|key| there.iter().any(|name| name == key));
-            known.map(|key| (key.to_owned(), key.to_owned())).collect()
+            let user = contexts.map(|_| "user");
+            let known = Columns::KEYS.into_iter().chain(user);
+            let known = known.filter(|key| there.iter().any(|name| name == key));
+            let known = known.map(|key| (key.to_owned(), key.to_owned()));
+            known.chain(contexts.into_iter().flatten().cloned()).collect()
         });
-        let names = pairs.iter().map(|(_, name)| name.clone()).collect();
         let columns = Columns::named(pairs).map_err(|error| {
             if named.is_some() {
                 value_error(error)
@@ -222,6 +252,11 @@ fn of_table(
                 value_error(format!("{error}; the table has {}", there.join(", ")))
             }
         })?;
+        let names = columns.by_key().flat_map(|(key, name)| match key {
+            "features" => columns.features.clone(),
+            _ => vec![name.into_owned()],
+        });
+        let names = names.collect();
         Ok((Format::Delimited(columns), names))
     })
 }
@@ -229,13 +264,17 @@ fn of_table(
 /// From the names of all columns: something, and the names of those that are read.
 type NamedBy<'a, T> = dyn Fn(&[String]) -> PyResult<(T, Vec<String>)> + 'a;
 
-/// A table in memory, and what `format` makes of the names of its columns: with the columns that it
-/// names only.
-pub(super) fn frame_of<T>(log: &Bound<'_, PyAny>, format: &NamedBy<'_, T>) -> PyResult<(Frame<'static>, T)> {
+/// A table in memory, called `of` in messages, and what `format` makes of the names of its columns:
+/// with the columns that it names only.
+pub(super) fn frame_of<T>(
+    of: &str,
+    log: &Bound<'_, PyAny>,
+    format: &NamedBy<'_, T>,
+) -> PyResult<(Frame<'static>, T)> {
     if let Ok(dict) = log.cast::<PyDict>() {
         let there: Vec<String> = dict.keys().iter().filter_map(|key| key.extract().ok()).collect();
         let (format, names) = format(&there)?;
-        return Ok((by_columns(log, &names, &there)?, format));
+        return Ok((by_columns(of, log, &names, &there)?, format));
     }
     if is_pandas(log)? {
         let there: Vec<String> =
@@ -244,8 +283,8 @@ pub(super) fn frame_of<T>(log: &Bound<'_, PyAny>, format: &NamedBy<'_, T>) -> Py
         let used: Vec<&String> = there.iter().filter(|name| names.contains(name)).collect();
         if log.hasattr("__arrow_c_stream__")? {
             // Only the named columns: others may hold what Arrow does not.
-            match batches(&log.get_item(PyList::new(log.py(), used)?)?) {
-                Ok(batches) => return Ok((of_batches(&batches, &names)?, format)),
+            match batches(of, &log.get_item(PyList::new(log.py(), used)?)?) {
+                Ok(batches) => return Ok((of_batches(of, &batches, &names)?, format)),
                 // pandas hands out Arrow only with pyarrow, and refuses columns of mixed types.
                 Err(error) if error.is_instance_of::<PyImportError>(log.py()) => {}
                 Err(error) => {
@@ -256,18 +295,18 @@ pub(super) fn frame_of<T>(log: &Bound<'_, PyAny>, format: &NamedBy<'_, T>) -> Py
                 }
             }
         }
-        return Ok((by_columns(log, &names, &there)?, format));
+        return Ok((by_columns(of, log, &names, &there)?, format));
     }
     if !log.hasattr("__arrow_c_stream__")? {
         let found = log.get_type().name()?;
         return Err(type_error(format!(
-            "log: expected a path, a list of paths, a table with __arrow_c_stream__, or a dict of arrays, got {found}"
+            "{of}: expected a path, a list of paths, a table with __arrow_c_stream__, or a dict of arrays, got {found}"
         )));
     }
-    let batches = batches(log)?;
+    let batches = batches(of, log)?;
     let there: Vec<String> = batches.schema.iter().map(|name| (*name).clone()).collect();
     let (format, names) = format(&there)?;
-    Ok((of_batches(&batches, &names)?, format))
+    Ok((of_batches(of, &batches, &names)?, format))
 }
 
 fn is_pandas(log: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -281,35 +320,40 @@ struct Batches {
     batches: Vec<RecordBatch>,
 }
 
-fn batches(table: &Bound<'_, PyAny>) -> PyResult<Batches> {
+fn batches(of: &str, table: &Bound<'_, PyAny>) -> PyResult<Batches> {
     let reader = table.extract::<PyRecordBatchReader>()?.into_reader()?;
     let schema = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
     // Without the lock: the table may be computed now, by threads that need it.
     let batches = table.py().detach(|| reader.collect::<Result<Vec<_>, _>>());
-    Ok(Batches { schema, batches: batches.map_err(|error| value_error(format!("log: {error}")))? })
+    Ok(Batches { schema, batches: batches.map_err(|error| value_error(format!("{of}: {error}")))? })
 }
 
 /// The named columns of all batches. A column that is missing or there twice is reported by the
 /// reader.
-fn of_batches(of: &Batches, names: &[String]) -> PyResult<Frame<'static>> {
+fn of_batches(name: &str, of: &Batches, names: &[String]) -> PyResult<Frame<'static>> {
     let used: Vec<usize> = (0..of.schema.len()).filter(|&place| names.contains(&of.schema[place])).collect();
     let mut frame = Frame::new(used.iter().map(|&place| of.schema[place].clone()));
     for batch in &of.batches {
         let columns = used.iter().map(|&place| (of.schema[place].as_str(), batch.column(place).clone()));
-        frame = add(frame, batch.num_rows(), columns)?;
+        frame = add(name, frame, batch.num_rows(), columns)?;
     }
     Ok(frame)
 }
 
 /// The named columns of a dict or a data frame, copied.
-fn by_columns(table: &Bound<'_, PyAny>, names: &[String], there: &[String]) -> PyResult<Frame<'static>> {
+fn by_columns(
+    of: &str,
+    table: &Bound<'_, PyAny>,
+    names: &[String],
+    there: &[String],
+) -> PyResult<Frame<'static>> {
     let used: Vec<&String> = there.iter().filter(|name| names.contains(name)).collect();
     let mut arrays: Vec<(&str, ArrayRef)> = Vec::new();
     for name in &used {
-        let array = copied(table.py(), name, &table.get_item(name.as_str())?)?;
+        let array = copied(of, table.py(), name, &table.get_item(name.as_str())?)?;
         if let Some((first, other)) = arrays.first().filter(|(_, other)| other.len() != array.len()) {
             return Err(value_error(format!(
-                "log: column `{name}` has {} rows and column `{first}` has {}",
+                "{of}: column `{name}` has {} rows and column `{first}` has {}",
                 array.len(),
                 other.len()
             )));
@@ -317,14 +361,15 @@ fn by_columns(table: &Bound<'_, PyAny>, names: &[String], there: &[String]) -> P
         arrays.push((name, array));
     }
     let n_rows = arrays.first().map_or(0, |(_, array)| array.len());
-    add(Frame::new(used.iter().map(|name| (*name).clone())), n_rows, arrays.into_iter())
+    add(of, Frame::new(used.iter().map(|name| (*name).clone())), n_rows, arrays.into_iter())
 }
 
 fn add<'a>(
+    of: &str,
     frame: Frame<'static>,
     n_rows: usize,
     columns: impl Iterator<Item = (&'a str, ArrayRef)>,
 ) -> PyResult<Frame<'static>> {
-    let column = |(name, array)| Ok(Box::new(ArrowColumn::new(name, array)?) as Box<dyn ReadColumn>);
+    let column = |(name, array)| Ok(Box::new(ArrowColumn::new(of, name, array)?) as Box<dyn ReadColumn>);
     frame.batch(n_rows, columns.map(column).collect::<PyResult<_>>()?).map_err(value_error)
 }

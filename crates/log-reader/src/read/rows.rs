@@ -76,13 +76,14 @@ pub fn read_rows_of_frame(
     columns: &[RowColumn<'_>],
     name: &str,
     frame: &Frame<'_>,
+    max_skipped: Option<f64>,
     stop: Option<&AtomicBool>,
     rows: &mut dyn TakeRows,
 ) -> Result<ReadReport, Error> {
     let (rows, further) = (Mutex::new(rows), further(columns));
     let take = |values: &[Option<Value<'_>>; READ], further: &[Value<'_>]| lock(&rows).row(values, further);
     let collector = Collector::new(Ids::new(), false, None, None).taking(&take);
-    reader(None)?.rows_of(&named(columns, &further), name, frame, &collector, stop)
+    reader(max_skipped)?.rows_of(&named(columns, &further), name, frame, &collector, stop)
 }
 
 /// Hands the clicks of logs of User Behavior Insights to `rows`, in their order: user, the text at the

@@ -1,0 +1,370 @@
+//! `ContextFit`: what the log of users who differ tells, from `fit` with contexts.
+
+use super::source::{Pairs, Source, frame_of, is_path};
+use super::{Held, Models, of_log, of_log_of, reader_of, whole};
+use crate::interrupt::{check_signals, watched};
+use crate::message::value_error;
+use answer::{ContextError, ContextSettings, fit_contexts};
+use click_logs::fit::Model;
+use click_logs::{
+    Error, Fault, ListNames, PersonalLists, RowColumn, TakeRows, Ubi, Value, read_rows_of_frame,
+};
+use experiment::FeatureTable;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use std::collections::BTreeMap;
+use std::error::Error as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+/// The file in a directory that the command has written.
+const FILE: &str = "context.json";
+
+/// The fit of a policy that sees who asks to a log whose lists have contexts: made by fit, or read
+/// from the file that `click-bandits fit --context` writes.
+///
+/// Policy.from_fit begins with it, as does hybrid-ts with prior=. It has no intervals of
+/// coefficients: on the log of a bandit, the deviations of its posterior are not the exact ones.
+///
+/// Examples:
+///     >>> log = {"session": [row // 2 for row in range(200)], "item": ["a", "b"] * 100,
+///     ...        "position": [1, 2] * 100, "click": [1, 0, 0, 1] * 50,
+///     ...        "country": ["at", "at", "de", "de"] * 50}
+///     >>> fitted = fit(log, model="cascade", segment="country")
+///     >>> fitted.segments, fitted.items, fitted.report["gain"]["lower"] > 0
+///     (('at', 'de'), ('a', 'b'), True)
+///     >>> policy = Policy.from_fit(fitted, seed=1)
+///     >>> policy.select(segment=fitted.segments.index("de")).action
+///     ('b', 'a')
+#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
+#[pyclass(module = "click_bandits", frozen)]
+#[derive(Debug)]
+pub(crate) struct ContextFit {
+    pub(crate) fit: experiment::ContextFit,
+    /// Skipped rows by reason; nothing is known of them in a file.
+    skipped: Option<BTreeMap<&'static str, u64>>,
+}
+
+#[pymethods]
+impl ContextFit {
+    /// The fitted model: cascade, dcm or pbm.
+    #[getter]
+    fn model(&self) -> &str {
+        &self.fit.model
+    }
+
+    /// The query, if one was chosen.
+    #[getter]
+    fn query(&self) -> Option<&str> {
+        self.fit.query.as_deref()
+    }
+
+    /// The number of lists.
+    #[getter]
+    fn lists(&self) -> u64 {
+        self.fit.lists
+    }
+
+    /// The length of the longest list.
+    #[getter]
+    fn positions(&self) -> usize {
+        self.fit.positions
+    }
+
+    /// The names of the segments: the place of a name is the number that select takes. Empty if the
+    /// log has no segments.
+    #[getter]
+    fn segments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.fit.segments)
+    }
+
+    /// The names of the items.
+    #[getter]
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.fit.items)
+    }
+
+    /// The names of the features of users.
+    #[getter]
+    fn user_features<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.fit.user_features)
+    }
+
+    /// The names of the features of items.
+    #[getter]
+    fn item_features<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.fit.item_features)
+    }
+
+    /// How well the fit predicts, as a dict: `report` of context.json.
+    ///
+    /// log_loss is that of a held-out list, in nats, and log_loss_without that of a fit without
+    /// contexts. gain is their difference, with an interval of 95 %; columns has that of each column,
+    /// with ablate. lists and units (users, or sessions) are those held out. clicks are those of a
+    /// list that the fit expects: of the best list for all, of the best for each segment, and of
+    /// personal lists.
+    #[getter]
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let json = serde_json::to_string(&self.fit.report).map_err(value_error)?;
+        py.import("json")?.call_method1("loads", (json,))
+    }
+
+    /// The number of skipped rows by reason; None if the fit was read from a file.
+    #[getter]
+    fn skipped<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(skipped) = &self.skipped else { return Ok(None) };
+        let dict = PyDict::new(py);
+        for (reason, rows) in skipped {
+            dict.set_item(reason, rows)?;
+        }
+        Ok(Some(dict))
+    }
+
+    /// The bytes of the command's context.json.
+    fn to_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.json()?))
+    }
+
+    /// The fit of these bytes.
+    ///
+    /// Raises:
+    ///     ValueError: no context.json, one of another version, or a damaged one.
+    #[staticmethod]
+    fn from_json(data: &[u8]) -> PyResult<Self> {
+        Self::of_bytes("data", data)
+    }
+
+    /// Write the bytes of to_json to a file, or to context.json in a directory.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let json = self.json()?;
+        Ok(py.detach(|| std::fs::write(in_directory(path), json))?)
+    }
+
+    /// The fit in a file, or in context.json in a directory.
+    ///
+    /// Raises:
+    ///     ValueError: as of from_json.
+    ///     OSError: the file cannot be read.
+    #[staticmethod]
+    fn load(path: PathBuf) -> PyResult<Self> {
+        Self::read(&path)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        Ok((py.get_type::<Self>().getattr("from_json")?, (self.to_json(py)?,)))
+    }
+
+    fn __repr__(&self) -> String {
+        let experiment::ContextFit { model, lists, items, segments, user_features, item_features, .. } =
+            &self.fit;
+        format!(
+            "ContextFit(model='{model}', lists={lists}, items={}, segments={}, user_features={}, item_features={})",
+            items.len(),
+            segments.len(),
+            user_features.len(),
+            item_features.len()
+        )
+    }
+}
+
+impl ContextFit {
+    pub(crate) fn read(path: &Path) -> PyResult<Self> {
+        let path = in_directory(path.to_owned());
+        Self::of_bytes(&path.display().to_string(), &content(&path)?)
+    }
+
+    fn of_bytes(name: &str, bytes: &[u8]) -> PyResult<Self> {
+        let fit = experiment::ContextFit::read(name, bytes).map_err(value_error)?;
+        Ok(Self { fit, skipped: None })
+    }
+
+    fn json(&self) -> PyResult<Vec<u8>> {
+        serde_json::to_vec(&self.fit).map_err(value_error)
+    }
+}
+
+fn in_directory(path: PathBuf) -> PathBuf {
+    if path.is_dir() { path.join(FILE) } else { path }
+}
+
+/// The content of a file, which the error names.
+fn content(path: &Path) -> PyResult<Vec<u8>> {
+    let named =
+        |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    Ok(std::fs::read(path).map_err(named)?)
+}
+
+/// The arguments of `fit` that are of contexts alone.
+#[derive(Default)]
+pub(super) struct Asked<'a, 'py> {
+    pub(super) segment: Option<String>,
+    pub(super) features: Option<Vec<String>>,
+    pub(super) items: Option<&'a Bound<'py, PyAny>>,
+    pub(super) query: Option<String>,
+    pub(super) ablate: bool,
+}
+
+impl Asked<'_, '_> {
+    /// Whether the log's contexts are to be fitted.
+    ///
+    /// # Errors
+    ///
+    /// `ValueError` for what only such a fit needs.
+    pub(super) fn is_asked(&self) -> PyResult<bool> {
+        let asked = self.segment.is_some() || self.features.is_some() || self.items.is_some();
+        let excess = [("query", self.query.is_some()), ("ablate", self.ablate)];
+        match excess.into_iter().find(|(_, given)| *given && !asked) {
+            Some((name, _)) => Err(value_error(format!("{name}: only with segment, features or items"))),
+            None => Ok(asked),
+        }
+    }
+
+    /// The columns of contexts.
+    fn columns(&self) -> PyResult<Pairs> {
+        let features = self.features.as_deref().unwrap_or(&[]);
+        if let Some(name) = features.iter().find(|name| name.contains(';')) {
+            return Err(value_error(format!(
+                "features: {name:?}: expected the name of one column, without `;`"
+            )));
+        }
+        let segment = self.segment.iter().map(|name| ("segment".to_owned(), name.clone()));
+        let features = (!features.is_empty()).then(|| ("features".to_owned(), features.join(";")));
+        Ok(segment.chain(features).collect())
+    }
+}
+
+/// The log and the arguments of `fit` that every fit has.
+pub(super) struct Common<'a, 'py> {
+    pub(super) log: &'a Bound<'py, PyAny>,
+    pub(super) format: Option<&'a str>,
+    pub(super) columns: Option<&'a Bound<'py, PyAny>>,
+    pub(super) model: Models,
+    pub(super) first_position: i64,
+    pub(super) max_skipped: Option<f64>,
+    pub(super) held_out: Held,
+    pub(super) seed: u64,
+}
+
+/// Why a log cannot be fitted.
+enum Failed {
+    Log(Error),
+    Contexts(ContextError),
+}
+
+impl From<ContextError> for Failed {
+    fn from(error: ContextError) -> Self {
+        Self::Contexts(error)
+    }
+}
+
+/// Fits a log whose lists have contexts.
+pub(super) fn fit_log(common: Common<'_, '_>, asked: Asked<'_, '_>) -> PyResult<ContextFit> {
+    let Common { log, format, columns, model, first_position, max_skipped, held_out, seed } = common;
+    let named = match &model {
+        Models::One(name) => Some(name),
+        Models::Several(names) => names.first().filter(|_| names.len() == 1),
+    };
+    let model = named.and_then(|name| Model::from_name(name));
+    let model = model.filter(|model| matches!(model, Model::Cascade | Model::Dcm | Model::Pbm));
+    let model = model.ok_or_else(|| {
+        value_error("model: expected one of \"cascade\", \"dcm\" and \"pbm\" with segment, features or items")
+    })?;
+    let held_out_one_in = match held_out {
+        Held::OneIn(one_in) => whole("held_out", one_in, 2, i64::MAX as u64)?,
+        Held::Half(name) => {
+            return Err(value_error(format!("held_out is {name:?}: expected a whole number with contexts")));
+        }
+    };
+    let (source, format) = Source::new(log, format, columns, Ubi::default(), Some(&asked.columns()?))?;
+    // Refuses what no reader takes.
+    reader_of(&format, first_position, false, max_skipped, None)?;
+    let mut lists = PersonalLists::new(&format, asked.query.as_deref()).map_err(value_error)?;
+    if lists.columns().query.is_some() && asked.query.is_none() {
+        return Err(value_error("query: missing: the log has queries, and contexts are fitted for one"));
+    }
+    if first_position == 0 {
+        lists = lists.positions_from_zero();
+    }
+    if let Some(share) = max_skipped {
+        lists = lists.lenient(share);
+    }
+    let settings = ContextSettings {
+        model,
+        query: asked.query.clone(),
+        features: lists.columns().features.clone(),
+        items: asked.items.map(items).transpose()?,
+        held_out_one_in,
+        seed,
+        ablate: asked.ablate,
+    };
+    let stop = AtomicBool::new(false);
+    let work = || {
+        fit_contexts(&settings, |names: &mut ListNames, take| {
+            source.read_personal(&lists, names, take, &stop).map_err(Failed::Log)
+        })
+    };
+    let (fit, report) =
+        watched(log.py(), &stop, |_| check_signals(), work)?.map_err(|error| match error {
+            Failed::Log(error) => of_log(&error, &source),
+            Failed::Contexts(error) => match error.source() {
+                Some(source) if !error.to_string().contains(&source.to_string()) => {
+                    value_error(format!("{error}: {source}"))
+                }
+                _ => value_error(error),
+            },
+        })?;
+    let skipped = report.skipped.iter().map(|(reason, skipped)| (*reason, skipped.lines)).collect();
+    Ok(ContextFit { fit, skipped: Some(skipped) })
+}
+
+/// The features of items, from a CSV file or a table in memory.
+fn items(given: &Bound<'_, PyAny>) -> PyResult<FeatureTable> {
+    const NAME: &str = "items";
+    if is_path(given)? {
+        let path: PathBuf = given.extract()?;
+        return FeatureTable::of_items(&path.display().to_string(), &content(&path)?).map_err(value_error);
+    }
+    let (frame, names) = frame_of(NAME, given, &|there: &[String]| {
+        let others = there.iter().filter(|name| *name != "item").cloned();
+        let names: Vec<String> = std::iter::once("item".to_owned()).chain(others).collect();
+        Ok((names.clone(), names))
+    })?;
+    let columns: Vec<RowColumn<'_>> = names.iter().map(|name| RowColumn { name, optional: false }).collect();
+    let features = names[1..].to_vec();
+    let mut rows =
+        Items { table: FeatureTable { features, ..FeatureTable::default() }, numbers: BTreeMap::new() };
+    read_rows_of_frame(&columns, NAME, &frame, None, None, &mut rows)
+        .map_err(|error| of_log_of(&error, NAME, true))?;
+    let Items { table, numbers } = rows;
+    match (0..table.rows.len()).find(|row| numbers[&table.rows[*row]] != *row) {
+        Some(row) => Err(value_error(format!(
+            "{NAME}: row {row}, column `item`: {:?} is there twice",
+            table.rows[row]
+        ))),
+        None => Ok(table),
+    }
+}
+
+/// Takes the rows of items.
+struct Items {
+    table: FeatureTable,
+    /// The first row of each name.
+    numbers: BTreeMap<String, usize>,
+}
+
+impl TakeRows for Items {
+    fn row(&mut self, values: &[Option<Value<'_>>; 6], further: &[Value<'_>]) -> Result<(), (usize, Fault)> {
+        let mut values = values.iter().copied().flatten().chain(further.iter().copied());
+        let name = values.next().unwrap_or(Value::Missing);
+        let name = String::from_utf8(name.bytes().into_owned()).map_err(|_| (0, Fault::NotUtf8))?;
+        if name.is_empty() {
+            return Err((0, Fault::Empty));
+        }
+        for (column, value) in values.enumerate() {
+            self.table.values.push(value.finite().map_err(|fault| (column + 1, fault))?);
+        }
+        self.numbers.entry(name.clone()).or_insert(self.table.rows.len());
+        self.table.rows.push(name);
+        Ok(())
+    }
+}
