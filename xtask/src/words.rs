@@ -59,7 +59,10 @@ fn prose_ends_at_the_width() {
             is_code ^= start.starts_with("```");
             let is_prose =
                 !is_code && !line.starts_with("    ") && !start.starts_with(['|', '#', '<', '!', '[']);
-            let fits = start.chars().take(WIDTH.saturating_sub(line.len() - start.len())).any(|letter| letter == ' ');
+            let fits = start
+                .chars()
+                .take(WIDTH.saturating_sub(line.len() - start.len()))
+                .any(|letter| letter == ' ');
             if is_prose && fits && line.chars().count() > WIDTH {
                 found.push(format!("{}:{number}", file.display()));
             }
