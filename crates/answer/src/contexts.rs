@@ -19,6 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The most lists that are held out, on average.
 const MOST_HELD_OUT: u64 = 100_000;
+/// The most lists from which leaving is estimated.
+const MOST_SAMPLED: usize = 20_000;
 /// The most contexts in the file, and the most pairs of them and items.
 const MOST_USERS: (usize, usize) = (1_000, 1 << 24);
 /// The normal quantile of intervals of 95 %.
@@ -67,7 +69,7 @@ pub enum ContextError {
     /// Users that cannot be made from the fit.
     #[error(transparent)]
     Users(#[from] click_models::Error),
-    /// The examination of positions cannot be fitted.
+    /// The examination of positions, or the probabilities of leaving, cannot be fitted.
     #[error("the examination of positions")]
     Examination(#[source] FitError),
 }
@@ -111,7 +113,7 @@ pub fn fit_contexts<E: From<ContextError>>(
     read(&mut names, &mut |list| {
         whole.learn(list);
         if is_held_out(list) {
-            held_out.push(HeldOut::new(list));
+            held_out.push(HeldOut { unit: list.unit, list: Logged::new(list) });
         } else {
             for learner in &mut tried {
                 learner.learn(list);
@@ -133,7 +135,10 @@ pub fn fit_contexts<E: From<ContextError>>(
     }
     let prior = whole.prior();
     let users = summary.sampled(names.items().len());
-    let mean = |losses: &[f64]| losses.iter().sum::<f64>() / losses.len().max(1) as f64;
+    let mean = |losses: &[f64]| {
+        let sum = losses.iter().sum::<f64>();
+        (!losses.is_empty()).then(|| sum / losses.len() as f64)
+    };
     let quality = ContextReport {
         held_out_one_in: world.one_in,
         lists: held_out.len() as u64,
@@ -197,10 +202,22 @@ struct Summary {
     features: Vec<Spread>,
     /// Clicks and impressions of items at positions.
     cells: BTreeMap<(u32, usize), [u64; 2]>,
-    /// By position: clicks, and lists whose last click it is.
-    last_clicks: [[u64; 2]; 64],
-    /// Contexts of the lists whose numbers have the least hashes.
-    users: BTreeMap<(u64, u64), Context>,
+    /// The lists whose numbers have the least hashes.
+    sample: BTreeMap<(u64, u64), Logged>,
+}
+
+/// A list with its context.
+struct Logged {
+    context: Context,
+    items: Box<[u32]>,
+    clicks: u64,
+}
+
+impl Logged {
+    fn new(list: &PersonalList<'_>) -> Self {
+        let context = Context { segment: list.segment, features: list.features.to_vec() };
+        Self { context, items: list.items.into(), clicks: list.clicks }
+    }
 }
 
 impl Summary {
@@ -210,8 +227,7 @@ impl Summary {
             longest: 0,
             features: vec![Spread::NOTHING; n_features],
             cells: BTreeMap::new(),
-            last_clicks: [[0; 2]; 64],
-            users: BTreeMap::new(),
+            sample: BTreeMap::new(),
         }
     }
 
@@ -226,15 +242,13 @@ impl Summary {
             let [clicks, impressions] = self.cells.entry((item, position)).or_default();
             *clicks += click;
             *impressions += 1;
-            self.last_clicks[position][0] += click;
-            self.last_clicks[position][1] += u64::from(click == 1 && list.clicks >> position == 1);
         }
         let key = (unit_hash(&list.number.to_le_bytes()), list.number);
-        if self.users.len() < MOST_USERS.0 || self.users.last_key_value().is_some_and(|(last, _)| key < *last)
-        {
-            self.users.insert(key, Context { segment: list.segment, features: list.features.to_vec() });
-            if self.users.len() > MOST_USERS.0 {
-                self.users.pop_last();
+        let is_last = || self.sample.last_key_value().is_some_and(|(last, _)| key >= *last);
+        if self.sample.len() < MOST_SAMPLED || !is_last() {
+            self.sample.insert(key, Logged::new(list));
+            if self.sample.len() > MOST_SAMPLED {
+                self.sample.pop_last();
             }
         }
     }
@@ -242,7 +256,7 @@ impl Summary {
     /// A sample of the contexts.
     fn sampled(&self, n_items: usize) -> Vec<Context> {
         let most = (MOST_USERS.1 / n_items).clamp(1, MOST_USERS.0);
-        self.users.values().take(most).cloned().collect()
+        self.sample.values().take(most).map(|list| list.context.clone()).collect()
     }
 }
 
@@ -283,7 +297,7 @@ impl World {
             item_features: items.values,
             of_positions: match settings.model {
                 Model::Pbm => examination(summary, n_positions).map_err(ContextError::Examination)?,
-                Model::Dcm => leaving(summary, n_positions),
+                Model::Dcm => leaving(summary, n_positions).map_err(ContextError::Examination)?,
                 _ => vec![],
             },
             one_in: settings.held_out_one_in.max(summary.lists / MOST_HELD_OUT),
@@ -361,13 +375,29 @@ fn examination(summary: &Summary, n_positions: usize) -> Result<Vec<Probability>
     Ok((0..n_positions).map(|position| relative(position).expect("a probability")).collect())
 }
 
-/// The share of clicks at each position that are the last ones of their lists (Guo et al. 2009).
-fn leaving(summary: &Summary, n_positions: usize) -> Vec<Probability> {
-    let share = |[clicks, last]: &[u64; 2]| *last as f64 / (*clicks).max(1) as f64;
-    summary.last_clicks[..n_positions]
-        .iter()
-        .map(|counts| Probability::new(share(counts)).expect("a share"))
-        .collect()
+/// Leaving after a click at each position, by the dependent click model of all users together, from
+/// a sample of the lists.
+fn leaving(summary: &Summary, n_positions: usize) -> Result<Vec<Probability>, FitError> {
+    let mut columns = [const { Vec::new() }; 4];
+    for (session, list) in (0_u64..).zip(summary.sample.values()) {
+        for (position, &item) in (0_u64..).zip(&list.items) {
+            let row = [session, u64::from(item), position + 1, list.clicks >> position & 1];
+            columns.iter_mut().zip(row).for_each(|(column, number)| column.push(number));
+        }
+    }
+    let [sessions, items, positions, clicks] = columns;
+    let frame = Frame::new(["session", "item", "position", "click"]).batch(
+        sessions.len(),
+        vec![Box::new(sessions), Box::new(items), Box::new(positions), Box::new(clicks)],
+    );
+    let format = Format::delimited("session=session,item=item,position=position,click=click");
+    let reader = Reader::new(format.expect("columns of lists")).keep_sessions();
+    let log = reader.read_frame("lists", &frame.expect("four columns"), None);
+    let log = log.expect("lists of a log that was read");
+    let fitted = fit(Model::Dcm, &log.counts, &log.sessions, &Options::default())?;
+    let found = fitted.positions(&fitted.queries()[0]);
+    let leave = |position: usize| found.get(position).map_or(0.5, |estimate| estimate.value);
+    Ok((0..n_positions).map(|position| Probability::new(leave(position)).expect("a share")).collect())
 }
 
 /// The columns that a learner sees.
@@ -469,7 +499,7 @@ impl<'a> Learner<'a> {
     fn losses(&self, held_out: &[HeldOut]) -> Vec<f64> {
         let prior = self.prior();
         let (known, mean) = (prior.known(), prior.mean());
-        let loss = |list: &HeldOut| {
+        let loss = |HeldOut { list, .. }: &HeldOut| {
             let context = Context {
                 segment: if self.seen.segment { list.context.segment } else { 0 },
                 features: kept(&list.context.features, &self.seen.user),
@@ -512,16 +542,7 @@ fn first_click(bits: u64, n: usize) -> CascadeFeedback {
 /// A list that no compared fit learns from.
 struct HeldOut {
     unit: u64,
-    context: Context,
-    items: Box<[u32]>,
-    clicks: u64,
-}
-
-impl HeldOut {
-    fn new(list: &PersonalList<'_>) -> Self {
-        let context = Context { segment: list.segment, features: list.features.to_vec() };
-        Self { unit: list.unit, context, items: list.items.into(), clicks: list.clicks }
-    }
+    list: Logged,
 }
 
 /// The mean difference of losses, with an interval over users or sessions.

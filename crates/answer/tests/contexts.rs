@@ -8,6 +8,7 @@ use click_models::{
     CascadeFeedback, CascadeModel, ClickModel as _, Context, ContextKnown, DcmReward, DependentClick, ItemId,
     ListFeedback as _, ListShape, Personal, PositionBased, RandomUsers, Ranking, WithAttraction,
 };
+use confidence::Probability;
 use experiment::{ContextFit, FeatureTable};
 use policies::{Decision, FeatureScale, HybridSettings, HybridTs, UpdateFor as _};
 use rand::{RngExt as _, SeedableRng as _};
@@ -112,6 +113,31 @@ fn regret(users: &Personal<CascadeModel>, fit: &ContextFit) -> f64 {
 }
 
 #[test]
+fn a_loss_of_nothing_is_not_known() {
+    let text = log(&cascade(9, 3, 2), 20, 1.0);
+    let settings = ContextSettings { held_out_one_in: 1_000_000, ..settings(Model::Cascade, None) };
+    let report = fitted(&settings, &text).unwrap().report;
+    assert_eq!((report.lists, report.log_loss, report.log_loss_without, report.gain), (0, None, None, None));
+}
+
+/// Shares of last clicks would be far too large: .66 to 1 in place of .3.
+#[test]
+fn leaving_is_that_of_the_users() {
+    let leaving = [0.3; 4].map(|leave| Probability::new(leave).unwrap()).to_vec();
+    let half = vec![Probability::new(0.5).unwrap(); 12];
+    let model = DependentClick::new(half, leaving, DcmReward::Clicks).unwrap();
+    let users = RandomUsers { mean: -1.5, ..random(2) };
+    let users = users.draw(&model, &mut Xoshiro256PlusPlus::seed_from_u64(3)).unwrap();
+    let fit = fitted(&settings(Model::Dcm, Some(items(users.known()))), &log(&users, 4_000, 1.0)).unwrap();
+    // The last position tells nothing.
+    let found = &fit.of_positions[..3];
+    assert!(found.iter().all(|leave| (leave - 0.3).abs() < 0.1), "{found:?}");
+    let personal = (0..users.n_users()).map(|user| users.user(user).optimal_reward()).sum::<f64>();
+    let truth = personal / users.n_users() as f64;
+    assert!((fit.report.clicks.personal / truth - 1.0).abs() < 0.1, "{:?}, {truth}", fit.report.clicks);
+}
+
+#[test]
 fn the_fit_is_the_state_of_hybrid_ts_after_the_log_s_lists_in_order() {
     let users = cascade(9, 3, 2);
     let text = log(&users, 300, 1.0);
@@ -188,7 +214,7 @@ fn the_report_tells_what_contexts_and_columns_are_worth() {
         let report = &fit.report;
         let gain = report.gain.unwrap();
         assert!(gain.lower > 0.0 && gain.lower < gain.mean, "{model} {report:?}");
-        assert!((report.log_loss_without - report.log_loss - gain.mean).abs() < 1e-9);
+        assert!((report.log_loss_without.unwrap() - report.log_loss.unwrap() - gain.mean).abs() < 1e-9);
         // Held out: all lists of one user in ten.
         assert!((300..=500).contains(&report.lists) && report.units < 70, "{model} {report:?}");
         let clicks = report.clicks;

@@ -148,6 +148,9 @@ pub enum Fault {
     /// Two items at one ordinal of a list.
     #[error("two items at one ordinal of this query\u{2019}s list")]
     TwoItems,
+    /// An item that the list shows above.
+    #[error("this item is in the list twice")]
+    RepeatedItem,
     /// Clicks counted by configuration, without users.
     #[error(
         "clicks counted by configuration: the clicks of a user are not independent, so log every click with \
@@ -208,6 +211,7 @@ impl Fault {
             Self::NoOrdinal => "no ordinal",
             Self::OtherOrdinal => "ordinal that contradicts the hit ids",
             Self::TwoItems => "two items at an ordinal",
+            Self::RepeatedItem => "item twice in a list",
             Self::CountedClicks => "clicks counted by configuration",
             Self::ThirdName => "third team or arm",
             Self::NotATime => "not a time",

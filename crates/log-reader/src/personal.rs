@@ -153,7 +153,7 @@ impl<'a> PersonalLists<'a> {
     ///
     /// As [`Reader::read_files`](crate::Reader::read_files). Faults are also a line apart from the
     /// others of its list, a feature that is no finite number, a context other than that of the
-    /// list's first line, an item that is not known, and more than 65,536 segments.
+    /// list's first line, an item that is not known or in its list twice, and more than 65,536 segments.
     ///
     /// # Examples
     ///
@@ -263,6 +263,16 @@ impl<'a, 'n> Lists<'a, 'n> {
         self.number += 1;
     }
 
+    /// The name of an item, and its number; `None` if it is new.
+    fn item<'v>(&self, value: &'v Value<'_>) -> Result<(std::borrow::Cow<'v, [u8]>, Option<u32>), Fault> {
+        let (name, number) = Self::numbered(value, &self.names.items)?;
+        match number {
+            None if self.names.has_all_items => Err(Fault::UnknownItem),
+            Some(item) if self.items.contains(&item) => Err(Fault::RepeatedItem),
+            number => Ok((name, number)),
+        }
+    }
+
     /// The number of a name among `known`; `None` if it is new.
     fn numbered<'v>(
         value: &'v Value<'_>,
@@ -341,10 +351,7 @@ impl TakeRows for Lists<'_, '_> {
             return Err((click_at, Fault::ClicksAboveImpressions { impressions: 1 }));
         }
         let item = value(item_at);
-        let (item, known_item) = Self::numbered(&item, &self.names.items).map_err(in_column(item_at))?;
-        if known_item.is_none() && self.names.has_all_items {
-            return Err((item_at, Fault::UnknownItem));
-        }
+        let (item, known_item) = self.item(&item).map_err(in_column(item_at))?;
         // The context: that of the first line is kept once the whole line is without fault.
         let mut new_segment = None;
         if let Some(at) = segment_at {

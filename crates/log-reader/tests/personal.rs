@@ -157,6 +157,12 @@ fn a_fault_names_line_and_column_and_is_skipped_and_counted() {
             "unknown item",
         ),
         (
+            "ann,1,shoes,a,2,1,at,0.5,-1",
+            "column 4 (i)",
+            "this item is in the list twice",
+            "item twice in a list",
+        ),
+        (
             "ann,1,shoes,b,2,2,at,0.5,-1",
             "column 6 (c)",
             "more clicks than the 1 impression",

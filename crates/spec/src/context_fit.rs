@@ -56,10 +56,11 @@ pub struct ContextReport {
     pub lists: u64,
     /// Users, or sessions, held out.
     pub units: u64,
-    /// Log-loss of a held-out list in nats, of a fit to the others.
-    pub log_loss: f64,
+    /// Log-loss of a held-out list in nats, of a fit to the others; down to the first click
+    /// (cascade) or the last one (dcm). `None` if nothing was held out.
+    pub log_loss: Option<f64>,
     /// The same of a fit without contexts.
-    pub log_loss_without: f64,
+    pub log_loss_without: Option<f64>,
     /// By how much contexts lower it; `None` with fewer than two units.
     pub gain: Option<Gain>,
     /// By how much each column lowers it, if this was asked for.

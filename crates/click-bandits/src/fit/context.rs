@@ -142,10 +142,16 @@ struct Overview<'a> {
     report: &'a ReadReport,
 }
 
+const NOT_KNOWN: &str = "not known";
+
+fn known(loss: Option<f64>) -> String {
+    loss.map_or_else(|| NOT_KNOWN.to_owned(), |loss| fixed(loss, 4))
+}
+
 /// A gain and its interval.
 fn interval(gain: Option<Gain>) -> String {
     gain.map_or_else(
-        || "not known".to_owned(),
+        || NOT_KNOWN.to_owned(),
         |Gain { mean, lower, upper }| {
             format!("{} ({} to {})", fixed(mean, 4), fixed(lower, 4), fixed(upper, 4))
         },
@@ -178,8 +184,8 @@ impl fmt::Display for Overview<'_> {
             counted(quality.units, if self.has_users() { "user" } else { "session" }),
         )?;
         let mut rows = vec![
-            ["with contexts".to_owned(), fixed(quality.log_loss, 4)],
-            ["without".to_owned(), fixed(quality.log_loss_without, 4)],
+            ["with contexts".to_owned(), known(quality.log_loss)],
+            ["without".to_owned(), known(quality.log_loss_without)],
             ["lower by".to_owned(), interval(quality.gain)],
         ];
         for column in &quality.columns {

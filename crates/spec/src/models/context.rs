@@ -32,8 +32,9 @@ use std::sync::Arc;
 const MOST_PAIRS: usize = 1 << 28;
 /// The most pairs of segments and items.
 const MOST_CELLS: usize = 1 << 24;
-/// The most numbers in the features of all users, and of all items: half a gibibyte.
-const MOST_FEATURES: usize = 1 << 26;
+/// The most numbers in the features of all users, and of all items. Each user also takes about 100
+/// bytes.
+const MOST_FEATURES: usize = 1 << 24;
 /// The most products of features, those with 1 included.
 const MOST_PRODUCTS: usize = 2048;
 
@@ -107,8 +108,8 @@ impl Contexts {
         let ([n_users, n_segments, n_of_user, n_of_item], n_items) = (self.sizes(), self.n_items());
         let limits = [
             ((n_users, n_items), MOST_PAIRS, "users and items", "2^28"),
-            ((n_users, n_of_user), MOST_FEATURES, "users and user features", "2^26"),
-            ((n_items, n_of_item), MOST_FEATURES, "items and item features", "2^26"),
+            ((n_users, n_of_user), MOST_FEATURES, "users and user features", "2^24"),
+            ((n_items, n_of_item), MOST_FEATURES, "items and item features", "2^24"),
             ((n_segments, n_items), MOST_CELLS, "segments and items", "2^24"),
             ((n_of_user + 1, n_of_item + 1), MOST_PRODUCTS, "user and item features, 1 included", "2,048"),
         ];

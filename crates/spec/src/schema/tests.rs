@@ -200,7 +200,7 @@ const LEFT: &[Left] = &[
     left("expected a multiple of runs-per-draw", Reason::Related, (INSTANCE, SHARED_USERS)),
     left("user and item features, 1 included", Reason::Limit, (PBM, MANY_FEATURES)),
     left("users and items: at most 2^28", Reason::Limit, (PBM, MANY_USERS)),
-    left("users and user features: at most 2^26", Reason::Limit, (PBM, LONG_USERS)),
+    left("users and user features: at most 2^24", Reason::Limit, (PBM, LONG_USERS)),
     left("segments and items: at most 2^24", Reason::Limit, (PBM, MANY_SEGMENTS)),
     left("either all instances have a `context`", Reason::Related, ("[[instances]]", ONE_CONTEXT)),
     left("these users have no segment", Reason::Fits, (INSTANCE_AND_POLICY, SEES_NOTHING)),
