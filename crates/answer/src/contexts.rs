@@ -16,6 +16,7 @@ use confidence::Probability;
 use experiment::{ClicksByList, ColumnGain, ContextFit, ContextReport, FeatureTable, Gain};
 use policies::{Decision, FeatureScale, HybridPrior, HybridSettings, HybridTs, PbmHybridTs, UpdateFor as _};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 /// The most lists that are held out, on average.
 const MOST_HELD_OUT: u64 = 100_000;
@@ -23,6 +24,8 @@ const MOST_HELD_OUT: u64 = 100_000;
 const MOST_SAMPLED: usize = 20_000;
 /// The most contexts in the file, and the most pairs of them and items.
 const MOST_USERS: (usize, usize) = (1_000, 1 << 24);
+/// The standard deviations of features; squares of others are not exact.
+const DEVIATIONS: RangeInclusive<f64> = 1e-100..=1e100;
 /// The normal quantile of intervals of 95 %.
 const Z: f64 = 1.959_963_984_540_054;
 
@@ -52,6 +55,14 @@ pub enum ContextError {
     /// A feature has one value only.
     #[error("{of} feature `{name}`: constant, so it tells nothing: leave it out")]
     Constant {
+        /// User or item.
+        of: &'static str,
+        /// The feature.
+        name: String,
+    },
+    /// A feature cannot be standardised.
+    #[error("{of} feature `{name}`: its deviation is too large or too small: divide it by a constant")]
+    OffScale {
         /// User or item.
         of: &'static str,
         /// The feature.
@@ -188,10 +199,14 @@ impl Spread {
         self.range = [self.range[0].min(number), self.range[1].max(number)];
     }
 
-    /// Mean and standard deviation; `None` if all numbers are the same.
-    fn scale(self) -> Option<[f64; 2]> {
-        let deviation = (self.squares / self.n).sqrt();
-        (self.range[0] < self.range[1] && deviation > 0.0).then_some([self.mean, deviation])
+    /// Mean and standard deviation of a feature of users or items.
+    fn scale(self, of: &'static str, name: &str) -> Result<[f64; 2], ContextError> {
+        let (deviation, name) = ((self.squares / self.n).sqrt(), name.to_owned());
+        if self.range[0] >= self.range[1] {
+            return Err(ContextError::Constant { of, name });
+        }
+        let is_on_scale = DEVIATIONS.contains(&deviation) && self.mean.abs() <= *DEVIATIONS.end();
+        if is_on_scale { Ok([self.mean, deviation]) } else { Err(ContextError::OffScale { of, name }) }
     }
 }
 
@@ -275,9 +290,8 @@ struct World {
 
 impl World {
     fn new(settings: &ContextSettings, summary: &Summary, names: &ListNames) -> Result<Self, ContextError> {
-        let constant = |of, name: &String| ContextError::Constant { of, name: name.clone() };
         let of_users = summary.features.iter().zip(&settings.features);
-        let of_users = of_users.map(|(spread, name)| spread.scale().ok_or_else(|| constant("user", name)));
+        let of_users = of_users.map(|(spread, name)| spread.scale("user", name));
         let items = settings.items.clone().unwrap_or_default();
         let width = items.features.len();
         let of_items = items.features.iter().enumerate().map(|(column, name)| {
@@ -285,7 +299,7 @@ impl World {
             for &value in items.values.iter().skip(column).step_by(width) {
                 spread.add(value);
             }
-            spread.scale().ok_or_else(|| constant("item", name))
+            spread.scale("item", name)
         });
         let n_items = names.items().len();
         let n_positions = summary.longest.min(n_items);

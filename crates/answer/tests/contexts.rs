@@ -240,6 +240,10 @@ fn what_cannot_be_fitted_is_refused() {
     let refused = |model, items, log: &str| fitted(&settings(model, items), log).unwrap_err().to_string();
     let constant = log(&users, 5, 0.0);
     assert!(refused(Model::Cascade, None, &constant).starts_with("user feature `x`: constant"));
+    for factor in [1e200, 1e-200, 1e300] {
+        let error = refused(Model::Cascade, None, &log(&users, 5, factor));
+        assert!(error.starts_with("user feature `x`: its deviation is too large or too small"), "{error}");
+    }
     let text = log(&users, 5, 1.0);
     let mut same = items(users.known());
     same.values.iter_mut().skip(1).step_by(3).for_each(|value| *value = 4.0);
