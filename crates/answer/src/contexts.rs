@@ -32,7 +32,7 @@ const Z: f64 = 1.959_963_984_540_054;
 /// What to fit.
 #[derive(Debug, Clone)]
 pub struct ContextSettings {
-    /// [`Model::Cascade`], [`Model::Dcm`] or [`Model::Pbm`].
+    /// One of [`ContextSettings::MODELS`].
     pub model: Model,
     /// The query, if one was chosen.
     pub query: Option<String>,
@@ -46,6 +46,11 @@ pub struct ContextSettings {
     pub seed: u64,
     /// Whether to find out what each column tells, with one more pass for each.
     pub ablate: bool,
+}
+
+impl ContextSettings {
+    /// The models whose users `hybrid-ts` learns from.
+    pub const MODELS: [Model; 3] = [Model::Cascade, Model::Dcm, Model::Pbm];
 }
 
 /// Why a log with contexts cannot be fitted.
@@ -98,7 +103,7 @@ pub fn fit_contexts<E: From<ContextError>>(
     settings: &ContextSettings,
     mut read: impl FnMut(&mut ListNames, &mut TakeList<'_>) -> Result<ReadReport, E>,
 ) -> Result<(ContextFit, ReadReport), E> {
-    if !matches!(settings.model, Model::Cascade | Model::Dcm | Model::Pbm) {
+    if !ContextSettings::MODELS.contains(&settings.model) {
         return Err(ContextError::Model(settings.model).into());
     }
     let mut names = match &settings.items {

@@ -16,6 +16,17 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     Err(io::Error::other("is not a regular file: write the content to one first"))
 }
 
+/// The content of a file that a user has named.
+///
+/// # Errors
+///
+/// Those of [`open_regular`].
+pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    open_regular(path)?.read_to_end(&mut content)?;
+    Ok(content)
+}
+
 /// The content of a file that this program has written, which is no link.
 ///
 /// # Errors
@@ -25,9 +36,7 @@ pub fn read_own(path: &Path) -> io::Result<Vec<u8>> {
     if is_link(path) {
         return Err(io::Error::other("is a link, which this program does not write"));
     }
-    let mut content = Vec::new();
-    open_regular(path)?.read_to_end(&mut content)?;
-    Ok(content)
+    read_regular(path)
 }
 
 /// Whether a path is a link.

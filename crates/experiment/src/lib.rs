@@ -31,8 +31,8 @@ pub use ::spec::{
     models, schema,
 };
 pub use documents::{
-    TemporaryFile, hexadecimal, is_device, number, open_regular, read_own, remove_left_overs, sha256,
-    toml_reader, try_to_create_in,
+    TemporaryFile, hexadecimal, is_device, number, open_regular, read_own, read_regular, remove_left_overs,
+    sha256, toml_reader, try_to_create_in,
 };
 pub use finished::{Finished, FinishedError};
 pub use journal::{JOURNAL, JournalError};

@@ -9,7 +9,7 @@ use click_logs::fit::Model;
 use click_logs::{
     Error, Fault, ListNames, PersonalLists, RowColumn, TakeRows, Ubi, Value, read_rows_of_frame,
 };
-use experiment::FeatureTable;
+use experiment::{FeatureTable, TemporaryFile, read_regular};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use std::collections::BTreeMap;
@@ -99,8 +99,8 @@ impl ContextFit {
     /// How well the fit predicts, as a dict: `report` of context.json.
     ///
     /// log_loss is that of a held-out list, in nats, and log_loss_without that of a fit without
-    /// contexts. gain is their difference, with an interval of 95 %; columns has that of each column,
-    /// with ablate. lists and units (users, or sessions) are those held out. clicks are those of a
+    /// contexts; None if nothing was held out. gain is their difference, with an interval of 95 %;
+    /// columns has that of each column, with ablate. lists and units (users, or sessions) are those held out. clicks are those of a
     /// list that the fit expects: of the best list for all, of the best for each segment, and of
     /// personal lists.
     #[getter]
@@ -137,7 +137,7 @@ impl ContextFit {
     /// Write the bytes of to_json to a file, or to context.json in a directory.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let json = self.json()?;
-        Ok(py.detach(|| std::fs::write(in_directory(path), json))?)
+        Ok(py.detach(|| TemporaryFile::write(&in_directory(path), &json)?.rename())?)
     }
 
     /// The fit in a file, or in context.json in a directory.
@@ -191,7 +191,7 @@ fn in_directory(path: PathBuf) -> PathBuf {
 fn content(path: &Path) -> PyResult<Vec<u8>> {
     let named =
         |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    Ok(std::fs::read(path).map_err(named)?)
+    Ok(read_regular(path).map_err(named)?)
 }
 
 /// The arguments of `fit` that are of contexts alone.
@@ -265,7 +265,7 @@ pub(super) fn fit_log(common: Common<'_, '_>, asked: Asked<'_, '_>) -> PyResult<
         Models::Several(names) => names.first().filter(|_| names.len() == 1),
     };
     let model = named.and_then(|name| Model::from_name(name));
-    let model = model.filter(|model| matches!(model, Model::Cascade | Model::Dcm | Model::Pbm));
+    let model = model.filter(|model| ContextSettings::MODELS.contains(model));
     let model = model.ok_or_else(|| {
         value_error("model: expected one of \"cascade\", \"dcm\" and \"pbm\" with segment, features or items")
     })?;

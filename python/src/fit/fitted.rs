@@ -359,7 +359,7 @@ impl Fitted {
     /// Write the bytes of to_json to a file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let json = self.json(py)?;
-        Ok(py.detach(|| std::fs::write(path, json))?)
+        Ok(py.detach(|| experiment::TemporaryFile::write(&path, &json)?.rename())?)
     }
 
     /// The users of queries, as dicts that have the keys of an experiment's instances: {"name": ..,

@@ -9,21 +9,18 @@ use crate::usage::Usage;
 use ::answer::{ContextSettings, fit_contexts};
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
-use click_logs::fit::Model;
 use click_logs::study::HeldOut;
 use click_logs::{Format, PersonalLists, ReadReport};
 use experiment::manifest::{Manifest, Moment};
 use experiment::number::{counted, fixed, grouped};
 use experiment::output::OutputDir;
-use experiment::{Canonical, ContextFit, FeatureTable, Gain, read_own, sha256};
+use experiment::{Canonical, ContextFit, FeatureTable, Gain, read_regular, sha256};
 use serde_json::json;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The file that is written.
 const CONTEXT: &str = "context.json";
-/// The models that are fitted.
-const MODELS: [Model; 3] = [Model::Cascade, Model::Dcm, Model::Pbm];
 
 /// What `fit --context` needs.
 #[derive(Debug, Clone, Default, Args)]
@@ -91,7 +88,7 @@ fn settings(arguments: &Arguments) -> Result<ContextSettings> {
     let [Some(model)] = arguments.model[..] else {
         bail!(Usage("--model: expected one of cascade, dcm and pbm with --context".to_owned()));
     };
-    if !MODELS.contains(&model) {
+    if !ContextSettings::MODELS.contains(&model) {
         bail!(Usage(format!("--model {model}: expected cascade, dcm or pbm with --context")));
     }
     let HeldOut::OneIn(held_out_one_in) = arguments.held_out else {
@@ -99,7 +96,7 @@ fn settings(arguments: &Arguments) -> Result<ContextSettings> {
     };
     let read = |path: &PathBuf| -> Result<FeatureTable> {
         let name = path.display().to_string();
-        Ok(FeatureTable::of_items(&name, &read_own(path).with_context(|| name.clone())?)?)
+        Ok(FeatureTable::of_items(&name, &read_regular(path).with_context(|| name.clone())?)?)
     };
     let columns = click_logs::Columns::parse(arguments.columns.as_deref().unwrap_or_default());
     Ok(ContextSettings {
@@ -119,7 +116,7 @@ fn canonical(
     settings: &ContextSettings,
     inputs: &Inputs,
 ) -> Result<serde_json::Value> {
-    let hash = |path: &PathBuf| read_own(path).map(|content| sha256(&content));
+    let hash = |path: &PathBuf| read_regular(path).map(|content| sha256(&content));
     Ok(json!({
         "name": format!("context of {}", arguments.named()),
         "logs": inputs.settings(),
