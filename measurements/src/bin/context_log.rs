@@ -6,7 +6,8 @@
 //! ```
 //!
 //! The argument is the number of runs. Users are those of the experiment `context`, F2: 2,000 in 20
-//! clusters, 200 items, 6 features each, a cascade of 12.
+//! clusters, 200 items, 6 features each, a cascade of 12. The ratio is that of the excess log-loss to
+//! that of the maximum of the posterior, under the deviations that the fit has estimated.
 
 use answer::{ContextSettings, TakeList, fit_contexts};
 use anyhow::{Context as _, Result};
@@ -14,12 +15,16 @@ use click_logs::fit::Model;
 use click_logs::{Format, Input, PersonalLists};
 use click_models::{CascadeModel, ClickModel as _, Context, ItemId, Personal, RandomUsers, Ranking};
 use experiment::{ContextFit, FeatureTable};
+use maximum::Maximum;
 use policies::{
     Decision, HybridPrior, HybridSettings, HybridTs, PolicyFor, PrefixTs, Select as _, Update as _,
 };
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fmt::Write as _;
+
+#[path = "context_log/maximum.rs"]
+mod maximum;
 
 const ITEMS: usize = 200;
 const POSITIONS: usize = 12;
@@ -31,30 +36,33 @@ type Random = Xoshiro256PlusPlus;
 fn main() -> Result<()> {
     let runs: u64 = std::env::args().nth(1).context("the number of runs")?.parse()?;
     println!(
-        "uniform lists: lists, excess log-loss of an answer, regret of a greedy list, of the best list for all"
+        "uniform lists: lists, excess log-loss of an answer, its ratio, regret of a greedy list, of the best \
+         list for all"
     );
     for lists in [500, 2_000, 8_000] {
         let found = (0..runs).map(|run| {
             let users = users(run)?;
-            let fit = fitted(&users, &uniform(&users, lists, run))?;
-            let [excess, regret] = quality(&users, &fit.prior);
-            Ok([excess, regret, users.yardsticks().best_list])
+            let log = uniform(&users, lists, run);
+            let [excess, ratio, regret] = judged(&users, &log, &fitted(&users, &log)?.prior);
+            Ok([excess, ratio, regret, users.yardsticks().best_list])
         });
         println!("{lists} {}", means(&found.collect::<Result<Vec<_>>>()?));
     }
     println!(
-        "lists of cascade-ts, then {NEXT} of hybrid-ts: lists, regret, excess log-loss of an answer, regret of a greedy list"
+        "lists of cascade-ts, then {NEXT} of hybrid-ts: lists, regret, excess log-loss of an answer, its \
+         ratio, regret of a greedy list"
     );
     for lists in [0, 1_000, 5_000] {
         let found = (0..runs).map(|run| {
             let users = users(run)?;
             let fresh = HybridTs::new(users.user(0).shape(), users.known(), HybridSettings::default())?;
             if lists == 0 {
-                return Ok([regret(&users, fresh, run), f64::NAN, f64::NAN]);
+                return Ok([regret(&users, fresh, run), f64::NAN, f64::NAN, f64::NAN]);
             }
-            let prior = fitted(&users, &of_bandit(&users, lists, run))?.prior;
-            let [excess, greedy] = quality(&users, &prior);
-            Ok([regret(&users, fresh.with_prior(&prior)?, run), excess, greedy])
+            let log = of_bandit(&users, lists, run);
+            let prior = fitted(&users, &log)?.prior;
+            let [excess, ratio, greedy] = judged(&users, &log, &prior);
+            Ok([regret(&users, fresh.with_prior(&prior)?, run), excess, ratio, greedy])
         });
         println!("{lists} {}", means(&found.collect::<Result<Vec<_>>>()?));
     }
@@ -62,14 +70,17 @@ fn main() -> Result<()> {
 }
 
 /// Means with their standard errors.
-fn means(rows: &[[f64; 3]]) -> String {
+fn means(rows: &[[f64; 4]]) -> String {
     let n = rows.len() as f64;
     let column = |at: usize| {
         let mean = rows.iter().map(|row| row[at]).sum::<f64>() / n;
+        if mean.is_nan() {
+            return "-".to_owned();
+        }
         let squares: f64 = rows.iter().map(|row| (row[at] - mean).powi(2)).sum();
         format!("{mean:.4} +- {:.4}", (squares / (n - 1.0).max(1.0) / n).sqrt())
     };
-    [0, 1, 2].map(column).join("  ")
+    [0, 1, 2, 3].map(column).join("  ")
 }
 
 fn users(run: u64) -> Result<Personal<CascadeModel>> {
@@ -88,36 +99,27 @@ fn users(run: u64) -> Result<Personal<CascadeModel>> {
     Ok(random.draw(&model, &mut Random::seed_from_u64(run))?)
 }
 
-/// Adds a list to a log.
-fn note(
-    log: &mut String,
-    users: &Personal<CascadeModel>,
-    list: usize,
-    user: usize,
-    shown: &Ranking,
-    click: Option<usize>,
-) {
-    let features: Vec<String> = users.contexts()[user].features.iter().map(f64::to_string).collect();
-    for (position, item) in shown.by_position() {
-        let clicked = u8::from(click == Some(position));
-        let _ = writeln!(
-            log,
-            "u{user},{list},{},{},{clicked},{}",
-            item.index(),
-            position + 1,
-            features.join(",")
-        );
+/// A list that was shown: the user, the items, and the position that was clicked.
+type Shown = (usize, Ranking, Option<usize>);
+
+/// The lists as a table.
+fn table(users: &Personal<CascadeModel>, log: &[Shown]) -> String {
+    let mut table = format!("u,s,i,p,c,{}\n", FEATURES.join(","));
+    for (list, (user, shown, click)) in log.iter().enumerate() {
+        let features: Vec<String> = users.contexts()[*user].features.iter().map(f64::to_string).collect();
+        for (position, item) in shown.by_position() {
+            let clicked = u8::from(*click == Some(position));
+            let (item, place) = (item.index(), position + 1);
+            let _ = writeln!(table, "u{user},{list},{item},{place},{clicked},{}", features.join(","));
+        }
     }
+    table
 }
 
-fn head() -> String {
-    format!("u,s,i,p,c,{}\n", FEATURES.join(","))
-}
-
-fn uniform(users: &Personal<CascadeModel>, lists: usize, run: u64) -> String {
-    let (mut rng, mut log) = (Random::seed_from_u64(1_000 + run), head());
+fn uniform(users: &Personal<CascadeModel>, lists: usize, run: u64) -> Vec<Shown> {
+    let (mut rng, mut log) = (Random::seed_from_u64(1_000 + run), Vec::new());
     let mut order: Vec<usize> = (0..ITEMS).collect();
-    for list in 0..lists {
+    for _ in 0..lists {
         let user = users.arrive(&mut rng);
         for position in 0..POSITIONS {
             let other = rng.random_range(position..ITEMS);
@@ -125,26 +127,27 @@ fn uniform(users: &Personal<CascadeModel>, lists: usize, run: u64) -> String {
         }
         let shown: Ranking = order[..POSITIONS].iter().map(|&item| ItemId::from_index(item)).collect();
         let click = users.user(user).respond(&shown, &mut rng).click();
-        note(&mut log, users, list, user, &shown, click);
+        log.push((user, shown, click));
     }
     log
 }
 
-fn of_bandit(users: &Personal<CascadeModel>, lists: usize, run: u64) -> String {
-    let (mut rng, mut log) = (Random::seed_from_u64(2_000 + run), head());
+fn of_bandit(users: &Personal<CascadeModel>, lists: usize, run: u64) -> Vec<Shown> {
+    let (mut rng, mut log) = (Random::seed_from_u64(2_000 + run), Vec::new());
     let mut policy = PrefixTs::new(users.user(0).shape());
     let mut decision = Decision::default();
-    for list in 0..lists {
+    for _ in 0..lists {
         let user = users.arrive(&mut rng);
         policy.select(&mut rng, &mut decision);
         let feedback = users.user(user).respond(&decision.action, &mut rng);
         policy.update(&decision, &feedback);
-        note(&mut log, users, list, user, &decision.action, feedback.click());
+        log.push((user, decision.action.clone(), feedback.click()));
     }
     log
 }
 
-fn fitted(users: &Personal<CascadeModel>, log: &str) -> Result<ContextFit> {
+fn fitted(users: &Personal<CascadeModel>, log: &[Shown]) -> Result<ContextFit> {
+    let table = table(users, log);
     let columns = format!("user=u,session=s,item=i,position=p,click=c,features={}", FEATURES.join(";"));
     let format = Format::delimited(&columns)?;
     let lists = PersonalLists::new(&format, None)?;
@@ -162,20 +165,34 @@ fn fitted(users: &Personal<CascadeModel>, log: &str) -> Result<ContextFit> {
         ablate: false,
     };
     let read = |names: &mut _, take: &mut TakeList<'_>| {
-        Ok(lists.read(vec![Input::stream("log", log.as_bytes())], names, take)?)
+        Ok(lists.read(vec![Input::stream("log", table.as_bytes())], names, take)?)
     };
     Ok(fit_contexts::<anyhow::Error>(&settings, read)?.0)
 }
 
-/// The mean divergence of an answer's probability from the true one, over all users and items, and the
-/// mean regret of the lists that are best by the fit.
-fn quality(users: &Personal<CascadeModel>, prior: &HybridPrior) -> [f64; 2] {
+/// The quality of a fit: excess log-loss, its ratio to that of the maximum of the posterior, and the
+/// regret of greedy lists.
+fn judged(users: &Personal<CascadeModel>, log: &[Shown], prior: &HybridPrior) -> [f64; 3] {
     let (mean, known) = (prior.mean(), prior.known());
+    let of_fit = |context: &Context| {
+        (0..ITEMS).map(mean.for_user(context, ITEMS, known.item_features())).collect::<Vec<f64>>()
+    };
+    let [excess, regret] = quality(users, prior, of_fit);
+    let maximum = Maximum::of(users, log, prior);
+    let [least, _] = quality(users, prior, |context| maximum.log_odds(context));
+    [excess, excess / least, regret]
+}
+
+/// The mean divergence of an answer's probability from the true one, over all users and items, and the
+/// mean regret of the lists that are best by these log-odds.
+fn quality(
+    users: &Personal<CascadeModel>,
+    prior: &HybridPrior,
+    log_odds: impl Fn(&Context) -> Vec<f64>,
+) -> [f64; 2] {
     let (mut excess, mut regret) = (0.0, 0.0);
     for user in 0..users.n_users() {
-        let context = prior.standardised(&users.contexts()[user]);
-        let log_odds = mean.for_user(&context, ITEMS, known.item_features());
-        let log_odds: Vec<f64> = (0..ITEMS).map(log_odds).collect();
+        let log_odds = log_odds(&prior.standardised(&users.contexts()[user]));
         for (log_odds, attraction) in log_odds.iter().zip(users.user(user).attraction()) {
             let (found, true_one) = (1.0 / (1.0 + libm::exp(-log_odds)), attraction.get());
             excess += true_one * libm::log(true_one / found)
