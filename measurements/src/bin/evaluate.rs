@@ -17,7 +17,7 @@ mod world;
 use clap::Parser;
 use click_logs::fit::Model;
 use click_logs::{Error, Format, Ids, Input, Reader};
-use evaluation::{Evaluation, Question, Ranking};
+use evaluation::{Evaluation, Finding, Question, Ranking};
 use std::collections::BTreeMap;
 use world::{COLUMNS, Generated, Logger, Users, World};
 
@@ -75,7 +75,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let of = world.with_shown_items().generate(logger, arguments.lists, 1, false, seed);
             let evaluation = evaluated(&of, &models)?;
             let answer = evaluation.findings.answer().map(|answer| ("the answer".to_owned(), answer));
-            let each = evaluation.findings.all.iter().filter(|found| found.refused.is_none());
+            // Without models, `position` does not answer, but has an interval to be judged.
+            let counts = |found: &&Finding| found.refused.is_none() || models.is_empty();
+            let each = evaluation.findings.all.iter().filter(counts);
             for (name, finding) in each.map(|found| (found.basis.name().to_owned(), found)).chain(answer) {
                 let (Some(value), Some((low, high))) = (&finding.value, finding.interval) else { continue };
                 let errors = found.entry(name).or_default();
