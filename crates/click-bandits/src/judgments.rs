@@ -8,9 +8,9 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use click_logs::fit::Model;
 use click_logs::judgments::{Judgment, JudgmentForm, Scale, of_attraction, over_expected, write};
-use click_logs::parameters::Parameters;
+use click_logs::parameters::{EstimateRecord, ItemRecord, Parameters};
 use click_logs::study::with_users;
-use click_logs::{Format, Reader};
+use click_logs::{Fault, Format, Input, Reader, RowColumn, TakeRows, Value, read_rows};
 use experiment::read_own;
 use std::path::{Path, PathBuf};
 
@@ -98,27 +98,91 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     destination.write(|out| Ok(out.write_all(text.as_bytes())?))
 }
 
-/// The attractions of a model.
+/// The attractions of a model, from either form of the parameters.
 fn of_model(arguments: &Arguments) -> Result<Vec<Judgment>> {
-    let parameters = Parameters::read(&arguments.dir.join("parameters.json"))?;
     let chosen = arguments.model.map_or_else(|| chosen(&arguments.dir), |model| Ok(Some(model)))?;
-    if arguments.dir.join(PARAMETERS_PARQUET).exists() {
-        bail!(
-            "{}: the attractions are in {PARAMETERS_PARQUET}: fit with --parameters json",
-            arguments.dir.display()
-        );
-    }
-    let find = |model: Model| parameters.models.iter().find(|record| record.model == model);
     // Without a comparison, the simplest model.
-    let record = match chosen {
-        Some(model) => find(model).with_context(|| format!("the fit has no model {model}"))?,
-        None => with_users().find_map(find).context("the fit has no model with attractions")?,
-    };
-    let of_query = |query: &click_logs::parameters::QueryRecord| {
-        let of_item = |item| of_attraction(&query.query, item, arguments.min_impressions);
-        query.items.iter().filter_map(of_item).collect::<Vec<_>>()
-    };
-    Ok(record.queries.iter().flat_map(of_query).collect())
+    let wanted: Vec<Model> = chosen.map_or_else(|| with_users().collect(), |model| vec![model]);
+    let least = arguments.min_impressions;
+    let mut found = Attractions { best: wanted.len(), wanted, least, judgments: Vec::new() };
+    let table = arguments.dir.join(PARAMETERS_PARQUET);
+    if table.exists() {
+        let columns = COLUMNS.map(|name| RowColumn { name, optional: false });
+        let read =
+            Input::file(&table).and_then(|table| read_rows(&columns, true, vec![table], None, &mut found));
+        read.map_err(|error| anyhow!("{error}"))?;
+    } else {
+        for record in &Parameters::read(&arguments.dir.join("parameters.json"))?.models {
+            for query in &record.queries {
+                query.items.iter().for_each(|item| found.take(record.model, &query.query, item));
+            }
+        }
+    }
+    match chosen {
+        _ if found.best < found.wanted.len() => Ok(found.judgments),
+        Some(model) => bail!("the fit has no model {model}"),
+        None => bail!("the fit has no model with attractions"),
+    }
+}
+
+/// The attractions of the first wanted model that the fit has.
+struct Attractions {
+    wanted: Vec<Model>,
+    /// The place of the model so far.
+    best: usize,
+    /// The fewest impressions of an item.
+    least: u64,
+    judgments: Vec<Judgment>,
+}
+
+impl Attractions {
+    fn take(&mut self, model: Model, query: &str, item: &ItemRecord) {
+        let place = self.wanted.iter().position(|wanted| *wanted == model);
+        let Some(place) = place.filter(|place| *place <= self.best) else { return };
+        if place < self.best {
+            self.best = place;
+            self.judgments.clear();
+        }
+        self.judgments.extend(of_attraction(query, item, self.least));
+    }
+}
+
+/// The columns of the table that are read.
+const COLUMNS: [&str; 9] =
+    ["model", "kind", "query", "item", "estimate", "clicks", "impressions", "lower", "upper"];
+
+impl TakeRows for Attractions {
+    fn row(&mut self, values: &[Option<Value<'_>>; 6], further: &[Value<'_>]) -> Result<(), (usize, Fault)> {
+        let value = |place: usize| {
+            values
+                .get(place)
+                .map_or_else(|| further[place - values.len()], |value| value.unwrap_or(Value::Missing))
+        };
+        let text = |place: usize| match value(place) {
+            Value::Text(text) => std::str::from_utf8(text).map_err(|_| (place, Fault::NotUtf8)),
+            _ => Err((place, Fault::Empty)),
+        };
+        let number = |place: usize| value(place).finite().ok();
+        let whole = |place: usize| value(place).number().map_err(|fault| (place, fault));
+        let Some(model) = Model::from_name(text(0)?).filter(|_| text(1) == Ok("attraction")) else {
+            return Ok(());
+        };
+        let item = ItemRecord {
+            item: text(3)?.to_owned(),
+            attraction: EstimateRecord {
+                value: number(4).unwrap_or(f64::NAN),
+                se: None,
+                lower: number(7),
+                upper: number(8),
+            },
+            prior: None,
+            satisfaction: None,
+            clicks: whole(5)?,
+            impressions: whole(6)?,
+        };
+        self.take(model, text(2)?, &item);
+        Ok(())
+    }
 }
 
 /// The model that the fit chose, if it compared several.

@@ -233,13 +233,17 @@ fn clicks_are_handed_over_with_their_team() {
     }
     let events =
         EVENTS.replace("\"event_attributes\": {", "\"event_attributes\": {\"search_config\": \"new\", ");
-    let read = |ubi: Ubi, events: &str| {
+    let read_of = |ubi: &Ubi, files: &[&[u8]], max_skipped| {
         let mut clicks = Clicks(Vec::new());
-        // Queries are read before events.
-        let files: [&[u8]; 2] = [events.as_bytes(), QUERIES.as_bytes()];
         let path = "event_attributes.search_config";
-        let read = read_ubi_clicks(&ubi, path, inputs(&files), None, &mut clicks);
-        read.map(|report| (clicks.0, report.ubi.unwrap()))
+        let read = read_ubi_clicks(ubi, path, inputs(files), max_skipped, &mut clicks);
+        read.map(|report| (clicks.0, report))
+    };
+    let read_files = |files: &[&[u8]], max_skipped| read_of(&ubi(), files, max_skipped);
+    let read = |ubi: Ubi, events: &str| {
+        // Queries are read before events.
+        let read = read_of(&ubi, &[events.as_bytes(), QUERIES.as_bytes()], None);
+        read.map(|(rows, report)| (rows, report.ubi.unwrap()))
     };
     let expected = [
         "c-1 new 2026-03-02T10:00:03.000Z q-0001",
@@ -256,8 +260,8 @@ fn clicks_are_handed_over_with_their_team() {
     assert_ne!(nameless, events);
     let wrap = |line: &str| format!("{{\"_source\": {line}}}");
     let array = format!("[{}]\n", nameless.trim().lines().map(wrap).collect::<Vec<_>>().join(","));
-    for events in [nameless, array] {
-        assert_eq!(read(ubi(), &events).unwrap().0, expected);
+    for events in [&nameless, &array] {
+        assert_eq!(read(ubi(), events).unwrap().0, expected);
     }
     // Positions count from 1, whatever the ordinal of the first.
     let positions = |base: u8| -> Result<Vec<String>, ErrorKind> {
@@ -265,13 +269,29 @@ fn clicks_are_handed_over_with_their_team() {
         let position = |row: &String| row.split(' ').nth(2).unwrap().to_owned();
         rows.map(|(rows, _)| rows.iter().map(position).collect()).map_err(|error| error.kind().clone())
     };
-    assert_eq!(
-        (positions(1).unwrap(), positions(0).unwrap()),
-        (["2", "1", "3"].map(str::to_owned).into(), ["3", "2", "4"].map(str::to_owned).into())
-    );
+    assert_eq!(positions(1).unwrap(), ["2", "1", "3"]);
+    assert_eq!(positions(0).unwrap_err(), ErrorKind::Settings);
     let without = events.replace("{\"ordinal\": 2}", "{}");
     let based = |events: &str| read(Ubi { position_base: Some(1), ..ubi() }, events).unwrap_err();
     assert_eq!(*based(&without).kind(), ErrorKind::Line(Fault::Empty));
     let from_zero = events.replace("\"ordinal\": 1", "\"ordinal\": 0");
     assert_eq!(*based(&from_zero).kind(), ErrorKind::Line(Fault::PositionZero));
+    // A click above its query in the same file has the query's user.
+    let above = nameless.clone() + QUERIES;
+    let (mut rows, _) = read_files(&[above.as_bytes()], None).unwrap();
+    rows.sort();
+    assert_eq!(rows, expected);
+    // Documents of a query must be equal.
+    let twice = QUERIES.to_owned() + QUERIES.lines().next().unwrap();
+    let (rows, report) = read_files(&[nameless.as_bytes(), twice.as_bytes()], None).unwrap();
+    assert_eq!((rows, report.ubi.unwrap().repeated_queries), (expected.map(str::to_owned).into(), 1));
+    let other = twice.replace("red running shoes", "RED shoes").replacen("RED shoes", "red running shoes", 1);
+    let files: [&[u8]; 2] = [nameless.as_bytes(), other.as_bytes()];
+    let error = read_files(&files, None).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Line(Fault::OtherDocument));
+    let (rows, report) = read_files(&files, Some(0.5)).unwrap();
+    assert_eq!(
+        (rows, report.skipped[Fault::OtherDocument.reason()].lines),
+        (expected.map(str::to_owned).into(), 1)
+    );
 }

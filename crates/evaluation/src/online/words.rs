@@ -92,6 +92,11 @@ impl Outcome {
                 ));
             }
         }
+        notes.extend(self.report.ubi.iter().map(|ubi| format!("Read: {ubi}.")));
+        for (reason, skipped) in &self.report.skipped {
+            let lines = counted(skipped.lines, "line");
+            notes.push(format!("Skipped: {reason}: {lines}, the first at {}.", skipped.first));
+        }
         let warning = if self.heaviest > HEAVY { ": it may be a robot" } else { "" };
         notes.push(format!("The user with the most clicks has {} of them{warning}.", percent(self.heaviest)));
         if self.times_back > 0 {

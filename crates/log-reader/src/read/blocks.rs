@@ -10,7 +10,7 @@ use super::source::{Block, Input, Source};
 use super::thread_report::{ThreadReport, on_threads};
 use super::{Reader, no_file};
 use crate::collect::{Batches, Collector};
-use crate::error::{Error, ErrorKind, Place};
+use crate::error::Error;
 use crate::fault::Fault;
 use crate::names::{lock, unlocked};
 use crate::read_report::ReadReport;
@@ -89,29 +89,22 @@ impl Reader {
                 if number == 1 && !F::HEADER && looks_like_a_header(line) {
                     fault = LineFault::new(Fault::UnexpectedHeader, 0, line);
                 }
-                let place = place_of(format, block, number, &fault);
-                if self.max_skipped.is_none() {
-                    report.fail((block.file, number), Error::at(ErrorKind::Line(fault.fault), place));
+                let (at, lenient) = ((block.file, number), self.max_skipped.is_some());
+                report.line(
+                    fault,
+                    |column| format.column_name(&block.layout, column),
+                    &block.name,
+                    at,
+                    lenient,
+                );
+                if !lenient {
                     return;
                 }
-                report.skip(fault.fault, fault.lost, (block.file, number), place);
             }
             number += n_lines;
         }
         report.read.lines += number - block.first_line - n_blank;
         format.end(memory, batches);
-    }
-}
-
-#[cold]
-fn place_of<F: LineFormat>(format: &F, block: &Block<F::Layout>, line: u64, fault: &LineFault) -> Place {
-    let column = (fault.column > 0).then(|| (fault.column, format.column_name(&block.layout, fault.column)));
-    Place {
-        file: block.name.to_string(),
-        line,
-        column,
-        text: String::from_utf8_lossy(&fault.text).escape_debug().to_string(),
-        message: fault.fault.to_string(),
     }
 }
 

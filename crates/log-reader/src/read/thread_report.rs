@@ -1,6 +1,6 @@
 //! Work on several threads, whose reports are combined into one report or error.
 
-use super::line::Lost;
+use super::line::{LineFault, Lost};
 use super::open_lists::OpenLists;
 use crate::collect::{Batches, Collector};
 use crate::error::{Error, ErrorKind, Place};
@@ -37,6 +37,31 @@ impl ThreadReport {
     pub(crate) fn skip(&mut self, fault: Fault, lost: Lost, at: (usize, u64), first: Place) {
         let Lost { clicks, impressions } = lost;
         self.add_skipped(fault.reason(), Skipped { lines: 1, clicks, impressions, first }, at);
+    }
+
+    /// Skips a line at fault if the reader is lenient; otherwise it is an error.
+    #[cold]
+    pub(crate) fn line(
+        &mut self,
+        found: LineFault,
+        column_name: impl FnOnce(usize) -> String,
+        file: &str,
+        at: (usize, u64),
+        lenient: bool,
+    ) {
+        let LineFault { fault, column, text, lost } = found;
+        let place = Place {
+            file: file.to_owned(),
+            line: at.1,
+            column: (column > 0).then(|| (column, column_name(column))),
+            text: String::from_utf8_lossy(&text).escape_debug().to_string(),
+            message: fault.to_string(),
+        };
+        if lenient {
+            self.skip(fault, lost, at, place);
+        } else {
+            self.fail(at, Error::at(ErrorKind::Line(fault), place));
+        }
     }
 
     fn add_skipped(&mut self, reason: &'static str, more: Skipped, at: (usize, u64)) {

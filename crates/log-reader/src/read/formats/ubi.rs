@@ -39,6 +39,8 @@ use std::sync::{Arc, Mutex};
 const BEGINNING: u64 = 1 << 16;
 /// The name of a query without words, such as a page of a category.
 const NO_WORDS: &str = "(empty)";
+/// The message for a first position of 0 that no ordinal has.
+const NO_ZERO: &str = "0, but no ordinal of the log is 0: it counts from 1";
 
 /// How logs of User Behavior Insights are read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -185,6 +187,12 @@ fn lost(fault: Fault, object: &str, is_click: bool) -> LineFault {
 }
 
 impl Ubi {
+    /// The words of a query, which are its name.
+    fn words<'d>(&self, document: &'d Document<'_>) -> Cow<'d, str> {
+        let words = document.user_query.as_ref().map_or("", |text| &text.0);
+        if self.exact_queries { Cow::Borrowed(words) } else { Cow::Owned(words.trim().to_lowercase()) }
+    }
+
     /// What an opened document tells; `None` for a line of a bulk request, and for a document of
     /// another application or action.
     fn what<'d>(
@@ -253,9 +261,7 @@ impl UbiLines<'_> {
         at: Spot,
         batches: &mut Batches<'_>,
     ) -> Result<(), Fault> {
-        let text = document.user_query.as_ref().map_or("", |text| &text.0);
-        let text =
-            if self.ubi.exact_queries { Cow::Borrowed(text) } else { Cow::Owned(text.trim().to_lowercase()) };
+        let text = self.ubi.words(document);
         let query = batches.id(if text.is_empty() { NO_WORDS } else { &text }.as_bytes())?;
         let hits = document.query_response_hit_ids.iter().flatten().take(64);
         let items = hits.map(|hit| batches.id(hit.0.as_bytes())).collect::<Result<Vec<_>, _>>()?;

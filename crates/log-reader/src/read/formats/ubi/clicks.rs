@@ -1,12 +1,12 @@
 //! Clicks as rows, for a test of two rankers.
 
 use super::document::{self, Document};
-use super::{Event, LeftOut, Ubi, UbiReport, What, queries_first};
+use super::{Event, LeftOut, NO_ZERO, Ubi, UbiReport, What, queries_first};
 use crate::collect::{Batches, Collector};
 use crate::columns::READ;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
-use crate::keys::KeyHash;
+use crate::keys::{KeyHash, ListKey};
 use crate::names::lock;
 use crate::read::Reader;
 use crate::read::formats::Value;
@@ -14,15 +14,17 @@ use crate::read::line::{LineFault, LineFormat};
 use crate::read::marks::CutLine;
 use crate::read::open_lists::Spot;
 use crate::read::source::Input;
+use crate::read::thread_report::ThreadReport;
 use crate::read_report::ReadReport;
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use serde_json::Value as Json;
 use std::cell::OnceCell;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Hands the clicks of a log over as rows: user, the text at `team`, position, time and query. The
-/// user of a click without one is that of its query. Positions, from 1, are handed over if the
-/// ordinal of the first one is given.
+/// user of a click without one is that of its query; a click above its query waits for the end of
+/// the log. Positions, from 1, are handed over if the ordinal of the first one is given.
 pub(in crate::read) fn read_clicks(
     ubi: &Ubi,
     team: &str,
@@ -36,7 +38,9 @@ pub(in crate::read) fn read_clicks(
         team,
         hash,
         clicks: Mutex::default(),
-        users: Mutex::default(),
+        queries: Mutex::default(),
+        waiting: Mutex::default(),
+        lowest: Mutex::default(),
         notes: Mutex::default(),
     };
     let mut report = reader.read_lines(&lines, queries_first(inputs)?, collector)?;
@@ -51,9 +55,33 @@ struct ClickLines<'a> {
     hash: KeyHash,
     /// Clicks so far.
     clicks: Mutex<HashTable<u64>>,
-    /// The user of each query.
-    users: Mutex<HashTable<(u64, Box<str>)>>,
+    queries: Mutex<HashTable<Query>>,
+    waiting: Mutex<Vec<Waiting>>,
+    /// The lowest ordinal of an impression or a click.
+    lowest: Mutex<Option<u64>>,
     notes: Mutex<UbiReport>,
+}
+
+/// A query that was read.
+struct Query {
+    key: u64,
+    /// Of the words, the user and the hit ids.
+    hash: ListKey,
+    user: Box<str>,
+}
+
+/// A click without a user, above its query.
+struct Waiting {
+    row: Row,
+    spot: Spot,
+}
+
+/// A click.
+struct Row {
+    team: String,
+    position: Option<u64>,
+    time: Option<String>,
+    query: String,
 }
 
 impl LineFormat for ClickLines<'_> {
@@ -64,7 +92,7 @@ impl LineFormat for ClickLines<'_> {
         &self,
         (): &(),
         line: CutLine<'_>,
-        _at: Spot,
+        at: Spot,
         left_out: &mut LeftOut,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
@@ -74,16 +102,18 @@ impl LineFormat for ClickLines<'_> {
         document::each(line, |document: &Document<'_>| {
             let whole = place;
             place += 1;
-            match self.ubi.what(document.opened(), left_out)? {
-                Some(What::Query(id)) => {
-                    self.remember(id, document.opened());
-                    Ok(())
-                }
+            let what = self.ubi.what(document.opened(), left_out)?;
+            if let Some(What::Event(Event { ordinal: Some(ordinal), .. })) = what {
+                let mut lowest = lock(&self.lowest);
+                *lowest = Some(lowest.map_or(ordinal, |lowest| lowest.min(ordinal)));
+            }
+            match what {
+                Some(What::Query(id)) => Ok(self.remember(id, document.opened())?),
                 Some(What::Event(event)) if event.is_click && self.is_first(&event) => {
                     let whole = wholes.get_or_init(|| documents_of(line)).get(whole).unwrap_or(&Json::Null);
                     let whole = if document.source.is_some() { &whole["_source"] } else { whole };
                     let team = self.team.split('.').try_fold(whole, |value, key| value.get(key));
-                    self.click(document.opened(), &event, team, batches)
+                    self.click(document.opened(), &event, team, at, batches)
                 }
                 _ => Ok(()),
             }
@@ -92,6 +122,27 @@ impl LineFormat for ClickLines<'_> {
 
     fn end(&self, left_out: &mut LeftOut, _batches: &mut Batches<'_>) {
         left_out.note(&self.notes);
+    }
+
+    fn close(
+        &self,
+        names: &[Arc<str>],
+        lenient: bool,
+        batches: &mut Batches<'_>,
+        report: &mut ThreadReport,
+    ) -> Result<(), Error> {
+        if self.ubi.position_base == Some(0) && lock(&self.lowest).is_some_and(|lowest| lowest > 0) {
+            return Err(Error::of(ErrorKind::Settings, "position-base", NO_ZERO));
+        }
+        for Waiting { row, spot } in std::mem::take(&mut *lock(&self.waiting)) {
+            let user = self.user_of(&row.query).unwrap_or_default();
+            if let Err(fault) = row.hand_over(&user, batches) {
+                let file = names.get(spot.file).map_or("", |name| name);
+                let name = |column| self.column_name(&(), column);
+                report.line(fault, name, file, (spot.file, spot.line), lenient);
+            }
+        }
+        Ok(())
     }
 
     fn column_name(&self, (): &(), column: usize) -> String {
@@ -112,12 +163,30 @@ fn documents_of(line: &[u8]) -> Vec<Json> {
 }
 
 impl ClickLines<'_> {
-    fn remember(&self, query: &str, document: &Document<'_>) {
-        if let Some(user) = document.client_id.as_ref().filter(|user| !user.0.is_empty()) {
-            let key = self.hash.half_of_text(query.as_bytes());
-            let mut users = lock(&self.users);
-            users.entry(key, |known| known.0 == key, |known| known.0).or_insert((key, (*user.0).into()));
+    /// Remembers a query; its documents must be equal.
+    fn remember(&self, query: &str, document: &Document<'_>) -> Result<(), Fault> {
+        let of = |text: &str| self.hash.of_text(text.as_bytes());
+        let user = document.client_id.as_ref().map_or("", |user| &user.0);
+        let hits = document.query_response_hit_ids.iter().flatten().map(|hit| of(&hit.0));
+        let [words, user_hash] = [&*self.ubi.words(document), user].map(of);
+        let hash = hits.fold(self.hash.of_both(words, user_hash), |all, hit| self.hash.of_both(all, hit));
+        let key = self.hash.half_of_text(query.as_bytes());
+        let (mut queries, mut notes) = (lock(&self.queries), lock(&self.notes));
+        match queries.entry(key, |known| known.key == key, |known| known.key) {
+            Entry::Vacant(place) => {
+                place.insert(Query { key, hash, user: user.into() });
+                notes.queries += 1;
+            }
+            Entry::Occupied(known) if known.get().hash == hash => notes.repeated_queries += 1,
+            Entry::Occupied(_) => return Err(Fault::OtherDocument),
         }
+        Ok(())
+    }
+
+    /// The user of a query that was read; empty without one.
+    fn user_of(&self, query: &str) -> Option<Box<str>> {
+        let key = self.hash.half_of_text(query.as_bytes());
+        Some(lock(&self.queries).find(key, |known| known.key == key)?.user.clone())
     }
 
     /// Whether this is the first click on an object of a query.
@@ -138,6 +207,7 @@ impl ClickLines<'_> {
         document: &Document<'_>,
         event: &Event<'_>,
         team: Option<&Json>,
+        at: Spot,
         batches: &Batches<'_>,
     ) -> Result<(), LineFault> {
         let position = match (self.ubi.position_base, event.ordinal) {
@@ -148,30 +218,37 @@ impl ClickLines<'_> {
                 Some(place.ok_or(Fault::PositionZero).map_err(|fault| event.lost(fault))? + 1)
             }
         };
-        let user = document.client_id.as_ref().map(|user| user.0.clone());
-        let user = user.filter(|user| !user.is_empty()).or_else(|| {
-            let key = self.hash.half_of_text(event.query.as_bytes());
-            Some(lock(&self.users).find(key, |known| known.0 == key)?.1.to_string().into())
-        });
-        let time = document.timestamp.as_ref().map(|time| &*time.0);
         let team = match team {
             Some(Json::String(text)) => text.clone(),
             Some(value @ (Json::Number(_) | Json::Bool(_))) => value.to_string(),
             _ => String::new(),
         };
+        let time = document.timestamp.as_ref().map(|time| time.0.to_string());
+        let row = Row { team, position, time, query: event.query.to_owned() };
+        let own = document.client_id.as_ref().map(|user| &*user.0).filter(|user| !user.is_empty());
+        if let Some(user) = own.map(Into::into).or_else(|| self.user_of(event.query)) {
+            return row.hand_over(&user, batches);
+        }
+        lock(&self.waiting).push(Waiting { row, spot: at });
+        Ok(())
+    }
+}
+
+impl Row {
+    fn hand_over(&self, user: &str, batches: &Batches<'_>) -> Result<(), LineFault> {
         let values: [Option<Value<'_>>; READ] = [
-            Some(Value::Text(user.as_deref().unwrap_or_default().as_bytes())),
-            Some(Value::Text(team.as_bytes())),
-            position.map(Value::Number),
-            time.map(|time| Value::Text(time.as_bytes())),
-            Some(Value::Text(event.query.as_bytes())),
+            Some(Value::Text(user.as_bytes())),
+            Some(Value::Text(self.team.as_bytes())),
+            self.position.map(Value::Number),
+            self.time.as_ref().map(|time| Value::Text(time.as_bytes())),
+            Some(Value::Text(self.query.as_bytes())),
             None,
         ];
         batches.take_row(&values, &[]).map_err(|(role, fault)| {
             let found = match role {
                 0 => "",
-                3 => time.unwrap_or_default(),
-                _ => &team,
+                3 => self.time.as_deref().unwrap_or_default(),
+                _ => &self.team,
             };
             LineFault::new(fault, role + 1, found.as_bytes())
         })

@@ -1,16 +1,16 @@
 //! Queries, and the events that join them.
 
 use super::document::Seen;
-use super::{Ubi, UbiReport};
+use super::{NO_ZERO, Ubi, UbiReport};
 use crate::collect::Batches;
-use crate::error::{Error, ErrorKind, Place};
+use crate::error::{Error, ErrorKind};
 use crate::fault::Fault;
 use crate::fields::MAX_POSITIONS;
 use crate::keys::KeyHash;
 use crate::lists::{Logged, ShownList, unit_hash};
 use crate::logged::Propensities;
 use crate::names::{Id, find_or_add, lock};
-use crate::read::line::Lost;
+use crate::read::line::{LineFault, Lost};
 use crate::read::open_lists::Spot;
 use crate::read::thread_report::ThreadReport;
 use hashbrown::HashTable;
@@ -177,14 +177,8 @@ impl Joined {
     ) -> Result<(), Error> {
         let mut at_fault = |fault: Fault, is_click: bool, file: usize, line: u64| {
             let name = names.get(file).map_or("", |name| name);
-            let text = "..".to_owned();
-            let place = Place { file: name.to_owned(), line, column: None, text, message: fault.to_string() };
             let lost = Lost { clicks: is_click.into(), impressions: (!is_click).into() };
-            if lenient {
-                report.skip(fault, lost, (file, line), place);
-            } else {
-                report.fail((file, line), Error::at(ErrorKind::Line(fault), place));
-            }
+            report.line(LineFault { lost, ..fault.into() }, |_| String::new(), name, (file, line), lenient);
         };
         let (mut any_placed, mut from_zero) = (false, false);
         for shard in &self.shards {
@@ -204,9 +198,10 @@ impl Joined {
             any_placed |= !shard.placed.is_empty();
             from_zero |= shard.placed.iter().any(|placed| placed.ordinal == 0);
         }
-        if ubi.position_base.is_none() && any_placed && !from_zero {
-            let message =
+        if any_placed && !from_zero && ubi.position_base != Some(1) {
+            let unknown =
                 "lists without hit ids, and no ordinal of 0: say whether the first position is 0 or 1";
+            let message = ubi.position_base.map_or(unknown, |_| NO_ZERO);
             return Err(Error::of(ErrorKind::Settings, "position-base", message));
         }
         let base = ubi.position_base.unwrap_or(0);
