@@ -26,6 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod fits;
 mod lines;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -34,6 +35,7 @@ mod rows;
 mod with_table;
 
 pub use documents::parameters::*;
+pub use fits::fits;
 #[cfg(feature = "parquet")]
 pub use parquet::write_table;
 pub use records::write;

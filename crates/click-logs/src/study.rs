@@ -45,6 +45,7 @@ use crate::fit::models::{Simulated, row};
 use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, Transfers, fit, fit_values, split};
 use crate::parameters;
 use log_reader::{Cell, Counts, Filter, Id, Log, Part, ReadReport, Sessions};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io::Write;
 
@@ -155,7 +156,7 @@ impl Default for Settings {
 }
 
 /// The whole log after the filter.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct FilteredLog {
     /// Counts of what was read and skipped.
     pub report: ReadReport,
@@ -168,7 +169,7 @@ pub struct FilteredLog {
 }
 
 /// The fits of a log.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Study {
     /// The data of the fits.
     pub log: FilteredLog,

@@ -1,11 +1,11 @@
 //! `parameters.json`: files are read and written again to the same bytes; other files are refused
 //! with the place of the fault.
 
-use click_logs::fit::{Estimate, Fit, Model, Options, Scope, fit};
+use click_logs::fit::{Estimate, Fit, Model, Options, Scope, fit, score};
 use click_logs::generate::{Traffic, yandex};
-use click_logs::parameters::{Parameters, for_each_parameter, write, write_with_table};
+use click_logs::parameters::{Parameters, fits, for_each_parameter, write, write_with_table};
 use click_logs::study::{Settings, study};
-use click_logs::{Format, Id, Log, Reader};
+use click_logs::{Counts, Format, Id, Log, Part, Reader};
 use click_models::{DcmReward, DependentClick};
 use confidence::Probability;
 use serde_json::{Value, json};
@@ -67,6 +67,47 @@ fn with_priors() -> Options {
 
 fn read(json: impl AsRef<[u8]>) -> Result<Parameters, String> {
     Parameters::from_json("p.json", json.as_ref()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn fits_are_made_of_parameters() {
+    let log = log();
+    let whole = Part { counts: log.counts.clone(), sessions: log.sessions.clone() };
+    for (scope, prior_strength) in [(Scope::Query, Some(5.0)), (Scope::Site, None)] {
+        let options = Options { scope, prior_strength, ..Options::default() };
+        let written = read(written(&log, &options)).unwrap();
+        let (named, made) = fits(&written);
+        assert_eq!((named.n_queries(), made.len()), (0, Model::ALL.len()));
+        for made in made {
+            let fitted = fit(made.model(), &log.counts, &log.sessions, &options).unwrap();
+            let rows = |counts: &Counts, fit: &Fit| {
+                let mut rows = Vec::new();
+                let Ok(()) = for_each_parameter(counts, std::slice::from_ref(fit), |row| {
+                    let name = |id: Option<Id>| id.map(|id| counts.names().name(id).into_owned());
+                    rows.push(format!(
+                        "{:?}",
+                        (
+                            name(row.query),
+                            row.kind,
+                            name(row.item),
+                            row.position,
+                            row.last_click,
+                            row.estimate
+                        )
+                    ));
+                    Ok::<(), Infallible>(())
+                });
+                rows
+            };
+            assert_eq!(rows(&named, &made), rows(&log.counts, &fitted));
+            let [from_file, from_log] = [(&made, &named), (&fitted, &log.counts)]
+                .map(|(fit, counts)| score(fit, counts.names(), &whole).unwrap());
+            assert!((from_file.log_likelihood - from_log.log_likelihood).abs() < 1e-7, "{}", made.model());
+            for (query, expected) in made.queries().iter().zip(fitted.queries()) {
+                assert_eq!(query.positions, expected.positions);
+            }
+        }
+    }
 }
 
 #[test]

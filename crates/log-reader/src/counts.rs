@@ -6,6 +6,7 @@
 use crate::fields::MAX_COUNT;
 use crate::names::{self, Id, Names, Renaming};
 use crate::table::{Count40, PackedCell, Shown, Table};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 /// assert_eq!((cell.position, cell.clicks, cell.impressions), (0, 32, 120));
 /// # Ok::<(), log_reader::Error>(())
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Counts {
     names: Arc<Names>,
     queries: Vec<QueryEntry>,
@@ -33,7 +34,7 @@ pub struct Counts {
     cells: Vec<Vec<QueryCell>>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct QueryEntry {
     id: Id,
     table: u32,
@@ -42,7 +43,7 @@ struct QueryEntry {
 }
 
 /// A cell of a query, in 19 bytes: a log may have millions.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct QueryCell {
     item: [u8; 8],
     clicks: Count40,
@@ -73,8 +74,16 @@ impl QueryCell {
 }
 
 /// A set of positions. A log need not show the first one, and may leave gaps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Positions(u64);
+
+impl FromIterator<usize> for Positions {
+    /// The positions, from 0 to 63; others are left out.
+    fn from_iter<I: IntoIterator<Item = usize>>(positions: I) -> Self {
+        let below = positions.into_iter().filter(|&position| position < 64);
+        Self(below.fold(0, |all, position| all | 1 << position))
+    }
+}
 
 impl Positions {
     /// The first `n` positions, at most 64.
@@ -199,6 +208,11 @@ pub struct Filter {
 }
 
 impl Counts {
+    /// No counts, with names.
+    pub fn of_nothing(names: Names) -> Self {
+        Self::empty(&Arc::new(names))
+    }
+
     /// The names of queries and items.
     pub fn names(&self) -> &Names {
         &self.names

@@ -1,6 +1,7 @@
 //! Errors of a log, with their places.
 
 use crate::fault::Fault;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Why a log could not be read, and where.
@@ -41,7 +42,7 @@ pub enum ErrorKind {
 }
 
 /// A place in a log.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The name of the file, as given.
     pub file: String,

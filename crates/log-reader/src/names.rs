@@ -9,8 +9,9 @@ use crate::fault::Fault;
 use crate::fields::digits;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -34,17 +35,24 @@ const SHARDS: usize = 64;
 /// assert_eq!(items, ["7", "shoes"]);
 /// # Ok::<(), log_reader::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Id(pub(crate) u64);
 
 /// The names of a log's identifiers.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Names {
     /// Texts in order; the identifier of a text is 2^63 plus its index.
     texts: Vec<Box<str>>,
 }
 
 impl Names {
+    /// Names without a log.
+    pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        let texts: BTreeSet<&str> =
+            names.into_iter().filter(|name| plain_number(name.as_bytes()).is_none()).collect();
+        Self { texts: texts.into_iter().map(Box::from).collect() }
+    }
+
     /// The name of this query or item.
     ///
     /// An identifier of another log may be unknown here; its name is then `?`.

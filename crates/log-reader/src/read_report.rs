@@ -2,11 +2,13 @@
 
 use crate::error::Place;
 use crate::names::Id;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Counts of what was read and what was skipped. They do not depend on the number of threads.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReadReport {
     /// Number of files.
@@ -38,13 +40,13 @@ pub struct ReadReport {
     /// Byte order marks that were removed.
     pub byte_order_marks: u64,
     /// Lines that a lenient reader skipped, by [`Fault::reason`](crate::Fault::reason).
-    pub skipped: BTreeMap<&'static str, Skipped>,
+    pub skipped: BTreeMap<Cow<'static, str>, Skipped>,
     /// Of User Behavior Insights: what is no list.
     pub ubi: Option<UbiReport>,
 }
 
 /// What a log of User Behavior Insights has beside its lists.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UbiReport {
     /// Queries, without repeated documents.
@@ -66,7 +68,7 @@ pub struct UbiReport {
 }
 
 /// Ordinals with the same first position.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UbiBase {
     /// Their number.
     pub count: u64,
@@ -108,7 +110,7 @@ impl fmt::Display for UbiReport {
 }
 
 /// The lines skipped for one reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skipped {
     /// Number of lines.
     pub lines: u64,

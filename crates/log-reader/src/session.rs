@@ -12,6 +12,7 @@ use crate::counts::{Counts, Positions, in_step};
 use crate::names::{Id, Names};
 use crate::table::{PackedPattern, Shown, Table};
 use click_models::Clicks;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The sessions of a log, sorted by query, list and clicks. The order of the log is kept beside them
@@ -33,8 +34,9 @@ use std::sync::Arc;
 /// assert_eq!(patterns, [(0b01, 2), (0b10, 1)]);
 /// # Ok::<(), log_reader::Error>(())
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Sessions {
+    #[serde(skip)]
     names: Arc<Names>,
     queries: Vec<QueryEntry>,
     lists: Vec<ListEntry>,
@@ -44,7 +46,7 @@ pub struct Sessions {
     order: Order,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct QueryEntry {
     id: Id,
     /// Range of its lists.
@@ -53,14 +55,14 @@ struct QueryEntry {
     first_session: usize,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct ListEntry {
     items: (usize, usize),
     patterns: (usize, usize),
 }
 
 /// Sessions with the same list and the same clicks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pattern {
     /// The clicked positions of the list.
     pub clicks: Clicks,

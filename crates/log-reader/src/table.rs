@@ -6,6 +6,7 @@
 use crate::fields::MAX_COUNT;
 use crate::names::{Id, Renaming, TextHash, find_or_add};
 use hashbrown::HashTable;
+use serde::{Deserialize, Serialize};
 
 /// Tables of one part of a log.
 pub(crate) const SHARDS: usize = 128;
@@ -13,7 +14,7 @@ pub(crate) const SHARDS: usize = 128;
 const NEW: u32 = u32::MAX;
 
 /// A count below 2^40, in five bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Count40([u8; 5]);
 
 impl From<u64> for Count40 {

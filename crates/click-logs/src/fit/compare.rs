@@ -22,9 +22,10 @@ use super::predict::Prediction;
 use super::{Fit, FitError, Model};
 use confidence::math::ln;
 use log_reader::{Id, ListSessions, Names, Part};
+use serde::{Deserialize, Serialize};
 
 /// How well a model predicted held-out data.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     /// The model.
     pub model: Model,

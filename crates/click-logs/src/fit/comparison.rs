@@ -15,10 +15,10 @@ use super::difference::Difference;
 use super::models::simplicity;
 use super::{Fit, FitError, Model};
 use log_reader::Part;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Models compared on held-out data.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// Scores, best first.
     scores: Vec<Score>,
@@ -29,7 +29,7 @@ pub struct Comparison {
 }
 
 /// The choice among some models.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
     /// The simplest of the models that are not told apart from the best.
     pub model: Model,

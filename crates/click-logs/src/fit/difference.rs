@@ -11,6 +11,8 @@
 //! Reference: Cochran, *Sampling Techniques*, 3rd edition, 1977, section 6.4 (the variance of a
 //! ratio). Deviations: none. Numerics: two passes. Complexity: O(clusters that differ).
 
+use serde::{Deserialize, Serialize};
+
 /// Equal clusters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cluster {
@@ -21,7 +23,7 @@ pub(super) struct Cluster {
 }
 
 /// Difference in prediction between two models on the same data.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
     /// Difference of the log-likelihoods per impression, in nats, or of the squared errors per
     /// session ([`Transfers`](super::Transfers)); positive if the first model is better.

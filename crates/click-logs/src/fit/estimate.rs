@@ -26,6 +26,7 @@ use super::in_order::sum_in_order;
 use confidence::math::{ln, sqrt};
 pub(crate) use confidence::normal_quantile;
 use confidence::{kl_ucb_lower, kl_ucb_upper};
+use serde::{Deserialize, Serialize};
 
 /// Halvings of the range of an end of an interval.
 const HALVINGS: usize = 30;
@@ -33,7 +34,7 @@ const HALVINGS: usize = 30;
 const ROUNDING: f64 = 1e-9;
 
 /// An estimated parameter.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The estimate.
     pub value: f64,

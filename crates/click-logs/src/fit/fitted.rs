@@ -6,9 +6,10 @@ use super::options::Scope;
 use super::squarem::Convergence;
 use super::{Estimate, Model};
 use log_reader::{Id, Positions};
+use serde::{Deserialize, Serialize};
 
 /// A fitted model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Fit {
     pub(super) model: Model,
@@ -33,7 +34,7 @@ pub struct Fit {
 }
 
 /// The attraction of items, which every model has.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attractions {
     /// Queries, sorted by identifier.
     pub queries: Vec<QueryFit>,
@@ -42,7 +43,7 @@ pub struct Attractions {
 }
 
 /// Parameters that all queries share, or each has for itself.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Scoped {
     /// For all queries together.
     pub site: Vec<Estimate>,
@@ -58,7 +59,7 @@ impl Scoped {
 }
 
 /// The fit of one query.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct QueryFit {
     /// The query.
     pub id: Id,
@@ -73,7 +74,7 @@ pub struct QueryFit {
 }
 
 /// The fit of an item of a query.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ItemFit {
     /// The item.
     pub item: Id,
@@ -88,7 +89,7 @@ pub struct ItemFit {
 }
 
 /// Parameters of all queries, which also apply to unseen queries and items.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Site {
     /// Attraction of an unseen item in an unseen query, at the first position.
     pub typical: f64,
@@ -103,7 +104,7 @@ pub struct Site {
 
 impl Fit {
     /// A fit with nothing but attraction.
-    pub(super) fn new(model: Model, attractions: Attractions) -> Self {
+    pub(crate) fn new(model: Model, attractions: Attractions) -> Self {
         Self {
             model,
             attractions,
@@ -244,7 +245,7 @@ impl Fit {
 }
 
 /// The column of an impression in the user browsing model; `None` if the last click is not above.
-pub(super) fn browsing_column(position: usize, last_click: Option<usize>) -> Option<usize> {
+pub(crate) fn browsing_column(position: usize, last_click: Option<usize>) -> Option<usize> {
     match last_click {
         Some(above) if above >= position => None,
         Some(above) => Some(position * (position + 1) / 2 + above + 1),

@@ -1,6 +1,7 @@
 //! Options of a fit.
 
 use super::item_prior::STRENGTH;
+use serde::{Deserialize, Serialize};
 
 use super::FitError;
 pub use documents::parameters::Scope;
@@ -12,7 +13,7 @@ const STRENGTH_OF_HIDDEN: f64 = 1.0;
 /// The method that maximises the likelihood of a position-based model without priors, or query by
 /// query. The maximum is the same. Examination of all queries with priors is always estimated by
 /// Newton's method.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub enum Method {
     /// Newton's method in the logarithms of the parameters, in which the likelihood is concave; EM
     /// if the maximum is on the edge.
@@ -23,7 +24,7 @@ pub enum Method {
 }
 
 /// Stopping rule and acceleration of EM.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct EmOptions {
     /// Whether to accelerate by squared extrapolation (SQUAREM); true by default.
     pub accelerate: bool,
@@ -41,7 +42,7 @@ impl Default for EmOptions {
 
 /// The end of a session in a dependent click model or a simplified DBN. Logs do not show when users
 /// leave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Exit {
     /// Hidden: the user may have read on below the last click, without clicking. Maximum
     /// likelihood, by EM.
@@ -53,7 +54,7 @@ pub enum Exit {
 }
 
 /// Options of a fit.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Options {
     /// Strength of the Beta prior of every probability of an item, in pseudo-impressions; its mean
     /// is the query's. 0 means no prior, maximum likelihood. `None`, the default: estimated from

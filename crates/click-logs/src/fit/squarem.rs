@@ -26,6 +26,7 @@
 use super::in_order::in_order;
 use super::options::EmOptions;
 use confidence::math::sqrt;
+use serde::{Deserialize, Serialize};
 
 /// A problem for EM; its parameters are probabilities.
 pub(crate) trait Em {
@@ -41,7 +42,7 @@ pub(crate) trait Em {
 }
 
 /// The state of a maximisation after some iterations.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// EM steps or Newton steps so far.
     pub iterations: usize,
@@ -53,7 +54,7 @@ pub struct Progress {
 }
 
 /// The end of a maximisation.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Convergence {
     /// Whether the stopping rule was met; if not, the iterations were used up.
     pub converged: bool,

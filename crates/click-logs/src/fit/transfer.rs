@@ -32,7 +32,7 @@ use confidence::math::sqrt;
 use groups::{Grouped, Moments, QueryMoments, jackknife};
 use log_reader::{Id, Sessions};
 use num_traits::ToPrimitive as _;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// With fewer queries, errors are those of a jackknife over lists.
 const FEWEST_QUERIES: usize = 5;
@@ -45,7 +45,7 @@ const TO_BE_TOLD: f64 = 0.5;
 ///
 /// Only lists of the same part are compared. A query with five lists or fewer has one in each part,
 /// so it has nothing to compare, and is not used.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Transfers {
     /// Of each model, in the order in which they were given.
     pub models: Vec<Transfer>,
@@ -62,7 +62,7 @@ pub struct Transfers {
 }
 
 /// The transfer of a model.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Transfer {
     /// The model.
     pub model: Model,
@@ -86,7 +86,7 @@ pub struct Transfer {
 }
 
 /// How far the slope of a query is from that of the log: the posterior distribution.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Deviation {
     /// The query.
     pub query: Id,

@@ -12,6 +12,7 @@ use crate::fit::{
 };
 use log_reader::{Counts, Id, Names, Positions, QueryCounts, ReadReport, Skipped};
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use std::io::Write;
 
 /// Writes [`Parameters`], with the parameters of the queries for which `keep` is true. One query at
@@ -100,8 +101,8 @@ pub(super) fn made<'a>(
 }
 
 fn log_record(report: &ReadReport, n_queries: usize) -> LogRecord {
-    let skipped = |(reason, skipped): (&&'static str, &Skipped)| SkippedRecord {
-        reason: (*reason).to_owned(),
+    let skipped = |(reason, skipped): (&Cow<'static, str>, &Skipped)| SkippedRecord {
+        reason: reason.clone().into_owned(),
         lines: skipped.lines,
         impressions: skipped.impressions,
         clicks: skipped.clicks,

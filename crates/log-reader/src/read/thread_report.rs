@@ -99,7 +99,8 @@ impl ThreadReport {
         }
         let mut report = self.read;
         report.absorb(source);
-        report.skipped = self.skipped.into_iter().map(|(reason, (skipped, _))| (reason, skipped)).collect();
+        report.skipped =
+            self.skipped.into_iter().map(|(reason, (skipped, _))| (reason.into(), skipped)).collect();
         if report.lines == 0 {
             return Err(Error::of(ErrorKind::Empty, "", "no line to read in any file"));
         }

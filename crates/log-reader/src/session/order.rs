@@ -13,6 +13,7 @@ use crate::log::Part;
 use crate::names::Id;
 use crate::table::SHARDS;
 use click_models::Clicks;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The places of lines are in the order of this many files; later files are mixed up with them.
@@ -34,7 +35,7 @@ pub struct Session {
 }
 
 /// A session of [`Sessions`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Placed {
     place: u32,
     /// The index of its pattern among those of its query.
@@ -53,7 +54,7 @@ pub(crate) struct ReadSession {
 }
 
 /// The sessions of a log in its order, or those of one query.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Order {
     placed: Vec<Placed>,
     /// The groups of users, if they are known.
