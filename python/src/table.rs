@@ -3,10 +3,12 @@
 
 use crate::message::{did_you_mean, type_error, value_error};
 use arrow_array::cast::AsArray as _;
+use arrow_array::ffi::FFI_ArrowSchema;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch, StructArray,
-    UInt64Array,
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch,
+    RecordBatchIterator, UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema};
 use numpy::{Element, PyArray1};
@@ -14,7 +16,6 @@ use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::slice::PySliceIndices;
 use pyo3::types::{PyCapsule, PyDict, PyList, PySlice, PyString};
-use pyo3_arrow::ffi::{ArrayIterator, to_schema_pycapsule, to_stream_pycapsule};
 use std::sync::Arc;
 
 /// A column: a value for each row, or none where it is missing.
@@ -65,6 +66,18 @@ impl Column {
 /// len(table) is the number of rows, table[name] a column as a numpy array, and iteration gives
 /// rows as dicts; table[2:5] is a table of some rows. Libraries that read Arrow take the table as it
 /// is, such as pyarrow.table(table).
+///
+/// Examples:
+///     >>> log = {"item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0] * 50}
+///     >>> table = fit(log, model="pbm").counts
+///     >>> table
+///     <Table of 2 rows: query, item, position, clicks, impressions>
+///     >>> table["clicks"].tolist(), table.head(1)["item"].tolist(), len(table[1:])
+///     ([50, 0], ['a'], 1)
+///     >>> list(table.to_numpy()) == table.columns
+///     True
+///     >>> frame = table.to_pandas()  # doctest: +SKIP
+///     >>> frame = table.to_polars()  # doctest: +SKIP
 #[pyclass(module = "click_bandits", frozen)]
 pub(crate) struct Table(RecordBatch);
 
@@ -250,20 +263,21 @@ impl Table {
 
     /// The schema for libraries that read Arrow.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        Ok(to_schema_pycapsule(py, self.0.schema_ref().as_ref())?)
+        let schema = FFI_ArrowSchema::try_from(self.0.schema_ref().as_ref()).map_err(value_error)?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// The columns for libraries that read Arrow, without a copy.
+    /// The columns for libraries that read Arrow, without a copy. Another schema is not respected,
+    /// as the interface allows: casts to every type would be a quarter of the package.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        let field = Field::new_struct("", self.0.schema_ref().fields().clone(), false);
-        let array: ArrayRef = Arc::new(StructArray::from(self.0.clone()));
-        let arrays = ArrayIterator::new([Ok(array)], Arc::new(field));
-        Ok(to_stream_pycapsule(py, Box::new(arrays), requested_schema)?)
+        drop(requested_schema);
+        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
     }
 
     fn __repr__(&self) -> String {
