@@ -11,6 +11,7 @@ mod fitted;
 mod online;
 mod policy;
 mod source;
+mod state;
 
 pub(crate) use contexts::ContextFit;
 pub(crate) use evaluation::{Evaluation, evaluate};
@@ -76,7 +77,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///     >>> log = {"session": [n // 2 for n in range(100)], **log, "age": [20, 20, 60, 60] * 25}
 ///     >>> fit(log, model="pbm", features=["age"]).user_features
 ///     ('age',)
-#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(
     text_signature = "(log, *, format=None, columns=None, model='all', first_position=1, clip_clicks=False, max_clicks=None, min_impressions=0, \
@@ -216,7 +216,7 @@ pub(crate) fn fit(
     let work = || run(&settings, &source, &reader, &stop);
     let study = watched(py, &stop, |_| check_signals(), work)?;
     let study = study.map_err(|error| of_study(&error, &source, &settings.filter))?;
-    Ok(Fit::Counts(Fitted { study, options, left_out: chosen.left_out }))
+    Ok(Fit::Counts(Fitted { study, options, left_out: chosen.left_out, json: None }))
 }
 
 /// What `fit` returns.

@@ -4,13 +4,14 @@ import copy
 import doctest
 import importlib
 import inspect
+import pathlib
 import pickle
 import re
 
 import click_bandits
 import numpy as np
 import pytest
-from click_bandits import Simulation, Table, fit, simulate
+from click_bandits import Fitted, Policy, Simulation, Table, fit, simulate
 
 USERS = {"model": "cascade", "attraction": [0.4, 0.3, 0.1], "positions": 2}
 SPEC = {"name": "small", "horizon": 200, "runs": 5, "seed": 1, "instances": [USERS]}
@@ -51,6 +52,8 @@ def test_through_joblib():
     specs = [{**REGRET, "seed": seed} for seed in (1, 2)]
     results = joblib.Parallel(2)(joblib.delayed(simulate)(spec, threads=1) for spec in specs)
     assert [result.to_json() for result in results] == [simulate(spec).to_json() for spec in specs]
+    fitted = joblib.Parallel(2)(joblib.delayed(fit)(SESSIONS, model=model) for model in ("pbm", "dcm"))
+    assert [one.models for one in fitted] == [["pbm"], ["dcm"]] and fitted[0].parameters == fit(SESSIONS, model="pbm").parameters
 
 
 def test_tables():
@@ -73,6 +76,82 @@ def test_tables():
         pytest.importorskip(library)
         frame = getattr(fitted.counts, method)()
         assert list(frame["clicks"]) == list(fitted.counts["clicks"])
+
+
+SESSIONS = {
+    "query": [f"q{row // 4 % 2}" for row in range(400)],
+    "session": [row // 2 for row in range(400)],
+    "item": ["a", "b", "c", "a", "b", "c"] * 66 + ["a", "b", "c", "a"],
+    "position": [1, 2] * 200,
+    "click": [1, 0, 0, 1, 0, 0, 1, 1, 0, 0] * 40,
+}
+
+
+@pytest.mark.parametrize("model", ["all", "pbm", ["dcm", "ubm", "ccm"]], ids=str)
+@pytest.mark.parametrize("held_out", [10, "last", 0])
+def test_fits_pickle(model, held_out):
+    log = {**SESSIONS, "click": [*SESSIONS["click"][:-1], 7]}
+    fitted = fit(log, model=model, held_out=held_out, max_skipped=0.1)
+    for other in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):
+        assert type(other) is Fitted and repr(other) == repr(fitted) and other.to_json() == fitted.to_json()
+        for name in ("models", "parameters", "comparison", "transfer", "checks", "warnings", "counts", "report"):
+            assert getattr(other, name) == getattr(fitted, name), name
+        assert other.score(SESSIONS) == fitted.score(SESSIONS) and other.instances() == fitted.instances()
+    assert pickle.loads(pickle.dumps(fitted)).answer(queries=1, seed=3) == fitted.answer(queries=1, seed=3)
+
+
+def test_fits_from_files(tmp_path):
+    fitted = fit(SESSIONS, model="all")
+    fitted.save(tmp_path)
+    (tmp_path / "copy.json").write_bytes(fitted.to_json())
+    whole = fitted.score(SESSIONS)
+    for path in (tmp_path, str(tmp_path / "copy.json")):
+        loaded = Fitted.load(path)
+        assert loaded.models == fitted.models and loaded.to_json() == fitted.to_json()
+        assert pickle.loads(pickle.dumps(loaded)).to_json() == loaded.to_json() and "from parameters.json" in repr(loaded)
+        score = loaded.score(SESSIONS)
+        assert list(score["impressions"]) == list(whole["impressions"])
+        np.testing.assert_allclose(score["log_likelihood"], whole["log_likelihood"], rtol=1e-7)
+        difference = loaded.compare(fitted)["difference"]
+        assert len(difference) == len(fitted.parameters) and np.nanmax(np.abs(difference)) < 1e-7
+        for name in ("estimate", "se", "lower", "upper"):
+            np.testing.assert_array_equal(loaded.parameters[name], fitted.parameters[name])
+        for model in fitted.models:
+            for one, other in zip(loaded.instances(model), fitted.instances(model)):
+                assert one["log"] == other["log"] and one.keys() == other.keys()
+        for name in ("comparison", "transfer", "checks", "warnings", "counts", "report"):
+            with pytest.raises(ValueError, match="parameters.json does not have it"):
+                getattr(loaded, name)
+        with pytest.raises(ValueError, match="^answer: parameters.json does not have it"):
+            loaded.answer()
+        with pytest.raises(ValueError, match="^Policy.from_fit: parameters.json does not have it"):
+            Policy.from_fit(loaded, query="q0", model="pbm")
+        with pytest.raises(ValueError, match="give one of pbm, .*names no choice"):
+            loaded.instances()
+    assert Policy("pbm-ts", items=3, positions=2, examination=[1, 0.5], prior=Fitted.load(tmp_path), seed=1).select()
+
+
+def test_what_is_no_fit(tmp_path):
+    with pytest.raises(FileNotFoundError, match="parameters.json"):
+        Fitted.load(tmp_path)
+    with pytest.raises(ValueError, match="data: schema: 3, expected 1: the file is of another version"):
+        Fitted.from_json(b'{"schema": 3}')
+    with pytest.raises(ValueError, match="data"):
+        Fitted.from_json(fit(SESSIONS, model="pbm").to_json()[:-9])
+    restored, (state,) = fit(SESSIONS, model="all").__reduce__()
+    for place in range(0, len(state), 97):
+        with pytest.raises(ValueError, match="no pickled Fitted of this version"):
+            restored(state[:place] + bytes([state[place] ^ 4]) + state[place + 1 :])
+        with pytest.raises(ValueError, match="no pickled Fitted of this version: it is damaged"):
+            restored(state[:place])
+    with pytest.raises(ValueError, match="its format is 2, expected 1; fit the log again"):
+        restored(b"\x02" + state[1:])
+
+
+def test_a_fit_that_was_pickled_before():
+    """If this fails, a type of fits has changed: count FORMAT of src/fit/state.rs up, and write the file anew."""
+    state = (pathlib.Path(__file__).parent / "data/fitted-1.state").read_bytes()
+    assert Fitted._restored(state).__reduce__()[1] == (state,)
 
 
 def test_in_notebooks():
@@ -105,25 +184,31 @@ def test_matplotlib_is_not_imported_otherwise():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_the_examples_of_docstrings():
-    """Every example in a docstring of the package."""
-    finder, runner = doctest.DocTestFinder(recurse=True), doctest.DocTestRunner()
-    names = {name: getattr(click_bandits, name) for name in click_bandits.__all__}
-    found = set()
-    for module in ("click_bandits", "click_bandits.models", "click_bandits.confidence", "click_bandits.bounds", "click_bandits.distributed"):
-        members = vars(importlib.import_module(module))
-        for name, member in members.items():
-            if name.startswith("_") or not (inspect.isclass(member) or callable(member)):
-                continue
-            methods = [(f"{name}.{key}", getattr(member, key)) for key in dir(member)] if inspect.isclass(member) else []
-            for label, of in [(name, member), *methods]:
-                if ">>>" in (getattr(of, "__doc__", None) or "") and label not in found:
-                    found.add(label)
-                    test = doctest.DocTestParser().get_doctest(of.__doc__, dict(names), label, None, 0)
-                    runner.run(test)
-    del finder
-    assert runner.tries > 0 and runner.failures == 0
-    assert {"Policy", "Policy.learn", "Policy.from_fit", "Policy.select", "Live", "Simulation.open", "fit", "simulate", "sweep"} <= found
+def public():
+    """Every public function and class, with its methods: (name, object, {method: object})."""
+    for module in (click_bandits, *map(importlib.import_module, MODULES)):
+        for name in module.__all__:
+            of = getattr(module, name)
+            if callable(of):
+                methods = {key: getattr(of, key) for key in vars(of) if not key.startswith("_")} if inspect.isclass(of) else {}
+                yield pytest.param(module, of, methods, id=f"{module.__name__}.{name}")
+
+
+MODULES = ("click_bandits.models", "click_bandits.confidence", "click_bandits.bounds", "click_bandits.distributed")
+
+
+@pytest.mark.parametrize(("module", "of", "methods"), list(public()))
+def test_everything_public_has_an_example(module, of, methods):
+    """A function has one in its docstring; a method is called in one of its class."""
+    names, parser = {**vars(click_bandits), **vars(module)}, doctest.DocTestParser()
+    runner, calls = doctest.DocTestRunner(), ""
+    for label, documented in {of.__name__: of, **methods}.items():
+        test = parser.get_doctest(inspect.getdoc(documented) or "", dict(names), label, None, 0)
+        runner.run(test)
+        calls += "".join(example.source for example in test.examples)
+    assert runner.failures == 0
+    wanted = [f".{name}(" for name, method in methods.items() if callable(method)] or [f"{of.__name__}("]
+    assert [call for call in wanted if call not in calls] == []
 
 
 def test_a_table_has_no_hash():

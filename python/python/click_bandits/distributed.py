@@ -92,6 +92,17 @@ def simulate(
             belongs to something else.
         ImportError: the engine's package is not installed.
         RuntimeError: all workers have another build.
+
+    Examples:
+        >>> import tempfile
+        >>> from click_bandits.distributed import simulate
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> users = {"model": "cascade", "attraction": [0.9, 0.1], "positions": 1}
+        >>> spec = {"name": "easy", "task": "regret", "horizon": 100, "runs": 3, "seed": 1,
+        ...         "instances": [users], "policies": [{"policy": "cascade-ts"}]}
+        >>> with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
+        ...     simulate(spec, shards=2, engine=pool, out=folder + "/out").runs
+        3
     """
     overrides = {"runs": runs, "seed": seed, "horizon": horizon, "max_steps": max_steps}
     run = _checked_engine(engine, shards, threads)

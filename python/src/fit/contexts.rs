@@ -11,7 +11,7 @@ use click_logs::{
 };
 use experiment::{FeatureTable, TemporaryFile, read_regular};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyTuple};
 use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::path::{Path, PathBuf};
@@ -36,13 +36,19 @@ const FILE: &str = "context.json";
 ///     >>> policy = Policy.from_fit(fitted, seed=1)
 ///     >>> policy.select(segment=fitted.segments.index("de")).action
 ///     ('b', 'a')
-#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
+///     >>> ContextFit.from_json(fitted.to_json()).items
+///     ('a', 'b')
+///     >>> import tempfile
+///     >>> with tempfile.TemporaryDirectory() as folder:
+///     ...     fitted.save(folder)
+///     ...     ContextFit.load(folder).lists
+///     100
 #[pyclass(module = "click_bandits", frozen)]
 #[derive(Debug)]
 pub(crate) struct ContextFit {
     pub(crate) fit: experiment::ContextFit,
     /// Skipped rows by reason; nothing is known of them in a file.
-    skipped: Option<BTreeMap<&'static str, u64>>,
+    skipped: Option<BTreeMap<String, u64>>,
 }
 
 #[pymethods]
@@ -112,12 +118,7 @@ impl ContextFit {
     /// The number of skipped rows by reason; None if the fit was read from a file.
     #[getter]
     fn skipped<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let Some(skipped) = &self.skipped else { return Ok(None) };
-        let dict = PyDict::new(py);
-        for (reason, rows) in skipped {
-            dict.set_item(reason, rows)?;
-        }
-        Ok(Some(dict))
+        self.skipped.as_ref().map(|skipped| skipped.into_py_dict(py)).transpose()
     }
 
     /// The bytes of the command's context.json.
@@ -137,7 +138,7 @@ impl ContextFit {
     /// Write the bytes of to_json to a file, or to context.json in a directory.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let json = self.json()?;
-        Ok(py.detach(|| TemporaryFile::write(&in_directory(path), &json)?.rename())?)
+        Ok(py.detach(|| TemporaryFile::write(&in_directory(path, FILE), &json)?.rename())?)
     }
 
     /// The fit in a file, or in context.json in a directory.
@@ -150,8 +151,17 @@ impl ContextFit {
         Self::read(&path)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        Ok((py.get_type::<Self>().getattr("from_json")?, (self.to_json(py)?,)))
+    #[staticmethod]
+    fn _restored(json: &[u8], skipped: Option<BTreeMap<String, u64>>) -> PyResult<Self> {
+        Ok(Self { skipped, ..Self::of_bytes("data", json)? })
+    }
+
+    #[expect(clippy::type_complexity, reason = "a function and its arguments")]
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<BTreeMap<String, u64>>))> {
+        Ok((py.get_type::<Self>().getattr("_restored")?, (self.to_json(py)?, self.skipped.clone())))
     }
 
     fn __repr__(&self) -> String {
@@ -169,7 +179,7 @@ impl ContextFit {
 
 impl ContextFit {
     pub(crate) fn read(path: &Path) -> PyResult<Self> {
-        let path = in_directory(path.to_owned());
+        let path = in_directory(path.to_owned(), FILE);
         Self::of_bytes(&path.display().to_string(), &content(&path)?)
     }
 
@@ -183,12 +193,13 @@ impl ContextFit {
     }
 }
 
-fn in_directory(path: PathBuf) -> PathBuf {
-    if path.is_dir() { path.join(FILE) } else { path }
+/// The path, or that of the file in it if it is a directory.
+pub(super) fn in_directory(path: PathBuf, file: &str) -> PathBuf {
+    if path.is_dir() { path.join(file) } else { path }
 }
 
 /// The content of a file, which the error names.
-fn content(path: &Path) -> PyResult<Vec<u8>> {
+pub(super) fn content(path: &Path) -> PyResult<Vec<u8>> {
     let named =
         |error: std::io::Error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     Ok(read_regular(path).map_err(named)?)
@@ -313,7 +324,8 @@ pub(super) fn fit_log(common: Common<'_, '_>, asked: Asked<'_, '_>) -> PyResult<
                 _ => value_error(error),
             },
         })?;
-    let skipped = report.skipped.iter().map(|(reason, skipped)| (*reason, skipped.lines)).collect();
+    let skipped =
+        report.skipped.iter().map(|(reason, skipped)| (reason.to_string(), skipped.lines)).collect();
     Ok(ContextFit { fit, skipped: Some(skipped) })
 }
 

@@ -37,7 +37,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///     >>> ranking = {"query": ["all"] * 2, "position": [1, 2], "item": ["b", "a"]}
 ///     >>> evaluate(log, ranking, model="pbm").sentence.split(" per ")[0]
 ///     'The new ranking would have earned 500 clicks fewer'
-#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(
     text_signature = "(log, ranking, *, format=None, columns=None, values=None, model='all', first_position=1, threads=None, \
@@ -138,6 +137,14 @@ fn column<'py>(table: &Bound<'py, PyAny>, name: &str) -> Option<Bound<'py, PyAny
 }
 
 /// What another ranking would have earned on a log: made by evaluate.
+///
+/// Examples:
+///     >>> log = {"session": [row // 2 for row in range(200)], "item": ["a", "b", "b", "a"] * 50,
+///     ...        "position": [1, 2] * 100, "click": [1, 0, 0, 0] * 50}
+///     >>> ranking = {"query": ["all"] * 2, "position": [1, 2], "item": ["b", "a"]}
+///     >>> result = evaluate(log, ranking, model="none")
+///     >>> result.models is None, result.to_json()[:1]
+///     (True, b'{')
 #[pyclass(module = "click_bandits", frozen)]
 #[derive(Debug)]
 pub(crate) struct Evaluation(::evaluation::Evaluation);

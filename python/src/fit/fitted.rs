@@ -1,22 +1,41 @@
 //! `Fitted`: the fits of a log, as tables and as users to simulate.
 
+use super::contexts::{content, in_directory};
 use super::source::{Source, ubi};
+use super::state::{of_bytes, to_bytes};
 use super::{no_sessions, read_whole, reader_of, whole};
 use crate::message::{did_you_mean, value_error};
 use crate::simulate::{Watch, watched};
 use crate::table::{Column, Table};
 use answer::{Decision, FittedUsers, Settings};
 use click_logs::fit::{Estimate, Fit, Model, Options, QueryFit, Score, Transfer, Users, score};
-use click_logs::parameters::{ParameterRow, for_each_parameter};
+use click_logs::parameters::{self, ParameterRow, Parameters, for_each_parameter};
 use click_logs::study::{Checks, FilteredLog, Study};
 use click_logs::{Id, Part};
+use experiment::TemporaryFile;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::PathBuf;
 
-/// Click models fitted to a log: made by fit.
+/// The file in a directory that the command has written.
+const FILE: &str = "parameters.json";
+
+/// Click models fitted to a log: made by fit, or read from the file of one.
+///
+/// It pickles, as it is. The file parameters.json has the parameters alone, with eight digits: what
+/// is read from it scores logs, compares, and gives instances and priors; other methods say that
+/// they need more.
+///
+/// Examples:
+///     >>> import pickle
+///     >>> log = {"item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0] * 30 + [0] * 40}
+///     >>> fitted = fit(log, model="pbm")
+///     >>> pickle.loads(pickle.dumps(fitted)).counts == fitted.counts
+///     True
+///     >>> Fitted.from_json(fitted.to_json()).models
+///     ['pbm']
 #[pyclass(module = "click_bandits", frozen)]
 #[derive(Debug)]
 pub(crate) struct Fitted {
@@ -24,6 +43,8 @@ pub(crate) struct Fitted {
     pub(super) options: Options,
     /// Models of "all" that the log does not support.
     pub(super) left_out: Vec<Model>,
+    /// The parameters.json that it was read from: then nothing else is known of the log.
+    pub(super) json: Option<Vec<u8>>,
 }
 
 #[pymethods]
@@ -82,7 +103,7 @@ impl Fitted {
     /// best model, with its standard error.
     #[getter]
     fn comparison(&self) -> PyResult<Option<Table>> {
-        let Some(comparison) = &self.study.comparison else { return Ok(None) };
+        let Some(comparison) = &self.whole("comparison")?.comparison else { return Ok(None) };
         let scores = comparison.scores();
         let differences: Vec<_> = (0..scores.len()).map(|place| comparison.difference(place, 0)).collect();
         Table::new([
@@ -108,7 +129,7 @@ impl Fitted {
     /// sessions are those that were used.
     #[getter]
     fn transfer(&self) -> PyResult<Option<Table>> {
-        let Some(transfers) = &self.study.transfer else { return Ok(None) };
+        let Some(transfers) = &self.whole("transfer")?.transfer else { return Ok(None) };
         let all = &transfers.models;
         let number = |value: fn(&Transfer) -> Option<f64>| Column::floats(all.iter().map(value));
         let used = |number: u64| Column::counts(all.iter().map(|_| number));
@@ -135,7 +156,8 @@ impl Fitted {
     /// the one before. Keys are those of `checks` in the command's comparison.json.
     #[getter]
     fn checks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let checks = py.detach(|| Checks::new(&self.study, &self.options)).map_err(value_error)?;
+        let study = self.whole("checks")?;
+        let checks = py.detach(|| Checks::new(study, &self.options)).map_err(value_error)?;
         let json = serde_json::to_string(&checks).map_err(value_error)?;
         py.import("json")?.call_method1("loads", (json,))
     }
@@ -143,7 +165,8 @@ impl Fitted {
     /// What may be wrong with the log, in sentences; none if nothing was found.
     #[getter]
     fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        let checks = py.detach(|| Checks::new(&self.study, &self.options)).map_err(value_error)?;
+        let study = self.whole("checks")?;
+        let checks = py.detach(|| Checks::new(study, &self.options)).map_err(value_error)?;
         Ok(checks.sentences("max_clicks ="))
     }
 
@@ -151,8 +174,8 @@ impl Fitted {
     /// format="counts") reads them again.
     #[getter]
     fn counts(&self, py: Python<'_>) -> PyResult<Table> {
+        let counts = &self.whole("counts")?.log.counts;
         py.detach(|| {
-            let counts = &self.study.log.counts;
             let names = counts.names();
             let cells =
                 || counts.queries().flat_map(|query| query.cells().map(move |cell| (query.id(), cell)));
@@ -169,7 +192,7 @@ impl Fitted {
     /// Numbers of read, skipped and fitted data, as a dict.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let FilteredLog { report, n_queries, counts, .. } = &self.study.log;
+        let FilteredLog { report, n_queries, counts, .. } = &self.whole("report")?.log;
         let skipped = PyDict::new(py);
         for (reason, lines) in &report.skipped {
             let of_reason = PyDict::new(py);
@@ -177,7 +200,7 @@ impl Fitted {
             of_reason.set_item("impressions", lines.impressions)?;
             of_reason.set_item("clicks", lines.clicks)?;
             of_reason.set_item("first", lines.first.to_string())?;
-            skipped.set_item(*reason, of_reason)?;
+            skipped.set_item(reason.as_ref(), of_reason)?;
         }
         let fitted = PyDict::new(py);
         fitted.set_item("queries", counts.n_queries())?;
@@ -225,7 +248,6 @@ impl Fitted {
     ///     >>> week = {"item": ["a", "c"], "position": [1, 2], "click": [1, 0]}
     ///     >>> fit(log, model="pbm", held_out=0).score(week)["impressions"].tolist()
     ///     [2, 1, 1]
-    #[allow(clippy::doc_link_with_quotes, reason = "lists of Python")]
     #[pyo3(signature = (log, *, format=None, columns=None, first_position=1, clip_clicks=false, max_skipped=None, threads=None,
         application=None, impression=None, position_base=None, exact_queries=false))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
@@ -312,7 +334,6 @@ impl Fitted {
     ///     >>> fitted = fit(log, model="pbm")
     ///     >>> fitted.compare(fitted)["difference"][:2].tolist()
     ///     [0.0, 0.0]
-    #[allow(clippy::doc_link_with_quotes, reason = "lists of Python")]
     fn compare(&self, py: Python<'_>, other: &Bound<'_, Self>) -> PyResult<Table> {
         let other = other.get();
         if !self.models().iter().any(|model| other.models().contains(model)) {
@@ -356,10 +377,54 @@ impl Fitted {
         Ok(PyBytes::new(py, &self.json(py)?))
     }
 
-    /// Write the bytes of to_json to a file.
+    /// Write the bytes of to_json to a file, or to parameters.json in a directory.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let json = self.json(py)?;
-        Ok(py.detach(|| experiment::TemporaryFile::write(&path, &json)?.rename())?)
+        Ok(py.detach(|| TemporaryFile::write(&in_directory(path, FILE), &json)?.rename())?)
+    }
+
+    /// The parameters in these bytes of parameters.json.
+    ///
+    /// Raises:
+    ///     ValueError: no parameters.json, one of another version, or a damaged one.
+    #[staticmethod]
+    fn from_json(py: Python<'_>, data: Vec<u8>) -> PyResult<Self> {
+        Self::read(py, "data", data)
+    }
+
+    /// The parameters in a file that save or the command `fit` has written, or in parameters.json
+    /// in a directory.
+    ///
+    /// Raises:
+    ///     ValueError: as of from_json.
+    ///     OSError: the file cannot be read.
+    ///
+    /// Examples:
+    ///     >>> import tempfile
+    ///     >>> log = {"item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0] * 50}
+    ///     >>> with tempfile.TemporaryDirectory() as folder:
+    ///     ...     fit(log, model="pbm").save(folder)
+    ///     ...     Fitted.load(folder)
+    ///     <Fitted pbm from parameters.json>
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let path = in_directory(path, FILE);
+        Self::read(py, &path.display().to_string(), content(&path)?)
+    }
+
+    #[staticmethod]
+    fn _restored(py: Python<'_>, state: &[u8]) -> PyResult<Self> {
+        let (study, options, left_out) = py.detach(|| of_bytes(state))?;
+        Ok(Self { study, options, left_out, json: None })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let of = |name| py.get_type::<Self>().getattr(name);
+        if let Some(json) = &self.json {
+            return Ok((of("from_json")?, (PyBytes::new(py, json),)));
+        }
+        let state = py.detach(|| to_bytes(&(&self.study, &self.options, &self.left_out)))?;
+        Ok((of("_restored")?, (PyBytes::new(py, &state),)))
     }
 
     /// The users of queries, as dicts that have the keys of an experiment's instances: {"name": ..,
@@ -369,6 +434,12 @@ impl Fitted {
     /// queries are names, by default all. Items are in the order of the parameters, positions in
     /// that of the log: "log" has both, {"items": names, "positions": numbers from 1}. `simulate`
     /// takes the dicts as they are.
+    ///
+    /// Examples:
+    ///     >>> log = {"item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0] * 50}
+    ///     >>> [users] = fit(log, model="pbm").instances()
+    ///     >>> users["model"], users["log"]
+    ///     ('pbm', {'items': ['a', 'b'], 'positions': [1, 2]})
     #[pyo3(signature = (model=None, queries=None))]
     fn instances<'py>(
         &self,
@@ -396,7 +467,8 @@ impl Fitted {
         };
         let list = PyList::empty(py);
         for (name, query) in wanted {
-            let n_positions = counts.query(query.id).map_or(1, |query| query.n_positions());
+            let n_positions =
+                counts.query(query.id).map_or(query.positions.len(), |query| query.n_positions());
             let Some(users) = fit.users(query, n_positions) else {
                 let model = fit.model().name();
                 return Err(value_error(format!(
@@ -423,6 +495,13 @@ impl Fitted {
     /// are means with 95 % intervals, in expected clicks per 1,000 lists; "gained" is in clicks
     /// after 10,000 lists. None if the log has no whole lists in their order, or no fitted model
     /// has users.
+    ///
+    /// Examples:
+    ///     >>> log = {"session": [row // 2 for row in range(400)], "item": ["a", "b"] * 200,
+    ///     ...        "position": [1, 2] * 200, "click": [1, 0, 0, 1] * 100}
+    ///     >>> answer = fit(log, model="pbm").answer(threads=1)
+    ///     >>> answer["lists"], answer["all"]["observed"]
+    ///     (200, 1000.0)
     #[pyo3(signature = (*, queries=10, seed=1, threads=None))]
     fn answer<'py>(
         &self,
@@ -442,7 +521,8 @@ impl Fitted {
             observer: &watch,
             stop: Some(watch.flag()),
         };
-        let made = watched(py, &watch, || Decision::new(&self.study, &self.options, &settings))?;
+        let study = self.whole("answer")?;
+        let made = watched(py, &watch, || Decision::new(study, &self.options, &settings))?;
         let made = made.map_err(|error| value_error(format!("{:#}", anyhow::Error::from(error))))?;
         let Some(Decision { answer, .. }) = made else { return Ok(None) };
         let json = serde_json::to_string(&answer).map_err(value_error)?;
@@ -459,6 +539,9 @@ impl Fitted {
     }
 
     fn __repr__(&self) -> String {
+        if self.json.is_some() {
+            return format!("<Fitted {} from parameters.json>", self.models().join(", "));
+        }
         let FilteredLog { report, counts, .. } = &self.study.log;
         let users = self.study.simulated().map_or("none", |fit| fit.model().name());
         format!(
@@ -496,7 +579,30 @@ impl Fitted {
         });
     }
 
+    fn read(py: Python<'_>, name: &str, json: Vec<u8>) -> PyResult<Self> {
+        let parameters = py.detach(|| Parameters::from_json(name, &json)).map_err(value_error)?;
+        let (counts, fits) = parameters::fits(&parameters);
+        let options = Options { scope: parameters.scope, level: parameters.level, ..Options::default() };
+        let without_users = vec![0; fits.len()];
+        let log = FilteredLog { counts, ..FilteredLog::default() };
+        let study = Study { log, fits, without_users, ..Study::default() };
+        Ok(Self { study, options, left_out: Vec::new(), json: Some(json) })
+    }
+
+    /// All that fit found out, for what needs more than parameters.
+    pub(super) fn whole(&self, what: &str) -> PyResult<&Study> {
+        match self.json {
+            None => Ok(&self.study),
+            Some(_) => Err(value_error(format!(
+                "{what}: parameters.json does not have it: fit the log again, or pickle what fit returns"
+            ))),
+        }
+    }
+
     pub(crate) fn json(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        if let Some(json) = &self.json {
+            return Ok(json.clone());
+        }
         let mut json = Vec::new();
         py.detach(|| self.study.write_parameters(&self.options, &|_| true, &mut json))
             .map_err(value_error)?;
@@ -506,6 +612,12 @@ impl Fitted {
     /// The fit of a model, by default of the one whose users are simulated.
     pub(super) fn fit(&self, model: Option<&str>) -> PyResult<&Fit> {
         let Some(model) = model else {
+            if self.json.is_some() && self.study.fits.len() > 1 {
+                let models = self.models().join(", ");
+                return Err(value_error(format!(
+                    "model: give one of {models}: parameters.json names no choice"
+                )));
+            }
             return self.study.simulated().ok_or_else(|| value_error("no fitted model can be simulated"));
         };
         self.study.fits.iter().find(|fit| fit.model().name() == model).ok_or_else(|| {

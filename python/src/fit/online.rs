@@ -31,7 +31,6 @@ use std::sync::atomic::AtomicBool;
 ///     >>> clicks = {"user": list(range(100)), "team": ["a", "a", "b", "a"] * 25}
 ///     >>> interleaving_test(clicks)["clicks"]
 ///     {'a': 75, 'b': 25}
-#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(
     text_signature = "(table, *, columns=None, baseline=None, unit='user', depth=None)",
@@ -68,7 +67,6 @@ pub(crate) fn interleaving_test<'py>(
 ///     >>> sessions = {"user": list(range(200)), "arm": ["a", "b"] * 100, "clicks": [1, 0, 2, 1] * 50}
 ///     >>> ab_test(sessions)["clicks"]
 ///     {'a': 150, 'b': 50}
-#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(
     text_signature = "(table, *, columns=None, baseline=None, split=0.5, max_sessions_per_user=None, planned=10000, looks=None, look=None)",
@@ -159,7 +157,6 @@ fn verdict<'py>(
 ///     >>> plan = test_plan("ab", effect=0.05, mean=0.4, sd=0.9)
 ///     >>> plan["rows"][1]["fixed"], plan["users"]
 ///     (31788, 'in each arm')
-#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(
     text_signature = "(kind, *, effect=0.05, power=0.8, mean=None, sd=None, ties=0.0, looks=10, per_day=None, share=None)",
@@ -200,7 +197,6 @@ pub(crate) fn test_plan<'py>(
 ///     >>> log = {"item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0] * 30 + [0] * 40}
 ///     >>> judgments(fit(log, model="pbm"), "csv").splitlines()[0]
 ///     'query,item,rating,lower,upper,clicks,impressions'
-#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(
     text_signature = "(fitted, form='csv', *, by='attraction', model=None, scale=None, min_impressions=1, name='judgments')",
@@ -228,7 +224,7 @@ pub(crate) fn judgments(
     };
     let counts = &fitted.study.log.counts;
     let judgments = match by {
-        "coec" => over_expected(counts, min_impressions).0,
+        "coec" => over_expected(&fitted.whole("by \"coec\"")?.log.counts, min_impressions).0,
         "attraction" => {
             let fit = fitted.fit(model)?;
             let mut judgments = Vec::new();

@@ -73,6 +73,7 @@ impl ContextFit {
 impl Fitted {
     /// The policy of one query.
     pub(crate) fn to_policy(&self, py: Python<'_>, from: &FromFit<'_, '_>) -> PyResult<Policy> {
+        self.whole("Policy.from_fit")?;
         let fit = self.fit(from.model)?;
         let (protocol, usual) = match fit.model() {
             Model::Pbm => (Protocol::PositionBased, "pbm-ts"),
