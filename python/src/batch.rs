@@ -19,6 +19,14 @@ use std::sync::Arc;
 /// `batch[i]` is the i-th `Decision`, and a loop goes over all of them; `take` makes a batch of
 /// some of them. Batches pickle, and `to_json` and `from_json` are inverse. Items are numbers in
 /// `actions`, and have their names in decisions.
+///
+/// Examples:
+///     >>> policy = Policy("cascade-ts", "cascade", items=4, positions=2, seed=1)
+///     >>> batch = policy.select_batch(3)
+///     >>> batch.actions.shape, len(batch.take([0, 2]))
+///     ((3, 2), 2)
+///     >>> Batch.from_json(batch.to_json())
+///     Batch(policy='cascade-ts', n=3)
 #[pyclass(frozen, module = "click_bandits")]
 pub(crate) struct Batch {
     pub(crate) origin: Arc<Origin>,

@@ -34,7 +34,6 @@ use serde_json::{Map, Value};
 /// Examples:
 ///     >>> [row["name"] for row in policies() if row["contexts"] == "needed"]
 ///     ['segmented', 'cascade-lin-ucb', 'cascade-lin-ts', 'c3-ucb']
-#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(name = "policies")]
 pub(crate) fn entries(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {

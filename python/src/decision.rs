@@ -193,6 +193,13 @@ impl Saved {
 /// and `from_json` are inverse. A policy refuses decisions of a policy with another name, other
 /// parameters, other sizes or other contexts. A decision for a user who differs carries the user's
 /// segment and features.
+///
+/// Examples:
+///     >>> policy = Policy("cascade-ts", "cascade", items=["a", "b", "c"], positions=2, seed=1)
+///     >>> text = policy.select().to_json()
+///     >>> Decision.from_json(text)
+///     Decision(policy='cascade-ts', action=('a', 'c'))
+///     >>> policy.update(Decision.from_json(text), [False, True])
 #[pyclass(frozen, module = "click_bandits")]
 pub(crate) struct Decision {
     pub(crate) origin: Arc<Origin>,

@@ -396,7 +396,14 @@ struct Saved<L, N> {
 ///     ('counted', 'repeated', 'unknown')
 ///     >>> live.table()["b"], live.table()[shown[0]], live.table()[shown[1]]
 ///     ([(0, 0)], [(1, 0)], [(1, 1)])
-#[allow(clippy::doc_link_with_quotes, reason = "lists of Python")]
+///     >>> live.close("visit-1"), live.show("visit-2", ["c", "a"])
+///     ('counted', 'counted')
+///     >>> live.add("d"), live.retire("d"), live.forget("d")
+///     (True, True, None)
+///     >>> len(live.propensities("visit-2")), sorted(live.intervals())
+///     (0, ['a', 'b', 'c'])
+///     >>> Live.load(live.save()).table() == live.table()
+///     True
 #[pyclass(name = "Live", frozen, module = "click_bandits")]
 pub(crate) struct LivePolicy {
     state: Mutex<State>,

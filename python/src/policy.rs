@@ -114,7 +114,6 @@ struct Saved {
 ///     ...                 item_features=[[0.5], [-1.0], [0.0]], user_features=2, segments=3, seed=1)
 ///     >>> decision = policy.select(features=[0.3, -0.2], segment=1)
 ///     >>> policy.update(decision, [False, True])
-#[allow(clippy::doc_link_with_quotes, reason = "lists of Python")]
 #[pyclass(frozen, module = "click_bandits")]
 pub(crate) struct Policy {
     origin: Arc<Origin>,
@@ -311,7 +310,6 @@ impl Policy {
     ///     >>> policy = Policy.from_fit(fit(log, model="pbm"), seed=1)
     ///     >>> policy.items, policy.table()["a"]
     ///     (('a', 'b'), [(2, 1), (0, 0)])
-    #[allow(clippy::doc_link_with_quotes, reason = "dicts of Python")]
     #[classmethod]
     #[pyo3(signature = (fitted, query=None, *, policy=None, model=None, horizon=None, seed=None, **parameters))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
@@ -378,6 +376,10 @@ impl Policy {
     /// The items to show for good, as far as the policy knows: the best items, from the top
     /// position down, of a policy that identifies them; the best item, a list of one, of a policy
     /// that compares pairs; None for all others. Draws no number from the policy's generator.
+    ///
+    /// Examples:
+    ///     >>> Policy("rucb", "dueling", items=["a", "b"], seed=1).recommend()
+    ///     ['b']
     fn recommend<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
         let recommended = {
             let state = self.lock(py)?;
@@ -423,7 +425,6 @@ impl Policy {
     ///     >>> policy = Policy("c3-ucb", "cascade", items=3, positions=1, user_features=1)
     ///     >>> policy.scores(features=[2.0])["index"].tolist()
     ///     [1.0, 1.0, 1.0]
-    #[allow(clippy::doc_link_with_quotes, reason = "dicts of Python")]
     #[pyo3(signature = (*, features=None, segment=None))]
     fn scores<'py>(
         &self,
@@ -462,7 +463,6 @@ impl Policy {
     ///     >>> policy = Policy("hybrid-ts", "cascade", items=4, positions=2, user_features=2)
     ///     >>> policy.posterior()["mean"], policy.posterior()["item_means"].shape
     ///     (array([0., 0., 0.]), (4, 3))
-    #[allow(clippy::doc_link_with_quotes, reason = "dicts of Python")]
     fn posterior<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut state = self.lock(py)?;
         let coefficients = state.player.coefficients().ok_or_else(|| {
@@ -477,6 +477,12 @@ impl Policy {
     ///
     /// Raises:
     ///     ValueError: the policy learns from no table: see `live` in `policies()`.
+    ///
+    /// Examples:
+    ///     >>> policy = Policy("cascade-ts", "cascade", items=["a", "b", "c"], positions=2, seed=1)
+    ///     >>> policy.learn([["c", "a"]], [[True, False]])
+    ///     >>> policy.items_frame()["clicks"].tolist()
+    ///     [0, 0, 1]
     fn items_frame(&self, py: Python<'_>) -> PyResult<Table> {
         let (tallies, scores) = {
             let mut state = self.lock(py)?;
@@ -632,7 +638,6 @@ impl Policy {
     ///     >>> policy = Policy("hybrid-ts", "cascade", items=5, positions=2, user_features=1)
     ///     >>> batch = policy.select_batch(3, features=[[0.5], [-0.5], [1.5]])
     ///     >>> policy.update_batch(batch, [[True, False], [False, False], [False, True]])
-    #[allow(clippy::doc_link_with_quotes, reason = "lists of Python")]
     #[pyo3(signature = (n, *, features=None, segments=None))]
     fn select_batch(
         &self,
@@ -731,7 +736,6 @@ impl Policy {
     ///     >>> policy.learn([["a", "b"], ["c", "a"]], [[0, 1], [0, 0]])
     ///     >>> policy.table()
     ///     {'a': [(2, 0)], 'b': [(1, 1)], 'c': [(1, 0)]}
-    #[allow(clippy::doc_link_with_quotes, reason = "lists of Python")]
     #[pyo3(signature = (items, clicks, observed=None, *, features=None, segments=None))]
     fn learn(
         &self,
@@ -800,6 +804,12 @@ impl Policy {
     ///
     /// Raises:
     ///     ValueError: the data are no policy, or a damaged one.
+    ///
+    /// Examples:
+    ///     >>> policy = Policy("cascade-ts", "cascade", items=["a", "b", "c"], positions=2, seed=1)
+    ///     >>> same = Policy.load(policy.save())
+    ///     >>> same.select().action == policy.select().action
+    ///     True
     #[classmethod]
     #[pyo3(signature = (data, items=None))]
     fn load(class: &Bound<'_, PyType>, data: &[u8], items: Option<&Bound<'_, PyTuple>>) -> PyResult<Self> {

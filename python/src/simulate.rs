@@ -134,7 +134,6 @@ impl Options {
 ///     ...         "instances": [users], "policies": [{"policy": "cascade-ts"}]}
 ///     >>> simulate(spec).regret("cascade-ts").shape[0]
 ///     2
-#[allow(clippy::doc_link_with_quotes, reason = "lists and dicts of Python")]
 #[pyfunction]
 #[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None, threads=None, shard=None, out=None, fresh=false,
     keep_runs=false, policies=None, progress=None, allow=None))]
@@ -281,6 +280,19 @@ fn runner<'a>(experiment: &'a Experiment, threads: Option<usize>, watch: &'a Wat
 ///     ValueError: parts that do not belong together or are not complete, a directory that belongs
 ///         to something else.
 ///     OSError: a file cannot be written.
+///
+/// Examples:
+///     >>> import tempfile
+///     >>> users = {"model": "cascade", "attraction": [0.9, 0.1], "positions": 1}
+///     >>> spec = {"name": "easy", "task": "regret", "horizon": 100, "runs": 2, "seed": 1,
+///     ...         "instances": [users], "policies": [{"policy": "cascade-ts"}]}
+///     >>> with tempfile.TemporaryDirectory() as folder:
+///     ...     parts = [f"{folder}/{number}" for number in (1, 2)]
+///     ...     for number, part in enumerate(parts, 1):
+///     ...         simulate(spec, shard=(number, 2), out=part)
+///     ...     result = merge(parts, folder + "/out")
+///     >>> result.to_json() == simulate(spec).to_json()
+///     True
 #[pyfunction]
 #[pyo3(signature = (parts, out, *, fresh=false, keep_runs=false))]
 pub(crate) fn merge(
@@ -314,6 +326,13 @@ pub(crate) fn merge(
 ///
 /// Raises:
 ///     ValueError: what is wrong with the spec and where.
+///
+/// Examples:
+///     >>> users = {"model": "cascade", "attraction": [0.9, 0.1], "positions": 1}
+///     >>> spec = {"name": "easy", "task": "regret", "horizon": 100, "runs": 2, "seed": 1,
+///     ...         "instances": [users], "policies": [{"policy": "cascade-ts"}]}
+///     >>> sorted(spec_files(spec))
+///     ['spec.toml']
 #[pyfunction]
 #[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None, allow=None))]
 pub(crate) fn spec_files<'py>(

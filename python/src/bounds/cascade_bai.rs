@@ -18,11 +18,19 @@ bounds! {
     ///     weights: attraction probabilities of the items, in any order, shape (items,).
     ///     n_positions: number of positions.
     ///     delta: probability of error, above 0 and below 1; n_positions and delta broadcast.
+    ///
+    /// Examples:
+    ///     >>> round(cascade_bai_lower_bound([0.5, 0.3, 0.1], 1, 0.05), 4)
+    ///     55.85
     cascade_bai_lower_bound([weights: probabilities], n_positions: Count as size, delta: ErrorProbability),
         otherwise "at least one position, and at least as many items as positions";
 
     /// `cascade_bai_lower_bound` before the proof rounds down, with d(1 - delta, delta) for ln(1 /
     /// (2.4 delta)): CascadeBAI paper, section 5.3. Arguments as there.
+    ///
+    /// Examples:
+    ///     >>> round(cascade_bai_lower_bound_unrounded([0.5, 0.3, 0.1], 1, 0.05), 4)
+    ///     69.8037
     cascade_bai_lower_bound_unrounded([weights: probabilities], n_positions: Count as size, delta: ErrorProbability),
         otherwise "at least one position, and at least as many items as positions";
 
@@ -33,6 +41,10 @@ bounds! {
     /// Args:
     ///     weights: attraction probabilities of the items, in any order, shape (items,).
     ///     n_positions: number of positions, or an array of them, of any shape, that of the result.
+    ///
+    /// Examples:
+    ///     >>> round(cascade_characteristic_time([0.5, 0.3, 0.1], 1), 4)
+    ///     50.6115
     cascade_characteristic_time([weights: probabilities], n_positions: Count as size),
         otherwise "at least one position, and at least as many items as positions";
 
@@ -47,10 +59,18 @@ bounds! {
     ///
     /// Returns:
     ///     float64 array of the common shape, or a float, in observations.
+    ///
+    /// Examples:
+    ///     >>> cascade_bai_observations([0.1, 0.2], 0.05, 10).round().tolist()
+    ///     [165400.0, 40826.0]
     cascade_bai_observations([], gap: FiniteNonNegative, delta: ErrorProbability, n_items: Count as size), otherwise "at least one item";
 
     /// `cascade_bai_observations` with the constants 256 and 768, which the proof requires:
     /// CascadeBAI paper, Lemma 5.8. Arguments as there.
+    ///
+    /// Examples:
+    ///     >>> cascade_bai_observations_corrected([0.1, 0.2], 0.05, 10).round().tolist()
+    ///     [196318.0, 48465.0]
     cascade_bai_observations_corrected([], gap: FiniteNonNegative, delta: ErrorProbability, n_items: Count as size),
         otherwise "at least one item";
 
@@ -62,6 +82,10 @@ bounds! {
     ///     worst: smallest weight, above 0 and below best.
     ///     n_positions: number of positions, at least 1.
     ///     delta: probability of error, above 0 and below 1.
+    ///
+    /// Examples:
+    ///     >>> round(cascade_bai_n1_bound(0.5, 0.1, 2, 0.05), 4)
+    ///     40.6014
     cascade_bai_n1_bound([], best: Probability, worst: Probability, n_positions: Count as size, delta: ErrorProbability),
         otherwise "0 < worst < best <= 1, and at least one position";
 
@@ -75,12 +99,20 @@ bounds! {
     ///     n_items: number of items.
     ///     n_positions: number of positions, at least 1 and below n_items.
     ///     delta: probability of error, above 0 and below 1.
+    ///
+    /// Examples:
+    ///     >>> round(cascade_bai_two_level_upper_bound(0.5, 0.1, 10, 2, 0.05))
+    ///     201232
     cascade_bai_two_level_upper_bound(
         [], best: Probability, worst: Probability, n_items: Count as size, n_positions: Positions as size, delta: ErrorProbability
     ), otherwise "0 < worst < best <= 1, at least one position, and more items than positions";
 
     /// Lower bound on the mean rounds of any policy on the instances of
     /// `cascade_bai_two_level_upper_bound`: CascadeBAI paper, Corollary 4.9. Arguments as there.
+    ///
+    /// Examples:
+    ///     >>> round(cascade_bai_two_level_lower_bound(0.5, 0.1, 10, 2, 0.05), 4)
+    ///     35.7757
     cascade_bai_two_level_lower_bound(
         [], best: Probability, worst: Probability, n_items: Count as size, n_positions: Positions as size, delta: ErrorProbability
     ), otherwise "0 < worst < best <= 1, at least one position, and more items than positions";
@@ -91,6 +123,10 @@ bounds! {
     /// Args:
     ///     list: attraction probabilities of the items of the list, from the top down, shape
     ///         (positions,).
+    ///
+    /// Examples:
+    ///     >>> expected_observations([0.5, 0.3, 0.1])
+    ///     1.85
     expected_observations([list: probabilities]), otherwise "probabilities";
 
     /// The smallest mean number of observations of a list of k of these items, mu_k, that of the
@@ -99,16 +135,28 @@ bounds! {
     /// Args:
     ///     weights: attraction probabilities of the items, in any order, shape (items,).
     ///     k: number of items in the list, or an array of them, of any shape, that of the result.
+    ///
+    /// Examples:
+    ///     >>> cascade_fewest_observations([0.5, 0.3, 0.1], [1, 2, 3]).tolist()
+    ///     [1.0, 1.5, 1.85]
     cascade_fewest_observations([weights: probabilities], k: Count as size), otherwise "k from 1 to the number of items";
 
     /// The largest mean number of observations of a list of k of these items, that of the least
     /// attractive, worst first: CascadeBAI paper, Theorem 5.1. Arguments as of
     /// `cascade_fewest_observations`.
+    ///
+    /// Examples:
+    ///     >>> cascade_most_observations([0.5, 0.3, 0.1], [1, 2, 3]).tolist()
+    ///     [1.0, 1.9, 2.53]
     cascade_most_observations([weights: probabilities], k: Count as size), otherwise "k from 1 to the number of items";
 
     /// The left-sided sub-Gaussian parameter v_k = min(k, sqrt(2) / smallest weight) of the number
     /// of observations of a list of k of these items: CascadeBAI paper, Theorem 5.4 and Lemma 5.5.
     /// Arguments as of `cascade_fewest_observations`.
+    ///
+    /// Examples:
+    ///     >>> cascade_observations_deviation([0.5, 0.3, 0.1], [1, 2, 3]).tolist()
+    ///     [1.0, 2.0, 3.0]
     cascade_observations_deviation([weights: probabilities], k: Count as size), otherwise "k from 1 to the number of items";
 }
 
@@ -145,6 +193,10 @@ fn set_gaps(dict: &Bound<'_, PyDict>, gaps: CascadeBaiGaps) -> PyResult<()> {
 ///
 /// Raises:
 ///     ValueError: a number outside its range.
+///
+/// Examples:
+///     >>> [(list, round(share, 2)) for list, share in cascade_optimal_mixture([0.5, 0.3, 0.1], 1)]
+///     [([0], 0.47), ([1], 0.48), ([2], 0.06)]
 #[pyfunction]
 pub(crate) fn cascade_optimal_mixture(
     py: Python<'_>,
@@ -173,6 +225,10 @@ pub(crate) fn cascade_optimal_mixture(
 ///
 /// Raises:
 ///     ValueError: a number outside its range, or all items to be found.
+///
+/// Examples:
+///     >>> cascade_bai_gaps([0.5, 0.3, 0.1], 1, 0.0)["plain"].round(2).tolist()
+///     [0.2, 0.2, 0.4]
 #[pyfunction]
 pub(crate) fn cascade_bai_gaps<'py>(
     py: Python<'py>,
@@ -206,6 +262,11 @@ pub(crate) fn cascade_bai_gaps<'py>(
 ///     ValueError: a number outside its range, or an instance that the theorem does not cover: all
 ///         items to be found, a gap of 0, or
 ///     K' >= 2 K - 1, for which there is `cascade_bai_tolerant_upper_terms`.
+///
+/// Examples:
+///     >>> terms = cascade_bai_upper_terms([0.5, 0.4, 0.2, 0.1], 2, 0.05, 0.1)
+///     >>> terms["n_acceptable"], terms["plain"].round(2).tolist()
+///     (2, [0.3, 0.2, 0.2, 0.3])
 #[pyfunction]
 pub(crate) fn cascade_bai_upper_terms<'py>(
     py: Python<'py>,
@@ -242,6 +303,10 @@ pub(crate) fn cascade_bai_upper_terms<'py>(
 ///     ValueError: a number outside its range, or an instance that the proposition does not cover:
 ///         all items to be found, a gap of 0, or
 ///     K' < 2 K - 1.
+///
+/// Examples:
+///     >>> [round(of) for of in cascade_bai_tolerant_upper_terms([0.5, 0.3, 0.1], 1, 0.05, 0.1)]
+///     [6, 194096]
 #[pyfunction]
 pub(crate) fn cascade_bai_tolerant_upper_terms(
     py: Python<'_>,
@@ -275,6 +340,10 @@ pub(crate) fn cascade_bai_tolerant_upper_terms(
 ///
 /// Raises:
 ///     ValueError: a weight that is no probability, or a number that is not whole.
+///
+/// Examples:
+///     >>> [round(rate, 3) for rate in cascade_bai_two_level_rates(0.5, 0.1, 10, 2)]
+///     [0.625, 31.25]
 #[pyfunction]
 pub(crate) fn cascade_bai_two_level_rates<'py>(
     py: Python<'py>,

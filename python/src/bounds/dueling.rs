@@ -17,6 +17,11 @@ bounds! {
     ///
     /// Raises:
     ///     ValueError: no matrix of preferences, or no item beats all others.
+    ///
+    /// Examples:
+    ///     >>> preferences = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]]
+    ///     >>> round(dueling_lower_bound(preferences), 4)
+    ///     3.2614
     dueling_lower_bound([preferences: matrix]), otherwise "an item that beats all others";
 
     /// Lower bound on the Copeland regret of uniformly efficient policies in dueling bandits, per
@@ -26,6 +31,11 @@ bounds! {
     /// Raises:
     ///     ValueError: no matrix of preferences, two items as good as each other, or more than 32
     ///         items.
+    ///
+    /// Examples:
+    ///     >>> preferences = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]]
+    ///     >>> round(copeland_lower_bound(preferences), 4)
+    ///     16.307
     copeland_lower_bound([preferences: matrix]), otherwise "no two items that are as good as each other, and at most 32 items";
 
     /// C(delta), the round after which all confidence intervals of RUCB hold with probability 1 -
@@ -41,6 +51,10 @@ bounds! {
     ///
     /// Raises:
     ///     ValueError: a number that is NaN or outside its range.
+    ///
+    /// Examples:
+    ///     >>> round(rucb_settled_after(3, 1.1, 0.1))
+    ///     101
     rucb_settled_after([], n_items: Count as size, alpha: FiniteNonNegative, delta: FiniteNonNegative),
         otherwise "at least 2 items, an alpha above 1/2, and a delta above 0";
 
@@ -56,6 +70,11 @@ bounds! {
     /// Raises:
     ///     ValueError: no matrix of preferences, no item that beats all others, or an alpha outside
     ///         its range.
+    ///
+    /// Examples:
+    ///     >>> preferences = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]]
+    ///     >>> round(rucb_log_coefficient(preferences, 0.6), 4)
+    ///     54.0
     rucb_log_coefficient([preferences: matrix], alpha: FiniteNonNegative),
         otherwise "an item that beats all others, and an alpha above 1/2";
 
@@ -75,6 +94,11 @@ bounds! {
     /// Raises:
     ///     ValueError: no matrix of preferences, no item that beats all others, or a number outside
     ///         its range.
+    ///
+    /// Examples:
+    ///     >>> preferences = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]]
+    ///     >>> round(rucb_high_probability_bound(preferences, 1.1, 0.1, 10**6))
+    ///     1388
     rucb_high_probability_bound(
         [preferences: matrix], alpha: FiniteNonNegative, delta: ErrorProbability, rounds: Count as whole
     ), otherwise "an item that beats all others, an alpha above 1/2, and at least one round";
@@ -82,6 +106,11 @@ bounds! {
     /// Upper bound on the mean regret of RUCB after `rounds` rounds: RUCB paper, Theorem 3.
     /// Infinite for an alpha of at most 1. Arguments without delta, results and errors as of
     /// `rucb_high_probability_bound`.
+    ///
+    /// Examples:
+    ///     >>> preferences = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]]
+    ///     >>> round(rucb_expected_bound(preferences, 1.1, 10**6))
+    ///     1386
     rucb_expected_bound([preferences: matrix], alpha: FiniteNonNegative, rounds: Count as whole),
         otherwise "an item that beats all others, an alpha above 1/2, and at least one round";
 }
@@ -100,6 +129,11 @@ bounds! {
 /// Raises:
 ///     ValueError: no matrix of preferences, no item that beats all others, or an alpha outside its
 ///         range.
+///
+/// Examples:
+///     >>> preferences = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]]
+///     >>> rucb_duels(preferences, 0.6)[0].round(1).tolist()
+///     [0.0, 240.0, 60.0]
 #[pyfunction]
 pub(crate) fn rucb_duels<'py>(
     py: Python<'py>,

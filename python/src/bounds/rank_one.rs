@@ -14,6 +14,10 @@ bounds! {
     /// Args:
     ///     rows: probabilities of the rows, shape (rows,).
     ///     columns: probabilities of the columns, shape (columns,).
+    ///
+    /// Examples:
+    ///     >>> round(rank_one_lower_bound([0.5, 0.2], [0.8, 0.3]), 4)
+    ///     3.4429
     rank_one_lower_bound([rows: probabilities, columns: probabilities]), otherwise "at least one row and one column";
 
     /// Upper bound for Rank1ElimKL after `horizon` rounds, in clicks: Rank1ElimKL paper, Theorem 1,
@@ -23,11 +27,19 @@ bounds! {
     ///     rows: probabilities of the rows, shape (rows,).
     ///     columns: probabilities of the columns, shape (columns,).
     ///     horizon: number of rounds, or an array of them, of any shape, that of the result.
+    ///
+    /// Examples:
+    ///     >>> round(rank_one_upper_bound([0.5, 0.2], [0.8, 0.3], 10**6))
+    ///     192871
     rank_one_upper_bound([rows: probabilities, columns: probabilities], horizon: Count as whole),
         otherwise "at least two different rows, and two different columns";
 
     /// `rank_one_upper_bound` with the constant 320 of the proof of Lemma 4 instead of 160.
     /// Also defined if all rows or all columns are equal. Arguments as there.
+    ///
+    /// Examples:
+    ///     >>> round(rank_one_upper_bound_corrected([0.5, 0.2], [0.8, 0.3], 10**6))
+    ///     385348
     rank_one_upper_bound_corrected([rows: probabilities, columns: probabilities], horizon: Count as whole),
         otherwise "at least one row and one column";
 }
@@ -48,6 +60,11 @@ bounds! {
 ///
 /// Raises:
 ///     ValueError: a number that is no probability, no row, or no column.
+///
+/// Examples:
+///     >>> hardness = rank_one_hardness([0.5, 0.2], [0.8, 0.3])
+///     >>> hardness["mu"], hardness["row_gaps"].tolist()
+///     (0.35, [0.0, 0.3])
 #[pyfunction]
 pub(crate) fn rank_one_hardness<'py>(
     py: Python<'py>,

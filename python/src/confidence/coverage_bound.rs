@@ -31,6 +31,10 @@ elementwise! {
     ///
     /// Raises:
     ///     ValueError: a number that is NaN or outside its range.
+    ///
+    /// Examples:
+    ///     >>> round(kl_ucb_coverage_bound(1000, 10.0), 4)
+    ///     0.0086
     kl_ucb_coverage_bound(t: Count, level: NonNegative) = |t, level| scalar::kl_ucb(whole(t), level);
 
     /// Upper bound e ceil(level ln t) exp(-level) on the probability that the PBM-UCB index of
@@ -41,6 +45,10 @@ elementwise! {
     ///     t: rounds, whole numbers.
     ///     level: exploration level, in nats.
     ///     constants: "corrected", as the proof gives them, or "printed", without rounding up.
+    ///
+    /// Examples:
+    ///     >>> round(pbm_ucb_coverage_bound(1000, 10.0), 4)
+    ///     0.0086
     pbm_ucb_coverage_bound(t: Count, level: NonNegative; constants = "corrected", constants_of) =
         |t, level, constants| scalar::pbm_ucb(whole(t), level, constants);
 
@@ -48,12 +56,20 @@ elementwise! {
     /// the probability that the multi-position index of round t is below the attraction
     /// probability: PBM paper, Proposition 10. 1 for a level below L + 1. n_positions is a whole
     /// number, 0 counts as 1. Shapes broadcast, see `kl_ucb_coverage_bound`.
+    ///
+    /// Examples:
+    ///     >>> round(multi_position_coverage_bound(1000, 20.0, 2), 4)
+    ///     0.08
     multi_position_coverage_bound(t: Count, level: NonNegative, n_positions: Count) =
         |t, level, n_positions| scalar::multi_position(whole(t), level, size(n_positions));
 
     /// Upper bound 6 rho^2 on the probability that `lil_radius_scaled` ever fails, two-sided, for
     /// all numbers of observations simultaneously: CascadeBAI paper, Theorem B.2. 1 for rho from
     /// sqrt(1/6) on. rho: probabilities, any shape.
+    ///
+    /// Examples:
+    ///     >>> round(lil_coverage_bound(0.1), 4)
+    ///     0.06
     lil_coverage_bound(rho: NonNegative) = scalar::lil;
 
     /// The rho of `lil_radius_scaled`, sqrt(delta / (12 n_items)), at which the probability that
@@ -64,6 +80,10 @@ elementwise! {
     ///     n_items: numbers of items, whole numbers; shapes broadcast; 0 counts as 1.
     ///     constants: "corrected", or "printed" for delta / (12 n_items), as in two places of the
     ///         paper.
+    ///
+    /// Examples:
+    ///     >>> round(lil_rho(0.12, 100), 4)
+    ///     0.01
     lil_rho(delta: ErrorProbability, n_items: Count; constants = "corrected", constants_of) =
         |delta, n_items, constants| scalar::lil_rho(delta, size(n_items), constants);
 
@@ -71,12 +91,20 @@ elementwise! {
     /// probability that any of RUCB's intervals fails at a round after t: RUCB paper, Lemma 1. 1
     /// for alpha of at most 1/2. t and n_arms are whole numbers. Shapes broadcast, see
     /// `kl_ucb_coverage_bound`.
+    ///
+    /// Examples:
+    ///     >>> rucb_coverage_bound(1000, 5, 1.0)
+    ///     0.075
     rucb_coverage_bound(t: Count, n_arms: Count, alpha: FiniteNonNegative) =
         |t, n_arms, alpha| scalar::rucb(whole(t), size(n_arms), alpha);
 
     /// The round after which all of RUCB's intervals hold with probability 1 - delta: RUCB paper,
     /// Lemma 1; the inverse of `rucb_coverage_bound`. Infinite for alpha of at most 1/2. delta is
     /// above 0 and below 1, n_arms a whole number. Shapes broadcast.
+    ///
+    /// Examples:
+    ///     >>> round(rucb_burn_in(0.1, 5, 1.0))
+    ///     750
     rucb_burn_in(delta: ErrorProbability, n_arms: Count, alpha: FiniteNonNegative) =
         |delta, n_arms, alpha| scalar::rucb_burn_in(delta, size(n_arms), alpha);
 }
@@ -86,6 +114,10 @@ elementwise! {
 /// Args:
 ///     constants: "corrected", 2, as Theorem B.2 of the CascadeBAI paper needs it, or "printed", 4,
 ///         as the paper prints it.
+///
+/// Examples:
+///     >>> lil_scale(), lil_scale(constants="printed")
+///     (2.0, 4.0)
 #[pyfunction]
 #[pyo3(signature = (*, constants="corrected"))]
 pub(crate) fn lil_scale(constants: &str) -> PyResult<f64> {

@@ -20,6 +20,10 @@ const BLOCK: usize = 1024;
 ///
 /// Raises:
 ///     ValueError: a number that is NaN or outside its range.
+///
+/// Examples:
+///     >>> kl_ucb_upper([0.1, 0.5], [10, 100], 2.0).round(4).tolist()
+///     [0.3784, 0.599]
 #[pyfunction]
 pub(crate) fn kl_ucb_upper<'py>(
     py: Python<'py>,
@@ -32,6 +36,10 @@ pub(crate) fn kl_ucb_upper<'py>(
 
 /// The lower KL-UCB index: the smallest q from 0 to mean with n d(mean, q) <= level; 0 for n = 0.
 /// Never above the true root. Arguments, results and errors as of `kl_ucb_upper`.
+///
+/// Examples:
+///     >>> kl_ucb_lower([0.1, 0.5], [10, 100], 2.0).round(4).tolist()
+///     [0.0055, 0.401]
 #[pyfunction]
 pub(crate) fn kl_ucb_lower<'py>(
     py: Python<'py>,

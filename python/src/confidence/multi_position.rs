@@ -128,6 +128,10 @@ impl Broadcast {
 ///
 /// Raises:
 ///     ValueError: shapes that do not fit, more clicks than displays, a number outside its range.
+///
+/// Examples:
+///     >>> round(multi_position_upper([10, 5], [20, 20], [1.0, 0.5], 2.0), 4)
+///     0.6909
 #[pyfunction]
 pub(crate) fn multi_position_upper<'py>(
     py: Python<'py>,
@@ -142,6 +146,10 @@ pub(crate) fn multi_position_upper<'py>(
 
 /// The lower multi-position KL index, the mirror image of `multi_position_upper`. Arguments,
 /// results and errors as there.
+///
+/// Examples:
+///     >>> round(multi_position_lower([10, 5], [20, 20], [1.0, 0.5], 2.0), 4)
+///     0.3166
 #[pyfunction]
 pub(crate) fn multi_position_lower<'py>(
     py: Python<'py>,
@@ -161,6 +169,10 @@ pub(crate) fn multi_position_lower<'py>(
 /// Args:
 ///     q: attraction probabilities: a number, or one for each item, shape (items,); broadcasts with
 ///         the shape of the items.
+///
+/// Examples:
+///     >>> round(multi_position_divergence([10, 5], [20, 20], [1.0, 0.5], 0.4), 4)
+///     0.5559
 #[pyfunction]
 pub(crate) fn multi_position_divergence<'py>(
     py: Python<'py>,
@@ -180,6 +192,10 @@ pub(crate) fn multi_position_divergence<'py>(
 ///     Two float64 arrays of shape (items,), or two floats for one item: the estimates, and the
 ///     divergences there, in nats. Both are NaN for an item that was never displayed at a position
 ///     that is examined.
+///
+/// Examples:
+///     >>> [round(number, 4) for number in multi_position_minimum([10, 5], [20, 25], [1.0, 0.5])]
+///     [0.4698, 0.1244]
 #[pyfunction]
 pub(crate) fn multi_position_minimum<'py>(
     py: Python<'py>,

@@ -30,6 +30,10 @@ const RATES: [(&str, Rate); 3] = [
 /// Raises:
 ///     ValueError: a number outside its range, an unknown rate, or an epsilon with a rate that has
 ///         none.
+///
+/// Examples:
+///     >>> exploration_level([10, 100], rate="log-t-3-log-log-t").round(4).tolist()
+///     [4.8047, 9.1867]
 #[pyfunction]
 #[pyo3(signature = (t, *, rate="log-t", epsilon=None))]
 pub(crate) fn exploration_level<'py>(

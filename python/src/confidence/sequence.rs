@@ -23,6 +23,10 @@ elementwise! {
     /// The threshold of n d(mean, q) in `beta_mixture_interval`, in nats: ln(1 / miss) - ln
     /// B(1 + ones, 1 + zeros) + ones ln(ones / n) + zeros ln(zeros / n), with n = ones + zeros and
     /// B the beta function. Grows like ln(n) / 2. Arguments as there.
+    ///
+    /// Examples:
+    ///     >>> round(beta_mixture_level(7, 3, 0.05), 4)
+    ///     4.0725
     beta_mixture_level(ones: Count, zeros: Count, miss: ErrorProbability) = |ones, zeros, miss| {
         BetaMixture::with_counts(miss, whole(ones), whole(zeros)).map_or(f64::NAN, |sequence| sequence.level())
     };
@@ -30,11 +34,19 @@ elementwise! {
     /// The threshold of n d(mean, q) in `kl_mixture_interval`, in nats: 3 ln(1 + ln n) +
     /// `mixture_threshold`(ln(1 / miss)). n: numbers of observations, whole numbers, 0 counts as 1;
     /// miss: probabilities, above 0 and below 1; shapes broadcast.
+    ///
+    /// Examples:
+    ///     >>> round(kl_mixture_level(10, 0.05), 4)
+    ///     15.9854
     kl_mixture_level(n: Count, miss: ErrorProbability) =
         |n, miss| KlMixture::with_counts(miss, 0, whole(n)).map_or(f64::NAN, |sequence| sequence.level());
 
     /// The function T of Kaufmann and Koolen (JMLR 2021), Theorem 7, in nats; x is ln(1 / miss),
     /// any shape. About x + 4 ln(1 + x + sqrt(2 x)).
+    ///
+    /// Examples:
+    ///     >>> round(mixture_threshold(3.0), 4)
+    ///     12.4076
     mixture_threshold(x: NonNegative) = scalar::mixture_threshold;
 }
 
@@ -78,6 +90,10 @@ fn of_counts<'py, S: ConfidenceSequence>(
 ///
 /// Raises:
 ///     ValueError: a number that is NaN or outside its range.
+///
+/// Examples:
+///     >>> [round(end, 4) for end in beta_mixture_interval(7, 3, 0.05)]
+///     [0.2667, 0.9634]
 #[pyfunction]
 pub(crate) fn beta_mixture_interval<'py>(
     py: Python<'py>,
@@ -91,6 +107,10 @@ pub(crate) fn beta_mixture_interval<'py>(
 /// The confidence sequence of Kaufmann and Koolen (JMLR 2021), Theorem 7: the means q with n
 /// d(mean, q) <= `kl_mixture_level`. Wider than `beta_mixture_interval` except for astronomically
 /// many observations. Arguments and results as there.
+///
+/// Examples:
+///     >>> [round(end, 4) for end in kl_mixture_interval(7, 3, 0.05)]
+///     [0.0434, 0.9994]
 #[pyfunction]
 pub(crate) fn kl_mixture_interval<'py>(
     py: Python<'py>,
@@ -177,6 +197,11 @@ fn miss_of(miss: &Bound<'_, PyAny>) -> PyResult<f64> {
 ///
 /// Raises:
 ///     ValueError: a number that is NaN or outside its range, or an x without axes.
+///
+/// Examples:
+///     >>> lower, upper = beta_mixture_sequence([1, 0, 1, 1], 0.05)
+///     >>> lower.round(4).tolist()
+///     [0.025, 0.0084, 0.0668, 0.1429]
 #[pyfunction]
 pub(crate) fn beta_mixture_sequence<'py>(
     py: Python<'py>,
@@ -188,6 +213,11 @@ pub(crate) fn beta_mixture_sequence<'py>(
 
 /// `kl_mixture_interval` after each observation. Arguments and results as of
 /// `beta_mixture_sequence`.
+///
+/// Examples:
+///     >>> lower, upper = kl_mixture_sequence([1, 0, 1, 1], 0.05)
+///     >>> lower.round(4).tolist()
+///     [0.0, 0.0, 0.0003, 0.0032]
 #[pyfunction]
 pub(crate) fn kl_mixture_sequence<'py>(
     py: Python<'py>,
@@ -200,6 +230,11 @@ pub(crate) fn kl_mixture_sequence<'py>(
 /// The predictable plug-in empirical Bernstein confidence sequence, for rewards of small variance:
 /// Waudby-Smith and Ramdas (JRSS-B 2024), Theorem 2, with bets truncated at 1/2. Arguments and
 /// results as of `beta_mixture_sequence`.
+///
+/// Examples:
+///     >>> lower, upper = empirical_bernstein_sequence([0.5] * 100, 0.05)
+///     >>> lower[-1:].round(4).tolist(), upper[-1:].round(4).tolist()
+///     ([0.4262], [0.5738])
 #[pyfunction]
 pub(crate) fn empirical_bernstein_sequence<'py>(
     py: Python<'py>,
@@ -226,6 +261,11 @@ pub(crate) fn empirical_bernstein_sequence<'py>(
 ///
 /// Raises:
 ///     ValueError: a number that is NaN or outside its range, or an x without axes.
+///
+/// Examples:
+///     >>> lower, upper = hedged_betting_sequence([0.5] * 100, 0.05, cells=100)
+///     >>> lower[-1:].round(2).tolist(), upper[-1:].round(2).tolist()
+///     ([0.46], [0.54])
 #[pyfunction]
 #[pyo3(signature = (x, miss, cells=None))]
 pub(crate) fn hedged_betting_sequence<'py>(
@@ -254,6 +294,10 @@ pub(crate) fn hedged_betting_sequence<'py>(
 ///
 /// Raises:
 ///     ValueError: a number that is NaN or outside its range, or an x without axes.
+///
+/// Examples:
+///     >>> betting_rejections([1.0] * 6, 0.2, 0.05)
+///     array([False, False, False,  True,  True,  True])
 #[pyfunction]
 pub(crate) fn betting_rejections<'py>(
     py: Python<'py>,

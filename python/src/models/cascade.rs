@@ -15,6 +15,11 @@ users_of_lists! {
     ///     weights: reward of a click at each position, at least 0, not increasing from the top
     ///         down, shape (positions,); by default 1.
     ///     seed: seed of the users' random numbers; by default another one every time.
+    ///
+    /// Examples:
+    ///     >>> users = models.Cascade([0.5, 0.4, 0.1], 2)
+    ///     >>> users.are_best([1, 0]), round(users.lower_bound(), 4)
+    ///     (True, 0.6629)
     Cascade(CascadeModel), responds with clicks,
         knows "cascade";
 

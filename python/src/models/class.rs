@@ -41,6 +41,12 @@ macro_rules! users {
             $($methods)*
 
             /// The knowledge that a policy may have of these users: keyword arguments of `Policy`.
+            ///
+            /// Examples:
+            ///     >>> users = models.PositionBased([0.9, 0.1], [1.0], seed=1)
+            ///     >>> users.known()
+            ///     {'model': 'pbm', 'items': 2, 'positions': 1, 'examination': [1.0]}
+            ///     >>> policy = Policy("pbm-ts", **users.known(), seed=1)
             fn known<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
                 self.0.model.known_in(py)
             }
@@ -54,6 +60,11 @@ macro_rules! users {
             ///
             /// Raises:
             ///     ValueError: the text is not such users.
+            ///
+            /// Examples:
+            ///     >>> users = models.PositionBased([0.9, 0.1], [1.0], seed=1)
+            ///     >>> models.PositionBased.from_json(users.to_json())
+            ///     PositionBased(sizes=[2, 1])
             #[classmethod]
             fn from_json(_class: &Bound<'_, PyType>, text: &str) -> PyResult<Self> {
                 Crowd::from_json(text).map(Self)
@@ -103,6 +114,10 @@ macro_rules! users_of_lists {
             ///         positions). For RandomSemiBandit a tuple:
             ///     clicks, and the number of observed positions, an int or an int64 array of shape
             ///     (n,).
+            ///
+            /// Examples:
+            ///     >>> models.PositionBased([1.0, 0.1], [1.0], seed=1).respond([0], n=3).tolist()
+            ///     [[True], [True], [True]]
             #[pyo3(signature = (actions, n=None))]
             fn respond<'py>(
                 &self,
@@ -114,6 +129,11 @@ macro_rules! users_of_lists {
             }
 
             /// A list with the largest mean reward, from the top position down.
+            ///
+            /// Examples:
+            ///     >>> users = models.PositionBased([0.1, 0.9], [1.0], seed=1)
+            ///     >>> users.best_list(), users.best_reward
+            ///     ([1], 0.9)
             fn best_list(&self) -> Vec<usize> {
                 self.0.model.optimal_action().iter().map(ItemId::index).collect()
             }
@@ -126,6 +146,11 @@ macro_rules! users_of_lists {
 
             /// The mean reward, per user: a float for one list, a float64 array of shape (n,) for
             /// lists of shape (n, positions) or a batch.
+            ///
+            /// Examples:
+            ///     >>> users = models.PositionBased([0.9, 0.1], [1.0], seed=1)
+            ///     >>> users.expected_reward([1]), users.regret([1])
+            ///     (0.1, 0.8)
             fn expected_reward<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 let asked = self.0.read(actions)?;
                 asked.each(py, |list| self.0.model.expected_reward(list))

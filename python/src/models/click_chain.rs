@@ -15,6 +15,10 @@ users_of_lists! {
     ///         click on an irrelevant item, and after one on a relevant item, shape (3,).
     ///     positions: number of positions.
     ///     seed: seed of the users' random numbers; by default another one every time.
+    ///
+    /// Examples:
+    ///     >>> models.ClickChain([0.4, 0.3], [0.9, 0.3, 0.6], 2).best_list()
+    ///     [0, 1]
     ClickChain(click_models::ClickChain), responds with clicks,
         knows "clicks-only";
 

@@ -14,6 +14,11 @@ users_of_lists! {
     ///     leave: probability of leaving after a click at a position, shape (positions,).
     ///     reward: "satisfaction", 1 if the user left after a click, or "clicks".
     ///     seed: seed of the users' random numbers; by default another one every time.
+    ///
+    /// Examples:
+    ///     >>> users = models.DependentClick([0.4, 0.3, 0.1], [0.5, 0.2])
+    ///     >>> round(users.best_reward, 4), round(users.lower_bound(), 4)
+    ///     (0.248, 0.3439)
     DependentClick(click_models::DependentClick), responds with clicks,
         knows "dcm"
         with "order": |users| users.known().places().to_vec();

@@ -13,6 +13,11 @@ users! {
     ///     preferences: probability that the item of the row is preferred to that of the column,
     ///         shape (items, items); entries (i, j) and (j, i) add up to 1.
     ///     seed: seed of the users' random numbers; by default another one every time.
+    ///
+    /// Examples:
+    ///     >>> users = models.Dueling([[0.5, 0.9], [0.1, 0.5]], seed=1)
+    ///     >>> users.best_item(), users.regret((0, 1)), users.respond((0, 1), n=4).shape
+    ///     (0, 0.2, (4,))
     Dueling(DuelingModel), sizes |users| [users.preferences().shape().n_items(), 2],
         knows "dueling" with "items": |users| users.preferences().shape().n_items();
 

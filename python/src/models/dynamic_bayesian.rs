@@ -17,6 +17,10 @@ users_of_lists! {
     ///     positions: number of positions.
     ///     reward: "clicks", or "satisfaction", 1 if the user left satisfied.
     ///     seed: seed of the users' random numbers; by default another one every time.
+    ///
+    /// Examples:
+    ///     >>> models.DynamicBayesian([0.4, 0.3], [0.5, 0.2], 0.9, 2).best_list()
+    ///     [1, 0]
     DynamicBayesian(click_models::DynamicBayesian), responds with clicks,
         knows "clicks-only";
 

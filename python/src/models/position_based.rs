@@ -11,6 +11,10 @@ users_of_lists! {
     ///     attraction: probability that an item attracts, shape (items,).
     ///     examination: probability that a position is examined, shape (positions,).
     ///     seed: seed of the users' random numbers; by default another one every time.
+    ///
+    /// Examples:
+    ///     >>> round(models.PositionBased([0.4, 0.3, 0.1], [1.0, 0.5]).lower_bound(), 4)
+    ///     1.9711
     PositionBased(click_models::PositionBased), responds with clicks,
         knows "pbm"
         with "examination": |users| users.examination().iter().map(|p| p.get()).collect::<Vec<f64>>();

@@ -12,6 +12,11 @@ users_of_lists! {
     ///     examination: probability that a position is examined, not increasing, shape
     ///         (positions,).
     ///     seed: seed of the users' random numbers; by default another one every time.
+    ///
+    /// Examples:
+    ///     >>> users = models.RandomSemiBandit([0.4, 0.3, 0.1], [1.0, 0.5])
+    ///     >>> round(users.best_reward, 4), round(users.lower_bound(), 4)
+    ///     (0.55, 1.7194)
     RandomSemiBandit(click_models::RandomSemiBandit), responds with prefix,
         knows "semi-bandit";
 

@@ -14,6 +14,13 @@ users! {
     ///     rows: probability that a row succeeds, shape (rows,).
     ///     columns: probability that a column succeeds, shape (columns,).
     ///     seed: seed of the users' random numbers; by default another one every time.
+    ///
+    /// Examples:
+    ///     >>> users = models.RankOne([0.5, 0.2], [0.8, 0.3], seed=1)
+    ///     >>> users.best_cell(), users.expected_reward((0, 1)), round(users.regret((0, 1)), 4)
+    ///     ((0, 0), 0.15, 0.25)
+    ///     >>> users.hardness()["mu"], users.respond((0, 0), n=4).shape
+    ///     (0.35, (4,))
     RankOne(RankOneModel), sizes |users| [users.rows().len(), users.columns().len()],
         knows "rank-one" with "rows": |users| users.rows().len() with "columns": |users| users.columns().len();
 

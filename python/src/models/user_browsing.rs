@@ -12,6 +12,10 @@ users_of_lists! {
     ///     examination: a row for each position, of 1, 2, .. probabilities: without a click above,
     ///         and with the last click at each position above.
     ///     seed: seed of the users' random numbers; by default another one every time.
+    ///
+    /// Examples:
+    ///     >>> models.UserBrowsing([0.4, 0.3], [[1.0], [0.5, 0.8]]).best_list()
+    ///     [0, 1]
     UserBrowsing(click_models::UserBrowsing), responds with clicks,
         knows "clicks-only";
 

@@ -14,6 +14,21 @@ use sim::{Identification, Summary};
 use std::path::{Path, PathBuf};
 
 /// The result of an experiment.
+///
+/// Examples:
+///     >>> users = {"model": "cascade", "attraction": [0.9, 0.1], "positions": 1}
+///     >>> spec = {"name": "easy", "task": "regret", "horizon": 100, "runs": 2, "seed": 1,
+///     ...         "instances": [users], "policies": [{"policy": "cascade-ts"}]}
+///     >>> result = simulate(spec)
+///     >>> result
+///     Simulation("easy", 2 runs of cascade-ts)
+///     >>> result.regret("cascade-ts").shape == result.clicks("cascade-ts").shape == (2, 79)
+///     True
+///     >>> result.table("cascade-ts").columns
+///     ['run', 'instance', 't', 'regret', 'clicks']
+///     >>> result.frame().columns[0], result.summary()["statistic"][0], len(result.to_json()) > 100
+///     ('policy', 'regret', True)
+///     >>> axes = result.plot()  # doctest: +SKIP
 #[pyclass(frozen, module = "click_bandits")]
 pub(crate) struct Simulation {
     measured: Measured,
@@ -254,6 +269,13 @@ impl Simulation {
     ///
     /// Raises:
     ///     ValueError: there is no such policy, or it recommends no item.
+    ///
+    /// Examples:
+    ///     >>> duels = {"model": "dueling", "preferences": [[0.5, 0.9], [0.1, 0.5]]}
+    ///     >>> spec = {"name": "duels", "task": "regret", "horizon": 100, "runs": 2, "seed": 1,
+    ///     ...         "instances": [duels], "policies": [{"policy": "rucb"}]}
+    ///     >>> simulate(spec).accuracy("rucb")[:, -1].tolist()
+    ///     [1.0, 1.0]
     fn accuracy<'py>(&self, py: Python<'py>, policy: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
         self.curves(py, policy, Quantity::Accuracy)
     }
@@ -264,6 +286,13 @@ impl Simulation {
     ///
     /// Raises:
     ///     ValueError: there is no such policy, or runs do not end with an answer.
+    ///
+    /// Examples:
+    ///     >>> users = {"model": "cascade", "attraction": [0.9, 0.1], "positions": 1}
+    ///     >>> spec = {"name": "best", "task": "identify", "max_steps": 100_000, "runs": 2,
+    ///     ...         "seed": 1, "instances": [users], "policies": [{"policy": "kl-lucb", "delta": 0.1}]}
+    ///     >>> simulate(spec).answers("kl-lucb")["correct"].tolist()
+    ///     [True, True]
     fn answers<'py>(&self, py: Python<'py>, policy: &str) -> PyResult<Bound<'py, PyDict>> {
         let index = self.index(policy)?;
         if self.measured.runs.n_checkpoints().is_some() {
