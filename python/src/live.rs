@@ -6,12 +6,10 @@ use crate::policy::{broken, drawing, order_of};
 use crate::prior::Prior;
 use crate::sequence;
 use crate::task::{Given, build, generator, is_alive, probabilities, protocol_of, size};
-use ::live::{Among, Counted, Entry, Handle, Live, LiveFor, Settings, Skips, Taken};
-use click_models::{
-    Cascade, ClicksOnly, Context, ContextKnown, Dcm, ListProtocol, ListShape, Pbm, PbmKnown, SemiBandit,
-};
-use policies::catalogue::{Catalogued, ContextKnowledge, NamedAmong, NamedTable, PolicySpec, Protocol};
-use policies::{PrefixKnown, Tallies as _};
+use ::live::{Among, Entry, Handle, Live, LiveFor, Settings, Skips, Taken};
+use click_models::{Cascade, ClicksOnly, Context, ContextKnown, Dcm, ListShape, Pbm, PbmKnown, SemiBandit};
+use policies::PrefixKnown;
+use policies::catalogue::{ContextKnowledge, NamedAmong, NamedTable, PolicySpec, Protocol};
 use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -83,97 +81,6 @@ pub(crate) enum AnyLive {
     SemiBanditUsers(LiveFor<SemiBandit, NamedAmong<SemiBandit>, Name>),
     CascadeUsers(LiveFor<Cascade, NamedAmong<Cascade>, Name>),
     DcmUsers(LiveFor<Dcm, NamedAmong<Dcm>, Name>),
-}
-
-/// What policies that see who asks do in another way than those that do not.
-trait EitherLive {
-    fn decide_on(
-        &mut self,
-        id: &Name,
-        user: &Context,
-        among: Among<'_>,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Vec<Handle>;
-    fn take_shown(&mut self, id: &Name, user: &Context, list: &[Handle]) -> Result<Taken, ::live::Error>;
-    fn add(&mut self, features: &[f64]) -> Result<Handle, policies::Error>;
-    fn entries(&self, item: Handle) -> Vec<Entry>;
-    fn prior_now(&mut self) -> Option<policies::Prior>;
-    fn spec(&self) -> &PolicySpec;
-    /// What a policy that sees who asks was told.
-    fn told(&self) -> Option<&ContextKnowledge>;
-}
-
-impl<I: Counted + Catalogued> EitherLive for Live<I, NamedTable<I>, Name> {
-    fn decide_on(
-        &mut self,
-        id: &Name,
-        _: &Context,
-        among: Among<'_>,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Vec<Handle> {
-        self.decide(id, among, rng).to_vec()
-    }
-
-    fn take_shown(&mut self, id: &Name, _: &Context, list: &[Handle]) -> Result<Taken, ::live::Error> {
-        self.show(id, list)
-    }
-
-    fn add(&mut self, _: &[f64]) -> Result<Handle, policies::Error> {
-        Ok(self.add_item())
-    }
-
-    fn entries(&self, item: Handle) -> Vec<Entry> {
-        let entry = |kind| Entry { item, kind, tally: self.tally(item, kind) };
-        (0..self.policy().n_kinds()).map(entry).collect()
-    }
-
-    fn prior_now(&mut self) -> Option<policies::Prior> {
-        self.prior()
-    }
-
-    fn spec(&self) -> &PolicySpec {
-        self.policy().policy().spec()
-    }
-
-    fn told(&self) -> Option<&ContextKnowledge> {
-        None
-    }
-}
-
-impl<I: Counted + ListProtocol + Catalogued> EitherLive for LiveFor<I, NamedAmong<I>, Name> {
-    fn decide_on(
-        &mut self,
-        id: &Name,
-        user: &Context,
-        among: Among<'_>,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Vec<Handle> {
-        self.decide(id, user, among, rng).to_vec()
-    }
-
-    fn take_shown(&mut self, id: &Name, user: &Context, list: &[Handle]) -> Result<Taken, ::live::Error> {
-        self.show(id, user, list)
-    }
-
-    fn add(&mut self, features: &[f64]) -> Result<Handle, policies::Error> {
-        self.add_item(features)
-    }
-
-    fn entries(&self, item: Handle) -> Vec<Entry> {
-        vec![Entry { item, kind: 0, tally: self.tally(item) }]
-    }
-
-    fn prior_now(&mut self) -> Option<policies::Prior> {
-        None
-    }
-
-    fn spec(&self) -> &PolicySpec {
-        self.policy().policy().spec()
-    }
-
-    fn told(&self) -> Option<&ContextKnowledge> {
-        self.policy().policy().told().context.as_ref()
-    }
 }
 
 /// The arguments about users who differ.
@@ -297,18 +204,24 @@ impl State {
         if let Some(item) = self.find(&name) {
             return Ok(with!(&mut self.live, live => live.bring_back(item)));
         }
-        let item = with!(&mut self.live, live => live.add(features.unwrap_or(&[]))).map_err(value_error)?;
+        let features = features.unwrap_or(&[]);
+        let item = with!(&mut self.live, live => live.add_item_with(features)).map_err(value_error)?;
         self.set_name(item, name);
         Ok(true)
     }
 
+    /// What a policy that sees who asks was told.
+    fn told(&self) -> Option<&ContextKnowledge> {
+        with!(&self.live, live => live.policy().policy().told().context.as_ref())
+    }
+
     /// Refuses an argument about contexts of a policy that sees none.
     fn check_context(&self, argument: &str, is_given: bool) -> PyResult<()> {
-        let (spec, told) = with!(&self.live, live => (*live.spec(), live.told()));
-        if !is_given || told.is_some() {
+        if !is_given || self.told().is_some() {
             return Ok(());
         }
-        Err(type_error(format!("{argument}: `{}` sees no contexts", spec.name())))
+        let name = with!(&self.live, live => live.policy().policy().spec().name());
+        Err(type_error(format!("{argument}: `{name}` sees no contexts")))
     }
 
     /// The user of a decision. Of a user of whom nothing is told, features are 0.
@@ -322,7 +235,7 @@ impl State {
         let segment = size("segment", segment)?.map(|segment| u32::try_from(segment).unwrap_or(u32::MAX));
         let features = features.map(|given| sequence::numbers("features", given)).transpose()?;
         let features: Vec<f64> = features.unwrap_or_default();
-        let expected = with!(&self.live, live => live.told().map_or(0, |told| told.user_features));
+        let expected = self.told().map_or(0, |told| told.user_features);
         if !features.is_empty() && features.len() != expected
             || !features.iter().all(|feature| feature.is_finite())
         {
@@ -423,7 +336,7 @@ impl LivePolicy {
         let state = self.lock(py)?;
         let table = PyDict::new(py);
         with!(&state.live, live => for item in live.items() {
-            let row: Vec<T> = live.entries(item).into_iter().map(of).collect();
+            let row: Vec<T> = live.entries(item).map(of).collect();
             if let Some(name) = state.name(item) {
                 table.set_item(name.to_python(py)?, row)?;
             }
@@ -620,7 +533,7 @@ impl LivePolicy {
             (None, None) => Among::All,
         };
         let State { live, generator, .. } = &mut *state;
-        let list = with!(live, live => live.decide_on(&id, &user, among, generator));
+        let list = with!(live, live => live.decide_for(&id, &user, among, usize::MAX, generator).to_vec());
         let name = |item| state.name(item).map(|name| name.to_python(py)).transpose();
         list.into_iter().map(name).collect()
     }
@@ -664,7 +577,7 @@ impl LivePolicy {
             return Err(value_error(format!("items[{place}] is {name}, which is there before")));
         }
         let user = state.user(features, segment)?;
-        with!(&mut state.live, live => live.take_shown(&id, &user, &items)).map(word).map_err(value_error)
+        with!(&mut state.live, live => live.show_to(&id, &user, &items)).map(word).map_err(value_error)
     }
 
     /// Takes a click on a position, from 0: "counted", "repeated", "unknown" if no decision of this
@@ -727,7 +640,7 @@ impl LivePolicy {
     /// The shapes (a, b) of the prior; None for policies that draw from no posterior.
     #[getter]
     fn prior(&self, py: Python<'_>) -> PyResult<Option<(f64, f64)>> {
-        Ok(with!(&mut self.lock(py)?.live, live => live.prior_now()).map(|prior| (prior.a(), prior.b())))
+        Ok(with!(&mut self.lock(py)?.live, live => live.prior()).map(|prior| (prior.a(), prior.b())))
     }
 
     /// The whole state, with open decisions and that of the generator of random numbers, as JSON
@@ -775,7 +688,8 @@ impl LivePolicy {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let state = self.lock(py)?;
-        let (spec, items) = with!(&state.live, live => (*live.spec(), live.items().count()));
+        let (spec, items) =
+            with!(&state.live, live => (*live.policy().policy().spec(), live.items().count()));
         Ok(format!("Live('{spec}', items={items})"))
     }
 }

@@ -1,17 +1,14 @@
 //! Live use of a policy that sees who asks for a list.
 
-use crate::choose::choose;
-use crate::error::MOST_POSITIONS;
 use crate::items::{Items, SavedItems};
-use crate::open::{OpenDecisions, Shown};
-use crate::{Among, Counted, Error, Handle, SavedError, Settings, Skips, Taken};
-use click_models::{Context, ItemId, ItemSet, ListProtocol, Ranking};
-use policies::{Decision, Draws, FeaturedItems, Propensity, SelectAmongFor, Tally, UpdateFor};
+use crate::open::{OpenDecisions, Remembered, Shown};
+use crate::{Among, Counted, Error, Handle, Keeps, Learns, LiveUse, SavedError, Settings, Skips, Taken};
+use click_models::{Context, ItemId, ListProtocol, Ranking};
+use policies::{Decision, FeaturedItems, SelectAmongFor, Tally, UpdateFor};
 use rand::Rng;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::hash::Hash;
-use std::marker::PhantomData;
 
 /// A policy in live use that sees who asks, such as `hybrid-ts`. `I` is the protocol by which answers
 /// are read, `D` the client's name of a decision.
@@ -49,18 +46,16 @@ use std::marker::PhantomData;
 /// assert_eq!(live.click(&17, 0), Taken::Closed);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+pub type LiveFor<I, P, D = u64> = LiveUse<I, ForUsers<P>, D>;
+
+/// A policy that sees who asks, and learns from whole answers.
 #[derive(Debug, Clone)]
-pub struct LiveFor<I, P, D = u64> {
+pub struct ForUsers<P> {
     policy: P,
-    settings: Settings,
-    items: Items,
     /// Displays and clicks that the policy has learned from, by place.
     tallies: Vec<Tally>,
-    open: OpenDecisions<D, Asked>,
+    /// Memory for the decision that it learns from.
     decision: Decision<Ranking, Context>,
-    draws: Draws<Context>,
-    available: ItemSet,
-    protocol: PhantomData<fn() -> I>,
 }
 
 /// In place of an item that was forgotten: policies ignore an item that they do not have.
@@ -69,28 +64,18 @@ const NONE: ItemId = ItemId::new(u32::MAX);
 /// A list that was shown to a user.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+pub struct Asked {
     shown: Shown,
     context: Context,
 }
 
-impl Asked {
-    /// Begins with a list, in the memory of an old one.
-    fn reset(&mut self, context: &Context, list: impl Iterator<Item = Handle>) {
-        self.shown.reset(list, false);
-        self.context.clone_from(context);
-        // Policies read them so, and a saved state has numbers only.
-        let odd = self.context.features.iter_mut().filter(|feature| !feature.is_finite());
-        odd.for_each(|feature| *feature = 0.0);
+impl Remembered for Asked {
+    fn shown(&self) -> &Shown {
+        &self.shown
     }
-}
 
-fn check(settings: Settings) -> Result<Settings, Error> {
-    match settings {
-        Settings { window: Some(_), .. } => Err(Error::NoTable("window")),
-        Settings { skips: Skips::AtOnce, .. } => Err(Error::NoTable("skips")),
-        Settings { estimate_prior: true, .. } => Err(Error::NoTable("estimate_prior")),
-        settings => settings.check(),
+    fn shown_mut(&mut self) -> &mut Shown {
+        &mut self.shown
     }
 }
 
@@ -100,119 +85,19 @@ where
     P: SelectAmongFor<Ranking, Note = Context> + UpdateFor<Ranking, I::Feedback> + FeaturedItems,
     D: Clone + Eq + Hash,
 {
-    /// A policy all of whose items are present.
-    ///
-    /// # Errors
-    ///
-    /// A setting is out of range, or needs a table.
-    pub fn new(policy: P, settings: Settings) -> Result<Self, Error> {
-        Self::with_items(policy, settings, true)
-    }
-
-    /// A policy whose items are yet to come: it has places for the first ones.
-    ///
-    /// # Errors
-    ///
-    /// As [`new`](Self::new).
-    pub fn empty(policy: P, settings: Settings) -> Result<Self, Error> {
-        Self::with_items(policy, settings, false)
-    }
-
-    fn with_items(policy: P, settings: Settings, present: bool) -> Result<Self, Error> {
-        let (settings, n_items) = (check(settings)?, policy.n_items());
-        Ok(Self {
-            policy,
-            settings,
-            items: Items::new(n_items, present),
-            tallies: vec![Tally::default(); n_items],
-            open: OpenDecisions::new(settings.keep_open),
-            decision: Decision::default(),
-            draws: Draws::default(),
-            available: ItemSet::none(n_items),
-            protocol: PhantomData,
-        })
-    }
-
-    /// The policy, which has learned from the decisions that are closed.
-    pub fn policy(&self) -> &P {
-        &self.policy
-    }
-
-    /// The settings.
-    pub fn settings(&self) -> Settings {
-        self.settings
-    }
-
-    /// The items, present and retired, by place.
-    pub fn items(&self) -> impl Iterator<Item = Handle> + '_ {
-        self.items.iter()
-    }
-
-    /// As [`Live::is_known`](crate::Live::is_known).
-    pub fn is_known(&self, item: Handle) -> bool {
-        self.items.is_known(item)
-    }
-
-    /// As [`Live::is_present`](crate::Live::is_present).
-    pub fn is_present(&self, item: Handle) -> bool {
-        self.items.is_present(item)
-    }
-
     /// Displays and clicks of an item that the policy has learned from. Nothing for an item that was
     /// forgotten.
     pub fn tally(&self, item: Handle) -> Tally {
-        if self.items.is_known(item) { self.tallies[item.slot.index()] } else { Tally::default() }
+        self.counted(item, 0)
     }
 
-    /// Adds an item with these features. Takes the place of a forgotten one if there is one;
-    /// otherwise allocates, in constant amortised time.
+    /// As [`add_item_with`](LiveUse::add_item_with).
     ///
     /// # Errors
     ///
-    /// As [`FeaturedItems::add_item`]. Nothing changes then.
+    /// As [`add_item_with`](LiveUse::add_item_with).
     pub fn add_item(&mut self, features: &[f64]) -> Result<Handle, policies::Error> {
-        match self.items.first_free() {
-            Some(slot) => self.policy.replace_item(slot, features)?,
-            None => _ = self.policy.add_item(features)?,
-        }
-        if let Some(item) = self.items.take_free() {
-            return Ok(item);
-        }
-        self.tallies.push(Tally::default());
-        let item = self.items.push();
-        self.available.grow(self.items.len());
-        Ok(item)
-    }
-
-    /// As [`Live::retire`](crate::Live::retire).
-    pub fn retire(&mut self, item: Handle) -> bool {
-        let was_present = self.items.retire(item);
-        while let Some(first) = self.items.beyond(self.settings.keep_retired) {
-            self.clear(first);
-        }
-        was_present
-    }
-
-    /// As [`Live::bring_back`](crate::Live::bring_back).
-    pub fn bring_back(&mut self, item: Handle) -> bool {
-        self.items.bring_back(item)
-    }
-
-    /// As [`Live::forget`](crate::Live::forget).
-    pub fn forget(&mut self, item: Handle) -> bool {
-        let was_retired = self.items.is_known(item) && !self.items.is_present(item);
-        if was_retired {
-            self.clear(item);
-        }
-        was_retired
-    }
-
-    fn clear(&mut self, item: Handle) {
-        if self.items.forget(item) {
-            self.tallies[item.slot.index()] = Tally::default();
-            let nothing = vec![0.0; self.policy.n_item_features()];
-            self.policy.replace_item(item.slot, &nothing).expect("as many features as items have");
-        }
+        self.add_item_with(features)
     }
 
     /// Decides on a list for a user, from the top; empty if no item may be shown. An open decision of
@@ -224,143 +109,89 @@ where
         among: Among<'_>,
         rng: &mut R,
     ) -> &[Handle] {
-        self.decide_top(id, context, among, usize::MAX, rng)
+        self.decide_for(id, context, among, usize::MAX, rng)
     }
 
-    /// Decides on a list of which at most the first `positions` are shown.
-    pub fn decide_top<R: Rng + ?Sized>(
-        &mut self,
-        id: &D,
-        context: &Context,
-        among: Among<'_>,
-        positions: usize,
-        rng: &mut R,
-    ) -> &[Handle] {
-        let place = self.open.find(id).unwrap_or_else(|| {
-            self.select(context, among, positions, rng);
-            let place = self.open.add(id);
-            let asked = self.open.at_mut(place);
-            asked.reset(context, self.decision.action.iter().map(|item| self.items.handle(item)));
-            asked.shown.set_propensities(self.draws.propensities());
-            place
-        });
-        &self.open.at(place).shown.list
-    }
-
-    /// As [`Live::decide_again`](crate::Live::decide_again).
+    /// As [`show_to`](LiveUse::show_to).
     ///
     /// # Errors
     ///
-    /// As [`LiveFor::show`]. The policy has chosen, but nothing was shown.
-    pub fn decide_again<R: Rng + ?Sized>(
-        &mut self,
-        id: &D,
-        context: &Context,
-        among: Among<'_>,
-        positions: usize,
-        shown: &[Handle],
-        rng: &mut R,
-    ) -> Result<bool, Error> {
-        if self.open.find(id).is_some() {
-            return Ok(true);
-        }
-        self.select(context, among, positions, rng);
-        let chosen = self.decision.action.iter().map(|item| self.items.handle(item));
-        let is_same = chosen.eq(shown.iter().copied());
-        _ = self.show(id, context, shown)?;
-        if is_same && let Some(place) = self.open.find(id) {
-            self.open.at_mut(place).shown.set_propensities(self.draws.propensities());
-        }
-        Ok(is_same)
-    }
-
-    /// Lets the policy choose a list, in `decision`.
-    fn select<R: Rng + ?Sized>(
-        &mut self,
-        context: &Context,
-        among: Among<'_>,
-        positions: usize,
-        rng: &mut R,
-    ) {
-        let available = self.items.available(among, &mut self.available);
-        let select = |policy: &mut P, rng: &mut R, out: &mut Decision<Ranking, Context>| {
-            policy.select_among_for(context, available, rng, out);
-        };
-        let memory = (&mut self.draws, &mut self.decision);
-        choose(&self.settings, available, positions, (&mut self.policy, rng), memory, select);
-    }
-
-    /// As [`Live::propensities`](crate::Live::propensities).
-    pub fn propensities(&self, id: &D) -> Option<&[Propensity]> {
-        self.open.find(id).map(|place| &*self.open.at(place).shown.propensities)
-    }
-
-    /// Takes a list that was shown to a user without being asked for, such as one of another server.
-    /// [`Taken::Repeated`] if a decision of this name is open.
-    ///
-    /// # Errors
-    ///
-    /// An item is unknown or repeated, or there are too many positions. Nothing changes then.
+    /// As [`show_to`](LiveUse::show_to).
     pub fn show(&mut self, id: &D, context: &Context, list: &[Handle]) -> Result<Taken, Error> {
-        self.items.check_list(list, MOST_POSITIONS)?;
-        if self.open.find(id).is_some() {
-            return Ok(Taken::Repeated);
+        self.show_to(id, context, list)
+    }
+}
+
+impl<P> Keeps for ForUsers<P> {
+    type Open = Asked;
+    type Note = Context;
+}
+
+impl<I, P> Learns<I> for ForUsers<P>
+where
+    I: Counted + ListProtocol,
+    P: SelectAmongFor<Ranking, Note = Context> + UpdateFor<Ranking, I::Feedback> + FeaturedItems,
+{
+    type Policy = P;
+    const CORRECTS: bool = false;
+
+    fn with_settings(policy: P, settings: Settings) -> Result<Self, Error> {
+        check(&settings)?;
+        Ok(Self { tallies: vec![Tally::default(); policy.n_items()], policy, decision: Decision::default() })
+    }
+
+    fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    fn policy_mut(&mut self) -> &mut P {
+        &mut self.policy
+    }
+
+    fn n_items(&self) -> usize {
+        self.policy.n_items()
+    }
+
+    fn tally(&self, item: ItemId, _: usize) -> Tally {
+        self.tallies[item.index()]
+    }
+
+    fn has_features(&self, item: ItemId, features: &[f64]) -> bool {
+        self.policy.has_features(item, features)
+    }
+
+    fn add_item(&mut self, free: Option<ItemId>, features: &[f64]) -> Result<(), policies::Error> {
+        match free {
+            Some(item) => self.policy.replace_item(item, features),
+            None => self.policy.add_item(features).map(|_| self.tallies.push(Tally::default())),
         }
-        let place = self.open.add(id);
-        self.open.at_mut(place).reset(context, list.iter().copied());
-        Ok(Taken::Counted)
     }
 
-    /// The open decision that is oldest.
-    pub fn oldest(&self) -> Option<&D> {
-        self.open.in_order().next().map(|(id, _)| id)
+    fn clear(&mut self, item: ItemId) {
+        self.tallies[item.index()] = Tally::default();
+        let nothing = vec![0.0; self.policy.n_item_features()];
+        self.policy.replace_item(item, &nothing).expect("as many features as items have");
     }
 
-    /// Forgets the open decision that is oldest: later answers to it are [`Taken::Unknown`].
-    pub fn forget_oldest(&mut self) -> Option<D> {
-        self.open.remove_oldest().map(|(id, _)| id)
+    fn begin(&self, open: &mut Asked, context: &Context, list: impl Iterator<Item = Handle>) {
+        open.shown.reset(list, false);
+        open.context.clone_from(context);
+        // Policies read them so, and a saved state has numbers only.
+        let odd = open.context.features.iter_mut().filter(|feature| !feature.is_finite());
+        odd.for_each(|feature| *feature = 0.0);
     }
 
-    /// Takes a click on a position, from 0. It counts when the decision is closed.
-    pub fn click(&mut self, id: &D, position: usize) -> Taken {
-        let Some(place) = self.open.find(id) else { return Taken::Unknown };
-        let shown = &mut self.open.at_mut(place).shown;
-        match shown.end {
-            _ if position >= shown.list.len() => Taken::NoSuchPosition,
-            _ if shown.clicks.get(position) => Taken::Repeated,
-            Some(_) => Taken::Closed,
-            None => {
-                shown.clicks = shown.clicks.with(position);
-                Taken::Counted
-            }
-        }
-    }
-
-    /// Closes a decision, and learns from it: of its list, the first `seen` positions were seen, by
-    /// default all; 0 if it was not shown. A click below them tells that more were seen.
-    pub fn close(&mut self, id: &D, seen: Option<usize>) -> Taken {
-        let Some(place) = self.open.find(id) else { return Taken::Unknown };
-        let shown = &mut self.open.at_mut(place).shown;
-        let end = seen.unwrap_or(usize::MAX).min(shown.list.len());
-        match shown.end {
-            Some(before) if before >= end => return Taken::Repeated,
-            Some(_) => return Taken::Closed,
-            None => shown.end = Some(end),
-        }
-        self.learn(place, end);
-        Taken::Counted
-    }
-
-    fn learn(&mut self, place: usize, end: usize) {
-        let Asked { shown, context } = self.open.at(place);
-        let seen = end.max((u64::BITS - shown.clicks.bits().leading_zeros()) as usize);
+    /// Learns from a decision that has been closed.
+    fn learn(&mut self, _: &Settings, items: &Items, Asked { shown, context }: &mut Asked) {
+        let last_click = (u64::BITS - shown.clicks.bits().leading_zeros()) as usize;
+        let seen = shown.end.map_or(0, |end| end.max(last_click));
         if seen == 0 {
             return;
         }
         let list = self.decision.action.positions_mut(seen);
         let observed = I::observed(shown.clicks, Some(seen));
         for (position, (slot, &item)) in list.iter_mut().zip(&shown.list).enumerate() {
-            *slot = if self.items.is_known(item) { item.slot } else { NONE };
+            *slot = if items.is_known(item) { item.slot } else { NONE };
             if observed >> position & 1 == 1
                 && let Some(tally) = self.tallies.get_mut(slot.index())
             {
@@ -370,6 +201,15 @@ where
         }
         self.decision.note.clone_from(context);
         self.policy.update_for(&self.decision, &I::read(shown.clicks, seen));
+    }
+}
+
+fn check(settings: &Settings) -> Result<(), Error> {
+    match settings {
+        Settings { window: Some(_), .. } => Err(Error::NoTable("window")),
+        Settings { skips: Skips::AtOnce, .. } => Err(Error::NoTable("skips")),
+        Settings { estimate_prior: true, .. } => Err(Error::NoTable("estimate_prior")),
+        _ => Ok(()),
     }
 }
 
@@ -389,9 +229,9 @@ impl<I, P: Serialize, D: Clone + Eq + Hash + Serialize> Serialize for LiveFor<I,
         Saved {
             settings: self.settings,
             items: SavedItems::from(&self.items),
-            tallies: self.tallies.clone(),
+            tallies: self.learner.tallies.clone(),
             open: self.open.in_order().collect::<Vec<&(D, Asked)>>(),
-            policy: &self.policy,
+            policy: &self.learner.policy,
         }
         .serialize(serializer)
     }
@@ -405,12 +245,10 @@ where
     fn deserialize<E: Deserializer<'de>>(deserializer: E) -> Result<Self, E::Error> {
         let Saved { settings, items, tallies, open, policy } =
             Saved::<P, (D, Asked)>::deserialize(deserializer)?;
-        let settings = check(settings).map_err(|_| E::Error::custom(SavedError::Settings))?;
-        let items = Items::try_from(items).map_err(E::Error::custom)?;
-        let n_items = policy.n_items();
-        if items.len() != n_items {
-            return Err(E::Error::custom(SavedError::Items));
-        }
+        let settings = settings.check().and_then(|settings| check(&settings).map(|()| settings));
+        let settings = settings.map_err(|_| E::Error::custom(SavedError::Settings))?;
+        let items = items.check(policy.n_items()).map_err(E::Error::custom)?;
+        let n_items = items.len();
         let is_possible = |tally: &Tally| tally.clicks <= tally.shows && tally.shows < u64::MAX / 2;
         if tallies.len() != n_items || !tallies.iter().all(is_possible) {
             return Err(E::Error::custom(SavedError::Tallies));
@@ -420,16 +258,7 @@ where
                 && context.features.iter().all(|feature| feature.is_finite())
         };
         let open = OpenDecisions::restore(open, settings.keep_open, is_sound).map_err(E::Error::custom)?;
-        Ok(Self {
-            policy,
-            settings,
-            items,
-            tallies,
-            open,
-            decision: Decision::default(),
-            draws: Draws::default(),
-            available: ItemSet::none(n_items),
-            protocol: PhantomData,
-        })
+        let learner = ForUsers { policy, tallies, decision: Decision::default() };
+        Ok(Self::with_parts(learner, settings, items, open))
     }
 }

@@ -29,7 +29,7 @@ enum State {
 
 /// The places of a policy's table, and which items have them.
 #[derive(Debug, Clone)]
-pub(crate) struct Items {
+pub struct Items {
     states: Vec<State>,
     generations: Vec<u32>,
     present: ItemSet,
@@ -221,13 +221,12 @@ impl From<&Items> for SavedItems {
     }
 }
 
-impl TryFrom<SavedItems> for Items {
-    type Error = SavedError;
-
-    fn try_from(saved: SavedItems) -> Result<Self, SavedError> {
-        let SavedItems { states, generations, free, retirements } = saved;
-        let mut items = Self { states, generations, free, retirements, ..Self::new(0, true) };
-        if items.states.len() != items.generations.len() {
+impl SavedItems {
+    /// The places of a policy with so many items, if they do not contradict each other.
+    pub(crate) fn check(self, n_items: usize) -> Result<Items, SavedError> {
+        let Self { states, generations, free, retirements } = self;
+        let mut items = Items { states, generations, free, retirements, ..Items::new(0, true) };
+        if items.states.len() != items.generations.len() || items.len() != n_items {
             return Err(SavedError::Items);
         }
         items.present.grow(items.len());

@@ -12,7 +12,7 @@ use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
 /// A list that was shown, and what is known about it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Shown {
+pub struct Shown {
     pub(crate) list: Vec<Handle>,
     pub(crate) clicks: Clicks,
     /// The positions that were seen, once the client has closed the decision.
@@ -59,6 +59,22 @@ impl Shown {
             && numbers.len() == if has_windows { positions } else { 0 }
             && (propensities.is_empty() || propensities.len() == positions)
             && propensities.iter().all(|of| is_probability(of.item) && is_probability(of.prefix))
+    }
+}
+
+/// A list that was shown, perhaps with more about it.
+pub trait Remembered: Clone + Default {
+    fn shown(&self) -> &Shown;
+    fn shown_mut(&mut self) -> &mut Shown;
+}
+
+impl Remembered for Shown {
+    fn shown(&self) -> &Shown {
+        self
+    }
+
+    fn shown_mut(&mut self) -> &mut Shown {
+        self
     }
 }
 

@@ -71,7 +71,7 @@ where
                     1 => Among::Only(&present[..present.len() / 2]),
                     _ => Among::Except(&present[..present.len() / 2]),
                 };
-                let list = live.decide_top(&next, &context, among, rng.random_range(1..5), rng).to_vec();
+                let list = live.decide_for(&next, &context, among, rng.random_range(1..5), rng).to_vec();
                 assert!(list.iter().all(|item| present.contains(item)));
                 known.insert(next, Known { list, context, clicks: 0, is_closed: false });
                 next += 1;
@@ -188,7 +188,7 @@ fn a_repeated_history_comes_to_the_same_state() {
     let [one, other] = &mut [(); 2].map(|()| ChaCha8Rng::seed_from_u64(1));
     for id in 0..300_u64 {
         let user = Context { segment: 0, features: vec![(id % 7) as f64] };
-        let list = live.decide_top(&id, &user, Among::All, 2, one).to_vec();
+        let list = live.decide_for(&id, &user, Among::All, 2, one).to_vec();
         let propensities = live.propensities(&id).unwrap().to_vec();
         assert!(
             propensities.len() == 2 && again.decide_again(&id, &user, Among::All, 2, &list, other).unwrap()

@@ -1,7 +1,7 @@
 //! Bad input, names of decisions, memory, and answers that are repeated or come in order.
 
 use allocation_counter::measure;
-use click_models::{Cascade, Clicks, Dcm, ItemId, ListProtocol as _, ListShape, Pbm, PbmKnown};
+use click_models::{Cascade, Clicks, Context, Dcm, ItemId, ListProtocol as _, ListShape, Pbm, PbmKnown};
 use confidence::Probability;
 use live::{Among, Entry, Error, Handle, InOrder, Live, Settings, Skips, Taken};
 use policies::{Decision, Drawing, PbmTs, PrefixTs, PrefixUcb, Propensity, Select as _, Tally, Update as _};
@@ -229,7 +229,10 @@ fn decisions_are_repeated_with_the_same_lists_and_states() {
         let positions = 1 + round % 4;
         let list = first.decide_top(&id, among, positions, &mut rngs[0]).to_vec();
         assert_eq!(list.len(), positions.min(3));
-        assert_eq!(again.decide_again(&id, among, positions, &list, &mut rngs[1]), Ok(true));
+        assert_eq!(
+            again.decide_again(&id, &Context::default(), among, positions, &list, &mut rngs[1]),
+            Ok(true)
+        );
         for live in [&mut first, &mut again] {
             assert_eq!(live.click(&id, positions), Taken::NoSuchPosition);
             assert_eq!(live.click(&id, round % list.len()), Taken::Counted);
@@ -240,9 +243,12 @@ fn decisions_are_repeated_with_the_same_lists_and_states() {
     assert_eq!(saved(&first), saved(&again));
     // A list that would not be chosen now is taken as it was.
     let absent = [items[4], items[3]];
-    assert_eq!(again.decide_again(&900, Among::Only(&items[..3]), 2, &absent, &mut rngs[1]), Ok(false));
+    assert_eq!(
+        again.decide_again(&900, &Context::default(), Among::Only(&items[..3]), 2, &absent, &mut rngs[1]),
+        Ok(false)
+    );
     assert_eq!(again.decide(&900, Among::All, &mut rngs[1]), absent);
-    let twice = again.decide_again(&901, Among::All, 2, &[items[0]; 2], &mut rngs[1]);
+    let twice = again.decide_again(&901, &Context::default(), Among::All, 2, &[items[0]; 2], &mut rngs[1]);
     assert_eq!(twice, Err(Error::RepeatedItem(items[0])));
     assert_eq!(again.click(&901, 0), Taken::Unknown);
 }

@@ -5,10 +5,11 @@ use crate::event::Propensities;
 use click_models::{
     Cascade, ClicksOnly, Context, ContextKnown, Dcm, ListProtocol, ListShape, Pbm, PbmKnown, SemiBandit,
 };
-use live::{Among, Counted, Entry, Handle, Live, LiveFor, Settings, Taken};
+use live::{Among, Counted, Entry, Handle, Learns, Live, LiveFor, LiveUse, Settings, Taken};
 use policies::catalogue::{Catalogued, NamedAmong, NamedTable};
 use policies::{Bayesian, Error, PolicySpec, PositionsKnown, PrefixKnown, Prior, Tallies as _, Tally};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Serialize;
 
 /// [`Live`] with decisions by number.
 type Of<I> = Live<I, NamedTable<I>, u64>;
@@ -16,7 +17,7 @@ type Of<I> = Live<I, NamedTable<I>, u64>;
 /// [`LiveFor`] with decisions by number.
 type OfUsers<I> = LiveFor<I, NamedAmong<I>, u64>;
 
-/// As [`Live`] or [`LiveFor`]; the former does not see who asks.
+/// [`LiveUse`] with decisions by number.
 pub(crate) trait Learner: Send {
     fn decide(
         &mut self,
@@ -53,100 +54,10 @@ pub(crate) trait Learner: Send {
     fn save(&self) -> Vec<u8>;
 }
 
-/// The functions that are the same for both.
-macro_rules! same {
-    () => {
-        fn click(&mut self, number: u64, position: usize) -> Taken {
-            self.click(&number, position)
-        }
-
-        fn close(&mut self, number: u64, seen: Option<usize>) -> Taken {
-            self.close(&number, seen)
-        }
-
-        fn forget_before(&mut self, number: u64) {
-            while self.oldest().is_some_and(|&oldest| oldest < number) {
-                self.forget_oldest();
-            }
-        }
-
-        fn is_present(&self, item: Handle) -> bool {
-            self.is_present(item)
-        }
-
-        fn retire(&mut self, item: Handle) -> bool {
-            self.retire(item)
-        }
-
-        fn bring_back(&mut self, item: Handle) -> bool {
-            self.bring_back(item)
-        }
-
-        fn forget(&mut self, item: Handle) -> bool {
-            self.forget(item)
-        }
-
-        fn propensities(&self, number: u64) -> Option<Propensities> {
-            let of = self.propensities(&number).filter(|of| !of.is_empty())?;
-            let (items, prefixes) = of.iter().map(|of| (of.item, of.prefix)).unzip();
-            Some(Propensities { items, prefixes })
-        }
-
-        fn save(&self) -> Vec<u8> {
-            postcard::to_allocvec(self).expect("a policy is plain data")
-        }
-    };
-}
-
-impl<I: Counted + Catalogued> Learner for Of<I> {
-    fn decide(
-        &mut self,
-        number: u64,
-        _: &Context,
-        among: Among<'_>,
-        positions: usize,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> &[Handle] {
-        self.decide_top(&number, among, positions, rng)
-    }
-
-    fn decide_again(
-        &mut self,
-        number: u64,
-        _: &Context,
-        among: Among<'_>,
-        positions: usize,
-        list: &[Handle],
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Result<bool, live::Error> {
-        self.decide_again(&number, among, positions, list, rng)
-    }
-
-    fn show(&mut self, number: u64, _: &Context, list: &[Handle]) -> Result<Taken, live::Error> {
-        self.show(&number, list)
-    }
-
-    fn add_item(&mut self, _: &[f64]) -> Option<Handle> {
-        Some(self.add_item())
-    }
-
-    fn has_features(&self, _: Handle, _: &[f64]) -> bool {
-        true
-    }
-
-    fn begin_with(&mut self, item: Handle, kind: usize, tally: Tally) -> bool {
-        self.begin_with(item, kind, tally)
-    }
-
-    fn entries(&self, item: Handle) -> Vec<Entry> {
-        let entry = |kind| Entry { item, kind, tally: self.tally(item, kind) };
-        (0..self.policy().n_kinds()).map(entry).collect()
-    }
-
-    same!();
-}
-
-impl<I: Counted + ListProtocol + Catalogued> Learner for OfUsers<I> {
+impl<I: Counted, L: Learns<I, Open: Send, Note: Send> + Send> Learner for LiveUse<I, L, u64>
+where
+    Self: Serialize,
+{
     fn decide(
         &mut self,
         number: u64,
@@ -155,7 +66,7 @@ impl<I: Counted + ListProtocol + Catalogued> Learner for OfUsers<I> {
         positions: usize,
         rng: &mut Xoshiro256PlusPlus,
     ) -> &[Handle] {
-        self.decide_top(&number, context, among, positions, rng)
+        self.decide_for(&number, context, among, positions, rng)
     }
 
     fn decide_again(
@@ -171,26 +82,64 @@ impl<I: Counted + ListProtocol + Catalogued> Learner for OfUsers<I> {
     }
 
     fn show(&mut self, number: u64, context: &Context, list: &[Handle]) -> Result<Taken, live::Error> {
-        self.show(&number, context, list)
+        self.show_to(&number, context, list)
+    }
+
+    fn click(&mut self, number: u64, position: usize) -> Taken {
+        self.click(&number, position)
+    }
+
+    fn close(&mut self, number: u64, seen: Option<usize>) -> Taken {
+        self.close(&number, seen)
+    }
+
+    fn forget_before(&mut self, number: u64) {
+        while self.oldest().is_some_and(|&oldest| oldest < number) {
+            self.forget_oldest();
+        }
     }
 
     fn add_item(&mut self, features: &[f64]) -> Option<Handle> {
-        self.add_item(features).ok()
+        self.add_item_with(features).ok()
     }
 
     fn has_features(&self, item: Handle, features: &[f64]) -> bool {
-        self.policy().features(item.slot) == features
+        self.has_features(item, features)
     }
 
-    fn begin_with(&mut self, _: Handle, _: usize, _: Tally) -> bool {
-        false
+    fn is_present(&self, item: Handle) -> bool {
+        self.is_present(item)
+    }
+
+    fn retire(&mut self, item: Handle) -> bool {
+        self.retire(item)
+    }
+
+    fn bring_back(&mut self, item: Handle) -> bool {
+        self.bring_back(item)
+    }
+
+    fn forget(&mut self, item: Handle) -> bool {
+        self.forget(item)
+    }
+
+    fn begin_with(&mut self, item: Handle, kind: usize, tally: Tally) -> bool {
+        self.begin_with(item, kind, tally)
+    }
+
+    fn propensities(&self, number: u64) -> Option<Propensities> {
+        let of = self.propensities(&number).filter(|of| !of.is_empty())?;
+        let (items, prefixes) = of.iter().map(|of| (of.item, of.prefix)).unzip();
+        Some(Propensities { items, prefixes })
     }
 
     fn entries(&self, item: Handle) -> Vec<Entry> {
-        vec![Entry { item, kind: 0, tally: self.tally(item) }]
+        self.entries(item).collect()
     }
 
-    same!();
+    fn save(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("a policy is plain data")
+    }
 }
 
 /// A policy without items.

@@ -262,6 +262,10 @@ impl FeaturedItems for HybridTs {
         self.learner.n_item_features()
     }
 
+    fn has_features(&self, item: ItemId, features: &[f64]) -> bool {
+        self.learner.has_features(item, features)
+    }
+
     fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {
         self.learner.add_item(features)
     }
@@ -278,6 +282,10 @@ impl FeaturedItems for PbmHybridTs {
 
     fn n_item_features(&self) -> usize {
         self.policy.n_item_features()
+    }
+
+    fn has_features(&self, item: ItemId, features: &[f64]) -> bool {
+        self.policy.has_features(item, features)
     }
 
     fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {

@@ -278,6 +278,13 @@ impl Learner {
         }
     }
 
+    /// Whether an item has these features, which are not used without interactions.
+    pub(super) fn has_features(&self, item: ItemId, features: &[f64]) -> bool {
+        let is_known = item.index() < self.products.n_items();
+        is_known
+            && self.used(features).is_ok_and(|features| self.products.has_features(item.index(), features))
+    }
+
     /// Adds an item that nothing is known of.
     pub(super) fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {
         let (features, item) = (self.used(features)?, self.products.n_items());

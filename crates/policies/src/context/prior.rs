@@ -1,14 +1,11 @@
 use super::learner::Learner;
 use super::posterior::HybridPosterior;
-use super::scale::{FeatureScale, standardise};
+use super::scale::{FeatureScale, first_difference, standardise};
 use crate::Error;
 use crate::sampling::Sampler;
 use click_models::{Context, ContextKnown, LogOdds};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
-
-/// The largest difference between a standardised feature of an item and that of the prior.
-const TOLERANCE: f64 = 1e-6;
 
 /// What a [`HybridTs`](super::HybridTs) has learned, for others to begin with: it is saved by
 /// itself, and checked when it is read. It contains the scale of the features.
@@ -97,8 +94,7 @@ impl HybridPrior {
         let mut features = others.item_features().to_vec();
         standardise(self.scale().item(), &mut features);
         let n_features = own.n_item_features().max(1);
-        let differs = |(a, b): (&f64, &f64)| (a - b).abs() > TOLERANCE * (1.0 + b.abs());
-        match features.iter().zip(own.item_features()).position(differs) {
+        match first_difference(&features, own.item_features()) {
             Some(at) => Err(Error::PriorOfOtherFeatures { item: at / n_features, feature: at % n_features }),
             None => Ok(self.0.continued_by(fresh)),
         }

@@ -1,7 +1,7 @@
 //! Products of user and item features: `phi = (1, x) (1, z)'`, row by row.
 
 use super::normal::dot;
-use super::scale::{FeatureScale, standardise};
+use super::scale::{FeatureScale, first_difference, standardise};
 use crate::Error;
 use click_models::{Context, ContextKnown};
 use serde::{Deserialize, Serialize};
@@ -91,6 +91,14 @@ impl Products {
         self.n_items += 1;
         self.item_features.extend_from_slice(features);
         self.standardise_item(self.n_items - 1);
+    }
+
+    /// Whether an item has these features, but for what standardising rounds off.
+    pub(super) fn has_features(&self, item: usize, features: &[f64]) -> bool {
+        let Some(scale) = &self.scale else { return self.item(item) == features };
+        let mut features = features.to_vec();
+        standardise(scale.item(), &mut features);
+        first_difference(&features, self.item(item)).is_none()
     }
 
     /// Replaces the features of an item.

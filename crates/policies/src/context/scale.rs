@@ -3,6 +3,9 @@
 use crate::Error;
 use serde::{Deserialize, Serialize};
 
+/// The largest difference between standardised features that are the same.
+const TOLERANCE: f64 = 1e-6;
+
 /// Means and standard deviations of features, from a log. A policy with a scale is told features as
 /// they are, and standardises them by these numbers and no others.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -63,6 +66,12 @@ pub(super) fn standardise(scale: &[[f64; 2]], features: &mut [f64]) {
     for (feature, [mean, deviation]) in features.iter_mut().zip(scale.iter().cycle()) {
         *feature = (*feature - mean) / deviation;
     }
+}
+
+/// The place of the first standardised feature that is not the expected one.
+pub(super) fn first_difference(found: &[f64], expected: &[f64]) -> Option<usize> {
+    let differs = |(a, b): (&f64, &f64)| (a - b).abs() > TOLERANCE * (1.0 + b.abs());
+    found.iter().zip(expected).position(differs)
 }
 
 impl TryFrom<Saved> for FeatureScale {

@@ -52,6 +52,9 @@ pub trait FeaturedItems {
     /// Number of features of every item.
     fn n_item_features(&self) -> usize;
 
+    /// Whether an item has these features, but for what standardising them rounds off.
+    fn has_features(&self, item: ItemId, features: &[f64]) -> bool;
+
     /// Adds an item that nothing is known of, the next one by number. Allocates, but in constant
     /// amortised time.
     ///

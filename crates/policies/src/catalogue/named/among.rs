@@ -71,15 +71,6 @@ impl<I: Catalogued> NamedAmong<I> {
         self.policy.policy.featured().expect("checked when it was made")
     }
 
-    /// The features of an item; none of an unknown one.
-    pub fn features(&self, item: ItemId) -> &[f64] {
-        let n = self.n_item_features();
-        let known = self.policy.knowledge.context.as_ref();
-        let of_item =
-            known.and_then(|known| known.item_features.get(item.index() * n..(item.index() + 1) * n));
-        of_item.unwrap_or_default()
-    }
-
     fn check(&self, features: &[f64]) -> Result<(), Error> {
         let expected = self.n_item_features();
         if features.len() == expected {
@@ -170,6 +161,13 @@ impl<I: Catalogued> FeaturedItems for NamedAmong<I> {
     fn n_item_features(&self) -> usize {
         let of_all = self.policy.knowledge.context.as_ref().map_or(0, |known| known.item_features.len());
         of_all / self.policy.knowledge.sizes[0]
+    }
+
+    fn has_features(&self, item: ItemId, features: &[f64]) -> bool {
+        let known = self.policy.knowledge.context.as_ref();
+        let places = item.index() * features.len()..(item.index() + 1) * features.len();
+        self.check(features).is_ok()
+            && known.and_then(|known| known.item_features.get(places)) == Some(features)
     }
 
     fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {

@@ -1,0 +1,87 @@
+//! What a policy in live use learns from, and when.
+
+use crate::open::Remembered;
+use crate::{Counted, Error, Handle, Settings, items::Items};
+use click_models::{Context, ItemId};
+use policies::{Prior, SelectAmongFor, Tally};
+
+/// What is kept beside a policy.
+pub trait Keeps {
+    /// What is remembered of a decision that may still be answered.
+    type Open: Remembered;
+    /// The note of a decision.
+    type Note: Default;
+}
+
+/// A policy with what it needs to learn from the answers to its decisions: an
+/// [`OnTable`](crate::OnTable), or one [`ForUsers`](crate::ForUsers) who differ. Nothing else has it.
+pub trait Learns<I: Counted>: Keeps + Sized {
+    /// The policy.
+    type Policy: SelectAmongFor<I::Action, Note = Self::Note>;
+    /// Whether answers still count after the end of their decision.
+    const CORRECTS: bool;
+
+    /// The policy, and what the settings ask for.
+    ///
+    /// # Errors
+    ///
+    /// The settings do not fit the policy.
+    fn with_settings(policy: Self::Policy, settings: Settings) -> Result<Self, Error>;
+
+    /// The policy.
+    fn policy(&self) -> &Self::Policy;
+
+    /// The policy.
+    fn policy_mut(&mut self) -> &mut Self::Policy;
+
+    /// The prior of attractions now, if the policy has one.
+    fn prior(&mut self) -> Option<Prior> {
+        None
+    }
+
+    /// Number of places for items.
+    fn n_items(&self) -> usize;
+
+    /// Number of positions that are counted apart, 1 for none.
+    fn n_kinds(&self) -> usize {
+        1
+    }
+
+    /// Displays and clicks of an item that there is.
+    fn tally(&self, item: ItemId, kind: usize) -> Tally;
+
+    /// Adds displays and clicks of before to those of an item that there is. Whether it can.
+    fn begin_with(&mut self, _item: ItemId, _kind: usize, _tally: Tally) -> bool {
+        false
+    }
+
+    /// Whether an item that there is can be shown.
+    fn set_present(&mut self, _item: ItemId, _present: bool) {}
+
+    /// Whether an item that there is has these features, as far as the policy knows features.
+    fn has_features(&self, _item: ItemId, _features: &[f64]) -> bool {
+        true
+    }
+
+    /// Gives an item a place that is free, or a new one.
+    ///
+    /// # Errors
+    ///
+    /// The features do not fit, or there is no room. Nothing changes then.
+    fn add_item(&mut self, free: Option<ItemId>, features: &[f64]) -> Result<(), policies::Error>;
+
+    /// Forgets what is known of an item.
+    fn clear(&mut self, item: ItemId);
+
+    /// A round passes, in which nothing is selected.
+    fn pass_round(&mut self) {}
+
+    /// Begins with a list that is shown to a user, in the memory of an old one.
+    fn begin(&self, open: &mut Self::Open, context: &Context, list: impl Iterator<Item = Handle>);
+
+    /// Counts a decision.
+    fn decided(&mut self) {}
+
+    /// Learns from what is known of a decision now.
+    fn learn(&mut self, settings: &Settings, items: &Items, open: &mut Self::Open);
+}

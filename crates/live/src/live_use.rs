@@ -1,0 +1,345 @@
+//! What policies in live use have in common.
+
+use crate::items::Items;
+use crate::open::{OpenDecisions, Remembered as _};
+use crate::{Among, Counted, Entry, Error, Handle, Keeps, Learns, Settings, Taken, choose};
+use click_models::{Context, ItemId, ItemSet, Ranking};
+use policies::{Decision, Draws, Prior, Propensity, SelectAmongFor as _, Tally};
+use rand::Rng;
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+/// A policy in live use: a [`Live`](crate::Live), or a [`LiveFor`](crate::LiveFor) users who differ.
+/// Code for both gives every decision a user, whom a `Live` does not see, and every item its
+/// features. `I` is the protocol by which answers are read, `D` the client's name of a decision.
+///
+/// An answer may come late, twice or never, and in any order. See the example of the crate.
+#[derive(Debug, Clone)]
+pub struct LiveUse<I, L: Keeps, D = u64> {
+    pub(crate) learner: L,
+    pub(crate) settings: Settings,
+    pub(crate) items: Items,
+    pub(crate) open: OpenDecisions<D, L::Open>,
+    decision: Decision<Ranking, L::Note>,
+    draws: Draws<L::Note>,
+    available: ItemSet,
+    protocol: PhantomData<fn() -> I>,
+}
+
+impl<I, L: Keeps, D> LiveUse<I, L, D> {
+    pub(crate) fn with_parts(
+        learner: L,
+        settings: Settings,
+        items: Items,
+        open: OpenDecisions<D, L::Open>,
+    ) -> Self {
+        Self {
+            available: ItemSet::none(items.len()),
+            learner,
+            settings,
+            items,
+            open,
+            decision: Decision::default(),
+            draws: Draws::default(),
+            protocol: PhantomData,
+        }
+    }
+}
+
+impl<I, L, D> LiveUse<I, L, D>
+where
+    I: Counted,
+    L: Learns<I>,
+    D: Clone + Eq + Hash,
+{
+    /// A policy all of whose items are present.
+    ///
+    /// # Errors
+    ///
+    /// A setting is out of range, or does not fit the policy.
+    pub fn new(policy: L::Policy, settings: Settings) -> Result<Self, Error> {
+        Self::with_items(policy, settings, true)
+    }
+
+    /// A policy whose items are yet to come: it has places for the first ones.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn empty(policy: L::Policy, settings: Settings) -> Result<Self, Error> {
+        Self::with_items(policy, settings, false)
+    }
+
+    fn with_items(policy: L::Policy, settings: Settings, present: bool) -> Result<Self, Error> {
+        let mut learner = L::with_settings(policy, settings.check()?)?;
+        let n_items = learner.n_items();
+        if !present {
+            (0..n_items).for_each(|item| learner.set_present(ItemId::from_index(item), false));
+        }
+        let open = OpenDecisions::new(settings.keep_open);
+        Ok(Self::with_parts(learner, settings, Items::new(n_items, present), open))
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> &L::Policy {
+        self.learner.policy()
+    }
+
+    /// The prior of attractions now, if the policy draws from posteriors of them.
+    pub fn prior(&mut self) -> Option<Prior> {
+        self.learner.prior()
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> Settings {
+        self.settings
+    }
+
+    /// The items, present and retired, by place.
+    pub fn items(&self) -> impl Iterator<Item = Handle> + '_ {
+        self.items.iter()
+    }
+
+    /// Whether an item is present or retired.
+    pub fn is_known(&self, item: Handle) -> bool {
+        self.items.is_known(item)
+    }
+
+    /// Whether an item is present: neither retired nor forgotten.
+    pub fn is_present(&self, item: Handle) -> bool {
+        self.items.is_present(item)
+    }
+
+    /// The table: displays and clicks of every item, present and retired, that count; by position if
+    /// the policy counts positions apart.
+    pub fn table(&self) -> impl Iterator<Item = Entry> + '_ {
+        self.items().flat_map(|item| self.entries(item))
+    }
+
+    /// The lines of an item in the table: one, or one for each position. They are empty for an item
+    /// that was forgotten.
+    pub fn entries(&self, item: Handle) -> impl Iterator<Item = Entry> + '_ {
+        (0..self.learner.n_kinds()).map(move |kind| Entry { item, kind, tally: self.counted(item, kind) })
+    }
+
+    pub(crate) fn counted(&self, item: Handle, kind: usize) -> Tally {
+        if self.items.is_known(item) { self.learner.tally(item.slot, kind) } else { Tally::default() }
+    }
+
+    /// Adds displays and clicks of before, such as those of a log. They belong to no window. Whether
+    /// the item is known, and the policy has a table.
+    pub fn begin_with(&mut self, item: Handle, kind: usize, tally: Tally) -> bool {
+        self.items.is_known(item) && self.learner.begin_with(item.slot, kind, tally)
+    }
+
+    /// Whether an item has these features, as far as the policy knows features.
+    pub fn has_features(&self, item: Handle, features: &[f64]) -> bool {
+        self.learner.has_features(item.slot, features)
+    }
+
+    /// Adds an item with these features. Takes the place of a forgotten one if there is one;
+    /// otherwise allocates, in constant amortised time.
+    ///
+    /// # Errors
+    ///
+    /// Of a policy that sees who asks, as [`policies::FeaturedItems::add_item`]. Nothing changes then.
+    pub fn add_item_with(&mut self, features: &[f64]) -> Result<Handle, policies::Error> {
+        self.learner.add_item(self.items.first_free(), features)?;
+        Ok(self.add_place())
+    }
+
+    /// The place of an item to which the policy has given one.
+    pub(crate) fn add_place(&mut self) -> Handle {
+        self.items.take_free().unwrap_or_else(|| {
+            self.available.grow(self.items.len() + 1);
+            self.items.push()
+        })
+    }
+
+    /// Takes an item out of the catalogue; what is known of it stays. Whether it was present.
+    pub fn retire(&mut self, item: Handle) -> bool {
+        let was_present = self.items.retire(item);
+        if was_present {
+            self.learner.set_present(item.slot, false);
+            while let Some(first) = self.items.beyond(self.settings.keep_retired) {
+                self.forget(first);
+            }
+        }
+        was_present
+    }
+
+    /// Brings a retired item back. Whether it was retired.
+    pub fn bring_back(&mut self, item: Handle) -> bool {
+        let was_retired = self.items.bring_back(item);
+        if was_retired {
+            self.learner.set_present(item.slot, true);
+        }
+        was_retired
+    }
+
+    /// Forgets a retired item: its place is free for another. Whether it was retired.
+    pub fn forget(&mut self, item: Handle) -> bool {
+        let was_retired = self.items.forget(item);
+        if was_retired {
+            self.learner.clear(item.slot);
+        }
+        was_retired
+    }
+
+    /// Decides for a user on a list, from the top, of which at most the first `positions` are shown;
+    /// empty if no item may be shown. An open decision of this name is returned as it is.
+    pub fn decide_for<R: Rng + ?Sized>(
+        &mut self,
+        id: &D,
+        context: &Context,
+        among: Among<'_>,
+        positions: usize,
+        rng: &mut R,
+    ) -> &[Handle] {
+        let place = self.open.find(id).unwrap_or_else(|| {
+            self.select(context, among, positions, rng);
+            let place = self.open.add(id);
+            let open = self.open.at_mut(place);
+            let list = self.decision.action.iter().map(|item| self.items.handle(item));
+            self.learner.begin(open, context, list);
+            open.shown_mut().set_propensities(self.draws.propensities());
+            self.learner.learn(&self.settings, &self.items, open);
+            self.learner.decided();
+            place
+        });
+        &self.open.at(place).shown().list
+    }
+
+    /// Repeats a decision of before: the policy and the generator move on as in
+    /// [`decide_for`](Self::decide_for), and the list is the one that was shown then. Whether it is
+    /// also the one that is chosen now: if not, its propensities are not known.
+    ///
+    /// # Errors
+    ///
+    /// As [`show_to`](Self::show_to). The policy has chosen, but nothing was shown.
+    pub fn decide_again<R: Rng + ?Sized>(
+        &mut self,
+        id: &D,
+        context: &Context,
+        among: Among<'_>,
+        positions: usize,
+        shown: &[Handle],
+        rng: &mut R,
+    ) -> Result<bool, Error> {
+        if self.open.find(id).is_some() {
+            return Ok(true);
+        }
+        self.select(context, among, positions, rng);
+        self.check_list(shown)?;
+        let chosen = self.decision.action.iter().map(|item| self.items.handle(item));
+        let is_same = chosen.eq(shown.iter().copied());
+        let place = self.add_shown(id, context, shown);
+        if is_same {
+            self.open.at_mut(place).shown_mut().set_propensities(self.draws.propensities());
+        }
+        Ok(is_same)
+    }
+
+    /// Lets the policy choose a list, in `decision`.
+    fn select<R: Rng + ?Sized>(
+        &mut self,
+        context: &Context,
+        among: Among<'_>,
+        positions: usize,
+        rng: &mut R,
+    ) {
+        let available = self.items.available(among, &mut self.available);
+        let select = |policy: &mut L::Policy, rng: &mut R, out: &mut Decision<Ranking, L::Note>| {
+            policy.select_among_for(context, available, rng, out);
+        };
+        let memory = (&mut self.draws, &mut self.decision);
+        let policy = self.learner.policy_mut();
+        choose::choose(&self.settings, available, positions, (policy, rng), memory, select);
+    }
+
+    /// The propensities of an open decision, position by position, if [`Settings::propensities`] asks
+    /// for them; none of a list that was shown without being asked for.
+    pub fn propensities(&self, id: &D) -> Option<&[Propensity]> {
+        self.open.find(id).map(|place| &*self.open.at(place).shown().propensities)
+    }
+
+    /// Takes a list that was shown to a user without being asked for, such as one of another server.
+    /// Nothing is selected, but a round passes. [`Taken::Repeated`] if a decision of this name is
+    /// open.
+    ///
+    /// # Errors
+    ///
+    /// An item is unknown or repeated, or there are too many positions. Nothing changes then.
+    pub fn show_to(&mut self, id: &D, context: &Context, list: &[Handle]) -> Result<Taken, Error> {
+        self.check_list(list)?;
+        if self.open.find(id).is_some() {
+            return Ok(Taken::Repeated);
+        }
+        self.learner.pass_round();
+        self.add_shown(id, context, list);
+        Ok(Taken::Counted)
+    }
+
+    fn check_list(&self, list: &[Handle]) -> Result<(), Error> {
+        let kinds = self.learner.n_kinds();
+        self.items.check_list(list, if kinds > 1 { kinds } else { crate::error::MOST_POSITIONS })
+    }
+
+    fn add_shown(&mut self, id: &D, context: &Context, list: &[Handle]) -> usize {
+        let place = self.open.add(id);
+        let open = self.open.at_mut(place);
+        self.learner.begin(open, context, list.iter().copied());
+        self.learner.learn(&self.settings, &self.items, open);
+        self.learner.decided();
+        place
+    }
+
+    /// The open decision that is oldest.
+    pub fn oldest(&self) -> Option<&D> {
+        self.open.in_order().next().map(|(id, _)| id)
+    }
+
+    /// Forgets the open decision that is oldest: what is counted stays, and later answers to it are
+    /// [`Taken::Unknown`].
+    pub fn forget_oldest(&mut self) -> Option<D> {
+        self.open.remove_oldest().map(|(id, _)| id)
+    }
+
+    /// Takes a click on a position, from 0. Of a [`LiveFor`](crate::LiveFor) it counts when the
+    /// decision is closed.
+    pub fn click(&mut self, id: &D, position: usize) -> Taken {
+        let Some(place) = self.open.find(id) else { return Taken::Unknown };
+        let open = self.open.at_mut(place);
+        let shown = open.shown_mut();
+        if position >= shown.list.len() {
+            return Taken::NoSuchPosition;
+        }
+        if shown.clicks.get(position) {
+            return Taken::Repeated;
+        }
+        if shown.end.is_some() && !L::CORRECTS {
+            return Taken::Closed;
+        }
+        shown.clicks = shown.clicks.with(position);
+        self.learner.learn(&self.settings, &self.items, open);
+        Taken::Counted
+    }
+
+    /// Closes a decision: of its list, the first `seen` positions were seen, by default all; 0 if it
+    /// was not shown. If a [`Live`](crate::Live) is closed more than once, the largest number counts,
+    /// and clicks that come later still count. A [`LiveFor`](crate::LiveFor) learns now; a click below
+    /// those positions tells that more were seen.
+    pub fn close(&mut self, id: &D, seen: Option<usize>) -> Taken {
+        let Some(place) = self.open.find(id) else { return Taken::Unknown };
+        let open = self.open.at_mut(place);
+        let shown = open.shown_mut();
+        let end = seen.unwrap_or(usize::MAX).min(shown.list.len());
+        match shown.end {
+            Some(before) if before >= end => return Taken::Repeated,
+            Some(_) if !L::CORRECTS => return Taken::Closed,
+            _ => shown.end = Some(end),
+        }
+        self.learner.learn(&self.settings, &self.items, open);
+        Taken::Counted
+    }
+}

@@ -1,0 +1,301 @@
+//! Live use of a policy with a table.
+
+use crate::items::{Items, SavedItems};
+use crate::open::{OpenDecisions, Shown};
+use crate::prior::Estimator;
+use crate::window::Windows;
+use crate::{Among, Counted, Error, Handle, Keeps, Learns, LiveUse, SavedError, Settings, Skips, Taken};
+use click_models::{Context, ItemId, Ranking};
+use policies::{Prior, SelectAmong, Tallies, Tally};
+use rand::Rng;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::hash::Hash;
+
+/// A policy in live use. `I` is the protocol by which answers are read, `D` the client's name of a
+/// decision.
+///
+/// An answer may come late, twice or never, and in any order: the table of the policy is determined
+/// by the clicks and the end of each decision, whatever came first. See the example of the crate.
+pub type Live<I, P, D = u64> = LiveUse<I, OnTable<P>, D>;
+
+/// A policy with a table, and what corrects the table.
+#[derive(Debug, Clone)]
+pub struct OnTable<P> {
+    policy: P,
+    windows: Option<Windows>,
+    estimator: Option<Estimator>,
+}
+
+/// In place of the user, whom a policy on a table does not see.
+const NOBODY: Context = Context { segment: u32::MAX, features: vec![] };
+
+impl<I, P, D> Live<I, P, D>
+where
+    I: Counted,
+    P: SelectAmong<Ranking, Note = ()> + Tallies,
+    D: Clone + Eq + Hash,
+{
+    /// Displays and clicks of an item that count, at the position `kind` if the policy counts
+    /// positions apart ([`Tallies::n_kinds`]). Nothing for an item that was forgotten.
+    pub fn tally(&self, item: Handle, kind: usize) -> Tally {
+        self.counted(item, kind)
+    }
+
+    /// Adds an item. Takes the place of a forgotten one if there is one; otherwise allocates, in
+    /// constant amortised time.
+    pub fn add_item(&mut self) -> Handle {
+        self.learner.add(self.items.first_free());
+        self.add_place()
+    }
+
+    /// Decides on a list, from the top; empty if no item may be shown. An open decision of this name
+    /// is returned as it is.
+    pub fn decide<R: Rng + ?Sized>(&mut self, id: &D, among: Among<'_>, rng: &mut R) -> &[Handle] {
+        self.decide_top(id, among, usize::MAX, rng)
+    }
+
+    /// Decides on a list of which at most the first `positions` are shown.
+    pub fn decide_top<R: Rng + ?Sized>(
+        &mut self,
+        id: &D,
+        among: Among<'_>,
+        positions: usize,
+        rng: &mut R,
+    ) -> &[Handle] {
+        self.decide_for(id, &NOBODY, among, positions, rng)
+    }
+
+    /// Takes a list that was shown without being asked for, such as one of another server. Nothing
+    /// is selected, but a round passes. [`Taken::Repeated`] if a decision of this name is open.
+    ///
+    /// # Errors
+    ///
+    /// An item is unknown or repeated, or there are too many positions. Nothing changes then.
+    pub fn show(&mut self, id: &D, list: &[Handle]) -> Result<Taken, Error> {
+        self.show_to(id, &NOBODY, list)
+    }
+}
+
+impl<P: Tallies> OnTable<P> {
+    /// Gives an item a place that is free, or a new one.
+    fn add(&mut self, free: Option<ItemId>) {
+        if let Some(item) = free {
+            self.policy.set_present(item, true);
+        } else {
+            self.policy.add_item();
+            if let Some(windows) = &mut self.windows {
+                windows.push();
+            }
+        }
+    }
+}
+
+impl<P> Keeps for OnTable<P> {
+    type Open = Shown;
+    type Note = ();
+}
+
+impl<I: Counted, P: SelectAmong<Ranking, Note = ()> + Tallies> Learns<I> for OnTable<P> {
+    type Policy = P;
+    const CORRECTS: bool = true;
+
+    fn with_settings(mut policy: P, settings: Settings) -> Result<Self, Error> {
+        if settings.estimate_prior && policy.bayesian().is_none() {
+            return Err(Error::NoPrior);
+        }
+        let windows = settings.window.map(|most| Windows::new(most, policy.n_items()));
+        let estimator = settings.estimate_prior.then(Estimator::default);
+        Ok(Self { policy, windows, estimator })
+    }
+
+    fn policy(&self) -> &P {
+        &self.policy
+    }
+
+    fn policy_mut(&mut self) -> &mut P {
+        &mut self.policy
+    }
+
+    fn prior(&mut self) -> Option<Prior> {
+        self.policy.bayesian().map(|policy| policy.prior())
+    }
+
+    fn n_items(&self) -> usize {
+        self.policy.n_items()
+    }
+
+    fn n_kinds(&self) -> usize {
+        self.policy.n_kinds()
+    }
+
+    fn tally(&self, item: ItemId, kind: usize) -> Tally {
+        self.policy.tally(item, kind)
+    }
+
+    fn begin_with(&mut self, item: ItemId, kind: usize, tally: Tally) -> bool {
+        self.policy.add(item, kind, tally);
+        true
+    }
+
+    fn set_present(&mut self, item: ItemId, present: bool) {
+        self.policy.set_present(item, present);
+    }
+
+    fn add_item(&mut self, free: Option<ItemId>, _: &[f64]) -> Result<(), policies::Error> {
+        self.add(free);
+        Ok(())
+    }
+
+    fn clear(&mut self, item: ItemId) {
+        if let Some(estimator) = &mut self.estimator {
+            estimator.forget(&mut self.policy, item);
+        }
+        for kind in 0..self.policy.n_kinds() {
+            let tally = self.policy.tally(item, kind);
+            self.policy.take_back(item, kind, tally);
+        }
+        if let Some(windows) = &mut self.windows {
+            windows.clear(item);
+        }
+    }
+
+    fn pass_round(&mut self) {
+        self.policy.pass_round();
+    }
+
+    fn begin(&self, open: &mut Shown, _: &Context, list: impl Iterator<Item = Handle>) {
+        open.reset(list, self.windows.is_some());
+    }
+
+    fn decided(&mut self) {
+        if let Some(estimator) = &mut self.estimator {
+            estimator.decided(&mut self.policy);
+        }
+    }
+
+    /// Makes the table contain what is known of a decision, whatever it contained before.
+    fn learn(&mut self, settings: &Settings, items: &Items, shown: &mut Shown) {
+        let assumed = (settings.skips == Skips::AtOnce).then_some(shown.list.len());
+        let observed = I::observed(shown.clicks, shown.end.or(assumed));
+        let as_clicks = observed & shown.clicks.bits();
+        for position in 0..shown.list.len() {
+            let item = shown.list[position];
+            let bit = |bits: u64| bits >> position & 1 == 1;
+            let was = bit(shown.counted).then(|| bit(shown.as_clicks));
+            let is = bit(observed).then(|| bit(as_clicks));
+            if was == is || !items.is_known(item) {
+                continue;
+            }
+            let kind = if self.policy.n_kinds() > 1 { position } else { 0 };
+            let tally = |clicked: bool| Tally { shows: 1, clicks: u64::from(clicked) };
+            // An observation that has left its window is in the table no more.
+            let is_in_table = match (&mut self.windows, was, is) {
+                (None, ..) => true,
+                (Some(windows), None, Some(clicked)) => {
+                    let (number, leaving) = windows.add(item.slot, kind, clicked);
+                    shown.numbers[position] = number;
+                    if let Some((kind, tally)) = leaving {
+                        self.policy.take_back(item.slot, kind, tally);
+                    }
+                    true
+                }
+                (Some(windows), Some(_), Some(clicked)) => {
+                    windows.correct(item.slot, shown.numbers[position], kind, clicked)
+                }
+                (Some(windows), _, None) => windows.withdraw(item.slot, shown.numbers[position]),
+            };
+            if is_in_table {
+                if let Some(clicked) = was {
+                    self.policy.take_back(item.slot, kind, tally(clicked));
+                }
+                if let Some(clicked) = is {
+                    self.policy.add(item.slot, kind, tally(clicked));
+                }
+            }
+        }
+        (shown.counted, shown.as_clicks) = (observed, as_clicks);
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Saved<P, D> {
+    settings: Settings,
+    items: SavedItems,
+    windows: Option<Windows>,
+    /// The oldest first.
+    open: Vec<(D, Shown)>,
+    estimator: Option<Estimator>,
+    policy: P,
+}
+
+#[derive(Serialize)]
+struct ToSave<'a, P, D> {
+    settings: Settings,
+    items: SavedItems,
+    windows: &'a Option<Windows>,
+    open: Vec<&'a (D, Shown)>,
+    estimator: &'a Option<Estimator>,
+    policy: &'a P,
+}
+
+impl<I, P: Serialize, D: Clone + Eq + Hash + Serialize> Serialize for Live<I, P, D> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let OnTable { policy, windows, estimator } = &self.learner;
+        ToSave {
+            settings: self.settings,
+            items: SavedItems::from(&self.items),
+            windows,
+            open: self.open.in_order().collect(),
+            estimator,
+            policy,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<I, P, D> TryFrom<Saved<P, D>> for Live<I, P, D>
+where
+    I: Counted,
+    P: SelectAmong<Ranking, Note = ()> + Tallies,
+    D: Clone + Eq + Hash,
+{
+    type Error = SavedError;
+
+    fn try_from(saved: Saved<P, D>) -> Result<Self, SavedError> {
+        let Saved { settings, items, windows, open, estimator, mut policy } = saved;
+        let settings = settings.check().map_err(|_| SavedError::Settings)?;
+        let items = items.check(policy.n_items())?;
+        match (&windows, settings.window) {
+            (None, None) => {}
+            (Some(windows), Some(most)) => {
+                windows.check(most, items.len(), |item, kind| policy.tally(item, kind))?;
+            }
+            _ => return Err(SavedError::Window),
+        }
+        match &estimator {
+            None if !settings.estimate_prior => {}
+            Some(estimator) if settings.estimate_prior && policy.bayesian().is_some() => estimator.check()?,
+            _ => return Err(SavedError::Prior),
+        }
+        let is_place = |item: Handle| item.slot.index() < items.len();
+        let is_sound = |shown: &Shown| shown.is_sound(windows.is_some(), is_place);
+        let open = OpenDecisions::restore(open, settings.keep_open, is_sound)?;
+        for slot in (0..items.len()).map(ItemId::from_index) {
+            policy.set_present(slot, items.present().contains(slot));
+        }
+        Ok(Self::with_parts(OnTable { policy, windows, estimator }, settings, items, open))
+    }
+}
+
+impl<'de, I, P, D> Deserialize<'de> for Live<I, P, D>
+where
+    I: Counted,
+    P: SelectAmong<Ranking, Note = ()> + Tallies + Deserialize<'de>,
+    D: Clone + Eq + Hash + Deserialize<'de>,
+{
+    fn deserialize<E: Deserializer<'de>>(deserializer: E) -> Result<Self, E::Error> {
+        Self::try_from(Saved::deserialize(deserializer)?).map_err(E::Error::custom)
+    }
+}
