@@ -6,7 +6,7 @@ use crate::policy::{broken, drawing, order_of};
 use crate::prior::Prior;
 use crate::sequence;
 use crate::task::{Given, build, generator, is_alive, probabilities, protocol_of, size};
-use ::live::{Among, Entry, Handle, Live, LiveFor, Settings, Skips, Taken};
+use ::live::{Among, ContextFit, Entry, Handle, Live, LiveFor, Settings, Skips, Taken};
 use click_models::{Cascade, ClicksOnly, Context, ContextKnown, Dcm, ListShape, Pbm, PbmKnown, SemiBandit};
 use policies::PrefixKnown;
 use policies::catalogue::{ContextKnowledge, NamedAmong, NamedTable, PolicySpec, Protocol};
@@ -90,19 +90,53 @@ struct Differing {
     segments: u32,
 }
 
-/// A policy that sees who asks, without items.
+/// Refuses what is given and is not that of the fit that a policy begins with.
+fn check_fit(fit: &ContextFit, protocol: Protocol, sizes: [(&str, Option<usize>); 3]) -> PyResult<()> {
+    let own = fit_protocol(fit);
+    // Whatever was seen, attraction is the same.
+    if protocol != own && protocol != Protocol::SemiBandit {
+        let (found, expected) = (protocol.name(), own.name());
+        return Err(value_error(format!("model is {found:?}: that of the fit is {expected:?}")));
+    }
+    let known = fit.prior.known();
+    let expected = [known.n_item_features(), known.n_user_features(), known.n_segments() as usize];
+    for ((argument, given), expected) in sizes.into_iter().zip(expected) {
+        if let Some(found) = given.filter(|&found| found != expected) {
+            return Err(value_error(format!("{argument} is {found}: the fit has {expected}")));
+        }
+    }
+    Ok(())
+}
+
+fn fit_protocol(fit: &ContextFit) -> Protocol {
+    match &*fit.model {
+        "pbm" => Protocol::PositionBased,
+        "dcm" => Protocol::Dcm,
+        _ => Protocol::Cascade,
+    }
+}
+
+/// A policy that sees who asks, with the items of the fit that it begins with, or without items.
 fn for_users(
     spec: PolicySpec,
     protocol: Protocol,
     given: &Given,
     differing: &Differing,
     settings: Settings,
+    fit: Option<&ContextFit>,
 ) -> PyResult<AnyLive> {
     let invalid = |error: &dyn std::fmt::Display| value_error(format!("`{}`: {error}", spec.name()));
-    let examination = probabilities("examination", given.examination.as_deref().unwrap_or(&[]))?;
+    let of_positions = fit.filter(|_| protocol == Protocol::PositionBased).map(|fit| &*fit.of_positions);
+    let examination = given
+        .examination
+        .as_deref()
+        .or_else(|| of_positions.map(|all| &all[..given.positions.unwrap_or(all.len()).min(all.len())]));
+    let examination = probabilities("examination", examination.unwrap_or(&[]))?;
     let positions = given.positions.or((!examination.is_empty()).then_some(examination.len()));
-    let positions = positions.ok_or_else(|| invalid(&"missing positions"))?;
-    let shape = ListShape::new(positions, positions).map_err(|error| invalid(&error))?;
+    let positions =
+        positions.or(fit.map(|fit| fit.positions)).ok_or_else(|| invalid(&"missing positions"))?;
+    let n_items = fit.map_or(positions, |fit| fit.items.len());
+    let shape = ListShape::new(n_items, positions).map_err(|error| invalid(&error))?;
     // Beyond it, the policy has no room for products of features anyway.
     let features = vec![0.0; positions * differing.item_features.min(1 << 12)];
     let known = ContextKnown::new(positions, &features).map_err(|error| invalid(&error))?;
@@ -110,8 +144,13 @@ fn for_users(
     let order = given.order.as_deref().unwrap_or(&[]);
     macro_rules! made {
         ($Variant:ident, $sizes:expr) => {{
-            let policy = NamedAmong::build(spec, $sizes, known).map_err(value_error)?;
-            AnyLive::$Variant(LiveFor::empty(policy, settings).map_err(|error| invalid(&error))?)
+            let live = match fit {
+                Some(fit) => LiveFor::new(fit.policy(spec, $sizes).map_err(value_error)?, settings),
+                None => {
+                    LiveFor::empty(NamedAmong::build(spec, $sizes, known).map_err(value_error)?, settings)
+                }
+            };
+            AnyLive::$Variant(live.map_err(|error| invalid(&error))?)
         }};
     }
     let prefix = || PrefixKnown::with_places(shape, order).map_err(|error| invalid(&error));
@@ -126,8 +165,11 @@ fn for_users(
     })
 }
 
+/// The name of an item, and its features.
+type FirstItem = (Name, Option<Vec<f64>>);
+
 /// The first items; of a policy that sees who asks, with the features that a dict has of them.
-fn first_items(sees: bool, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<(Name, Option<Vec<f64>>)>> {
+fn first_items(sees: bool, given: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<FirstItem>> {
     let Some(dict) = given.filter(|_| sees).and_then(|given| given.cast::<PyDict>().ok()) else {
         let names = Name::of_each("items", given)?.unwrap_or_default();
         return Ok(names.into_iter().map(|name| (name, None)).collect());
@@ -215,6 +257,36 @@ impl State {
         with!(&self.live, live => live.policy().policy().told().context.as_ref())
     }
 
+    /// Begins with the items of a fit: those that are given, with other ones that are new, or all.
+    fn begin_with(&mut self, fit: &ContextFit, given: Option<Vec<FirstItem>>) -> PyResult<()> {
+        let places: Vec<Handle> = with!(&self.live, live => live.items().collect());
+        for (item, name) in places.iter().zip(&fit.items) {
+            self.set_name(*item, Name::Text(name.clone()));
+        }
+        let Some(given) = given else { return Ok(()) };
+        let mut left: BTreeMap<&str, Handle> = fit.items.iter().map(String::as_str).zip(places).collect();
+        for (name, features) in given {
+            let text = match &name {
+                Name::Text(text) => text.clone(),
+                Name::Number(number) => number.to_string(),
+            };
+            let Some(item) = left.remove(&*text) else {
+                self.add(name, features.as_deref())?;
+                continue;
+            };
+            let is_same = |features| with!(&mut self.live, live => live.has_features(item, features));
+            if !features.as_deref().is_none_or(is_same) {
+                return Err(value_error(format!("items: {text:?} has other features than in the fit")));
+            }
+            self.handles.remove(&Name::Text(text));
+            self.set_name(item, name);
+        }
+        for item in left.into_values() {
+            with!(&mut self.live, live => live.retire(item));
+        }
+        Ok(())
+    }
+
     /// Refuses an argument about contexts of a policy that sees none.
     fn check_context(&self, argument: &str, is_given: bool) -> PyResult<()> {
         if !is_given || self.told().is_some() {
@@ -265,11 +337,13 @@ struct Saved<L, N> {
 ///
 /// Args:
 ///     name: name in the catalogue, of a policy whose `live` is "table", or "whole": `hybrid-ts`,
-///         which sees who asks. It learns from a decision when it is closed, and `window`, `skips`
-///         and `prior` are not for it. See `policies()`.
+///         which sees who asks. It learns from a decision when it is closed, and `window` and `skips`
+///         are not for it. See `policies()`.
 ///     model: protocol of the users, as in `Policy`: "pbm", "semi-bandit", "cascade", "dcm" or
 ///         "clicks-only".
-///     items: the first items; for `hybrid-ts`, a dict from items to their features.
+///     items: the first items; for `hybrid-ts`, a dict from items to their features. With a fit as
+///         `prior`, by default all of its items; its items that are not given are retired, and those
+///         that it does not have are new.
 ///     item_features: number of features of every item; by default as many as the first one has.
 ///     user_features: number of features of a user, by default none.
 ///     segments: number of segments of users, by default 1.
@@ -280,6 +354,8 @@ struct Saved<L, N> {
 ///     prior: the Beta distribution of the attraction of new items, of policies that draw from
 ///         posteriors: (a, b); a directory that `fit` of the command has written; or "estimated",
 ///         from all items so far, every 5,000 decisions and more often before. By default (1, 1).
+///         For `hybrid-ts`, a `ContextFit`, or the path of its file or directory: model, positions,
+///         sizes, items and scales are those of the fit, and features are given as in the log.
 ///     query: the query of the fit whose items are meant, by default all.
 ///     window: how many observations of an item count, the last ones; by default all.
 ///     explore: probability that the last position shows a random item.
@@ -410,19 +486,35 @@ impl LivePolicy {
         };
         let spec = spec_of(name, parameters)?;
         let sees = spec.check_live_among().is_ok();
+        let has_items = items.is_some();
         let items = first_items(sees, items)?;
+        let mut fit = None;
         let live = if sees {
-            if prior.is_some_and(|prior| !matches!(prior, Prior::Estimated)) {
-                return Err(value_error(format!("prior: `{name}` begins with that of its coefficients")));
+            if let Some(prior) = prior.filter(|prior| !matches!(prior, Prior::Estimated)) {
+                fit = Some(prior.of_context_fit()?);
             }
             let first = items.first().and_then(|(_, features)| features.as_ref());
+            let given_segments = segments;
             let segments = size("segments", segments)?.unwrap_or(1);
             let differing = Differing {
                 item_features: size("item_features", item_features)?.or(first.map(Vec::len)).unwrap_or(0),
                 user_features: size("user_features", user_features)?.unwrap_or(0),
                 segments: u32::try_from(segments).unwrap_or(u32::MAX),
             };
-            for_users(spec, protocol_of(&spec, model, &given)?, &given, &differing, settings)?
+            let fit = fit.as_deref();
+            let protocol = match (model, fit) {
+                (None, Some(fit)) => fit_protocol(fit),
+                _ => protocol_of(&spec, model, &given)?,
+            };
+            if let Some(fit) = fit {
+                let sizes = [
+                    ("item_features", size("item_features", item_features)?.or(first.map(Vec::len))),
+                    ("user_features", size("user_features", user_features)?),
+                    ("segments", size("segments", given_segments)?),
+                ];
+                check_fit(fit, protocol, sizes)?;
+            }
+            for_users(spec, protocol, &given, &differing, settings, fit)?
         } else {
             let all =
                 [("item_features", item_features), ("user_features", user_features), ("segments", segments)];
@@ -439,8 +531,12 @@ impl LivePolicy {
         };
         let mut state =
             State { live, generator: generator(seed)?, names: Vec::new(), handles: BTreeMap::new() };
-        for (name, features) in items {
-            state.add(name, features.as_deref())?;
+        if let Some(fit) = fit {
+            state.begin_with(&fit, has_items.then_some(items))?;
+        } else {
+            for (name, features) in items {
+                state.add(name, features.as_deref())?;
+            }
         }
         Ok(Self { state: Mutex::new(state) })
     }

@@ -48,17 +48,22 @@ impl Prior {
         Ok(if path.as_os_str() == "estimated" { Self::Estimated } else { Self::Fitted(path) })
     }
 
+    /// The fit with contexts that is meant.
+    pub(crate) fn of_context_fit(self) -> PyResult<Box<experiment::ContextFit>> {
+        match self {
+            Self::Contexts(fit) => Ok(fit),
+            Self::Fitted(path) => Ok(Box::new(ContextFit::read(&path)?.fit)),
+            _ => Err(value_error("prior: this policy begins with a ContextFit, or with its file")),
+        }
+    }
+
     /// The prior of a policy that estimates coefficients, whose items have these names.
     ///
     /// # Errors
     ///
     /// `ValueError` for a prior of attraction, and for other items.
     pub(crate) fn of_coefficients(self, py: Python<'_>, names: Option<&Names>) -> PyResult<Self> {
-        let fit = match self {
-            Self::Contexts(fit) => fit,
-            Self::Fitted(path) => Box::new(ContextFit::read(&path)?.fit),
-            _ => return Err(value_error("prior: this policy begins with a ContextFit, or with its file")),
-        };
+        let fit = self.of_context_fit()?;
         let names = names.map(|names| names.all(py));
         for (index, (name, expected)) in names.into_iter().flatten().zip(&fit.items).enumerate() {
             let found = name.str()?.to_string();

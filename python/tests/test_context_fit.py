@@ -10,7 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from click_bandits import ContextFit, Fitted, Policy, fit
+from click_bandits import ContextFit, Fitted, Live, Policy, fit
 
 COLUMNS = {"session": "s", "user": "u", "item": "i", "position": "p", "click": "c"}
 SEEN = {"segment": "g", "features": ["age", "visits"]}
@@ -233,3 +233,52 @@ def test_rows_at_fault_are_skipped_and_counted():
     with pytest.raises(ValueError, match="max_skipped: 2"):
         fit(LOG, max_skipped=2.0, **given)
     assert isinstance(fit(LOG, columns=COLUMNS, model="cascade"), Fitted)
+
+
+def test_live_use_begins_where_the_log_ends(tmp_path, fitted):
+    fitted.save(tmp_path)
+    for prior in (fitted, tmp_path, str(tmp_path / "context.json")):
+        live, policy = Live("hybrid-ts", prior=prior, seed=3), Policy.from_fit(fitted, seed=3)
+        assert sorted(live.items) == ITEMS["item"]
+        for visit in range(60):
+            user = {"features": [20.0 + visit, 10.0 * visit], "segment": visit % 2}
+            decision = policy.select(**user)
+            assert live.decide(visit, **user) == list(decision.action)
+            click = visit % 4
+            policy.update(decision, [position == click for position in range(3)])
+            if click < 3:
+                live.click(visit, click)
+            live.close(visit)
+            if visit == 30:
+                live = Live.load(live.save())
+    # Other positions, and items of today: one of the log is gone, one is new.
+    features = dict(zip(ITEMS["item"], ITEMS["price"]))
+    today = {item: [price] for item, price in features.items() if item != "v"} | {"new": [4.0]}
+    live = Live("hybrid-ts", "cascade", positions=2, items=today, prior=fitted, seed=3)
+    assert sorted(live.items) == sorted(today) and len(live.decide(1, features=[30, 20], segment=0)) == 2
+    assert live.add("v") and sorted(live.items) == sorted([*today, "v"])
+    assert sorted(Live("hybrid-ts", items=["v", "w", "x"], prior=fitted).items) == ["v", "w", "x"]
+
+
+def test_a_fit_that_live_use_cannot_begin_with_is_refused(tmp_path, fitted):
+    def refused(message, *args, prior=fitted, **given):
+        with pytest.raises(ValueError, match=message):
+            Live(*(args or ["hybrid-ts"]), prior=prior, **given)
+
+    refused('model is "dcm": that of the fit is "cascade"', "hybrid-ts", "dcm")
+    refused("segments is 3: the fit has 2", segments=3)
+    refused("user_features is 1: the fit has 2", user_features=1)
+    refused("item_features is 2: the fit has 1", item_features=2)
+    refused("items: 'w' has other features|items: \"w\" has other features", items={"w": [7.0]})
+    refused(r"the features of an item are \[\]: expected 1", items=["other"])
+    refused("9 positions|positions", positions=9)
+    refused("interactions", interactions=False)
+    refused("a ContextFit is for `hybrid-ts`, not `cascade-ts`", "cascade-ts", "cascade", positions=2)
+    refused("begins with a ContextFit", prior=(1.0, 9.0))
+    record = json.loads(fitted.to_json())
+    record["prior"]["shared"]["mean"][0] = 1e300
+    (tmp_path / "context.json").write_text(json.dumps(record))
+    refused(r"context.json: prior.shared.mean\[0\]: 1e\+300 found", prior=tmp_path)
+    live = Live("hybrid-ts", prior=fitted)
+    with pytest.raises(ValueError, match="features: 1 numbers, expected 2 finite ones"):
+        live.decide(1, features=[0.5], segment=0)

@@ -156,7 +156,7 @@ where
         self.tallies[item.index()]
     }
 
-    fn has_features(&self, item: ItemId, features: &[f64]) -> bool {
+    fn has_features(&mut self, item: ItemId, features: &[f64]) -> bool {
         self.policy.has_features(item, features)
     }
 

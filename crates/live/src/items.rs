@@ -222,7 +222,7 @@ impl From<&Items> for SavedItems {
 }
 
 impl SavedItems {
-    /// The places of a policy with so many items, if they do not contradict each other.
+    /// The places of a policy with this number of items, if they do not contradict each other.
     pub(crate) fn check(self, n_items: usize) -> Result<Items, SavedError> {
         let Self { states, generations, free, retirements } = self;
         let mut items = Items { states, generations, free, retirements, ..Items::new(0, true) };

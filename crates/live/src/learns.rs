@@ -59,7 +59,7 @@ pub trait Learns<I: Counted>: Keeps + Sized {
     fn set_present(&mut self, _item: ItemId, _present: bool) {}
 
     /// Whether an item that there is has these features, as far as the policy knows features.
-    fn has_features(&self, _item: ItemId, _features: &[f64]) -> bool {
+    fn has_features(&mut self, _item: ItemId, _features: &[f64]) -> bool {
         true
     }
 

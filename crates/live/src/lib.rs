@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
-/// Tests the code of the page on live use.
+/// Tests the code of the pages on live use and on users who differ.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/live.md")]
-struct Page;
+#[doc = include_str!("../../../docs/context.md")]
+struct Pages;
 
 mod choose;
+mod context_fit;
 mod counted;
 mod entry;
 mod error;
@@ -19,6 +21,7 @@ mod open;
 mod prior;
 mod window;
 
+pub use context_fit::{ClicksByList, ColumnGain, ContextFit, ContextReport, Gain};
 pub use counted::Counted;
 pub use entry::{Entry, interval};
 pub use error::{Error, SavedError};

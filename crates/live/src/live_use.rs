@@ -133,7 +133,7 @@ where
     }
 
     /// Whether an item has these features, as far as the policy knows features.
-    pub fn has_features(&self, item: Handle, features: &[f64]) -> bool {
+    pub fn has_features(&mut self, item: Handle, features: &[f64]) -> bool {
         self.learner.has_features(item.slot, features)
     }
 

@@ -3,7 +3,6 @@
 mod bound;
 mod builder;
 mod canonical;
-mod context_fit;
 mod fields;
 mod logged_lists;
 mod posterior;
@@ -18,8 +17,8 @@ pub mod schema;
 pub use bound::Bound;
 pub use builder::{BuildError, Builder};
 pub use canonical::{Canonical, CanonicalPolicy};
-pub use context_fit::{ClicksByList, ColumnGain, ContextFit, ContextReport, Gain};
 pub use experiment::{DataInstances, Experiment, OverrideError, Overrides, SpecContext, SpecError};
+pub use live::{ClicksByList, ColumnGain, ContextFit, ContextReport, Gain};
 pub use logged_lists::logged_lists;
 pub use models::{FeatureTable, Instance, Instances};
 pub use posterior::{PosteriorFile, Transfer};

@@ -44,7 +44,6 @@ pub(crate) use list::{LowerBound, Member};
 pub(crate) use parameter::CanonicalInstance;
 
 use crate::bound::Bound;
-use crate::context_fit::ContextFit;
 use crate::fields::read_tables;
 use crate::key::{Key, KeyKind};
 use crate::posterior::PosteriorFile;
@@ -54,6 +53,7 @@ use contenders::{AnyTournament, Entrant, LoggedLists};
 use documents::InputFile;
 use documents::names::{read_title, unique};
 use documents::toml_reader::{Error, Faults, Field, Location, Table, choice};
+use live::ContextFit;
 use policies::HybridPrior;
 use policies::catalogue::Protocol;
 use sim::{Assignment, Sees, Streams};

@@ -411,7 +411,7 @@ class Live:
         positions: SupportsIndex | None = None,
         examination: _Numbers | None = None,
         order: Sequence[int] | npt.NDArray[np.integer[Any]] | str | None = None,
-        prior: tuple[float, float] | Fitted | _Path | None = None,
+        prior: tuple[float, float] | Fitted | ContextFit | _Path | None = None,
         query: str | None = None,
         window: SupportsIndex | None = None,
         explore: SupportsFloat = 0.0,

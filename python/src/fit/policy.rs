@@ -39,14 +39,7 @@ impl ContextFit {
                 return Err(value_error(format!("{name} is {found:?}: that of the fit is {expected:?}")));
             }
         }
-        let (prior, known) = (&fit.prior, fit.prior.known());
-        let of_items = prior.scale().item();
-        // As they are in the log.
-        let feature = |(place, value): (usize, &f64)| match of_items.get(place % of_items.len().max(1)) {
-            Some([mean, deviation]) => mean + deviation * value,
-            None => *value,
-        };
-        let item_features: Vec<f64> = known.item_features().iter().enumerate().map(feature).collect();
+        let known = fit.prior.known();
         let protocol = match &*fit.model {
             "pbm" => Protocol::PositionBased,
             "dcm" => Protocol::Dcm,
@@ -56,7 +49,7 @@ impl ContextFit {
             items: Some(fit.items.len()),
             positions: Some(fit.positions),
             examination: (protocol == Protocol::PositionBased).then(|| fit.of_positions.clone()),
-            item_features: Some(item_features),
+            item_features: Some(fit.item_features()),
             user_features: Some(known.n_user_features()),
             segments: Some(known.n_segments()),
             horizon: count("horizon", from.horizon)?,

@@ -262,7 +262,7 @@ impl FeaturedItems for HybridTs {
         self.learner.n_item_features()
     }
 
-    fn has_features(&self, item: ItemId, features: &[f64]) -> bool {
+    fn has_features(&mut self, item: ItemId, features: &[f64]) -> bool {
         self.learner.has_features(item, features)
     }
 
@@ -284,7 +284,7 @@ impl FeaturedItems for PbmHybridTs {
         self.policy.n_item_features()
     }
 
-    fn has_features(&self, item: ItemId, features: &[f64]) -> bool {
+    fn has_features(&mut self, item: ItemId, features: &[f64]) -> bool {
         self.policy.has_features(item, features)
     }
 

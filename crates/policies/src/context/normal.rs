@@ -70,6 +70,11 @@ impl Normal {
         &self.mean
     }
 
+    /// The precision of each coefficient given those after it.
+    pub(super) fn conditional_precisions(&self) -> impl Iterator<Item = f64> + '_ {
+        self.rows().map(|row| row[0] * row[0])
+    }
+
     /// Twice the sum of the logarithms of the factor's diagonal: the log-determinant of `P`.
     pub(super) fn log_determinant(&self) -> f64 {
         2.0 * self.rows().map(|row| confidence::math::ln(row[0])).sum::<f64>()

@@ -1,4 +1,5 @@
 use super::learner::Learner;
+use super::own::Independent;
 use super::posterior::HybridPosterior;
 use super::scale::{FeatureScale, first_difference, standardise};
 use crate::Error;
@@ -31,6 +32,13 @@ impl HybridPrior {
     /// The posterior of all coefficients.
     pub fn posterior(&self) -> HybridPosterior {
         HybridPosterior::of(&self.0)
+    }
+
+    /// The smallest precision: of a shared coefficient given those after it, of an item's, or of a
+    /// cell's.
+    pub fn least_precision(&self) -> f64 {
+        let own = self.0.own().into_iter().flat_map(Independent::precisions).copied();
+        self.0.shared().conditional_precisions().chain(own).fold(f64::INFINITY, f64::min)
     }
 
     /// A user's context with features on the scale of the coefficients.

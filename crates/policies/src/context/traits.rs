@@ -53,7 +53,7 @@ pub trait FeaturedItems {
     fn n_item_features(&self) -> usize;
 
     /// Whether an item has these features, but for what standardising them rounds off.
-    fn has_features(&self, item: ItemId, features: &[f64]) -> bool;
+    fn has_features(&mut self, item: ItemId, features: &[f64]) -> bool;
 
     /// Adds an item that nothing is known of, the next one by number. Allocates, but in constant
     /// amortised time.

@@ -9,13 +9,13 @@
 //! and is known.
 
 use super::{PosteriorFile, Query};
-use crate::context_fit::ContextFit;
 use crate::models::Instances;
 use click_models::ListShape;
 use contenders::{Beliefs, FittedPriors};
 use documents::InputFile;
 use documents::number::counted;
 use documents::toml_reader::{Error, Field};
+use live::ContextFit;
 use policies::PbmPrior;
 
 /// Reads the file that a field of an experiment names, for these instances.

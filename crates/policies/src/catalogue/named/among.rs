@@ -3,7 +3,7 @@
 use super::super::PolicySpec;
 use super::super::erased::{AsNote as _, Note};
 use super::{BuildError, Catalogued, NamedFor, NamedPolicy};
-use crate::context::{AnyFeaturedItems, FeaturedItems, SelectAmongFor, SelectFor, UpdateFor};
+use crate::context::{AnyFeaturedItems, FeaturedItems, HybridPrior, SelectAmongFor, SelectFor, UpdateFor};
 use crate::{Decision, Error};
 use click_models::{Context, ContextKnown, Interaction, ItemId, ItemSet, Ranking};
 use rand::Rng;
@@ -65,6 +65,15 @@ impl<I: Catalogued> NamedAmong<I> {
     /// The policy as one that is not used live.
     pub fn policy(&self) -> &NamedPolicy<I> {
         &self.policy
+    }
+
+    /// As [`NamedPolicy::begin_with`].
+    ///
+    /// # Errors
+    ///
+    /// As [`NamedPolicy::begin_with`].
+    pub fn begin_with(&mut self, prior: &HybridPrior) -> Result<(), Error> {
+        self.policy.begin_with(prior)
     }
 
     fn featured(&mut self) -> &mut dyn AnyFeaturedItems {
@@ -163,11 +172,18 @@ impl<I: Catalogued> FeaturedItems for NamedAmong<I> {
         of_all / self.policy.knowledge.sizes[0]
     }
 
-    fn has_features(&self, item: ItemId, features: &[f64]) -> bool {
+    fn has_features(&mut self, item: ItemId, features: &[f64]) -> bool {
+        let n = features.len();
+        if self.check(features).is_err() {
+            return false;
+        }
+        if self.featured().n_item_features() == n {
+            return self.featured().has_features(item, features);
+        }
+        // Without interactions the policy itself does not keep them.
         let known = self.policy.knowledge.context.as_ref();
-        let places = item.index() * features.len()..(item.index() + 1) * features.len();
-        self.check(features).is_ok()
-            && known.and_then(|known| known.item_features.get(places)) == Some(features)
+        known.and_then(|known| known.item_features.get(item.index() * n..(item.index() + 1) * n))
+            == Some(features)
     }
 
     fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {

@@ -3,10 +3,10 @@
 //! Every run draws the coefficients. Contexts are those of the file's lists, with features on the
 //! scale of the log, so that policies without a prior need no other one.
 
-use crate::context_fit::ContextFit;
 use click_models::{Error as ModelError, LogOdds, Personal, WithAttraction};
 use documents::InputFile;
 use documents::toml_reader::Error;
+use live::ContextFit;
 use policies::FeatureScale;
 
 /// What stands beside results on such users.

@@ -1,17 +1,22 @@
-//! `context.json`: what the log of users who differ tells, as `fit --context` writes it. It is the
-//! prior of `hybrid-ts` (`prior_file`), and users as uncertain as the log leaves them
-//! (`context = { posterior = "context.json" }`).
+//! `context.json`: what the log of users who differ tells, as `fit --context` writes it. A policy in
+//! live use begins with it. In experiments it is the prior of `hybrid-ts` (`prior_file`), and users
+//! as uncertain as the log leaves them (`context = { posterior = "context.json" }`).
 
-use click_models::Context;
+use click_models::{Context, ContextKnown};
 use documents::read_json;
 use documents::toml_reader::Error;
-use policies::HybridPrior;
+use policies::catalogue::Catalogued;
+use policies::{BuildError, HybridPrior, NamedAmong, PolicySpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// The version of the file.
 const VERSION: u64 = 1;
+/// The largest number, so that products of several stay finite.
+const LARGEST: f64 = 1e30;
+/// The smallest precision. Fits only add to those of their prior, which are above 0.09.
+const LEAST_PRECISION: f64 = 1e-6;
 
 /// What the log of users who differ tells.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -124,9 +129,65 @@ impl ContextFit {
                 return Err(whole(format!("version: {other} found: expected {VERSION}")));
             }
         }
+        too_large(&found, "").map_or(Ok(()), |fault| Err(whole(fault)))?;
         let fit: Self = read_json(path, content, EXPECTED)?;
         fit.fault().map_or(Ok(()), |fault| Err(whole(fault)))?;
         Ok(fit)
+    }
+
+    /// The features of the items as they are in the log, item by item, with 12 digits: standardising
+    /// them has rounded off the last ones.
+    pub fn item_features(&self) -> Vec<f64> {
+        let of_items = self.prior.scale().item();
+        let feature = |(place, value): (usize, &f64)| match of_items.get(place % of_items.len().max(1)) {
+            Some([mean, deviation]) => {
+                let value = mean + deviation * value;
+                format!("{value:.11e}").parse().unwrap_or(value)
+            }
+            None => *value,
+        };
+        self.prior.known().item_features().iter().enumerate().map(feature).collect()
+    }
+
+    /// A policy for live use that begins where the log ends: its items are those of the fit, by
+    /// number. It standardises features by the numbers of the fit.
+    ///
+    /// # Errors
+    ///
+    /// As [`NamedAmong::build`], and [`NamedAmong::begin_with`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use click_models::{Cascade, Context, ListShape};
+    /// use live::{Among, ContextFit, LiveFor, Settings};
+    /// use rand::{SeedableRng, rngs::ChaCha8Rng};
+    ///
+    /// # fn begin(content: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
+    /// let fit = ContextFit::read("fitted/context.json", content)?;
+    /// let shape = ListShape::new(fit.items.len(), fit.positions)?;
+    /// let policy = fit.policy::<Cascade>("hybrid-ts".parse()?, shape)?;
+    /// let mut live = LiveFor::<Cascade, _>::new(policy, Settings::default())?;
+    /// // Features as they are in the log, and the number of a segment's name in `fit.segments`.
+    /// let user = Context { segment: 0, features: vec![31.0, 4.0] };
+    /// let list = live.decide(&1, &user, Among::All, &mut ChaCha8Rng::seed_from_u64(1));
+    /// let names: Vec<&String> = list.iter().map(|item| &fit.items[item.slot.index()]).collect();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn policy<'a, I: Catalogued>(
+        &self,
+        spec: PolicySpec,
+        known: impl Into<I::Known<'a>>,
+    ) -> Result<NamedAmong<I>, BuildError> {
+        let (own, features) = (self.prior.known(), self.item_features());
+        let parameters = |error| BuildError::Parameters { policy: spec.name(), error };
+        let context =
+            ContextKnown::new(self.items.len(), &features).map_err(|error| parameters(error.into()))?;
+        let context = context.with_user_features(own.n_user_features()).with_segments(own.n_segments());
+        let mut policy = NamedAmong::build(spec, known, context)?;
+        policy.begin_with(&self.prior).map_err(parameters)?;
+        Ok(policy)
     }
 
     /// Why the parts do not belong together.
@@ -159,6 +220,10 @@ impl ContextFit {
                 self.positions
             ));
         }
+        let least = self.prior.least_precision();
+        if least < LEAST_PRECISION {
+            return Some(format!("prior: a precision of {least} found: expected at least {LEAST_PRECISION}"));
+        }
         if self.of_positions.iter().any(|number| !(0.0..=1.0).contains(number)) {
             return Some("of_positions: expected probabilities".to_owned());
         }
@@ -176,5 +241,22 @@ impl ContextFit {
             return Some("users: expected contexts with a known segment and finite features".to_owned());
         }
         None
+    }
+}
+
+/// The first number that is too large to calculate with, and where it is.
+fn too_large(value: &Value, at: &str) -> Option<String> {
+    match value {
+        Value::Number(number) => {
+            let is_large = number.as_f64().is_none_or(|number| number.abs() > LARGEST);
+            is_large.then(|| format!("{at}: {number} found: expected at most {LARGEST:e} in size"))
+        }
+        Value::Array(values) => {
+            values.iter().enumerate().find_map(|(place, value)| too_large(value, &format!("{at}[{place}]")))
+        }
+        Value::Object(values) => values.iter().find_map(|(key, value)| {
+            too_large(value, &if at.is_empty() { key.clone() } else { format!("{at}.{key}") })
+        }),
+        _ => None,
     }
 }
