@@ -240,7 +240,7 @@ impl Template {
     }
 
     /// Checks the names of segments and features, which are those of columns of the export.
-    fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let taken = crate::export::HEAD.split(',');
         let of_users: Vec<&str> = taken.chain(self.features.iter().map(|name| &**name)).collect();
         let segments = self.segments.iter().map(|name| &**name).collect();
@@ -264,13 +264,20 @@ impl Template {
     }
 }
 
-/// Checks that a store was made for these settings; a new store is made for them. Examination that
-/// is not given is that of the store.
+/// Checks that a store was made for these settings; a new store is made for them. Examination, segments
+/// and features that are not given are those of the store.
 pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreError> {
     let Some(found) = store.settings()? else { return store.make_for(&template.to_text()) };
-    let of_store = serde_json::from_str::<Template>(&found);
-    if let Some(of_store) = of_store.ok().filter(|_| template.examination.is_empty()) {
-        template.examination = of_store.examination;
+    if let Ok(of_store) = serde_json::from_str::<Template>(&found) {
+        fn complete<T>(given: &mut Vec<T>, of_store: Vec<T>) {
+            if given.is_empty() {
+                *given = of_store;
+            }
+        }
+        complete(&mut template.examination, of_store.examination);
+        complete(&mut template.segments, of_store.segments);
+        complete(&mut template.features, of_store.features);
+        complete(&mut template.item_features, of_store.item_features);
     }
     let expected = template.to_text();
     if found == expected {

@@ -18,7 +18,7 @@ use crate::event::{Allowed, Batch, Change, Choice, Decision, Event, Name};
 use crate::store::{Store, StoreError};
 use catalogue::Catalogue;
 use decisions::{Decisions, Open, Place, SavedDecisions};
-use live::{Among, Handle, Taken};
+use live::{Among, ContextFit, Handle, Taken};
 use policies::Tally;
 use query::Query;
 use rand::SeedableRng as _;
@@ -103,6 +103,11 @@ struct Head {
 /// Whether policies can be made by a template; an error says why not.
 pub fn check(template: &Template) -> Result<(), String> {
     learner::fresh(template, None).map(|_| ())
+}
+
+/// Whether a policy can begin with the fit of a log; an error says why not.
+pub fn check_fit(template: &Template, fit: &ContextFit) -> Result<(), String> {
+    Query::fresh("", template, None)?.begin_with_fit(template, fit)
 }
 
 impl Engine {
@@ -658,6 +663,57 @@ impl Engine {
         query
     }
 
+    /// Begins with what a log counted at each position for a query, if its policy counts them apart.
+    pub fn begin_at_positions(
+        &mut self,
+        query: Name,
+        items: Vec<(Name, Vec<(u64, u64)>)>,
+    ) -> Result<Event, Refusal> {
+        self.began_at_positions(&query, &items)?;
+        self.touched = None;
+        self.next += 1;
+        Ok(Event::BeganAtPositions { query, items })
+    }
+
+    fn began_at_positions(&mut self, query: &Name, items: &[(Name, Vec<(u64, u64)>)]) -> Result<(), Refusal> {
+        let query = self.change(query)?;
+        for (item, tallies) in items {
+            let tallies = tallies.iter().map(|&(shows, clicks)| Tally { shows, clicks });
+            query.begin_with_positions(item, tallies);
+        }
+        Ok(())
+    }
+
+    /// Begins with what a log of users who differ tells of a query: the content of context.json.
+    pub fn begin_for_users(&mut self, query: Name, fit: Vec<u8>) -> Result<Event, Refusal> {
+        self.began_for_users(&query, &fit)?;
+        self.touched = None;
+        self.next += 1;
+        Ok(Event::BeganForUsers { query, fit })
+    }
+
+    fn began_for_users(&mut self, name: &Name, fit: &[u8]) -> Result<(), Refusal> {
+        let malformed = |what: &str| Refusal::malformed(what, "");
+        let fit = ContextFit::read("context.json", fit).map_err(|error| malformed(&error.to_string()))?;
+        if fit.items.len() > self.limits[2] {
+            return Err(Refusal::too_many("items of a query", self.limits[2]));
+        }
+        if self.load(name)? {
+            return Err(malformed(&format!("query `{}` is there before its fit", &**name)));
+        }
+        let mut query = Query::fresh(name, &self.template, None).map_err(StoreError::OtherSettings)?;
+        query.begin_with_fit(&self.template, &fit).map_err(|what| malformed(&what))?;
+        // An item of the configuration that is also one of the log is the same.
+        if let Some((item, _)) =
+            self.catalogue.since(0).find(|(item, shared)| !query.may_have(item, &shared.features))
+        {
+            return Err(Refusal::other_features(item));
+        }
+        self.totals.queries += 1;
+        self.insert(name, query);
+        self.change(name).map(|_| ())
+    }
+
     /// Repeats an event of a store.
     fn apply(&mut self, event: &Event, time: u64, origin: Origin) -> Result<(), StoreError> {
         let number = self.next;
@@ -686,6 +742,8 @@ impl Engine {
                 self.change_shared(item, *change, features).map(|_| ())
             }
             Event::Began { .. } => self.began(event),
+            Event::BeganAtPositions { query, items } => self.began_at_positions(query, items),
+            Event::BeganForUsers { query, fit } => self.began_for_users(query, fit),
             Event::Used { query } => self.query(query).map(|_| ()),
         };
         self.touched = None;

@@ -182,6 +182,21 @@ pub enum Event {
         /// The query.
         query: Name,
     },
+    /// A new store begins with the fit of a log of users who differ.
+    BeganForUsers {
+        /// The query.
+        query: Name,
+        /// The content of context.json.
+        fit: Vec<u8>,
+    },
+    /// A query begins with what a log counted at each position, for a policy that counts positions
+    /// apart. It has begun with the items and the prior.
+    BeganAtPositions {
+        /// The query.
+        query: Name,
+        /// Its items, with displays and clicks at each position from the top.
+        items: Vec<(Name, Vec<(u64, u64)>)>,
+    },
 }
 
 /// The events of one commit.

@@ -1,11 +1,12 @@
 //! Decisions and answers as files that `click-bandits fit` and `evaluate` read: a table, or queries and
 //! events of User Behavior Insights.
 
-use crate::config::Template;
-use crate::event::{Batch, Decision, Event, Name, Propensities};
+use crate::config::{Template, Users};
+use crate::event::{Batch, Change, DEFAULT_QUERY, Decision, Event, Name, Propensities};
 use crate::store::{self, is_database};
+use live::ContextFit;
 use serde_json::json;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
@@ -15,6 +16,9 @@ use std::path::Path;
 pub const FILE: &str = "decisions.csv";
 pub(crate) const HEAD: &str =
     "query,session,user,position,item,click,propensity,prefix_propensity,list_propensity,segment";
+
+/// The features of the items, where policies see them.
+pub const ITEMS: &str = "items.csv";
 
 /// The files of User Behavior Insights.
 pub const UBI_FILES: [&str; 2] = ["ubi_queries.ndjson", "ubi_events.ndjson"];
@@ -47,6 +51,9 @@ struct Table<W> {
     /// The number of the first one that waits.
     first: usize,
     numbers: HashMap<Name, usize>,
+    /// Features of the items.
+    items: BTreeMap<Name, Vec<f64>>,
+    queries: BTreeSet<Name>,
     rows: u64,
 }
 
@@ -56,7 +63,17 @@ impl<W: Write> Table<W> {
             let columns = std::iter::once(HEAD).chain(template.features.iter().map(|name| &**name));
             writeln!(out[0], "{}", columns.collect::<Vec<_>>().join(","))?;
         }
-        Ok(Self { form, out, template, waiting: VecDeque::new(), first: 0, numbers: HashMap::new(), rows: 0 })
+        Ok(Self {
+            form,
+            out,
+            template,
+            waiting: VecDeque::new(),
+            first: 0,
+            numbers: HashMap::new(),
+            items: BTreeMap::new(),
+            queries: BTreeSet::new(),
+            rows: 0,
+        })
     }
 
     fn take(&mut self, event: Event, time: u64) -> io::Result<()> {
@@ -66,6 +83,7 @@ impl<W: Write> Table<W> {
         };
         match event {
             Event::Decided(decision) => {
+                self.queries.insert(decision.query.clone());
                 self.numbers.insert(decision.id.clone(), self.first + self.waiting.len());
                 self.waiting.push_back(Waiting { decision: *decision, time, clicks: 0, seen: None });
                 while self.waiting.len() > self.template.keep {
@@ -83,9 +101,38 @@ impl<W: Write> Table<W> {
                     waiting.seen = waiting.seen.max(Some(seen.unwrap_or(u8::MAX)));
                 }
             }
-            Event::Item { .. } | Event::Began { .. } | Event::Used { .. } => {}
+            Event::Item { item, change: Change::Add, features, .. } => {
+                self.items.insert(item, features);
+            }
+            Event::BeganForUsers { fit, .. } => self.take_items(&fit)?,
+            Event::Item { .. }
+            | Event::Began { .. }
+            | Event::BeganAtPositions { .. }
+            | Event::Used { .. } => {}
         }
         Ok(())
+    }
+
+    /// Takes the items of a fit with their features.
+    fn take_items(&mut self, fit: &[u8]) -> io::Result<()> {
+        let fit = ContextFit::read("the store's context.json", fit).map_err(io::Error::other)?;
+        let (features, n_features) = (fit.item_features(), fit.item_features.len());
+        for (place, item) in fit.items.iter().enumerate() {
+            let of_item = features[place * n_features..(place + 1) * n_features].to_vec();
+            self.items.insert(Name::new(item).map_err(io::Error::other)?, of_item);
+        }
+        Ok(())
+    }
+
+    /// Writes the items that were ever there, with the features that each had last.
+    fn write_items(&self, mut out: impl Write) -> io::Result<()> {
+        let names = self.template.item_features.iter().map(|name| quoted(name));
+        writeln!(out, "item,{}", names.collect::<Vec<_>>().join(","))?;
+        for (item, features) in &self.items {
+            let features: Vec<String> = features.iter().map(f64::to_string).collect();
+            writeln!(out, "{},{}", quoted(item), features.join(","))?;
+        }
+        out.flush()
     }
 
     /// Writes the positions of the first decision that were seen; none if it was never closed.
@@ -170,11 +217,11 @@ impl<W: Write> Table<W> {
         Ok(())
     }
 
-    fn end(mut self) -> io::Result<(Vec<W>, u64)> {
+    fn end(&mut self) -> io::Result<Vec<W>> {
         while !self.waiting.is_empty() {
             self.write_first()?;
         }
-        Ok((self.out, self.rows))
+        Ok(std::mem::take(&mut self.out))
     }
 }
 
@@ -224,6 +271,8 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
     let files = files.collect::<io::Result<Vec<_>>>().map_err(fault)?;
     let features: Vec<&str> = template.features.iter().map(|name| &**name).collect();
     let features = features.join(";");
+    let (sees_contexts, users) = (template.sees_contexts(), template.users);
+    let has_items = form == Form::Csv && !template.item_features.is_empty();
     let mut table = Table::new(form, files, template).map_err(fault)?;
     let (mut failed, mut has_user, mut has_propensities) = (None, false, false);
     let (mut has_segment, mut has_features) = (false, false);
@@ -247,10 +296,15 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
     });
     outcome.map_err(|error| error.to_string())?;
     failed.map_or(Ok(()), Err).map_err(fault)?;
-    let (files, rows) = table.end().map_err(fault)?;
+    let (files, rows) = (table.end().map_err(fault)?, table.rows);
     for (name, file) in names.iter().zip(files) {
         file.into_inner().map_err(|error| fault(error.into_error()))?.sync_all().map_err(fault)?;
         std::fs::rename(part(name), out.join(name)).map_err(fault)?;
+    }
+    if has_items {
+        let items = File::create(part(ITEMS)).map_err(fault)?;
+        table.write_items(BufWriter::new(&items)).and_then(|()| items.sync_all()).map_err(fault)?;
+        std::fs::rename(part(ITEMS), out.join(ITEMS)).map_err(fault)?;
     }
     let paths: Vec<String> = names.iter().map(|name| out.join(name).display().to_string()).collect();
     let path = paths.join(" ");
@@ -276,6 +330,19 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
         columns = format!("'{columns},features={features}'");
     }
     println!("{rows} rows in {path}; to read them:");
-    println!("click-bandits fit {path} --format delimited --columns {columns} --out FITTED");
+    let options = if sees_contexts && (has_segment || has_features) {
+        let model = match users {
+            Users::Cascade => "cascade",
+            Users::Dcm => "dcm",
+            Users::Pbm | Users::SemiBandit | Users::ClicksOnly => "pbm",
+        };
+        // A context is fitted for one query.
+        let query = table.queries.first().map_or(DEFAULT_QUERY, |query| query).replace('\'', "'\\''");
+        let items = has_items.then(|| format!("--items {} ", out.join(ITEMS).display()));
+        format!("--context --model {model} --query '{query}' {}", items.unwrap_or_default())
+    } else {
+        String::new()
+    };
+    println!("click-bandits fit {path} --format delimited --columns {columns} {options}--out FITTED");
     Ok(())
 }

@@ -361,6 +361,12 @@ fn line(number: u64, time: u64, event: &Event) -> Value {
             json!({ "event": "began", "query": query, "prior": prior, "items": items })
         }
         Event::Used { query } => json!({ "event": "used", "query": query }),
+        Event::BeganAtPositions { query, items } => {
+            json!({ "event": "began", "query": query, "at_positions": items })
+        }
+        Event::BeganForUsers { query, fit } => {
+            json!({ "event": "began", "query": query, "fit": String::from_utf8_lossy(fit) })
+        }
     };
     line["number"] = number.into();
     line["time"] = time.into();

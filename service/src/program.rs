@@ -29,7 +29,8 @@ Usage: click-bandits-serve CONFIG [--data DIR] [--listen ADDRESS] [--from FITTED
   --data DIR         the directory of the store
   --listen ADDRESS   such as 127.0.0.1:7300
   --from FITTED      a new store begins with what `click-bandits fit` found in a log: queries with
-                     their items, displays, clicks and priors, and examination
+                     their items, displays, clicks and priors, and examination; `hybrid-ts` with
+                     what `fit --context` found: items, segments, scales of features, posterior
   --check            read the configuration, and stop
 
   export             write decisions and answers as files that `click-bandits fit` and `evaluate`
@@ -123,14 +124,7 @@ pub fn run() -> Result<(), String> {
     if tokens.is_empty() && !config.listen.ip().is_loopback() {
         return Err(format!("{}: without `tokens`, only a loopback address is served", config.listen));
     }
-    if arguments.from.is_some() && config.policy.sees_contexts() {
-        let policy = config.policy.policy.0.name();
-        return Err(format!("--from: `{policy}` learns from whole answers, and cannot begin with counts"));
-    }
-    let fitted = arguments.from.map(|from| Fitted::read(&from, &config.policy)).transpose()?;
-    if let Some(fitted) = fitted.as_ref().filter(|_| config.policy.examination.is_empty()) {
-        config.policy.examination = fitted.examination(&config.policy);
-    }
+    let fitted = arguments.from.map(|from| Fitted::read(&from, &mut config.policy)).transpose()?;
     crate::engine::check(&config.policy).map_err(|error| format!("{}: policy: {error}", path.display()))?;
     if arguments.check {
         return Ok(());

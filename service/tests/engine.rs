@@ -2,13 +2,19 @@
 
 use click_bandits_service::api::{AnswerBody, Outcome, Refusal};
 use click_bandits_service::config::{Config, Limits, Template, agree};
-use click_bandits_service::engine::{Engine, Origin, check};
+use click_bandits_service::engine::{Engine, ItemRow, Origin, check};
 use click_bandits_service::event::{Batch, Change, Event, Name};
 use click_bandits_service::export::{Form, export};
+use click_bandits_service::fitted::Fitted;
 use click_bandits_service::store::{Embedded, Store, StoreError};
+use click_bandits_service::writer::Turn;
+use click_models::{Cascade, CascadeFeedback, Context, ContextKnown, ListShape};
+use live::{Among, ContextFit, LiveFor};
+use policies::{Decision, FeatureScale, HybridSettings, HybridTs, SelectFor as _, UpdateFor as _};
 use rand::{Rng, RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -259,10 +265,194 @@ fn who_asks_is_checked_and_changes_the_list() {
     open.make_for(&template.to_text()).unwrap();
     drop((open, engine));
     export(&store, None, &out, Form::Csv).unwrap();
+    let items = std::fs::read_to_string(out.join("items.csv")).unwrap();
+    assert_eq!(items, "item,price\na,1\nb,-1\nc,0\nd,0.5\n");
     let csv = std::fs::read_to_string(out.join("decisions.csv")).unwrap();
     let mut rows = csv.lines();
     assert!(rows.next().unwrap().ends_with(",list_propensity,segment,age,visits"));
     assert!(rows.next().unwrap().ends_with(",fr,1,0.5"), "{csv}");
+}
+
+/// What 200 lists of a log tell, as `fit --context` writes it.
+pub(crate) fn context_fit() -> Value {
+    let scale = FeatureScale::new(vec![[33.0, 2.0]], vec![[148.75, 88.3]]).unwrap();
+    let known = ContextKnown::new(4, &[120.0, 80.0, 300.0, 95.0]).unwrap();
+    let known = known.with_user_features(1).with_segments(2);
+    let policy = HybridTs::new(ListShape::new(4, 3).unwrap(), known, HybridSettings::default()).unwrap();
+    let mut policy = policy.standardising(scale).unwrap();
+    let (mut rng, mut decision) = (Xoshiro256PlusPlus::seed_from_u64(5), Decision::default());
+    for n in 0..200 {
+        policy.select_for(&user(n), &mut rng, &mut decision);
+        policy
+            .update_for(&decision, &CascadeFeedback::new((n % 3 == 0).then_some(n as usize % 2), 3).unwrap());
+    }
+    let clicks = json!({ "best_list": 0.5, "best_list_of_segment": 0.6, "personal": 0.7 });
+    let report = json!({
+        "held_out_one_in": 10, "lists": 0, "units": 0, "log_loss": null, "log_loss_without": null, "gain": null,
+        "columns": [], "clicks": clicks,
+    });
+    json!({
+        "version": 1, "model": "cascade", "query": null, "lists": 200, "positions": 3, "segments": ["at", "de"],
+        "items": ["a", "b", "c, d", "d"], "user_features": ["age"], "item_features": ["price"], "of_positions": [],
+        "users": [user(0)], "report": report, "prior": policy.learned(),
+    })
+}
+
+fn user(n: u32) -> Context {
+    Context { segment: n % 2, features: vec![30.0 + f64::from(n % 7)] }
+}
+
+/// Lists of a policy that begins with a log are those of the library, also after a restart. The
+/// features of its items are exported with those of others.
+#[test]
+fn a_policy_that_sees_who_asks_begins_with_a_fit() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = "[policy]\nusers = 'cascade'\npolicy = 'hybrid-ts'\npositions = 2\nseed = 7";
+    let mut given = Config::parse(text).unwrap().policy;
+    std::fs::write(directory.path().join("context.json"), context_fit().to_string()).unwrap();
+    let fitted = Fitted::read(directory.path(), &mut given).unwrap();
+    assert_eq!((&*given.segments[1], &*given.features[0], &*given.item_features[0]), ("de", "age", "price"));
+    let store = directory.path().join("store");
+    std::fs::create_dir(&store).unwrap();
+    let mut served = Served::new(&store, &Arc::new(given.clone()), &Limits::default());
+    served.commit(|engine, time, events| {
+        engine.change_item(&name("b"), None, Change::Add, &[80.0], events).unwrap();
+        fitted.begin(&mut Turn { engine, events, time }).unwrap();
+    });
+    let fit = ContextFit::read("", context_fit().to_string().as_bytes()).unwrap();
+    let policy = fit.policy::<Cascade>("hybrid-ts".parse().unwrap(), ListShape::new(4, 2).unwrap()).unwrap();
+    let mut live = LiveFor::<Cascade, _>::new(policy, given.settings()).unwrap();
+    let seed = Sha256::new().chain_update(7_u64.to_le_bytes()).chain_update("default").finalize();
+    let mut rng = Xoshiro256PlusPlus::from_seed(seed.into());
+    for n in 0..60_u32 {
+        if n == 30 {
+            served.commit(|engine, _, events| {
+                engine.change_item(&name("new"), None, Change::Add, &[200.0], events).unwrap()
+            });
+            live.add_item(&[200.0]).unwrap();
+            served.engine = served.twin();
+        }
+        let segment = if n % 2 == 0 { "at" } else { "de" };
+        let context = json!({ "segment": segment, "features": user(n).features });
+        let ask = json!({ "id": n.to_string(), "context": context });
+        let list = served.commit(|engine, time, events| engine.decide(body(ask), time, events).unwrap());
+        let expected = live.decide(&u64::from(n), &user(n), Among::All, &mut rng).to_vec();
+        let names =
+            expected.iter().map(|item| fit.items.get(item.slot.index()).map_or("new", String::as_str));
+        assert!(list.items.iter().map(|slot| &*slot.item).eq(names), "{n}");
+        let clicks = if n % 3 == 0 { json!([1]) } else { json!([]) };
+        let given = body(json!({ "id": n.to_string(), "clicks": clicks, "close": true }));
+        served.commit(|engine, _, events| engine.answer(given, events).unwrap());
+        if n % 3 == 0 {
+            _ = live.click(&u64::from(n), 0);
+        }
+        _ = live.close(&u64::from(n), None);
+    }
+    // The names of the fit are those of the store, if the configuration has none.
+    let mut again = Config::parse(text).unwrap().policy;
+    let Served { store: open, engine, .. } = served;
+    open.make_for(&given.to_text()).unwrap();
+    agree(&*open, &mut again).unwrap();
+    assert_eq!(again, given);
+    drop((open, engine));
+    let out = directory.path().join("out");
+    export(&store, None, &out, Form::Csv).unwrap();
+    let items = std::fs::read_to_string(out.join("items.csv")).unwrap();
+    assert_eq!(items, "item,price\na,120\nb,80\n\"c, d\",300\nd,95\nnew,200\n");
+}
+
+/// What a log counted at each position is where a policy that counts them apart begins, also after a
+/// restart.
+#[test]
+fn a_position_based_policy_begins_with_the_counts_of_each_position() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let item =
+        |name: &str| json!({ "item": name, "attraction": { "value": 0.1 }, "clicks": 5, "impressions": 70 });
+    let query = json!({ "query": "shoes, red", "typical": 0.2, "items": [item("x"), item("y")] });
+    let positions = json!([{ "position": 1, "value": 1.0 }, { "position": 2, "value": 0.5 }]);
+    let site = json!({ "typical": 0.1, "prior": 10.0, "positions": positions });
+    let model = json!({ "model": "pbm", "site": site, "queries": [query] });
+    let log = json!({ "files": 1, "lines": 1, "bytes": 1, "impressions": 1, "clicks": 1, "queries": 1, "skipped": [] });
+    let fit = json!({
+        "schema": 1, "log": log, "scope": "site", "level": 0.95, "models": [model], "identifiability": [],
+        "fitted": { "queries": 1, "cells": 2, "positions": 3, "impressions": 1, "clicks": 1 }, "rank_one": [],
+    });
+    std::fs::write(at("parameters.json"), fit.to_string()).unwrap();
+    let read = |counts: &str, policy: &str| {
+        let text = format!("[policy]\nusers = 'pbm'\npositions = 2\npolicy = '{policy}'");
+        let mut template = Config::parse(&text).unwrap().policy;
+        std::fs::write(at("counts.csv"), format!("query,item,position,clicks,impressions\n{counts}"))
+            .unwrap();
+        Fitted::read(directory.path(), &mut template).map(|fitted| (fitted, template))
+    };
+    let counts = "\"shoes, red\",x,1,4,40\n\"shoes, red\",x,3,1,30\n\"shoes, red\",y,2,5,70\nother,x,1,1,1\n";
+    for (policy, expected) in [
+        ("pbm-ts", [vec![(40, 4), (0, 0)], vec![(0, 0), (70, 5)]]),
+        ("pbm-ucb", [vec![(40, 4), (0, 0)], vec![(0, 0), (70, 5)]]),
+        ("uniform", [vec![(70, 5)], vec![(70, 5)]]),
+    ] {
+        let (fitted, template) = read(counts, policy).unwrap();
+        assert!((template.examination[1].get() - 0.5).abs() < 1e-12);
+        let store = at(policy);
+        std::fs::create_dir(&store).unwrap();
+        let mut served = Served::new(&store, &Arc::new(template), &Limits::default());
+        served.commit(|engine, time, events| fitted.begin(&mut Turn { engine, events, time }).unwrap());
+        for engine in [&mut served.twin(), &mut served.engine] {
+            let rows = engine.rows(&name("shoes, red"), 0, 10).unwrap();
+            let counts = |row: &ItemRow| {
+                let tallies = row.entries.iter().map(|entry| (entry.tally.shows, entry.tally.clicks));
+                tallies.collect::<Vec<_>>()
+            };
+            assert_eq!([counts(&rows[0].1), counts(&rows[1].1)], expected, "{policy}");
+        }
+    }
+    let refused = |counts: &str| read(counts, "pbm-ts").unwrap_err();
+    let path = at("counts.csv").display().to_string();
+    assert_eq!(
+        refused("q,x,1,5,4\n"),
+        format!("{path}: item `x` of query `q` has 5 clicks of 4 impressions at position 1")
+    );
+    assert!(refused("q,x,0,1,4\n").ends_with("at position 0"));
+    let error = refused("q,x,1,one,4\n");
+    assert!(error.starts_with(&path) && error.contains("line: 2"), "{error}");
+    std::fs::remove_file(at("counts.csv")).unwrap();
+    assert!(Fitted::read(directory.path(), &mut read("", "pbm-ts").unwrap().1).is_ok());
+}
+
+#[test]
+fn a_fit_that_does_not_fit_a_policy_is_refused_by_name() {
+    const USUAL: &str = "users = 'cascade'\npolicy = 'hybrid-ts'\npositions = 2\n";
+    let refused_as = |pointer: &str, value: Value, policy: &str| {
+        let directory = tempfile::tempdir().unwrap();
+        let mut fit = context_fit();
+        *fit.pointer_mut(pointer).unwrap() = value;
+        std::fs::write(directory.path().join("context.json"), fit.to_string()).unwrap();
+        let mut template = Config::parse(&format!("[policy]\n{policy}")).unwrap().policy;
+        let error = Fitted::read(directory.path(), &mut template).unwrap_err();
+        let path = directory.path().join("context.json").display().to_string();
+        assert!(error.starts_with(&path), "{error}");
+        error[path.len()..].to_owned()
+    };
+    let with = |policy: &str| refused_as("/lists", json!(200), policy);
+    let names = |names: &str| with(&format!("{USUAL}{names}"));
+    assert!(
+        names("segments = ['de', 'at']").contains("policy.segments are not those of the fit, in its order")
+    );
+    assert!(names("features = ['size']").contains("policy.features are not"));
+    assert!(names("item-features = ['price', 'x']").contains("policy.item-features are not"));
+    let dcm = with(&USUAL.replace("cascade", "dcm"));
+    assert!(dcm.contains("the fit is of cascade users, but policy.users = \"dcm\""), "{dcm}");
+    assert!(with(&USUAL.replace("positions = 2", "positions = 5")).contains('5'));
+    assert!(with(&USUAL.replace("hybrid-ts", "hybrid-ts(interactions=false)")).contains("interactions"));
+    let refused = |pointer: &str, value: Value| refused_as(pointer, value, USUAL);
+    assert!(refused("/version", json!(2)).contains("version: 2 found"));
+    assert!(refused("/prior/shared/factor/0", json!(-1.0)).contains("not positive"));
+    assert!(refused("/prior/shared/mean/0", json!(1e300)).contains("1e+300 found"));
+    assert!(refused("/items/0", json!("a\n")).contains("item \"a\\n\": a name has a control character"));
+    assert!(refused("/segments/0", json!("")).contains("segments: \"\": a name is empty"));
+    let none = Fitted::read(Path::new("/nowhere"), &mut for_users("").as_ref().clone()).unwrap_err();
+    assert!(none.starts_with("/nowhere/context.json"), "{none}");
 }
 
 #[test]

@@ -314,6 +314,50 @@ fn a_store_begins_with_a_fit_and_is_exported() {
     }
 }
 
+/// From the fit of a log with contexts to a service, and from its export to a fit.
+#[test]
+fn decisions_for_users_who_differ_are_a_log_with_contexts() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    std::fs::write(at("context.json"), crate::engine::context_fit().to_string()).unwrap();
+    let config = "[policy]\nusers = 'cascade'\npolicy = 'hybrid-ts'\npositions = 3";
+    std::fs::write(at("config.toml"), config).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+    command.arg(at("config.toml")).args(["--listen", "127.0.0.1:0", "--from"]).arg(directory.path());
+    let server = Server::run(command).unwrap();
+    for number in 0..40 {
+        let segment = if number % 2 == 0 { "at" } else { "de" };
+        let context = json!({ "segment": segment, "features": [20 + number] });
+        let list = server.post("/v1/decide", &json!({ "id": number.to_string(), "context": context })).1;
+        assert_eq!(list["items"].as_array().unwrap().len(), 3, "{list}");
+        let clicks = if number % 3 == 0 { json!([2]) } else { json!([]) };
+        let answer = json!({ "id": number.to_string(), "clicks": clicks, "close": true });
+        assert_eq!(server.post("/v1/clicks", &answer).0, 200);
+    }
+    server.stop("-TERM");
+    let mut export = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+    let export =
+        export.arg("export").arg("--store").arg(at("data")).arg("--out").arg(at("out")).output().unwrap();
+    let said = String::from_utf8(export.stdout).unwrap();
+    let options = format!(
+        ",segment=segment,features=age' --context --model cascade --query 'default' --items {} --out FITTED\n",
+        at("out/items.csv").display()
+    );
+    assert!(said.ends_with(&options), "{said}{}", String::from_utf8_lossy(&export.stderr));
+    // Read as a log by the command, where it was built.
+    if let Some(command) = std::env::var_os("CLICK_BANDITS") {
+        let fitted = at("fitted");
+        let words = said.lines().last().unwrap().split(' ').skip(1);
+        let words = words.map(|word| word.replace("FITTED", fitted.to_str().unwrap()).replace('\'', ""));
+        let fit = Command::new(command).args(words).output().unwrap();
+        assert!(fit.status.success(), "{}", String::from_utf8_lossy(&fit.stderr));
+        let text = std::fs::read(fitted.join("context.json")).unwrap();
+        let fit: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        assert_eq!((&fit["lists"], &fit["query"]), (&json!(40), &json!("default")));
+        assert_eq!(fit["items"], json!(["a", "b", "c, d", "d"]));
+    }
+}
+
 #[test]
 fn a_restart_waits_for_the_process_that_was_killed() {
     let directory = tempfile::tempdir().unwrap();

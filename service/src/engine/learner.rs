@@ -5,7 +5,7 @@ use crate::event::Propensities;
 use click_models::{
     Cascade, ClicksOnly, Context, ContextKnown, Dcm, ListProtocol, ListShape, Pbm, PbmKnown, SemiBandit,
 };
-use live::{Among, Counted, Entry, Handle, Learns, Live, LiveFor, LiveUse, Settings, Taken};
+use live::{Among, ContextFit, Counted, Entry, Handle, Learns, Live, LiveFor, LiveUse, Settings, Taken};
 use policies::catalogue::{Catalogued, NamedAmong, NamedTable};
 use policies::{Bayesian, Error, PolicySpec, PositionsKnown, PrefixKnown, Prior, Tallies as _, Tally};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -43,7 +43,7 @@ pub(crate) trait Learner: Send {
     /// `None` if there is no room for it.
     fn add_item(&mut self, features: &[f64]) -> Option<Handle>;
     /// Whether an item has these features, as far as the policy knows features.
-    fn has_features(&self, item: Handle, features: &[f64]) -> bool;
+    fn has_features(&mut self, item: Handle, features: &[f64]) -> bool;
     fn is_present(&self, item: Handle) -> bool;
     fn retire(&mut self, item: Handle) -> bool;
     fn bring_back(&mut self, item: Handle) -> bool;
@@ -103,7 +103,7 @@ where
         self.add_item_with(features).ok()
     }
 
-    fn has_features(&self, item: Handle, features: &[f64]) -> bool {
+    fn has_features(&mut self, item: Handle, features: &[f64]) -> bool {
         self.has_features(item, features)
     }
 
@@ -144,31 +144,45 @@ where
 
 /// A policy without items.
 pub(crate) fn fresh(template: &Template, prior: Option<[f64; 2]>) -> Result<Box<dyn Learner>, String> {
-    let positions = template.positions;
-    let shape = ListShape::new(positions, positions).map_err(|error| error.to_string())?;
+    made(template, template.positions, &From { prior, fit: None })
+}
+
+/// A policy that begins with the fit of a log, whose items it has.
+pub(crate) fn fitted(template: &Template, fit: &ContextFit) -> Result<Box<dyn Learner>, String> {
+    made(template, fit.items.len(), &From { prior: None, fit: Some(fit) })
+}
+
+/// What a policy begins with.
+struct From<'a> {
+    prior: Option<[f64; 2]>,
+    fit: Option<&'a ContextFit>,
+}
+
+fn made(template: &Template, n_items: usize, from: &From<'_>) -> Result<Box<dyn Learner>, String> {
+    let shape = ListShape::new(n_items, template.positions).map_err(|error| error.to_string())?;
     match template.users {
-        Users::Pbm if template.examination.is_empty() => of::<Pbm>(template, prior, shape.into()),
+        Users::Pbm if template.examination.is_empty() => of::<Pbm>(template, from, shape.into()),
         Users::Pbm => {
             let known = PbmKnown::new(shape, &template.examination).map_err(|error| error.to_string())?;
-            of::<Pbm>(template, prior, PositionsKnown::from(known))
+            of::<Pbm>(template, from, PositionsKnown::from(known))
         }
-        Users::Cascade => of::<Cascade>(template, prior, PrefixKnown::from(shape)),
-        Users::Dcm => of::<Dcm>(template, prior, PrefixKnown::from(shape)),
-        Users::SemiBandit => of::<SemiBandit>(template, prior, PrefixKnown::from(shape)),
-        Users::ClicksOnly => of::<ClicksOnly>(template, prior, shape),
+        Users::Cascade => of::<Cascade>(template, from, PrefixKnown::from(shape)),
+        Users::Dcm => of::<Dcm>(template, from, PrefixKnown::from(shape)),
+        Users::SemiBandit => of::<SemiBandit>(template, from, PrefixKnown::from(shape)),
+        Users::ClicksOnly => of::<ClicksOnly>(template, from, shape),
     }
 }
 
 fn of<I: Counted + ListProtocol + Catalogued + 'static>(
     template: &Template,
-    prior: Option<[f64; 2]>,
+    from: &From<'_>,
     known: I::Known<'_>,
 ) -> Result<Box<dyn Learner>, String> {
     if template.sees_contexts() {
-        return of_users::<I>(template, known);
+        return of_users::<I>(template, from.fit, known);
     }
     let mut policy = NamedTable::<I>::build(template.policy.0, known).map_err(|error| error.to_string())?;
-    match (template.prior, prior, policy.bayesian()) {
+    match (template.prior, from.prior, policy.bayesian()) {
         // A prior that is given is for every query; that of a log is for policies that have one.
         (Some(ItemPrior::Given([a, b])), _, policy) => {
             let set = |policy: &mut dyn Bayesian| policy.set_prior(Prior::new(a, b)?);
@@ -184,19 +198,26 @@ fn of<I: Counted + ListProtocol + Catalogued + 'static>(
 
 fn of_users<I: Counted + ListProtocol + Catalogued + 'static>(
     template: &Template,
+    fit: Option<&ContextFit>,
     known: I::Known<'_>,
 ) -> Result<Box<dyn Learner>, String> {
-    let features = vec![0.0; template.positions * template.item_features.len()];
-    let segments = u32::try_from(template.segments.len()).unwrap_or(u32::MAX);
-    let context = ContextKnown::new(template.positions, &features).map_err(|error| error.to_string())?;
-    let context = context.with_user_features(template.features.len()).with_segments(segments);
-    let policy = NamedAmong::<I>::build(template.policy.0, known, context);
-    let policy = policy.map_err(|error| error.to_string())?;
+    let spec = template.policy.0;
     if matches!(template.prior, Some(ItemPrior::Given(_))) {
-        return Err(format!("`{}`: {}", template.policy.0.name(), Error::NoPrior));
+        return Err(format!("`{}`: {}", spec.name(), Error::NoPrior));
     }
-    let live = OfUsers::<I>::empty(policy, template.settings()).map_err(|error| error.to_string())?;
-    Ok(Box::new(live))
+    let settings = template.settings();
+    let live = if let Some(fit) = fit {
+        let policy = fit.policy::<I>(spec, known).map_err(|error| error.to_string())?;
+        OfUsers::<I>::new(policy, settings)
+    } else {
+        let features = vec![0.0; template.positions * template.item_features.len()];
+        let segments = u32::try_from(template.segments.len()).unwrap_or(u32::MAX);
+        let context = ContextKnown::new(template.positions, &features).map_err(|error| error.to_string())?;
+        let context = context.with_user_features(template.features.len()).with_segments(segments);
+        let policy = NamedAmong::<I>::build(spec, known, context).map_err(|error| error.to_string())?;
+        OfUsers::<I>::empty(policy, settings)
+    };
+    Ok(Box::new(live.map_err(|error| error.to_string())?))
 }
 
 /// What [`Learner::save`] wrote.

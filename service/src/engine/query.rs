@@ -4,7 +4,8 @@ use super::catalogue::Catalogue;
 use super::learner::{self, Learner};
 use crate::config::Template;
 use crate::event::{Change, Name};
-use live::{Entry, Handle};
+use click_models::ItemId;
+use live::{ContextFit, Entry, Handle};
 use policies::Tally;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -59,6 +60,18 @@ impl Query {
             names: Vec::new(),
             places: HashMap::new(),
         })
+    }
+
+    /// Begins, before anything else, with the fit of a log, whose items are those of the query.
+    pub(crate) fn begin_with_fit(&mut self, template: &Template, fit: &ContextFit) -> Result<(), String> {
+        self.learner = learner::fitted(template, fit)?;
+        for (place, item) in fit.items.iter().enumerate() {
+            let name = Name::new(item).map_err(|fault| format!("item {item:?}: {fault}"))?;
+            let handle = Handle { slot: ItemId::from_index(place), generation: 0 };
+            self.names.push(Some((name.clone(), handle, false)));
+            self.places.insert(name, handle);
+        }
+        Ok(())
     }
 
     pub(crate) fn save(&self) -> Vec<u8> {
@@ -161,8 +174,17 @@ impl Query {
         }
     }
 
+    /// As [`begin_with`](Self::begin_with), for a policy that counts positions apart.
+    pub(crate) fn begin_with_positions(&mut self, item: &str, tallies: impl Iterator<Item = Tally>) {
+        let Some(&handle) = self.places.get(item) else { return };
+        let kinds = self.learner.entries(handle).len();
+        for (kind, tally) in tallies.enumerate().take(if kinds > 1 { kinds } else { 0 }) {
+            self.learner.begin_with(handle, kind, tally);
+        }
+    }
+
     /// Whether the item would have these features if it were added: it has none yet, or these.
-    pub(crate) fn may_have(&self, item: &str, features: &[f64]) -> bool {
+    pub(crate) fn may_have(&mut self, item: &str, features: &[f64]) -> bool {
         self.handle(item).is_none_or(|handle| self.learner.has_features(handle, features))
     }
 

@@ -171,7 +171,7 @@ fn columns(event: &Event) -> (&'static str, Option<&Name>) {
         Event::Clicked { id, .. } => ("clicked", Some(id)),
         Event::Closed { id, .. } => ("closed", Some(id)),
         Event::Item { .. } => ("item", None),
-        Event::Began { .. } => ("began", None),
+        Event::Began { .. } | Event::BeganForUsers { .. } | Event::BeganAtPositions { .. } => ("began", None),
         Event::Used { .. } => ("used", None),
     }
 }

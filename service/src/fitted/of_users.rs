@@ -1,0 +1,74 @@
+//! The fit of a log of users who differ.
+
+use crate::api::Refusal;
+use crate::config::{Template, Users};
+use crate::event::Name;
+use crate::writer::Turn;
+use confidence::Probability;
+use live::ContextFit;
+use std::path::Path;
+
+/// What `click-bandits fit --context` found in the log of a query.
+#[derive(Debug)]
+pub struct FittedUsers {
+    query: Name,
+    /// The content of context.json.
+    content: Vec<u8>,
+}
+
+impl FittedUsers {
+    /// Reads the fit, and gives the template the names that it does not have.
+    pub(super) fn read(directory: &Path, template: &mut Template) -> Result<Self, String> {
+        let path = directory.join("context.json");
+        let fault = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
+        let content = std::fs::read(&path).map_err(|error| fault(&error))?;
+        let fit =
+            ContextFit::read(&path.display().to_string(), &content).map_err(|error| error.to_string())?;
+        complete(template, &fit).map_err(|what| fault(&what))?;
+        crate::engine::check_fit(template, &fit).map_err(|what| fault(&what))?;
+        let query = fit.query.as_deref().map_or_else(|| Ok(Name::default_query()), Name::new);
+        Ok(Self { query: query.map_err(|what| fault(&format!("query: {what}")))?, content })
+    }
+
+    pub(super) fn begin(&self, turn: &mut Turn<'_>) -> Result<(), Refusal> {
+        let event = turn.engine.begin_for_users(self.query.clone(), self.content.clone())?;
+        turn.events.push(event);
+        Ok(())
+    }
+}
+
+/// Takes examination, segments and features from the fit; those that are given must be the same.
+fn complete(template: &mut Template, fit: &ContextFit) -> Result<(), String> {
+    let users = match template.users {
+        Users::Cascade => "cascade",
+        Users::Dcm => "dcm",
+        Users::Pbm => "pbm",
+        // Every model knows which items attract.
+        Users::SemiBandit | Users::ClicksOnly => &fit.model,
+    };
+    if fit.model != users {
+        return Err(format!("the fit is of {} users, but policy.users = \"{users}\"", fit.model));
+    }
+    if fit.model == "pbm" && template.examination.is_empty() && template.positions <= fit.positions {
+        let of_positions = fit.of_positions.iter().take(template.positions);
+        let examination =
+            of_positions.map(|&value| Probability::new(value).map_err(|error| error.to_string()));
+        template.examination = examination.collect::<Result<_, _>>()?;
+    }
+    let names = [
+        ("segments", &mut template.segments, &fit.segments),
+        ("features", &mut template.features, &fit.user_features),
+        ("item-features", &mut template.item_features, &fit.item_features),
+    ];
+    for (key, given, of_fit) in names {
+        if given.is_empty() {
+            let name = |name: &String| Name::new(name).map_err(|what| format!("{key}: {name:?}: {what}"));
+            *given = of_fit.iter().map(name).collect::<Result<_, _>>()?;
+        } else if !given.iter().map(|name| &**name).eq(of_fit.iter().map(|name| &**name)) {
+            return Err(format!(
+                "policy.{key} are not those of the fit, in its order: leave them out, or give {of_fit:?}"
+            ));
+        }
+    }
+    template.check()
+}
