@@ -14,6 +14,11 @@ pub(crate) struct Cuts {
     pub(crate) quotes: bool,
 }
 
+impl Cuts {
+    /// Lines have no columns.
+    pub(crate) const NONE: Self = Self { delimiter: b'\n', quotes: false };
+}
+
 /// The lines of a block, one after another.
 pub(crate) struct Lines<'a> {
     bytes: &'a [u8],
@@ -105,7 +110,11 @@ impl<'a> Lines<'a> {
         }
         self.ends.clear();
         let mut has_quotes = false;
+        let has_columns = self.cuts.delimiter != b'\n';
         let mut end = loop {
+            if !has_columns {
+                break start + line(&self.bytes[start..]).len();
+            }
             if self.marks == 0 {
                 self.chunk += 64;
                 let Some(rest) = self.bytes.get(self.chunk..) else { break self.bytes.len() };

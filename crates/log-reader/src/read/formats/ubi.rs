@@ -24,7 +24,7 @@ use crate::lists::{Logged, unit_hash};
 use crate::names::lock;
 use crate::read::Reader;
 use crate::read::line::{LineFault, LineFormat};
-use crate::read::marks::CutLine;
+use crate::read::marks::{CutLine, Cuts};
 use crate::read::open_lists::Spot;
 use crate::read::source::Input;
 use crate::read::thread_report::ThreadReport;
@@ -103,6 +103,10 @@ struct UbiLines<'a> {
 impl LineFormat for UbiLines<'_> {
     type Layout = ();
     type Memory = LeftOut;
+
+    fn cuts(&self, (): &()) -> Cuts {
+        Cuts::NONE
+    }
 
     fn line(
         &self,
@@ -244,13 +248,13 @@ impl UbiLines<'_> {
     ) -> Result<(), LineFault> {
         let item = batches.id(event.object.as_bytes()).map_err(|fault| event.lost(fault))?;
         let &Event { query, ordinal, is_click, .. } = event;
-        let seen = Seen { item, ordinal, is_click, user: user_of(document) };
+        let seen = Seen { item, ordinal, is_click, user: None };
         let mut day = [b'?'; 10];
         let time = document.timestamp.as_ref().map(|time| time.0.as_bytes());
         if let Some(date) = time.and_then(|time| time.first_chunk()) {
             day = *date;
         }
-        self.joined.event(query, seen, day, at);
+        self.joined.event(query, seen, || user_of(document), day, at);
         Ok(())
     }
 

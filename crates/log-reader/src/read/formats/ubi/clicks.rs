@@ -11,7 +11,7 @@ use crate::names::lock;
 use crate::read::Reader;
 use crate::read::formats::Value;
 use crate::read::line::{LineFault, LineFormat};
-use crate::read::marks::CutLine;
+use crate::read::marks::{CutLine, Cuts};
 use crate::read::open_lists::Spot;
 use crate::read::source::Input;
 use crate::read::thread_report::ThreadReport;
@@ -87,6 +87,10 @@ struct Row {
 impl LineFormat for ClickLines<'_> {
     type Layout = ();
     type Memory = LeftOut;
+
+    fn cuts(&self, (): &()) -> Cuts {
+        Cuts::NONE
+    }
 
     fn line(
         &self,

@@ -18,13 +18,13 @@ use std::sync::{Arc, Mutex};
 
 const SHARDS: usize = 64;
 
-/// A hash with a random key, and the hash of the name, which is that of the session.
-type Key = [u64; 2];
-
 /// A query, with what was seen of its list.
 #[derive(Debug, Clone, Copy)]
 struct Query {
-    key: Key,
+    /// A hash of its identifier with a random key.
+    key: u64,
+    /// The hash of its identifier, which is that of the session.
+    session: u64,
     /// The identifier of its words.
     name: Id,
     /// 0 for none.
@@ -58,7 +58,7 @@ struct Placed {
 /// query may come.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
-    key: Key,
+    key: u64,
     seen: Seen,
     day: [u8; 10],
     spot: Spot,
@@ -100,9 +100,9 @@ impl Joined {
         }
     }
 
-    fn key(&self, id: &str) -> (Key, &Mutex<Shard>) {
-        let hash = self.hash.half_of_text(id.as_bytes());
-        ([hash, unit_hash(id.as_bytes())], &self.shards[(hash >> 32) as usize % SHARDS])
+    fn key(&self, id: &str) -> (u64, &Mutex<Shard>) {
+        let key = self.hash.half_of_text(id.as_bytes());
+        (key, &self.shards[(key >> 32) as usize % SHARDS])
     }
 
     /// Adds a query. An equal one adds nothing.
@@ -120,6 +120,7 @@ impl Joined {
         let start = shard.items.len();
         let new = || Query {
             key,
+            session: unit_hash(id.as_bytes()),
             name,
             user: user.unwrap_or(0),
             at: spot.at,
@@ -135,9 +136,9 @@ impl Joined {
         let (place, is_new) = find_or_add(
             &mut shard.index,
             &mut shard.queries,
-            key[0],
+            key,
             |known| known.key == key,
-            |known| known.key[0],
+            |known| known.key,
             new,
         );
         if is_new {
@@ -157,10 +158,20 @@ impl Joined {
     }
 
     /// Adds an event to its query; one whose query is unknown waits.
-    pub(super) fn event(&self, id: &str, seen: Seen, day: [u8; 10], spot: Spot) {
+    pub(super) fn event(
+        &self,
+        id: &str,
+        mut seen: Seen,
+        user: impl FnOnce() -> Option<u64>,
+        day: [u8; 10],
+        spot: Spot,
+    ) {
         let (key, shard) = self.key(id);
         let shard = &mut *lock(shard);
         let joined = shard.find(key).ok_or(Fault::UnknownQuery);
+        if joined.map_or(0, |place| shard.queries[place].user) == 0 {
+            seen.user = user();
+        }
         if joined.and_then(|place| shard.apply(place, seen, day)).is_err() {
             shard.waiting.push(Waiting { key, seen, day, spot });
         }
@@ -226,8 +237,8 @@ impl Joined {
 }
 
 impl Shard {
-    fn find(&self, key: Key) -> Option<usize> {
-        let found = self.index.find(key[0], |&place| self.queries[place as usize].key == key);
+    fn find(&self, key: u64) -> Option<usize> {
+        let found = self.index.find(key, |&place| self.queries[place as usize].key == key);
         found.map(|&place| place as usize)
     }
 
@@ -340,7 +351,7 @@ impl Shard {
             let propensity = Some(query.propensity).filter(|_| with_propensities);
             let propensities = Propensities([&[], &[], propensity.as_slice()]);
             batches.session(
-                &propensities.with(list.of(Some(query.user).filter(|user| *user != 0), Some(query.key[1]))),
+                &propensities.with(list.of(Some(query.user).filter(|user| *user != 0), Some(query.session))),
                 true,
             );
         }
