@@ -171,33 +171,36 @@ impl<'a> Runner<'a> {
     pub fn run_in(&self, dir: &ResultDir) -> Result<Measured, RunError> {
         self.check()?;
         let runs = 0..self.experiment.runs();
-        let (heads, layout) = (self.belongs(&dir.claim, &dir.canonical).heads(), Layout::of(self.experiment));
+        let in_part = self.in_part();
+        let (heads, layout) = (self.belongs(&dir.claim, &in_part).heads(), Layout::of(self.experiment));
         // Parts are complete before anything in the directory changes.
         let parts = dir.claim.parts;
         parts.map_or(Ok(()), |parts| parts.visit(&heads, layout, |_, _| Ok(())))?;
         let (journal, mut sequences) =
             self.open(dir.output.path(), &dir.claim, &dir.canonical, &runs, None)?;
         if let Some(parts) = parts {
+            self.complete(&mut sequences, &runs);
             parts.visit(&heads, layout, |policy, content| add(&mut sequences[policy], content))?;
         }
         self.sum_up(self.play(runs, sequences, Some(&journal))?)
     }
 
-    /// Plays the runs of one shard that are missing in `dir`, and records them there. Writes
-    /// `part.json` and `spec.toml`, and no result.
+    /// Plays the runs of one shard that are missing in `dir`, and records them there, also those of
+    /// the caller's contenders. With these, everything is played anew. Writes `part.json` and
+    /// `spec.toml`, and no result.
     ///
     /// # Errors
     ///
-    /// The directory has something else; there are contenders of the caller, which cannot be
-    /// divided; the errors of [`Runner::run_in`].
+    /// The directory has something else; the errors of [`Runner::run_in`].
     ///
     /// # Panics
     ///
     /// As [`Runner::run`].
     pub fn run_part(&self, dir: &Path, shard: Shard, claim: &Claim<'_>) -> Result<(), RunError> {
         self.check()?;
-        let canonical = self.canonical();
-        let part = self.part(shard, claim, &canonical)?;
+        let claim = &Claim { fresh: claim.fresh || !self.own.is_empty(), ..claim.clone() };
+        let canonical = self.in_part();
+        let part = self.part(shard, claim, &canonical);
         self.check_part(dir, shard, claim)?;
         let runs = part.first..part.end;
         let (journal, sequences) = self.open(dir, claim, &canonical, &runs, Some(shard))?;
@@ -218,8 +221,8 @@ impl<'a> Runner<'a> {
     ///
     /// The directory has something else.
     pub fn check_part(&self, dir: &Path, shard: Shard, claim: &Claim<'_>) -> Result<(), RunError> {
-        let canonical = self.canonical();
-        let part = self.part(shard, claim, &canonical)?;
+        let canonical = self.in_part();
+        let part = self.part(shard, claim, &canonical);
         let inputs = self.experiment.inputs();
         let names: Vec<&str> = inputs.iter().map(|(name, _)| *name).chain([SPEC]).collect();
         part.check(dir, &names, claim.fresh)?;
@@ -228,12 +231,9 @@ impl<'a> Runner<'a> {
     }
 
     /// The description of a shard.
-    fn part(&self, shard: Shard, claim: &Claim<'_>, canonical: &Canonical) -> Result<PartFile, RunError> {
-        if let Some(own) = self.own.first() {
-            return Err(RunError::OwnPart(own.label.clone()));
-        }
+    fn part(&self, shard: Shard, claim: &Claim<'_>, canonical: &Canonical) -> PartFile {
         let runs = shard.runs(self.experiment.runs());
-        Ok(PartFile {
+        PartFile {
             schema: PartFile::SCHEMA,
             name: self.experiment.name().to_owned(),
             program: claim.program.results(),
@@ -248,7 +248,7 @@ impl<'a> Runner<'a> {
                 .iter()
                 .map(|policy| (policy.label.clone(), policy.sha256.clone()))
                 .collect(),
-        })
+        }
     }
 
     /// Checks the labels.
@@ -269,6 +269,11 @@ impl<'a> Runner<'a> {
             Some(fault) => Err(RunError::TooLarge(fault)),
             None => Ok(()),
         }
+    }
+
+    /// The canonical form by which parts record runs.
+    fn in_part(&self) -> Canonical {
+        self.canonical().with_own(self.own.iter().map(|own| own.label.as_str()))
     }
 
     fn belongs<'b>(&'b self, claim: &Claim<'_>, canonical: &'b Canonical) -> Belongs<'b> {
@@ -296,9 +301,7 @@ impl<'a> Runner<'a> {
         mut sequences: Vec<Sequence>,
         journal: Option<&Journal>,
     ) -> Result<Played, RunError> {
-        let n_runs = usize::try_from(runs.end - runs.start).unwrap_or(usize::MAX);
-        let in_memory = || Sequence::in_memory(Layout::of(self.experiment), runs.start, n_runs);
-        sequences.resize_with(self.labels().count(), in_memory);
+        self.complete(&mut sequences, &runs);
         play(&PlayRequest {
             experiment: self.experiment,
             own: &self.own,
@@ -309,6 +312,13 @@ impl<'a> Runner<'a> {
             recorded: Arc::new(sequences.into_iter().map(Mutex::new).collect()),
             journal,
         })
+    }
+
+    /// Adds sequences in memory for contenders without one.
+    fn complete(&self, sequences: &mut Vec<Sequence>, runs: &Range<u64>) {
+        let n_runs = usize::try_from(runs.end - runs.start).unwrap_or(usize::MAX);
+        let in_memory = || Sequence::in_memory(Layout::of(self.experiment), runs.start, n_runs);
+        sequences.resize_with(self.labels().count(), in_memory);
     }
 
     fn sum_up(&self, played: Played) -> Result<Measured, RunError> {
@@ -628,5 +638,25 @@ mod tests {
         assert_eq!(runner().run_into(dir.path()).unwrap().n_new_runs, 4);
         let read = crate::ResultFile::read(&dir.path().join("result.json")).unwrap();
         assert_eq!(read.to_json(), both.result.to_json());
+    }
+
+    #[test]
+    fn contenders_of_the_caller_play_in_parts() {
+        let (experiment, dir) = (experiment(), tempfile::tempdir().unwrap());
+        let runner = || Runner::new(&experiment).with_contender::<CascadeModel, Schedule>(fixed("mine"));
+        let whole = runner().run().unwrap();
+        let play = |number: u64| {
+            let (part, shard) = (dir.path().join(number.to_string()), Shard::new(number, 2).unwrap());
+            runner().run_part(&part, shard, &Claim::default()).unwrap();
+            part
+        };
+        // The second part is played anew.
+        let parts = Parts::read(&[play(2), play(1), play(2)][..2]).unwrap();
+        let (runner, out) = (runner(), dir.path().join("out"));
+        let claim = Claim { parts: Some(&parts), ..Claim::default() };
+        let merged = runner.run_in(&ResultDir::claim(&runner, &out, claim).unwrap()).unwrap();
+        assert_eq!((merged.n_new_runs, merged.result.to_json()), (0, whole.result.to_json()));
+        let error = Runner::new(&experiment).run_into(&dir.path().join("1")).unwrap_err();
+        assert!(error.to_string().contains("holds shard 1/2"), "{error}");
     }
 }

@@ -34,9 +34,6 @@ pub enum RunError {
     /// An extra file has a name that is invalid or taken.
     #[error("{0:?} is not a name for one more file of a result: expected a plain one that is not taken")]
     FileName(String),
-    /// A contender of the caller cannot be played in parts.
-    #[error("contender {0:?} of this program cannot be played in parts: only policies of the catalogue can")]
-    OwnPart(String),
     /// The runs cannot be recorded or read.
     #[error(transparent)]
     Journal(#[from] JournalError),

@@ -64,6 +64,16 @@ impl Canonical {
         }
     }
 
+    /// The same form with contenders of the caller among its policies: parts record their runs.
+    #[must_use]
+    pub fn with_own<'a>(mut self, own: impl Iterator<Item = &'a str>) -> Self {
+        self.policies.extend(own.map(|label| {
+            let json = to_json(&Policy::Own { label, policy: OWN });
+            CanonicalPolicy { label: label.to_owned(), sha256: sha256(json.as_bytes()), json }
+        }));
+        self
+    }
+
     /// The JSON.
     pub fn json(&self) -> &str {
         &self.json
