@@ -163,24 +163,20 @@ pub(crate) fn simulate(
     let fresh = fresh || !own.is_empty();
     give_answers(&mut experiment, own, &fault)?;
     let options = Options { threads: threads_of(threads)?, out, fresh, keep_runs };
-    if let Some(shard) = shard.map(shard_of).transpose()? {
-        let Some(out) = &options.out else {
-            return Err(value_error("shard: needs out, the directory of this part"));
-        };
-        if has_own {
-            return Err(value_error("shard: policies written in Python cannot be played in parts"));
-        }
-        let claim = options.claim(Vec::new(), None);
-        let runner = runner(&experiment, options.threads, &watch);
-        let played = watched(py, &watch, || runner.run_part(out, shard, &claim));
-        fault.check()?;
-        played?.map_err(|error| failure(&error))?;
-        return Ok(None);
-    }
     let mut runner = runner(&experiment, options.threads, &watch);
     for (label, factory) in policies.into_iter().flatten() {
         let label = label.extract().map_err(|_| type_error("policies: expected labels that are texts"))?;
         runner = with_contender(runner, label, factory.unbind(), &fault)?;
+    }
+    if let Some(shard) = shard.map(shard_of).transpose()? {
+        let Some(out) = &options.out else {
+            return Err(value_error("shard: needs out, the directory of this part"));
+        };
+        let claim = options.claim(Vec::new(), None);
+        let played = watched(py, &watch, || runner.run_part(out, shard, &claim));
+        fault.check()?;
+        played?.map_err(|error| failure(&error))?;
+        return Ok(None);
     }
     played(py, &runner, &options, None, &watch, &fault).map(Some)
 }
@@ -272,6 +268,7 @@ fn runner<'a>(experiment: &'a Experiment, threads: Option<usize>, watch: &'a Wat
 ///     out: directory for the result.
 ///     fresh: replace runs that the directory has already.
 ///     keep_runs: also write runs.csv.
+///     policies: labels of policies written in Python, in the order in which `simulate` got them.
 ///
 /// Returns:
 ///     the result.
@@ -294,24 +291,31 @@ fn runner<'a>(experiment: &'a Experiment, threads: Option<usize>, watch: &'a Wat
 ///     >>> result.to_json() == simulate(spec).to_json()
 ///     True
 #[pyfunction]
-#[pyo3(signature = (parts, out, *, fresh=false, keep_runs=false))]
+#[pyo3(signature = (parts, out, *, fresh=false, keep_runs=false, policies=None))]
 pub(crate) fn merge(
     py: Python<'_>,
     parts: Vec<PathBuf>,
     out: PathBuf,
     fresh: bool,
     keep_runs: bool,
+    policies: Option<Vec<String>>,
 ) -> PyResult<Simulation> {
     let Some(first) = parts.first() else {
         return Err(value_error("parts: expected at least one directory"));
     };
-    let spec = first.join(SPEC);
+    let policies = policies.unwrap_or_default();
+    let overrides = Overrides { without_policies: !policies.is_empty(), ..Overrides::default() };
     let read = Parts::read(&parts).map_err(|error| failure(&RunError::from(error)))?;
-    let experiment = Experiment::read_file(&spec).map_err(value_error)?;
+    let (experiment, _) = spec::read(first.join(SPEC).into_pyobject(py)?.as_any(), overrides, &[])?;
     let options = Options { threads: None, out: Some(out), fresh, keep_runs };
     let watch = Watch::new(py, None)?;
-    let fault = Fault::new(watch.stop());
-    let runner = runner(&experiment, None, &watch);
+    let fault = Arc::new(Fault::new(watch.stop()));
+    let mut runner = runner(&experiment, None, &watch);
+    for label in policies {
+        // Nothing calls it: their runs are in the parts.
+        let nobody = py.get_type::<Simulation>().into_any().unbind();
+        runner = with_contender(runner, label, nobody, &fault)?;
+    }
     played(py, &runner, &options, Some(&read), &watch, &fault)
 }
 
@@ -319,7 +323,7 @@ pub(crate) fn merge(
 /// not have the spec's folder.
 ///
 /// Args:
-///     spec, runs, seed, horizon, max_steps, allow: as of `simulate`.
+///     spec, runs, seed, horizon, max_steps, allow, policies: as of `simulate`.
 ///
 /// Returns:
 ///     a dict from names to bytes; the spec is "spec.toml".
@@ -334,7 +338,8 @@ pub(crate) fn merge(
 ///     >>> sorted(spec_files(spec))
 ///     ['spec.toml']
 #[pyfunction]
-#[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None, allow=None))]
+#[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None, allow=None, policies=None))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments")]
 pub(crate) fn spec_files<'py>(
     py: Python<'py>,
     spec: &Bound<'py, PyAny>,
@@ -343,9 +348,11 @@ pub(crate) fn spec_files<'py>(
     horizon: Option<&Bound<'py, PyAny>>,
     max_steps: Option<&Bound<'py, PyAny>>,
     allow: Option<Vec<PathBuf>>,
+    policies: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (experiment, _) =
-        spec::read(spec, overrides(runs, seed, horizon, max_steps)?, &allow.unwrap_or_default())?;
+    let without_policies = policies.is_some_and(|policies| !policies.is_empty());
+    let overrides = Overrides { without_policies, ..overrides(runs, seed, horizon, max_steps)? };
+    let (experiment, _) = spec::read(spec, overrides, &allow.unwrap_or_default())?;
     let files = PyDict::new(py);
     for (name, content) in experiment.inputs() {
         files.set_item(name, PyBytes::new(py, content))?;
@@ -369,7 +376,9 @@ pub(crate) fn program_of_results() -> String {
 #[pyfunction]
 #[pyo3(name = "_check_out", signature = (spec, out, fresh))]
 pub(crate) fn check_out(spec: &Bound<'_, PyAny>, out: PathBuf, fresh: bool) -> PyResult<()> {
-    let (experiment, _) = spec::read(spec, Overrides::default(), &[])?;
+    // Those written in Python may be all there are.
+    let overrides = Overrides { without_policies: true, ..Overrides::default() };
+    let (experiment, _) = spec::read(spec, overrides, &[])?;
     let options = Options { threads: None, out: None, fresh, keep_runs: false };
     let runner = Runner::new(&experiment);
     let claim = options.claim(Drawing::of(&runner).files(), None);

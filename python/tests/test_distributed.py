@@ -1,5 +1,6 @@
 """Shards on engines: the bytes of one process, also if a worker dies."""
 
+import functools
 import json
 import os
 import pathlib
@@ -7,9 +8,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from dies import DiesOnce
+from dies import DiesOnce, InTurn
 
-from click_bandits import distributed, simulate
+from click_bandits import distributed, merge, simulate
 
 SPEC = {
     "name": "shards",
@@ -58,6 +59,33 @@ def test_processes_play_the_bytes_of_one(tmp_path, expected):
 def test_a_process_that_dies_is_replaced(tmp_path, expected, a_worker_dies):
     distributed.simulate(SPEC, shards=4, engine="concurrent", out=tmp_path / "out")
     assert a_worker_dies.exists() and bytes_of(tmp_path / "out") == expected
+
+
+@pytest.mark.parametrize("spec", [SPEC, {key: SPEC[key] for key in SPEC if key != "policies"}], ids=["beside", "alone"])
+def test_policies_in_python_play_in_shards(tmp_path, spec, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(pathlib.Path(__file__).parent), prepend=os.pathsep)
+    policies = {"zz": InTurn, "aa": functools.partial(InTurn, positions=2)}
+    one = simulate(spec, policies=policies, out=tmp_path / "one")
+    # By processes, and by hand.
+    result = distributed.simulate(spec, 3, policies=policies, out=tmp_path / "three")
+    for number in (1, 2):
+        simulate(spec, policies=policies, shard=(number, 2), out=tmp_path / f"part{number}")
+    merged = merge([tmp_path / "part2", tmp_path / "part1"], tmp_path / "two", policies=list(policies))
+    for other in (result, merged):
+        assert bytes_of(other.out) == bytes_of(one.out) and other.frame() == one.frame()
+    with pytest.raises(ValueError, match="the policies have another order|contradict each other"):
+        merge([tmp_path / "part2", tmp_path / "part1"], tmp_path / "wrong", policies=["aa", "zz"])
+    # What a notebook defines: by cloudpickle, if it is there.
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
+    with pytest.raises(TypeError, match="have to be pickled: .*define them in a module, or install cloudpickle"):
+        distributed.simulate(spec, 2, policies={"local": lambda **known: InTurn(**known)}, out=tmp_path / "none")
+
+
+def test_policies_of_a_notebook_are_pickled(tmp_path):
+    pytest.importorskip("cloudpickle")
+    policies = {"local": lambda seed, items, positions: InTurn(seed, items, positions)}
+    one = simulate(SPEC, policies=policies)
+    assert distributed.simulate(SPEC, 3, ThreadPoolExecutor(2), policies=policies, out=tmp_path / "out").frame() == one.frame()
 
 
 def test_finished_shards_are_kept(tmp_path, expected):

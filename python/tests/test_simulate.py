@@ -250,8 +250,6 @@ def test_other_refusals(tmp_path):
     for arguments in ({"runs": 1.5}, {"runs": "3"}, {"progress": 3}, {"policies": {3: Uniform}}, {"policies": 3}):
         with pytest.raises(TypeError):
             simulate(SPEC, **arguments)
-    with pytest.raises(ValueError, match="cannot be played in parts"):
-        simulate(SPEC, shard="1/2", out=tmp_path / "part", policies={"mine": Uniform})
     with pytest.raises(ValueError, match="at least one"):
         merge([], tmp_path / "merged")
     (tmp_path / "file").write_text("")

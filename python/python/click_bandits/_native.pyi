@@ -207,7 +207,12 @@ def simulate(
     allow: Sequence[_Path] | None = None,
 ) -> None: ...
 def merge(
-    parts: Sequence[_Path], out: _Path, *, fresh: bool = False, keep_runs: bool = False
+    parts: Sequence[_Path],
+    out: _Path,
+    *,
+    fresh: bool = False,
+    keep_runs: bool = False,
+    policies: Sequence[str] | None = None,
 ) -> Simulation: ...
 def spec_files(
     spec: _Spec,
@@ -217,6 +222,7 @@ def spec_files(
     horizon: SupportsIndex | None = None,
     max_steps: SupportsIndex | None = None,
     allow: Sequence[_Path] | None = None,
+    policies: dict[str, Callable[..., Any]] | None = None,
 ) -> dict[str, bytes]: ...
 def _program() -> str: ...
 def _check_out(spec: _Spec, out: _Path, fresh: bool) -> None: ...

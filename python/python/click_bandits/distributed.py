@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import platform
 import shutil
 import sys
@@ -31,6 +32,7 @@ _Part = Tuple[int, _Files, str]
 _Play = Callable[[int], _Part]
 _Path = Union[str, "os.PathLike[str]"]
 _Spec = Union[_Path, Mapping[str, Any]]
+_Policies = Mapping[str, Callable[..., Any]]
 _Progress = Union[bool, Callable[[int, int], object], None]
 
 _SPEC = "spec.toml"
@@ -54,6 +56,7 @@ def simulate(
     keep_runs: bool = False,
     allow: Sequence[_Path] = (),
     progress: _Progress = None,
+    policies: Optional[_Policies] = None,
 ) -> Simulation:
     """Runs an experiment as shards on an engine, and merges them into `out`: the bytes of one
     process, but for times.
@@ -65,8 +68,8 @@ def simulate(
 
     Args:
         spec: an experiment, as of `click_bandits.simulate`. It is read here: workers need none of
-            its files. Users written in Python are pickled for the workers, and played anew in every
-            call.
+            its files. Users written in Python are pickled for the workers, by cloudpickle if it is
+            installed, and played anew in every call.
         shards: number of shards, at least 1. Several for each worker keep all of them busy to the
             end.
         engine: "concurrent", processes of this machine; "ray", tasks of the Ray cluster that
@@ -83,6 +86,8 @@ def simulate(
         allow: folders whose files the spec may name, as of `click_bandits.simulate`.
         progress: True for a line on standard error, or a function that gets the number of shards
             that have ended and of all shards.
+        policies: policies written in Python, as of `click_bandits.simulate`; pickled as such users,
+            and played anew too.
 
     Returns:
         the result.
@@ -90,6 +95,7 @@ def simulate(
     Raises:
         ValueError: what is wrong with the spec and where; an unknown engine; a directory that
             belongs to something else.
+        TypeError: policies or users written in Python cannot be pickled.
         ImportError: the engine's package is not installed.
         RuntimeError: all workers have another build.
 
@@ -106,7 +112,7 @@ def simulate(
     """
     overrides = {"runs": runs, "seed": seed, "horizon": horizon, "max_steps": max_steps}
     run = _checked_engine(engine, shards, threads)
-    job = _Job(spec, shards, threads, Path(os.path.abspath(out)), overrides, fresh, allow)
+    job = _Job(spec, shards, threads, Path(os.path.abspath(out)), overrides, fresh, allow, policies)
     _play([job], run, threads, progress)
     return job.merged(keep_runs)
 
@@ -189,14 +195,18 @@ class _Job:
         overrides: Dict[str, Optional[int]],
         fresh: bool,
         allow: Sequence[_Path],
+        policies: Optional[_Policies] = None,
     ) -> None:
-        self.files = spec_files(spec, allow=allow, **overrides)
-        own = (spec, overrides) if _has_own_users(spec) else None
-        # Nothing identifies the code of such users: earlier parts and results may be of other ones.
-        self.fresh = fresh or own is not None
+        own = dict(policies or {})
+        self.files, self.policies = spec_files(spec, allow=allow, policies=own, **overrides), list(own)
+        # Users written in Python come with their spec, whose values the overrides replace.
+        users = {"spec": spec, **overrides} if _has_own_users(spec) else {}
+        pickled = _pickled({**users, "policies": own}) if users or own else None
+        # Nothing identifies their code: earlier parts and results may be of other ones.
+        self.fresh = fresh or pickled is not None
         self.out, self.shards = out, shards
         self.parts = out.with_name(out.name + ".parts")
-        self.play = _Shard(self.files, shards, threads, own)
+        self.play = _Shard(self.files, shards, threads, pickled)
         self.is_complete = not self.fresh and _is_complete(out, self.files)
         if not self.is_complete:
             with tempfile.TemporaryDirectory(prefix="click-bandits-") as folder:
@@ -217,7 +227,7 @@ class _Job:
         if self.is_complete:
             return _simulate(str(self.out / _SPEC), out=str(self.out), keep_runs=keep_runs)
         played = [str(self.path(number)) for number in range(1, self.shards + 1)]
-        merged = merge(played, str(self.out), fresh=self.fresh, keep_runs=keep_runs)
+        merged = merge(played, str(self.out), fresh=self.fresh, keep_runs=keep_runs, policies=self.policies)
         shutil.rmtree(self.parts)
         return merged
 
@@ -273,21 +283,36 @@ class _Tasks:
 class _Shard:
     """Plays a shard in a folder that only this task has, and returns the files of the part."""
 
-    def __init__(self, files: _Files, of: int, threads: int, own: Optional[Tuple[Any, Dict[str, Any]]] = None) -> None:
+    def __init__(self, files: _Files, of: int, threads: int, own: Optional[bytes] = None) -> None:
         self.files = files
         self.of = of
         self.threads = threads
-        #: The spec itself and what replaces its values, if it has users written in Python.
+        #: What is written in Python, as pickled arguments of `simulate`.
         self.own = own
 
     def __call__(self, number: int) -> _Files:
         with tempfile.TemporaryDirectory(prefix="click-bandits-") as folder:
-            spec: Any = Path(folder, "spec")
+            spec = Path(folder, "spec")
             _put(spec, self.files)
             part = Path(folder, "part")
-            source, overrides = (str(spec / _SPEC), {}) if self.own is None else self.own
-            _simulate(source, shard=(number, self.of), out=str(part), threads=self.threads, **overrides)
+            arguments = {"spec": str(spec / _SPEC), **(pickle.loads(self.own) if self.own else {})}
+            _simulate(**arguments, shard=(number, self.of), out=str(part), threads=self.threads)
             return _read(part)
+
+
+def _pickled(own: Dict[str, Any]) -> bytes:
+    """Bytes for workers: if it is there, by cloudpickle, which also takes what a notebook
+    defines."""
+    try:
+        dumps = import_module("cloudpickle").dumps
+    except ImportError:
+        dumps = pickle.dumps
+    try:
+        pickled: bytes = dumps(own)
+        return pickled
+    except Exception as error:
+        remedy = "define them in a module, or install cloudpickle"
+        raise TypeError(f"policies and users written in Python have to be pickled: {error}: {remedy}") from error
 
 
 def _has_own_users(spec: Any) -> bool:
