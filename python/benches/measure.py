@@ -17,7 +17,7 @@ import time
 from typing import Any, Callable
 
 import numpy as np
-from click_bandits import Policy, bounds, confidence, models
+from click_bandits import Policy, bounds, confidence, models, simulate
 
 EXAMINATION = [0.9, 0.7, 0.5, 0.3, 0.2]
 ATTRACTION = np.linspace(0.05, 0.5, 20)
@@ -70,6 +70,31 @@ def for_users() -> float:
     start = time.process_time()
     policy.select_batch(1000, features=users)
     return 1000 / (time.process_time() - start)
+
+
+class Own:
+    """Users written in Python, as those of the README."""
+
+    attraction = np.array([0.2, 0.5, 0.3, 0.1])
+    best_list = [1, 2]
+
+    def known(self) -> dict[str, Any]:
+        return {"model": "pbm", "items": 4, "positions": 2, "examination": [0.9, 0.45]}
+
+    def respond(self, shown: Any) -> Any:
+        return self.random.random(2) < self.attraction[list(shown)] * [0.9, 0.45]  # type: ignore[attr-defined]
+
+    def expected(self, shown: Any) -> float:
+        return float(self.attraction[list(shown)] @ [0.9, 0.45])
+
+
+def own_users() -> float:
+    """Rounds per CPU-second of pbm-ts with users written in Python."""
+    spec = {"name": "own", "task": "regret", "horizon": 20_000, "runs": 2, "seed": 1, "instances": [Own()],
+            "policies": [{"policy": "pbm-ts"}]}
+    start = time.process_time()
+    simulate(spec, threads=1)
+    return 40_000 / (time.process_time() - start)
 
 
 def memory() -> float:
@@ -147,6 +172,7 @@ def main() -> None:
     levels = np.full(1_000_000, 5.0)
     print(f"{median(lambda: index(levels)):.1f} ms with a level each")
     print(f"hybrid-ts for 1,000 users in a batch: {median(for_users):,.0f} decisions per CPU-second")
+    print(f"simulate with users in Python: {median(own_users):,.0f} rounds per CPU-second")
     print(f"eight threads, a policy each, over one thread: {median(threads_over_one):.2f}")
     for _ in range(1000):
         Policy("pbm-ts", items=20, examination=EXAMINATION, seed=1)

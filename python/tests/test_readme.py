@@ -3,6 +3,7 @@
 import pathlib
 import re
 
+import click_bandits
 import pytest
 
 PACKAGE = pathlib.Path(__file__).parents[1]
@@ -16,3 +17,11 @@ def test_the_examples_of_the_pages(page, tmp_path, monkeypatch):
     names: dict = {}
     for block in blocks:
         exec(compile(block, page, "exec"), names)
+
+
+def test_the_numbers_of_the_comparison():
+    row = next(line for line in (PACKAGE / "COMPARISON.md").read_text().splitlines() if line.startswith("| click-bandits |"))
+    policies = click_bandits.policies()
+    contextual = sum(policy["contexts"] != "no" for policy in policies)
+    assert f"| {len(policies)}: " in row and f", {contextual} of them contextual" in row
+    assert f"| {len(click_bandits.models.__all__)} to simulate" in row
