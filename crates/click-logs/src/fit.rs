@@ -139,7 +139,7 @@ pub enum FitError {
 /// [`FitError::NoImpressions`], [`FitError::NoSessions`], [`FitError::Option`].
 pub fn fit(model: Model, counts: &Counts, sessions: &Sessions, options: &Options) -> Result<Fit, FitError> {
     options.check()?;
-    fit_checked(model, counts, sessions, options)
+    fit_checked(model, counts, sessions, options, None)
 }
 
 /// Splits counts into those without one impression in `one_in`, and these impressions
@@ -164,12 +164,12 @@ pub fn fit_values(
     options: &Options,
 ) -> Result<Fit, FitError> {
     options.check()?;
-    fit_checked(model, counts, sessions, &options.without_errors())
+    fit_checked(model, counts, sessions, &options.without_errors(), None)
 }
 
-/// [`fit_values`] of the model of a fit to a similar log, which may be faster: without priors, the
-/// parameters of the position-based model are looked for near those of that fit. They are the same
-/// but for rounding errors.
+/// [`fit_values`] of the model of a fit to a similar log, which is faster: the search for the
+/// parameters starts near those of that fit, with an estimated prior or none. They differ from those of
+/// [`fit_values`] by no more than the tolerance of the options allows.
 ///
 /// # Errors
 ///
@@ -181,11 +181,7 @@ pub fn fit_values_near(
     options: &Options,
 ) -> Result<Fit, FitError> {
     options.check()?;
-    let options = options.without_errors();
-    if near.model() == Model::Pbm && counts.n_cells() > 0 {
-        return Ok(models::pbm::fit(counts, &options, Some(near)));
-    }
-    fit_checked(near.model(), counts, sessions, &options)
+    fit_checked(near.model(), counts, sessions, &options.without_errors(), Some(near))
 }
 
 fn fit_checked(
@@ -193,6 +189,7 @@ fn fit_checked(
     counts: &Counts,
     sessions: &Sessions,
     options: &Options,
+    near: Option<&Fit>,
 ) -> Result<Fit, FitError> {
     if model.needs_sessions() && sessions.is_empty() {
         return Err(FitError::NoSessions(model));
@@ -200,5 +197,5 @@ fn fit_checked(
     if !model.needs_sessions() && counts.n_cells() == 0 {
         return Err(FitError::NoImpressions);
     }
-    Ok((models::row(model).fit)(counts, sessions, options))
+    Ok((models::row(model).fit)(counts, sessions, options, near))
 }

@@ -42,7 +42,9 @@ mod checks;
 pub use self::checks::{Checks, ManyClicks, Repeats, SecondHalf};
 
 use crate::fit::models::{Simulated, row};
-use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, Transfers, fit, fit_values, split};
+use crate::fit::{
+    Choice, Comparison, Fit, FitError, Model, Options, Transfers, fit, fit_values, fit_values_near, split,
+};
 use crate::parameters;
 use log_reader::{Cell, Counts, Filter, Id, Log, Part, ReadReport, Sessions};
 use serde::{Deserialize, Serialize};
@@ -275,7 +277,7 @@ pub fn study<E>(
     }
     before(Step::Compare)?;
     let parts = parts.filter(|parts| parts.iter().all(|part| part.counts.n_cells() > 0));
-    let compared = parts.map(|parts| compared(settings, &parts)).transpose();
+    let compared = parts.map(|parts| compared(settings, &fits, &parts)).transpose();
     let comparison = compared.map_err(StudyError::Compare)?;
     let without_users = |fit: &Fit| match row(fit.model()).users {
         Simulated::IfSearched(_) => fit.queries_without_users(&log.counts),
@@ -284,7 +286,8 @@ pub fn study<E>(
     let without_users = fits.iter().map(without_users).collect();
     let transfer = if settings.transfer && !log.sessions.is_empty() {
         before(Step::Transfer)?;
-        Transfers::new(&settings.models, &log.sessions, &settings.options).map_err(StudyError::Transfer)?
+        Transfers::new(&settings.models, &fits, &log.sessions, &settings.options)
+            .map_err(StudyError::Transfer)?
     } else {
         None
     };
@@ -294,13 +297,19 @@ pub fn study<E>(
     Ok(study)
 }
 
-/// Fits each model to the rest of the log, and compares their predictions of the held-out part.
-fn compared(settings: &Settings, [rest, held_out]: &[Part; 2]) -> Result<Comparison, FitError> {
+/// Fits each model to the rest of the log, near its fit to the whole, and compares their predictions
+/// of the held-out part.
+fn compared(
+    settings: &Settings,
+    whole: &[Fit],
+    [rest, held_out]: &[Part; 2],
+) -> Result<Comparison, FitError> {
     let has_sessions = settings.models.iter().any(|model| model.needs_sessions());
     let baselines = baselines().filter(|model| has_sessions || !model.needs_sessions());
-    let models = settings.models.iter().copied().chain(baselines);
-    let fits = models.map(|model| fit_values(model, &rest.counts, &rest.sessions, &settings.options));
-    Comparison::new(held_out, fits)
+    let options = settings.options.of_comparison();
+    let fits = whole.iter().map(|whole| fit_values_near(whole, &rest.counts, &rest.sessions, &options));
+    let baselines = baselines.map(|model| fit_values(model, &rest.counts, &rest.sessions, &options));
+    Comparison::new(held_out, fits.chain(baselines))
 }
 
 impl FilteredLog {

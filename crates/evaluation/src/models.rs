@@ -233,7 +233,7 @@ impl Models {
             before(valued[0])?;
             let compared = part(sessions, |group| compared.contains(&group));
             let compared = compared.ok_or(FitError::NothingHeldOut)?;
-            Transfers::new(&valued, &compared.sessions, &with_prior())?
+            Transfers::new(&valued, &[], &compared.sessions, &with_prior())?
         };
         Ok(Self { comparison, choice, transfers, models, not_identified })
     }

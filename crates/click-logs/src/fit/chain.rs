@@ -95,27 +95,35 @@ struct Found {
 /// The fit of a query, satisfaction of its items, and continuation.
 type OfQuery = (QueryFit, Vec<Estimate>, Vec<Estimate>);
 
-pub(super) fn dbn(sessions: &Sessions, options: &Options) -> Fit {
-    let mut fitting = Fitting::new(Kind::Dbn, sessions, options);
+pub(super) fn dbn(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Fit {
+    let mut fitting = Fitting::new(Kind::Dbn, sessions, options, near);
     // One satisfaction for all items: the prior mean of each item's.
-    let all = fitting.with_prior_of_items();
+    let all = fitting.with_prior_of_items(near);
     let n_rows = fitting.scanned.rows.items.len();
     let typical = all[n_rows].clamp(0.01, 0.99);
     let satisfaction = std::iter::repeat_n(&all[n_rows], n_rows);
     let start = all[..n_rows].iter().chain(satisfaction).chain(&all[n_rows + 1..]).copied().collect();
     let (attractions, satisfaction, continuation) = fitting.fit(start, typical);
-    Fit { satisfaction, typical_leave: Some(typical), continuation, ..Fit::new(Model::Dbn, attractions) }
+    let prior = fitting.scanned.found();
+    Fit {
+        satisfaction,
+        typical_leave: Some(typical),
+        continuation,
+        prior,
+        ..Fit::new(Model::Dbn, attractions)
+    }
 }
 
-pub(super) fn ccm(sessions: &Sessions, options: &Options) -> Fit {
-    let mut fitting = Fitting::new(Kind::Ccm, sessions, options);
-    let start = fitting.with_prior_of_items();
+pub(super) fn ccm(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Fit {
+    let mut fitting = Fitting::new(Kind::Ccm, sessions, options, near);
+    let start = fitting.with_prior_of_items(near);
     let (attractions, _, continuation) = fitting.fit(start, 0.5);
-    Fit { continuation, ..Fit::new(Model::Ccm, attractions) }
+    let prior = fitting.scanned.found();
+    Fit { continuation, prior, ..Fit::new(Model::Ccm, attractions) }
 }
 
 impl<'a> Fitting<'a> {
-    fn new(kind: Kind, sessions: &'a Sessions, options: &'a Options) -> Self {
+    fn new(kind: Kind, sessions: &'a Sessions, options: &'a Options, near: Option<&Fit>) -> Self {
         Self {
             kind,
             scanned: Scanned::new(
@@ -123,19 +131,26 @@ impl<'a> Fitting<'a> {
                 options,
                 Certain::LastClickOrTop,
                 options.prior_strength.is_none(),
+                near,
             ),
         }
     }
 
     /// Finds the prior of attraction in alternation with the other parameters, with one
     /// satisfaction for all items. Returns parameters.
-    fn with_prior_of_items(&mut self) -> Vec<f64> {
+    fn with_prior_of_items(&mut self, near: Option<&Fit>) -> Vec<f64> {
         let options = self.scanned.options;
         let prior = Prior { n_satisfactions: usize::from(self.kind == Kind::Dbn), ..Prior::default() };
         let em = options.em_of_priors();
         let all = 0..self.scanned.queries.len();
         let mut problem = self.problem(all.clone(), &prior);
         let mut at = start(&problem);
+        if let Some(near) = near.filter(|_| options.prior_strength.is_none()) {
+            let values = near.site_continuation().iter().map(|continuation| continuation.value);
+            let satisfaction = near.typical_leave.filter(|_| prior.n_satisfactions > 0);
+            at.truncate(problem.clicks.len());
+            at.extend(satisfaction.into_iter().chain(values));
+        }
         let mut before = f64::INFINITY;
         for _ in 0..TURNS {
             squarem::maximise(&problem, &mut at, &em, false);

@@ -64,6 +64,7 @@ use confidence::math::ln;
 use libm::exp;
 use log_reader::Id;
 use maximum::VARIANCES;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// EM is used for more columns: Newton's method costs the cube of their number.
@@ -138,7 +139,7 @@ pub(super) fn n_items(source: &impl Source) -> usize {
 }
 
 /// Examination of columns and lifts of positions, in logarithms.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct PositionEffects {
     pub(super) examination: Vec<f64>,
     pub(super) lift: Vec<f64>,

@@ -2,6 +2,8 @@
 //!
 //! Every model has [`Attractions`]; parameters that a model does not have are empty.
 
+use super::credibility::PositionEffects;
+use super::item_prior::ItemPrior;
 use super::options::Scope;
 use super::squarem::Convergence;
 use super::{Estimate, Model};
@@ -31,7 +33,12 @@ pub struct Fit {
     pub continuation: Scoped,
     /// The click-through rate below the first click, where the cascade itself allows no click.
     pub below_first_click: Option<f64>,
+    /// The prior of attraction, where a fit to a similar log starts; `None` if it was not estimated.
+    pub(super) prior: Option<FoundPrior>,
 }
+
+/// Examination and lifts, and the prior of items.
+pub(super) type FoundPrior = (PositionEffects, ItemPrior);
 
 /// The attraction of items, which every model has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -113,6 +120,7 @@ impl Fit {
             typical_leave: None,
             continuation: Scoped::default(),
             below_first_click: None,
+            prior: None,
         }
     }
 

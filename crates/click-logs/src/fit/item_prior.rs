@@ -32,6 +32,7 @@ pub(super) use confidence::beta_binomial::STRENGTH;
 use confidence::beta_binomial::{ln_density, ln_rising};
 use confidence::math::{ln, sqrt};
 use libm::{exp, lgamma};
+use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -157,7 +158,7 @@ impl ObservedItems {
 }
 
 /// The prior of items.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct ItemPrior {
     pub(super) strength: f64,
     pub(super) weight: f64,
@@ -237,7 +238,7 @@ impl ItemPrior {
 }
 
 /// A strength and a weight, as indices into the candidates.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct GridPlace {
     strength: usize,
     weight: usize,

@@ -55,7 +55,7 @@ use std::ops::Range;
 /// Newton steps at most, and the largest change of a log-odds at which they end: a step leaves an
 /// error of about its square.
 const STEPS: usize = 100;
-const TOLERANCE: f64 = 1e-6;
+const TOLERANCE: f64 = 1e-4;
 /// The same between two estimates of the variances, which mostly have one step between them.
 const ROUGH_TOLERANCE: f64 = 0.1;
 /// Conjugate gradients end when the squared residual has fallen by this factor.

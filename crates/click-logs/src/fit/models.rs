@@ -11,7 +11,7 @@ mod ctr_logistic;
 mod ctr_rank;
 mod dbn;
 mod dcm;
-pub(super) mod pbm;
+mod pbm;
 mod row;
 mod sdbn;
 mod ubm;

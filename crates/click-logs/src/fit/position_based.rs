@@ -31,6 +31,7 @@ use super::credibility::{
     with_shares,
 };
 use super::estimate::{Estimate, binomial_log_likelihood, normal_quantile};
+use super::fitted::FoundPrior;
 use super::fitted::browsing_column;
 use super::in_order::in_order;
 use super::item_prior::{ItemPrior, SAMPLE, most_probable};
@@ -58,22 +59,24 @@ const SMALLEST_TYPICAL: f64 = 1e-3;
 /// orders of magnitude.
 const FEWEST_CLICKS: f64 = 2.0;
 
-/// Attraction, and examination by position. Without priors, the maximum is looked for near a fit to
-/// a similar log, if there is one.
-pub(super) fn by_position(counts: &Counts, options: &Options, near: Option<&Fit>) -> (Attractions, Scoped) {
+/// Attraction, examination, and the prior of attraction.
+type Found = (Attractions, Scoped, Option<FoundPrior>);
+
+/// The fit by position. The maximum is looked for near a fit to a similar log, if there is one.
+pub(super) fn by_position(counts: &Counts, options: &Options, near: Option<&Fit>) -> Found {
     let positions = counts.positions();
     let source = Impressions::Positions(counts.queries().collect(), positions);
     let fitting = Fitting::new(&source, positions, positions.iter().collect(), options);
     Fitting { near, ..fitting }.fit(options.scope)
 }
 
-/// Attraction, and examination by position and last click.
-pub(super) fn by_last_click(sessions: &Sessions, options: &Options) -> (Attractions, Scoped) {
+/// The fit by position and last click; with priors, near a fit to a similar log.
+pub(super) fn by_last_click(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Found {
     let longest = sessions.queries().map(|query| query.positions().end()).max().unwrap_or(0);
     let source = Impressions::browsing(sessions);
     let places = (0..longest).flat_map(|position| std::iter::repeat_n(position, position + 1)).collect();
     let fitting = Fitting::new(&source, Positions::first(longest), places, options);
-    fitting.fit(options.scope)
+    Fitting { near: near.filter(|_| options.has_priors()), ..fitting }.fit(options.scope)
 }
 
 /// Pseudo-impressions of an item and of the typical item at every position; and its click-through
@@ -152,14 +155,18 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    fn fit(&self, scope: Scope) -> (Attractions, Scoped) {
+    fn fit(&self, scope: Scope) -> Found {
         if self.options.has_priors() { self.with_priors(scope) } else { self.most_likely(scope) }
     }
 
-    fn with_priors(&self, scope: Scope) -> (Attractions, Scoped) {
+    fn with_priors(&self, scope: Scope) -> Found {
         let credibility = self.credibility();
+        let fits = |(found, _): &&FoundPrior| {
+            [found.examination.len(), found.lift.len()] == [self.columns.len(), credibility.n_positions()]
+        };
+        let near = self.near.and_then(|near| near.prior.as_ref()).filter(fits).cloned();
         let (found, item_prior, mut convergence) =
-            credibility.fit(self.options.prior_strength, None, self.options.trace);
+            credibility.fit(self.options.prior_strength, near, self.options.trace);
         let has_errors = self.options.has_errors();
         let covariances = has_errors.then(|| credibility.covariances(&found, &item_prior)).flatten();
         let n = self.columns.len();
@@ -183,11 +190,12 @@ impl<'a> Fitting<'a> {
                 with_own(in_order(all, alone))
             }
         };
-        self.fitted(queries, own, positions, &site.item_prior, convergence)
+        let (attractions, positions) = self.fitted(queries, own, positions, &site.item_prior, convergence);
+        (attractions, positions, Some((site.found, site.item_prior)))
     }
 
     /// Maximum likelihood, without priors.
-    fn most_likely(&self, scope: Scope) -> (Attractions, Scoped) {
+    fn most_likely(&self, scope: Scope) -> Found {
         let all = 0..self.source.n_queries();
         let columns: Vec<usize> = (0..self.columns.len()).collect();
         let near = self.near.and_then(|near| self.parameters(near));
@@ -206,7 +214,9 @@ impl<'a> Fitting<'a> {
             Scope::Query => with_own(in_order(all.collect(), |query| self.alone(query, &site, 0.0))),
         };
         let positions = self.positions(&found, &site.examination, &self.columns, &columns);
-        self.fitted(queries, own, positions, &site.item_prior, found.convergence)
+        let (attractions, positions) =
+            self.fitted(queries, own, positions, &site.item_prior, found.convergence);
+        (attractions, positions, None)
     }
 
     /// The parameters of a fit with an examination for all queries: those of all items, and those of

@@ -17,14 +17,15 @@
 //! Numerics: sums in the order of the sessions. Complexity: linear in the impressions of different
 //! sessions, and O(items times positions) for every query.
 
-use super::credibility::{Count, Credibility, PositionEffects, Source, items, with_shares};
+use super::credibility::{Count, Credibility, Source, items, with_shares};
 use super::estimate::Estimate;
+use super::fitted::FoundPrior;
 use super::in_order::in_order;
 use super::item_prior::ItemPrior;
 use super::options::Options;
 use super::rows::Rows;
 use super::squarem::Convergence;
-use super::{Attractions, ItemFit, QueryFit, Site};
+use super::{Attractions, Fit, ItemFit, QueryFit, Site};
 use click_models::Clicks;
 use log_reader::{Id, ListSessions, QuerySessions, Sessions};
 use std::borrow::Cow;
@@ -98,7 +99,7 @@ pub(super) struct Scanned<'a> {
     /// The prior mean of attraction of every row.
     pub(super) means: Vec<f64>,
     /// Where the next search for the prior of attraction starts.
-    found: Option<(PositionEffects, ItemPrior)>,
+    found: Option<FoundPrior>,
 }
 
 impl<'a> Scanned<'a> {
@@ -108,6 +109,7 @@ impl<'a> Scanned<'a> {
         options: &'a Options,
         until: Certain,
         has_hidden: bool,
+        near: Option<&Fit>,
     ) -> Self {
         let rows = Rows::new(sessions);
         let queries: Vec<_> = sessions.queries().collect();
@@ -131,9 +133,22 @@ impl<'a> Scanned<'a> {
         };
         scanned.rows_of_lists = (0..scanned.queries.len()).map(rows_of_lists).collect();
         scanned.count_certain();
-        let tolerance = if has_hidden { ROUGH_TOLERANCE_OF_LIFTS } else { TOLERANCE_OF_LIFTS };
-        scanned.find_item_prior(tolerance, |_, _, _| ());
+        let near = near.filter(|_| has_hidden).and_then(|near| near.prior.as_ref());
+        if let Some(found) = near.filter(|(effects, _)| effects.lift.len() == n_positions) {
+            // What its queries and items have would tell of sessions that this log lacks.
+            scanned.means = vec![found.1.mean; scanned.rows.items.len()];
+            scanned.item_prior = found.1.clone();
+            scanned.found = Some(found.clone());
+        } else {
+            let tolerance = if has_hidden { ROUGH_TOLERANCE_OF_LIFTS } else { TOLERANCE_OF_LIFTS };
+            scanned.find_item_prior(tolerance, |_, _, _| ());
+        }
         scanned
+    }
+
+    /// The prior of attraction that was found.
+    pub(super) fn found(&self) -> Option<FoundPrior> {
+        self.found.clone()
     }
 
     /// Counts clicks and impressions that were certainly examined.

@@ -60,41 +60,50 @@ enum Leaving {
 }
 
 /// The data with the prior of attraction.
-struct Fitting<'a>(Scanned<'a>);
+struct Fitting<'a> {
+    scanned: Scanned<'a>,
+    /// Attraction of every row, and one probability of leaving, from the search for the prior.
+    rough: Option<Vec<f64>>,
+}
 
 pub(super) fn cascade(sessions: &Sessions, options: &Options) -> Fit {
-    Fitting::new(Certain::FirstClick, sessions, options).cascade()
+    Fitting::new(Certain::FirstClick, sessions, options, None).cascade()
 }
 
-pub(super) fn by_item(sessions: &Sessions, options: &Options) -> Fit {
-    Fitting::new(Certain::LastClick, sessions, options).by_item()
+pub(super) fn by_item(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Fit {
+    Fitting::new(Certain::LastClick, sessions, options, near).by_item()
 }
 
-pub(super) fn by_position(sessions: &Sessions, options: &Options) -> Fit {
-    Fitting::new(Certain::LastClick, sessions, options).by_position()
+pub(super) fn by_position(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Fit {
+    Fitting::new(Certain::LastClick, sessions, options, near).by_position()
 }
 
 impl<'a> Fitting<'a> {
-    fn new(until: Certain, sessions: &'a Sessions, options: &'a Options) -> Self {
+    fn new(until: Certain, sessions: &'a Sessions, options: &'a Options, near: Option<&Fit>) -> Self {
         let has_hidden =
             until == Certain::LastClick && options.exit == Exit::Hidden && options.prior_strength.is_none();
-        let mut fitting = Self(Scanned::new(sessions, options, until, has_hidden));
+        let scanned = Scanned::new(sessions, options, until, has_hidden, near);
+        let mut fitting = Self { scanned, rough: None };
         if has_hidden {
-            fitting.find_item_prior_of_hidden();
+            fitting.find_item_prior_of_hidden(near);
         }
         fitting
     }
 
     /// Finds the prior with impressions below the last click, weighted by their probability of
     /// being examined.
-    fn find_item_prior_of_hidden(&mut self) {
-        let em = self.0.options.em_of_priors();
-        let problem = |fitting: &Self| fitting.problem(0..fitting.0.queries.len(), Leaving::One, &[0.5]);
+    fn find_item_prior_of_hidden(&mut self, near: Option<&Fit>) {
+        let em = self.scanned.options.em_of_priors();
+        let problem =
+            |fitting: &Self| fitting.problem(0..fitting.scanned.queries.len(), Leaving::One, &[0.5]);
         let mut at = start(&problem(self));
-        let (mut before, mut is_rough) = (1.0, true);
+        if let Some(leave) = near.and_then(|near| near.typical_leave) {
+            at[self.scanned.rows.items.len()] = leave;
+        }
+        let (mut before, mut is_rough) = (1.0, near.is_none());
         for turn in 1..=TURNS {
             squarem::maximise(&problem(self), &mut at, &em, false);
-            let (attraction, leave) = at.split_at(self.0.rows.items.len());
+            let (attraction, leave) = at.split_at(self.scanned.rows.items.len());
             let leave = leave[0];
             let stays = (leave - before).abs() < TOLERANCE_OF_TURNS;
             if stays && !is_rough {
@@ -102,7 +111,7 @@ impl<'a> Fitting<'a> {
             }
             is_rough &= !stays && turn < TURNS;
             let tolerance = if is_rough { ROUGH_TOLERANCE_OF_LIFTS } else { TOLERANCE_OF_LIFTS };
-            self.0.find_item_prior(tolerance, |rows, last, weights| {
+            self.scanned.find_item_prior(tolerance, |rows, last, weights| {
                 let Some(last) = last else { return };
                 let below = last + 1;
                 let in_vain: f64 = rows[below..].iter().map(|&row| 1.0 - attraction[row]).product();
@@ -111,11 +120,19 @@ impl<'a> Fitting<'a> {
             });
             before = leave;
         }
+        self.rough = Some(at);
+    }
+
+    /// Where the search for parameters of these rows starts.
+    fn start(&self, problem: &Problem, rows: Range<usize>) -> Vec<f64> {
+        let Some(rough) = &self.rough else { return start(problem) };
+        let leave = std::iter::repeat_n(&rough[rough.len() - 1], problem.left.len());
+        rough[rows].iter().chain(leave).copied().collect()
     }
 
     /// The estimation problem of some queries; leaving has a prior with these means.
     fn problem(&self, queries: Range<usize>, leaving: Leaving, leave_means: &[f64]) -> Problem {
-        let scanned = &self.0;
+        let scanned = &self.scanned;
         let strength = scanned.options.strength_of_hidden();
         let first_row = scanned.rows.queries[queries.start].start;
         let last_row = scanned.rows.queries[queries.end - 1].end;
@@ -173,21 +190,23 @@ impl<'a> Fitting<'a> {
         problem
     }
 
-    fn maximise(&self, problem: &Problem) -> (Vec<f64>, Convergence) {
-        let mut at = start(problem);
+    /// The maximum for the queries whose first row is this.
+    fn maximise(&self, problem: &Problem, first_row: usize) -> (Vec<f64>, Convergence) {
+        let mut at = self.start(problem, first_row..first_row + problem.clicks.len());
         if problem.tails.is_empty() {
             let start = at.clone();
             problem.step(&start, &mut at);
             let log_likelihood = problem.log_likelihood(&at);
             return (at, Convergence::closed_form(log_likelihood));
         }
-        let convergence = squarem::maximise(problem, &mut at, &self.0.options.em, self.0.options.trace);
+        let convergence =
+            squarem::maximise(problem, &mut at, &self.scanned.options.em, self.scanned.options.trace);
         (at, convergence)
     }
 
     /// Variances of all parameters; infinite in a fit without errors.
     fn variances(&self, problem: &Problem, at: &[f64], leave_by_item: bool) -> Vec<f64> {
-        if !self.0.options.has_errors() {
+        if !self.scanned.options.has_errors() {
             return vec![f64::INFINITY; at.len()];
         }
         problem.variances(at, leave_by_item)
@@ -195,13 +214,13 @@ impl<'a> Fitting<'a> {
 
     /// One probability of leaving for all clicks of all queries: the prior mean of later fits.
     fn leave_of_all(&self) -> f64 {
-        let problem = self.problem(0..self.0.queries.len(), Leaving::One, &[0.5]);
-        let (at, _) = self.maximise(&problem);
+        let problem = self.problem(0..self.scanned.queries.len(), Leaving::One, &[0.5]);
+        let (at, _) = self.maximise(&problem, 0);
         at[problem.clicks.len()].clamp(0.01, 0.99)
     }
 
     fn cascade(&self) -> Fit {
-        let scanned = &self.0;
+        let scanned = &self.scanned;
         let z = normal_quantile(scanned.options.level);
         let mut below = (0.0, 0.0);
         for list in scanned.queries.iter().flat_map(QuerySessions::lists) {
@@ -225,13 +244,13 @@ impl<'a> Fitting<'a> {
             })
             .collect();
         let below_first_click = (below.0 + 0.5) / (below.1 + 1.0);
-        let attractions = self.0.attractions(queries, None);
+        let attractions = self.scanned.attractions(queries, None);
         Fit { below_first_click: Some(below_first_click), ..Fit::new(Model::Cascade, attractions) }
     }
 
     /// Some parameters of leaving.
     fn leaving(&self, problem: &Problem, at: &[f64], variances: &[f64], some: Range<usize>) -> Vec<Estimate> {
-        let options = self.0.options;
+        let options = self.scanned.options;
         let (n_rows, z) = (problem.clicks.len(), normal_quantile(options.level));
         let estimate = |place: usize| {
             let known = [problem.left[place], problem.stayed[place]];
@@ -242,48 +261,49 @@ impl<'a> Fitting<'a> {
     }
 
     fn by_item(&self) -> Fit {
-        let z = normal_quantile(self.0.options.level);
+        let z = normal_quantile(self.scanned.options.level);
         let typical_leave = self.leave_of_all();
-        let queries = in_order((0..self.0.queries.len()).collect(), |query| {
+        let queries = in_order((0..self.scanned.queries.len()).collect(), |query| {
             let problem = self.problem(query..query + 1, Leaving::Item, &[typical_leave]);
-            let (at, convergence) = self.maximise(&problem);
+            let (at, convergence) = self.maximise(&problem, self.scanned.rows.queries[query].start);
             let variances = self.variances(&problem, &at, true);
-            let mut fit = self.0.query(query, &at, &variances, z);
+            let mut fit = self.scanned.query(query, &at, &variances, z);
             let n_items = fit.items.len();
             let satisfaction = self.leaving(&problem, &at, &variances, 0..n_items);
             fit.convergence = Some(convergence);
             (fit, satisfaction)
         });
         let (queries, satisfaction) = queries.into_iter().unzip();
-        let attractions = self.0.attractions(queries, None);
-        Fit { satisfaction, typical_leave: Some(typical_leave), ..Fit::new(Model::Sdbn, attractions) }
+        let attractions = self.scanned.attractions(queries, None);
+        let prior = self.scanned.found();
+        Fit { satisfaction, typical_leave: Some(typical_leave), prior, ..Fit::new(Model::Sdbn, attractions) }
     }
 
     fn by_position(&self) -> Fit {
-        let z = normal_quantile(self.0.options.level);
+        let z = normal_quantile(self.scanned.options.level);
         let typical_leave = self.leave_of_all();
-        let all = 0..self.0.queries.len();
+        let all = 0..self.scanned.queries.len();
         let problem = self.problem(all.clone(), Leaving::Position, &[typical_leave]);
-        let (at, convergence) = self.maximise(&problem);
+        let (at, convergence) = self.maximise(&problem, 0);
         let n_rows = problem.clicks.len();
         let of_site = &at[n_rows..];
         let variances = self.variances(&problem, &at, false);
         let positions = self.leaving(&problem, &at, &variances, 0..problem.left.len());
         let of_site_query = |query: usize| {
-            let first = self.0.rows.queries[query].start;
-            self.0.query(query, &at[first..], &variances[first..], z)
+            let first = self.scanned.rows.queries[query].start;
+            self.scanned.query(query, &at[first..], &variances[first..], z)
         };
-        let (queries, own) = match self.0.options.scope {
+        let (queries, own) = match self.scanned.options.scope {
             Scope::Site => (all.map(of_site_query).collect(), None),
             Scope::Query => {
                 let fits = in_order(all.collect(), |query| {
                     let means: Vec<f64> = of_site.iter().map(|leave| leave.clamp(0.01, 0.99)).collect();
                     let problem = self.problem(query..query + 1, Leaving::Position, &means);
-                    let (at, convergence) = self.maximise(&problem);
+                    let (at, convergence) = self.maximise(&problem, self.scanned.rows.queries[query].start);
                     let variances = self.variances(&problem, &at, false);
-                    let mut fit = self.0.query(query, &at, &variances, z);
+                    let mut fit = self.scanned.query(query, &at, &variances, z);
                     let longest =
-                        self.0.queries[query].lists().map(|list| list.items().len()).max().unwrap_or(0);
+                        self.scanned.queries[query].lists().map(|list| list.items().len()).max().unwrap_or(0);
                     let positions = self.leaving(&problem, &at, &variances, 0..longest);
                     fit.convergence = Some(convergence);
                     (fit, positions)
@@ -292,9 +312,10 @@ impl<'a> Fitting<'a> {
                 (queries, Some(own))
             }
         };
-        let attractions = self.0.attractions(queries, Some(convergence));
+        let attractions = self.scanned.attractions(queries, Some(convergence));
         let positions = Scoped { site: positions, queries: own };
-        Fit { positions, typical_leave: Some(typical_leave), ..Fit::new(Model::Dcm, attractions) }
+        let prior = self.scanned.found();
+        Fit { positions, typical_leave: Some(typical_leave), prior, ..Fit::new(Model::Dcm, attractions) }
     }
 }
 

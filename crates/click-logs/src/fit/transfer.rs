@@ -27,7 +27,7 @@ mod folds;
 mod groups;
 
 use super::estimate::normal_quantile;
-use super::{Difference, FitError, Model, Options};
+use super::{Difference, Fit, FitError, Model, Options};
 use confidence::math::sqrt;
 use groups::{Grouped, Moments, QueryMoments, jackknife};
 use log_reader::{Id, Sessions};
@@ -249,20 +249,26 @@ fn variance_between(slopes: impl Iterator<Item = (f64, f64)> + Clone) -> f64 {
 }
 
 impl Transfers {
-    /// Fits the models to four fifths of the lists in turn, and predicts the others. `None` if no
-    /// query has several lists to compare, or if the order of the log is unknown.
+    /// Fits the models to four fifths of the lists in turn, starting near their fits to the whole
+    /// log, if there are any; and predicts the others. `None` if no query has several lists to
+    /// compare, or if the order of the log is unknown.
     ///
     /// # Errors
     ///
     /// Those of [`fit`](super::fit()).
-    pub fn new(models: &[Model], sessions: &Sessions, options: &Options) -> Result<Option<Self>, FitError> {
+    pub fn new(
+        models: &[Model],
+        whole: &[Fit],
+        sessions: &Sessions,
+        options: &Options,
+    ) -> Result<Option<Self>, FitError> {
         options.check()?;
         let all: Vec<Grouped> = sessions.queries().map(|query| Grouped::new(&query)).collect();
         let queries: Vec<&Grouped> = Grouped::differing(&all).collect();
         if queries.is_empty() {
             return Ok(None);
         }
-        let predicted = folds::predicted(models, sessions, &all, &options.of_folds())?;
+        let predicted = folds::predicted(models, whole, sessions, &all, &options.of_folds())?;
         Ok(predicted.map(|predicted| Self::of_predictions(models, &queries, &predicted)))
     }
 

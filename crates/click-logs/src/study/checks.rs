@@ -13,7 +13,7 @@ pub use self::repeats::Repeats;
 pub use self::second_half::SecondHalf;
 
 use super::Study;
-use crate::fit::{Fit, FitError, Options};
+use crate::fit::{FitError, Options};
 use documents::number::{counted, fixed, grouped};
 use serde::Serialize;
 
@@ -39,8 +39,8 @@ impl Checks {
     pub fn new(study: &Study, options: &Options) -> Result<Self, FitError> {
         let sessions = &study.log.sessions;
         let fits: Vec<_> = study.fits.iter().filter(|fit| study.has_users(fit)).collect();
-        let model = study.simulated().or(study.fits.first()).map(Fit::model);
-        let second_half = model.map(|model| SecondHalf::new(model, sessions, options)).transpose()?;
+        let whole = study.simulated().or(study.fits.first());
+        let second_half = whole.map(|whole| SecondHalf::new(whole, sessions, options)).transpose()?;
         Ok(Self {
             in_order: !sessions.is_empty() && sessions.has_order(),
             many_clicks: ManyClicks::new(&fits, sessions),

@@ -13,7 +13,7 @@ use log_reader::{Counts, Id, QueryCounts};
 
 pub(super) const ROW: Row = Row {
     model: Model::CtrDocument,
-    fit: |counts, _, options| fit(counts, options),
+    fit: |counts, _, options, _| fit(counts, options),
     predicts: Predicts::Alone(|fit, query, item, position| fit.attraction(query, item, position).0),
     users: Simulated::Never,
 };

@@ -6,7 +6,7 @@ use crate::fit::{Model, logistic};
 
 pub(super) const ROW: Row = Row {
     model: Model::CtrLogistic,
-    fit: |_, sessions, options| logistic::fit(sessions, options),
+    fit: |_, sessions, options, _| logistic::fit(sessions, options),
     predicts: Predicts::Lists(|list, out| {
         list.by_last_click(out, |attraction, odds_ratio| {
             let product = attraction * odds_ratio;

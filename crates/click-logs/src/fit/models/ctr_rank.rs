@@ -12,7 +12,7 @@ use log_reader::Counts;
 
 pub(super) const ROW: Row = Row {
     model: Model::CtrRank,
-    fit: |counts, _, options| fit(counts, options),
+    fit: |counts, _, options, _| fit(counts, options),
     predicts: Predicts::Alone(|fit, _, _, position| fit.site_position(position)),
     users: Simulated::Never,
 };

@@ -9,7 +9,7 @@ use click_models::{DbnReward, DynamicBayesian};
 
 pub(super) const ROW: Row = Row {
     model: Model::Dbn,
-    fit: |_, sessions, options| chain::dbn(sessions, options),
+    fit: |_, sessions, options, near| chain::dbn(sessions, options, near),
     predicts: Predicts::Lists(predict),
     users: Simulated::Always(users),
 };

@@ -9,7 +9,7 @@ use click_models::{DcmReward, DependentClick};
 
 pub(super) const ROW: Row = Row {
     model: Model::Dcm,
-    fit: |_, sessions, options| stopping::by_position(sessions, options),
+    fit: |_, sessions, options, near| stopping::by_position(sessions, options, near),
     predicts: Predicts::Lists(|list, out| {
         let leave = list.positions();
         list.scan(out, |position, _, _| [1.0, 1.0 - value_at(leave, position)]);

@@ -8,14 +8,14 @@ use log_reader::{Counts, Id};
 
 pub(super) const ROW: Row = Row {
     model: Model::Pbm,
-    fit: |counts, _, options| fit(counts, options, None),
+    fit: |counts, _, options, near| fit(counts, options, near),
     predicts: Predicts::Alone(click),
     users: Simulated::Always(users),
 };
 
-pub(in crate::fit) fn fit(counts: &Counts, options: &Options, near: Option<&Fit>) -> Fit {
-    let (attractions, positions) = position_based::by_position(counts, options, near);
-    Fit { positions, ..Fit::new(Model::Pbm, attractions) }
+fn fit(counts: &Counts, options: &Options, near: Option<&Fit>) -> Fit {
+    let (attractions, positions, prior) = position_based::by_position(counts, options, near);
+    Fit { positions, prior, ..Fit::new(Model::Pbm, attractions) }
 }
 
 fn click(fit: &Fit, query: Option<&QueryFit>, item: Id, position: usize) -> f64 {

@@ -10,8 +10,8 @@ use log_reader::{Counts, Id, Sessions};
 /// A fitted model.
 pub(crate) struct Row {
     pub(crate) model: Model,
-    /// Fits the model.
-    pub(in crate::fit) fit: fn(&Counts, &Sessions, &Options) -> Fit,
+    /// Fits the model, perhaps starting near a fit of it to a similar log.
+    pub(in crate::fit) fit: fn(&Counts, &Sessions, &Options, Option<&Fit>) -> Fit,
     pub(in crate::fit) predicts: Predicts,
     pub(crate) users: Simulated,
 }

@@ -7,7 +7,7 @@ use crate::fit::{Model, stopping};
 
 pub(super) const ROW: Row = Row {
     model: Model::Sdbn,
-    fit: |_, sessions, options| stopping::by_item(sessions, options),
+    fit: |_, sessions, options, near| stopping::by_item(sessions, options, near),
     predicts: Predicts::Lists(dbn::predict),
     users: Simulated::Always(dbn::users),
 };

@@ -9,16 +9,16 @@ use log_reader::Sessions;
 
 pub(super) const ROW: Row = Row {
     model: Model::Ubm,
-    fit: |_, sessions, options| fit(sessions, options),
+    fit: |_, sessions, options, near| fit(sessions, options, near),
     predicts: Predicts::Lists(|list, out| {
         list.by_last_click(out, |attraction, examination| attraction * examination);
     }),
     users: Simulated::IfSearched(users),
 };
 
-fn fit(sessions: &Sessions, options: &Options) -> Fit {
-    let (attractions, positions) = position_based::by_last_click(sessions, options);
-    Fit { positions, ..Fit::new(Model::Ubm, attractions) }
+fn fit(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Fit {
+    let (attractions, positions, prior) = position_based::by_last_click(sessions, options, near);
+    Fit { positions, prior, ..Fit::new(Model::Ubm, attractions) }
 }
 
 /// Examination is divided by its largest value if that exceeds 1, as far as the attraction of no

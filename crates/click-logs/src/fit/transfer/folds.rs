@@ -1,7 +1,7 @@
 //! Predictions of lists by fits that have not seen them.
 
 use super::groups::{Grouped, PARTS};
-use crate::fit::{FitError, Model, Options, Prediction, fit_checked};
+use crate::fit::{Fit, FitError, Model, Options, Prediction, fit_checked};
 use click_models::Clicks;
 use log_reader::Sessions;
 
@@ -10,6 +10,7 @@ use log_reader::Sessions;
 /// to leave some out.
 pub(super) fn predicted(
     models: &[Model],
+    whole: &[Fit],
     sessions: &Sessions,
     queries: &[Grouped],
     options: &Options,
@@ -26,7 +27,8 @@ pub(super) fn predicted(
         let Some([rest, _]) = rest.filter(|[rest, _]| !rest.is_empty()) else { return Ok(None) };
         let counts = rest.counts();
         for (&model, predicted) in models.iter().zip(&mut predicted) {
-            let fit = fit_checked(model, &counts, &rest, options)?;
+            let near = whole.iter().find(|fit| fit.model() == model);
+            let fit = fit_checked(model, &counts, &rest, options, near)?;
             for (query, predicted) in Grouped::differing(queries).zip(predicted) {
                 let lists = sessions.query(query.query).into_iter().flat_map(|query| query.lists());
                 for (place, list) in lists.enumerate().filter(|(place, _)| query.parts[*place] == part) {

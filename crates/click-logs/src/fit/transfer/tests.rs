@@ -1,5 +1,5 @@
 use super::*;
-use crate::fit::{Prediction, fit_checked};
+use crate::fit::{Fit, Prediction, fit_checked};
 use click_models::Clicks;
 use log_reader::{Format, Reader};
 use rand::seq::SliceRandom as _;
@@ -217,8 +217,8 @@ fn position_based(n_sessions: usize, seed: u64) -> Vec<Shown> {
     (0..n_sessions).map(session).collect()
 }
 
-/// Fits of parts stop earlier, and predict the same to a thousandth. A thousand times earlier still,
-/// they do not.
+/// Fits of parts stop earlier, and predict the same to a thousandth; near the fit to the whole log,
+/// too. A thousand times earlier still, they do not.
 #[test]
 fn fits_that_stop_earlier_predict_the_same() {
     let sessions = read(&position_based(3000, 2));
@@ -228,13 +228,19 @@ fn fits_that_stop_earlier_predict_the_same() {
     let mut wrong = early;
     wrong.em.tolerance = 0.1;
     for model in crate::study::with_users() {
-        let [exact, early, wrong] = [exact, early, wrong].map(|options| {
-            let predicted = folds::predicted(&[model], &sessions, &queries, &options).unwrap().unwrap();
-            predicted.into_iter().flatten().flatten().collect::<Vec<f64>>()
-        });
+        let whole = fit_checked(model, &sessions.counts(), &sessions, &exact, None).unwrap();
+        let predicted = |(whole, options): (&[Fit], &Options)| {
+            let predicted = folds::predicted(&[model], whole, &sessions, &queries, options);
+            predicted.unwrap().unwrap().into_iter().flatten().flatten().collect::<Vec<f64>>()
+        };
+        let none: &[Fit] = &[];
+        let runs = [(none, &exact), (none, &early), (none, &wrong), (&[whole], &early)];
+        let [exact, early, wrong, near] = runs.map(predicted);
         let apart =
             |other: &[f64]| exact.iter().zip(other).map(|(a, b)| (b / a - 1.0).abs()).fold(0.0, f64::max);
         assert!(apart(&early) < 1e-3, "{model}: {}", apart(&early));
+        // The prior is searched to a hundredth.
+        assert!(apart(&near) < 5e-3, "{model}: {}", apart(&near));
         // Other models have no EM.
         if matches!(model, Model::Dcm | Model::Sdbn | Model::Dbn | Model::Ccm) {
             assert!(apart(&wrong) > 1e-3, "{model}: {}", apart(&wrong));
@@ -250,7 +256,7 @@ fn lists_are_predicted_by_fits_that_have_not_seen_them() {
     let sessions = read(&log);
     let queries = grouped(&sessions);
     let options = Options::default().of_folds();
-    let predicted = folds::predicted(&[Model::Pbm], &sessions, &queries, &options).unwrap().unwrap();
+    let predicted = folds::predicted(&[Model::Pbm], &[], &sessions, &queries, &options).unwrap().unwrap();
     let names = sessions.names();
     for part in [0, 3] {
         // The lists of the part, with their predictions, and the rest of the log as a log of its
@@ -270,7 +276,7 @@ fn lists_are_predicted_by_fits_that_have_not_seen_them() {
             |shown: &&Shown| left_out.iter().any(|list| (list.0, &list.1) == (shown.0, &shown.1));
         let rest: Vec<Shown> = log.iter().filter(|shown| !is_left_out(shown)).cloned().collect();
         let rest = read(&rest);
-        let fit = fit_checked(Model::Pbm, &rest.counts(), &rest, &options).unwrap();
+        let fit = fit_checked(Model::Pbm, &rest.counts(), &rest, &options, None).unwrap();
         let mut prediction = Prediction::default();
         for query in sessions.queries() {
             for list in query.lists() {

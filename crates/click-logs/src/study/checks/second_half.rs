@@ -9,7 +9,9 @@
 //! Deviations: none. Numerics: sums. Complexity: a fit to half of the sessions, without errors, and
 //! predictions of the others.
 
-use crate::fit::{EmOptions, FitError, Model, Options, Prediction, compare, fit_values};
+use crate::fit::{
+    EmOptions, Fit, FitError, Model, Options, Prediction, compare, fit_values, fit_values_near,
+};
 use click_models::Clicks;
 use confidence::math::sqrt;
 use log_reader::{Part, Sessions};
@@ -40,11 +42,7 @@ pub struct SecondHalf {
 }
 
 impl SecondHalf {
-    pub(super) fn new(
-        model: Model,
-        sessions: &Sessions,
-        options: &Options,
-    ) -> Result<Option<Self>, FitError> {
+    pub(super) fn new(whole: &Fit, sessions: &Sessions, options: &Options) -> Result<Option<Self>, FitError> {
         let Some([first, second]) = sessions.halves() else { return Ok(None) };
         let second = second.sessions.restricted(|query| first.sessions.query(query).is_some());
         if second.is_empty() {
@@ -53,8 +51,8 @@ impl SecondHalf {
         // Sampling moves the predictions further.
         let em = EmOptions { tolerance: options.em.tolerance.max(1e-4), ..options.em };
         let options = Options { em, trace: false, ..*options };
-        let fit_first = |model| fit_values(model, &first.counts, &first.sessions, &options);
-        let [fit, rates] = [fit_first(model)?, fit_first(Model::CtrDocument)?];
+        let fit = fit_values_near(whole, &first.counts, &first.sessions, &options)?;
+        let rates = fit_values(Model::CtrDocument, &first.counts, &first.sessions, &options)?;
         let (mut predicted, mut clicks, mut squares) = (0.0, 0.0, 0.0);
         let mut prediction = Prediction::default();
         for query in second.queries() {
@@ -74,7 +72,7 @@ impl SecondHalf {
         let variance = squares / n_second - bias * bias;
         let second = Part { counts: second.counts(), sessions: second };
         Ok(Some(Self {
-            model,
+            model: whole.model(),
             sessions: second.sessions.n_sessions(),
             predicted: 1000.0 * predicted / n_second,
             observed: 1000.0 * clicks / n_second,
