@@ -318,8 +318,7 @@ impl Experiment {
     /// others, their lists are valued in place of those of these users.
     pub fn evidence(&self, n_draws: usize, others: Option<&[Evidence]>) -> Vec<Evidence> {
         let lists = self.policies.iter().find_map(|entry| entry.lists.as_deref());
-        let evidence =
-            |lists| self.instances.users().evidence(lists, n_draws, Streams::new(self.seed), others);
+        let evidence = |lists| self.instances.evidence(lists, n_draws, Streams::new(self.seed), others);
         lists.map_or_else(Vec::new, evidence)
     }
 

@@ -59,6 +59,7 @@ use policies::catalogue::Protocol;
 use sim::{Assignment, Sees, Streams};
 use std::any::Any;
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// A row of [`MODELS`]: the properties of a click model that do not depend on an instance.
@@ -178,7 +179,8 @@ fn for_readers_in(parameters: &[(&'static str, &'static str)], key: &'static str
     parameters.iter().find(|(other, _)| *other == key).map_or(key, |(_, words)| words)
 }
 
-/// The users of an experiment: at least one instance, all of the same model.
+/// The users of an experiment: at least one instance, all of the same model. Most methods are those
+/// of [`Users`].
 #[derive(Debug)]
 pub struct Instances(Box<dyn Users>);
 
@@ -214,11 +216,6 @@ impl Instances {
         }
     }
 
-    /// The distribution from which each run draws its users; `None` if the users are known.
-    pub fn posterior(&self) -> Option<&PosteriorFile> {
-        self.0.posterior()
-    }
-
     /// Wraps any implementation of [`Users`].
     pub(crate) fn from_users(users: impl Users + 'static) -> Self {
         Self(Box::new(users))
@@ -226,74 +223,13 @@ impl Instances {
 
     /// The instances by the type of their model; `None` if it is another type.
     pub fn typed<M: UserModel>(&self) -> Option<&[Instance<M>]> {
-        let list = self.0.list();
+        let list = self.list();
         list.downcast_ref::<Vec<Instance<M>>>().map(Vec::as_slice)
-    }
-
-    /// What these users have by which they differ; `None` for ordinary users.
-    pub fn contexts(&self) -> Option<Sees> {
-        self.0.contexts()
-    }
-
-    /// The prior of `hybrid-ts` with a file's fit.
-    pub(crate) fn prior(&self, fit: &ContextFit, interactions: bool) -> Result<HybridPrior, String> {
-        self.0.prior(fit, interactions)
-    }
-
-    /// The files of users who differ.
-    pub(crate) fn files(&self) -> Vec<&InputFile> {
-        self.0.files()
-    }
-
-    /// Doubts about these users.
-    pub fn doubts(&self) -> Vec<String> {
-        self.0.doubts()
     }
 
     /// Whether a policy can be asked for the best items of these users.
     pub(crate) fn name_best_items(&self) -> bool {
         self.model().names_best_items && self.contexts().is_none()
-    }
-
-    /// The model that all of them have.
-    pub fn model(&self) -> &'static Model {
-        self.0.model()
-    }
-
-    /// The number of instances.
-    pub fn count(&self) -> usize {
-        self.0.count()
-    }
-
-    /// The shape of the lists of each instance; empty if the model shows no lists.
-    pub fn shapes(&self) -> Vec<ListShape> {
-        self.0.shapes()
-    }
-
-    /// The parameters of each instance by their names in files.
-    pub fn parameters(&self) -> Vec<Parameters> {
-        self.0.parameters()
-    }
-
-    /// The parameters for readers, attractions first: one table for each instance, or for each
-    /// matrix of dueling users.
-    pub fn tables(&self) -> Vec<InstanceTable> {
-        self.0.tables()
-    }
-
-    /// The unit of regret.
-    pub fn unit(&self) -> &'static str {
-        self.0.unit()
-    }
-
-    /// The instances without the type of their model.
-    pub(crate) fn users(&self) -> &dyn Users {
-        &*self.0
-    }
-
-    /// The users who compare two items; `None` for another model.
-    pub fn duels(&self) -> Option<&Duels> {
-        self.0.duels()
     }
 
     /// The preference matrix of dueling users, the first one if there are several.
@@ -312,18 +248,12 @@ impl Instances {
     ///
     /// [`EnterError::NoAnswers`] for users of another program, known from a file only.
     pub fn check_answers(&self) -> Result<(), EnterError> {
-        if self.0.can_answer() { Ok(()) } else { Err(EnterError::NoAnswers(self.model().name)) }
-    }
-
-    /// Gives users of the caller their answers, one for each instance; whether there are as many of
-    /// them.
-    pub(crate) fn answer_with(&mut self, answers: &[Arc<dyn OwnAnswers>]) -> bool {
-        self.0.answer_with(answers)
+        if self.can_answer() { Ok(()) } else { Err(EnterError::NoAnswers(self.model().name)) }
     }
 
     /// Redraws the random parts with this seed, and with this number of subsets if one is given.
     pub(crate) fn draw(&mut self, seed: u64, subsets: Option<usize>) -> Result<(), Error> {
-        let Some(duels) = self.0.duels_mut() else { return Ok(()) };
+        let Some(duels) = self.duels_mut() else { return Ok(()) };
         if let Some(subsets) = subsets {
             duels.with_subsets(subsets);
         }
@@ -349,61 +279,37 @@ impl Instances {
         let known = |key: &&str| tables.is_empty() || tables.iter().any(|table| table.list(key).is_some());
         self.model().keys.iter().filter(|key| key.is_list()).map(|key| key.name).filter(known).collect()
     }
+}
 
-    /// The asymptotic lower bound on the regret of a consistent policy, mean over the instances:
-    /// its name and the factor of `ln t`. `None` if some instance has no bound.
-    pub fn lower_bound(&self) -> Option<(&'static str, f64)> {
-        self.0.lower_bound().filter(|(_, factor)| factor.is_finite())
+impl Deref for Instances {
+    type Target = dyn Users;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
     }
 }
 
-/// The methods of a runner.
-impl Instances {
-    /// The tournament of an experiment on these users.
-    ///
-    /// # Errors
-    ///
-    /// A contender cannot play on them, or the checkpoints do not increase.
-    pub fn tournament(
-        &self,
-        settings: &TournamentSettings<'_>,
-    ) -> Result<Box<dyn AnyTournament + '_>, EnterError> {
-        self.0.tournament(settings)
-    }
-
-    /// The values of the users that the runs meet; `instances_of_runs` has the instance of every run.
-    pub fn values_of_users(
-        &self,
-        assignment: Assignment,
-        seed: u64,
-        instances_of_runs: &[usize],
-    ) -> ValuesOfUsers {
-        self.0.values_of_users(assignment, seed, instances_of_runs)
-    }
-
-    /// Proven upper bounds on the regret of policies, at these rounds.
-    pub fn bounds_of_policies(&self, policies: &[Entrant], checkpoints: &[u64]) -> Vec<Bound> {
-        self.0.bounds_of_policies(policies, checkpoints)
-    }
-
-    /// Bounds on the stopping time of policies.
-    pub fn bounds_of_stopping(&self, policies: &[Entrant]) -> Vec<Bound> {
-        self.0.bounds_of_stopping(policies)
+impl DerefMut for Instances {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut *self.0
     }
 }
 
 impl Clone for Instances {
     fn clone(&self) -> Self {
-        self.0.cloned()
+        self.cloned()
     }
 }
 
-/// The users of an experiment without the type of their model; [`Instances`] has the methods.
-pub(crate) trait Users: fmt::Debug + Send + Sync {
+/// The methods of [`Instances`]: users without the type of their model.
+pub trait Users: fmt::Debug + Send + Sync {
+    /// The model that all of them have.
     fn model(&self) -> &'static Model;
 
+    /// The number of instances.
     fn count(&self) -> usize;
 
+    /// The shape of the lists of each instance; empty if the model shows no lists.
     fn shapes(&self) -> Vec<ListShape>;
 
     /// The number of cells of the largest table; `None` if the model shows no cells.
@@ -411,22 +317,26 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The parameters of each instance by their names in files.
     fn parameters(&self) -> Vec<Parameters>;
 
+    /// The parameters for readers, attractions first: one table for each instance, or for each
+    /// matrix of dueling users.
     fn tables(&self) -> Vec<InstanceTable>;
 
+    /// The unit of regret.
     fn unit(&self) -> &'static str;
 
-    /// The name of the lower bound and the mean of its factor of `ln t` over the instances;
-    /// infinite if an instance has no bound.
+    /// The asymptotic lower bound on the regret of a consistent policy, mean over the instances:
+    /// its name and the factor of `ln t`. `None` if some instance has no bound.
     fn lower_bound(&self) -> Option<(&'static str, f64)>;
 
-    /// Proven upper bounds on the regret of the experiment's policies, at these rounds.
+    /// Proven upper bounds on the regret of policies, at these rounds.
     fn bounds_of_policies(&self, _policies: &[Entrant], _checkpoints: &[u64]) -> Vec<Bound> {
         Vec::new()
     }
 
-    /// Bounds on the stopping time of the experiment's policies.
+    /// Bounds on the stopping time of policies.
     fn bounds_of_stopping(&self, _policies: &[Entrant]) -> Vec<Bound> {
         Vec::new()
     }
@@ -434,30 +344,41 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
     /// The instances as `Vec<Instance<M>>`.
     fn list(&self) -> &dyn Any;
 
+    /// The users who compare two items; `None` for another model.
     fn duels(&self) -> Option<&Duels> {
         None
     }
 
+    /// As [`Users::duels`].
     fn duels_mut(&mut self) -> Option<&mut Duels> {
         None
     }
 
+    /// The distribution from which each run draws its users; `None` if the users are known.
     fn posterior(&self) -> Option<&PosteriorFile> {
         None
     }
 
+    /// What these users have by which they differ; `None` for ordinary users.
     fn contexts(&self) -> Option<Sees> {
         None
     }
 
+    /// The prior of `hybrid-ts` with a file's fit.
+    ///
+    /// # Errors
+    ///
+    /// Users who do not differ, or have other items or features than the fit.
     fn prior(&self, _: &ContextFit, _: bool) -> Result<HybridPrior, String> {
         Err("users who do not differ: give the instances a `context`".to_owned())
     }
 
+    /// The files of users who differ.
     fn files(&self) -> Vec<&InputFile> {
         vec![]
     }
 
+    /// Doubts about these users.
     fn doubts(&self) -> Vec<String> {
         vec![]
     }
@@ -467,11 +388,13 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
         true
     }
 
-    /// Whether they are users of the caller, as many as these answers.
+    /// Gives users of the caller their answers, one for each instance; whether there are as many of
+    /// them.
     fn answer_with(&mut self, _answers: &[Arc<dyn OwnAnswers>]) -> bool {
         false
     }
 
+    /// The evidence of a log's lists on each instance; empty for users that are not drawn from it.
     fn evidence(
         &self,
         _lists: &LoggedLists,
@@ -482,9 +405,14 @@ pub(crate) trait Users: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// A copy.
     fn cloned(&self) -> Instances;
 
     /// The tournament of an experiment on these users.
+    ///
+    /// # Errors
+    ///
+    /// A contender cannot play on them, or the checkpoints do not increase.
     fn tournament(
         &self,
         settings: &TournamentSettings<'_>,

@@ -158,7 +158,7 @@ fn read_sees(field: &Field<'_>, entry: &Entrant, instances: Option<&Instances>) 
     if !accepts(&entry.spec, "sees") {
         return Err(field.error(format!("{:?} does not see who asks for a list: leave it out", entry.name)));
     }
-    let has = match instances.map(Instances::contexts) {
+    let has = match instances.map(|instances| instances.contexts()) {
         Some(None) => return Err(field.error("the instances have no `context`: leave it out")),
         Some(Some(has)) => has,
         None => Sees::default(),
@@ -501,7 +501,7 @@ fn check_position(spec: &PolicySpec, instances: &Instances) -> Result<(), Fault>
 /// Refuses a policy that would need too much memory for the items or cells of an instance.
 fn check_limit(entry: &Entrant, instances: &Instances) -> Result<(), Fault> {
     let (of, plural, found, most) = match entry.spec.row().limit {
-        Limit::Cells(most) => ("cell", "cells", instances.users().most_cells().unwrap_or(0), most),
+        Limit::Cells(most) => ("cell", "cells", instances.most_cells().unwrap_or(0), most),
         Limit::Items(most) => {
             let items = instances.shapes().into_iter().map(ListShape::n_items).max();
             ("pair of items", "items", items.unwrap_or(0), most)

@@ -140,7 +140,7 @@ impl<M: Member> Users for Vec<Instance<M>> {
 
     fn lower_bound(&self) -> Option<(&'static str, f64)> {
         let (name, factor) = M::LOWER_BOUND?;
-        Some((name, mean(self, factor)))
+        Some((name, mean(self, factor))).filter(|(_, factor)| factor.is_finite())
     }
 
     fn bounds_of_stopping(&self, policies: &[Entrant]) -> Vec<Bound> {
