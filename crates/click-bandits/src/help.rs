@@ -127,7 +127,7 @@ Examples:
 Reads: a preference matrix or documents in LETOR format, `click-bandits formats
 preferences.csv` and `letor`.
 Writes to DIR: report.json, index.html and manifest.json; and, if the matrix is
-estimated, preferences.csv, counts.csv and progress.json.
+estimated, preferences.csv and counts.csv.
 
 Next: users for `simulate` from the matrix, `click-bandits models dueling`;
 docs/dueling.md.

@@ -24,8 +24,7 @@ pub(crate) struct Arguments {
     /// they were run
     #[arg(long, value_name = "DIR")]
     experiment: Option<PathBuf>,
-    /// The data that the parts were given with --data, --matrix or --letor, if they are elsewhere
-    /// now
+    /// The data that the parts were given with --data or --matrix, if they are elsewhere now
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     #[command(flatten)]

@@ -8,12 +8,12 @@ mod estimate;
 mod page;
 mod sampling;
 
-pub(crate) use estimate::{EstimateArguments, EstimatedMatrix};
+use estimate::{EstimateArguments, estimate};
 
 use crate::program::program;
 use crate::terminal::{json as as_json, say};
 use crate::usage::{Usage, threads};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use experiment::Canonical;
 use experiment::manifest::{Manifest, Moment};
 use experiment::models::MatrixFile;
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             bail!(Usage("--matrix gives the matrix: leave out the options for estimating one".to_owned()))
         }
         (Some(file), out) => of_matrix(&MatrixFile::read(file)?, out.as_deref(), arguments.quiet)?,
-        (None, Some(out)) => of_estimate(arguments, out)?,
+        (None, Some(out)) => estimate(arguments, out)?,
         (None, None) => bail!(Usage("--out DIR is needed to estimate a matrix".to_owned())),
     };
     if arguments.quiet {
@@ -76,20 +76,8 @@ fn of_matrix(file: &MatrixFile, out: Option<&Path>, quiet: bool) -> Result<Matri
     let output = out.map(|out| claimed(out, &canonical, &[])).transpose()?;
     let report = MatrixReport::of(file, None, quiet)?;
     if let Some(output) = output {
-        let (json, page) = (as_json(&report)?, report.to_html());
-        write(&output, &canonical, started, 1, &[(REPORT, json.as_bytes()), (PAGE, page.as_bytes())])?;
+        write(&output, &canonical, started, 1, &report, &[])?;
     }
-    Ok(report)
-}
-
-/// Estimates a matrix, and writes its report.
-fn of_estimate(arguments: &Arguments, out: &Path) -> Result<MatrixReport> {
-    let threads = arguments.threads.map(usize::from);
-    let collection = arguments.letor.as_deref();
-    let estimate = EstimatedMatrix::make(collection, &arguments.estimate, out, threads, arguments.quiet)?;
-    let report = MatrixReport::of(estimate.file(), Some(estimate.preferences()), arguments.quiet)?;
-    let (json, page) = (as_json(&report)?, report.to_html());
-    estimate.write(&[(REPORT, json.as_bytes()), (PAGE, page.as_bytes())])?;
     Ok(report)
 }
 
@@ -100,24 +88,23 @@ fn claimed(out: &Path, canonical: &Value, more: &[&str]) -> Result<OutputDir> {
     Ok(OutputDir::claim(out, &form, name, &[&[REPORT, PAGE], more].concat())?)
 }
 
+/// Writes the report and `more` files.
 fn write(
     output: &OutputDir,
     canonical: &Value,
     started: Moment,
     threads: usize,
-    files: &[(&str, &[u8])],
+    report: &MatrixReport,
+    more: &[(&str, &[u8])],
 ) -> Result<()> {
+    let (json, page) = (as_json(report)?, report.to_html());
+    let own = [(REPORT, json.as_bytes()), (PAGE, page.as_bytes())];
+    let files = [more, &own].concat();
     let canonical = Canonical::of_json(canonical.to_string());
-    let manifest = Manifest::of(&canonical, started, threads, files, program());
-    Ok(output.write_all(&manifest.to_json(), files)?)
+    let manifest = Manifest::of(&canonical, started, threads, &files, program());
+    Ok(output.write_all(&manifest.to_json(), &files)?)
 }
 
 fn file_name(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// A pool with this number of threads; one per core if absent.
-fn pool(threads: Option<usize>) -> Result<rayon::ThreadPool> {
-    let builder = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0));
-    builder.build().context("starting the threads")
 }

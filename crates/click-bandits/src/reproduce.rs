@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
     /// experiment.toml and claims.toml; a directory has a separator in its name: ./NAME
     pub(crate) experiment: PathBuf,
     /// Further experiments: each gets a folder in OUT, and OUT gets an index of all
-    #[arg(value_name = "EXPERIMENT", conflicts_with_all = ["data", "matrix", "letor", "panel"])]
+    #[arg(value_name = "EXPERIMENT", conflicts_with_all = ["data", "matrix", "panel"])]
     pub(crate) more: Vec<PathBuf>,
     /// Run only the panels that take measured queries, on these data: a JSON file of queries (its
     /// name ends in .json), or a click log, to which queries are first fitted (into OUT/fitted)
@@ -78,10 +78,6 @@ pub(crate) struct Arguments {
     /// Run only the panels with a preference matrix from a file, on this matrix (text) instead
     #[arg(long, value_name = "FILE", conflicts_with = "data")]
     pub(crate) matrix: Option<PathBuf>,
-    /// As --matrix, with a matrix that is first estimated from documents in LETOR format (into
-    /// OUT/matrix)
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "matrix"])]
-    pub(crate) letor: Option<PathBuf>,
     /// Directory for the report and the results.
     #[arg(skip)]
     pub(crate) out: PathBuf,
@@ -353,39 +349,10 @@ fn given_queries(arguments: &Arguments) -> Result<Option<Queries>> {
     );
 }
 
-/// The matrix that replaces every matrix from a file, if `--matrix` or `--letor` gives one.
+/// The matrix that replaces every matrix from a file, if `--matrix` gives one.
 fn given_matrix(arguments: &Arguments) -> Result<Option<MatrixFile>> {
-    if let Some(file) = &arguments.matrix {
-        return MatrixFile::read(file).map(Some).context("--matrix");
-    }
-    let Some(file) = &arguments.letor else { return Ok(None) };
-    estimated_matrix(arguments, file).map(Some)
+    arguments.matrix.as_deref().map(MatrixFile::read).transpose().context("--matrix")
 }
-
-/// A matrix estimated from the documents of `file`.
-#[cfg(feature = "logs")]
-fn estimated_matrix(arguments: &Arguments, file: &Path) -> Result<MatrixFile> {
-    use crate::preferences::{EstimateArguments, EstimatedMatrix};
-
-    let (settings, out) = (EstimateArguments::default(), arguments.out.join(ESTIMATED));
-    let threads = arguments.threads.map(usize::from);
-    let estimate =
-        EstimatedMatrix::make(Some(file), &settings, &out, threads, arguments.quiet).context("--letor")?;
-    estimate.write(&[])?;
-    Ok(estimate.into_file())
-}
-
-/// A program without the feature `logs` reads no documents.
-#[cfg(not(feature = "logs"))]
-fn estimated_matrix(_: &Arguments, file: &Path) -> Result<MatrixFile> {
-    anyhow::bail!(
-        "--letor: {}: this program was built without reading documents: expected a program with the feature `logs`",
-        file.display()
-    );
-}
-
-#[cfg(feature = "logs")]
-const ESTIMATED: &str = "matrix";
 
 /// The experiments of every panel, one for each variant, with the values of the command line.
 fn experiments(reproduction: &Reproduction, arguments: &Arguments) -> Result<Vec<Vec<Experiment>>> {

@@ -1,8 +1,7 @@
 //! On Ctrl-C and SIGTERM, one line lists the kept files, no file is half-written, and the
 //! signal ends the program.
 
-use interleaving::{Synthetic, letor};
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -92,30 +91,4 @@ fn an_interrupted_reproduction_says_which_panels_are_complete() {
             "interrupted: complete and kept: out/short; finished runs and states of long ones are kept in out/long/journal: the same command continues"
         )
     );
-}
-
-#[test]
-fn an_interrupted_estimate_says_how_many_pairs_are_kept() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let small = Synthetic { n_queries: 8, n_documents: 12, n_features: 40, seed: 3 };
-    let mut file = File::create(dir.path().join("small.txt")).expect("created");
-    letor::write(&small.queries().expect("a small collection"), &mut file).expect("written");
-    let arguments =
-        ["preferences", "--letor", "small.txt", "--out", "out", "--comparisons", "20000", "--threads", "1"];
-    let child = start(&arguments, dir.path());
-    while !dir.path().join("out/progress.json").exists() {
-        sleep(Duration::from_millis(20));
-    }
-    let (ended_by, message) = interrupt(child, "-TERM");
-    assert_eq!(ended_by, Some(15));
-    assert!(message.starts_with("interrupted: "), "{message}");
-    assert!(
-        message
-            .ends_with(" of 780 pairs are kept in out/progress.json: the same command continues from there"),
-        "{message}"
-    );
-    let hidden = fs::read_dir(dir.path().join("out")).expect("there").filter(|entry| {
-        entry.as_ref().is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with('.'))
-    });
-    assert_eq!(hidden.count(), 0, "a temporary file is left");
 }

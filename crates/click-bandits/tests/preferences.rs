@@ -26,7 +26,7 @@ fn path(path: &Path) -> &str {
 }
 
 #[test]
-fn an_estimate_does_not_depend_on_threads_or_interruptions() {
+fn an_estimate_does_not_depend_on_threads() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("small.txt");
     collection(&file).expect("written");
@@ -37,27 +37,12 @@ fn an_estimate_does_not_depend_on_threads_or_interruptions() {
                 .concat();
         (preferences(&arguments), out)
     };
-    let files = ["preferences.csv", "counts.csv", "progress.json", "report.json", "index.html"];
+    let files = ["preferences.csv", "counts.csv", "report.json", "index.html"];
     let read = |out: &Path| files.map(|file| fs::read(out.join(file)).expect("written"));
     let (output, usual) = estimate("usual", &[]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let (_, one) = estimate("one", &["--threads", "1"]);
     assert!(read(&usual) == read(&one), "one thread");
-
-    // The progress of a run that was killed after half of the pairs.
-    let mut state: serde_json::Value =
-        serde_json::from_slice(&fs::read(usual.join("progress.json")).expect("written")).expect("JSON");
-    let tallies = state["tallies"].as_array_mut().expect("a tally a pair");
-    assert_eq!(tallies.len(), 13 * 12 / 2);
-    for tally in tallies.iter_mut().step_by(2) {
-        *tally = serde_json::Value::Null;
-    }
-    let resumed = dir.path().join("resumed");
-    fs::create_dir(&resumed).expect("created");
-    fs::write(resumed.join("progress.json"), state.to_string()).expect("written");
-    let (output, _) = estimate("resumed", &[]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(read(&usual) == read(&resumed), "resumed");
 
     // Another seed makes another estimation.
     let before = read(&usual);
@@ -65,17 +50,6 @@ fn an_estimate_does_not_depend_on_threads_or_interruptions() {
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && message.contains("as well, but with other settings"), "{message}");
     assert!(before == read(&usual), "nothing was touched");
-
-    // An interrupted estimation has left nothing but its progress.
-    fs::remove_dir_all(&resumed).expect("removed");
-    fs::create_dir(&resumed).expect("created");
-    fs::write(resumed.join("progress.json"), state.to_string()).expect("written");
-    let (output, _) = estimate("resumed", &["--seed", "2"]);
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        !output.status.success() && message.contains("is not the progress of this estimation"),
-        "{message}"
-    );
 }
 
 /// Writes a collection with some features. `change` edits the words of each line: label, query, and
@@ -315,17 +289,8 @@ fn the_shipped_matrix_is_the_estimate_of_the_synthetic_collection() {
     let settings = Settings::default();
     let rankers = RankedCollection::by_features(&queries, &features, settings.seed).expect("64 rankers");
     let estimation = Estimation::new(&rankers, settings).expect("the usual settings");
-    let mut progress = estimation.start();
-    assert_eq!(estimation.advance(&mut progress, 3).expect("its own progress"), 64 * 63 / 2 - 3);
-    let state = serde_json::to_value(&progress).expect("a state");
-    for (other, expected) in first[1..=3].iter().enumerate() {
-        let count = |key: &str| state["tallies"][other][key].as_f64().expect("a count");
-        assert_eq!(
-            (count("first") + count("ties") / 2.0) / 4000.0,
-            *expected,
-            "ranker 0 against {}",
-            other + 1
-        );
+    for (other, expected) in (1..=3).zip(&first[1..]) {
+        assert_eq!(estimation.compare(0, other).share(), *expected, "ranker 0 against {other}");
     }
 }
 

@@ -65,8 +65,8 @@ mod tests {
     fn the_message_names_the_kept_output_in_one_line() {
         let mut kept = KeptOutput::default();
         assert_eq!(kept.to_string(), "interrupted: nothing was written");
-        kept.begun("3 of 4 pairs are kept in m".to_owned());
-        assert_eq!(kept.to_string(), "interrupted: 3 of 4 pairs are kept in m");
+        kept.begun("3 of 4 runs are kept in m".to_owned());
+        assert_eq!(kept.to_string(), "interrupted: 3 of 4 runs are kept in m");
         kept.complete(Path::new("m"));
         assert_eq!(kept.to_string(), "interrupted: complete and kept: m; nothing else was written");
         for dir in ["a", "b", "c", "d"] {

@@ -25,7 +25,7 @@ use crate::manifest::Owner;
 use crate::path_error::PathError;
 use documents::{TemporaryFile, read_own, remove_left_overs, try_to_create_in};
 use spec::Canonical;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -158,40 +158,6 @@ impl OutputDir {
             let _ = dir.sync_all();
         }
         kept.complete(&self.dir);
-        Ok(())
-    }
-
-    /// Creates the directory and locks it for this run. The caller drops the lock before it calls
-    /// [`OutputDir::write_all`].
-    ///
-    /// `None` if the file system has no locks; then nothing keeps two runs apart.
-    ///
-    /// # Errors
-    ///
-    /// Another run holds the lock, or the directory cannot be created.
-    pub fn lock(&self) -> Result<Option<File>, PathError> {
-        fs::create_dir_all(&self.dir).map_err(PathError::system(&self.dir, "cannot be created"))?;
-        let Ok(dir) = File::open(&self.dir) else { return Ok(None) };
-        match dir.try_lock() {
-            Ok(()) => Ok(Some(dir)),
-            Err(TryLockError::WouldBlock) => Err(PathError::in_use(&self.dir)),
-            Err(TryLockError::Error(_)) => Ok(None),
-        }
-    }
-
-    /// Writes the progress of a run, from which the next run continues. If the program is
-    /// interrupted, it prints `kept_so_far`.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
-    pub fn write_progress(&self, name: &str, content: &[u8], kept_so_far: String) -> Result<(), PathError> {
-        let mut kept = interrupt::hold();
-        let path = self.dir.join(name);
-        let part =
-            TemporaryFile::write(&path, content).map_err(PathError::system(&path, "cannot be written"))?;
-        part.rename().map_err(PathError::system(&path, "cannot be put in place"))?;
-        kept.begun(kept_so_far);
         Ok(())
     }
 

@@ -33,9 +33,7 @@ fn main() -> Result<()> {
 
     let rankers = RankedCollection::by_features(&queries, &(0..n_features).collect::<Vec<_>>(), 1)?;
     let estimation = Estimation::new(&rankers, Settings::default())?;
-    let mut progress = estimation.start();
-    estimation.advance(&mut progress, usize::MAX)?;
-    let rows = progress.preferences().context("all pairs are done")?.matrix();
+    let rows = estimation.preferences(|| ()).matrix();
     describe(&PreferenceMatrix::new(&rows)?);
     describe_without_clicks(&rankers);
     if let Some(file) = matrix {

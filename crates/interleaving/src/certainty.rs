@@ -60,9 +60,7 @@
 //!     method: Method::TeamDraft, user: ScanningUser::perfect(), list_length: 1, comparisons_per_pair: 100, ..Settings::default()
 //! };
 //! let estimation = Estimation::new(&rankers, settings)?;
-//! let mut progress = estimation.start();
-//! estimation.advance(&mut progress, 1)?;
-//! let preferences = progress.preferences().expect("all pairs are done");
+//! let preferences = estimation.preferences(|| ());
 //!
 //! let certainty = preferences.certainty(0.05)?;
 //! let winner = certainty.condorcet_winner().expect("one is told");

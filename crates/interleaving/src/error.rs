@@ -1,6 +1,6 @@
-//! Errors in rankings, settings and saved states.
+//! Errors in rankings and settings.
 
-/// Invalid rankings, settings of an estimation, or a saved state of one.
+/// Invalid rankings, or settings of an estimation.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -113,17 +113,14 @@ pub enum Error {
     /// No comparisons per pair.
     #[error("comparisons_per_pair is 0: expected at least 1")]
     NoComparisons,
-    /// A saved state of an estimation with other rankings or settings.
-    #[error("saved with other rankings or settings: fingerprint {found}, expected {expected}")]
-    Fingerprint {
-        /// Fingerprint of the saved state.
-        found: String,
-        /// Fingerprint of this estimation.
-        expected: String,
+    /// Counts of another number of pairs than the rankers have.
+    #[error("{found} pairs with counts: expected {expected}")]
+    Tallies {
+        /// Counts given.
+        found: usize,
+        /// Pairs of the rankers.
+        expected: usize,
     },
-    /// An inconsistent saved state.
-    #[error("not a state of an estimation: {0}")]
-    NotAState(&'static str),
     /// A synthetic collection without queries, documents or features, or with too many of them.
     #[error("a collection of {n_queries} queries, {n_documents} documents each, {n_features} features: expected at least one of each, at most 2^28 values, at most {max} features", max = crate::letor::MAX_FEATURES)]
     CollectionSize {

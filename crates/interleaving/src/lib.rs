@@ -21,7 +21,7 @@ pub use certainty::{Certainty, Winner};
 pub use error::Error;
 pub use interleave::{Balanced, Interleaving, Outcome, Probabilistic, RankedPair, Shown, TeamDraft};
 pub use pair_test::{PairTest, Verdict};
-pub use preferences::{Estimation, Method, Preferences, Progress, Settings, Tally};
+pub use preferences::{Estimation, Method, Preferences, Settings, Tally};
 pub use query::Query;
 pub use ranker::{RankedCollection, RankedDocuments, RankedQuery};
 pub use synthetic::Synthetic;

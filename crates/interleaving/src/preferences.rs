@@ -20,9 +20,7 @@
 //! | [`Preferences::matrix`] | `p_ij` | `n_rankers` squared | probability |
 //!
 //! Each pair has its own random stream, keyed by (seed, pair), so the tallies do not depend on
-//! threads, on the order of pairs, or on interruptions. [`Progress`] is the state to save between
-//! interruptions: the tallies of the finished pairs, with a fingerprint of settings and rankings.
-//! This module does not access files.
+//! threads or on the order of pairs. This module does not access files.
 //!
 //! Numerics: a standard error of `p_ij` is at most `1 / (2 sqrt n)`, .008 for 4,000. Complexity:
 //! `n` interleaved lists per pair.
@@ -30,7 +28,7 @@
 //! # Examples
 //!
 //! ```
-//! use interleaving::{Estimation, Progress, RankedCollection, RankedDocuments, RankedQuery, Settings};
+//! use interleaving::{Estimation, RankedCollection, RankedDocuments, RankedQuery, Settings};
 //!
 //! let good = RankedDocuments::new(vec![1, 0])?;
 //! let bad = RankedDocuments::new(vec![0, 1])?;
@@ -39,11 +37,7 @@
 //! let settings = Settings { list_length: 1, ..Settings::default() };
 //! let estimation = Estimation::new(&rankers, settings)?;
 //!
-//! let mut progress = estimation.start();
-//! while estimation.advance(&mut progress, 64)? > 0 {
-//!     // Here a caller can save `progress` and resume later.
-//! }
-//! let preferences = progress.preferences().expect("all pairs are done");
+//! let preferences = estimation.preferences(|| ());
 //! // The one document shown is the relevant one with probability 8/9 or 1/9, by either ranker, and then clicked with
 //! // probability .95, else .05. A click is credit for the good ranker if it is on the relevant one: p = 1/2 + (.95 - .05) / 4.
 //! assert!((preferences.probability(0, 1) - 0.725).abs() < 0.04);
@@ -57,11 +51,9 @@ use click_models::ListShape;
 use rand::RngExt;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 /// The interleaving method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Method {
     /// [`Balanced`].
@@ -74,8 +66,7 @@ pub enum Method {
 }
 
 /// Settings of an estimation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     /// The interleaving method.
     pub method: Method,
@@ -123,11 +114,6 @@ impl Tally {
         }
     }
 
-    /// The number of all comparisons; `None` on overflow, which no estimation reaches.
-    fn checked_total(self) -> Option<u64> {
-        self.first.checked_add(self.second)?.checked_add(self.ties)
-    }
-
     /// Share of the first ranker, ties halved; 1/2 without a comparison.
     pub fn share(self) -> f64 {
         let total = self.first as f64 + self.second as f64 + self.ties as f64;
@@ -135,12 +121,11 @@ impl Tally {
     }
 }
 
-/// An estimation: rankers and settings, from which [`Progress`] is made.
+/// An estimation: rankers and settings.
 #[derive(Debug, Clone)]
 pub struct Estimation<'a> {
     rankers: &'a RankedCollection,
     settings: Settings,
-    fingerprint: String,
 }
 
 impl<'a> Estimation<'a> {
@@ -156,61 +141,36 @@ impl<'a> Estimation<'a> {
         if settings.comparisons_per_pair == 0 {
             return Err(Error::NoComparisons);
         }
-        let fingerprint = fingerprint(rankers, &settings);
-        Ok(Self { rankers, settings, fingerprint })
+        Ok(Self { rankers, settings })
     }
 
-    /// A hash of settings and rankings; progress can be resumed only with the same fingerprint.
-    pub fn fingerprint(&self) -> &str {
-        &self.fingerprint
-    }
-
-    /// Progress with no finished pair.
-    pub fn start(&self) -> Progress {
+    /// The number of pairs.
+    pub fn n_pairs(&self) -> usize {
         let n_rankers = self.rankers.n_rankers();
-        let tallies = vec![None; n_pairs(n_rankers)];
-        Progress { fingerprint: self.fingerprint.clone(), n_rankers, tallies }
+        n_rankers * (n_rankers - 1) / 2
     }
 
-    /// Checks that `progress`, for example read from a file, belongs to this estimation.
-    ///
-    /// # Errors
-    ///
-    /// If the fingerprint differs, or tallies do not add up.
-    pub fn check(&self, progress: &Progress) -> Result<(), Error> {
-        if progress.fingerprint != self.fingerprint {
-            let (found, expected) = (progress.fingerprint.clone(), self.fingerprint.clone());
-            return Err(Error::Fingerprint { found, expected });
-        }
-        if progress.n_rankers != self.rankers.n_rankers() {
-            return Err(Error::NotAState("another number of rankers"));
-        }
-        let total = Some(self.settings.comparisons_per_pair);
-        if progress.tallies.iter().flatten().any(|tally| tally.checked_total() != total) {
-            return Err(Error::NotAState("a pair with another number of comparisons"));
-        }
-        Ok(())
-    }
-
-    /// Compares the next pairs, at most `at_most`, on the current rayon thread pool, and returns
-    /// the number of pairs left.
-    ///
-    /// # Errors
-    ///
-    /// As [`Estimation::check`].
-    pub fn advance(&self, progress: &mut Progress, at_most: usize) -> Result<usize, Error> {
-        self.check(progress)?;
-        let open = pairs(progress.n_rankers).zip(0..).zip(&mut progress.tallies);
-        let next: Vec<_> = open.filter(|(_, tally)| tally.is_none()).take(at_most).collect();
-        // Every tally has its own slot, so results do not depend on the order of execution.
-        next.into_par_iter().with_max_len(1).for_each(|(((first, second), number), tally)| {
-            *tally = Some(self.compare(first, second, number));
+    /// Compares all pairs, on the current rayon thread pool. `compared` is called after each.
+    pub fn preferences(&self, compared: impl Fn() + Sync) -> Preferences {
+        let n_rankers = self.rankers.n_rankers();
+        let pairs: Vec<_> = pairs(n_rankers).collect();
+        let tallies = pairs.into_par_iter().with_max_len(1).map(|(first, second)| {
+            let tally = self.compare(first, second);
+            compared();
+            tally
         });
-        Ok(progress.remaining())
+        Preferences { n_rankers, tallies: tallies.collect() }
     }
 
-    /// Makes all comparisons of one pair.
-    fn compare(&self, first: usize, second: usize, number: u64) -> Tally {
+    /// Makes all comparisons of one pair, `first < second`.
+    ///
+    /// # Panics
+    ///
+    /// If `first < second` are not two of the rankers.
+    pub fn compare(&self, first: usize, second: usize) -> Tally {
+        let n_rankers = self.rankers.n_rankers();
+        assert!(first < second && second < n_rankers, "expected a pair of rankers");
+        let number = pair_number(n_rankers, first, second) as u64;
         match self.settings.method {
             Method::Balanced => self.compare_by(Balanced, first, second, number),
             Method::TeamDraft => self.compare_by(TeamDraft, first, second, number),
@@ -236,60 +196,6 @@ impl<'a> Estimation<'a> {
     }
 }
 
-/// The finished pairs: the state that is saved and restored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "SavedProgress")]
-pub struct Progress {
-    fingerprint: String,
-    n_rankers: usize,
-    /// One tally per pair; `None` if the pair is not finished.
-    tallies: Vec<Option<Tally>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SavedProgress {
-    fingerprint: String,
-    n_rankers: usize,
-    tallies: Vec<Option<Tally>>,
-}
-
-impl TryFrom<SavedProgress> for Progress {
-    type Error = Error;
-
-    fn try_from(saved: SavedProgress) -> Result<Self, Error> {
-        let SavedProgress { fingerprint, n_rankers, tallies } = saved;
-        if n_rankers < 2 || n_rankers > usize::from(u16::MAX) {
-            return Err(Error::Rankers(n_rankers));
-        }
-        if tallies.len() != n_pairs(n_rankers) {
-            return Err(Error::NotAState("another number of pairs than its number of rankers has"));
-        }
-        if tallies.iter().flatten().any(|tally| tally.checked_total().is_none()) {
-            return Err(Error::NotAState("more comparisons of a pair than can be counted"));
-        }
-        Ok(Self { fingerprint, n_rankers, tallies })
-    }
-}
-
-impl Progress {
-    /// Number of unfinished pairs.
-    pub fn remaining(&self) -> usize {
-        self.tallies.iter().filter(|tally| tally.is_none()).count()
-    }
-
-    /// Number of all pairs.
-    pub fn n_pairs(&self) -> usize {
-        self.tallies.len()
-    }
-
-    /// The estimate; `None` until all pairs are finished.
-    pub fn preferences(&self) -> Option<Preferences> {
-        let tallies = self.tallies.iter().copied().collect::<Option<_>>()?;
-        Some(Preferences { n_rankers: self.n_rankers, tallies })
-    }
-}
-
 /// An estimated preference matrix, with the tallies of all pairs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Preferences {
@@ -299,6 +205,23 @@ pub struct Preferences {
 }
 
 impl Preferences {
+    /// The preferences with these counts, one for each pair `first < second`, in lexicographic
+    /// order.
+    ///
+    /// # Errors
+    ///
+    /// If there are fewer than two rankers, or the number of counts is another than that of pairs.
+    pub fn new(n_rankers: usize, tallies: Vec<Tally>) -> Result<Self, Error> {
+        if n_rankers < 2 || n_rankers > usize::from(u16::MAX) {
+            return Err(Error::Rankers(n_rankers));
+        }
+        let expected = n_rankers * (n_rankers - 1) / 2;
+        if tallies.len() != expected {
+            return Err(Error::Tallies { found: tallies.len(), expected });
+        }
+        Ok(Self { n_rankers, tallies })
+    }
+
     /// Number of rankers.
     pub fn n_rankers(&self) -> usize {
         self.n_rankers
@@ -341,11 +264,6 @@ impl Preferences {
     }
 }
 
-/// Number of pairs of rankers.
-fn n_pairs(n_rankers: usize) -> usize {
-    n_rankers * (n_rankers - 1) / 2
-}
-
 /// All pairs of rankers, `first < second`, in lexicographic order.
 fn pairs(n_rankers: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n_rankers).flat_map(move |first| (first + 1..n_rankers).map(move |second| (first, second)))
@@ -356,40 +274,6 @@ fn pair_number(n_rankers: usize, first: usize, second: usize) -> usize {
     first * n_rankers - first * (first + 1) / 2 + second - first - 1
 }
 
-/// SHA-256 of all inputs of the tallies.
-fn fingerprint(rankers: &RankedCollection, settings: &Settings) -> String {
-    // Numbers take eight bytes and lists start with their length, so different estimations give
-    // different bytes.
-    let mut hash = Sha256::new();
-    hash.update(b"interleaved comparisons 1");
-    let method: u64 = match settings.method {
-        Method::Balanced => 0,
-        Method::TeamDraft => 1,
-        Method::Probabilistic => 2,
-    };
-    let grades = settings.user.grades();
-    let queries = rankers.queries();
-    let sizes = [grades.len(), settings.list_length, rankers.n_rankers(), queries.len()];
-    let numbers = [method, settings.comparisons_per_pair, settings.seed];
-    for number in numbers.into_iter().chain(sizes.map(|size| size as u64)) {
-        hash.update(number.to_le_bytes());
-    }
-    for (click, stop) in grades {
-        hash.update(click.get().to_bits().to_le_bytes());
-        hash.update(stop.get().to_bits().to_le_bytes());
-    }
-    for query in queries {
-        hash.update((query.labels().len() as u64).to_le_bytes());
-        hash.update(query.labels());
-        let mut bytes = Vec::new();
-        for ranking in query.rankings() {
-            bytes.extend(ranking.order().iter().flat_map(|document| document.to_le_bytes()));
-        }
-        hash.update(bytes);
-    }
-    hash.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -398,7 +282,7 @@ mod tests {
     fn every_pair_has_a_place() {
         for n_rankers in 2..9 {
             let all: Vec<_> = pairs(n_rankers).collect();
-            assert_eq!(all.len(), n_pairs(n_rankers));
+            assert_eq!(all.len(), n_rankers * (n_rankers - 1) / 2);
             for (number, (first, second)) in all.into_iter().enumerate() {
                 assert_eq!(pair_number(n_rankers, first, second), number);
             }

@@ -43,22 +43,12 @@ use crate::Error;
 use click_models::{Clicks, ListShape};
 use confidence::Probability;
 use rand::{Rng, RngExt};
-use serde::{Deserialize, Serialize};
 
 /// A user who scans from the top down.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Tables", into = "Tables")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ScanningUser {
     /// Probabilities of a click and of stopping after it, one pair per grade, at least one.
     grades: Vec<(Probability, Probability)>,
-}
-
-/// The saved form of a user.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Tables {
-    click: Vec<f64>,
-    stop: Vec<f64>,
 }
 
 impl ScanningUser {
@@ -123,20 +113,5 @@ impl ScanningUser {
             }
         }
         Clicks::from_bits(bits, length).expect("bits were set below `length` only")
-    }
-}
-
-impl TryFrom<Tables> for ScanningUser {
-    type Error = Error;
-
-    fn try_from(tables: Tables) -> Result<Self, Error> {
-        Self::new(&tables.click, &tables.stop)
-    }
-}
-
-impl From<ScanningUser> for Tables {
-    fn from(user: ScanningUser) -> Self {
-        let (click, stop) = user.grades.iter().map(|(click, stop)| (click.get(), stop.get())).unzip();
-        Self { click, stop }
     }
 }

@@ -9,8 +9,7 @@
 
 use crate::support::FALSE_ALARM;
 use interleaving::{
-    Certainty, Estimation, Method, Preferences, Progress, Query, RankedCollection, ScanningUser, Settings,
-    Tally,
+    Certainty, Estimation, Method, Preferences, Query, RankedCollection, ScanningUser, Settings, Tally,
 };
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -33,13 +32,10 @@ fn probability(first: usize, second: usize) -> f64 {
     }
 }
 
-/// Tallies, converted to the form in which [`Progress`] is saved.
 fn preferences(n_rankers: usize, mut tally: impl FnMut(usize, usize) -> Tally) -> Preferences {
     let pairs = (0..n_rankers).flat_map(|first| (first + 1..n_rankers).map(move |second| (first, second)));
     let tallies: Vec<Tally> = pairs.map(|(first, second)| tally(first, second)).collect();
-    let saved = serde_json::json!({ "fingerprint": "", "n_rankers": n_rankers, "tallies": tallies });
-    let progress: Progress = serde_json::from_value(saved).expect("a state");
-    progress.preferences().expect("all pairs are done")
+    Preferences::new(n_rankers, tallies).expect("one for each pair")
 }
 
 /// A sample of comparisons, one third of them ties.
@@ -176,9 +172,7 @@ fn noise_has_no_winner() {
             let user = ScanningUser::informational();
             let settings = Settings { method, user, comparisons_per_pair: 500, seed, ..Settings::default() };
             let estimation = Estimation::new(&rankers, settings).expect("valid settings");
-            let mut progress = estimation.start();
-            estimation.advance(&mut progress, usize::MAX).expect("its own progress");
-            let preferences = progress.preferences().expect("all pairs are done");
+            let preferences = estimation.preferences(|| ());
             let certainty = preferences.certainty(MISS).expect("a probability");
             assert_eq!(certainty.condorcet_winner(), None, "{method:?}, {seed}");
             let leads = |&first: &usize| {

@@ -1,16 +1,16 @@
-//! Estimated preferences are correct, independent of the number of threads, and unchanged by an
-//! interruption.
+//! Estimated preferences are correct and independent of the number of threads.
 //!
 //! Statistical checks are exact binomial tests on fixed seeds; a right implementation fails one
 //! with probability at most 1e-6.
 
 use crate::support::{is_rare, ranking};
 use interleaving::{
-    Error, Estimation, Method, Preferences, Progress, Query, RankedCollection, RankedQuery, ScanningUser,
-    Settings, Synthetic, Tally,
+    Error, Estimation, Method, Preferences, Query, RankedCollection, RankedQuery, ScanningUser, Settings,
+    Synthetic, Tally,
 };
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn small() -> RankedCollection {
     let queries = Synthetic { n_queries: 7, n_documents: 12, n_features: 6, seed: 5 }.queries().unwrap();
@@ -21,26 +21,24 @@ fn settings(method: Method) -> Settings {
     Settings { method, comparisons_per_pair: 300, ..Settings::default() }
 }
 
-fn run(estimation: &Estimation<'_>, threads: usize, at_once: usize) -> Preferences {
+fn run(estimation: &Estimation<'_>, threads: usize) -> Preferences {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    let mut progress = estimation.start();
-    while pool.install(|| estimation.advance(&mut progress, at_once)).unwrap() > 0 {
-        // Like a program that is killed between any two steps.
-        progress = serde_json::from_str(&serde_json::to_string(&progress).unwrap()).unwrap();
-    }
-    progress.preferences().unwrap()
+    pool.install(|| estimation.preferences(|| ()))
 }
 
 #[test]
-fn neither_threads_nor_interruptions_change_a_tally() {
+fn threads_do_not_change_a_tally() {
     let rankers = small();
     for method in [Method::Balanced, Method::TeamDraft, Method::Probabilistic] {
         let estimation = Estimation::new(&rankers, settings(method)).unwrap();
-        let at_once = run(&estimation, 1, usize::MAX);
-        assert_eq!(at_once, run(&estimation, 4, usize::MAX));
-        assert_eq!(at_once, run(&estimation, 3, 2));
+        let found = run(&estimation, 1);
+        assert_eq!(found, run(&estimation, 4));
+        let pairs = AtomicUsize::new(0);
+        let counted = estimation.preferences(|| _ = pairs.fetch_add(1, Ordering::Relaxed));
+        assert_eq!((&counted, pairs.into_inner()), (&found, estimation.n_pairs()));
+        assert_eq!(estimation.compare(2, 5), found.tally(2, 5));
         let other = Estimation::new(&rankers, Settings { seed: 9, ..settings(method) }).unwrap();
-        assert_ne!(at_once, run(&other, 1, usize::MAX));
+        assert_ne!(found, run(&other, 1));
     }
 }
 
@@ -50,7 +48,7 @@ fn tallies_are_stable() {
     let rankers = small();
     let tally = |method| {
         let Tally { first, second, ties } =
-            run(&Estimation::new(&rankers, settings(method)).unwrap(), 2, 100).tally(1, 4);
+            run(&Estimation::new(&rankers, settings(method)).unwrap(), 2).tally(1, 4);
         (first, second, ties)
     };
     assert_eq!(tally(Method::Balanced), (176, 111, 13));
@@ -60,7 +58,7 @@ fn tallies_are_stable() {
 
 #[test]
 fn a_matrix_is_skew() {
-    let preferences = run(&Estimation::new(&small(), settings(Method::TeamDraft)).unwrap(), 2, 100);
+    let preferences = run(&Estimation::new(&small(), settings(Method::TeamDraft)).unwrap(), 2);
     let matrix = preferences.matrix();
     for (i, row) in matrix.iter().enumerate() {
         assert_eq!((row.len(), row[i]), (6, 0.5));
@@ -83,7 +81,7 @@ fn tallies_have_the_probabilities_computed_by_hand() {
     let tally = |method| {
         let user = ScanningUser::perfect();
         let settings = Settings { method, user, comparisons_per_pair: n, list_length: 1, seed: 3 };
-        run(&Estimation::new(&rankers, settings).unwrap(), 1, 1).tally(0, 1)
+        run(&Estimation::new(&rankers, settings).unwrap(), 1).tally(0, 1)
     };
     // The relevant document is shown if the first ranker is the one that picks, and is credit for
     // it.
@@ -101,45 +99,13 @@ fn tallies_have_the_probabilities_computed_by_hand() {
 }
 
 #[test]
-fn progress_of_another_estimation_is_rejected() {
-    let rankers = small();
-    let estimation = Estimation::new(&rankers, settings(Method::TeamDraft)).unwrap();
-    let mut progress = estimation.start();
-    estimation.advance(&mut progress, 3).unwrap();
-    assert_eq!((progress.remaining(), progress.n_pairs(), progress.preferences()), (12, 15, None));
-
-    let queries = Synthetic { n_queries: 7, n_documents: 12, n_features: 6, seed: 5 }.queries().unwrap();
-    let other_ties = RankedCollection::by_features(&queries, &[0, 1, 2, 3, 4, 5], 3).unwrap();
-    let base = settings(Method::TeamDraft);
-    let others = [
-        (&other_ties, base.clone()),
-        (&rankers, settings(Method::Balanced)),
-        (&rankers, Settings { seed: 2, ..base.clone() }),
-        (&rankers, Settings { list_length: 9, ..base.clone() }),
-        (&rankers, Settings { comparisons_per_pair: 301, ..base.clone() }),
-        (&rankers, Settings { user: ScanningUser::informational(), ..base }),
-    ];
-    for (rankers, settings) in others {
-        let other = Estimation::new(rankers, settings).unwrap();
-        assert!(matches!(other.advance(&mut progress, 1), Err(Error::Fingerprint { .. })));
+fn counts_are_one_for_each_pair() {
+    let tallies = |n| vec![Tally { first: 3, second: 1, ties: 0 }; n];
+    assert_eq!(Preferences::new(3, tallies(3)).unwrap().probability(2, 1), 0.25);
+    assert_eq!(Preferences::new(3, tallies(2)), Err(Error::Tallies { found: 2, expected: 3 }));
+    for n_rankers in [0, 1, usize::MAX] {
+        assert_eq!(Preferences::new(n_rankers, tallies(1)), Err(Error::Rankers(n_rankers)));
     }
-    assert_eq!(progress.remaining(), 12);
-
-    let text = serde_json::to_string(&progress).unwrap();
-    let refused = |from: &str, to: &str| {
-        let changed = text.replacen(from, to, 1);
-        assert_ne!(changed, text);
-        match serde_json::from_str::<Progress>(&changed) {
-            Ok(progress) => estimation.check(&progress).is_err(),
-            Err(_) => true,
-        }
-    };
-    assert!(refused("\"n_rankers\":6", "\"n_rankers\":7"));
-    assert!(refused("\"n_rankers\":6", "\"n_rankers\":0"));
-    assert!(refused("\"n_rankers\":6", "\"n_rankers\":18446744073709551615"));
-    assert!(refused("\"ties\":", "\"ties\":1"));
-    assert!(refused("null,", ""));
-    assert!(refused("\"first\":", "\"first\":18446744073709551"));
 }
 
 #[test]
@@ -149,10 +115,6 @@ fn settings_are_checked() {
     assert_eq!(refused(Settings { list_length: 0, ..Settings::default() }), Error::ListLength(0));
     assert_eq!(refused(Settings { list_length: 65, ..Settings::default() }), Error::ListLength(65));
     assert_eq!(refused(Settings { comparisons_per_pair: 0, ..Settings::default() }), Error::NoComparisons);
-    let read: Settings = serde_json::from_str(r#"{"method": "team-draft", "list_length": 5}"#).unwrap();
-    assert_eq!(read, Settings { method: Method::TeamDraft, list_length: 5, ..Settings::default() });
-    assert!(serde_json::from_str::<Settings>(r#"{"length": 5}"#).is_err());
-    assert!(serde_json::from_str::<Settings>(r#"{"user": {"click": [0.5], "stop": [1.5]}}"#).is_err());
 }
 
 #[test]

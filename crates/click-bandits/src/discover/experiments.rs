@@ -118,7 +118,7 @@ impl Shown {
             takes.push("--data");
         }
         if all.panels.iter().any(|panel| panel.matrix().is_some()) {
-            takes.extend(["--matrix", "--letor"]);
+            takes.push("--matrix");
         }
         let run = all.panels.iter().map(|panel| PanelShown::of(panel, false));
         let panels: Vec<PanelShown> =

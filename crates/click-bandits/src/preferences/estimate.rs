@@ -1,23 +1,17 @@
 //! Estimates a preference matrix from interleaved comparisons of the features of a LETOR
-//! collection: `preferences.csv`, `counts.csv` with the intervals of pairs, and `progress.json`.
-//!
-//! A run that was killed continues with the remaining pairs, and gives the same bytes, since every
-//! pair has random numbers of its own. A directory is refused if it has foreign files, the progress
-//! of other rankings or settings, or a run in progress.
+//! collection: `preferences.csv`, and `counts.csv` with the intervals of pairs.
 
+use super::Arguments;
+use super::page::MatrixReport;
 use super::sampling::pairs;
-use crate::progress::Progress as Display;
+use crate::progress::Progress;
 use crate::usage::integer;
 use anyhow::{Context as _, Result};
-use experiment::interrupt;
 use experiment::manifest::Moment;
 use experiment::models::MatrixFile;
-use experiment::number;
-use experiment::output::OutputDir;
-use experiment::{hexadecimal, open_regular, read_own};
+use experiment::{hexadecimal, open_regular};
 use interleaving::{
-    Estimation, Method, Preferences, Progress, Query, RankedCollection, ScanningUser, Settings, Synthetic,
-    letor,
+    Estimation, Method, Preferences, Query, RankedCollection, ScanningUser, Settings, Synthetic, letor,
 };
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -66,102 +60,36 @@ impl EstimateArguments {
     }
 }
 
-/// The number of pairs that are compared between two writes of the progress.
-const PAIRS_AT_ONCE: usize = 64;
-/// The progress of an estimation.
-const PROGRESS: &str = "progress.json";
 const MATRIX: &str = "preferences.csv";
 /// The comparisons that it was made from.
 const COUNTS: &str = "counts.csv";
 
-/// An estimated matrix, and the directory for it.
-#[derive(Debug)]
-pub(crate) struct EstimatedMatrix {
-    file: MatrixFile,
-    preferences: Preferences,
-    /// The feature of each row, from 0.
-    features: Vec<usize>,
-    output: OutputDir,
-    canonical: Value,
-    started: Moment,
-    threads: usize,
-}
-
-impl EstimatedMatrix {
-    /// Estimates the matrix of a collection, by default the synthetic one.
-    pub(crate) fn make(
-        collection: Option<&Path>,
-        arguments: &EstimateArguments,
-        out: &Path,
-        threads: Option<usize>,
-        quiet: bool,
-    ) -> Result<Self> {
-        let started = Moment::now();
-        let settings = arguments.settings();
-        let canonical = canonical(collection, arguments, &settings)?;
-        let output = super::claimed(out, &canonical, &[MATRIX, COUNTS])?;
-        let queries = match collection {
-            Some(file) => letor::read_file(file)?,
-            None => Synthetic::default().queries()?,
-        };
-        let features = Query::listed_features(&queries);
-        let pool = super::pool(threads)?;
-        let rankers = pool.install(|| RankedCollection::by_features(&queries, &features, settings.seed))?;
-        let estimation = Estimation::new(&rankers, settings)?;
-
-        let lock = output.lock()?;
-        let mut progress = resumed(&estimation, out)?;
-        let all = progress.n_pairs();
-        let kept = |left: usize| {
-            let (done, all) = (number::grouped((all - left) as u64), number::counted(all as u64, "pair"));
-            let file = out.join(PROGRESS);
-            format!("{done} of {all} are kept in {}: the same command continues from there", file.display())
-        };
-        let mut left = progress.remaining();
-        if left < all {
-            interrupt::hold().begun(kept(left));
-        }
-        let display = Display::start("preferences", left as u64, "pairs", quiet);
-        while left > 0 {
-            let remaining = pool.install(|| estimation.advance(&mut progress, PAIRS_AT_ONCE))?;
-            let state = serde_json::to_vec(&progress).context("the progress cannot be written")?;
-            output.write_progress(PROGRESS, &state, kept(remaining))?;
-            display.add((left - remaining) as u64);
-            left = remaining;
-        }
-        drop((display, lock));
-        let preferences = progress.preferences().context("a pair was left out")?;
-        let file = MatrixFile::of(&out.join(MATRIX), matrix(&preferences).as_bytes())?;
-        Ok(Self {
-            file,
-            preferences,
-            features,
-            output,
-            canonical,
-            started,
-            threads: pool.current_num_threads(),
-        })
-    }
-
-    pub(super) fn file(&self) -> &MatrixFile {
-        &self.file
-    }
-
-    pub(crate) fn into_file(self) -> MatrixFile {
-        self.file
-    }
-
-    /// The comparisons, and the number of the feature of each ranker, from 1.
-    pub(super) fn preferences(&self) -> (&Preferences, Vec<usize>) {
-        (&self.preferences, self.features.iter().map(|feature| feature + 1).collect())
-    }
-
-    /// Writes matrix, comparisons, and `more` files.
-    pub(crate) fn write(&self, more: &[(&str, &[u8])]) -> Result<()> {
-        let (counts, matrix) = (counts(&self.preferences, &self.features)?, matrix(&self.preferences));
-        let own: [(&str, &[u8]); 2] = [(COUNTS, counts.as_bytes()), (MATRIX, matrix.as_bytes())];
-        super::write(&self.output, &self.canonical, self.started, self.threads, &[&own, more].concat())
-    }
+/// Estimates the matrix of a collection, by default the synthetic one. Writes it with its
+/// comparisons and its report.
+pub(super) fn estimate(arguments: &Arguments, out: &Path) -> Result<MatrixReport> {
+    let started = Moment::now();
+    let (settings, collection) = (arguments.estimate.settings(), arguments.letor.as_deref());
+    let canonical = canonical(collection, &arguments.estimate, &settings)?;
+    let output = super::claimed(out, &canonical, &[MATRIX, COUNTS])?;
+    let queries = match collection {
+        Some(file) => letor::read_file(file)?,
+        None => Synthetic::default().queries()?,
+    };
+    let features = Query::listed_features(&queries);
+    let builder = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads.map_or(0, usize::from));
+    let pool = builder.build().context("starting the threads")?;
+    let rankers = pool.install(|| RankedCollection::by_features(&queries, &features, settings.seed))?;
+    let estimation = Estimation::new(&rankers, settings)?;
+    let display = Progress::start("preferences", estimation.n_pairs() as u64, "pairs", arguments.quiet);
+    let preferences = pool.install(|| estimation.preferences(|| display.add(1)));
+    drop(display);
+    let (counts, matrix) = (counts(&preferences, &features)?, matrix(&preferences));
+    let file = MatrixFile::of(&out.join(MATRIX), matrix.as_bytes())?;
+    let numbers = features.iter().map(|feature| feature + 1).collect();
+    let report = MatrixReport::of(&file, Some((&preferences, numbers)), arguments.quiet)?;
+    let own = [(COUNTS, counts.as_bytes()), (MATRIX, matrix.as_bytes())];
+    super::write(&output, &canonical, started, pool.current_num_threads(), &report, &own)?;
+    Ok(report)
 }
 
 /// The settings that the estimate depends on, for the manifest.
@@ -187,25 +115,6 @@ fn digest(file: &Path) -> Result<String> {
     let hashed = open_regular(file).and_then(|mut file| io::copy(&mut file, &mut hash));
     hashed.with_context(|| format!("{}: cannot be read", file.display()))?;
     Ok(hexadecimal(&hash.finalize()))
-}
-
-/// The progress of an earlier run, or the start.
-fn resumed(estimation: &Estimation<'_>, out: &Path) -> Result<Progress> {
-    let file = out.join(PROGRESS);
-    let bytes = match read_own(&file) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(estimation.start()),
-        Err(error) => return Err(error).with_context(|| format!("{}: cannot be read", file.display())),
-    };
-    let message = || {
-        format!(
-            "{}: is not the progress of this estimation: give another --out, or move it away",
-            file.display()
-        )
-    };
-    let progress: Progress = serde_json::from_slice(&bytes).with_context(message)?;
-    estimation.check(&progress).with_context(message)?;
-    Ok(progress)
 }
 
 fn matrix(preferences: &Preferences) -> String {

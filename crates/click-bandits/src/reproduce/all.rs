@@ -32,7 +32,6 @@ pub(super) fn experiments(arguments: &Arguments) -> Result<Vec<PathBuf>> {
     let of_one = [
         ("data", arguments.data.is_some()),
         ("matrix", arguments.matrix.is_some()),
-        ("letor", arguments.letor.is_some()),
         ("panel", arguments.panel.is_some()),
     ];
     match of_one.into_iter().find(|(_, given)| *given) {

@@ -12,9 +12,7 @@ pub(super) fn of(arguments: &Arguments) -> Result<String> {
         format!("{}: has no name: give the report a directory with --out", experiment.display())
     })?;
     let mut folder = name.to_string_lossy().into_owned();
-    for (option, file) in
-        [("data", &arguments.data), ("matrix", &arguments.matrix), ("letor", &arguments.letor)]
-    {
+    for (option, file) in [("data", &arguments.data), ("matrix", &arguments.matrix)] {
         if let Some(file) = file {
             let _ = write!(folder, "-{option}-{}", plain_stem(file));
         }

@@ -29,7 +29,6 @@ pub(crate) struct PartOfReproduction {
     experiment: PathBuf,
     data: Option<PathBuf>,
     matrix: Option<PathBuf>,
-    letor: Option<PathBuf>,
 }
 
 impl PartOfReproduction {
@@ -46,7 +45,6 @@ impl PartOfReproduction {
             experiment: arguments.experiment.clone(),
             data: arguments.data.clone(),
             matrix: arguments.matrix.clone(),
-            letor: arguments.letor.clone(),
         })
     }
 
@@ -150,7 +148,6 @@ impl PartOfReproduction {
             more: Vec::new(),
             data: file(&self.data)?,
             matrix: file(&self.matrix)?,
-            letor: file(&self.letor)?,
             out: out.to_owned(),
             quick: self.owner.quick,
             threads: None,

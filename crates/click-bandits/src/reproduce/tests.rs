@@ -98,7 +98,6 @@ fn prepared(known: &str) -> (tempfile::TempDir, Arguments) {
         panel: None,
         data: None,
         matrix: None,
-        letor: None,
         experiment: top.path().to_owned(),
         more: Vec::new(),
         out: top.path().join("out"),

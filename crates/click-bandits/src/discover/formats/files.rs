@@ -97,7 +97,7 @@ pub(crate) static FILES: &[FileFormat] = &[
         .like("[{ \"name\": \"7\", \"theta\": [0.05, 0.03], \"kappa\": [1.0, 0.5] }]\n"),
     FileFormat::read(
         "letor",
-        &["preferences --letor", "reproduce --letor"],
+        &["preferences --letor"],
         "Documents with labels and features, in LETOR's format.",
     )
     .with(&[
