@@ -19,7 +19,8 @@
 //!
 //! Reference: Robbins, *Statistical methods related to the law of the iterated logarithm*, 1970;
 //! Howard, Ramdas, `McAuliffe`, Sekhon, *Time-uniform, nonparametric, nonasymptotic confidence
-//! sequences*, Annals of Statistics 2021, Proposition 7; [`confidence::sequence::CoinMixture`].
+//! sequences*, Annals of Statistics 2021, Proposition 7; [`confidence::sequence::CoinMixture`]. Tests
+//! that were saved before the mean of four mixtures have the first of these alone.
 //!
 //! Deviations: ties are ignored rather than shared. Whether a comparison ends in a tie may depend
 //! on the entire past; the hypothesis concerns only the other comparisons.
@@ -52,20 +53,19 @@
 //! ```
 
 use crate::{Outcome, Tally};
-use confidence::sequence::{CoinMixture, ConfidenceSequence, Interval};
+use confidence::sequence::{BetaMixture, CoinMixture, ConfidenceSequence, Interval};
 use serde::{Deserialize, Serialize};
 
 /// A sequential test of two rankers, valid under continuous monitoring.
 ///
 /// Saved as its counts, and checked again when it is loaded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(try_from = "Saved", into = "Saved")]
 pub struct PairTest {
     miss: f64,
     tally: Tally,
     decided: Option<Decided>,
-    #[serde(skip)]
-    wins: CoinMixture,
+    wins: Wins,
 }
 
 /// A verdict, and when it was reached.
@@ -76,12 +76,68 @@ struct Decided {
     after: u64,
 }
 
-/// The saved form. Unknown keys are ignored: an earlier version named its evidence.
-#[derive(Deserialize)]
+/// The evidence of a test.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Wins {
+    /// Of tests that were saved before there was another one.
+    Uniform(BetaMixture),
+    Mixtures(CoinMixture),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Saved {
     miss: f64,
     tally: Tally,
     decided: Option<Decided>,
+    #[serde(default)]
+    evidence: Evidence,
+}
+
+/// The name of the evidence in a saved test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Evidence {
+    #[default]
+    Uniform,
+    Mixtures,
+}
+
+impl Wins {
+    fn new(evidence: Evidence, miss: f64, first: u64, second: u64) -> Result<Self, confidence::Error> {
+        match evidence {
+            Evidence::Uniform => BetaMixture::with_counts(miss, first, second).map(Self::Uniform),
+            Evidence::Mixtures => CoinMixture::with_counts(miss, first, second).map(Self::Mixtures),
+        }
+    }
+
+    fn evidence(self) -> Evidence {
+        match self {
+            Self::Uniform(_) => Evidence::Uniform,
+            Self::Mixtures(_) => Evidence::Mixtures,
+        }
+    }
+
+    fn observe(&mut self, won: f64) {
+        match self {
+            Self::Uniform(wins) => wins.observe(won),
+            Self::Mixtures(wins) => wins.observe(won),
+        }
+    }
+
+    fn excludes_a_coin(self) -> bool {
+        match self {
+            Self::Uniform(wins) => !wins.contains(0.5),
+            Self::Mixtures(wins) => !wins.contains(0.5),
+        }
+    }
+
+    fn interval(self) -> Interval {
+        match self {
+            Self::Uniform(wins) => wins.interval(),
+            Self::Mixtures(wins) => wins.interval(),
+        }
+    }
 }
 
 /// The verdict of a test so far.
@@ -102,7 +158,12 @@ impl PairTest {
     ///
     /// [`confidence::Error::NotAnErrorProbability`] unless `0 < miss < 1`.
     pub fn new(miss: f64) -> Result<Self, confidence::Error> {
-        Ok(Self { miss, tally: Tally::default(), decided: None, wins: CoinMixture::with_counts(miss, 0, 0)? })
+        Ok(Self {
+            miss,
+            tally: Tally::default(),
+            decided: None,
+            wins: Wins::new(Evidence::Mixtures, miss, 0, 0)?,
+        })
     }
 
     /// Adds one comparison and returns the verdict.
@@ -110,7 +171,7 @@ impl PairTest {
         self.tally.add(outcome);
         if outcome != Outcome::Tie {
             self.wins.observe(if outcome == Outcome::First { 1.0 } else { 0.0 });
-            if self.decided.is_none() && !self.wins.contains(0.5) {
+            if self.decided.is_none() && self.wins.excludes_a_coin() {
                 let Tally { first, second, ties } = self.tally;
                 self.decided =
                     Some(Decided { first_is_better: first > second, after: first + second + ties });
@@ -150,7 +211,7 @@ impl TryFrom<Saved> for PairTest {
     type Error = String;
 
     fn try_from(saved: Saved) -> Result<Self, String> {
-        let Saved { miss, tally, decided } = saved;
+        let Saved { miss, tally, decided, evidence } = saved;
         let total = u128::from(tally.first) + u128::from(tally.second) + u128::from(tally.ties);
         if total > 1 << 53 {
             return Err("more comparisons than can be counted exactly".to_owned());
@@ -159,7 +220,7 @@ impl TryFrom<Saved> for PairTest {
             return Err("decided after more comparisons than there were".to_owned());
         }
         let wins_of =
-            |first, second| CoinMixture::with_counts(miss, first, second).map_err(|error| error.to_string());
+            |first, second| Wins::new(evidence, miss, first, second).map_err(|error| error.to_string());
         let wins = wins_of(tally.first, tally.second)?;
         // An uninterrupted series of wins is the easiest case to decide.
         let clearest = match decided {
@@ -167,9 +228,16 @@ impl TryFrom<Saved> for PairTest {
             Some(Decided { first_is_better: true, after }) => wins_of(tally.first.min(after), 0)?,
             Some(Decided { first_is_better: false, after }) => wins_of(0, tally.second.min(after))?,
         };
-        if clearest.contains(0.5) == decided.is_some() {
+        if clearest.excludes_a_coin() != decided.is_some() {
             return Err("decided though the comparisons say nothing, or not though they do".to_owned());
         }
         Ok(Self { miss, tally, decided, wins })
+    }
+}
+
+impl From<PairTest> for Saved {
+    fn from(test: PairTest) -> Self {
+        let PairTest { miss, tally, decided, wins } = test;
+        Self { miss, tally, decided, evidence: wins.evidence() }
     }
 }
