@@ -20,6 +20,7 @@ use contenders::{AnyTournament, Play};
 use documents::InputFile;
 use documents::names::quoted;
 use documents::toml_reader::{Error, Field, Table};
+use itertools::Itertools as _;
 use live::ContextFit;
 use policies::{HybridPrior, HybridSettings, HybridTs};
 use serde::ser::SerializeMap as _;
@@ -450,9 +451,7 @@ where
     }
 
     fn unit(&self) -> &'static str {
-        let mut units = self.iter().map(|instance| instance.model.unit());
-        let first = units.next().unwrap_or("clicks");
-        if units.all(|unit| unit == first) { first } else { "reward" }
+        self.iter().map(|instance| instance.model.unit()).all_equal_value().unwrap_or("reward")
     }
 
     fn lower_bound(&self) -> Option<(&'static str, f64)> {

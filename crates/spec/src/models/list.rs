@@ -6,6 +6,7 @@ use crate::bound::Bound;
 use crate::posterior::PosteriorFile;
 use click_models::{ClickModel, ListShape};
 use contenders::{AnyTournament, Entrant, LoggedLists, OwnAnswers, Play};
+use itertools::Itertools as _;
 use policies::Logged;
 use sim::{Assignment, Streams};
 use std::any::Any;
@@ -133,9 +134,7 @@ impl<M: Member> Users for Vec<Instance<M>> {
 
     /// The common unit of all instances, or "reward" if they differ.
     fn unit(&self) -> &'static str {
-        let mut units = self.iter().map(|instance| instance.model.unit());
-        let first = units.next().unwrap_or("clicks");
-        if units.all(|unit| unit == first) { first } else { "reward" }
+        self.iter().map(|instance| instance.model.unit()).all_equal_value().unwrap_or("reward")
     }
 
     fn lower_bound(&self) -> Option<(&'static str, f64)> {

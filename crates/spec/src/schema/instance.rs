@@ -1,7 +1,7 @@
 //! The schema of an instance's table, from the keys of the models.
 
 use super::key::{of_keys, of_kind, properties};
-use super::value::{entries, object, with};
+use super::value::{describe, entries, object, with};
 use crate::experiment::keys::OF_INSTANCE;
 use crate::models::{MODELS, Model};
 use serde_json::{Value, json};
@@ -14,11 +14,7 @@ pub fn instance(needs_model: bool) -> Value {
     let mut properties = properties(&OF_INSTANCE);
     for model in MODELS {
         for key in model.keys {
-            let words = format!("Of {}: {}", model.name, key.meaning);
-            let entry = properties.entry(key.name).or_insert_with(|| json!({ "description": "" }));
-            let before = entry["description"].as_str().unwrap_or_default();
-            let lines = if before.is_empty() { words } else { format!("{before}\n\n{words}") };
-            *entry = json!({ "description": lines });
+            describe(&mut properties, key.name, model.name, key.meaning);
         }
     }
     let mut schema = json!({

@@ -1,7 +1,7 @@
 //! The schema of a policy's table, from the rows of the catalogue.
 
 use super::key::properties;
-use super::value::{choice, described, entries, with};
+use super::value::{choice, describe, described, entries, with};
 use crate::experiment::keys::OF_POLICY;
 use crate::experiment::{accepts, readable_as};
 use click_models::ListShape;
@@ -15,11 +15,7 @@ pub fn policy() -> Value {
     let mut properties = properties(&OF_POLICY);
     for row in rows() {
         for parameter in row.parameters {
-            let words = format!("Of {}: {}", row.name, parameter.meaning);
-            let entry = properties.entry(parameter.name).or_insert_with(|| json!({ "description": "" }));
-            let before = entry["description"].as_str().unwrap_or_default();
-            let lines = if before.is_empty() { words } else { format!("{before}\n\n{words}") };
-            *entry = json!({ "description": lines });
+            describe(&mut properties, parameter.name, row.name, parameter.meaning);
         }
     }
     json!({

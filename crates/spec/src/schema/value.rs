@@ -113,6 +113,14 @@ pub fn described(schema: &Value, words: &str) -> Value {
     schema
 }
 
+/// Adds what a key of one owner, such as a model, means to the description of the keys of its name.
+pub(super) fn describe(properties: &mut Map<String, Value>, key: &str, owner: &str, meaning: &str) {
+    let words = format!("Of {owner}: {meaning}");
+    let entry = properties.entry(key).or_insert_with(|| json!({}));
+    let before = entry["description"].as_str().map(|before| format!("{before}\n\n")).unwrap_or_default();
+    *entry = json!({ "description": before + &words });
+}
+
 /// Adds the entries of an object to another one.
 pub fn with(schema: &mut Value, more: &Value) {
     if let (Value::Object(schema), Value::Object(more)) = (schema, more) {
