@@ -1,12 +1,14 @@
 //! The class `Live`: a policy among items that come and go, with answers that come late.
 
 use crate::catalogue::{spec_of, to_parameters};
+use crate::fit::Fitted;
 use crate::message::{did_you_mean, type_error, value_error};
 use crate::policy::{broken, drawing, order_of};
 use crate::prior::Prior;
 use crate::sequence;
 use crate::task::{Given, build, generator, is_alive, probabilities, protocol_of, size};
 use ::live::{Among, ContextFit, Entry, Handle, Live, LiveFor, Settings, Skips, Taken};
+use click_logs::fit::Model;
 use click_models::{Cascade, ClicksOnly, Context, ContextKnown, Dcm, ListShape, Pbm, PbmKnown, SemiBandit};
 use policies::PrefixKnown;
 use policies::catalogue::{ContextKnowledge, NamedAmong, NamedTable, PolicySpec, Protocol};
@@ -81,6 +83,17 @@ pub(crate) enum AnyLive {
     SemiBanditUsers(LiveFor<SemiBandit, NamedAmong<SemiBandit>, Name>),
     CascadeUsers(LiveFor<Cascade, NamedAmong<Cascade>, Name>),
     DcmUsers(LiveFor<Dcm, NamedAmong<Dcm>, Name>),
+}
+
+impl AnyLive {
+    /// The model by which a log is fitted for these users.
+    fn model(&self) -> Model {
+        match self {
+            Self::Cascade(_) | Self::CascadeUsers(_) => Model::Cascade,
+            Self::Dcm(_) | Self::DcmUsers(_) => Model::Dcm,
+            _ => Model::Pbm,
+        }
+    }
 }
 
 /// The arguments about users who differ.
@@ -561,6 +574,51 @@ impl LivePolicy {
         let features = features.map(|given| sequence::numbers("features", given)).transpose()?;
         let features: Option<Vec<f64>> = features;
         self.lock(py)?.add(name, features.as_deref())
+    }
+
+    /// Begins with the log of a fit: adds its items, if they are not there, and their displays and
+    /// clicks, at each position if the policy counts positions apart. They belong to no window.
+    ///
+    /// Args:
+    ///     fitted: what `fit` returned, with the model of the policy's users. For `hybrid-ts`, give a
+    ///         `ContextFit` as `prior`.
+    ///     query: the query whose items are meant; may be left out if there is only one.
+    ///
+    /// Returns:
+    ///     The number of items of the fit.
+    ///
+    /// Raises:
+    ///     ValueError: the fit does not have the model or the query, or the policy does not learn from
+    ///         counts.
+    ///
+    /// Examples:
+    ///     >>> log = {"item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0] * 50}
+    ///     >>> live = Live("pbm-ts", positions=2, examination=[1.0, 0.5])
+    ///     >>> live.begin_with(fit(log, model="pbm")), live.table()["b"]
+    ///     (2, [(0, 0), (50, 0)])
+    #[pyo3(signature = (fitted, query=None))]
+    fn begin_with(&self, py: Python<'_>, fitted: &Bound<'_, Fitted>, query: Option<&str>) -> PyResult<usize> {
+        let mut state = self.lock(py)?;
+        if state.told().is_some() {
+            let name = with!(&state.live, live => live.policy().policy().spec().name());
+            return Err(value_error(format!("`{name}` begins with a ContextFit: give it as prior")));
+        }
+        let items = fitted.get().items_of(state.live.model(), query)?;
+        for (text, tallies) in &items {
+            let number = text.parse().ok().map(Name::Number).and_then(|name| state.find(&name));
+            let text = Name::Text(text.clone());
+            if number.is_none() && state.find(&text).is_none() {
+                state.add(text.clone(), None)?;
+            }
+            let Some(item) = number.or_else(|| state.find(&text)) else { continue };
+            with!(&mut state.live, live => {
+                let kinds = live.entries(item).count();
+                for &(position, tally) in tallies.iter().filter(|(position, _)| kinds == 1 || *position < kinds) {
+                    live.begin_with(item, if kinds > 1 { position } else { 0 }, tally);
+                }
+            });
+        }
+        Ok(items.len())
     }
 
     /// Takes an item out of the catalogue; its counts stay, and `add` brings it back. Whether it

@@ -9,7 +9,7 @@ import random
 
 import numpy as np
 import pytest
-from click_bandits import Live, Policy, policies
+from click_bandits import Fitted, Live, Policy, fit, policies
 
 PBM = {"examination": [0.9, 0.6, 0.3]}
 ROWS = [row for row in policies() if row["live"] == "table"]
@@ -364,3 +364,41 @@ def test_contexts_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="segments"):
         hybrid(segments=2**30)
 
+
+
+def test_it_begins_with_what_a_log_counted():
+    # 40 lists (a, b) with a click on b, 10 lists (b, c) with one on b, 5 without.
+    lists = [(["a", "b"], [0, 1])] * 40 + [(["b", "c"], [1, 0])] * 10 + [(["b", "c"], [0, 0])] * 5
+    log = {
+        "session": np.repeat(np.arange(55), 2),
+        "item": [item for items, _ in lists for item in items],
+        "position": [1, 2] * 55,
+        "click": [click for _, clicks in lists for click in clicks],
+    }
+    fitted = fit(log, model=["cascade", "pbm", "dcm"])
+    live = Live("cascade-ts", "cascade", positions=2, items=["c", "new"], seed=1)
+    live.retire("c")
+    assert live.begin_with(fitted) == 3 and live.items == ["new", "a", "b"]
+    assert live.table() == {"c": [(5, 0)], "new": [(0, 0)], "a": [(40, 0)], "b": [(55, 50)]}
+    by_position = Live("pbm-ts", positions=2, examination=[1.0, 0.5])
+    assert by_position.begin_with(fitted) == 3
+    assert by_position.table() == {"a": [(40, 0), (0, 0)], "b": [(15, 10), (40, 40)], "c": [(0, 0), (15, 0)]}
+    shorter = Live("pbm-ts", positions=1, examination=[1.0])
+    shorter.begin_with(fitted)
+    assert shorter.table()["b"] in ([(15, 10)], [(55, 50)])
+    # Numbers are the names of a log of numbers.
+    numbers = fit({**log, "item": ["abc".index(item) for item in log["item"]]}, model="dcm")
+    live = Live("dcm-ts", "dcm", positions=2, items=[1], seed=1)
+    assert live.begin_with(numbers) == 3 and live.table()[1] == [(55, 50)] and set(live.items) == {1, "0", "2"}
+    restored = Live.load(live.save())
+    assert restored.table() == live.table() and restored.decide(1) == live.decide(1)
+    with pytest.raises(ValueError, match="`hybrid-ts` begins with a ContextFit: give it as prior"):
+        hybrid().begin_with(fitted)
+    with pytest.raises(ValueError, match='query "hats" was not fitted'):
+        Live("dcm-ts", "dcm", positions=2).begin_with(numbers, "hats")
+    with pytest.raises(ValueError, match="cascade"):
+        Live("cascade-ts", "cascade", positions=2).begin_with(numbers)
+    with pytest.raises(ValueError, match="Live.begin_with: parameters.json does not have it"):
+        live.begin_with(Fitted.from_json(numbers.to_json()))
+    with pytest.raises(TypeError):
+        live.begin_with("fitted")

@@ -4,19 +4,21 @@ use super::{ContextFit, Fitted};
 use crate::catalogue::{spec_of, to_parameters};
 use crate::message::{did_you_mean, value_error};
 use crate::names::Names;
-use crate::play::Play;
 use crate::policy::Policy;
 use crate::prior::Prior;
 use crate::task::{Given, build, count, generator};
 use ::live::Counted;
 use click_logs::Id;
-use click_logs::fit::{Fit, Model, QueryFit, Users};
+use click_logs::fit::{Fit, ItemFit, Model, QueryFit, Users};
 use click_models::{Cascade, Dcm, ItemId, PositionBased};
 use policies::Tally;
 use policies::catalogue::{Family, PolicySpec, Protocol};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::sync::Arc;
+
+/// The name of an item, with displays and clicks by position.
+pub(crate) type CountedItem = (String, Vec<(usize, Tally)>);
 
 /// The arguments of `Policy.from_fit`.
 pub(crate) struct FromFit<'a, 'py> {
@@ -91,7 +93,8 @@ impl Fitted {
             // Policies that draw from no posterior have none.
             _ = player.set_prior(&Prior::Written(self.json(py)?), Some(&name));
         }
-        self.teach(&mut *player, fit.model(), query)?;
+        let (tallies, lists) = self.tallies(fit.model(), query);
+        player.add(&tallies, lists)?;
         let names = self.study.log.counts.names();
         let items = PyList::new(py, query.items.iter().map(|item| names.name(item.item).into_owned()))?;
         Ok(Policy::of(player, generator(from.seed)?, protocol, Some(Arc::new(Names::of(&items)?))))
@@ -137,9 +140,22 @@ impl Fitted {
         })
     }
 
-    /// Adds the displays and clicks of a query to a policy: those of each position for "pbm", those
-    /// that users observed for models of whole lists.
-    fn teach(&self, player: &mut dyn Play, model: Model, query: &QueryFit) -> PyResult<()> {
+    /// The items of a query, with displays and clicks by position.
+    pub(crate) fn items_of(&self, model: Model, query: Option<&str>) -> PyResult<Vec<CountedItem>> {
+        self.whole("Live.begin_with")?;
+        let query = self.query_of(self.fit(Some(model.name()))?, query)?;
+        let names = self.study.log.counts.names();
+        let name = |item: &ItemFit| (names.name(item.item).into_owned(), vec![]);
+        let mut items: Vec<CountedItem> = query.items.iter().map(name).collect();
+        for (item, position, tally) in self.tallies(model, query).0 {
+            items[item.index()].1.push((position, tally));
+        }
+        Ok(items)
+    }
+
+    /// The displays and clicks of a query: those of each position for "pbm", those that users observed
+    /// for models of whole lists; and the number of lists.
+    fn tallies(&self, model: Model, query: &QueryFit) -> (Vec<(ItemId, usize, Tally)>, u64) {
         let item = |id: Id| {
             let place = query.items.binary_search_by_key(&id, |item| item.item).ok();
             place.map(ItemId::from_index)
@@ -172,6 +188,6 @@ impl Fitted {
                 }
             }
         }
-        player.add(&tallies, lists)
+        (tallies, lists)
     }
 }
