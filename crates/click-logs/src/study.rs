@@ -184,9 +184,9 @@ pub struct Study {
     /// The choice among the models whose users can be simulated and whose transfer is not told apart
     /// from the best; `None` without a comparison or such a model.
     pub choice: Option<Choice>,
-    /// The number of queries without users ([`Fit::queries_without_users`]) of each fit; 0 unless
-    /// users need a search for the best list, such as those of user browsing. The search for such a
-    /// query takes about a second, so it is made once.
+    /// The number of queries without [`users`](Fit::users) of their positions, of each fit; 0 unless
+    /// users need a search for the best list, such as those of user browsing. The searches for all
+    /// queries take some seconds at most: those that are left after that count here.
     pub without_users: Vec<usize>,
 }
 
@@ -280,7 +280,7 @@ pub fn study<E>(
     let compared = parts.map(|parts| compared(settings, &fits, &parts)).transpose();
     let comparison = compared.map_err(StudyError::Compare)?;
     let without_users = |fit: &Fit| match row(fit.model()).users {
-        Simulated::IfSearched(_) => fit.queries_without_users(&log.counts),
+        Simulated::IfSearched(_, n_not_found) => n_not_found(fit, &log.counts),
         Simulated::Never | Simulated::Always(_) => 0,
     };
     let without_users = fits.iter().map(without_users).collect();

@@ -53,6 +53,7 @@ pub struct UserBrowsing {
     attraction: Vec<Probability>,
     examination: Vec<Vec<Probability>>,
     best: (Ranking, f64),
+    beginnings: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -63,6 +64,9 @@ struct Parameters {
 }
 
 impl UserBrowsing {
+    /// A search that takes more beginnings of lists than this, about a second, is given up.
+    pub const MAX_BEGINNINGS: u64 = best_list::MAX_BEGINNINGS;
+
     /// Users with these attraction probabilities, one per item, and these examination
     /// probabilities: a row for every position from the top down, which has the probability without
     /// a click above, and then one for a last click at each position above.
@@ -77,8 +81,9 @@ impl UserBrowsing {
                 return Err(Error::NotATriangle { position, found: row.len() });
             }
         }
-        let mut users = Self { shape, attraction, examination, best: (Ranking::default(), 0.0) };
-        users.best = best_list::best_list(&users)
+        let mut users =
+            Self { shape, attraction, examination, best: (Ranking::default(), 0.0), beginnings: 0 };
+        (users.best, users.beginnings) = best_list::best_list(&users)
             .ok_or(Error::SearchTooLong { n_items: shape.n_items(), n_positions: shape.n_positions() })?;
         Ok(users)
     }
@@ -91,6 +96,12 @@ impl UserBrowsing {
     pub fn from_values(attraction: &[f64], examination: &[&[f64]]) -> Result<Self, Error> {
         let rows = examination.iter().map(|row| Error::probabilities("examination", row));
         Self::new(Error::probabilities("attraction", attraction)?, rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Beginnings of lists that the search for the best list has tried, in place of time; at most
+    /// [`MAX_BEGINNINGS`](Self::MAX_BEGINNINGS).
+    pub fn beginnings(&self) -> u64 {
+        self.beginnings
     }
 
     /// Adds the clicks on an item at a position to `clicks`, and moves their users to its place in

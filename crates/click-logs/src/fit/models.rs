@@ -108,14 +108,6 @@ impl Fit {
         let users = row(self.model()).users.users()?;
         users(self, query, n_positions.min(query.items.len()))
     }
-
-    /// The number of queries without [`users`](Self::users) of their positions in `counts`.
-    pub fn queries_without_users(&self, counts: &Counts) -> usize {
-        let has_users = |query: &&QueryFit| {
-            counts.query(query.id).is_some_and(|counts| self.users(query, counts.n_positions()).is_some())
-        };
-        self.queries().iter().filter(|query| !has_users(query)).count()
-    }
 }
 
 #[cfg(test)]

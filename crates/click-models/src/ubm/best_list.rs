@@ -47,13 +47,14 @@ const ROUNDING: f64 = 1e-10;
 /// A number for every last click: none, or one of the positions.
 type ByLastClick = [f64; ListShape::MAX_POSITIONS + 1];
 
-/// Finds the best list and its clicks; `None` if that takes more than [`MAX_BEGINNINGS`].
-pub(super) fn best_list(users: &UserBrowsing) -> Option<(Ranking, f64)> {
+/// Finds the best list and its clicks, and says how many beginnings that took; `None` if more than
+/// [`MAX_BEGINNINGS`].
+pub(super) fn best_list(users: &UserBrowsing) -> Option<((Ranking, f64), u64)> {
     let mut search = Search::new(users);
     let mut last = [0.0; ListShape::MAX_POSITIONS + 1];
     last[0] = 1.0;
     search.extend(&last, 0.0)?;
-    Some((search.best, search.most))
+    Some(((search.best, search.most), search.beginnings))
 }
 
 struct Search<'a> {

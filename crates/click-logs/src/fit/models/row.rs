@@ -33,8 +33,9 @@ pub(crate) enum Simulated {
     Never,
     /// All.
     Always(OfQuery),
-    /// Those whose best list is found soon enough.
-    IfSearched(OfQuery),
+    /// Those whose best list is found soon enough: also the number of queries without users of
+    /// their positions.
+    IfSearched(OfQuery, fn(&Fit, &Counts) -> usize),
 }
 
 impl Simulated {
@@ -42,7 +43,7 @@ impl Simulated {
     pub(crate) fn users(&self) -> Option<OfQuery> {
         match *self {
             Self::Never => None,
-            Self::Always(users) | Self::IfSearched(users) => Some(users),
+            Self::Always(users) | Self::IfSearched(users, _) => Some(users),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::row::{Predicts, Row, Simulated};
 use crate::fit::users::{Users, attraction, known_or};
 use crate::fit::{Fit, Model, Options, QueryFit, position_based};
 use click_models::{ListShape, UserBrowsing};
-use log_reader::Sessions;
+use log_reader::{Counts, Sessions};
 
 pub(super) const ROW: Row = Row {
     model: Model::Ubm,
@@ -13,12 +13,32 @@ pub(super) const ROW: Row = Row {
     predicts: Predicts::Lists(|list, out| {
         list.by_last_click(out, |attraction, examination| attraction * examination);
     }),
-    users: Simulated::IfSearched(users),
+    users: Simulated::IfSearched(users, n_not_found),
 };
 
 fn fit(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Fit {
     let (attractions, positions, prior) = position_based::by_last_click(sessions, options, near);
     Fit { positions, prior, ..Fit::new(Model::Ubm, attractions) }
+}
+
+/// Beginnings of lists that are tried for all queries of a log, about five seconds.
+const MOST_TRIED: u64 = 5 * UserBrowsing::MAX_BEGINNINGS;
+
+/// The number of queries whose best list was not found: its search, or all searches together, took
+/// too long.
+fn n_not_found(fit: &Fit, counts: &Counts) -> usize {
+    let mut tried = 0;
+    let is_found = |query: &&QueryFit| {
+        if tried > MOST_TRIED {
+            return false;
+        }
+        let n_positions = counts.query(query.id).map_or(0, |counts| counts.n_positions());
+        let found =
+            users(fit, query, n_positions.min(query.items.len())).and_then(Users::model::<UserBrowsing>);
+        tried += found.as_ref().map_or(UserBrowsing::MAX_BEGINNINGS, UserBrowsing::beginnings);
+        found.is_some()
+    };
+    fit.queries().len() - fit.queries().iter().filter(is_found).count()
 }
 
 /// Examination is divided by its largest value if that exceeds 1, as far as the attraction of no
