@@ -21,7 +21,7 @@ use super::predict::{List, Prediction, inside};
 use super::users::Users;
 use click_models::Clicks;
 use documents::parameters::Model;
-use log_reader::{Counts, Id};
+use log_reader::Id;
 use row::Predicts;
 pub(crate) use row::{Row, Simulated};
 
