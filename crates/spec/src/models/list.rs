@@ -134,7 +134,9 @@ impl<M: Member> Users for Vec<Instance<M>> {
 
     /// The common unit of all instances, or "reward" if they differ.
     fn unit(&self) -> &'static str {
-        self.iter().map(|instance| instance.model.unit()).all_equal_value().unwrap_or("reward")
+        // Before a log is fitted there are no instances.
+        let unit = self.iter().map(|instance| instance.model.unit()).all_equal_value();
+        unit.unwrap_or_else(|differ| differ.map_or("clicks", |_| "reward"))
     }
 
     fn lower_bound(&self) -> Option<(&'static str, f64)> {
