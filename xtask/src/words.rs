@@ -12,7 +12,7 @@ const WIDTH: usize = 100;
 /// Extensions of files with text.
 const TEXTS: [&str; 3] = ["rs", "md", "toml"];
 /// Folders to skip.
-const OTHERS: [&str; 4] = ["target", ".git", "data", "corpus"];
+const OTHERS: [&str; 5] = ["target", ".git", "data", "corpus", "node_modules"];
 
 /// The files with these extensions in a folder and below, without those of [`OTHERS`].
 pub(crate) fn files(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
