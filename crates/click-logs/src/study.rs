@@ -42,9 +42,7 @@ mod checks;
 pub use self::checks::{Checks, ManyClicks, Repeats, SecondHalf};
 
 use crate::fit::models::{Simulated, row};
-use crate::fit::{
-    Choice, Comparison, Fit, FitError, Model, Options, Transfers, fit, fit_values, fit_values_near, split,
-};
+use crate::fit::{Choice, Comparison, Fit, FitError, Model, Options, Transfers, fit, fit_values, split};
 use crate::parameters;
 use log_reader::{Cell, Counts, Filter, Id, Log, Part, ReadReport, Sessions};
 use serde::{Deserialize, Serialize};
@@ -277,7 +275,7 @@ pub fn study<E>(
     }
     before(Step::Compare)?;
     let parts = parts.filter(|parts| parts.iter().all(|part| part.counts.n_cells() > 0));
-    let compared = parts.map(|parts| compared(settings, &fits, &parts)).transpose();
+    let compared = parts.map(|parts| compared(settings, &parts)).transpose();
     let comparison = compared.map_err(StudyError::Compare)?;
     let without_users = |fit: &Fit| match row(fit.model()).users {
         Simulated::IfSearched(_, n_not_found) => n_not_found(fit, &log.counts),
@@ -297,19 +295,15 @@ pub fn study<E>(
     Ok(study)
 }
 
-/// Fits each model to the rest of the log, near its fit to the whole, and compares their predictions
-/// of the held-out part.
-fn compared(
-    settings: &Settings,
-    whole: &[Fit],
-    [rest, held_out]: &[Part; 2],
-) -> Result<Comparison, FitError> {
+/// Fits each model to the rest of the log, and compares their predictions of the held-out part. The
+/// fits are those of the rest alone: nothing of the held-out part is in them, not even where a search
+/// starts.
+fn compared(settings: &Settings, [rest, held_out]: &[Part; 2]) -> Result<Comparison, FitError> {
     let has_sessions = settings.models.iter().any(|model| model.needs_sessions());
     let baselines = baselines().filter(|model| has_sessions || !model.needs_sessions());
-    let options = settings.options.of_comparison();
-    let fits = whole.iter().map(|whole| fit_values_near(whole, &rest.counts, &rest.sessions, &options));
-    let baselines = baselines.map(|model| fit_values(model, &rest.counts, &rest.sessions, &options));
-    Comparison::new(held_out, fits.chain(baselines))
+    let models = settings.models.iter().copied().chain(baselines);
+    let fits = models.map(|model| fit_values(model, &rest.counts, &rest.sessions, &settings.options));
+    Comparison::new(held_out, fits)
 }
 
 impl FilteredLog {

@@ -99,13 +99,6 @@ impl Options {
         Self { level: 0.0, ..*self }
     }
 
-    /// These options for a fit whose likelihood is compared: the tolerance moves it by less than
-    /// 1e-6.
-    pub(crate) fn of_comparison(&self) -> Self {
-        let em = EmOptions { tolerance: self.em.tolerance.max(1e-6), ..self.em };
-        Self { em, ..*self }
-    }
-
     /// These options for a fit that predicts a part of the log, without errors: sampling moves its
     /// predictions further than the tolerance does.
     pub(super) fn of_folds(&self) -> Self {
