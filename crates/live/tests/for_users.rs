@@ -285,3 +285,22 @@ fn damaged_states_are_refused_by_the_part_at_fault() {
     assert!(refused(&|saved| saved["policy"]["learner"]["cells"]["means"] = json!([])).contains("lengths"));
     assert!(refused(&|saved| saved["other"] = json!(1)).contains("other"));
 }
+
+#[test]
+fn no_feature_makes_a_state_that_cannot_be_read() {
+    let rng = &mut ChaCha8Rng::seed_from_u64(5);
+    for features in [[1e160, 1.0], [f64::MAX, -f64::MAX], [1.0, 1e300], [f64::INFINITY, f64::NAN]] {
+        let mut live = LiveFor::<Cascade, _>::empty(cascade(), Settings::default()).unwrap();
+        live.add_item(&[features[1]]).ok();
+        live.add_item(&[1.0]).unwrap();
+        for id in 0..20 {
+            let context = Context { segment: 0, features: vec![features[0]] };
+            assert!(!live.decide(&id, &context, Among::All, rng).is_empty());
+            assert_eq!(live.click(&id, 0), Taken::Counted);
+            assert_eq!(live.close(&id, None), Taken::Counted);
+        }
+        let saved = serde_json::to_string(&live).unwrap();
+        let read: LiveFor<Cascade, HybridTs> = serde_json::from_str(&saved).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), saved);
+    }
+}

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 /// The most coefficients, since their precision has half the square of them.
 const MOST_COEFFICIENTS: usize = 2048;
 
+/// The largest feature in size: squares of products of such features are finite.
+const LARGEST: f64 = 1e30;
+
 /// Features of the items, and those of the user for whom the policy chooses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
@@ -47,10 +50,12 @@ impl Products {
             Some(n) if n <= MOST_COEFFICIENTS => {}
             n => return Err(Error::TooManyCoefficients(n.unwrap_or(usize::MAX))),
         }
+        let mut item_features = known.item_features().to_vec();
+        bound(&mut item_features);
         Ok(Self {
             n_items: known.n_items(),
             n_user_features: known.n_user_features(),
-            item_features: known.item_features().to_vec(),
+            item_features,
             scale: None,
             user: vec![1.0; height],
             of_user: vec![0.0; width],
@@ -64,6 +69,7 @@ impl Products {
             return Err(Error::SavedSizes);
         }
         standardise(scale.item(), &mut self.item_features);
+        bound(&mut self.item_features);
         self.scale = Some(scale);
         Ok(self)
     }
@@ -111,9 +117,11 @@ impl Products {
     /// Standardises the features of an item that came later.
     fn standardise_item(&mut self, item: usize) {
         let n = self.width() - 1;
+        let features = &mut self.item_features[item * n..(item + 1) * n];
         if let Some(scale) = &self.scale {
-            standardise(scale.item(), &mut self.item_features[item * n..(item + 1) * n]);
+            standardise(scale.item(), features);
         }
+        bound(features);
     }
 
     /// Number of products.
@@ -131,7 +139,8 @@ impl Products {
         &self.user
     }
 
-    /// Takes the user's features. One that is missing or not finite is 0, or the mean of its scale.
+    /// Takes the user's features. One that is missing or not finite is 0, or the mean of its scale;
+    /// one beyond [`LARGEST`] is read as that.
     pub(super) fn set_user(&mut self, context: &Context) {
         let features = context.features.iter().copied().chain(std::iter::repeat(f64::NAN));
         for (of_user, feature) in self.user[1..].iter_mut().zip(features) {
@@ -140,9 +149,7 @@ impl Products {
         if let Some(scale) = &self.scale {
             standardise(scale.user(), &mut self.user[1..]);
         }
-        for of_user in self.user[1..].iter_mut().filter(|feature| !feature.is_finite()) {
-            *of_user = 0.0;
-        }
+        bound(&mut self.user[1..]);
     }
 
     /// Adds the products of the user and an item to `out`.
@@ -188,5 +195,12 @@ impl TryFrom<Saved> for Products {
             Some(scale) if [scale.user().len(), scale.item().len()] != sizes => Err(Error::SavedSizes),
             _ => Ok(Self { scale, ..products }),
         }
+    }
+}
+
+/// Replaces features with which sums would not stay finite.
+fn bound(features: &mut [f64]) {
+    for feature in features {
+        *feature = if feature.is_finite() { feature.clamp(-LARGEST, LARGEST) } else { 0.0 };
     }
 }
