@@ -55,6 +55,16 @@ fn expected() -> Vec<(String, String, String)> {
 }
 
 #[test]
+fn a_document_is_the_same_after_an_event_named_its_user() {
+    let query = r#"{"query_id":"q1","user_query":"toner","query_response_hit_ids":["a","b"]}"#;
+    let event = r#"{"query_id":"q1","client_id":"u1","action_name":"click","event_attributes":{"object":{"object_id":"a"},"position":{"ordinal":1}}}"#;
+    let log = read(ubi(), &[[query, event, query].join("\n").as_bytes()]);
+    let (queries, clicks) = ("toner".to_owned(), "1".to_owned());
+    assert_eq!(lists(&log), [(queries, "a".to_owned(), clicks)]);
+    assert_eq!(log.report.ubi.unwrap().repeated_queries, 1);
+}
+
+#[test]
 fn the_lists_of_the_cases_in_every_form() {
     let (queries, events) = (QUERIES.as_bytes(), EVENTS.as_bytes());
     let gzip = |bytes: &[u8]| {

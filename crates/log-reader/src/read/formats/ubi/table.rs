@@ -29,6 +29,8 @@ struct Query {
     name: Id,
     /// 0 for none.
     user: u64,
+    /// Whether the user is of the document, and not of an event.
+    names_user: bool,
     at: u64,
     /// NaN for none.
     propensity: f64,
@@ -123,6 +125,7 @@ impl Joined {
             session: unit_hash(id.as_bytes()),
             name,
             user: user.unwrap_or(0),
+            names_user: user.is_some(),
             at: spot.at,
             propensity: propensity.unwrap_or(f64::NAN),
             clicks: 0,
@@ -149,7 +152,8 @@ impl Joined {
             return;
         }
         let known = shard.queries[place as usize];
-        let same = known.name == name && known.user == user.unwrap_or(0) && shard.items_of(&known) == items;
+        let of_document = Some(known.user).filter(|_| known.names_user);
+        let same = known.name == name && of_document == user && shard.items_of(&known) == items;
         if same {
             shard.repeated_queries += 1;
         } else {
