@@ -33,8 +33,7 @@ fn n_not_found(fit: &Fit, counts: &Counts) -> usize {
             return false;
         }
         let n_positions = counts.query(query.id).map_or(0, |counts| counts.n_positions());
-        let found =
-            users(fit, query, n_positions.min(query.items.len())).and_then(Users::model::<UserBrowsing>);
+        let found = fit.users(query, n_positions).and_then(Users::model::<UserBrowsing>);
         tried += found.as_ref().map_or(UserBrowsing::MAX_BEGINNINGS, UserBrowsing::beginnings);
         found.is_some()
     };
