@@ -103,7 +103,7 @@ pub(crate) fn with_prior() -> Options {
 
 /// The sessions of some groups, with their counts; `None` if there are none.
 pub(crate) fn part(sessions: &Sessions, keep: impl Fn(usize) -> bool) -> Option<Part> {
-    let [sessions, _] = sessions.split(|_, session| keep(group_of(session)))?;
+    let sessions = sessions.of_groups(keep)?;
     (!sessions.is_empty()).then(|| Part { counts: sessions.counts(), sessions })
 }
 

@@ -153,16 +153,16 @@ impl Sessions {
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::empty(&self.names);
         for query in self.queries() {
-            let of_list = |list: ListSessions<'_>| {
+            let cells = query.lists().flat_map(|list| {
                 let impressions = list.patterns.iter().map(|pattern| pattern.sessions).sum();
-                let shown = |(position, &item): (u8, &Id)| {
+                let shown = move |(position, &item): (u8, &Id)| {
                     let clicked = list.patterns.iter().filter(|pattern| pattern.clicks.get(position.into()));
                     let clicks = clicked.map(|pattern| pattern.sessions).sum();
                     Shown { query: query.id(), item, clicks, impressions, position }
                 };
-                (0..).zip(list.items).map(shown).collect::<Vec<_>>()
-            };
-            counts.push(query.id(), query.lists().flat_map(of_list).collect());
+                (0..).zip(list.items).map(shown)
+            });
+            counts.push(query.id(), cells.collect());
         }
         counts
     }
@@ -216,12 +216,18 @@ impl Sessions {
 
     /// Adds a list to the query opened last.
     fn push(&mut self, items: impl Iterator<Item = Id>, patterns: impl Iterator<Item = Pattern>) {
-        let (first_item, first_pattern) = (self.items.len(), self.patterns.len());
-        self.items.extend(items);
+        let before = self.patterns.len();
         self.patterns.extend(patterns);
+        self.push_items(items, self.patterns.len() - before);
+    }
+
+    /// Adds a list to the query opened last, with as many of the last patterns.
+    fn push_items(&mut self, items: impl Iterator<Item = Id>, n_patterns: usize) {
+        let first_item = self.items.len();
+        self.items.extend(items);
         self.lists.push(ListEntry {
             items: (first_item, self.items.len()),
-            patterns: (first_pattern, self.patterns.len()),
+            patterns: (self.patterns.len() - n_patterns, self.patterns.len()),
         });
         if let Some(query) = self.queries.last_mut() {
             query.lists.1 = self.lists.len();

@@ -228,6 +228,19 @@ impl Sessions {
         })
     }
 
+    /// The sessions of the users of some groups ([`Session::group`]). `None` if the order of the log
+    /// is unknown.
+    pub fn of_groups(&self, keep: impl Fn(usize) -> bool) -> Option<Self> {
+        self.has_order().then(|| {
+            let mut part = Self { names: Arc::clone(&self.names), ..Self::default() };
+            for query in self.queries() {
+                let of_groups = |(_, group): &(Placed, Option<u8>)| keep(group.unwrap_or(0).into());
+                part.push_some(query, &query.order().iter().filter(of_groups).collect::<Vec<_>>());
+            }
+            part
+        })
+    }
+
     /// Sessions and counts of the first and of the second half of the log, in its order. The first
     /// half has one session more if the number of sessions is odd. `None` if the order is unknown.
     pub fn halves(&self) -> Option<[Part; 2]> {
@@ -252,16 +265,15 @@ impl Sessions {
         let (mut of_patterns, mut n_kept) = (of_patterns.into_iter(), 0);
         let mut numbers = Vec::with_capacity(of_patterns.len());
         for list in query.lists() {
-            let mut patterns = Vec::new();
-            for (pattern, sessions) in list.patterns.iter().zip(&mut of_patterns) {
+            let before = n_kept;
+            let patterns = list.patterns.iter().zip(&mut of_patterns).filter_map(|(pattern, sessions)| {
                 numbers.push(n_kept);
-                if sessions > 0 {
-                    n_kept += 1;
-                    patterns.push(Pattern { sessions, ..*pattern });
-                }
-            }
-            if !patterns.is_empty() {
-                self.push(list.items.iter().copied(), patterns.into_iter());
+                n_kept += u32::from(sessions > 0);
+                (sessions > 0).then_some(Pattern { sessions, ..*pattern })
+            });
+            self.patterns.extend(patterns);
+            if n_kept > before {
+                self.push_items(list.items.iter().copied(), (n_kept - before) as usize);
             }
         }
         self.order.extend(
