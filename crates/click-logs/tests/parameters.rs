@@ -345,6 +345,9 @@ fn an_invalid_field_is_refused_by_its_name() {
         (of("dcm", "model"), json!("pbm"), "`pbm` is given twice"),
         (of("pbm", "queries/1/query"), json!("7/1"), "`7/1` is given twice"),
         (of("pbm", "queries/1/items/2/item"), json!("1"), "`1` is given twice"),
+        (of("pbm", "queries/1/items"), json!([]), "none, expected at least one item"),
+        (of("pbm", "queries/1/n_positions"), json!(0), "0, expected from 1 to 64"),
+        (of("pbm", "queries/1/n_positions"), json!(65), "65, expected from 1 to 64"),
         (of("pbm", "queries/1/items/2/clicks"), json!(1_u64 << 50), "1125899906842624, expected no more"),
         (
             of("pbm", "queries/1/items/2/attraction/value"),

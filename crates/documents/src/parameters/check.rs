@@ -89,6 +89,12 @@ fn of_site(model: Model, path: &str, site: &SiteRecord) -> Checked {
 fn query(model: Model, path: &str, query: &QueryRecord) -> Checked {
     let ModelParameters { largest_attraction: largest, has_satisfaction, .. } = model.parameters();
     known(&format!("{path}.typical"), query.typical, largest)?;
+    if query.items.is_empty() {
+        return wrong(format!("{path}.items"), "none, expected at least one item");
+    }
+    if let Some(found) = query.n_positions.filter(|found| !(1..=MAX_POSITIONS).contains(found)) {
+        return wrong(format!("{path}.n_positions"), format!("{found}, expected from 1 to {MAX_POSITIONS}"));
+    }
     different(&format!("{path}.items"), "item", query.items.iter().map(|item| item.item.as_str()))?;
     for (place, item) in query.items.iter().enumerate() {
         let path = format!("{path}.items[{place}]");
