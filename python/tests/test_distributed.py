@@ -195,6 +195,9 @@ def test_a_sweep_is_its_experiments(tmp_path, expected, capsys):
     results = distributed.sweep({**specs, "more": {**SPEC, "horizon": 700}}, 2, ThreadPoolExecutor(2), out=tmp_path, progress=True)
     assert results["more"].checkpoints[-1] == 700 and bytes_of(tmp_path / "h2000") == expected
     assert capsys.readouterr().err == "\r7 of 8 shards\r8 of 8 shards\n"
+    policies = {"turns": InTurn}
+    own = distributed.sweep({"short": SPEC}, 3, ThreadPoolExecutor(2), out=tmp_path / "own", policies=policies)
+    assert own["short"].frame() == simulate(SPEC, policies=policies).frame()
     with pytest.raises(ValueError, match=r"specs\['b'\]: .*horizon"):
         distributed.sweep({"a": SPEC, "b": {**SPEC, "horizon": -1}}, out=tmp_path)
     assert not (tmp_path / "a").exists()

@@ -128,6 +128,7 @@ def sweep(
     keep_runs: bool = False,
     allow: Sequence[_Path] = (),
     progress: _Progress = None,
+    policies: Optional[_Policies] = None,
 ) -> Dict[str, Simulation]:
     """Runs several experiments at once: the shards of all of them are tasks of one engine.
 
@@ -139,13 +140,14 @@ def sweep(
         shards: number of shards of each experiment.
         out: directory for the results, each in a directory of its name.
         engine, threads, fresh, keep_runs, allow, progress: as of `simulate`.
+        policies: policies written in Python that play in all experiments, as of `simulate`.
 
     Returns:
         the results by name, in the order of the specs.
 
     Raises:
         ValueError: as `simulate`, with the name of the spec; a name that is no name of a directory.
-        ImportError, RuntimeError: as `simulate`.
+        TypeError, ImportError, RuntimeError: as `simulate`.
 
     Examples:
         >>> import tempfile
@@ -167,7 +169,7 @@ def sweep(
         if not isinstance(name, str) or name in ("", ".", "..") or name.endswith(".parts") or {"/", "\\"} & set(name):
             raise ValueError(f"specs: {name!r} is no name of a directory")
         try:
-            jobs[name] = _Job(spec, shards, threads, Path(os.path.abspath(out), name), {}, fresh, allow)
+            jobs[name] = _Job(spec, shards, threads, Path(os.path.abspath(out), name), {}, fresh, allow, policies)
         except ValueError as error:
             raise ValueError(f"specs[{name!r}]: {error}") from error
     _play(list(jobs.values()), run, threads, progress)
