@@ -103,9 +103,10 @@ def test_fits_pickle(model, held_out):
 def test_fits_from_files(tmp_path):
     fitted = fit(SESSIONS, model="all")
     fitted.save(tmp_path)
-    (tmp_path / "copy.json").write_bytes(fitted.to_json())
+    # A path that is no directory is that of the file.
+    fitted.save(tmp_path / "new")
     whole = fitted.score(SESSIONS)
-    for path in (tmp_path, str(tmp_path / "copy.json")):
+    for path in (tmp_path, str(tmp_path / "new")):
         loaded = Fitted.load(path)
         assert loaded.models == fitted.models and loaded.to_json() == fitted.to_json()
         assert pickle.loads(pickle.dumps(loaded)).to_json() == loaded.to_json() and "from parameters.json" in repr(loaded)
