@@ -1,8 +1,10 @@
 //! Numbers from Python, of any shape: checked, and broadcast to a common shape.
 
 use crate::message::{memory_error, type_error, value_error};
-use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArray};
+use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArray};
+use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 /// The numbers that an argument may have. NaN is never one of them.
 #[derive(Debug, Clone, Copy)]
@@ -144,6 +146,20 @@ impl<const N: usize> Columns<N> {
         self.shape.iter().product()
     }
 
+    /// The results of [`map`](Self::map) as an array or a float, or as a tuple of `M` of them.
+    pub(crate) fn results<'py, const M: usize>(
+        &self,
+        py: Python<'py>,
+        compute: impl Fn(usize, [f64; N]) -> [f64; M] + Send + Sync,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let results = self.map(py, compute)?.into_iter();
+        let results = results.map(|numbers| to_python(py, numbers, &self.shape));
+        match &results.collect::<PyResult<Vec<_>>>()?[..] {
+            [only] => Ok(only.clone()),
+            several => Ok(PyTuple::new(py, several)?.into_any()),
+        }
+    }
+
     /// `M` numbers at each place, from the arguments there and the place, computed without the
     /// interpreter's lock.
     pub(crate) fn map<const M: usize>(
@@ -270,6 +286,18 @@ pub(crate) fn to_python<'py>(
         return Ok(number.into_pyobject(py)?.into_any());
     }
     Ok(PyArray1::from_vec(py, numbers).reshape(shape.to_vec())?.into_any())
+}
+
+/// The value of one user, or an array of those of several.
+pub(crate) fn one_or_array<'py, T: Element + IntoPyObject<'py>>(
+    py: Python<'py>,
+    is_one: bool,
+    mut values: Vec<T>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match values.pop_if(|_| is_one) {
+        Some(value) => value.into_bound_py_any(py),
+        None => Ok(PyArray1::from_vec(py, values).into_any()),
+    }
 }
 
 /// A number.

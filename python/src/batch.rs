@@ -1,10 +1,11 @@
 //! Several decisions of one policy, as an array.
 
 use crate::arrays::room;
-use crate::decision::{Decision, Origin, Read, Saved};
+use crate::decision::{Decision, Origin, Saved};
 use crate::message::value_error;
-use crate::names::{Names, Reduced};
+use crate::names::Names;
 use crate::play::{EMPTY, filled};
+use crate::reduced::reduced;
 use crate::sequence;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use policies::catalogue::Note;
@@ -172,7 +173,7 @@ impl Batch {
         text: &str,
         items: Option<&Bound<'_, PyTuple>>,
     ) -> PyResult<Self> {
-        let Read { origin, actions, notes, names, .. } = Saved::read(text)?;
+        let (origin, Saved { actions, notes, names, .. }) = Saved::read(text)?;
         if origin.width() == 0 {
             return Err(value_error("no saved batch: lists without positions"));
         }
@@ -184,9 +185,9 @@ impl Batch {
         Ok(batch)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py, String>> {
-        let items = self.names.as_ref().map(|names| names.all(py).clone());
-        Ok((py.get_type::<Self>().getattr("from_json")?, (self.write(None)?, items)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let items = self.names.as_ref().map(|names| names.all(py));
+        reduced::<Self>(py, "from_json", (self.write(None)?, items))
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {

@@ -220,22 +220,30 @@ fn flags(name: &str, given: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<
         };
         return numbers.as_array().iter().enumerate().map(flag).collect();
     }
-    let numbers = as_integers(name, &array, &kind)?;
-    let numbers = numbers.try_readonly()?;
-    let numbers = numbers.as_array();
-    let flag = |(place, &number): (usize, &i64)| match number {
-        0 => Ok(0),
-        1 => Ok(1),
-        other => Err(value_error(format!("{name}{} is {other}: expected 0 or 1", Place(place, shape)))),
-    };
-    numbers.iter().enumerate().map(flag).collect()
+    let flag = |number: i64| u8::try_from(number).ok().filter(|&flag| flag <= 1);
+    each(name, &as_integers(name, &array, &kind)?, "0 or 1", flag)
 }
 
 /// An array of integers.
 fn integers(name: &str, given: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<i64>> {
     let (array, kind) = array(name, given, shape)?;
-    let numbers = as_integers(name, &array, &kind)?;
-    Ok(numbers.try_readonly()?.as_array().iter().copied().collect())
+    each(name, &as_integers(name, &array, &kind)?, "an integer", Some)
+}
+
+/// The numbers of an array, each as `read` takes it.
+fn each<T>(
+    name: &str,
+    numbers: &Bound<'_, PyArrayDyn<i64>>,
+    expected: &str,
+    read: impl Fn(i64) -> Option<T>,
+) -> PyResult<Vec<T>> {
+    let numbers = numbers.try_readonly()?;
+    let numbers = numbers.as_array();
+    let one = |(place, &number): (usize, &i64)| {
+        let place = Place(place, numbers.shape());
+        read(number).ok_or_else(|| value_error(format!("{name}{place} is {number}: expected {expected}")))
+    };
+    numbers.iter().enumerate().map(one).collect()
 }
 
 /// A numpy array of this shape, and the kind of its numbers.
@@ -272,24 +280,15 @@ fn as_integers<'py>(
 pub(crate) fn counts(name: &str, given: &Bound<'_, PyAny>) -> PyResult<(Vec<u64>, Vec<usize>)> {
     let (array, kind) = as_array(name, given)?;
     let numbers = as_integers(name, &array, &kind)?;
-    let numbers = numbers.try_readonly()?;
-    let view = numbers.as_array();
-    let count = |(place, &number): (usize, &i64)| {
-        u64::try_from(number).map_err(|_| {
-            let place = Place(place, view.shape());
-            value_error(format!("{name}{place} is {number}: expected counts from 0 to 2^63 - 1"))
-        })
-    };
-    Ok((view.iter().enumerate().map(count).collect::<PyResult<_>>()?, view.shape().to_vec()))
+    let counts = each(name, &numbers, "counts from 0 to 2^63 - 1", |number: i64| u64::try_from(number).ok())?;
+    Ok((counts, numbers.shape().to_vec()))
 }
 
 /// Actions: an array of numbers, one row for each action, and whether it was a single action.
 pub(crate) fn actions(name: &str, given: &Bound<'_, PyAny>, width: usize) -> PyResult<(Vec<u32>, bool)> {
     let (array, kind) = as_array(name, given)?;
     let numbers = as_integers(name, &array, &kind)?;
-    let numbers = numbers.try_readonly()?;
-    let view = numbers.as_array();
-    let single = match *view.shape() {
+    let single = match *numbers.shape() {
         [found] if found == width => true,
         [_, found] if found == width => false,
         ref found => {
@@ -298,11 +297,6 @@ pub(crate) fn actions(name: &str, given: &Bound<'_, PyAny>, width: usize) -> PyR
             )));
         }
     };
-    let number = |(place, &number): (usize, &i64)| {
-        u32::try_from(number).map_err(|_| {
-            let place = Place(place, view.shape());
-            value_error(format!("{name}{place} is {number}: expected numbers from 0 to 2^32 - 1"))
-        })
-    };
-    Ok((view.iter().enumerate().map(number).collect::<PyResult<_>>()?, single))
+    let number = |number: i64| u32::try_from(number).ok();
+    Ok((each(name, &numbers, "numbers from 0 to 2^32 - 1", number)?, single))
 }

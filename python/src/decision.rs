@@ -2,7 +2,8 @@
 
 use crate::context::Told;
 use crate::message::value_error;
-use crate::names::{self, Names, Reduced};
+use crate::names::{self, Names};
+use crate::reduced::reduced;
 use crate::task::{plays, protocol_named};
 use click_models::ListShape;
 use policies::Propensity;
@@ -107,22 +108,13 @@ pub(crate) struct Saved {
     sizes: [usize; 2],
     #[serde(default, skip_serializing_if = "Option::is_none")]
     told: Option<Told>,
-    actions: Vec<Vec<u32>>,
-    notes: Vec<Note>,
-    /// Of a single decision.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    propensities: Vec<Propensity>,
-    /// Of a single decision the names of its items, of a batch those of all items.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    names: Option<Vec<serde_json::Value>>,
-}
-
-/// Decisions from JSON.
-pub(crate) struct Read {
-    pub(crate) origin: Arc<Origin>,
     pub(crate) actions: Vec<Vec<u32>>,
     pub(crate) notes: Vec<Note>,
+    /// Of a single decision.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) propensities: Vec<Propensity>,
+    /// Of a single decision the names of its items, of a batch those of all items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) names: Option<Vec<serde_json::Value>>,
 }
 
@@ -148,7 +140,8 @@ impl Saved {
         serde_json::to_string(&saved).map_err(value_error)
     }
 
-    pub(crate) fn read(text: &str) -> PyResult<Read> {
+    /// The policy that the decisions belong to, and what was saved of them.
+    pub(crate) fn read(text: &str) -> PyResult<(Arc<Origin>, Self)> {
         let invalid = |fault: &dyn std::fmt::Display| value_error(format!("no saved decision: {fault}"));
         let saved: Self = serde_json::from_str(text).map_err(|error| invalid(&error))?;
         if saved.format != FORMAT {
@@ -172,7 +165,7 @@ impl Saved {
         if let Some((fault, action)) = saved.actions.iter().find_map(faults) {
             return Err(invalid(&format!("{action:?} is no action of {origin}: {fault}")));
         }
-        let propensities = saved.propensities;
+        let propensities = &saved.propensities;
         if !propensities.is_empty() {
             let is_probability = |value: f64| value > 0.0 && value <= 1.0;
             let all = propensities.iter().all(|of| is_probability(of.item) && is_probability(of.prefix));
@@ -182,8 +175,7 @@ impl Saved {
                 return Err(invalid(&"the propensities are not those of its list"));
             }
         }
-        let Self { actions, notes, names, .. } = saved;
-        Ok(Read { origin: Arc::new(origin), actions, notes, propensities, names })
+        Ok((Arc::new(origin), saved))
     }
 }
 
@@ -215,19 +207,11 @@ impl Decision {
     /// Refuses names that are not those of the policy.
     pub(crate) fn check_names(&self, py: Python<'_>, names: Option<&Names>) -> PyResult<()> {
         let own = names.map(|names| names.shown(py, &self.action)).transpose()?;
-        let is_same = match (&own, &self.shown) {
-            (None, None) => true,
-            (Some(own), Some(shown)) => own.eq(shown.bind(py))?,
-            _ => false,
-        };
-        let of = |names: Option<Bound<'_, PyAny>>| {
-            names.map_or_else(|| "numbers".to_owned(), |names| names.to_string())
-        };
-        if is_same {
+        let (own, shown) = (own.as_ref(), self.shown.as_ref().map(|shown| shown.bind(py)));
+        if names::are_same(own, shown)? {
             return Ok(());
         }
-        let (own, shown) =
-            (own.map(Bound::into_any), self.shown.as_ref().map(|shown| shown.bind(py).clone().into_any()));
+        let of = |names: Option<&Bound<'_, PyTuple>>| names.map_or("numbers".to_owned(), ToString::to_string);
         Err(value_error(format!("a decision on other items: {}, here {}", of(shown), of(own))))
     }
 
@@ -312,7 +296,7 @@ impl Decision {
         text: &str,
         action: Option<Bound<'_, PyTuple>>,
     ) -> PyResult<Self> {
-        let Read { origin, mut actions, mut notes, propensities, names } = Saved::read(text)?;
+        let (origin, Saved { mut actions, mut notes, propensities, names, .. }) = Saved::read(text)?;
         let names = names.map(|names| names::from_json(class.py(), &names)).transpose()?;
         let shown = action.or(names);
         match (actions.pop(), notes.pop(), notes.is_empty()) {
@@ -327,19 +311,14 @@ impl Decision {
         }
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py, String>> {
-        let shown = self.shown.as_ref().map(|shown| shown.bind(py).clone());
-        Ok((py.get_type::<Self>().getattr("from_json")?, (self.write(None)?, shown)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        reduced::<Self>(py, "from_json", (self.write(None)?, self.shown.as_ref()))
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Self) -> PyResult<bool> {
         let is_same = self.origin == other.origin && self.action == other.action && self.note == other.note;
-        let names = match (&self.shown, &other.shown) {
-            (None, None) => true,
-            (Some(own), Some(other)) => own.bind(py).eq(other.bind(py))?,
-            _ => false,
-        };
-        Ok(is_same && names && self.propensities == other.propensities)
+        let [own, others] = [self, other].map(|decision| decision.shown.as_ref().map(|shown| shown.bind(py)));
+        Ok(is_same && self.propensities == other.propensities && names::are_same(own, others)?)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -12,9 +12,27 @@ pub(crate) fn size(number: f64) -> usize {
     number as usize
 }
 
+/// What a function of numbers returns: a number, or several.
+pub(crate) trait Numbers<const M: usize> {
+    fn all(self) -> [f64; M];
+}
+
+impl Numbers<1> for f64 {
+    fn all(self) -> [f64; 1] {
+        [self]
+    }
+}
+
+impl<const M: usize> Numbers<M> for [f64; M] {
+    fn all(self) -> Self {
+        self
+    }
+}
+
 /// Makes functions over arrays from functions of numbers.
 ///
-/// A row is the docstring, the name, the arguments with what they may be, and the function. After
+/// A row is the docstring, the name, the arguments with what they may be, and the function, which
+/// returns a number, or an array of numbers for a tuple of results. After
 /// `;`, a string that selects a variant: its default and the function that reads it. The function
 /// then takes the variant as its last argument.
 macro_rules! elementwise {
@@ -32,13 +50,12 @@ macro_rules! elementwise {
             $($argument: &pyo3::Bound<'py, pyo3::PyAny>,)+
             $($option: &str,)?
         ) -> pyo3::PyResult<pyo3::Bound<'py, pyo3::PyAny>> {
-            use crate::arrays::{Columns, Domain, to_python};
+            use crate::arrays::{Columns, Domain};
+            use crate::elementwise::Numbers as _;
             $(let $option = $read(stringify!($option), $option)?;)?
             let arguments = [$((stringify!($argument), $argument, Domain::$Domain)),+];
-            let columns = Columns::of(py, arguments)?;
-            let [numbers] =
-                columns.map(py, |_, [$($argument),+]| [($compute)($($argument,)+ $($option)?)])?;
-            to_python(py, numbers, &columns.shape)
+            let compute = |_, [$($argument),+]: [f64; _]| ($compute)($($argument,)+ $($option)?).all();
+            Columns::of(py, arguments)?.results(py, compute)
         }
     )*};
 }

@@ -21,7 +21,7 @@ pub(crate) use policy::FromFit;
 
 use self::contexts::{Asked, Common, fit_log};
 use self::source::{Source, ubi};
-use crate::interrupt::{check_signals, watched};
+use crate::interrupt::interruptible;
 use crate::message::{did_you_mean, value_error};
 use click_logs::fit::{Model, Options, Scope};
 use click_logs::study::{HeldOut, ModelsToFit, Settings, Step, StudyError, study, with_users};
@@ -30,6 +30,7 @@ use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
 use std::error::Error as _;
 use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Fit click models to a click log, with intervals, and compare them on a part that is held out.
@@ -88,11 +89,6 @@ query=None, ablate=False)",
     seed=1, intervals=true, threads=None, application=None, impression=None, position_base=None, exact_queries=false, segment=None, features=None, items=None,
     query=None, ablate=false)
 )]
-#[expect(
-    clippy::too_many_arguments,
-    clippy::fn_params_excessive_bools,
-    reason = "those of the command, by name"
-)]
 pub(crate) fn fit(
     py: Python<'_>,
     log: &Bound<'_, PyAny>,
@@ -146,22 +142,16 @@ pub(crate) fn fit(
         if let Some((name, _)) = excess.into_iter().find(|(_, given)| *given) {
             return Err(value_error(format!("{name}: not with segment, features or items")));
         }
-        let seed = whole("seed", seed, 0, i64::MAX as u64)?;
+        let seed = whole("seed", seed, 0..=i64::MAX)?;
         let common = Common { log, format, columns, model, first_position, max_skipped, held_out, seed };
         return fit_log(common, asked).map(Fit::Contexts);
     }
-    let from = |min| move |name, number| whole(name, number, min, i64::MAX as u64);
-    let size = |name, number: Option<i64>, max| {
-        let size = number.map(|number| whole(name, number, 1, max)).transpose()?;
-        PyResult::Ok(size.map(|size| usize::try_from(size).unwrap_or(usize::MAX)))
-    };
-    let most = i64::MAX as u64;
     let filter = Filter {
-        min_impressions: from(0)("min_impressions", min_impressions)?,
-        min_total_impressions: from(0)("min_total_impressions", min_total_impressions)?,
-        min_items: size("min_items", Some(min_items), most)?.unwrap_or(1),
-        n_positions: size("positions", positions, 64)?,
-        top_queries: size("top_queries", top_queries, most)?,
+        min_impressions: whole("min_impressions", min_impressions, 0..=i64::MAX)?,
+        min_total_impressions: whole("min_total_impressions", min_total_impressions, 0..=i64::MAX)?,
+        min_items: whole("min_items", min_items, 1..=i64::MAX)?,
+        n_positions: positions.map(|number| whole("positions", number, 1..=64)).transpose()?,
+        top_queries: top_queries.map(|number| whole("top_queries", number, 1..=i64::MAX)).transpose()?,
     };
     let scope = match scope {
         "query" => Scope::Query,
@@ -175,19 +165,19 @@ pub(crate) fn fit(
     let named = models(model)?;
     let held_out = match held_out {
         Held::OneIn(0) => None,
-        Held::OneIn(one_in) => Some(HeldOut::OneIn(from(2)("held_out", one_in)?)),
+        Held::OneIn(one_in) => Some(HeldOut::OneIn(whole("held_out", one_in, 2..=i64::MAX)?)),
         Held::Half(name) if name == HeldOut::LAST => Some(HeldOut::Last),
         Held::Half(name) => {
             return Err(value_error(format!("held_out is {name:?}: expected a whole number or \"last\"")));
         }
     };
-    let seed = from(0)("seed", seed)?;
+    let seed = whole("seed", seed, 0..=i64::MAX)?;
     let (source, format) =
         Source::new(log, format, columns, ubi(application, impression, position_base, exact_queries)?, None)?;
     let is_counts = source.is_counts;
     let mut reader = reader_of(&format, first_position, clip_clicks, max_skipped, threads)?;
-    if let Some(most) = size("max_clicks", max_clicks, u32::MAX.into())? {
-        let most = u32::try_from(most).unwrap_or(u32::MAX);
+    if let Some(most) = max_clicks {
+        let most = whole("max_clicks", most, 1..=u32::MAX.into())?;
         reader = reader.max_clicks(most).map_err(|error| value_error(format!("max_clicks: {error}")))?;
     }
     if let Some(n_positions) = filter.n_positions {
@@ -212,9 +202,7 @@ pub(crate) fn fit(
     let transfer = held_out.is_some();
     let settings =
         Settings { models: chosen.models, filter, options, held_out, seed, is_counts, transfer, intervals };
-    let stop = AtomicBool::new(false);
-    let work = || run(&settings, &source, &reader, &stop);
-    let study = watched(py, &stop, |_| check_signals(), work)?;
+    let study = interruptible(py, |stop| run(&settings, &source, &reader, stop))?;
     let study = study.map_err(|error| of_study(&error, &source, &settings.filter))?;
     Ok(Fit::Counts(Fitted { study, options, left_out: chosen.left_out, json: None }))
 }
@@ -235,10 +223,10 @@ fn reader_of(
     max_skipped: Option<f64>,
     threads: Option<i64>,
 ) -> PyResult<Reader> {
-    let first_position = whole("first_position", first_position, 0, 1)?;
+    let first_position: u8 = whole("first_position", first_position, 0..=1)?;
     let mut reader = Reader::new(format.clone());
     if let Some(threads) = threads {
-        let threads = usize::try_from(whole("threads", threads, 1, 1024)?).unwrap_or(usize::MAX);
+        let threads = whole("threads", threads, 1..=1024)?;
         reader = reader.threads(NonZeroUsize::new(threads).unwrap_or(NonZeroUsize::MIN));
     }
     if let Some(share) = max_skipped {
@@ -258,9 +246,7 @@ fn reader_of(
 
 /// Reads a whole log.
 fn read_whole(py: Python<'_>, source: &Source, reader: &Reader) -> PyResult<Log> {
-    let stop = AtomicBool::new(false);
-    let read = watched(py, &stop, |_| check_signals(), || source.read(reader, &stop))?;
-    read.map_err(|error| of_log(&error, source))
+    interruptible(py, |stop| source.read(reader, stop))?.map_err(|error| of_log(&error, source))
 }
 
 /// Reads and fits; stops before the next part of a file and before the next fit.
@@ -339,12 +325,11 @@ fn no_sessions(format: &Format, is_counts: bool, cut: bool) -> Option<String> {
 }
 
 /// A whole number in a range.
-fn whole(name: &str, number: i64, min: u64, max: u64) -> PyResult<u64> {
-    u64::try_from(number).ok().filter(|number| (min..=max).contains(number)).ok_or_else(|| {
-        let range = if max == i64::MAX as u64 {
-            format!("of at least {min}")
-        } else {
-            format!("from {min} to {max}")
+fn whole<T: TryFrom<i64>>(name: &str, number: i64, range: RangeInclusive<i64>) -> PyResult<T> {
+    T::try_from(number).ok().filter(|_| range.contains(&number)).ok_or_else(|| {
+        let range = match range.into_inner() {
+            (min, i64::MAX) => format!("of at least {min}"),
+            (min, max) => format!("from {min} to {max}"),
         };
         value_error(format!("{name} is {number}: expected a whole number {range}"))
     })

@@ -17,6 +17,15 @@ pub(crate) fn check_signals() -> PyResult<()> {
     Python::attach(|py| py.check_signals())
 }
 
+/// Does `work` in another thread, and tells it to stop when a signal raises an exception.
+pub(crate) fn interruptible<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&AtomicBool) -> T + Send,
+) -> PyResult<T> {
+    let stop = AtomicBool::new(false);
+    watched(py, &stop, |_| check_signals(), || work(&stop))
+}
+
 /// Does `work` in another thread, while this one calls `look` now and then, which looks for
 /// signals. An exception of `look` sets `stop`, and is raised when the work has ended.
 pub(crate) fn watched<T: Send>(

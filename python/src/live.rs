@@ -2,9 +2,10 @@
 
 use crate::catalogue::{spec_of, to_parameters};
 use crate::fit::Fitted;
-use crate::message::{did_you_mean, type_error, value_error};
-use crate::policy::{broken, drawing, order_of};
+use crate::message::{broken, did_you_mean, type_error, value_error};
+use crate::policy::{drawing, order_of};
 use crate::prior::Prior;
+use crate::reduced::reduced;
 use crate::sequence;
 use crate::task::{Given, build, generator, is_alive, probabilities, protocol_of, size};
 use ::live::{Among, ContextFit, Entry, Handle, Live, LiveFor, Settings, Skips, Taken};
@@ -15,7 +16,7 @@ use policies::catalogue::{ContextKnowledge, NamedAmong, NamedTable, PolicySpec, 
 use pyo3::exceptions::{PyKeyError, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBytes, PyDict, PyString, PyType};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -96,15 +97,11 @@ impl AnyLive {
     }
 }
 
-/// The arguments about users who differ.
-struct Differing {
-    item_features: usize,
-    user_features: usize,
-    segments: u32,
-}
+/// The arguments about users who differ: item_features, user_features and segments.
+type Sizes = [(&'static str, Option<usize>); 3];
 
 /// Refuses what is given and is not that of the fit that a policy begins with.
-fn check_fit(fit: &ContextFit, protocol: Protocol, sizes: [(&str, Option<usize>); 3]) -> PyResult<()> {
+fn check_fit(fit: &ContextFit, protocol: Protocol, sizes: Sizes) -> PyResult<()> {
     let own = fit_protocol(fit);
     // Whatever was seen, attraction is the same.
     if protocol != own && protocol != Protocol::SemiBandit {
@@ -121,7 +118,8 @@ fn check_fit(fit: &ContextFit, protocol: Protocol, sizes: [(&str, Option<usize>)
     Ok(())
 }
 
-fn fit_protocol(fit: &ContextFit) -> Protocol {
+/// The protocol of the fitted model.
+pub(crate) fn fit_protocol(fit: &ContextFit) -> Protocol {
     match &*fit.model {
         "pbm" => Protocol::PositionBased,
         "dcm" => Protocol::Dcm,
@@ -134,7 +132,7 @@ fn for_users(
     spec: PolicySpec,
     protocol: Protocol,
     given: &Given,
-    differing: &Differing,
+    sizes: Sizes,
     settings: Settings,
     fit: Option<&ContextFit>,
 ) -> PyResult<AnyLive> {
@@ -150,10 +148,12 @@ fn for_users(
         positions.or(fit.map(|fit| fit.positions)).ok_or_else(|| invalid(&"missing positions"))?;
     let n_items = fit.map_or(positions, |fit| fit.items.len());
     let shape = ListShape::new(n_items, positions).map_err(|error| invalid(&error))?;
+    let [item_features, user_features, segments] = sizes.map(|(_, size)| size);
     // Beyond it, the policy has no room for products of features anyway.
-    let features = vec![0.0; positions * differing.item_features.min(1 << 12)];
+    let features = vec![0.0; positions * item_features.unwrap_or(0).min(1 << 12)];
     let known = ContextKnown::new(positions, &features).map_err(|error| invalid(&error))?;
-    let known = known.with_user_features(differing.user_features).with_segments(differing.segments);
+    let segments = segments.map_or(1, |segments| u32::try_from(segments).unwrap_or(u32::MAX));
+    let known = known.with_user_features(user_features.unwrap_or(0)).with_segments(segments);
     let order = given.order.as_deref().unwrap_or(&[]);
     macro_rules! made {
         ($Variant:ident, $sizes:expr) => {{
@@ -440,7 +440,6 @@ impl LivePolicy {
     #[pyo3(signature = (name, model=None, *, items=None, item_features=None, user_features=None, segments=None,
         positions=None, examination=None, order=None, prior=None, query=None, window=None, explore=0.0, propensities=false, draws=None, epsilon=0.05, skips="at-close",
         keep_open=None, keep_retired=None, seed=None, **parameters))]
-    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
         name: &str,
         model: Option<&str>,
@@ -501,37 +500,28 @@ impl LivePolicy {
         let sees = spec.check_live_among().is_ok();
         let has_items = items.is_some();
         let items = first_items(sees, items)?;
+        let first = items.first().and_then(|(_, features)| features.as_ref().map(Vec::len));
+        let sizes: Sizes = [
+            ("item_features", size("item_features", item_features)?.or(first)),
+            ("user_features", size("user_features", user_features)?),
+            ("segments", size("segments", segments)?),
+        ];
         let mut fit = None;
         let live = if sees {
             if let Some(prior) = prior.filter(|prior| !matches!(prior, Prior::Estimated)) {
                 fit = Some(prior.of_context_fit()?);
             }
-            let first = items.first().and_then(|(_, features)| features.as_ref());
-            let given_segments = segments;
-            let segments = size("segments", segments)?.unwrap_or(1);
-            let differing = Differing {
-                item_features: size("item_features", item_features)?.or(first.map(Vec::len)).unwrap_or(0),
-                user_features: size("user_features", user_features)?.unwrap_or(0),
-                segments: u32::try_from(segments).unwrap_or(u32::MAX),
-            };
             let fit = fit.as_deref();
             let protocol = match (model, fit) {
                 (None, Some(fit)) => fit_protocol(fit),
                 _ => protocol_of(&spec, model, &given)?,
             };
             if let Some(fit) = fit {
-                let sizes = [
-                    ("item_features", size("item_features", item_features)?.or(first.map(Vec::len))),
-                    ("user_features", size("user_features", user_features)?),
-                    ("segments", size("segments", given_segments)?),
-                ];
                 check_fit(fit, protocol, sizes)?;
             }
-            for_users(spec, protocol, &given, &differing, settings, fit)?
+            for_users(spec, protocol, &given, sizes, settings, fit)?
         } else {
-            let all =
-                [("item_features", item_features), ("user_features", user_features), ("segments", segments)];
-            if let Some((argument, _)) = all.iter().find(|(_, given)| given.is_some()) {
+            if let Some((argument, _)) = sizes.iter().find(|(_, given)| given.is_some()) {
                 return Err(type_error(format!("{argument}: `{name}` sees no contexts")));
             }
             spec.check_live().map_err(value_error)?;
@@ -836,8 +826,8 @@ impl LivePolicy {
         Ok(Self { state: Mutex::new(state) })
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        Ok((py.get_type::<Self>().getattr("load")?, (self.save(py)?,)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        reduced::<Self>(py, "load", (self.save(py)?,))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

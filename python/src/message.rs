@@ -1,7 +1,7 @@
-//! Messages of exceptions.
+//! Messages of exceptions, and words that arguments stand for.
 
-use pyo3::PyErr;
-use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::{PyErr, PyResult};
 use std::fmt::Display;
 
 /// `ValueError` with this message.
@@ -17,6 +17,24 @@ pub(crate) fn type_error(message: impl Display) -> PyErr {
 /// `MemoryError` with this message.
 pub(crate) fn memory_error(message: impl Display) -> PyErr {
     PyMemoryError::new_err(message.to_string())
+}
+
+/// The mutex is poisoned.
+pub(crate) fn broken<T>(_error: T) -> PyErr {
+    PyRuntimeError::new_err("an earlier call panicked: the state may be wrong")
+}
+
+/// What the word that an argument gives stands for.
+pub(crate) fn one_of<T: Copy>(name: &str, given: &str, known: &[(&str, T)]) -> PyResult<T> {
+    let words = known.iter().map(|(word, _)| *word);
+    let found = known.iter().find(|(word, _)| *word == given).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let expected = match &words.clone().collect::<Vec<_>>()[..] {
+            [one, other] => format!("{one} or {other}"),
+            several => format!("one of {}", several.join(", ")),
+        };
+        value_error(format!("{name} is `{given}`: expected {expected}{}", did_you_mean(given, words)))
+    })
 }
 
 /// `; did you mean `name`?` with the nearest of the names, or nothing if none is near.

@@ -12,7 +12,6 @@ mod dynamic_bayesian;
 mod position_based;
 mod random_semi_bandit;
 mod rank_one;
-mod reward;
 mod user_browsing;
 
 pub(crate) use self::crowd::not_admitted;

@@ -1,5 +1,6 @@
 //! Names of items: any hashable values, in the order of the items' numbers.
 
+use crate::catalogue;
 use crate::message::{did_you_mean, type_error, value_error};
 use crate::play::filled;
 use crate::task::size;
@@ -8,9 +9,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use serde_json::Value;
 use std::sync::Arc;
-
-/// What `pickle` gets: a function, and its arguments, the last one names of items.
-pub(crate) type Reduced<'py, T> = (Bound<'py, PyAny>, (T, Option<Bound<'py, PyTuple>>));
 
 /// The names of a policy's items.
 pub(crate) struct Names {
@@ -83,11 +81,7 @@ impl Names {
 
     /// Whether two policies have the same names, or none.
     pub(crate) fn are_same(py: Python<'_>, one: Option<&Self>, other: Option<&Self>) -> PyResult<bool> {
-        match (one, other) {
-            (None, None) => Ok(true),
-            (Some(one), Some(other)) => one.all(py).eq(other.all(py)),
-            _ => Ok(false),
-        }
+        are_same(one.map(|names| names.all(py)), other.map(|names| names.all(py)))
     }
 
     /// All names.
@@ -157,6 +151,17 @@ impl Names {
     }
 }
 
+/// Whether names are the same, or none in both places.
+pub(crate) fn are_same(
+    one: Option<&Bound<'_, PyTuple>>,
+    other: Option<&Bound<'_, PyTuple>>,
+) -> PyResult<bool> {
+    match (one, other) {
+        (Some(one), Some(other)) => one.eq(other),
+        _ => Ok(one.is_none() && other.is_none()),
+    }
+}
+
 /// Arrays, series and frames as lists of Python's own values, numbers of numpy as those of Python.
 fn in_python<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let is_frame = !given.hasattr("tolist")? && given.hasattr("to_numpy")?;
@@ -187,14 +192,11 @@ pub(crate) fn to_json(names: &Bound<'_, PyTuple>) -> PyResult<Vec<Value>> {
 
 /// Names from JSON.
 pub(crate) fn from_json<'py>(py: Python<'py>, names: &[Value]) -> PyResult<Bound<'py, PyTuple>> {
-    let name = |value: &Value| -> PyResult<Bound<'py, PyAny>> {
-        Ok(match value {
-            Value::Bool(flag) => PyBool::new(py, *flag).to_owned().into_any(),
-            Value::String(text) => PyString::new(py, text).into_any(),
-            Value::Number(number) if number.is_i64() => number.as_i64().into_pyobject(py)?.into_any(),
-            Value::Number(number) => number.as_f64().into_pyobject(py)?.into_any(),
-            other => return Err(value_error(format!("{other} is no name of an item"))),
-        })
+    let name = |value: &Value| match value {
+        Value::Null | Value::Array(_) | Value::Object(_) => {
+            Err(value_error(format!("{value} is no name of an item")))
+        }
+        _ => catalogue::to_python(py, value),
     };
     PyTuple::new(py, names.iter().map(name).collect::<PyResult<Vec<_>>>()?)
 }

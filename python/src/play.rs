@@ -11,13 +11,16 @@ use crate::prior::Prior;
 use ::live::{Live, Settings};
 use click_models::{
     Cascade, CascadeFeedback, Cell, CellClick, Clicks, ClicksOnly, Context, Dcm, DcmFeedback, DuelOutcome,
-    Dueling, ItemId, ListClicks, Pair, Pbm, PbmFeedback, PrefixFeedback, RankOne, Ranking, SemiBandit,
+    Dueling, ItemId, ListClicks, ListFeedback as _, Pair, Pbm, PbmFeedback, PrefixFeedback, RankOne, Ranking,
+    SemiBandit,
 };
-use policies::catalogue::{Catalogued, Knowledge, NamedPolicy, NamedTable, Note};
+use policies::catalogue::{Catalogued, Knowledge, NamedPolicy, NamedTable, Note, Protocol};
 use policies::{
     Coefficients, Decision, Drawing, Draws, PolicySpec, Propensity, Recommend, Tallies as _, Tally, Update,
 };
+use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::Value;
 
@@ -89,6 +92,9 @@ pub(crate) trait Play: Send {
     fn duplicate(&self) -> Box<dyn Play>;
 }
 
+/// The clicks, and the number of observed positions if the model reveals it.
+pub(crate) type Outcome<'py> = (Bound<'py, PyAny>, Option<usize>);
+
 /// A protocol whose actions and answers are numbers and clicks.
 pub(crate) trait Played: Catalogued {
     /// How many numbers an action has.
@@ -104,6 +110,9 @@ pub(crate) trait Played: Catalogued {
 
     /// The feedback of this protocol.
     fn feedback(clicks: Clicks) -> Self::Feedback;
+
+    /// The arguments of `update` of a policy written in Python, after the decision.
+    fn outcome<'py>(py: Python<'py>, numbers: &[u32], feedback: &Self::Feedback) -> PyResult<Outcome<'py>>;
 
     /// The policy in live use, or why it cannot be.
     fn live(_policy: NamedTable<Self>, _settings: Settings) -> Result<AnyLive, String> {
@@ -292,6 +301,17 @@ macro_rules! lists {
                 $feedback(clicks)
             }
 
+            fn outcome<'py>(
+                py: Python<'py>,
+                numbers: &[u32],
+                feedback: &Self::Feedback,
+            ) -> PyResult<Outcome<'py>> {
+                let clicks = feedback.list_clicks();
+                let flag = |position: usize| position < clicks.len() && clicks.get(position);
+                let flags = PyList::new(py, (0..numbers.len()).map(flag))?.into_any();
+                Ok((flags, (Self::PROTOCOL == Protocol::SemiBandit).then_some(clicks.len())))
+            }
+
             fn live(policy: NamedTable<Self>, settings: Settings) -> Result<AnyLive, String> {
                 Live::empty(policy, settings).map(AnyLive::$Protocol).map_err(|error| error.to_string())
             }
@@ -335,6 +355,10 @@ impl Played for RankOne {
     fn feedback(clicks: Clicks) -> CellClick {
         CellClick { clicked: clicks.get(0) }
     }
+
+    fn outcome<'py>(py: Python<'py>, _numbers: &[u32], feedback: &CellClick) -> PyResult<Outcome<'py>> {
+        Ok((feedback.clicked.into_bound_py_any(py)?, None))
+    }
 }
 
 impl Played for Dueling {
@@ -348,6 +372,10 @@ impl Played for Dueling {
 
     fn feedback(clicks: Clicks) -> DuelOutcome {
         if clicks.get(0) { DuelOutcome::FirstWon } else { DuelOutcome::SecondWon }
+    }
+
+    fn outcome<'py>(py: Python<'py>, numbers: &[u32], feedback: &DuelOutcome) -> PyResult<Outcome<'py>> {
+        Ok((numbers[usize::from(!feedback.first_won())].into_bound_py_any(py)?, None))
     }
 
     fn recommend(policy: &NamedPolicy<Self>, generator: &mut Xoshiro256PlusPlus) -> Option<Vec<ItemId>> {

@@ -1,16 +1,17 @@
 //! The class `Policy`.
 
-use crate::arrays;
+use crate::arrays::{self, room};
 use crate::batch::Batch;
 use crate::catalogue::{parameters_of, spec_of, to_parameters, to_value};
 use crate::clicks;
 use crate::context::{self, Contexts, Told};
 use crate::decision::{Decision, Origin, fault};
 use crate::fit::{ContextFit, Fitted, FromFit};
-use crate::message::{type_error, value_error};
-use crate::names::{self, Names, Reduced};
+use crate::message::{broken, type_error, value_error};
+use crate::names::{self, Names};
 use crate::play::{Play, filled};
 use crate::prior::Prior;
+use crate::reduced::reduced;
 use crate::sequence;
 use crate::table::{Column, Table};
 use crate::task::{Given, build, count, generator, is_alive, protocol_named, protocol_of, restore, size};
@@ -18,7 +19,6 @@ use click_models::{Clicks, Context};
 use confidence::Probability;
 use policies::catalogue::{Kind, Note, ParameterRow, Protocol, find};
 use policies::{Drawing, NamedArray, Tally};
-use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple, PyType};
@@ -119,11 +119,6 @@ pub(crate) struct Policy {
     origin: Arc<Origin>,
     names: Option<Arc<Names>>,
     state: Mutex<State>,
-}
-
-/// The mutex is poisoned.
-pub(crate) fn broken<T>(_error: T) -> PyErr {
-    PyRuntimeError::new_err("an earlier call panicked: the policy's state may be wrong")
 }
 
 /// A dict of arrays.
@@ -237,7 +232,6 @@ impl Policy {
     #[new]
     #[pyo3(signature = (name, model=None, *, items=None, positions=None, rows=None, columns=None, examination=None, order=None,
         item_features=None, user_features=None, segments=None, horizon=None, prior=None, query=None, seed=None, **parameters))]
-    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn new(
         py: Python<'_>,
         name: &str,
@@ -312,7 +306,6 @@ impl Policy {
     ///     (('a', 'b'), [(2, 1), (0, 0)])
     #[classmethod]
     #[pyo3(signature = (fitted, query=None, *, policy=None, model=None, horizon=None, seed=None, **parameters))]
-    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn from_fit(
         class: &Bound<'_, PyType>,
         fitted: &Bound<'_, PyAny>,
@@ -649,10 +642,7 @@ impl Policy {
         let n = size("n", Some(n))?.unwrap_or(0);
         let users = Contexts::read(&self.origin, Some(n), ("features", features), ("segments", segments))?;
         let width = self.origin.width();
-        let memory = || PyMemoryError::new_err(format!("no memory for {n} decisions"));
-        let (mut actions, mut notes) = (Vec::<u32>::new(), Vec::<Note>::new());
-        actions.try_reserve_exact(n.checked_mul(width).ok_or_else(memory)?).map_err(|_| memory())?;
-        notes.try_reserve_exact(n).map_err(|_| memory())?;
+        let (mut actions, mut notes) = (room::<u32>(n.saturating_mul(width))?, room::<Note>(n)?);
         actions.resize(n * width, 0);
         py.detach(|| {
             let mut state = self.state.lock().map_err(broken)?;
@@ -829,9 +819,9 @@ impl Policy {
         Ok(Self::with_state(state, protocol, names))
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py, Bound<'py, PyBytes>>> {
-        let items = self.names.as_ref().map(|names| names.all(py).clone());
-        Ok((py.get_type::<Self>().getattr("load")?, (self.saved(py, None)?, items)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let items = self.names.as_ref().map(|names| names.all(py));
+        reduced::<Self>(py, "load", (self.saved(py, None)?, items))
     }
 
     fn __copy__(&self, py: Python<'_>) -> PyResult<Self> {

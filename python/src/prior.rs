@@ -84,7 +84,6 @@ impl Prior {
     ) -> PyResult<NamedPolicy<I>> {
         let name = policy.spec().name();
         let invalid = |error: Error| value_error(format!("`{name}`: {error}"));
-        let none = || invalid(Error::NoPrior);
         if let Self::Contexts(fit) = self {
             let mut policy = policy.clone();
             return match policy.begin_with(&fit.prior) {
@@ -95,34 +94,30 @@ impl Prior {
                 Err(error) => Err(invalid(error)),
             };
         }
+        let none = || invalid(Error::NoPrior);
         let mut table = NamedTable::try_from(policy.clone()).map_err(|_| none())?;
         let bayesian = table.bayesian().ok_or_else(none)?;
-        match self {
+        let model = match I::PROTOCOL {
+            Protocol::Cascade => Model::Cascade,
+            Protocol::Dcm => Model::Dcm,
+            _ => Model::Pbm,
+        };
+        let estimated = match self {
             &Self::Given(a, b) => {
                 policies::Prior::new(a, b).and_then(|prior| bayesian.set_prior(prior)).map_err(invalid)?;
+                return Ok(table.policy().clone());
             }
-            Self::Fitted(_) | Self::Written(_) => {
-                let model = match I::PROTOCOL {
-                    Protocol::Cascade => Model::Cascade,
-                    Protocol::Dcm => Model::Dcm,
-                    _ => Model::Pbm,
-                };
-                let prior = match self {
-                    Self::Fitted(directory) => item_prior(directory, model, query),
-                    Self::Written(json) => item_prior_in("prior", json, model, query),
-                    Self::Given(..) | Self::Contexts(_) | Self::Estimated => return Ok(policy.clone()),
-                };
-                let [a, b] = prior.map_err(value_error)?;
-                bayesian.set_estimated_prior(a, b);
-            }
-            // Contexts were given above.
-            Self::Contexts(_) => {}
-            Self::Estimated => {
+            Self::Fitted(directory) => item_prior(directory, model, query),
+            Self::Written(json) => item_prior_in("prior", json, model, query),
+            // A fit with contexts was given above.
+            Self::Estimated | Self::Contexts(_) => {
                 return Err(value_error(
                     "prior=\"estimated\" is for Live: a Policy is given (a, b), or a directory of fit",
                 ));
             }
-        }
+        };
+        let [a, b] = estimated.map_err(value_error)?;
+        bayesian.set_estimated_prior(a, b);
         Ok(table.policy().clone())
     }
 }

@@ -137,7 +137,6 @@ impl Options {
 #[pyfunction]
 #[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None, threads=None, shard=None, out=None, fresh=false,
     keep_runs=false, policies=None, progress=None, allow=None))]
-#[expect(clippy::too_many_arguments, reason = "keyword arguments")]
 pub(crate) fn simulate(
     py: Python<'_>,
     spec: &Bound<'_, PyAny>,
@@ -339,7 +338,6 @@ pub(crate) fn merge(
 ///     ['spec.toml']
 #[pyfunction]
 #[pyo3(signature = (spec, *, runs=None, seed=None, horizon=None, max_steps=None, allow=None, policies=None))]
-#[expect(clippy::too_many_arguments, reason = "keyword arguments")]
 pub(crate) fn spec_files<'py>(
     py: Python<'py>,
     spec: &Bound<'py, PyAny>,

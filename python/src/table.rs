@@ -2,6 +2,7 @@
 //! library that reads Arrow.
 
 use crate::message::{did_you_mean, type_error, value_error};
+use crate::reduced::reduced;
 use arrow_array::cast::AsArray as _;
 use arrow_array::ffi::FFI_ArrowSchema;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -15,7 +16,7 @@ use numpy::{Element, PyArray1};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::slice::PySliceIndices;
-use pyo3::types::{PyCapsule, PyDict, PyList, PySlice, PyString};
+use pyo3::types::{PyCapsule, PyDict, PyList, PySlice, PyString, PyTuple};
 use std::sync::Arc;
 
 /// A column: a value for each row, or none where it is missing.
@@ -109,18 +110,14 @@ impl Table {
         }
         Self::new(columns)
     }
-
-    fn names(&self) -> Vec<String> {
-        self.0.schema_ref().fields().iter().map(|field| field.name().clone()).collect()
-    }
 }
 
 #[pymethods]
 impl Table {
     /// The names of the columns, in order.
-    #[getter]
-    fn columns(&self) -> Vec<String> {
-        self.names()
+    #[getter(columns)]
+    fn names(&self) -> Vec<String> {
+        self.0.schema_ref().fields().iter().map(|field| field.name().clone()).collect()
     }
 
     /// All columns by name, as numpy arrays: a dict, which pandas.DataFrame takes.
@@ -214,11 +211,7 @@ impl Table {
         Self::new(restored.collect::<PyResult<Vec<_>>>()?)
     }
 
-    #[expect(clippy::type_complexity, reason = "a function and its arguments")]
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Vec<(String, &'static str, Bound<'py, PyList>)>,))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let column = |(name, array): (String, &ArrayRef)| {
             let kind = match array.data_type() {
                 DataType::Float64 => "float",
@@ -227,10 +220,10 @@ impl Table {
                 DataType::Boolean => "flag",
                 _ => "text",
             };
-            Ok((name, kind, to_list(py, array)?))
+            PyResult::Ok((name, kind, to_list(py, array)?))
         };
-        let columns = self.names().into_iter().zip(self.0.columns()).map(column).collect::<PyResult<_>>()?;
-        Ok((py.get_type::<Self>().getattr("_restored")?, (columns,)))
+        let columns = self.names().into_iter().zip(self.0.columns()).map(column);
+        reduced::<Self>(py, "_restored", (columns.collect::<PyResult<Vec<_>>>()?,))
     }
 
     fn __eq__(&self, other: &Self) -> bool {
@@ -301,17 +294,9 @@ fn to_numpy<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyAny
         DataType::Int64 if !missing => of(py, array.as_primitive::<Int64Type>().values()),
         DataType::UInt64 if !missing => of(py, array.as_primitive::<UInt64Type>().values()),
         DataType::Boolean if !missing => of(py, &array.as_boolean().values().iter().collect::<Vec<bool>>()),
-        DataType::Float64 => {
-            let values = array.as_primitive::<Float64Type>().iter();
-            of(py, &values.map(|value| value.unwrap_or(f64::NAN)).collect::<Vec<f64>>())
-        }
-        DataType::Int64 => {
-            let values = array.as_primitive::<Int64Type>().iter();
-            of(py, &values.map(|value| value.map_or(f64::NAN, |value| value as f64)).collect::<Vec<f64>>())
-        }
-        DataType::UInt64 => {
-            let values = array.as_primitive::<UInt64Type>().iter();
-            of(py, &values.map(|value| value.map_or(f64::NAN, |value| value as f64)).collect::<Vec<f64>>())
+        // None becomes NaN.
+        DataType::Float64 | DataType::Int64 | DataType::UInt64 => {
+            py.import("numpy")?.call_method1("asarray", (to_list(py, array)?, "float64"))?
         }
         _ => {
             let objects: Vec<Py<PyAny>> = to_list(py, array)?.iter().map(Bound::unbind).collect();

@@ -195,49 +195,46 @@ pub(crate) fn protocol_of(spec: &PolicySpec, model: Option<&str>, given: &Given)
             value_error(format!("unknown model `{model}`: expected one of {}{near}", known.join(", ")))
         });
     }
-    let played: Vec<Protocol> = protocols(spec).collect();
-    if let [only] = played[..] {
+    let played: Vec<(Protocol, Option<String>)> = protocols(spec)
+        .map(|protocol| (protocol, given.fault(protocol, family_on(spec, protocol))))
+        .collect();
+    if let [(only, _)] = played[..] {
         return Ok(only);
     }
-    let fitting: Vec<Protocol> = played
-        .iter()
-        .copied()
-        .filter(|&protocol| given.fault(protocol, family_on(spec, protocol)).is_none())
-        .collect();
-    let names = |protocols: &[Protocol]| {
-        protocols.iter().map(|protocol| format!("\"{}\"", protocol.name())).collect::<Vec<_>>().join(", ")
-    };
-    match fitting[..] {
+    let fits = |(protocol, fault): &(Protocol, Option<String>)| fault.is_none().then_some(*protocol);
+    match played.iter().filter_map(fits).collect::<Vec<_>>()[..] {
         [only] => Ok(only),
         [] => {
-            let faults: Vec<String> = played
-                .iter()
-                .filter_map(|&protocol| given.fault(protocol, family_on(spec, protocol)))
-                .collect();
+            let faults: Vec<String> = played.into_iter().filter_map(|(_, fault)| fault).collect();
             Err(value_error(format!("`{name}`: {}", faults.join("; or "))))
         }
-        _ => Err(value_error(format!(
-            "`{name}` plays several models: give model=, one of {}",
-            names(&fitting)
-        ))),
+        ref several => {
+            let names: Vec<String> = several.iter().map(|known| format!("\"{}\"", known.name())).collect();
+            Err(value_error(format!(
+                "`{name}` plays several models: give model=, one of {}",
+                names.join(", ")
+            )))
+        }
     }
 }
 
 /// A fresh policy.
 pub(crate) fn build(spec: PolicySpec, protocol: Protocol, given: &Given) -> PyResult<Box<dyn Play>> {
     let (name, family) = (spec.name(), family_on(&spec, protocol));
-    if plays(&spec, protocol)
-        && !spec.sees_contexts(protocol)
+    let invalid = |error: &dyn std::fmt::Display| value_error(format!("`{name}`: {error}"));
+    if !plays(&spec, protocol) {
+        let models: Vec<&str> = protocols(&spec).map(Protocol::name).collect();
+        let (users, models) = (protocol.name(), models.join(", "));
+        return Err(invalid(&format!("it does not play \"{users}\": expected model= one of {models}")));
+    }
+    if !spec.sees_contexts(protocol)
         && let Some(argument) = given.of_contexts()
     {
         return Err(type_error(format!("unexpected {argument}: `{name}` sees no contexts")));
     }
-    if plays(&spec, protocol)
-        && let Some(fault) = given.fault(protocol, family)
-    {
-        return Err(value_error(format!("`{name}`: {fault}")));
+    if let Some(fault) = given.fault(protocol, family) {
+        return Err(invalid(&fault));
     }
-    let invalid = |error: &dyn std::fmt::Display| value_error(format!("`{name}`: {error}"));
     let shape = || given.list().map_err(|error| invalid(&error));
     let numbers = given.items.unwrap_or(1).saturating_mul(given.positions.unwrap_or(1));
     if numbers > MOST_NUMBERS {
@@ -253,15 +250,6 @@ pub(crate) fn build(spec: PolicySpec, protocol: Protocol, given: &Given) -> PyRe
         }
         PrefixKnown::with_places(shape, order).map_err(|error| invalid(&format!("order: {error}")))
     };
-    // A protocol that the policy does not play is refused by the catalogue, whatever the sizes are.
-    if !plays(&spec, protocol) {
-        let models: Vec<&str> = protocols(&spec).map(Protocol::name).collect();
-        let users = protocol.name();
-        return Err(invalid(&format!(
-            "it does not play \"{users}\": expected model= one of {}",
-            models.join(", ")
-        )));
-    }
     let contexts = given.contexts().map_err(|error| invalid(&error))?;
     if contexts.is_none() && !spec.speaks(protocol) {
         return Err(invalid(&"give item_features, user_features or segments: it chooses by them"));

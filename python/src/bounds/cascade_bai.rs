@@ -1,8 +1,8 @@
 //! Best arm identification under cascade feedback: rounds, observations, and gaps.
 
 use super::{or_refused, probabilities};
-use crate::arrays::{Columns, Domain, number, to_python};
-use crate::elementwise::size;
+use crate::arrays::{Domain, number};
+use crate::elementwise::{elementwise, size};
 use crate::task;
 use click_models::bounds::{self as scalar, CascadeBaiGaps};
 use numpy::PyArray1;
@@ -322,48 +322,32 @@ pub(crate) fn cascade_bai_tolerant_upper_terms(
     or_refused("cascade_bai_tolerant_upper_terms", expected, terms)
 }
 
-/// Growth rates of the lower bound and of the rounds of CascadeBAI, without constants and
-/// logarithms, on the instances of `cascade_bai_two_level_upper_bound`: CascadeBAI paper, Corollary
-/// 4.10. Shapes broadcast.
-///
-/// Args:
-///     best: weight of the n_positions best items, a probability.
-///     worst: weight of the others, above 0 and below best.
-///     n_items: number of items.
-///     n_positions: number of positions, at least 1 and below n_items.
-///
-/// Returns:
-///     Two float64 arrays of the common shape, or two floats: the lower and the upper rate. NaN for
-///         what the corollary does not cover:
-///     best above 1 / n_positions with worst below 1/2 and best below 1, and arguments outside
-///     their range.
-///
-/// Raises:
-///     ValueError: a weight that is no probability, or a number that is not whole.
-///
-/// Examples:
-///     >>> [round(rate, 3) for rate in cascade_bai_two_level_rates(0.5, 0.1, 10, 2)]
-///     [0.625, 31.25]
-#[pyfunction]
-pub(crate) fn cascade_bai_two_level_rates<'py>(
-    py: Python<'py>,
-    best: &Bound<'py, PyAny>,
-    worst: &Bound<'py, PyAny>,
-    n_items: &Bound<'py, PyAny>,
-    n_positions: &Bound<'py, PyAny>,
-) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-    let columns = Columns::of(
-        py,
-        [
-            ("best", best, Domain::Probability),
-            ("worst", worst, Domain::Probability),
-            ("n_items", n_items, Domain::Count),
-            ("n_positions", n_positions, Domain::Positions),
-        ],
-    )?;
-    let [lower, upper] = columns.map(py, |_, [best, worst, n_items, n_positions]| {
-        scalar::cascade_bai_two_level_rates(best, worst, size(n_items), size(n_positions))
-            .map_or([f64::NAN; 2], |(lower, upper)| [lower, upper])
-    })?;
-    Ok((to_python(py, lower, &columns.shape)?, to_python(py, upper, &columns.shape)?))
+elementwise! {
+    /// Growth rates of the lower bound and of the rounds of CascadeBAI, without constants and
+    /// logarithms, on the instances of `cascade_bai_two_level_upper_bound`: CascadeBAI paper, Corollary
+    /// 4.10. Shapes broadcast.
+    ///
+    /// Args:
+    ///     best: weight of the n_positions best items, a probability.
+    ///     worst: weight of the others, above 0 and below best.
+    ///     n_items: number of items.
+    ///     n_positions: number of positions, at least 1 and below n_items.
+    ///
+    /// Returns:
+    ///     Two float64 arrays of the common shape, or two floats: the lower and the upper rate. NaN for
+    ///         what the corollary does not cover:
+    ///     best above 1 / n_positions with worst below 1/2 and best below 1, and arguments outside
+    ///     their range.
+    ///
+    /// Raises:
+    ///     ValueError: a weight that is no probability, or a number that is not whole.
+    ///
+    /// Examples:
+    ///     >>> [round(rate, 3) for rate in cascade_bai_two_level_rates(0.5, 0.1, 10, 2)]
+    ///     [0.625, 31.25]
+    cascade_bai_two_level_rates(best: Probability, worst: Probability, n_items: Count, n_positions: Positions) =
+        |best, worst, n_items, n_positions| {
+            let rates = scalar::cascade_bai_two_level_rates(best, worst, size(n_items), size(n_positions));
+            rates.map_or([f64::NAN; 2], <[f64; 2]>::from)
+        };
 }

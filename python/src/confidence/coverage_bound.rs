@@ -1,20 +1,13 @@
 //! Upper bounds, proved in the papers, on the probability that a confidence bound misses.
 
 use crate::elementwise::{elementwise, size, whole};
-use crate::message::{did_you_mean, value_error};
+use crate::message::one_of;
 use confidence::coverage_bound::{self as scalar, Constants};
 use pyo3::prelude::*;
 
 /// Which version of a statement's constants was asked for.
 fn constants_of(name: &str, given: &str) -> PyResult<Constants> {
-    match given {
-        "corrected" => Ok(Constants::Corrected),
-        "printed" => Ok(Constants::Printed),
-        other => Err(value_error(format!(
-            "{name} is `{other}`: expected corrected or printed{}",
-            did_you_mean(other, ["corrected", "printed"])
-        ))),
-    }
+    one_of(name, given, &[("corrected", Constants::Corrected), ("printed", Constants::Printed)])
 }
 
 elementwise! {

@@ -1,6 +1,6 @@
 //! Multi-position indices, and the divergence that they invert.
 
-use crate::arrays::{Argument, Columns, Domain, Place, Shape, to_python, vector};
+use crate::arrays::{Argument, Columns, Domain, Place, Shape, vector};
 use crate::clicks::counts;
 use crate::message::value_error;
 use confidence::{self as scalar, MAX_POSITIONS};
@@ -49,38 +49,30 @@ impl Items {
         Ok(Self { clicks, shows, examination, shape })
     }
 
-    /// A number for each item and each value of an argument, with which the items broadcast.
     fn one<'py>(
         &self,
         py: Python<'py>,
         argument: Argument<'_, 'py>,
         compute: fn(&[u64], &[u64], &[f64], f64) -> f64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let [result] =
-            self.map(py, [argument], |clicks, shows, kappa, [value]| [compute(clicks, shows, kappa, value)])?;
-        Ok(result)
+        self.results(py, [argument], |clicks, shows, kappa, [value]| [compute(clicks, shows, kappa, value)])
     }
 
-    /// `M` numbers for each item and each of the numbers with which the items broadcast.
-    fn map<'py, const N: usize, const M: usize>(
+    /// The results for each item and each of the numbers with which the items broadcast.
+    fn results<'py, const N: usize, const M: usize>(
         &self,
         py: Python<'py>,
         numbers: [Argument<'_, 'py>; N],
         compute: impl Fn(&[u64], &[u64], &[f64], [f64; N]) -> [f64; M] + Send + Sync,
-    ) -> PyResult<[Bound<'py, PyAny>; M]> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let n_positions = self.examination.len();
         let columns = Columns::with(py, numbers, Some(("items", &self.shape)))?;
         let item = Broadcast::new(&self.shape, &columns.shape);
-        let results = columns.map(py, |place, numbers| {
+        columns.results(py, |place, numbers| {
             let start = item.place(place) * n_positions;
             let range = start..start + n_positions;
             compute(&self.clicks[range.clone()], &self.shows[range], &self.examination, numbers)
-        })?;
-        let mut arrays = Vec::with_capacity(M);
-        for numbers in results {
-            arrays.push(to_python(py, numbers, &columns.shape)?);
-        }
-        arrays.try_into().map_err(|_| value_error("a result is missing"))
+        })
     }
 }
 
@@ -140,8 +132,11 @@ pub(crate) fn multi_position_upper<'py>(
     examination: &Bound<'py, PyAny>,
     level: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let items = Items::read(clicks, shows, examination)?;
-    items.one(py, ("level", level, Domain::NonNegative), scalar::multi_position_upper)
+    Items::read(clicks, shows, examination)?.one(
+        py,
+        ("level", level, Domain::NonNegative),
+        scalar::multi_position_upper,
+    )
 }
 
 /// The lower multi-position KL index, the mirror image of `multi_position_upper`. Arguments,
@@ -158,8 +153,11 @@ pub(crate) fn multi_position_lower<'py>(
     examination: &Bound<'py, PyAny>,
     level: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let items = Items::read(clicks, shows, examination)?;
-    items.one(py, ("level", level, Domain::NonNegative), scalar::multi_position_lower)
+    Items::read(clicks, shows, examination)?.one(
+        py,
+        ("level", level, Domain::NonNegative),
+        scalar::multi_position_lower,
+    )
 }
 
 /// The function that the multi-position indices invert, Phi(q) = sum over positions of shows
@@ -181,8 +179,11 @@ pub(crate) fn multi_position_divergence<'py>(
     examination: &Bound<'py, PyAny>,
     q: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let items = Items::read(clicks, shows, examination)?;
-    items.one(py, ("q", q, Domain::Probability), scalar::multi_position_divergence)
+    Items::read(clicks, shows, examination)?.one(
+        py,
+        ("q", q, Domain::Probability),
+        scalar::multi_position_divergence,
+    )
 }
 
 /// The maximum-likelihood estimates of attraction, where `multi_position_divergence` is least, and
@@ -202,11 +203,9 @@ pub(crate) fn multi_position_minimum<'py>(
     clicks: &Bound<'py, PyAny>,
     shows: &Bound<'py, PyAny>,
     examination: &Bound<'py, PyAny>,
-) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-    let items = Items::read(clicks, shows, examination)?;
-    let [theta, divergence] = items.map(py, [], |clicks, shows, kappa, []| {
+) -> PyResult<Bound<'py, PyAny>> {
+    Items::read(clicks, shows, examination)?.results(py, [], |clicks, shows, kappa, []| {
         scalar::multi_position_minimum(clicks, shows, kappa)
             .map_or([f64::NAN; 2], |minimum| [minimum.theta, minimum.divergence])
-    })?;
-    Ok((theta, divergence))
+    })
 }

@@ -1,8 +1,8 @@
 //! Exploration rates: how the level of a confidence bound grows with the round.
 
-use crate::arrays::{Columns, Domain, to_python};
+use crate::arrays::{Columns, Domain};
 use crate::elementwise::whole;
-use crate::message::{did_you_mean, value_error};
+use crate::message::{one_of, value_error};
 use confidence::{NonNegative, Rate};
 use pyo3::prelude::*;
 
@@ -42,15 +42,10 @@ pub(crate) fn exploration_level<'py>(
     rate: &str,
     epsilon: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let names = || RATES.into_iter().map(|(name, _)| name);
-    let Some((_, known)) = RATES.into_iter().find(|(name, _)| *name == rate) else {
-        let (known, near) = (names().collect::<Vec<_>>().join(", "), did_you_mean(rate, names()));
-        return Err(value_error(format!("rate is `{rate}`: expected one of {known}{near}")));
-    };
+    let known = one_of("rate", rate, &RATES)?;
     let Some(epsilon) = epsilon else {
         let columns = Columns::of(py, [("t", t, Domain::Count)])?;
-        let [levels] = columns.map(py, |_, [t]| [known.level(whole(t))])?;
-        return to_python(py, levels, &columns.shape);
+        return columns.results(py, |_, [t]| [known.level(whole(t))]);
     };
     if known != Rate::LOG {
         return Err(value_error(format!("epsilon: the rate `{rate}` has none")));
@@ -60,6 +55,5 @@ pub(crate) fn exploration_level<'py>(
     let level = |t: f64, epsilon: f64| {
         NonNegative::new(epsilon).map_or(f64::NAN, |epsilon| Rate::scaled_log(epsilon).level(whole(t)))
     };
-    let [levels] = columns.map(py, |_, [t, epsilon]| [level(t, epsilon)])?;
-    to_python(py, levels, &columns.shape)
+    columns.results(py, |_, [t, epsilon]| [level(t, epsilon)])
 }

@@ -19,6 +19,12 @@ type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
 /// Work between two looks at pending signals, in updates of one number.
 const BETWEEN_SIGNALS: usize = 1 << 24;
 
+/// The interval of counts; the domain of `miss` has been checked.
+fn ends<S: ConfidenceSequence>(sequence: Result<S, Error>) -> [f64; 2] {
+    let interval = sequence.map(|sequence| sequence.interval());
+    interval.map_or([f64::NAN; 2], |interval| [interval.lower, interval.upper])
+}
+
 elementwise! {
     /// The threshold of n d(mean, q) in `beta_mixture_interval`, in nats: ln(1 / miss) - ln
     /// B(1 + ones, 1 + zeros) + ones ln(ones / n) + zeros ln(zeros / n), with n = ones + zeros and
@@ -48,77 +54,41 @@ elementwise! {
     ///     >>> round(mixture_threshold(3.0), 4)
     ///     12.4076
     mixture_threshold(x: NonNegative) = scalar::mixture_threshold;
-}
 
-/// The interval of each place of counts.
-fn of_counts<'py, S: ConfidenceSequence>(
-    py: Python<'py>,
-    [ones, zeros, miss]: [&Bound<'py, PyAny>; 3],
-    with_counts: fn(f64, u64, u64) -> Result<S, Error>,
-) -> PyResult<Pair<'py>> {
-    let columns = Columns::of(
-        py,
-        [
-            ("ones", ones, Domain::Count),
-            ("zeros", zeros, Domain::Count),
-            ("miss", miss, Domain::ErrorProbability),
-        ],
-    )?;
-    let [lower, upper] = columns.map(py, |_, [ones, zeros, miss]| {
-        // The domain of `miss` has been checked.
-        let interval = with_counts(miss, whole(ones), whole(zeros)).map(|sequence| sequence.interval());
-        interval.map_or([f64::NAN; 2], |interval| [interval.lower, interval.upper])
-    })?;
-    Ok((to_python(py, lower, &columns.shape)?, to_python(py, upper, &columns.shape)?))
-}
+    /// Robbins' beta-binomial mixture: an interval for the mean of variables from 0 to 1, such as a
+    /// click-through rate, that holds for all numbers of observations simultaneously. With probability
+    /// 1 - miss it never misses, however often one looks and whenever one stops.
+    ///
+    /// The means q with n d(mean, q) <= `beta_mixture_level`: close to the narrowest for Bernoulli
+    /// variables. Robbins 1970.
+    ///
+    /// Args:
+    ///     ones: numbers of clicks, whole numbers, any shape.
+    ///     zeros: numbers of displays without a click, whole numbers.
+    ///     miss: probability of ever missing the mean, above 0 and below 1; shapes broadcast.
+    ///
+    /// Returns:
+    ///     Two float64 arrays of the common shape, or two floats: the lower and the upper ends. From 0
+    ///         to 1 without observations.
+    ///
+    /// Raises:
+    ///     ValueError: a number that is NaN or outside its range.
+    ///
+    /// Examples:
+    ///     >>> [round(end, 4) for end in beta_mixture_interval(7, 3, 0.05)]
+    ///     [0.2667, 0.9634]
+    beta_mixture_interval(ones: Count, zeros: Count, miss: ErrorProbability) =
+        |ones, zeros, miss| ends(BetaMixture::with_counts(miss, whole(ones), whole(zeros)));
 
-/// Robbins' beta-binomial mixture: an interval for the mean of variables from 0 to 1, such as a
-/// click-through rate, that holds for all numbers of observations simultaneously. With probability
-/// 1 - miss it never misses, however often one looks and whenever one stops.
-///
-/// The means q with n d(mean, q) <= `beta_mixture_level`: close to the narrowest for Bernoulli
-/// variables. Robbins 1970.
-///
-/// Args:
-///     ones: numbers of clicks, whole numbers, any shape.
-///     zeros: numbers of displays without a click, whole numbers.
-///     miss: probability of ever missing the mean, above 0 and below 1; shapes broadcast.
-///
-/// Returns:
-///     Two float64 arrays of the common shape, or two floats: the lower and the upper ends. From 0
-///         to 1 without observations.
-///
-/// Raises:
-///     ValueError: a number that is NaN or outside its range.
-///
-/// Examples:
-///     >>> [round(end, 4) for end in beta_mixture_interval(7, 3, 0.05)]
-///     [0.2667, 0.9634]
-#[pyfunction]
-pub(crate) fn beta_mixture_interval<'py>(
-    py: Python<'py>,
-    ones: &Bound<'py, PyAny>,
-    zeros: &Bound<'py, PyAny>,
-    miss: &Bound<'py, PyAny>,
-) -> PyResult<Pair<'py>> {
-    of_counts(py, [ones, zeros, miss], BetaMixture::with_counts)
-}
-
-/// The confidence sequence of Kaufmann and Koolen (JMLR 2021), Theorem 7: the means q with n
-/// d(mean, q) <= `kl_mixture_level`. Wider than `beta_mixture_interval` except for astronomically
-/// many observations. Arguments and results as there.
-///
-/// Examples:
-///     >>> [round(end, 4) for end in kl_mixture_interval(7, 3, 0.05)]
-///     [0.0434, 0.9994]
-#[pyfunction]
-pub(crate) fn kl_mixture_interval<'py>(
-    py: Python<'py>,
-    ones: &Bound<'py, PyAny>,
-    zeros: &Bound<'py, PyAny>,
-    miss: &Bound<'py, PyAny>,
-) -> PyResult<Pair<'py>> {
-    of_counts(py, [ones, zeros, miss], KlMixture::with_counts)
+    /// The confidence sequence of Kaufmann and Koolen (JMLR 2021), Theorem 7: the means q with n
+    /// d(mean, q) <= `kl_mixture_level`. Wider than `beta_mixture_interval` except for astronomically
+    /// many observations. Arguments and results as there.
+    ///
+    /// Examples:
+    ///     >>> [round(end, 4) for end in kl_mixture_interval(7, 3, 0.05)]
+    ///     [0.0434, 0.9994]
+    kl_mixture_interval(ones: Count, zeros: Count, miss: ErrorProbability) =
+        |ones, zeros, miss| ends(KlMixture::with_counts(miss, whole(ones), whole(zeros)));
 }
 
 /// Series of observations.

@@ -2,8 +2,10 @@
 
 use super::source::{Pairs, Source, frame_of, is_path};
 use super::{Held, Models, of_log, of_log_of, reader_of, whole};
-use crate::interrupt::{check_signals, watched};
+use crate::interrupt::interruptible;
+use crate::json;
 use crate::message::value_error;
+use crate::reduced::reduced;
 use answer::{ContextError, ContextSettings, fit_contexts};
 use click_logs::fit::Model;
 use click_logs::{
@@ -15,7 +17,6 @@ use pyo3::types::{IntoPyDict as _, PyBytes, PyDict, PyTuple};
 use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
 /// The file in a directory that the command has written.
 const FILE: &str = "context.json";
@@ -111,8 +112,7 @@ impl ContextFit {
     /// personal lists.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let json = serde_json::to_string(&self.fit.report).map_err(value_error)?;
-        py.import("json")?.call_method1("loads", (json,))
+        json::to_python(py, &self.fit.report)
     }
 
     /// The number of skipped rows by reason; None if the fit was read from a file.
@@ -156,12 +156,8 @@ impl ContextFit {
         Ok(Self { skipped, ..Self::of_bytes("data", json)? })
     }
 
-    #[expect(clippy::type_complexity, reason = "a function and its arguments")]
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Option<BTreeMap<String, u64>>))> {
-        Ok((py.get_type::<Self>().getattr("_restored")?, (self.to_json(py)?, self.skipped.clone())))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        reduced::<Self>(py, "_restored", (self.to_json(py)?, self.skipped.as_ref()))
     }
 
     fn __repr__(&self) -> String {
@@ -281,7 +277,7 @@ pub(super) fn fit_log(common: Common<'_, '_>, asked: Asked<'_, '_>) -> PyResult<
         value_error("model: expected one of \"cascade\", \"dcm\" and \"pbm\" with segment, features or items")
     })?;
     let held_out_one_in = match held_out {
-        Held::OneIn(one_in) => whole("held_out", one_in, 2, i64::MAX as u64)?,
+        Held::OneIn(one_in) => whole("held_out", one_in, 2..=i64::MAX)?,
         Held::Half(name) => {
             return Err(value_error(format!("held_out is {name:?}: expected a whole number with contexts")));
         }
@@ -308,22 +304,20 @@ pub(super) fn fit_log(common: Common<'_, '_>, asked: Asked<'_, '_>) -> PyResult<
         seed,
         ablate: asked.ablate,
     };
-    let stop = AtomicBool::new(false);
-    let work = || {
+    let fitted = interruptible(log.py(), |stop| {
         fit_contexts(&settings, |names: &mut ListNames, take| {
-            source.read_personal(&lists, names, take, &stop).map_err(Failed::Log)
+            source.read_personal(&lists, names, take, stop).map_err(Failed::Log)
         })
-    };
-    let (fit, report) =
-        watched(log.py(), &stop, |_| check_signals(), work)?.map_err(|error| match error {
-            Failed::Log(error) => of_log(&error, &source),
-            Failed::Contexts(error) => match error.source() {
-                Some(source) if !error.to_string().contains(&source.to_string()) => {
-                    value_error(format!("{error}: {source}"))
-                }
-                _ => value_error(error),
-            },
-        })?;
+    });
+    let (fit, report) = fitted?.map_err(|error| match error {
+        Failed::Log(error) => of_log(&error, &source),
+        Failed::Contexts(error) => match error.source() {
+            Some(source) if !error.to_string().contains(&source.to_string()) => {
+                value_error(format!("{error}: {source}"))
+            }
+            _ => value_error(error),
+        },
+    })?;
     let skipped =
         report.skipped.iter().map(|(reason, skipped)| (reason.to_string(), skipped.lines)).collect();
     Ok(ContextFit { fit, skipped: Some(skipped) })

@@ -2,7 +2,7 @@
 
 use super::source::{Source, ubi};
 use super::{Models, models, of_log, reader_of};
-use crate::interrupt::{check_signals, watched};
+use crate::interrupt::interruptible;
 use crate::message::{type_error, value_error};
 use crate::table::{Column, Table};
 use ::evaluation::{Key, Question, Ranking, RankingError, Row};
@@ -14,7 +14,7 @@ use pyo3::types::{PyBytes, PyString};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 /// What another ranking would have earned on a log: how much, how sure, on what assumption.
 ///
@@ -44,7 +44,6 @@ application=None, impression=None, position_base=None, exact_queries=False)",
     signature = (log, ranking, *, format=None, columns=None, values=None, model=Models::One("all".into()), first_position=1, threads=None,
     application=None, impression=None, position_base=None, exact_queries=false)
 )]
-#[expect(clippy::too_many_arguments, reason = "those of the command, by name")]
 pub(crate) fn evaluate(
     py: Python<'_>,
     log: &Bound<'_, PyAny>,
@@ -75,13 +74,11 @@ pub(crate) fn evaluate(
     }
     let ids = Ids::new();
     let question = Question::new(ranking, values.as_deref(), &ids).map_err(value_error)?;
-    let stop = AtomicBool::new(false);
-    let before = |_| !stop.load(Ordering::Relaxed);
-    let work = || {
-        let read = source.read_lists(&reader, ids, &question, &stop).map_err(Ok)?;
+    let found = interruptible(py, |stop| {
+        let read = source.read_lists(&reader, ids, &question, stop).map_err(Ok)?;
+        let before = |_| !stop.load(Ordering::Relaxed);
         ::evaluation::Evaluation::new(&question, read, &named.models, before).map_err(Err)
-    };
-    let found = watched(py, &stop, |_| check_signals(), work)?;
+    })?;
     found.map(Evaluation).map_err(|error| match error {
         Ok(error) => of_log(&error, &source),
         Err(error) => value_error(error),

@@ -4,7 +4,9 @@ use super::contexts::{content, in_directory};
 use super::source::{Source, ubi};
 use super::state::{of_bytes, to_bytes};
 use super::{no_sessions, read_whole, reader_of, whole};
+use crate::json;
 use crate::message::{did_you_mean, value_error};
+use crate::reduced::reduced;
 use crate::simulate::{Watch, watched};
 use crate::table::{Column, Table};
 use answer::{Decision, FittedUsers, Settings};
@@ -14,7 +16,7 @@ use click_logs::study::{Checks, FilteredLog, Study};
 use click_logs::{Id, Part};
 use experiment::TemporaryFile;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -157,9 +159,7 @@ impl Fitted {
     #[getter]
     fn checks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let study = self.whole("checks")?;
-        let checks = py.detach(|| Checks::new(study, &self.options)).map_err(value_error)?;
-        let json = serde_json::to_string(&checks).map_err(value_error)?;
-        py.import("json")?.call_method1("loads", (json,))
+        json::to_python(py, &py.detach(|| Checks::new(study, &self.options)).map_err(value_error)?)
     }
 
     /// What may be wrong with the log, in sentences; none if nothing was found.
@@ -250,7 +250,6 @@ impl Fitted {
     ///     [2, 1, 1]
     #[pyo3(signature = (log, *, format=None, columns=None, first_position=1, clip_clicks=false, max_skipped=None, threads=None,
         application=None, impression=None, position_base=None, exact_queries=false))]
-    #[expect(clippy::too_many_arguments, reason = "keyword arguments")]
     fn score(
         &self,
         log: &Bound<'_, PyAny>,
@@ -418,13 +417,12 @@ impl Fitted {
         Ok(Self { study, options, left_out, json: None })
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
-        let of = |name| py.get_type::<Self>().getattr(name);
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         if let Some(json) = &self.json {
-            return Ok((of("from_json")?, (PyBytes::new(py, json),)));
+            return reduced::<Self>(py, "from_json", (PyBytes::new(py, json),));
         }
         let state = py.detach(|| to_bytes(&(&self.study, &self.options, &self.left_out)))?;
-        Ok((of("_restored")?, (PyBytes::new(py, &state),)))
+        reduced::<Self>(py, "_restored", (PyBytes::new(py, &state),))
     }
 
     /// The users of queries, as dicts that have the keys of an experiment's instances: {"name": ..,
@@ -510,23 +508,18 @@ impl Fitted {
         seed: i64,
         threads: Option<i64>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let size = |name, number, max| {
-            PyResult::Ok(usize::try_from(whole(name, number, 1, max)?).unwrap_or(usize::MAX))
-        };
         let watch = Watch::new(py, None)?;
         let settings = Settings {
-            n_queries: size("queries", queries, 1000)?,
-            seed: whole("seed", seed, 0, i64::MAX as u64)?,
-            threads: threads.map(|threads| size("threads", threads, 1024)).transpose()?,
+            n_queries: whole("queries", queries, 1..=1000)?,
+            seed: whole("seed", seed, 0..=i64::MAX)?,
+            threads: threads.map(|threads| whole("threads", threads, 1..=1024)).transpose()?,
             observer: &watch,
             stop: Some(watch.flag()),
         };
         let study = self.whole("answer")?;
         let made = watched(py, &watch, || Decision::new(study, &self.options, &settings))?;
         let made = made.map_err(|error| value_error(format!("{:#}", anyhow::Error::from(error))))?;
-        let Some(Decision { answer, .. }) = made else { return Ok(None) };
-        let json = serde_json::to_string(&answer).map_err(value_error)?;
-        py.import("json")?.call_method1("loads", (json,)).map(Some)
+        made.map(|decision| json::to_python(py, &decision.answer)).transpose()
     }
 
     // It does not change.
@@ -639,11 +632,9 @@ fn instance<'py>(py: Python<'py>, fit: &Fit, name: &str, users: Users) -> PyResu
     let dict = PyDict::new(py);
     dict.set_item("name", name)?;
     dict.set_item("model", instances.model().name)?;
-    let loads = py.import("json")?.getattr("loads")?;
     for (key, value) in instances.parameters().into_iter().flat_map(|parameters| parameters.values) {
         if key != "reward" {
-            let json = serde_json::to_string(&value).map_err(value_error)?;
-            dict.set_item(key, loads.call1((json,))?)?;
+            dict.set_item(key, json::to_python(py, &value)?)?;
         }
     }
     Ok(dict)

@@ -2,18 +2,17 @@
 
 use super::fitted::Fitted;
 use super::of_log_of;
-use super::source::{frame_of, pairs, paths};
-use crate::interrupt::{check_signals, watched};
-use crate::message::value_error;
+use super::source::{frame_of, inputs, pairs, paths};
+use crate::interrupt::interruptible;
+use crate::json;
+use crate::message::{one_of, value_error};
 use ::evaluation::online::{Kind, OnlineError, Plan, PlanSettings, Settings, online, row_columns};
 use click_logs::formats::is_parquet;
 use click_logs::judgments::{Judgment, JudgmentForm, Scale, over_expected, write};
 use click_logs::parameters::for_each_parameter;
-use click_logs::{Input, RowColumn, TakeRows, read_rows, read_rows_of_frame};
+use click_logs::{RowColumn, TakeRows, read_rows, read_rows_of_frame};
 use pyo3::prelude::*;
-use serde_json::Value;
 use std::convert::Infallible;
-use std::sync::atomic::AtomicBool;
 
 /// Which of two rankers users of interleaved lists prefer: the content of the command's verdict.json,
 /// as a dict.
@@ -32,10 +31,7 @@ use std::sync::atomic::AtomicBool;
 ///     >>> interleaving_test(clicks)["clicks"]
 ///     {'a': 75, 'b': 25}
 #[pyfunction]
-#[pyo3(
-    text_signature = "(table, *, columns=None, baseline=None, unit='user', depth=None)",
-    signature = (table, *, columns=None, baseline=None, unit="user", depth=None)
-)]
+#[pyo3(signature = (table, *, columns=None, baseline=None, unit="user", depth=None))]
 pub(crate) fn interleaving_test<'py>(
     py: Python<'py>,
     table: &Bound<'py, PyAny>,
@@ -44,11 +40,7 @@ pub(crate) fn interleaving_test<'py>(
     unit: &str,
     depth: Option<u64>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let by_list = match unit {
-        "user" => false,
-        "list" => true,
-        _ => return Err(value_error(format!("unit {unit:?}: expected \"user\" or \"list\""))),
-    };
+    let by_list = one_of("unit", unit, &[("user", false), ("list", true)])?;
     let settings = Settings { by_list, depth, baseline, ..Settings::new(Kind::Interleaving) };
     verdict(py, table, columns, &settings)
 }
@@ -68,11 +60,7 @@ pub(crate) fn interleaving_test<'py>(
 ///     >>> ab_test(sessions)["clicks"]
 ///     {'a': 150, 'b': 50}
 #[pyfunction]
-#[pyo3(
-    text_signature = "(table, *, columns=None, baseline=None, split=0.5, max_sessions_per_user=None, planned=10000, looks=None, look=None)",
-    signature = (table, *, columns=None, baseline=None, split=0.5, max_sessions_per_user=None, planned=10_000, looks=None, look=None)
-)]
-#[expect(clippy::too_many_arguments, reason = "those of the command, by name")]
+#[pyo3(signature = (table, *, columns=None, baseline=None, split=0.5, max_sessions_per_user=None, planned=10_000, looks=None, look=None))]
 pub(crate) fn ab_test<'py>(
     py: Python<'py>,
     table: &Bound<'py, PyAny>,
@@ -124,22 +112,21 @@ fn verdict<'py>(
         Some(_) => None,
         None => Some(frame_of("table", table, &|_| Ok(((), names.clone())))?.0),
     };
-    let stop = AtomicBool::new(false);
-    let read = |rows: &mut dyn TakeRows| match (&files, &frame) {
-        (Some(files), _) => {
-            let inputs = files.iter().map(|path| Ok(Input::file(path)?.until(&stop)));
-            let is_parquet = files.iter().any(|path| is_parquet(path));
-            read_rows(&columns, is_parquet, inputs.collect::<Result<_, _>>()?, None, rows)
-        }
-        (None, Some(frame)) => read_rows_of_frame(&columns, "table", frame, None, Some(&stop), rows),
-        (None, None) => unreachable!("files or a frame"),
-    };
-    let work = || online(settings, |_, rows: &mut dyn TakeRows| read(rows));
-    let outcome = watched(py, &stop, |_| check_signals(), work)?.map_err(|error| match error {
+    let outcome = interruptible(py, |stop| {
+        online(settings, |_, rows: &mut dyn TakeRows| match (&files, &frame) {
+            (Some(files), _) => {
+                let is_parquet = files.iter().any(|path| is_parquet(path));
+                read_rows(&columns, is_parquet, inputs(files, stop)?, None, rows)
+            }
+            (None, Some(frame)) => read_rows_of_frame(&columns, "table", frame, None, Some(stop), rows),
+            (None, None) => unreachable!("files or a frame"),
+        })
+    });
+    let outcome = outcome?.map_err(|error| match error {
         OnlineError::Log(error) => of_log_of(&error, "table", frame.is_some()),
         error => value_error(error),
     })?;
-    dict(py, &outcome.to_json())
+    json::to_python(py, &outcome.to_json())
 }
 
 /// How many users a test takes, for half an effect, the effect and twice the effect, as a dict: in
@@ -158,11 +145,7 @@ fn verdict<'py>(
 ///     >>> plan["rows"][1]["fixed"], plan["users"]
 ///     (31788, 'in each arm')
 #[pyfunction]
-#[pyo3(
-    text_signature = "(kind, *, effect=0.05, power=0.8, mean=None, sd=None, ties=0.0, looks=10, per_day=None, share=None)",
-    signature = (kind, *, effect=0.05, power=0.8, mean=None, sd=None, ties=0.0, looks=10, per_day=None, share=None)
-)]
-#[expect(clippy::too_many_arguments, reason = "those of the command, by name")]
+#[pyo3(signature = (kind, *, effect=0.05, power=0.8, mean=None, sd=None, ties=0.0, looks=10, per_day=None, share=None))]
 pub(crate) fn test_plan<'py>(
     py: Python<'py>,
     kind: &str,
@@ -175,13 +158,9 @@ pub(crate) fn test_plan<'py>(
     per_day: Option<f64>,
     share: Option<f64>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let kind = match kind {
-        "interleaving" => Kind::Interleaving,
-        "ab" => Kind::Ab,
-        _ => return Err(value_error(format!("kind {kind:?}: expected \"interleaving\" or \"ab\""))),
-    };
+    let kind = one_of("kind", kind, &[("interleaving", Kind::Interleaving), ("ab", Kind::Ab)])?;
     let settings = PlanSettings { kind, effect, power, looks, per_day, clicks: mean.zip(sd), ties, share };
-    dict(py, &Plan::new(settings).map_err(value_error)?.to_json())
+    json::to_python(py, &Plan::new(settings).map_err(value_error)?.to_json())
 }
 
 /// Ratings of the items of a fit, as the text of a file that another tool imports.
@@ -198,10 +177,7 @@ pub(crate) fn test_plan<'py>(
 ///     >>> judgments(fit(log, model="pbm"), "csv").splitlines()[0]
 ///     'query,item,rating,lower,upper,clicks,impressions'
 #[pyfunction]
-#[pyo3(
-    text_signature = "(fitted, form='csv', *, by='attraction', model=None, scale=None, min_impressions=1, name='judgments')",
-    signature = (fitted, form="csv", *, by="attraction", model=None, scale=None, min_impressions=1, name="judgments")
-)]
+#[pyo3(signature = (fitted, form="csv", *, by="attraction", model=None, scale=None, min_impressions=1, name="judgments"))]
 pub(crate) fn judgments(
     fitted: &Fitted,
     form: &str,
@@ -211,47 +187,32 @@ pub(crate) fn judgments(
     min_impressions: u64,
     name: &str,
 ) -> PyResult<String> {
-    let found = JudgmentForm::ALL.iter().find(|(name, _)| *name == form).map(|(_, form)| *form);
-    let form = found.ok_or_else(|| {
-        let names = JudgmentForm::ALL.map(|(name, _)| name).join(", ");
-        value_error(format!("form {form:?}: expected one of {names}"))
-    })?;
-    let scale = match scale {
-        None => Scale::Plain,
-        Some("0-1") => Scale::ToOne,
-        Some("0-3") => Scale::Grades,
-        Some(scale) => return Err(value_error(format!("scale {scale:?}: expected \"0-1\" or \"0-3\""))),
-    };
+    let form = one_of("form", form, &JudgmentForm::ALL)?;
+    let scale = scale.map(|scale| one_of("scale", scale, &[("0-1", Scale::ToOne), ("0-3", Scale::Grades)]));
+    let scale = scale.unwrap_or(Ok(Scale::Plain))?;
     let counts = &fitted.study.log.counts;
-    let judgments = match by {
-        "coec" => over_expected(&fitted.whole("by \"coec\"")?.log.counts, min_impressions).0,
-        "attraction" => {
-            let fit = fitted.fit(model)?;
-            let mut judgments = Vec::new();
-            let Ok(()) = for_each_parameter(counts, std::slice::from_ref(fit), |row| {
-                if let ("attraction", Some(query), Some(item)) = (row.kind, row.query, row.item)
-                    && row.estimate.value.is_finite()
-                    && row.counts.is_some_and(|(_, impressions)| impressions >= min_impressions)
-                {
-                    let (clicks, impressions) = row.counts.unwrap_or_default();
-                    judgments.push(Judgment {
-                        query: counts.names().name(query).into_owned(),
-                        item: counts.names().name(item).into_owned(),
-                        rating: row.estimate.value,
-                        interval: row.estimate.interval,
-                        clicks,
-                        impressions,
-                    });
-                }
-                Ok::<(), Infallible>(())
-            });
-            judgments
-        }
-        _ => return Err(value_error(format!("by {by:?}: expected \"attraction\" or \"coec\""))),
+    let judgments = if one_of("by", by, &[("attraction", false), ("coec", true)])? {
+        over_expected(&fitted.whole("by \"coec\"")?.log.counts, min_impressions).0
+    } else {
+        let mut judgments = Vec::new();
+        let Ok(()) = for_each_parameter(counts, std::slice::from_ref(fitted.fit(model)?), |row| {
+            if let ("attraction", Some(query), Some(item)) = (row.kind, row.query, row.item)
+                && row.estimate.value.is_finite()
+                && let Some((clicks, impressions)) = row.counts
+                && impressions >= min_impressions
+            {
+                judgments.push(Judgment {
+                    query: counts.names().name(query).into_owned(),
+                    item: counts.names().name(item).into_owned(),
+                    rating: row.estimate.value,
+                    interval: row.estimate.interval,
+                    clicks,
+                    impressions,
+                });
+            }
+            Ok::<(), Infallible>(())
+        });
+        judgments
     };
     write(&judgments, form, scale, name).map_err(value_error)
-}
-
-fn dict<'py>(py: Python<'py>, record: &Value) -> PyResult<Bound<'py, PyAny>> {
-    py.import("json")?.call_method1("loads", (record.to_string(),))
 }

@@ -2,6 +2,7 @@
 
 use super::{ContextFit, Fitted};
 use crate::catalogue::{spec_of, to_parameters};
+use crate::live::fit_protocol;
 use crate::message::{did_you_mean, value_error};
 use crate::names::Names;
 use crate::policy::Policy;
@@ -42,11 +43,7 @@ impl ContextFit {
             }
         }
         let known = fit.prior.known();
-        let protocol = match &*fit.model {
-            "pbm" => Protocol::PositionBased,
-            "dcm" => Protocol::Dcm,
-            _ => Protocol::Cascade,
-        };
+        let protocol = fit_protocol(fit);
         let given = Given {
             items: Some(fit.items.len()),
             positions: Some(fit.positions),

@@ -31,8 +31,7 @@ pub(super) fn ubi(
     position_base: Option<i64>,
     exact_queries: bool,
 ) -> PyResult<Ubi> {
-    let base = position_base.map(|base| whole("position_base", base, 0, 1)).transpose()?;
-    let position_base = base.map(|base| u8::from(base == 1));
+    let position_base = position_base.map(|base| whole("position_base", base, 0..=1)).transpose()?;
     Ok(Ubi { application, impression, position_base, exact_queries })
 }
 
@@ -125,13 +124,7 @@ impl Source {
             Content::Files(files) => lists.read(inputs(files, stop)?, names, take),
         }
     }
-}
 
-fn inputs<'a>(files: &[PathBuf], stop: &'a AtomicBool) -> Result<Vec<Input<'a>>, Error> {
-    files.iter().map(|path| Ok(Input::file(path)?.until(stop))).collect()
-}
-
-impl Source {
     /// Reads the lists of the log for a question, until it is stopped.
     pub(super) fn read_lists<'q>(
         &self,
@@ -146,6 +139,11 @@ impl Source {
             Content::Files(files) => reader.read_lists(ids, |_| inputs(files, stop), receiver),
         }
     }
+}
+
+/// The files, read until they are stopped.
+pub(super) fn inputs<'a>(files: &[PathBuf], stop: &'a AtomicBool) -> Result<Vec<Input<'a>>, Error> {
+    files.iter().map(|path| Ok(Input::file(path)?.until(stop))).collect()
 }
 
 pub(super) type Pairs = Vec<(String, String)>;
@@ -287,12 +285,8 @@ pub(super) fn frame_of<T>(
                 Ok(batches) => return Ok((of_batches(of, &batches, &names)?, format)),
                 // pandas hands out Arrow only with pyarrow, and refuses columns of mixed types.
                 Err(error) if error.is_instance_of::<PyImportError>(log.py()) => {}
-                Err(error) => {
-                    let mixed = error.get_type(log.py()).name()?.to_string_lossy().starts_with("Arrow");
-                    if !mixed {
-                        return Err(error);
-                    }
-                }
+                Err(error) if error.get_type(log.py()).name()?.to_string_lossy().starts_with("Arrow") => {}
+                Err(error) => return Err(error),
             }
         }
         return Ok((by_columns(of, log, &names, &there)?, format));
@@ -304,8 +298,7 @@ pub(super) fn frame_of<T>(
         )));
     }
     let batches = batches(of, log)?;
-    let there: Vec<String> = batches.schema.iter().map(|name| (*name).clone()).collect();
-    let (format, names) = format(&there)?;
+    let (format, names) = format(&batches.0)?;
     Ok((of_batches(of, &batches, &names)?, format))
 }
 
@@ -314,27 +307,24 @@ fn is_pandas(log: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(module.to_string_lossy().split('.').next() == Some("pandas") && log.hasattr("columns")?)
 }
 
-/// All batches of a table that hands out Arrow.
-struct Batches {
-    schema: Vec<String>,
-    batches: Vec<RecordBatch>,
-}
+/// The names of the columns of a table that hands out Arrow, and all its batches.
+type Batches = (Vec<String>, Vec<RecordBatch>);
 
 fn batches(of: &str, table: &Bound<'_, PyAny>) -> PyResult<Batches> {
     let reader = table.extract::<PyRecordBatchReader>()?.into_reader()?;
     let schema = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
     // Without the lock: the table may be computed now, by threads that need it.
     let batches = table.py().detach(|| reader.collect::<Result<Vec<_>, _>>());
-    Ok(Batches { schema, batches: batches.map_err(|error| value_error(format!("{of}: {error}")))? })
+    Ok((schema, batches.map_err(|error| value_error(format!("{of}: {error}")))?))
 }
 
 /// The named columns of all batches. A column that is missing or there twice is reported by the
 /// reader.
-fn of_batches(name: &str, of: &Batches, names: &[String]) -> PyResult<Frame<'static>> {
-    let used: Vec<usize> = (0..of.schema.len()).filter(|&place| names.contains(&of.schema[place])).collect();
-    let mut frame = Frame::new(used.iter().map(|&place| of.schema[place].clone()));
-    for batch in &of.batches {
-        let columns = used.iter().map(|&place| (of.schema[place].as_str(), batch.column(place).clone()));
+fn of_batches(name: &str, (schema, batches): &Batches, names: &[String]) -> PyResult<Frame<'static>> {
+    let used: Vec<usize> = (0..schema.len()).filter(|&place| names.contains(&schema[place])).collect();
+    let mut frame = Frame::new(used.iter().map(|&place| schema[place].clone()));
+    for batch in batches {
+        let columns = used.iter().map(|&place| (schema[place].as_str(), batch.column(place).clone()));
         frame = add(name, frame, batch.num_rows(), columns)?;
     }
     Ok(frame)

@@ -10,8 +10,9 @@ macro_rules! users {
     ) => {
         use crate::known::Known;
         use crate::models::crowd::Crowd;
+        use click_models::ClickModel;
         use pyo3::prelude::*;
-        use pyo3::types::{PyDict, PyType};
+        use pyo3::types::{PyDict, PyTuple, PyType};
 
         impl Known for $Model {
             fn known_in<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -39,6 +40,13 @@ macro_rules! users {
         #[pymethods]
         impl $Class {
             $($methods)*
+
+            /// The regret, per user: the largest mean reward minus that of the action; of a pair, that
+            /// of the comparison. A float for one action, a float64 array of shape (n,) for several
+            /// or a batch.
+            fn regret<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                self.0.read(actions)?.each(py, |action| self.0.model.gap(action))
+            }
 
             /// The knowledge that a policy may have of these users: keyword arguments of `Policy`.
             ///
@@ -70,8 +78,8 @@ macro_rules! users {
                 Crowd::from_json(text).map(Self)
             }
 
-            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
-                Ok((py.get_type::<Self>().getattr("from_json")?, (self.0.to_json(py)?,)))
+            fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+                $crate::reduced::reduced::<Self>(py, "from_json", (self.0.to_json(py)?,))
             }
 
             fn __repr__(&self) -> String {
@@ -90,7 +98,7 @@ macro_rules! users_of_lists {
         knows $protocol:literal $(with $word:literal: $more:expr)?;
         $($methods:tt)*
     ) => {
-        use click_models::{ClickModel, ItemId};
+        use click_models::ItemId;
 
         $crate::models::class::users! {
             $(#[doc = $doc])+
@@ -152,15 +160,7 @@ macro_rules! users_of_lists {
             ///     >>> users.expected_reward([1]), users.regret([1])
             ///     (0.1, 0.8)
             fn expected_reward<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                let asked = self.0.read(actions)?;
-                asked.each(py, |list| self.0.model.expected_reward(list))
-            }
-
-            /// The regret, per user: the largest mean reward minus that of the list. Shapes as of
-            /// `expected_reward`.
-            fn regret<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-                let asked = self.0.read(actions)?;
-                asked.each(py, |list| self.0.model.gap(list))
+                self.0.read(actions)?.each(py, |list| self.0.model.expected_reward(list))
             }
         }
     };

@@ -1,18 +1,17 @@
 //! Users of any click model: what the classes of all models share.
 
-use crate::arrays::room;
+use crate::arrays::{one_or_array, room};
 use crate::batch::Batch;
 use crate::clicks::actions;
 use crate::decision::{Decision, fault};
 use crate::interrupt::check_signals;
 use crate::known::Known;
-use crate::message::{memory_error, value_error};
+use crate::message::{broken, value_error};
 use crate::play::Played;
 use crate::task::{generator, is_alive, size};
 use click_models::{Action, Clicks, ListFeedback, Ranking};
 use numpy::{PyArray1, PyArrayMethods};
 use policies::catalogue::{Catalogued, Protocol};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -52,11 +51,7 @@ impl<A> Asked<A> {
         py: Python<'py>,
         value: impl Fn(&A) -> f64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let values: Vec<f64> = self.actions.iter().map(value).collect();
-        match (self.single, &values[..]) {
-            (true, [value]) => Ok(value.into_pyobject(py)?.into_any()),
-            _ => Ok(PyArray1::from_vec(py, values).into_any()),
-        }
+        one_or_array(py, self.single, self.actions.iter().map(value).collect())
     }
 }
 
@@ -75,11 +70,6 @@ where
     };
     let fault = fault(protocol, sizes, width, numbers).unwrap_or_default();
     Ok(value_error(format!("{numbers:?} is no action of these users: {fault}")))
-}
-
-/// The mutex is poisoned.
-fn broken<T>(_error: T) -> PyErr {
-    PyRuntimeError::new_err("an earlier call panicked")
 }
 
 impl<M> Crowd<M>
@@ -137,9 +127,7 @@ where
             return Err(value_error("n: expected none with an array of actions"));
         }
         let users = if asked.actions.is_empty() { 0 } else { n.unwrap_or(asked.actions.len()) };
-        let mut responses = Vec::new();
-        let memory = |_| memory_error(format!("no memory for {users} users"));
-        responses.try_reserve_exact(users).map_err(memory)?;
+        let mut responses = room(users)?;
         py.detach(|| {
             let mut generator = self.generator.lock().map_err(broken)?;
             let mut shown = asked.actions.iter().cycle().take(users);
@@ -221,11 +209,7 @@ where
         let (seen, single) = self.seen(py, actions, n)?;
         let clicks = self.array(py, &seen, single)?;
         let lengths: Vec<i64> = seen.iter().map(|clicks| signed(clicks.len())).collect();
-        let observed = match (single, &lengths[..]) {
-            (true, [length]) => length.into_pyobject(py)?.into_any(),
-            _ => PyArray1::from_vec(py, lengths).into_any(),
-        };
-        Ok((clicks, observed).into_pyobject(py)?.into_any())
+        Ok((clicks, one_or_array(py, single, lengths)?).into_pyobject(py)?.into_any())
     }
 }
 

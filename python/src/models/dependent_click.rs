@@ -1,6 +1,6 @@
 //! The dependent click model.
 
-use super::reward::is_satisfaction;
+use crate::message::one_of;
 use crate::models::class::users_of_lists;
 use crate::sequence::numbers;
 use click_models::DcmReward;
@@ -31,7 +31,8 @@ users_of_lists! {
         reward: &str,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let reward = if is_satisfaction(reward)? { DcmReward::Satisfaction } else { DcmReward::Clicks };
+        let rewards = [("clicks", DcmReward::Clicks), ("satisfaction", DcmReward::Satisfaction)];
+        let reward = one_of("reward", reward, &rewards)?;
         let attraction: Vec<f64> = numbers("attraction", attraction)?;
         let leave: Vec<f64> = numbers("leave", leave)?;
         Crowd::new(click_models::DependentClick::from_values(&attraction, &leave, reward), seed).map(Self)

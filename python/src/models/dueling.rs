@@ -1,10 +1,10 @@
 //! Users who prefer one of two items.
 
 use super::crowd::signed;
+use crate::arrays::one_or_array;
 use crate::bounds::matrix;
 use crate::models::class::users;
-use click_models::{ClickModel, DuelingModel, Pair};
-use numpy::PyArray1;
+use click_models::{DuelingModel, Pair};
 
 users! {
     /// Users who prefer one of two items.
@@ -47,22 +47,11 @@ users! {
             let winner = if outcome.first_won() { pair.first } else { pair.second };
             signed(winner.index())
         };
-        let winners = self.0.respond(py, &asked, n, winner)?;
-        match (asked.single && n.is_none(), &winners[..]) {
-            (true, [winner]) => Ok(winner.into_pyobject(py)?.into_any()),
-            _ => Ok(PyArray1::from_vec(py, winners).into_any()),
-        }
+        one_or_array(py, asked.single && n.is_none(), self.0.respond(py, &asked, n, winner)?)
     }
 
     /// The item that beats all others; without one, an item that beats most others.
     fn best_item(&self) -> usize {
         self.0.model.benchmark().item().index()
-    }
-
-    /// The regret of a comparison: a float for one pair, a float64 array of shape (n,) for pairs of
-    /// shape (n, 2) or a batch.
-    fn regret<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let asked = self.0.read(actions)?;
-        asked.each(py, |pair| self.0.model.gap(pair))
     }
 }

@@ -1,6 +1,6 @@
 //! The dynamic Bayesian network.
 
-use super::reward::is_satisfaction;
+use crate::message::one_of;
 use crate::models::class::users_of_lists;
 use crate::sequence::numbers;
 use crate::task::size;
@@ -34,7 +34,8 @@ users_of_lists! {
         reward: &str,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let reward = if is_satisfaction(reward)? { DbnReward::Satisfaction } else { DbnReward::Clicks };
+        let rewards = [("clicks", DbnReward::Clicks), ("satisfaction", DbnReward::Satisfaction)];
+        let reward = one_of("reward", reward, &rewards)?;
         let attraction: Vec<f64> = numbers("attraction", attraction)?;
         let satisfaction: Vec<f64> = numbers("satisfaction", satisfaction)?;
         let positions = size("positions", Some(positions))?.unwrap_or(0);

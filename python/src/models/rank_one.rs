@@ -1,10 +1,10 @@
 //! The rank-one model.
 
+use crate::arrays::one_or_array;
 use crate::bounds::rank_one::as_dict;
 use crate::models::class::users;
 use crate::sequence::numbers;
-use click_models::{ClickModel, RankOneModel};
-use numpy::PyArray1;
+use click_models::RankOneModel;
 
 users! {
     /// Users of the rank-one model: a click occurs if the row and the column both succeed,
@@ -52,11 +52,7 @@ users! {
         n: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let asked = self.0.read(actions)?;
-        let clicks = self.0.respond(py, &asked, n, |click, _| click.clicked)?;
-        match (asked.single && n.is_none(), &clicks[..]) {
-            (true, [click]) => Ok(click.into_pyobject(py)?.to_owned().into_any()),
-            _ => Ok(PyArray1::from_vec(py, clicks).into_any()),
-        }
+        one_or_array(py, asked.single && n.is_none(), self.0.respond(py, &asked, n, |click, _| click.clicked)?)
     }
 
     /// How hard the instance is: see `bounds.rank_one_hardness`.
@@ -79,13 +75,6 @@ users! {
     /// The mean reward, in clicks per user: a float for one cell, a float64 array of shape (n,) for
     /// cells of shape (n, 2) or a batch.
     fn expected_reward<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let asked = self.0.read(actions)?;
-        asked.each(py, |cell| self.0.model.expected_reward(cell))
-    }
-
-    /// The regret, in clicks per user. Shapes as of `expected_reward`.
-    fn regret<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let asked = self.0.read(actions)?;
-        asked.each(py, |cell| self.0.model.gap(cell))
+        self.0.read(actions)?.each(py, |cell| self.0.model.expected_reward(cell))
     }
 }

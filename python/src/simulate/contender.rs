@@ -9,15 +9,12 @@ use crate::message::{type_error, value_error};
 use crate::models::{self, not_admitted};
 use crate::play::Played;
 use crate::policy::Policy;
-use click_models::{
-    Action, Cascade, CascadeFeedback, CellClick, Clicks, ClicksOnly, Context, Dcm, DcmFeedback, DuelOutcome,
-    Dueling, Feedback, ListClicks, ListFeedback as _, Pbm, PbmFeedback, PrefixFeedback, RankOne, SemiBandit,
-};
+use click_models::{Action, Context, Feedback};
 use experiment::{Runner, Task};
 use numpy::PyArray1;
 use policies::{Select, Update};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList};
+use pyo3::types::PyDict;
 use rand::Rng;
 use sim::{Contender, Curve, Entry, Replication, Schedule, StateError, StateStore};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,67 +49,6 @@ impl Fault {
     }
 }
 
-/// A protocol whose answers a policy in Python understands.
-pub(crate) trait Answers: Played {
-    /// The arguments of `update` after the decision: the clicks, and the number of observed
-    /// positions if the model reveals it.
-    fn outcome<'py>(
-        py: Python<'py>,
-        numbers: &[u32],
-        feedback: &Self::Feedback,
-    ) -> PyResult<(Bound<'py, PyAny>, Option<usize>)>;
-}
-
-fn list_of(py: Python<'_>, clicks: Clicks, n_positions: usize) -> PyResult<Bound<'_, PyAny>> {
-    let flags = (0..n_positions).map(|position| position < clicks.len() && clicks.get(position));
-    Ok(PyList::new(py, flags.collect::<Vec<bool>>())?.into_any())
-}
-
-/// Protocols of lists, and whether `observed` is given.
-macro_rules! answers_of_lists {
-    ($($Protocol:ident($Feedback:ident), $reveals:literal;)*) => {$(
-        impl Answers for $Protocol {
-            fn outcome<'py>(
-                py: Python<'py>,
-                numbers: &[u32],
-                feedback: &$Feedback,
-            ) -> PyResult<(Bound<'py, PyAny>, Option<usize>)> {
-                let clicks = feedback.list_clicks();
-                Ok((list_of(py, clicks, numbers.len())?, $reveals.then_some(clicks.len())))
-            }
-        }
-    )*};
-}
-
-answers_of_lists! {
-    Pbm(PbmFeedback), false;
-    SemiBandit(PrefixFeedback), true;
-    Cascade(CascadeFeedback), false;
-    Dcm(DcmFeedback), false;
-    ClicksOnly(ListClicks), false;
-}
-
-impl Answers for RankOne {
-    fn outcome<'py>(
-        py: Python<'py>,
-        _numbers: &[u32],
-        feedback: &CellClick,
-    ) -> PyResult<(Bound<'py, PyAny>, Option<usize>)> {
-        Ok((PyBool::new(py, feedback.clicked).to_owned().into_any(), None))
-    }
-}
-
-impl Answers for Dueling {
-    fn outcome<'py>(
-        py: Python<'py>,
-        numbers: &[u32],
-        feedback: &DuelOutcome,
-    ) -> PyResult<(Bound<'py, PyAny>, Option<usize>)> {
-        let winner = numbers[usize::from(!feedback.first_won())];
-        Ok((winner.into_pyobject(py)?.into_any(), None))
-    }
-}
-
 /// Builds a policy in Python for every replication.
 pub(crate) struct InPython {
     label: String,
@@ -128,7 +64,7 @@ impl InPython {
 
 impl<M> Contender<M> for InPython
 where
-    M: Known<Interaction: Answers>,
+    M: Known<Interaction: Played>,
 {
     fn label(&self) -> &str {
         &self.label
@@ -218,7 +154,7 @@ pub(super) struct PolicyInPython<'a, M: Known> {
     contender: &'a InPython,
 }
 
-impl<'a, M: Known<Interaction: Answers>> PolicyInPython<'a, M> {
+impl<'a, M: Known<Interaction: Played>> PolicyInPython<'a, M> {
     /// `known` has the arguments of the factory but for the seed.
     pub(super) fn new(
         contender: &'a InPython,
@@ -313,7 +249,7 @@ impl<'a, M: Known<Interaction: Answers>> PolicyInPython<'a, M> {
     }
 }
 
-impl<M: Known<Interaction: Answers>> Select<Action<M>> for PolicyInPython<'_, M> {
+impl<M: Known<Interaction: Played>> Select<Action<M>> for PolicyInPython<'_, M> {
     type Note = ();
 
     fn select<R: Rng + ?Sized>(&mut self, _rng: &mut R, out: &mut policies::Decision<Action<M>, ()>) {
@@ -321,7 +257,7 @@ impl<M: Known<Interaction: Answers>> Select<Action<M>> for PolicyInPython<'_, M>
     }
 }
 
-impl<M: Known<Interaction: Answers>> Update<Action<M>, Feedback<M>> for PolicyInPython<'_, M> {
+impl<M: Known<Interaction: Played>> Update<Action<M>, Feedback<M>> for PolicyInPython<'_, M> {
     fn update(&mut self, _decision: &policies::Decision<Action<M>, ()>, feedback: &Feedback<M>) {
         self.learn_or_stop(feedback);
     }

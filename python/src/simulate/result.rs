@@ -1,6 +1,7 @@
 //! The class `Simulation`: the result of an experiment.
 
 use crate::message::{did_you_mean, value_error};
+use crate::reduced::reduced;
 use crate::table::{Column, Table, escaped};
 use experiment::models::OWN;
 use experiment::toml_reader::Source;
@@ -8,7 +9,7 @@ use experiment::{Experiment, Finished, Measured, Overrides, Quantity, Runs, SPEC
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use report::figure::{self, Figure, PolicyStyles, Shown};
 use sim::{Identification, Summary};
 use std::path::{Path, PathBuf};
@@ -147,21 +148,14 @@ impl Simulation {
         restored
     }
 
-    #[expect(clippy::type_complexity, reason = "a function and its arguments")]
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(
-        Bound<'py, PyAny>,
-        (Vec<(String, Bound<'py, PyBytes>)>, Vec<String>, Vec<Vec<Bound<'py, PyBytes>>>, Option<PathBuf>),
-    )> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let bytes = |content: &Vec<u8>| PyBytes::new(py, content);
-        let files = self.files.iter().map(|(name, content)| (name.clone(), bytes(content))).collect();
+        let files: Vec<_> = self.files.iter().map(|(name, content)| (name, bytes(content))).collect();
         let own = self.measured.result.policies.iter().filter(|policy| policy.policy == OWN);
+        let own: Vec<&str> = own.map(|policy| policy.label.as_str()).collect();
         let records = self.measured.runs.records().map_err(unreadable)?;
-        let records = records.iter().map(|runs| runs.iter().map(bytes).collect()).collect();
-        let arguments = (files, own.map(|policy| policy.label.clone()).collect(), records, self.out.clone());
-        Ok((py.get_type::<Self>().getattr("_restored")?, arguments))
+        let records: Vec<Vec<_>> = records.iter().map(|runs| runs.iter().map(bytes).collect()).collect();
+        reduced::<Self>(py, "_restored", (files, own, records, self.out.as_ref()))
     }
 
     /// A table with every run of every policy: policy, and the columns of `table`.

@@ -1,6 +1,7 @@
 //! Experiments from Python: a path, a TOML text, or a dict.
 
 use super::own_users;
+use crate::json;
 use crate::message::{type_error, value_error};
 use crate::models;
 use experiment::toml_reader::Source;
@@ -75,8 +76,7 @@ fn with_users<'py>(dict: &Bound<'py, PyDict>, own: &mut OwnObjects) -> PyResult<
             own.push(users.unbind());
             table
         };
-        let text = serde_json::to_string(&table).map_err(value_error)?;
-        let table = py.import("json")?.call_method1("loads", (text,))?;
+        let table = json::to_python(py, &table)?;
         if let Some(name) = name {
             table.set_item("name", name)?;
         }
@@ -116,11 +116,6 @@ fn to_toml(value: &Bound<'_, PyAny>, path: &str, depth: usize) -> PyResult<Value
     if depth > DEEPEST {
         return Err(value_error(format!("{path}: nested more than {DEEPEST} times")));
     }
-    let list = |items: Vec<Bound<'_, PyAny>>| {
-        let item =
-            |(index, item): (usize, &Bound<'_, PyAny>)| to_toml(item, &format!("{path}[{index}]"), depth + 1);
-        Ok(Value::Array(items.iter().enumerate().map(item).collect::<PyResult<_>>()?))
-    };
     if let Ok(flag) = value.cast::<PyBool>() {
         Ok(Value::Boolean(flag.is_true()))
     } else if let Ok(text) = value.cast::<PyString>() {
@@ -132,10 +127,11 @@ fn to_toml(value: &Bound<'_, PyAny>, path: &str, depth: usize) -> PyResult<Value
         Ok(Value::Float(value.extract()?))
     } else if let Ok(dict) = value.cast::<PyDict>() {
         table(dict, path, depth).map(Value::Table)
-    } else if let Ok(items) = value.cast::<PyList>() {
-        list(items.iter().collect())
-    } else if let Ok(items) = value.cast::<PyTuple>() {
-        list(items.iter().collect())
+    } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let items = value.try_iter()?.enumerate();
+        let item =
+            |(index, item): (usize, PyResult<_>)| to_toml(&item?, &format!("{path}[{index}]"), depth + 1);
+        items.map(item).collect::<PyResult<_>>().map(Value::Array)
     } else if value.hasattr("tolist")? {
         // Arrays, series and numbers of numpy.
         to_toml(&value.call_method0("tolist")?, path, depth + 1)

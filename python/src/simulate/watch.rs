@@ -35,14 +35,8 @@ impl Watch {
     pub(crate) fn new(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let told = match progress {
             None => Told::Nothing,
-            Some(flag) if flag.is_none() => Told::Nothing,
-            Some(flag) if flag.is_instance_of::<PyBool>() => {
-                if flag.is_truthy()? {
-                    Told::Line
-                } else {
-                    Told::Nothing
-                }
-            }
+            Some(flag) if flag.is(PyBool::new(py, true)) => Told::Line,
+            Some(flag) if flag.is_none() || flag.is_instance_of::<PyBool>() => Told::Nothing,
             Some(function) if function.is_callable() => Told::Function(function.clone().unbind()),
             Some(_) => return Err(type_error("progress: expected True, False or a function")),
         };

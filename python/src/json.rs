@@ -1,0 +1,11 @@
+//! Data of the library as Python's own: dicts, lists, numbers and texts.
+
+use crate::message::value_error;
+use pyo3::prelude::*;
+use serde::Serialize;
+
+/// The data as `json.loads` gives them.
+pub(crate) fn to_python<'py>(py: Python<'py>, data: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
+    let text = serde_json::to_string(data).map_err(value_error)?;
+    py.import("json")?.call_method1("loads", (text,))
+}
