@@ -99,7 +99,7 @@ fn name(query: usize, item: usize) -> String {
     (1000 * (query + 1) + item).to_string()
 }
 
-fn ranking(items: &[usize]) -> Ranking {
+pub(crate) fn ranking(items: &[usize]) -> Ranking {
     items.iter().copied().map(ItemId::from_index).collect()
 }
 
@@ -134,9 +134,15 @@ impl Query {
         clicks / n_lists
     }
 
-    /// Expected clicks of the best list.
+    /// The items that the log shows: an answer knows no others.
+    pub(crate) fn items(&self) -> Vec<usize> {
+        let shown = self.shown.iter().flat_map(BTreeMap::keys).flatten();
+        shown.copied().sorted_unstable().dedup().collect()
+    }
+
+    /// Expected clicks of the best list of these items.
     pub(crate) fn best(&self, span: Span) -> f64 {
-        let lists = (0..ITEMS).permutations(POSITIONS);
+        let lists = self.items().into_iter().permutations(POSITIONS);
         lists.map(|items| self.expects(&ranking(&items), span)).fold(0.0, f64::max)
     }
 }

@@ -1,7 +1,7 @@
 //! What a policy gains on the true users, and after how many lists it has passed today's ranking.
 
 use crate::Error;
-use crate::log::{Query, Span};
+use crate::log::{Query, Span, ranking};
 use click_models::{Cascade, ClicksOnly, Dcm, ListProtocol, ListShape, Pbm, PbmKnown, Ranking};
 use confidence::Probability;
 use policies::catalogue::{Catalogued, NamedPolicy, Note};
@@ -75,7 +75,7 @@ impl Part<'_> {
     ) -> Result<(), Error> {
         let spec: PolicySpec = name.parse()?;
         let horizon = checkpoints.last().copied();
-        let shape = ListShape::new(crate::users::ITEMS, crate::users::POSITIONS)?;
+        let shape = ListShape::new(self.query.items().len(), crate::users::POSITIONS)?;
         let prefix = PrefixKnown::from(shape);
         match name.split('-').next() {
             Some("pbm") => {
@@ -107,14 +107,16 @@ impl Part<'_> {
         rng: &mut SimRng,
         gains: &mut [f64],
     ) {
-        let today = self.query.today(span);
+        let (today, items) = (self.query.today(span), self.query.items());
         let mut decision = Decision::<Ranking, Note>::default();
         let (mut lists, mut gain) = (0_u32, 0.0);
         for (gained, &checkpoint) in gains.iter_mut().zip(checkpoints) {
             while f64::from(lists) + 0.5 < checkpoint as f64 * self.share {
                 policy.select(rng, &mut decision);
-                let clicks = self.query.clicks_on(&decision.action, span, rng);
-                gain += self.query.expects(&decision.action, span) - today;
+                let list: Vec<usize> = decision.action.iter().map(|item| items[item.index()]).collect();
+                let list = ranking(&list);
+                let clicks = self.query.clicks_on(&list, span, rng);
+                gain += self.query.expects(&list, span) - today;
                 policy.update(&decision, &I::read(clicks, decision.action.len()));
                 lists += 1;
             }
