@@ -9,7 +9,7 @@ use crate::terminal;
 use crate::usage::{AllowedArguments, OverrideArguments, SpecErrors, Usage, threads};
 use anyhow::{Result, bail};
 use document::Document;
-use experiment::toml_reader::Source;
+use experiment::toml_reader::{Source, read_file};
 use experiment::{Experiment, Runner, Shard};
 use overview::Overview;
 use report::{Drawing, Leaderboard, Simulation};
@@ -30,6 +30,10 @@ pub(crate) struct Arguments {
     json: bool,
     #[command(flatten)]
     overrides: OverrideArguments,
+    /// Begin hybrid-ts with the context.json, or pbm-gibbs with the parameters.json, that fit wrote,
+    /// where the spec names no file
+    #[arg(long, value_name = "FILE")]
+    prior: Option<PathBuf>,
     #[command(flatten)]
     allowed: AllowedArguments,
     /// Play only this share of the runs (2/8: the second of eight), to be joined with `merge`
@@ -52,8 +56,12 @@ pub(crate) struct Arguments {
 /// Runs the experiment, or one shard of it.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let source = Source::read(&arguments.spec)?.allowing(&arguments.allowed.allow);
-    let experiment =
+    let mut experiment =
         Experiment::check(&source.parse()?, arguments.overrides.overrides()).map_err(SpecErrors)?;
+    if let Some(path) = &arguments.prior {
+        let content = read_file(path, "the fit of a log, as JSON")?;
+        experiment.begin_with(&path.display().to_string(), content)?;
+    }
     let options = Options {
         threads: arguments.threads.map(usize::from),
         quiet: arguments.quiet,

@@ -241,6 +241,9 @@ impl Builder {
         }
         experiment.policies = entries;
         experiment.runs = experiment.all_runs(experiment.runs);
+        if let Some(fault) = experiment.fault_of_inputs() {
+            return Err(BuildError(fault));
+        }
         experiment.fault_of_runs().map_or(Ok(experiment), |fault| Err(in_field("runs", &fault)))
     }
 }

@@ -332,6 +332,12 @@ impl Experiment {
         files.map(|file| (file.file_name(), file.content.as_slice())).unique().collect()
     }
 
+    /// Two files of the same name, which cannot both lie beside a result.
+    pub(crate) fn fault_of_inputs(&self) -> Option<String> {
+        let name = self.inputs().into_iter().map(|(name, _)| name).duplicates().next()?;
+        Some(format!("two different files are called {name:?}: rename one of them"))
+    }
+
     /// Whether users compare two items.
     pub fn has_duels(&self) -> bool {
         self.instances.duels().is_some()

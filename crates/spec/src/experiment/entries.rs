@@ -216,11 +216,7 @@ fn read_priors(
         Some(file) => {
             file.get::<String>()?;
             let Some(instances) = instances else { return Ok(None) };
-            let priors = match *spec {
-                PolicySpec::HybridTs { interactions, .. } => prior::of_users(&file, instances, interactions),
-                _ => prior::read(&file, instances),
-            };
-            priors.map(|priors| Some(Arc::new(priors)))
+            prior::read(&file, spec, instances).map(|priors| Some(Arc::new(priors)))
         }
     }
 }

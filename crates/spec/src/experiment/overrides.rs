@@ -1,7 +1,12 @@
-//! Values of the command line that replace values of an experiment's file.
+//! Values of the command line that replace values of an experiment's file, or add to it.
 
+use super::entries::{check, has_prior};
 use super::{Experiment, HORIZONS, RUNS, Task};
+use crate::posterior::prior;
+use documents::InputFile;
+use documents::toml_reader::Error;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// Values of the command line that replace values of an experiment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -98,6 +103,35 @@ impl Experiment {
             return Err(OverrideError { key, value, fault });
         }
         *self = changed;
+        Ok(())
+    }
+    /// Begins `hybrid-ts` and `pbm-gibbs` with the fit of a log, where no `prior_file` is given.
+    ///
+    /// # Errors
+    ///
+    /// No policy begins with a fit; the file is no fit of such users, or another one has its name.
+    /// The experiment is then unchanged.
+    pub fn begin_with(&mut self, path: &str, content: Vec<u8>) -> Result<(), Error> {
+        let (file, mut begun) = (InputFile::new(path, content), self.clone());
+        let whole = |fault: String| Error::whole_file(path, fault);
+        let mut n_begun = 0;
+        for (index, entry) in begun.policies.iter_mut().enumerate() {
+            if !has_prior(&entry.spec) || entry.priors.is_some() {
+                continue;
+            }
+            let priors = prior::of_content(file.clone(), path, &entry.spec, &self.instances)?;
+            entry.priors = Some(Arc::new(priors));
+            check(entry, &self.instances, self.task, &self.live)
+                .map_err(|fault| whole(fault.of_policy(index)))?;
+            n_begun += 1;
+        }
+        if n_begun == 0 {
+            return Err(whole("no policy without a `prior_file` can begin with a fit".to_owned()));
+        }
+        if let Some(fault) = begun.fault_of_inputs() {
+            return Err(whole(fault));
+        }
+        *self = begun;
         Ok(())
     }
 }

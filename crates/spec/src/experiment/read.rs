@@ -95,6 +95,9 @@ impl Experiment {
             comments: Vec::new(),
         };
         experiment.runs = experiment.all_runs(runs);
+        if let Some(fault) = experiment.fault_of_inputs() {
+            return Err(scope.own.error(fault));
+        }
         // If the command line made it too large, the error is the command line's, not the field's.
         let is_overridden =
             scope.given.overrides.runs.is_some() || overridden_length(scope, Some(task)).is_some();

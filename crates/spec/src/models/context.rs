@@ -292,25 +292,9 @@ where
         let contexts = Contexts::read(&field)?;
         let given = Given { n_items: contexts.n_items(), field };
         let model = read(table, Some(&given))?;
-        if let Some(name) = clash(found.iter().map(|other| &other.contexts), &contexts) {
-            let fault = format!("another instance has another file that is called {name:?}: rename it");
-            return Err(given.field.error(fault));
-        }
         found.push(Differing::new(table.optional("name")?, model, contexts)?);
     }
     Ok(Instances::from_users(found))
-}
-
-/// The name of a file that two instances have with different contents.
-fn clash<'a>(mut others: impl Iterator<Item = &'a Contexts>, contexts: &Contexts) -> Option<String> {
-    others.find_map(|other| {
-        let differs = |file: &&InputFile| {
-            let is_other =
-                |old: &&InputFile| old.file_name() == file.file_name() && old.sha256 != file.sha256;
-            other.files().iter().any(is_other)
-        };
-        contexts.files().into_iter().find(differs).map(|file| file.file_name().to_owned())
-    })
 }
 
 /// The number of items that `context` gives.

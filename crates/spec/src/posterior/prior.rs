@@ -16,45 +16,54 @@ use documents::InputFile;
 use documents::number::counted;
 use documents::toml_reader::{Error, Field};
 use live::ContextFit;
-use policies::PbmPrior;
+use policies::{PbmPrior, PolicySpec};
 
-/// Reads the file that a field of an experiment names, for these instances.
+/// Reads the file that a field of an experiment names, for a policy and these instances.
 ///
 /// # Errors
 ///
-/// The file cannot be read or is no fit of the position-based model; an instance without a query,
-/// or with fewer items than its query.
-pub(crate) fn read(field: &Field<'_>, instances: &Instances) -> Result<FittedPriors, Error> {
-    let name: String = field.get()?;
-    let path = field.folder().join(&name).display().to_string();
-    let content = field.read_beside(&name, "the parameters of a fit, as JSON")?;
-    let file = PosteriorFile::of(&name, &path, content, Some("pbm"))?;
-    let (shapes, parameters) = (instances.shapes(), instances.parameters());
-    let of_instances = shapes.into_iter().zip(&parameters).enumerate().map(|(index, (shape, parameters))| {
-        let query = query_of(&file, parameters.name.as_deref());
-        let prior = query.and_then(|query| prior_of(&file, query, shape));
-        prior.map_err(|message| Error::whole_file(&path, format!("instances[{index}]: {message}")))
-    });
-    let beliefs = Beliefs::OfInstances(of_instances.collect::<Result<_, _>>()?);
-    Ok(FittedPriors { beliefs, file: file.file().clone() })
-}
-
-/// Reads the fit of a log with contexts, for instances of users who differ.
-///
-/// # Errors
-///
-/// The file cannot be read or is no such fit; other items or features than those of the instances.
-pub(crate) fn of_users(
+/// The file cannot be read, or those of [`of_content`].
+pub(crate) fn read(
     field: &Field<'_>,
+    spec: &PolicySpec,
     instances: &Instances,
-    interactions: bool,
 ) -> Result<FittedPriors, Error> {
     let name: String = field.get()?;
     let path = field.folder().join(&name).display().to_string();
-    let content = field.read_beside(&name, "the file context.json of a fit")?;
-    let fit = ContextFit::read(&path, &content)?;
-    let prior = instances.prior(&fit, interactions).map_err(|fault| Error::whole_file(&path, fault))?;
-    Ok(FittedPriors { beliefs: Beliefs::OfUsers(Box::new(prior)), file: InputFile::new(name, content) })
+    let expected = match spec {
+        PolicySpec::HybridTs { .. } => "the file context.json of a fit",
+        _ => "the parameters of a fit, as JSON",
+    };
+    of_content(InputFile::new(&name, field.read_beside(&name, expected)?), &path, spec, instances)
+}
+
+/// The prior in a file, which errors call `path`.
+///
+/// # Errors
+///
+/// For `hybrid-ts`: the file is no fit of a log with contexts, or has other items or features than
+/// the instances. Otherwise: it is no fit of the position-based model; an instance without a query,
+/// or with fewer items than its query.
+pub(crate) fn of_content(
+    file: InputFile,
+    path: &str,
+    spec: &PolicySpec,
+    instances: &Instances,
+) -> Result<FittedPriors, Error> {
+    if let PolicySpec::HybridTs { interactions, .. } = *spec {
+        let fit = ContextFit::read(path, &file.content)?;
+        let prior = instances.prior(&fit, interactions).map_err(|fault| Error::whole_file(path, fault))?;
+        return Ok(FittedPriors { beliefs: Beliefs::OfUsers(Box::new(prior)), file });
+    }
+    let fit = PosteriorFile::of(&file.name, path, file.content.clone(), Some("pbm"))?;
+    let (shapes, parameters) = (instances.shapes(), instances.parameters());
+    let of_instances = shapes.into_iter().zip(&parameters).enumerate().map(|(index, (shape, parameters))| {
+        let query = query_of(&fit, parameters.name.as_deref());
+        let prior = query.and_then(|query| prior_of(&fit, query, shape));
+        prior.map_err(|message| Error::whole_file(path, format!("instances[{index}]: {message}")))
+    });
+    let beliefs = Beliefs::OfInstances(of_instances.collect::<Result<_, _>>()?);
+    Ok(FittedPriors { beliefs, file })
 }
 
 fn query_of<'a>(file: &'a PosteriorFile, name: Option<&str>) -> Result<&'a Query, String> {

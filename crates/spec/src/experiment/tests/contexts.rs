@@ -319,7 +319,24 @@ fn a_log_s_fit_is_users_and_the_prior_of_hybrid_ts() {
         assert_eq!(experiment.instances().contexts(), Some(Sees::default()));
         let hash = &experiment.policies()[0].priors.as_ref().unwrap().file.sha256;
         assert!(format!("{:?}", experiment.canonical()).contains(hash));
+        // The same from the command line.
+        let (mut begun, content) = (plain, fit.to_string().into_bytes());
+        begun.begin_with("elsewhere/context.json", content.clone()).unwrap();
+        assert_eq!(begun.identity(), experiment.identity());
+        assert_eq!(begun.to_toml(), experiment.to_toml());
+        let refused = begun.begin_with("elsewhere/context.json", content).unwrap_err().to_string();
+        assert!(refused.contains("context.json: no policy without a `prior_file`"), "{refused}");
     }
+    // Two files of one name cannot lie beside the result.
+    let mut plain = with_fit(folder.path(), &fit, POSTERIOR, "").unwrap();
+    let other = format!("{fit} ").into_bytes();
+    let refused = plain.begin_with("elsewhere/context.json", other.clone()).unwrap_err().to_string();
+    assert!(refused.contains("two different files are called \"context.json\""), "{refused}");
+    fs::create_dir(folder.path().join("of")).unwrap();
+    fs::write(folder.path().join("of/context.json"), other).unwrap();
+    let refused = with_fit(folder.path(), &fit, POSTERIOR, &PRIOR.replace("context.json", "of/context.json"));
+    let refused = refused.unwrap_err();
+    assert!(refused.contains("two different files are called \"context.json\""), "{refused}");
     let experiment = with_fit(folder.path(), &fit, POSTERIOR, PRIOR).unwrap();
     assert!(experiment.to_toml().contains("context = { posterior = \"context.json\" }"));
     assert_eq!(experiment.inputs().len(), 1);
