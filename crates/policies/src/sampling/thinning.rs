@@ -137,8 +137,14 @@ impl Pace {
     }
 }
 
-/// After short rounds among some items, a search waits for this number of draws for every item.
+/// After short rounds among some items, a search waits for this number of draws for every present
+/// item.
 const DRAWN_BEFORE_SEARCH: u64 = 4;
+
+/// Among items that come and go, rounds from one look at the items that are drawn in full to the
+/// next. New items are until they have been displayed some times, so a threshold that was searched
+/// when they came would soon be too high.
+const ROUNDS_TO_SETTLE: u64 = 256;
 
 /// Late rounds among some items.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -250,7 +256,7 @@ impl Thinning {
         top: &mut TopL,
         rng: &mut R,
     ) {
-        self.begin_round(posteriors, 1.0);
+        self.begin_round(posteriors, 1.0, true);
         let ties = Ties::draw(rng);
         top.clear();
         self.draw_above(posteriors, top, ties, rng, |_| true);
@@ -276,8 +282,13 @@ impl Thinning {
         rng: &mut R,
     ) {
         let n_items = posteriors.n_items();
-        late.count(available.len(), n_items - posteriors.absent.len());
-        if self.begin_round(posteriors, late.share) {
+        let n_present = n_items - posteriors.absent.len();
+        late.count(available.len(), n_present);
+        let settles = self.rounds.is_multiple_of(ROUNDS_TO_SETTLE);
+        if settles {
+            self.settle(posteriors);
+        }
+        if self.begin_round(posteriors, late.share, settles) {
             late.drawn = 0;
         }
         let ties = Ties::draw(rng);
@@ -287,18 +298,30 @@ impl Thinning {
         if top.threshold() <= self.threshold.value {
             self.draw_below(posteriors, present_items(available, posteriors.absent, n_items), top, ties, rng);
             late.drawn += available.len() as u64;
-            if late.drawn > DRAWN_BEFORE_SEARCH * n_items as u64 {
+            if late.drawn > DRAWN_BEFORE_SEARCH * n_present as u64 {
                 self.next_search = self.rounds;
             }
         }
     }
 
-    /// Counts a round, after a search if one is due.
+    /// Thins the items that need not be drawn in full any longer.
+    #[cold]
+    #[inline(never)]
+    fn settle<P: Posteriors>(&mut self, posteriors: &P) {
+        // An item that leaves its bucket is exchanged with the last, which has been looked at.
+        for place in (0..self.buckets.in_full().len()).rev() {
+            let item = self.buckets.in_full()[place] as usize;
+            self.buckets.set(item, rate(posteriors.bound(item, &self.threshold)));
+        }
+    }
+
+    /// Counts a round, after a search if one is due; because rounds have become slow only if
+    /// `may_be_slow`.
     #[inline]
-    fn begin_round<P: Posteriors>(&mut self, posteriors: &P, share: f64) -> bool {
+    fn begin_round<P: Posteriors>(&mut self, posteriors: &P, share: f64, may_be_slow: bool) -> bool {
         let total = self.buckets.total();
         let load = total.saturating_add((self.buckets.in_full().len() as u64) << 32);
-        let is_due = self.rounds >= self.next_search || total < self.least || load > self.most;
+        let is_due = self.rounds >= self.next_search || total < self.least || may_be_slow && load > self.most;
         if is_due {
             let before = (self.pace == Pace::Eager).then_some(self.threshold);
             self.move_threshold(posteriors, before, share);
