@@ -365,6 +365,11 @@ impl Batches<'_> {
         self.report.sessions_at_fault += 1;
     }
 
+    /// Notes a click that was handed over as a row.
+    pub(crate) fn count_click(&mut self) {
+        self.report.add_shown(1, 0);
+    }
+
     /// Counts clicks on items that no list shows.
     pub(crate) fn clicks_outside(&mut self, clicks: u64) {
         self.report.clicks_outside = self.report.clicks_outside.saturating_add(clicks);

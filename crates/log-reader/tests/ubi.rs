@@ -299,9 +299,28 @@ fn clicks_are_handed_over_with_their_team() {
     let files: [&[u8]; 2] = [nameless.as_bytes(), other.as_bytes()];
     let error = read_files(&files, None).unwrap_err();
     assert_eq!(*error.kind(), ErrorKind::Line(Fault::OtherDocument));
-    let (rows, report) = read_files(&files, Some(0.5)).unwrap();
-    assert_eq!(
-        (rows, report.skipped[Fault::OtherDocument.reason()].lines),
-        (expected.map(str::to_owned).into(), 1)
-    );
+    // Nothing says which list was shown, wherever the other document is: its click is left out.
+    let kept: Vec<String> = expected[1..].iter().map(|row| (*row).to_owned()).collect();
+    let below = format!("{nameless}{other}");
+    let array = format!("[{}]\n", events.trim().replace('\n', ","));
+    for (files, lines) in
+        [(files, 2), ([below.as_bytes(), b"{}".as_slice()], 3), ([array.as_bytes(), other.as_bytes()], 2)]
+    {
+        let (rows, report) = read_files(&files, Some(0.5)).unwrap();
+        let skipped = &report.skipped[Fault::OtherDocument.reason()];
+        assert_eq!((rows, skipped.lines, skipped.clicks), (kept.clone(), 2, 1));
+        assert_eq!((report.n_skipped(), report.clicks), (lines, 2));
+        let error = read_files(&files, Some(0.3)).unwrap_err();
+        assert_eq!(*error.kind(), ErrorKind::TooManySkipped, "{error}");
+    }
+    // One click without its position, of three.
+    let base = Ubi { position_base: Some(1), ..ubi() };
+    let (rows, report) = read_of(&base, &[QUERIES.as_bytes(), without.as_bytes()], Some(0.5)).unwrap();
+    assert_eq!((rows.len(), report.n_skipped()), (2, 1));
+    // An array in one line has more faults than lines.
+    let unknown = EVENTS.trim().replace("\"q-0", "\"r-0").replace('\n', ",");
+    let error = reader(ubi()).lenient(0.9).unwrap();
+    let error =
+        error.read_inputs(inputs(&[QUERIES.as_bytes(), format!("[{unknown}]").as_bytes()])).unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::TooManySkipped, "{error}");
 }

@@ -110,7 +110,8 @@ impl ThreadReport {
         }
         let max_share = max_skipped.unwrap_or(0.0);
         for (what, lost, kept) in [
-            ("lines", report.n_skipped(), report.lines - report.n_skipped()),
+            // A line may be an array of many documents.
+            ("lines", report.n_skipped(), report.lines.saturating_sub(report.n_skipped())),
             ("impressions", lost.impressions, report.impressions),
             ("clicks", lost.clicks, report.clicks),
         ] {

@@ -25,6 +25,9 @@ use std::sync::{Arc, Mutex};
 /// Hands the clicks of a log over as rows: user, the text at `team`, position, time and query. The
 /// user of a click without one is that of its query; a click above its query waits for the end of
 /// the log. Positions, from 1, are handed over if the ordinal of the first one is given.
+///
+/// A lenient reader leaves out the clicks of a query whose documents differ. The second document may
+/// be the last line of the log, so all clicks wait for the end: about 200 bytes each.
 pub(in crate::read) fn read_clicks(
     ubi: &Ubi,
     team: &str,
@@ -37,6 +40,7 @@ pub(in crate::read) fn read_clicks(
         ubi,
         team,
         hash,
+        lenient: reader.max_skipped.is_some(),
         clicks: Mutex::default(),
         queries: Mutex::default(),
         waiting: Mutex::default(),
@@ -53,6 +57,7 @@ struct ClickLines<'a> {
     /// Where the team of a click is.
     team: &'a str,
     hash: KeyHash,
+    lenient: bool,
     /// Clicks so far.
     clicks: Mutex<HashTable<u64>>,
     queries: Mutex<HashTable<Query>>,
@@ -68,11 +73,14 @@ struct Query {
     /// Of the words, the user and the hit ids.
     hash: ListKey,
     user: Box<str>,
+    /// Whether the log has different documents of it.
+    is_ambiguous: bool,
 }
 
-/// A click without a user, above its query.
+/// A click that may be left out, or that has no user and is above its query.
 struct Waiting {
     row: Row,
+    user: Option<Box<str>>,
     spot: Spot,
 }
 
@@ -106,7 +114,11 @@ impl LineFormat for ClickLines<'_> {
         document::each(line, |document: &Document<'_>| {
             let whole = place;
             place += 1;
-            let what = self.ubi.what(document.opened(), left_out)?;
+            // Impressions are no rows, so none of them are lost.
+            let what = self.ubi.what(document.opened(), left_out).map_err(|mut fault| {
+                fault.lost.impressions = 0;
+                fault
+            })?;
             if let Some(What::Event(Event { ordinal: Some(ordinal), .. })) = what {
                 let mut lowest = lock(&self.lowest);
                 *lowest = Some(lowest.map_or(ordinal, |lowest| lowest.min(ordinal)));
@@ -138,9 +150,14 @@ impl LineFormat for ClickLines<'_> {
         if self.ubi.position_base == Some(0) && lock(&self.lowest).is_some_and(|lowest| lowest > 0) {
             return Err(Error::of(ErrorKind::Settings, "position-base", NO_ZERO));
         }
-        for Waiting { row, spot } in std::mem::take(&mut *lock(&self.waiting)) {
-            let user = self.user_of(&row.query).unwrap_or_default();
-            if let Err(fault) = row.hand_over(&user, batches) {
+        for Waiting { row, user, spot } in std::mem::take(&mut *lock(&self.waiting)) {
+            let user = user.or_else(|| self.user_of(&row.query)).unwrap_or_default();
+            let handed = if self.is_ambiguous(&row.query) {
+                Err(LineFault::from(Fault::OtherDocument).of(Ok(1), Ok(0)))
+            } else {
+                row.hand_over(&user, batches)
+            };
+            if let Err(fault) = handed {
                 let file = names.get(spot.file).map_or("", |name| name);
                 let name = |column| self.column_name(&(), column);
                 report.line(fault, name, file, (spot.file, spot.line), lenient);
@@ -178,19 +195,32 @@ impl ClickLines<'_> {
         let (mut queries, mut notes) = (lock(&self.queries), lock(&self.notes));
         match queries.entry(key, |known| known.key == key, |known| known.key) {
             Entry::Vacant(place) => {
-                place.insert(Query { key, hash, user: user.into() });
+                place.insert(Query { key, hash, user: user.into(), is_ambiguous: false });
                 notes.queries += 1;
             }
             Entry::Occupied(known) if known.get().hash == hash => notes.repeated_queries += 1,
-            Entry::Occupied(_) => return Err(Fault::OtherDocument),
+            Entry::Occupied(mut known) => {
+                known.get_mut().is_ambiguous = true;
+                return Err(Fault::OtherDocument);
+            }
         }
         Ok(())
     }
 
     /// The user of a query that was read; empty without one.
     fn user_of(&self, query: &str) -> Option<Box<str>> {
+        self.of_query(query, |known| known.user.clone())
+    }
+
+    /// Whether a query was read whose documents differ.
+    fn is_ambiguous(&self, query: &str) -> bool {
+        self.of_query(query, |known| known.is_ambiguous).unwrap_or(false)
+    }
+
+    /// What is known of a query that was read.
+    fn of_query<T>(&self, query: &str, known: impl FnOnce(&Query) -> T) -> Option<T> {
         let key = self.hash.half_of_text(query.as_bytes());
-        Some(lock(&self.queries).find(key, |known| known.key == key)?.user.clone())
+        lock(&self.queries).find(key, |known| known.key == key).map(known)
     }
 
     /// Whether this is the first click on an object of a query.
@@ -212,7 +242,7 @@ impl ClickLines<'_> {
         event: &Event<'_>,
         team: Option<&Json>,
         at: Spot,
-        batches: &Batches<'_>,
+        batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
         let position = match (self.ubi.position_base, event.ordinal) {
             (None, _) => None,
@@ -230,16 +260,17 @@ impl ClickLines<'_> {
         let time = document.timestamp.as_ref().map(|time| time.0.to_string());
         let row = Row { team, position, time, query: event.query.to_owned() };
         let own = document.client_id.as_ref().map(|user| &*user.0).filter(|user| !user.is_empty());
-        if let Some(user) = own.map(Into::into).or_else(|| self.user_of(event.query)) {
-            return row.hand_over(&user, batches);
+        let user: Option<Box<str>> = own.map(Into::into).or_else(|| self.user_of(event.query));
+        match user {
+            Some(user) if !self.lenient => return row.hand_over(&user, batches),
+            user => lock(&self.waiting).push(Waiting { row, user, spot: at }),
         }
-        lock(&self.waiting).push(Waiting { row, spot: at });
         Ok(())
     }
 }
 
 impl Row {
-    fn hand_over(&self, user: &str, batches: &Batches<'_>) -> Result<(), LineFault> {
+    fn hand_over(&self, user: &str, batches: &mut Batches<'_>) -> Result<(), LineFault> {
         let values: [Option<Value<'_>>; READ] = [
             Some(Value::Text(user.as_bytes())),
             Some(Value::Text(self.team.as_bytes())),
@@ -254,7 +285,9 @@ impl Row {
                 3 => self.time.as_deref().unwrap_or_default(),
                 _ => &self.team,
             };
-            LineFault::new(fault, role + 1, found.as_bytes())
-        })
+            LineFault::new(fault, role + 1, found.as_bytes()).of(Ok(1), Ok(0))
+        })?;
+        batches.count_click();
+        Ok(())
     }
 }

@@ -190,28 +190,27 @@ impl Joined {
         batches: &mut Batches<'_>,
         report: &mut ThreadReport,
     ) -> Result<(), Error> {
-        let mut at_fault = |fault: Fault, is_click: bool, file: usize, line: u64| {
+        let mut at_fault = |fault: Fault, lost: Lost, file: usize, line: u64| {
             let name = names.get(file).map_or("", |name| name);
-            let lost = Lost { clicks: is_click.into(), impressions: (!is_click).into() };
             report.line(LineFault { lost, ..fault.into() }, |_| String::new(), name, (file, line), lenient);
         };
         let (mut any_placed, mut from_zero) = (false, false);
         for shard in &self.shards {
             let shard = &mut *lock(shard);
-            for spot in shard.end_ambiguous() {
-                at_fault(Fault::OtherDocument, false, spot.file, spot.line);
-            }
+            shard.mark_ambiguous();
             for Waiting { key, seen, day, spot } in std::mem::take(&mut shard.waiting) {
                 let joined = shard.find(key).ok_or(Fault::UnknownQuery);
-                if joined.is_ok_and(|place| shard.queries[place].is_ambiguous) {
-                    continue;
-                }
-                if let Err(fault) = joined.and_then(|place| shard.apply(place, seen, day)) {
-                    at_fault(fault, seen.is_click, spot.file, spot.line);
+                let is_ambiguous = joined.is_ok_and(|place| shard.queries[place].is_ambiguous);
+                match joined.and_then(|place| shard.apply(place, seen, day)) {
+                    Err(fault) if !is_ambiguous => {
+                        at_fault(fault, of_event(seen.is_click), spot.file, spot.line);
+                    }
+                    _ => {}
                 }
             }
-            any_placed |= !shard.placed.is_empty();
-            from_zero |= shard.placed.iter().any(|placed| placed.ordinal == 0);
+            let mut placed = shard.placed.iter().filter(|placed| !shard.is_ambiguous(placed.query));
+            any_placed |= placed.clone().next().is_some();
+            from_zero |= placed.any(|placed| placed.ordinal == 0);
         }
         if any_placed && !from_zero && ubi.position_base != Some(1) {
             let unknown =
@@ -224,6 +223,7 @@ impl Joined {
         for shard in &self.shards {
             let shard = &mut *lock(shard);
             shard.place(base, &mut at_fault);
+            shard.report_ambiguous(&mut at_fault);
             for query in shard.queries.iter().filter(|query| query.deepest > 0 && !query.is_ambiguous) {
                 known.user &= query.user != 0;
                 known.list_propensity &= !query.propensity.is_nan();
@@ -240,15 +240,20 @@ impl Joined {
     }
 }
 
+/// A click or an impression that is left out.
+fn of_event(is_click: bool) -> Lost {
+    Lost { clicks: is_click.into(), impressions: (!is_click).into() }
+}
+
 impl Shard {
     fn find(&self, key: u64) -> Option<usize> {
         let found = self.index.find(key, |&place| self.queries[place as usize].key == key);
         found.map(|&place| place as usize)
     }
 
-    /// Leaves out the queries with different documents. Returns the spots of all but the first
+    /// Marks the queries with different documents. `other_documents` then has all but the first
     /// document of each.
-    fn end_ambiguous(&mut self) -> Vec<Spot> {
+    fn mark_ambiguous(&mut self) {
         let mut documents = std::mem::take(&mut self.other_documents);
         for place in 0..documents.len() {
             let number = documents[place].0;
@@ -258,9 +263,23 @@ impl Shard {
             }
         }
         documents.sort_unstable_by_key(|(number, spot)| (*number, spot.at));
-        self.placed.retain(|placed| !self.queries[placed.query as usize].is_ambiguous);
         let of_queries = documents.chunk_by(|a, b| a.0 == b.0);
-        of_queries.flat_map(|documents| documents[1..].iter().map(|document| document.1)).collect()
+        self.other_documents = of_queries.flat_map(|documents| &documents[1..]).copied().collect();
+    }
+
+    /// Reports the other documents of these queries; the first of a query with what was seen of its
+    /// list, which is left out.
+    fn report_ambiguous(&mut self, at_fault: &mut impl FnMut(Fault, Lost, usize, u64)) {
+        for (number, spot) in std::mem::take(&mut self.other_documents) {
+            let Query { clicks, deepest, .. } = &mut self.queries[number];
+            let [clicks, impressions] =
+                [std::mem::take(clicks).count_ones().into(), std::mem::take(deepest).into()];
+            at_fault(Fault::OtherDocument, Lost { clicks, impressions }, spot.file, spot.line);
+        }
+    }
+
+    fn is_ambiguous(&self, query: u32) -> bool {
+        self.queries[query as usize].is_ambiguous
     }
 
     fn items_of(&self, query: &Query) -> &[Id] {
@@ -315,11 +334,11 @@ impl Shard {
     }
 
     /// Makes lists without hit ids of the items at their ordinals.
-    fn place(&mut self, base: u8, at_fault: &mut impl FnMut(Fault, bool, usize, u64)) {
+    fn place(&mut self, base: u8, at_fault: &mut impl FnMut(Fault, Lost, usize, u64)) {
         self.placed.sort_unstable();
         for of_query in std::mem::take(&mut self.placed).chunk_by(|a, b| a.query == b.query) {
             let number = of_query[0].query as usize;
-            let Query { file, line, .. } = self.queries[number];
+            let Query { file, line, is_ambiguous, .. } = self.queries[number];
             self.queries[number].start = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
             for placed in of_query {
                 let n_items = self.queries[number].n_items;
@@ -338,7 +357,8 @@ impl Shard {
                 };
                 match fault {
                     None => self.mark(number, usize::from(placed.ordinal - base), placed.is_click),
-                    Some(fault) => at_fault(fault, placed.is_click, file.into(), line.into()),
+                    Some(_) if is_ambiguous => {}
+                    Some(fault) => at_fault(fault, of_event(placed.is_click), file.into(), line.into()),
                 }
             }
         }
