@@ -34,7 +34,7 @@ use std::sync::atomic::AtomicBool;
 /// Runs on each query, of all models together.
 const RUNS: u64 = 40;
 /// Draws of users, of all models together.
-const DRAWS: usize = 400;
+pub(crate) const DRAWS: usize = 400;
 /// Queries with the most lists, on which policies are played.
 const PLAYED: usize = 10;
 /// A list is recommended if at most this share of the users likes it less than today's.
@@ -108,23 +108,33 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Simulates the decision between today's ranking and policies; `None` if the log has no whole
-    /// lists of the fitted queries, or no fitted model can be simulated.
+    /// Simulates the decision between today's ranking and policies. Without whole lists of the fitted
+    /// queries in the log, or a fitted model that can be simulated, there is none: a clause says why.
     ///
     /// # Errors
     ///
     /// The simulation was stopped. Others do not occur for valid fits.
-    pub fn new(study: &Study, options: &Options, settings: &Settings<'_>) -> Result<Option<Self>, Error> {
+    pub fn new(
+        study: &Study,
+        options: &Options,
+        settings: &Settings<'_>,
+    ) -> Result<Result<Self, String>, Error> {
         let streams = Streams::new(settings.seed);
-        let mut models = FittedUsers::for_answer(study).into_iter();
+        let mut models = match FittedUsers::for_answer(study) {
+            Ok(models) => models.into_iter(),
+            Err(why) => return Ok(Err(why)),
+        };
         let first = models.find_map(|users| {
             Some((users, LoggedQueries::new(users.fit(), &study.log, settings.n_queries, streams)?))
         });
-        let Some((users, queries)) = first else { return Ok(None) };
+        let Some((users, queries)) = first else {
+            let why = "this log has no whole lists in their order, so it cannot tell what they lose";
+            return Ok(Err(why.to_owned()));
+        };
         let others = models.filter(|other| queries.are_those_of(other.fit(), &study.log));
         let users: Vec<FittedUsers<'_>> = std::iter::once(users).chain(others).collect();
         let deciding = Deciding::new(study, options, settings, &users, queries)?;
-        deciding.decision(&users).map(Some)
+        deciding.decision(&users).map(Ok)
     }
 }
 

@@ -32,18 +32,29 @@ impl<'a> FittedUsers<'a> {
     /// The fits for the answer: the chosen one first, then those that are not told apart from it.
     /// Users of a cascade are left out if a list has several clicks, which they never make; user
     /// browsing and the dependent click model, if their best lists take too long to find.
-    pub(crate) fn for_answer(study: &'a Study) -> Vec<Self> {
-        let Study { log: filtered, fits, .. } = study;
-        let able =
-            |fit: &&'a Fit| Self::of_fit(fit).is_some_and(|users| (users.row.is_answered)(filtered, fit));
-        let fits: Vec<&Fit> = fits.iter().filter(able).filter(|fit| study.has_users(fit)).collect();
-        let users_of =
-            |model: Model| fits.iter().copied().find(|fit| fit.model() == model).and_then(Self::of_fit);
-        match study.choose(|model| users_of(model).is_some()) {
-            None => fits.iter().copied().find_map(Self::of_fit).into_iter().collect(),
+    ///
+    /// # Errors
+    ///
+    /// Why no fit is among them.
+    pub(crate) fn for_answer(study: &'a Study) -> Result<Vec<Self>, String> {
+        let with_users = study.fits.iter().filter(|fit| study.has_users(fit)).filter_map(Self::of_fit);
+        let (mut able, mut why_not) = (Vec::new(), Vec::new());
+        for users in with_users {
+            match (users.row.why_not)(&study.log, users.fit) {
+                None => able.push(users),
+                Some(why) => why_not.push(format!("users of {} {why}", users.model())),
+            }
+        }
+        if able.is_empty() {
+            let none = why_not.is_empty().then(|| "no fitted model can be simulated".to_owned());
+            return Err(none.unwrap_or_else(|| why_not.join("; ")));
+        }
+        let users_of = |model: Model| able.iter().copied().find(|users| users.fit.model() == model);
+        Ok(match study.choose(|model| users_of(model).is_some()) {
+            None => able[..1].to_vec(),
             // The simplest one comes first.
             Some(Choice { alike, .. }) => alike.into_iter().filter_map(users_of).collect(),
-        }
+        })
     }
 
     /// The users of a fit; `None` for click-through rates, which have none.

@@ -147,16 +147,12 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
         };
         let decision = Decision::new(&study, &options, &settings);
         // The fit is written, whatever the simulation of its users meets.
-        decision.map_err(|error| format!("its users cannot be simulated: {:#}.", anyhow::Error::from(error)))
+        decision
+            .map_err(|error| format!("its users cannot be simulated: {:#}", anyhow::Error::from(error)))
+            .flatten()
     } else {
-        Err("none was asked for (--answer 0).".to_owned())
+        Err("none was asked for (--answer 0)".to_owned())
     };
-    let why_none = if fitted_users.is_none() {
-        "no fitted model can be simulated."
-    } else {
-        "this log has no whole lists in their order, so it cannot tell what they lose."
-    };
-    let decision = decision.and_then(|decision| decision.ok_or_else(|| why_none.to_owned()));
     let answer = decision.as_ref().map(|decision| decision.answer.clone()).map_err(Clone::clone);
     if arguments.settings_from == SettingSource::CommandLine {
         let figures: Vec<&str> = files
@@ -165,7 +161,7 @@ fn fit_and_write(arguments: &Arguments, may_write: impl FnOnce(&str) -> Result<(
             .map(|(_, svg)| std::str::from_utf8(svg))
             .chain([Ok(drawn.as_str())])
             .collect::<Result<_, _>>()?;
-        let page = page::page(arguments, &study, &checks, answer.as_ref().ok(), &figures, table);
+        let page = page::page(arguments, &study, &checks, answer.as_ref(), &figures, table);
         files.push((PAGE, page.into_bytes()));
     }
     if let Ok(decision) = decision {

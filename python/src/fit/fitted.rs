@@ -519,7 +519,7 @@ impl Fitted {
         let study = self.whole("answer")?;
         let made = watched(py, &watch, || Decision::new(study, &self.options, &settings))?;
         let made = made.map_err(|error| value_error(format!("{:#}", anyhow::Error::from(error))))?;
-        made.map(|decision| json::to_python(py, &decision.answer)).transpose()
+        made.ok().map(|decision| json::to_python(py, &decision.answer)).transpose()
     }
 
     // It does not change.

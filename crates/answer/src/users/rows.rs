@@ -1,9 +1,11 @@
 //! The policies for fitted users: a row for each click model.
 
+use crate::decision::DRAWS;
 use click_logs::fit::{Fit, Model, Users};
 use click_logs::study::FilteredLog;
 use click_models::{CascadeModel, ClickChain, DependentClick, DynamicBayesian, PositionBased, UserBrowsing};
 use experiment::models::UserModel;
+use experiment::number::grouped;
 use experiment::{Instance, Instances};
 use policies::catalogue::Protocol;
 
@@ -21,8 +23,8 @@ pub(super) struct Row {
     /// The policies that are compared with today's ranking, with the model whose feedback they
     /// assume.
     pub(super) contenders: &'static [(&'static str, Option<Protocol>)],
-    /// Whether the answer can simulate the users of a fit.
-    pub(super) is_answered: fn(&FilteredLog, &Fit) -> bool,
+    /// Why the answer cannot simulate the users of a fit; `None` if it can.
+    pub(super) why_not: fn(&FilteredLog, &Fit) -> Option<String>,
     /// The users of queries with their names as those of an experiment.
     pub(super) instances: fn(Vec<(Option<String>, Users)>) -> Instances,
 }
@@ -39,7 +41,7 @@ impl Row {
                 ("cascade-ts", Some(Protocol::Cascade)),
                 ("top-rank", None),
             ],
-            is_answered: |_, _| true,
+            why_not: |_, _| None,
             instances: instances::<M>,
         }
     }
@@ -54,28 +56,38 @@ pub(super) static ROWS: [Row; 6] = [
     Row {
         policies: &["cascade-kl-ucb", "cascade-ts", "batch-rank", "uniform"],
         contenders: &[("cascade-ts", None), ("cascade-kl-ucb", None)],
-        // These users never make several clicks on a list.
-        is_answered: |filtered, _| {
+        why_not: |filtered, _| {
             let lists = filtered.sessions.queries().flat_map(|query| query.lists());
-            lists.flat_map(|list| list.patterns()).all(|pattern| pattern.clicks.count() <= 1)
+            let several = lists.flat_map(|list| list.patterns()).any(|pattern| pattern.clicks.count() > 1);
+            several.then(|| "never click twice on a list, as users of this log do".to_owned())
         },
         ..Row::of_clicks::<CascadeModel>(&[Model::Cascade])
     },
     Row {
         policies: &["dcm-kl-ucb", "dcm-ts", "batch-rank", "uniform"],
         contenders: &[("dcm-ts", None), ("dcm-kl-ucb", None)],
-        is_answered: |filtered, fit| {
-            sizes(filtered, fit).all(|(_, n_positions)| n_positions <= DependentClick::MAX_SEARCHED_POSITIONS)
+        why_not: |filtered, fit| {
+            let most = DependentClick::MAX_SEARCHED_POSITIONS;
+            let is_long = sizes(filtered, fit).any(|(_, n_positions)| n_positions > most);
+            is_long.then(|| format!("have no best list of more than {most} positions"))
         },
         ..Row::of_clicks::<DependentClick>(&[Model::Dcm])
     },
     Row::of_clicks::<DynamicBayesian>(&[Model::Dbn, Model::Sdbn]),
     Row::of_clicks::<ClickChain>(&[Model::Ccm]),
     Row {
-        is_answered: |filtered, fit| {
-            sizes(filtered, fit).all(|(n_items, n_positions)| {
+        why_not: |filtered, fit| {
+            let most = LISTS_OF_DRAWS;
+            let are_many = |(n_items, n_positions): (usize, usize)| {
                 let first = n_items.saturating_sub(n_positions) + 1;
-                (first..=n_items).try_fold(1, usize::checked_mul).is_some_and(|n| n <= LISTS_OF_DRAWS)
+                (first..=n_items).try_fold(1, usize::checked_mul).is_none_or(|n| n > most)
+            };
+            let are_many = sizes(filtered, fit).any(are_many);
+            are_many.then(|| {
+                format!(
+                    "are drawn {DRAWS} times, and the best of more than {} lists of a query takes too long to find",
+                    grouped(most as u64)
+                )
             })
         },
         ..Row::of_clicks::<UserBrowsing>(&[Model::Ubm])

@@ -8,7 +8,7 @@ use click_logs::fit::{Comparison, Difference, Fit, Model, identifiability};
 use click_logs::parameters::{FEW, for_each_parameter};
 use click_logs::study::{FilteredLog, Study};
 use click_logs::{ListSessions, QuerySessions};
-use experiment::number::{counted, fixed, grouped};
+use experiment::number::{counted, fixed, grouped, significant};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt;
@@ -20,7 +20,7 @@ pub(super) struct Overview<'a> {
 
 impl fmt::Display for Overview<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Study { log, fits, choice, without_users, .. } = &self.outcome.study;
+        let Study { log, fits, choice, .. } = &self.outcome.study;
         let FilteredLog { report, n_queries, counts, .. } = log;
         let prior = |fit: &Fit| format!("{} {}", fit.model(), fit.site().prior_strength);
         let priors: Vec<String> = fits.iter().map(prior).collect();
@@ -54,14 +54,8 @@ impl fmt::Display for Overview<'_> {
                 choice.model, choice.best, choice.model
             )?;
         }
-        for (fit, n) in fits.iter().zip(without_users).filter(|(_, n)| **n > 0) {
-            writeln!(
-                f,
-                "The users of {} are not simulated: the best lists of {} of {} take too long to find.",
-                fit.model(),
-                grouped(*n as u64),
-                counted(fit.queries().len() as u64, "query"),
-            )?;
+        for sentence in not_simulated(&self.outcome.study) {
+            writeln!(f, "{sentence}")?;
         }
         match FittedUsers::new(&self.outcome.study) {
             Some(users) => {
@@ -81,16 +75,32 @@ impl fmt::Display for Overview<'_> {
             Ok(answer) => {
                 write!(f, "\n{}\nPage: {}\n", answer::text(answer), self.arguments.out.join(PAGE).display())
             }
-            Err(why) => writeln!(f, "\nNo answer on today's ranking: {why}"),
+            Err(why) => writeln!(f, "\nNo answer on today's ranking: {why}."),
         }
     }
+}
+
+/// A sentence for every model whose users are not simulated.
+pub(super) fn not_simulated(study: &Study) -> impl Iterator<Item = String> {
+    study.fits.iter().zip(&study.without_users).filter(|(_, n)| **n > 0).map(|(fit, n)| {
+        format!(
+            "The users of {} are not simulated: the best lists of {} of {} take too long to find.",
+            fit.model(),
+            grouped(*n as u64),
+            counted(fit.queries().len() as u64, "query"),
+        )
+    })
 }
 
 /// The scores of the models, the best first, with the difference from the best and its error.
 pub(super) fn rows_of(comparison: &Comparison) -> impl Iterator<Item = [String; 5]> {
     comparison.scores().iter().enumerate().map(|(place, score)| {
         let Difference { mean, standard_error, .. } = comparison.difference(0, place);
-        let error = standard_error.map_or("?".to_owned(), |error| fixed(error, 5));
+        let error = standard_error.map_or("?".to_owned(), |error| match error {
+            // Not as if it were known exactly.
+            error if error > 0.0 && error < 5e-6 => significant(error, 2),
+            error => fixed(error, 5),
+        });
         [
             score.model.name().to_owned(),
             fixed(score.log_likelihood, 5),

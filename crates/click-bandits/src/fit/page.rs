@@ -2,7 +2,7 @@
 //! the figures.
 
 use super::arguments::Arguments;
-use super::overview::rows_of;
+use super::overview::{not_simulated, rows_of};
 use super::{MAX_CLICKS, figures, transfer};
 use ::answer::Answer;
 use click_logs::study::{Checks, Study};
@@ -14,7 +14,7 @@ pub(super) fn page(
     arguments: &Arguments,
     study: &Study,
     checks: &Checks,
-    answer: Option<&Answer>,
+    answer: Result<&Answer, &String>,
     drawn: &[&str],
     table: &str,
 ) -> String {
@@ -24,15 +24,14 @@ pub(super) fn page(
     for sentence in checks.sentences(MAX_CLICKS) {
         html.element("p", "", &sentence);
     }
-    if let Some(answer) = answer {
-        super::answer::write(answer, &mut html);
-    } else {
-        html.element("h2", "", "No answer on today's ranking");
-        html.element(
-            "p",
-            "",
-            "The answer needs a log with whole lists in their order, and a fitted model that can be simulated.",
-        );
+    match answer {
+        Ok(answer) => super::answer::write(answer, &mut html),
+        Err(why) => {
+            html.element("h2", "", "No answer on today's ranking");
+            for sentence in not_simulated(study).chain([format!("There is none, since {why}.")]) {
+                html.element("p", "", &sentence);
+            }
+        }
     }
     html.element("h2", "", "Models compared");
     match &study.comparison {
@@ -58,7 +57,7 @@ pub(super) fn page(
         html.table("narrow", &heads, &rows.collect::<Vec<Vec<Html>>>());
         let of_answer =
             |answer: &&Answer| transfers.models.iter().find(|of| of.model.name() == answer.models[0].model);
-        if let Some((answer, of_model)) = answer.and_then(|answer| Some((answer, of_answer(&answer)?))) {
+        if let Some((answer, of_model)) = answer.ok().and_then(|answer| Some((answer, of_answer(&answer)?))) {
             html.open("div", "pictures");
             html.figure("", &figures::transfer(of_model, answer));
             html.close("div");
@@ -70,9 +69,10 @@ pub(super) fn page(
         html.figure("", figure);
     }
     html.close("div");
+    let of_answer = if answer.is_ok() { ", `answer.json`" } else { "" };
     html.paragraph(
         "small muted",
-        &format!("All numbers: `parameters.json`, `{table}`, `comparison.json`, `answer.json`."),
+        &format!("All numbers: `parameters.json`, `{table}`, `comparison.json`{of_answer}."),
     );
     html.page("What a click log says")
 }

@@ -101,7 +101,9 @@ fn without_lists_there_is_no_answer_and_the_reason_is_said() {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let printed = works("fit", &[&arguments[..], &["--answer", "0", "--out", text(&out)]].concat());
     assert!(printed.contains("none was asked for (--answer 0)"), "{printed}");
-    assert!(!out.join("answer.json").exists() && out.join("index.html").exists());
+    assert!(!out.join("answer.json").exists());
+    let page = fs::read_to_string(out.join("index.html")).unwrap();
+    assert!(page.contains("none was asked for (--answer 0)") && !page.contains("answer.json"), "{page}");
     // With an answer it is another fit.
     let output = run("fit", &[&arguments[..], &["--quiet", "--out", text(&out)]].concat());
     assert!(!output.status.success());
@@ -125,6 +127,44 @@ fn long_lists_lose_the_answer_but_not_the_fit() {
     fs::write(&log, "query\turls\tclicked_mask\n".to_owned() + &(0..60).map(list).collect::<String>())
         .unwrap();
     let printed = works("fit", &[text(&log), "--format", "sessions", "--model", "dcm", "--out", text(&out)]);
-    assert!(printed.contains("No answer on today's ranking"), "{printed}");
+    let why = "users of dcm have no best list of more than 16 positions.";
+    assert!(printed.contains(&format!("No answer on today's ranking: {why}\n")), "{printed}");
     assert!(out.join("parameters.json").exists() && !out.join("answer.json").exists());
+    assert!(fs::read_to_string(out.join("index.html")).unwrap().contains(why));
+}
+
+/// An answer says what stands against it: here lists that are there, but not for these users.
+#[test]
+fn what_stands_against_an_answer_is_named() {
+    let top = tempdir().unwrap();
+    let log = top.path().join("log.tsv");
+    let lines = |items: usize, mask: &str| {
+        let list = |first: usize| {
+            let shown = (first..first + mask.len()).map(|item| format!("d{}", item % items));
+            format!("q\t{}\t{mask}\n", shown.collect::<Vec<_>>().join(","))
+        };
+        "query\turls\tclicked_mask\n".to_owned() + &(0..60).map(list).collect::<String>()
+    };
+    for (name, content, models, why) in [
+        (
+            "cascade",
+            lines(3, "101"),
+            "cascade",
+            "users of cascade never click twice on a list, as users of this log do",
+        ),
+        (
+            "ubm",
+            lines(12, "1000000"),
+            "ubm",
+            "users of ubm are drawn 400 times, and the best of more than 1,000,000 lists of a query takes too long to find",
+        ),
+    ] {
+        fs::write(&log, content).unwrap();
+        let out = top.path().join(name);
+        let printed =
+            works("fit", &[text(&log), "--format", "sessions", "--model", models, "--out", text(&out)]);
+        assert!(printed.contains(&format!("No answer on today's ranking: {why}.\n")), "{printed}");
+        let page = fs::read_to_string(out.join("index.html")).unwrap();
+        assert!(page.contains(&format!("There is none, since {why}.")), "{page}");
+    }
 }

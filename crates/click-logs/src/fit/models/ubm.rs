@@ -13,7 +13,7 @@ pub(super) const ROW: Row = Row {
     predicts: Predicts::Lists(|list, out| {
         list.by_last_click(out, |attraction, examination| attraction * examination);
     }),
-    users: Simulated::IfSearched(users, n_not_found),
+    users: Simulated::IfSearched(users, |fit, counts| n_not_found(fit, counts, MOST_TRIED)),
 };
 
 fn fit(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Fit {
@@ -24,12 +24,12 @@ fn fit(sessions: &Sessions, options: &Options, near: Option<&Fit>) -> Fit {
 /// Beginnings of lists that are tried for all queries of a log, about five seconds.
 const MOST_TRIED: u64 = 5 * UserBrowsing::MAX_BEGINNINGS;
 
-/// The number of queries whose best list was not found: its search, or all searches together, took
-/// too long.
-fn n_not_found(fit: &Fit, counts: &Counts) -> usize {
+/// The number of queries whose best list was not found: its search, or all searches together, which
+/// try `most` beginnings, took too long.
+fn n_not_found(fit: &Fit, counts: &Counts, most: u64) -> usize {
     let mut tried = 0;
     let is_found = |query: &&QueryFit| {
-        if tried > MOST_TRIED {
+        if tried > most {
             return false;
         }
         let n_positions = counts.query(query.id).map_or(0, |counts| counts.n_positions());
@@ -54,4 +54,31 @@ fn users(fit: &Fit, query: &QueryFit, n_positions: usize) -> Option<Users> {
     let rows: Vec<&[f64]> =
         (0..n_positions).map(|l| &scaled[l * (l + 1) / 2..(l + 1) * (l + 2) / 2]).collect();
     UserBrowsing::from_values(&attraction(query, scale), &rows).map(Users::new).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use log_reader::{Format, Reader};
+
+    /// All searches together have a limit, after which no query's best list is searched.
+    #[test]
+    fn searches_end_at_their_limit() {
+        let mut log = "query\turls\tclicked_mask\n".to_owned();
+        for query in 0..5 {
+            log += &["a,b,c\t100", "b,c,a\t010", "c,a,b\t001"]
+                .map(|list| format!("q{query}\t{list}\n"))
+                .concat();
+        }
+        let read = Reader::new(Format::Sessions).keep_sessions().read("log.tsv", log.as_bytes()).unwrap();
+        let fitted = fit(&read.sessions, &Options::default(), None);
+        let beginnings = |query: &QueryFit| {
+            fitted.users(query, 3).and_then(Users::model::<UserBrowsing>).unwrap().beginnings()
+        };
+        let of_two: u64 = fitted.queries()[..2].iter().map(beginnings).sum();
+        assert!(of_two > 1);
+        let found = |most| n_not_found(&fitted, &read.counts, most);
+        // The search that passes the limit is the last one.
+        assert_eq!([MOST_TRIED, of_two, of_two - 1, 0].map(found), [0, 2, 3, 4]);
+    }
 }
