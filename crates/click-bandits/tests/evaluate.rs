@@ -150,3 +150,26 @@ fn deterministic_rankers() {
         assert_eq!(advice, !swap, "{found}");
     }
 }
+
+/// Groups of users that agree do not tell how sure a number is.
+#[test]
+fn a_log_without_clicks_has_no_answer() {
+    let top = tempdir().unwrap();
+    let [log, new, out] = ["log.csv", "new.csv", "out"].map(|name| top.path().join(name));
+    fs::write(&new, "query,position,item\nq,1,b\nq,2,a\n").unwrap();
+    let mut text =
+        "session,user,query,item,position,click,propensity,prefix_propensity,list_propensity\n".to_owned();
+    for list in 0..2000 {
+        for (place, item) in if list % 2 == 0 { ["a", "b"] } else { ["b", "a"] }.iter().enumerate() {
+            writeln!(text, "s{list},u{list},q,{item},{},0,0.5,0.5,0.5", place + 1).unwrap();
+        }
+    }
+    fs::write(&log, text).unwrap();
+    let output = run(&log, &new, COLUMNS, &out, &["--model", "none"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let found = read(&out.join("answer.json"));
+    assert!(found["answer"].is_null(), "{found}");
+    let sentence = found["sentence"].as_str().unwrap();
+    assert!(sentence.contains("all groups of users agree, so nothing tells how sure it is"), "{sentence}");
+    assert!(found["today"]["se"].is_null() && found["estimators"]["list"]["se"].is_null(), "{found}");
+}

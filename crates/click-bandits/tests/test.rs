@@ -236,3 +236,28 @@ fn no_clicks_have_no_verdict() {
     let found = verdict(&events, &["--kind", "ab"]);
     assert_eq!((&found["verdict"], &found["refused"][0]), (&Value::Null, &"there are no clicks".into()));
 }
+
+/// Users of an arm who all click alike do not tell how much users differ.
+#[test]
+fn equal_users_have_no_verdict() {
+    let top = tempdir().unwrap();
+    let events = top.path().join("events.csv");
+    for (of_a, of_b, more) in [(0, 1, &["--looks", "4", "--look", "1"][..]), (1, 2, &[]), (3, 3, &[])] {
+        let mut text = "user,arm,clicks\n".to_owned();
+        for user in 0..150 {
+            // A user has up to three sessions.
+            for _ in 0..=user % 3 {
+                writeln!(text, "a{user},A,{of_a}\nb{user},B,{of_b}").unwrap();
+            }
+        }
+        fs::write(&events, text).unwrap();
+        let found = verdict(&events, &[&["--kind", "ab"], more].concat());
+        for key in ["verdict", "se", "z"] {
+            assert_eq!(found[key], Value::Null, "{key}: {found}");
+        }
+        assert_eq!(found["arms"]["B"]["se"], Value::Null);
+        let printed = run(&events, &[&["--kind", "ab"], more].concat());
+        let printed = String::from_utf8(printed.stdout).unwrap();
+        assert!(printed.starts_with("Not decided") && printed.contains("(95 % interval –)"), "{printed}");
+    }
+}

@@ -211,3 +211,22 @@ fn counts_are_not_checked() {
     assert_eq!(checks, nothing);
     assert!(matches!(checks.sentences(LIMIT).as_slice(), [only] if only.contains("counts do not have")));
 }
+
+/// Equal sessions do not make a change sure: a half without clicks is one only if the other has many.
+#[test]
+fn a_half_without_clicks_is_a_change_only_beside_many() {
+    for (n, n_clicks, is_changed) in
+        [(1, 1, false), (2, 2, false), (5, 1, false), (100, 4, false), (100, 50, true)]
+    {
+        let half =
+            |n_clicks: usize| (0..n).map(move |at| (7, vec![1, 2, 3], vec![at < n_clicks, false, false]));
+        for [first, second] in [[n_clicks, 0], [0, n_clicks]] {
+            let checks = checked(&half(first).chain(half(second)).collect::<Vec<_>>());
+            let found = checks.second_half.as_ref().unwrap();
+            assert_eq!(found.is_changed(), is_changed, "{n}, {first}, {second}: {found:?}");
+            assert!(!checks.sentences(LIMIT).concat().contains("(standard error 0.0)"));
+        }
+    }
+    let none = checked(&(0..20).map(|_| (7, vec![1, 2], vec![false, false])).collect::<Vec<_>>());
+    assert!(!none.second_half.unwrap().is_changed());
+}

@@ -187,6 +187,8 @@ impl Finding {
     fn needs_interval(&mut self, groups: usize) {
         if groups < FEWEST_GROUPS {
             self.refuse(format!("{groups} groups of users, fewer than {FEWEST_GROUPS}: no interval"));
+        } else if self.difference.as_ref().is_some_and(|of| of.groups() > 0 && of.known_error().is_none()) {
+            self.refuse("all groups of users agree, so nothing tells how sure it is: no interval".to_owned());
         } else if self.interval.is_none() {
             self.refuse("without one of the groups of users there is no value: no interval".to_owned());
         }

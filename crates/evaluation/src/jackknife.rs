@@ -13,6 +13,8 @@ use confidence::math::sqrt;
 pub const GROUPS: usize = 20;
 /// With fewer groups there is no interval.
 pub const FEWEST_GROUPS: usize = 10;
+/// A smaller standard error is rounding.
+const ROUNDING: f64 = 1e-12;
 /// `t_{G - 1}(.975)` for 10 to 20 groups.
 const QUANTILES: [f64; GROUPS - FEWEST_GROUPS + 1] = [
     2.262_157_162_798_2,
@@ -33,7 +35,8 @@ const QUANTILES: [f64; GROUPS - FEWEST_GROUPS + 1] = [
 pub struct Estimate {
     /// The number.
     pub value: f64,
-    /// Its standard error; `None` if it has no value without one of the groups.
+    /// Its standard error; `None` if it has no value without one of the groups. If all groups agree,
+    /// it is 0 or rounding; see [`known_error`](Self::known_error).
     pub standard_error: Option<f64>,
     /// The numbers without each group; empty if one of them has no value.
     without: Vec<f64>,
@@ -55,11 +58,16 @@ impl Estimate {
         Self { value, standard_error, without }
     }
 
-    /// The interval at 95 %; `None` with fewer than [`FEWEST_GROUPS`] groups.
+    /// The interval at 95 %; `None` with fewer than [`FEWEST_GROUPS`] groups, or if all agree.
     pub fn interval(&self) -> Option<(f64, f64)> {
         let quantile = QUANTILES.get(self.without.len().checked_sub(FEWEST_GROUPS)?)?;
-        let half = quantile * self.standard_error?;
+        let half = quantile * self.known_error()?;
         Some((self.value - half, self.value + half))
+    }
+
+    /// The standard error; `None` also if all groups agree, so that nothing tells it.
+    pub fn known_error(&self) -> Option<f64> {
+        self.standard_error.filter(|error| *error > ROUNDING)
     }
 
     /// Number of groups that were left out in turn; 0 if it has no value without one of them.

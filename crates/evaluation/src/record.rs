@@ -54,7 +54,7 @@ impl Evaluation {
         let found = &self.findings.all[place];
         let mut record = Map::new();
         let mut set = |key: &str, value: Value| record.insert(key.to_owned(), value);
-        let error = |of: &Option<Estimate>| json!(of.as_ref().and_then(|of| of.standard_error));
+        let error = |of: &Option<Estimate>| json!(of.as_ref().and_then(Estimate::known_error));
         let number = |of: &Option<Estimate>| json!(of.as_ref().map(|of| of.value));
         set("value", number(&found.value));
         set("se", error(&found.value));
@@ -96,7 +96,7 @@ fn estimate(of: Option<&Estimate>) -> Value {
     let ends = of.and_then(Estimate::interval);
     json!({
         "value": of.map(|of| of.value),
-        "se": of.and_then(|of| of.standard_error),
+        "se": of.and_then(Estimate::known_error),
         "lower": ends.map(|ends| ends.0),
         "upper": ends.map(|ends| ends.1),
     })

@@ -51,6 +51,8 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 
 /// Clicks of an arm before an open end may decide.
 const LEAST_CLICKS: u64 = 100;
+/// A smaller share of the squared clicks is what a subtraction loses.
+const ROUNDING: f64 = 1e-12;
 
 /// O'Brien and Fleming's constants for alpha = .05, by the number of looks.
 const CONSTANTS: [(u32, f64); 10] = [
@@ -151,7 +153,7 @@ pub struct AbResult {
     pub arms: [ArmResult; 2],
     /// Clicks a session of B minus those of A.
     pub difference: f64,
-    /// Its standard error; NaN for an arm of fewer than two users.
+    /// Its standard error; NaN if an arm has none.
     pub standard_error: f64,
     /// Difference by its error.
     pub z: f64,
@@ -172,7 +174,8 @@ pub struct ArmResult {
     pub clicks: u64,
     /// Clicks a session.
     pub rate: f64,
-    /// Standard error of the rate, by user.
+    /// Standard error of the rate, by user; NaN of fewer than two users, and of users whose rates
+    /// are all the same: they do not tell how much rates vary.
     pub standard_error: f64,
 }
 
@@ -315,8 +318,9 @@ impl Sums {
         let rate = self.clicks as f64 / sessions;
         let squares = self.clicks_squared as f64 - 2.0 * rate * self.clicks_by_sessions as f64
             + rate * rate * self.sessions_squared as f64;
-        let standard_error = (users / (users - 1.0) * squares.max(0.0)).sqrt() / sessions;
-        let standard_error = if self.users > 1 { standard_error } else { f64::NAN };
+        let differ = self.users > 1 && squares > ROUNDING * self.clicks_squared as f64;
+        let standard_error = (users / (users - 1.0) * squares).sqrt() / sessions;
+        let standard_error = if differ { standard_error } else { f64::NAN };
         ArmResult { users: self.users, sessions: self.sessions, clicks: self.clicks, rate, standard_error }
     }
 }

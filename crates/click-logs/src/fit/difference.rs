@@ -11,6 +11,7 @@
 //! Reference: Cochran, *Sampling Techniques*, 3rd edition, 1977, section 6.4 (the variance of a
 //! ratio). Deviations: none. Numerics: two passes. Complexity: O(clusters that differ).
 
+use documents::number::is_rounding;
 use serde::{Deserialize, Serialize};
 
 /// Equal clusters.
@@ -28,7 +29,8 @@ pub struct Difference {
     /// Difference of the log-likelihoods per impression, in nats, or of the squared errors per
     /// session ([`Transfers`](super::Transfers)); positive if the first model is better.
     pub mean: f64,
-    /// The standard error; `None` with a single session, cell, query or list.
+    /// The standard error; `None` with a single session, cell, query or list, and if there is a
+    /// difference that is the same in all of them: then nothing tells it.
     pub standard_error: Option<f64>,
 }
 
@@ -50,7 +52,8 @@ impl Difference {
         let squares: f64 = differences().map(square).sum();
         let n_clusters = clusters.iter().map(|cluster| cluster.times).sum::<u64>() as f64;
         let standard_error = (squares * n_clusters / (n_clusters - 1.0)).sqrt() / impressions;
-        Self { mean, standard_error: (n_clusters > 1.0).then_some(standard_error) }
+        let is_told = n_clusters > 1.0 && (mean == 0.0 || !is_rounding(standard_error, mean));
+        Self { mean, standard_error: is_told.then_some(standard_error) }
     }
 
     /// Whether the difference exceeds [`TOLD_APART_AT`](Self::TOLD_APART_AT) standard errors.

@@ -14,7 +14,7 @@ pub use self::second_half::SecondHalf;
 
 use super::Study;
 use crate::fit::{FitError, Options};
-use documents::number::{counted, fixed, grouped};
+use documents::number::{counted, fixed, grouped, significant};
 use serde::Serialize;
 
 /// What the sessions of a log show.
@@ -82,7 +82,7 @@ impl Checks {
                  fit of {} to the first half predicts: {} clicks per 1,000 lists instead of {}. Fits to the whole log describe neither half.",
                 percent(half.change().abs()),
                 if half.change() > 0.0 { "more" } else { "less" },
-                percent(half.standard_error / half.predicted),
+                significant(100.0 * half.standard_error / half.predicted, 2),
                 half.model,
                 whole(half.observed),
                 whole(half.predicted),

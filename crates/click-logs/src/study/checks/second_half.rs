@@ -4,7 +4,9 @@
 //! to compare. Lists that only the second half shows are predicted from their items.
 //!
 //! The standard error of the difference is that of the mean residual of a session, once for the
-//! sessions of the second half, and once for as many as the fit has.
+//! sessions of the second half, and once for as many as the fit has. The variance of a residual is
+//! the larger one of its mean square and of what the fit says with independent clicks: a half
+//! without clicks has equal residuals, and few sessions may.
 //!
 //! Deviations: none. Numerics: sums. Complexity: a fit to half of the sessions, without errors, and
 //! predictions of the others.
@@ -53,23 +55,24 @@ impl SecondHalf {
         let options = Options { em, trace: false, ..*options };
         let fit = fit_values_near(whole, &first.counts, &first.sessions, &options)?;
         let rates = fit_values(Model::CtrDocument, &first.counts, &first.sessions, &options)?;
-        let (mut predicted, mut clicks, mut squares) = (0.0, 0.0, 0.0);
+        let (mut predicted, mut clicks, mut squares, mut variance) = (0.0, 0.0, 0.0, 0.0);
         let mut prediction = Prediction::default();
         for query in second.queries() {
             for list in query.lists() {
                 fit.predict(query.id(), list.items(), Clicks::new(list.items().len()), &mut prediction);
                 let expected: f64 = prediction.marginal.iter().sum();
+                let of_list: f64 = prediction.marginal.iter().map(|p| p * (1.0 - p)).sum();
                 for pattern in list.patterns() {
                     let (times, observed) = (pattern.sessions as f64, f64::from(pattern.clicks.count()));
                     predicted += times * expected;
                     clicks += times * observed;
                     squares += times * (observed - expected) * (observed - expected);
+                    variance += times * of_list;
                 }
             }
         }
         let [n_first, n_second] = [first.sessions.n_sessions() as f64, second.n_sessions() as f64];
-        let bias = (clicks - predicted) / n_second;
-        let variance = squares / n_second - bias * bias;
+        let variance = squares.max(variance) / n_second;
         let second = Part { counts: second.counts(), sessions: second };
         Ok(Some(Self {
             model: whole.model(),
