@@ -36,9 +36,10 @@ use crate::embedded::{Place, bare_name};
 use crate::simulation::{Options, finished_part, play_part, simulate};
 use crate::terminal::{self, say};
 use crate::usage::{AllowedArguments, SpecErrors, Usage, integer, threads};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use experiment::models::MatrixFile;
 use experiment::{Experiment, Overrides, Parts, Queries, ResultDir, Runner, Shard, number};
+use itertools::Itertools as _;
 use report::figure::{self, Figure, PolicyStyles};
 use report::index::Summary;
 use report::report_dir::{self, Owner};
@@ -304,8 +305,16 @@ fn read(
     let experiment = place.source("experiment.toml", &arguments.allowed.allow)?;
     let claims = place.source("claims.toml", &arguments.allowed.allow)?;
     let inputs = Inputs { queries, matrix, overrides: overrides(arguments) };
-    let read = Reproduction::from_sources(&experiment, &claims, inputs, extent);
-    let mut reproduction = read.map_err(SpecErrors::from)?;
+    let read = |inputs| Reproduction::from_sources(&experiment, &claims, inputs, extent);
+    let mut reproduction = match (read(inputs), matrix) {
+        (Ok(reproduction), _) => reproduction,
+        // Right with its own matrix: the places of the errors are not where the fault is.
+        (Err(error), Some(matrix)) if read(Inputs { matrix: None, ..inputs }).is_ok() => {
+            let why = error.all().into_iter().map(|error| error.message().to_owned()).unique().join("; ");
+            bail!("--matrix: {}: the experiment cannot take this matrix: {why}", matrix.name());
+        }
+        (Err(error), _) => return Err(SpecErrors::from(error).into()),
+    };
     if let Some(panel) = &arguments.panel {
         reproduction.keep_only(panel).with_context(|| Usage(format!("--panel {panel}")))?;
     }

@@ -328,3 +328,25 @@ fn a_matrix_that_was_rounded_is_accepted() {
         assert!(!accepted(matrix), "{matrix}");
     }
 }
+
+/// An experiment that cannot take a matrix says so of the matrix, not of places in its own file.
+#[test]
+fn a_matrix_that_is_too_small_for_an_experiment_is_named() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (file, out) = (dir.path().join("twelve.csv"), dir.path().join("out"));
+    let entry = |a: usize, b: usize| ["0.4", "0.5", "0.6"][1 + usize::from(a < b) - usize::from(a > b)];
+    let row = |a| (0..12).map(|b| entry(a, b)).collect::<Vec<_>>().join(" ");
+    fs::write(&file, (0..12).map(row).collect::<Vec<_>>().join("\n")).expect("written");
+    let output = Command::new(env!("CARGO_BIN_EXE_click-bandits"))
+        .args(["reproduce", "rucb", "--matrix", path(&file), "--out", path(&out)])
+        .output()
+        .expect("the program runs");
+    let error = String::from_utf8(output.stderr).expect("text");
+    let of = |k: usize| format!("{k} of 12 items: expected an integer from 2 to 12");
+    let expected = format!(
+        "error: --matrix: twelve.csv: the experiment cannot take this matrix: {}\n",
+        [16, 32, 64].map(of).join("; ")
+    );
+    assert!(!output.status.success() && error == expected, "{error}");
+    assert!(!out.exists());
+}
