@@ -257,9 +257,12 @@ fn read_rows(
         let record = record.map_err(|error| unreadable(&error))?;
         let line = line_of(record.position());
         let cell = |column: usize| record.get(column).unwrap_or("").trim();
-        if !names.insert(cell(name_at).to_owned()) {
-            return Err(fault(line, name, format!("{:?} is there twice", cell(name_at))));
+        // With its spaces: logs have the same name.
+        let of_row = record.get(name_at).unwrap_or("");
+        if !names.insert(of_row.to_owned()) {
+            return Err(fault(line, name, format!("{of_row:?} is there twice")));
         }
+        rows.rows.push(of_row.to_owned());
         let of_row = match segment_at {
             None => 0,
             Some(column) => cell(column).parse().map_err(|_| {
@@ -273,7 +276,6 @@ fn read_rows(
                 fault(line, head[column], format!("{:?} found: expected a finite number", cell(column)))
             })?);
         }
-        rows.rows.push(cell(name_at).to_owned());
     }
     if rows.rows.is_empty() { Err(fault(1, name, "no rows".to_owned())) } else { Ok((rows, segments)) }
 }
