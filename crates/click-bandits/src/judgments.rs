@@ -2,6 +2,7 @@
 
 use crate::destination::Destination;
 use crate::fit::PARAMETERS_PARQUET;
+use crate::fit::inputs::hash;
 use crate::terminal;
 use crate::usage::{Usage, integer};
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -11,7 +12,9 @@ use click_logs::judgments::{Judgment, JudgmentForm, Scale, of_attraction, over_e
 use click_logs::parameters::{EstimateRecord, ItemRecord, Parameters};
 use click_logs::study::with_users;
 use click_logs::{Fault, Format, Input, Reader, RowColumn, TakeRows, Value, read_rows};
+use experiment::output::MANIFEST;
 use experiment::read_own;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Where ratings come from.
@@ -107,6 +110,7 @@ fn of_model(arguments: &Arguments) -> Result<Vec<Judgment>> {
     let mut found = Attractions { best: wanted.len(), wanted, least, judgments: Vec::new() };
     let table = arguments.dir.join(PARAMETERS_PARQUET);
     if table.exists() {
+        check_written(&arguments.dir, PARAMETERS_PARQUET)?;
         let columns = COLUMNS.map(|name| RowColumn { name, optional: false });
         let read =
             Input::file(&table).and_then(|table| read_rows(&columns, true, vec![table], None, &mut found));
@@ -162,35 +166,100 @@ impl TakeRows for Attractions {
             Value::Text(text) => std::str::from_utf8(text).map_err(|_| (place, Fault::NotUtf8)),
             _ => Err((place, Fault::Empty)),
         };
-        let number = |place: usize| value(place).finite().ok();
         let whole = |place: usize| value(place).number().map_err(|fault| (place, fault));
         let Some(model) = Model::from_name(text(0)?).filter(|_| text(1) == Ok("attraction")) else {
             return Ok(());
         };
-        let item = ItemRecord {
-            item: text(3)?.to_owned(),
-            attraction: EstimateRecord {
-                value: number(4).unwrap_or(f64::NAN),
-                se: None,
-                lower: number(7),
-                upper: number(8),
+        let largest = model.parameters().largest_attraction;
+        let number = |place: usize| match value(place) {
+            Value::Missing => Ok(None),
+            // Without a bound.
+            Value::Fraction(number) if number == largest => Ok(None),
+            found => match found.finite() {
+                Ok(number) if (0.0..=largest).contains(&number) => Ok(Some(number)),
+                Ok(_) => Err((place, Fault::OutOfRange)),
+                Err(fault) => Err((place, fault)),
             },
-            prior: None,
-            satisfaction: None,
-            clicks: whole(5)?,
-            impressions: whole(6)?,
         };
+        let [estimate, lower, upper] = [number(4)?, number(7)?, number(8)?];
+        if lower.zip(upper).is_some_and(|(lower, upper)| lower > upper) {
+            return Err((7, Fault::AboveUpperEnd));
+        }
+        let [clicks, impressions] = [whole(5)?, whole(6)?];
+        if clicks > impressions {
+            return Err((5, Fault::ClicksAboveImpressions { impressions }));
+        }
+        let value = estimate.unwrap_or(f64::NAN);
+        let attraction = EstimateRecord { value, se: None, lower, upper };
+        let item = text(3)?.to_owned();
+        let item = ItemRecord { item, attraction, prior: None, satisfaction: None, clicks, impressions };
         self.take(model, text(2)?, &item);
         Ok(())
     }
 }
 
+/// Checks that a table is the one that `fit` wrote, if its directory says so: readers do not notice
+/// all damage.
+fn check_written(dir: &Path, name: &str) -> Result<()> {
+    let (path, manifest) = (dir.join(name), dir.join(MANIFEST));
+    if !manifest.exists() {
+        return Ok(());
+    }
+    let record = json_of(&manifest)?;
+    let found = File::open(&path).and_then(|mut file| hash(&mut file, |_| Ok(())));
+    let (found, _) = found.with_context(|| path.display().to_string())?;
+    match record["files"][name].as_str() {
+        Some(written) if written != found => bail!(
+            "{}: not the table that `fit` wrote, whose SHA-256 is in {MANIFEST}: it was damaged or changed",
+            path.display()
+        ),
+        _ => Ok(()),
+    }
+}
+
 /// The model that the fit chose, if it compared several.
 fn chosen(dir: &Path) -> Result<Option<Model>> {
-    let path = dir.join("comparison.json");
-    let bytes = read_own(&path).with_context(|| path.display().to_string())?;
-    let record: serde_json::Value =
-        serde_json::from_slice(&bytes).with_context(|| path.display().to_string())?;
+    let record = json_of(&dir.join("comparison.json"))?;
     let choice = ["users", "choice"].iter().find_map(|key| record[*key]["model"].as_str());
     Ok(choice.and_then(Model::from_name))
+}
+
+fn json_of(path: &Path) -> Result<serde_json::Value> {
+    let bytes = read_own(path).with_context(|| path.display().to_string())?;
+    serde_json::from_slice(&bytes).with_context(|| path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every number of the table is checked for what it must satisfy.
+    #[test]
+    fn numbers_that_cannot_be_are_refused() {
+        let text = |text: &'static str| Value::Text(text.as_bytes());
+        let numbers = |estimate: f64, clicks: u64, shown: u64, lower: f64, upper: f64, model| {
+            let mut found = Attractions {
+                best: 2,
+                wanted: vec![Model::Cascade, Model::Pbm],
+                least: 1,
+                judgments: vec![],
+            };
+            let values =
+                [text(model), text("attraction"), text("q"), text("a"), estimate.into(), clicks.into()];
+            found
+                .row(&values.map(Some), &[shown.into(), lower.into(), upper.into()])
+                .map(|()| found.judgments.len())
+        };
+        let cascade =
+            |estimate, clicks, shown, lower, upper| numbers(estimate, clicks, shown, lower, upper, "cascade");
+        assert_eq!(cascade(0.4, 2, 5, 0.1, 1.0), Ok(1));
+        assert_eq!(cascade(0.4, 6, 5, 0.1, 0.9), Err((5, Fault::ClicksAboveImpressions { impressions: 5 })));
+        assert_eq!(cascade(1.1, 2, 5, 0.1, 0.9), Err((4, Fault::OutOfRange)));
+        assert_eq!(cascade(0.4, 2, 5, -0.1, 0.9), Err((7, Fault::OutOfRange)));
+        assert_eq!(cascade(0.4, 2, 5, 0.1, 1.5), Err((8, Fault::OutOfRange)));
+        assert_eq!(cascade(0.4, 2, 5, 0.9, 0.1), Err((7, Fault::AboveUpperEnd)));
+        assert_eq!(cascade(f64::NAN, 2, 5, 0.1, 0.9), Err((4, Fault::NotFinite)));
+        assert_eq!(cascade(0.4, 2, 5, 0.1, f64::INFINITY), Err((8, Fault::NotFinite)));
+        assert_eq!(numbers(1.4, 2, 5, 0.1, f64::INFINITY, "pbm"), Ok(1));
+    }
 }

@@ -95,3 +95,33 @@ fn what_a_form_cannot_have_is_refused() {
     let dir = fit(numbered.path(), "query,item,position,clicks,impressions\n7,a,1,4,10\n7,b,2,1,10\n");
     assert_eq!(judgments(&dir, &["--as", "trec", "--by", "coec"]), "7 0 a 3\n7 0 b 3\n");
 }
+
+/// Damage anywhere in a table of parameters is found, whether or not a reader would notice it.
+#[test]
+#[cfg(feature = "parquet")]
+fn a_damaged_table_is_refused() {
+    let top = tempdir().unwrap();
+    let [file, out] = ["counts.csv", "fitted"].map(|name| top.path().join(name).to_str().unwrap().to_owned());
+    fs::write(&file, COUNTS).unwrap();
+    let fitted =
+        ["fit", "--counts", &file, "--model", "pbm", "--parameters", "parquet", "--out", &out, "--quiet"];
+    assert!(program(&fitted).status.success());
+    let whole = judgments(&out, &["--as", "csv"]);
+    let table = Path::new(&out).join("parameters.parquet");
+    let bytes = fs::read(&table).unwrap();
+    for place in (4..bytes.len()).step_by(97) {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 1;
+        fs::write(&table, damaged).unwrap();
+        let output = program(&["judgments", &out, "--as", "csv"]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            !output.status.success() && error.contains("not the table that `fit` wrote"),
+            "{place}: {error}"
+        );
+    }
+    // A table that stands alone is read.
+    fs::write(&table, bytes).unwrap();
+    fs::remove_file(Path::new(&out).join("manifest.json")).unwrap();
+    assert_eq!(judgments(&out, &["--as", "csv"]), whole);
+}

@@ -40,6 +40,12 @@ pub enum Fault {
         /// Impressions of the line.
         impressions: u64,
     },
+    /// A parameter that is negative, or a probability above 1.
+    #[error("out of range: a parameter is 0 or more, and a probability at most 1")]
+    OutOfRange,
+    /// An interval whose lower end is above the upper one.
+    #[error("above the upper end of the interval")]
+    AboveUpperEnd,
     /// Position 0, where positions count from 1.
     #[error("positions count from 1")]
     PositionZero,
@@ -182,6 +188,8 @@ impl Fault {
             Self::Negative => "negative number",
             Self::TooLarge { .. } => "number too large",
             Self::ClicksAboveImpressions { .. } => "more clicks than impressions",
+            Self::OutOfRange => "parameter out of range",
+            Self::AboveUpperEnd => "interval out of order",
             Self::PositionZero => "position 0",
             Self::PositionBeyondDepth { .. } => "position beyond the list",
             Self::OutOfOrder { .. } => "session out of order",

@@ -451,3 +451,17 @@ fn declared_rows_are_those_that_are_there() {
         assert!(messages.iter().any(|message| message == expected), "{messages:#?}");
     }
 }
+
+/// Pages with checksums, as pyarrow writes them on request, are compared with these.
+#[test]
+fn a_changed_page_with_a_checksum_is_refused() {
+    let bytes = *include_bytes!("data/checksums.parquet");
+    let columns = "item=item,position=position,click=clicks,impressions=impressions";
+    let reader = Reader::new(Format::parquet(columns).unwrap());
+    assert_eq!(reader.read("log.parquet", &bytes[..]).unwrap().counts.clicks(), 11);
+    // The clicks of the third row, 5.
+    let mut changed = bytes;
+    assert_eq!(std::mem::replace(&mut changed[208], 6), 5);
+    let message = reader.read("log.parquet", &changed[..]).unwrap_err().to_string();
+    assert!(message.contains("log.parquet") && message.contains("CRC"), "{message}");
+}

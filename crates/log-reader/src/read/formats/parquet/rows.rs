@@ -3,7 +3,8 @@
 //! at a time. Compression may be Snappy, gzip, LZ4 or Zstandard. A stream is read completely first,
 //! since the description of a file is at its end.
 //!
-//! The library that decodes the pages may panic on damaged pages. The panic becomes an error.
+//! Pages with checksums are compared with them. The library that decodes the pages may panic on
+//! damaged pages. The panic becomes an error.
 
 use crate::collect::{Batches, Collector};
 use crate::columns::{Named, Places, ROLES, places};
