@@ -1,8 +1,9 @@
-"""Measures `simulate` against the command: `python benches/simulate.py CLICK-BANDITS [PAIRS]`.
+"""Measures `simulate`: `python benches/simulate.py [CLICK-BANDITS [PAIRS]]`.
 
-Both play the same experiment on one thread, in turn; the result is the median of the ratios of CPU
-time. That of the command contains the start of its process, that of Python does not contain the
-start of the interpreter. The last lines say how fast policies in Python are.
+With a command, both play the same experiment on one thread, in turn; the result is the median of
+the ratios of CPU time. That of the command contains the start of its process, that of Python does
+not contain the start of the interpreter. The last lines say how fast policies and users in Python
+are: medians of five.
 """
 
 import resource
@@ -12,6 +13,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+import numpy as np
 
 from click_bandits import Policy, simulate, spec_files
 
@@ -57,6 +60,29 @@ class Fixed:
         pass
 
 
+class Users:
+    """The users of the experiment, in Python."""
+
+    attraction, examination = np.array(ITEMS), np.array(EXAMINATION)
+    best_list = [0, 1, 2, 3, 4]
+
+    def known(self) -> dict:
+        return {"model": "pbm", "items": 20, "positions": 5, "examination": EXAMINATION}
+
+    def respond(self, shown: list) -> object:
+        return self.random.random(5) < self.attraction[list(shown)] * self.examination
+
+    def expected(self, shown: list) -> float:
+        return float(self.attraction[list(shown)] @ self.examination)
+
+
+def of_users() -> float:
+    """Rounds of pbm-ts per CPU-second with users in Python."""
+    before = time.process_time()
+    simulate({**SPEC, "runs": 5, "instances": [Users()], "policies": [{"policy": "pbm-ts"}]}, threads=1)
+    return 5 * SPEC["horizon"] / (time.process_time() - before)
+
+
 def rounds_per_second(factory: object) -> float:
     spec = {**SPEC, "runs": 5, "policies": [{"policy": "uniform"}]}
     before = time.process_time()
@@ -66,8 +92,7 @@ def rounds_per_second(factory: object) -> float:
     return 5 * SPEC["horizon"] / ((time.process_time() - without) - (without - before))
 
 
-def main() -> None:
-    command, pairs = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 11
+def against(command: str, pairs: int) -> None:
     ratios = []
     for _ in range(pairs):
         with tempfile.TemporaryDirectory() as folder:
@@ -78,9 +103,17 @@ def main() -> None:
         ratios.append(second / first)
         print(f"command {first:.2f} CPU-s, Python {second:.2f} CPU-s: {second / first:.3f}", flush=True)
     print(f"median of {pairs} ratios: {statistics.median(ratios):.3f}")
-    print(f"a policy in Python that does nothing: {rounds_per_second(Fixed):,.0f} rounds per CPU-second")
-    wrapped = rounds_per_second(lambda **known: Policy("pbm-ts", **known))
-    print(f"pbm-ts through Python: {wrapped:,.0f} rounds per CPU-second")
+
+
+def main() -> None:
+    if len(sys.argv) > 1:
+        against(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 11)
+    for what, measure in [
+        ("a policy in Python that does nothing", lambda: rounds_per_second(Fixed)),
+        ("pbm-ts through Python", lambda: rounds_per_second(lambda **known: Policy("pbm-ts", **known))),
+        ("pbm-ts with users in Python", of_users),
+    ]:
+        print(f"{what}: {statistics.median(measure() for _ in range(5)):,.0f} rounds per CPU-second", flush=True)
 
 
 if __name__ == "__main__":
