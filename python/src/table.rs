@@ -289,15 +289,21 @@ fn to_numpy<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<Bound<'py, PyAny
         PyArray1::from_slice(py, values).into_any()
     }
     let missing = array.null_count() > 0;
+    let floats = |values: &mut dyn Iterator<Item = Option<f64>>| {
+        of(py, &values.map(|value| value.unwrap_or(f64::NAN)).collect::<Vec<f64>>())
+    };
     Ok(match array.data_type() {
         DataType::Float64 if !missing => of(py, array.as_primitive::<Float64Type>().values()),
         DataType::Int64 if !missing => of(py, array.as_primitive::<Int64Type>().values()),
         DataType::UInt64 if !missing => of(py, array.as_primitive::<UInt64Type>().values()),
         DataType::Boolean if !missing => of(py, &array.as_boolean().values().iter().collect::<Vec<bool>>()),
-        // None becomes NaN.
-        DataType::Float64 | DataType::Int64 | DataType::UInt64 => {
-            py.import("numpy")?.call_method1("asarray", (to_list(py, array)?, "float64"))?
+        DataType::Float64 => floats(&mut array.as_primitive::<Float64Type>().iter()),
+        DataType::Int64 => {
+            floats(&mut array.as_primitive::<Int64Type>().iter().map(|value| value.map(|value| value as f64)))
         }
+        DataType::UInt64 => floats(
+            &mut array.as_primitive::<UInt64Type>().iter().map(|value| value.map(|value| value as f64)),
+        ),
         _ => {
             let objects: Vec<Py<PyAny>> = to_list(py, array)?.iter().map(Bound::unbind).collect();
             PyArray1::from_vec(py, objects).into_any()
