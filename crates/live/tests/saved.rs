@@ -1,10 +1,14 @@
 //! Saved states: the same choices afterwards, and damage that is refused.
 
 use allocation_counter::measure;
-use click_models::{Cascade, Clicks, ListProtocol as _, ListShape};
+use click_models::{Cascade, Clicks, ClicksOnly, Dcm, ListProtocol, ListShape, Pbm, PbmKnown, SemiBandit};
 use confidence::Probability;
-use live::{Among, Handle, InOrder, Live, Settings};
-use policies::{Decision, Drawing, Drawn, NamedPolicy, PrefixTs, Propensity, Select as _, Update as _};
+use live::{Among, Counted, Handle, InOrder, Live, Settings};
+use policies::catalogue::{self, Catalogued, NamedTable};
+use policies::{
+    Decision, Drawing, Drawn, MAX_COUNT, NamedPolicy, PolicySpec, PrefixTs, Propensity, Select as _,
+    Tallies as _, Tally, Update as _,
+};
 use rand::{RngExt as _, SeedableRng, rngs::ChaCha8Rng};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
@@ -44,6 +48,57 @@ fn a_restored_policy_makes_the_same_choices() {
             assert_eq!(live.retire(list[0]), restored.retire(list[0]));
         }
     }
+}
+
+/// Plays with a policy that begins with counts of any size, and saves and restores it. Whether there is
+/// such a policy for the protocol.
+fn counts_are_restored<I: Counted + ListProtocol + Catalogued>(
+    name: &str,
+    known: I::Known<'_>,
+    begin: u64,
+    window: Option<usize>,
+) -> bool {
+    let spec: PolicySpec = name.parse().unwrap();
+    let Ok(policy) = NamedTable::<I>::build(spec, known) else { return false };
+    let settings = Settings { window, ..Settings::default() };
+    let mut live = Live::<I, NamedTable<I>>::new(policy, settings).unwrap();
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    for item in live.items().collect::<Vec<_>>() {
+        for kind in 0..live.policy().n_kinds() {
+            let clicks = [0, begin, begin / 2][rng.random_range(0..3)];
+            live.begin_with(item, kind, Tally { shows: begin, clicks });
+        }
+    }
+    for id in 0..60 {
+        if id % 10 == 0 {
+            let bytes = postcard::to_allocvec(&live).unwrap();
+            live = postcard::from_bytes(&bytes).unwrap_or_else(|error| panic!("{name}, {begin}: {error}"));
+            assert_eq!(postcard::to_allocvec(&live).unwrap(), bytes, "{name}");
+        }
+        assert_eq!(live.decide(&id, Among::All, rng).len(), 3, "{name}");
+        _ = live.click(&id, rng.random_range(0..3));
+        _ = live.close(&id, None);
+    }
+    true
+}
+
+#[test]
+fn what_was_counted_can_be_restored_whatever_its_size() {
+    let shape = ListShape::new(40, 3).unwrap();
+    let examination = [1.0, 0.5, 0.0].map(|value| Probability::new(value).unwrap());
+    let mut played = 0;
+    for row in catalogue::rows().iter().filter(|policy| policy.live == catalogue::Live::Table) {
+        for (begin, window) in [(u64::MAX, None), (MAX_COUNT, None), (MAX_COUNT / 2, Some(5))] {
+            let known = PbmKnown::new(shape, &examination).unwrap();
+            played += u32::from(counts_are_restored::<Pbm>(row.name, known.into(), begin, window));
+            played += u32::from(counts_are_restored::<Pbm>(row.name, shape.into(), begin, window));
+            played += u32::from(counts_are_restored::<Cascade>(row.name, shape.into(), begin, window));
+            played += u32::from(counts_are_restored::<Dcm>(row.name, shape.into(), begin, window));
+            played += u32::from(counts_are_restored::<SemiBandit>(row.name, shape.into(), begin, window));
+            played += u32::from(counts_are_restored::<ClicksOnly>(row.name, shape, begin, window));
+        }
+    }
+    assert!(played > 100, "{played}");
 }
 
 /// The error of a state after a change.

@@ -197,21 +197,26 @@ pub enum Error {
     },
 }
 
-/// The largest count that is restored: a thousand displays a second for more than thirty years. Up
-/// to this count the exact posterior sampler is accurate, sums over 64 positions are exact as
-/// floating-point numbers, and further counting does not overflow.
-pub(crate) const MAX_COUNT: u64 = 1 << 40;
+/// The largest count that a table takes ([`Tallies::add`](crate::Tallies::add)) and that is restored: a
+/// thousand displays a second for more than thirty years. Up to this count the exact posterior
+/// sampler is accurate, sums over 64 positions are exact as floating-point numbers, and further
+/// counting does not overflow.
+pub const MAX_COUNT: u64 = 1 << 40;
 
 /// Checks saved tables of displays and clicks cell by cell, and the number of rounds.
 pub(crate) fn check_counts(rounds: u64, shows: &[u64], clicks: &[u64]) -> Result<(), Error> {
+    check_up_to(MAX_COUNT, shows, clicks)?;
+    if rounds > MAX_COUNT { Err(Error::TooManyRounds(rounds)) } else { Ok(()) }
+}
+
+/// Checks saved displays and clicks cell by cell, up to a count.
+pub(crate) fn check_up_to(most: u64, shows: &[u64], clicks: &[u64]) -> Result<(), Error> {
     if shows.len() != clicks.len() {
         return Err(Error::SavedSizes);
     }
     if clicks.iter().zip(shows).any(|(clicks, shows)| clicks > shows) {
         return Err(Error::MoreClicksThanShows);
     }
-    match shows.iter().chain([&rounds]).find(|&&count| count > MAX_COUNT) {
-        Some(&count) => Err(Error::TooManyRounds(count)),
-        None => Ok(()),
-    }
+    let too_large = shows.iter().find(|&&count| count > most);
+    too_large.map_or(Ok(()), |&count| Err(Error::TooManyRounds(count)))
 }

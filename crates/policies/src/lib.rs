@@ -46,7 +46,7 @@ pub use ranking::*;
 pub use catalogue::{BuildError, NamedAmong, NamedPolicy, NamedTable, PolicySpec, SpecError};
 
 pub use drawn::{Drawing, Drawn, Draws, Propensity};
-pub use error::Error;
+pub use error::{Error, MAX_COUNT};
 pub use in_order::InOrder;
 pub use policy::{Bayesian, Decision, Policy, Recommend, Select, SelectAmong, Stop, Tallies, Tally, Update};
 pub use prior::Prior;

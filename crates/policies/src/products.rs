@@ -23,13 +23,17 @@
 mod played;
 
 use crate::Error;
-use crate::error::check_counts;
+use crate::error::{MAX_COUNT, check_up_to};
 use crate::exact::float;
 use crate::sampling::{GammaShape, Sampler};
 use played::Played;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+
+/// The largest sum of a row or a column: with one more play it is exact as a floating-point number, so
+/// that no draw is narrowed to nothing.
+const MAX_SUM: u64 = 1 << 50;
 
 /// A prior worth `plays` with a certain partner, with `clicks` clicks.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -113,7 +117,10 @@ impl Products {
         let n_columns = columns.len();
         let mut column_plays = vec![0; n_columns];
         for row in plays.chunks_exact(n_columns) {
-            column_plays.iter_mut().zip(row).for_each(|(sum, plays)| *sum += plays);
+            column_plays
+                .iter_mut()
+                .zip(row)
+                .for_each(|(sum, &plays)| *sum = u64::saturating_add(*sum, plays));
         }
         Self {
             weights: plays.iter().map(|&plays| float(plays)).collect(),
@@ -156,10 +163,10 @@ impl Products {
         if !is_table || saved.column_clicks.len() != n_columns {
             return Err(Error::SavedSizes);
         }
-        check_counts(0, &saved.plays, &saved.plays)?;
+        check_up_to(MAX_COUNT, &saved.plays, &saved.plays)?;
         let mut products = Self::assemble(saved);
-        check_counts(0, &products.row_plays, &products.row_clicks)?;
-        check_counts(0, &products.column_plays, &products.column_clicks)?;
+        check_up_to(MAX_SUM, &products.row_plays, &products.row_clicks)?;
+        check_up_to(MAX_SUM, &products.column_plays, &products.column_clicks)?;
         if products.columns.iter().any(|column| !(0.0..=1.0).contains(column)) {
             return Err(Error::SavedColumns);
         }
@@ -228,6 +235,12 @@ impl Products {
 
     pub(crate) fn plays(&self, row: usize, column: usize) -> u64 {
         self.plays[row * self.columns.len() + column]
+    }
+
+    /// The most plays that a cell may be set to: what is counted can be restored.
+    pub(crate) fn most_plays(&self, row: usize, column: usize) -> u64 {
+        let sum = self.row_plays[row].max(self.column_plays[column]);
+        MAX_SUM.saturating_sub(sum - self.plays(row, column))
     }
 
     /// Changes the plays of a cell, and its clicks, which are kept in sums only.

@@ -242,9 +242,11 @@ impl Table for PbmGibbs {
     }
 
     fn set_tally(&mut self, item: usize, kind: usize, tally: Tally) {
+        let shows = tally.shows.min(self.products.most_plays(item, kind));
+        let clicks = tally.clicks.min(shows);
         let cell = item * Table::n_kinds(self) + kind;
-        let before = std::mem::replace(&mut self.live.clicks[cell], tally.clicks);
-        self.products.set_cell(item, kind, tally.shows, [before, tally.clicks]);
+        let before = std::mem::replace(&mut self.live.clicks[cell], clicks);
+        self.products.set_cell(item, kind, shows, [before, clicks]);
     }
 
     fn push(&mut self) {

@@ -134,8 +134,8 @@ fn extreme(fresh: &Value, rng: &mut impl rand::Rng) -> Option<Value> {
     if let Some(products) = state.get_mut("products") {
         let cells = products["plays"].as_array()?.len();
         let n_columns = products["columns"].as_array()?.len();
-        // Sums of rows and columns are also counts.
-        let sizes = [0, 1, 2, 1000, 1_000_000, (1_u64 << 40) / cells as u64];
+        // Sums of rows and columns may be as large as 2^50.
+        let sizes = [0, 1, 2, 1000, 1_000_000, (1_u64 << 50) / cells.max(1 << 10) as u64];
         let plays: Vec<u64> = (0..cells).map(|_| sizes[rng.random_range(0..sizes.len())]).collect();
         let rows = plays.chunks(n_columns).map(|row| row.iter().sum());
         let columns = (0..n_columns).map(|column| plays.iter().skip(column).step_by(n_columns).sum());
