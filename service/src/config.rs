@@ -267,8 +267,8 @@ impl Template {
 /// Checks that a store was made for these settings; a new store is made for them. Examination, segments
 /// and features that are not given are those of the store.
 pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreError> {
-    let Some(found) = store.settings()? else { return store.make_for(&template.to_text()) };
-    if let Ok(of_store) = serde_json::from_str::<Template>(&found) {
+    let found = store.settings()?;
+    if let Some(Ok(of_store)) = found.as_deref().map(serde_json::from_str::<Template>) {
         fn complete<T>(given: &mut Vec<T>, of_store: Vec<T>) {
             if given.is_empty() {
                 *given = of_store;
@@ -280,6 +280,10 @@ pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreErro
         complete(&mut template.item_features, of_store.item_features);
     }
     let expected = template.to_text();
+    let Some(found) = found else {
+        crate::engine::check(template).map_err(|error| StoreError::Settings(format!("policy: {error}")))?;
+        return store.make_for(&expected);
+    };
     if found == expected {
         return Ok(());
     }

@@ -13,8 +13,9 @@ mod swap;
 pub use query::ItemRow;
 
 use crate::api::{Answer, AnswerBody, DecideBody, Given, Outcome, Refusal, ShowBody, Slot};
-use crate::config::Template;
+use crate::config::{Limits, Template};
 use crate::event::{Allowed, Batch, Change, Choice, Decision, Event, Name};
+use crate::metrics::log;
 use crate::store::{Store, StoreError};
 use catalogue::Catalogue;
 use decisions::{Decisions, Open, Place, SavedDecisions};
@@ -24,6 +25,7 @@ use query::Query;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -79,6 +81,8 @@ pub struct Engine {
     swap: Swap,
     /// The query that the last request made, or made follow the catalogue.
     touched: Option<Name>,
+    /// Why a query of the snapshot could not be read, if there was one.
+    unreadable: Option<String>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -100,6 +104,16 @@ struct Head {
     prior: Option<[f64; 2]>,
 }
 
+impl Head {
+    /// Reads what was saved, with the decisions apart.
+    fn read(saved: &[u8]) -> Result<(Self, Decisions), StoreError> {
+        let unreadable = |what: String| StoreError::Snapshot(what);
+        let mut head: Self = postcard::from_bytes(saved).map_err(|error| unreadable(error.to_string()))?;
+        let decisions = std::mem::take(&mut head.decisions);
+        Ok((head, Decisions::try_from(decisions).map_err(unreadable)?))
+    }
+}
+
 /// Whether policies can be made by a template; an error says why not.
 pub fn check(template: &Template) -> Result<(), String> {
     learner::fresh(template, None).map(|_| ())
@@ -111,7 +125,8 @@ pub fn check_fit(template: &Template, fit: &ContextFit) -> Result<(), String> {
 }
 
 impl Engine {
-    /// The state that a store tells: that of its snapshot, and the events after it.
+    /// The state that a store tells: that of its snapshot, and the events after it. If the snapshot
+    /// cannot be read, as [`repeat`](Self::repeat).
     ///
     /// # Errors
     ///
@@ -119,11 +134,39 @@ impl Engine {
     pub fn recover(
         store: &Arc<dyn Store>,
         template: &Arc<Template>,
-        limits: &crate::config::Limits,
+        limits: &Limits,
         directory: &Path,
     ) -> Result<Self, StoreError> {
-        let damaged = |what: String| StoreError::Damaged(format!("the snapshot: {what}"));
-        let swap = Swap::new(store.clone(), directory)
+        match Self::read(store, template, limits, directory, true) {
+            Err(StoreError::Snapshot(what)) => Self::repeat(store, template, limits, directory, &what),
+            outcome => outcome,
+        }
+    }
+
+    /// The state that the events of a store tell by themselves, since its snapshot cannot be read.
+    ///
+    /// # Errors
+    ///
+    /// As [`recover`](Self::recover).
+    pub fn repeat(
+        store: &Arc<dyn Store>,
+        template: &Arc<Template>,
+        limits: &Limits,
+        directory: &Path,
+        fault: &str,
+    ) -> Result<Self, StoreError> {
+        log("error", "snapshot-unreadable", json!({ "error": fault }));
+        Self::read(store, template, limits, directory, false)
+    }
+
+    fn read(
+        store: &Arc<dyn Store>,
+        template: &Arc<Template>,
+        limits: &Limits,
+        directory: &Path,
+        by_snapshot: bool,
+    ) -> Result<Self, StoreError> {
+        let swap = Swap::new(by_snapshot.then(|| store.clone()), directory)
             .map_err(|error| StoreError::Unavailable(format!("{}: {error}", directory.display())))?;
         let mut engine = Self {
             template: template.clone(),
@@ -144,12 +187,12 @@ impl Engine {
             salt: if store.is_shared() { Some(salt()?) } else { None },
             swap,
             touched: None,
+            unreadable: None,
         };
-        if let Some(head) = store.head()? {
-            let head: Head = postcard::from_bytes(&head).map_err(|error| damaged(error.to_string()))?;
+        if by_snapshot && let Some(saved) = store.head()? {
+            let (head, decisions) = Head::read(&saved)?;
             (engine.next, engine.catalogue, engine.totals) = (head.next, head.catalogue, head.totals);
-            (engine.snapshot, engine.prior) = (engine.next, head.prior);
-            engine.decisions = Decisions::try_from(head.decisions).map_err(damaged)?;
+            (engine.snapshot, engine.prior, engine.decisions) = (engine.next, head.prior, decisions);
         }
         let origin = if store.is_shared() { Origin::Other } else { Origin::Own };
         engine.catch_up(&**store, origin)?;
@@ -191,7 +234,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Makes a snapshot.
+    /// Makes a snapshot, unless what it would contain cannot be read again: then the last one stays.
     pub fn save(&mut self, store: &dyn Store) -> Result<(), StoreError> {
         let head = Head {
             next: self.next,
@@ -200,7 +243,9 @@ impl Engine {
             totals: self.totals,
             prior: self.prior,
         };
-        let head = postcard::to_allocvec(&head).map_err(|error| StoreError::Damaged(error.to_string()))?;
+        let head = postcard::to_allocvec(&head).map_err(|error| StoreError::Snapshot(error.to_string()))?;
+        Head::read(&head)?;
+        let template = &self.template;
         let (queries, swap, next) = (&self.queries, &mut self.swap, self.next);
         let out = swap.names().into_iter().filter(|name| !queries.contains_key(name));
         let out = out.filter_map(|name| match swap.get(&name, next) {
@@ -209,7 +254,12 @@ impl Engine {
         });
         let changed = queries.iter().filter(|(_, query)| query.is_changed);
         let changed = changed.map(|(name, query)| Ok((name.clone(), query.save())));
-        store.replace(self.next, &head, &mut changed.chain(out))
+        let mut read_again = changed.chain(out).map(|query| {
+            let (name, state) = query?;
+            restored(template, &name, &state)?;
+            Ok((name, state))
+        });
+        store.replace(next, &head, &mut read_again)
     }
 
     /// The number of the next event.
@@ -265,12 +315,25 @@ impl Engine {
         Ok(self.queries[query].rows(from).take(most).collect())
     }
 
+    /// Why a query of the snapshot could not be read, if there was one: only [`repeat`](Self::repeat)
+    /// tells what it was.
+    pub fn unreadable(&self) -> Option<&str> {
+        self.unreadable.as_deref()
+    }
+
     /// Brings a query into memory. Whether it exists.
     fn load(&mut self, name: &Name) -> Result<bool, StoreError> {
+        let outcome = self.load_saved(name);
+        if let Err(StoreError::Snapshot(what)) = &outcome {
+            self.unreadable = Some(what.clone());
+        }
+        outcome
+    }
+
+    fn load_saved(&mut self, name: &Name) -> Result<bool, StoreError> {
         if !self.queries.contains_key(name) {
             let Some((state, is_changed)) = self.swap.get(name, self.next)? else { return Ok(false) };
-            let mut query = Query::restore(&self.template, &state)
-                .map_err(|what| StoreError::Damaged(format!("query `{}`: {what}", &**name)))?;
+            let mut query = restored(&self.template, name, &state)?;
             query.is_changed = is_changed;
             self.insert(name, query);
         }
@@ -632,64 +695,42 @@ impl Engine {
         Ok(is_new)
     }
 
-    /// Begins with what a log tells of a query, or of all others.
-    pub fn begin(
-        &mut self,
-        query: Option<Name>,
-        prior: Option<[f64; 2]>,
-        items: Vec<(Name, u64, u64)>,
-    ) -> Result<Event, Refusal> {
-        let event = Event::Began { query, prior, items };
-        self.began(&event)?;
+    /// Begins with what a log tells: an event of [`Fitted`](crate::fitted::Fitted).
+    pub fn begin(&mut self, event: &Event) -> Result<(), Refusal> {
+        self.began(event)?;
         self.touched = None;
         self.next += 1;
-        Ok(event)
-    }
-
-    fn began(&mut self, event: &Event) -> Result<(), Refusal> {
-        let Event::Began { query, prior, items } = event else { return Ok(()) };
-        let Some(name) = query else {
-            self.prior = *prior;
-            return Ok(());
-        };
-        let others = std::mem::replace(&mut self.prior, *prior);
-        let query = self.change(name).map(|query| {
-            for (item, shows, clicks) in items {
-                query.change(item, Change::Add, &[], false);
-                query.begin_with(item, Tally { shows: *shows, clicks: *clicks });
-            }
-        });
-        self.prior = others;
-        query
-    }
-
-    /// Begins with what a log counted at each position for a query, if its policy counts them apart.
-    pub fn begin_at_positions(
-        &mut self,
-        query: Name,
-        items: Vec<(Name, Vec<(u64, u64)>)>,
-    ) -> Result<Event, Refusal> {
-        self.began_at_positions(&query, &items)?;
-        self.touched = None;
-        self.next += 1;
-        Ok(Event::BeganAtPositions { query, items })
-    }
-
-    fn began_at_positions(&mut self, query: &Name, items: &[(Name, Vec<(u64, u64)>)]) -> Result<(), Refusal> {
-        let query = self.change(query)?;
-        for (item, tallies) in items {
-            let tallies = tallies.iter().map(|&(shows, clicks)| Tally { shows, clicks });
-            query.begin_with_positions(item, tallies);
-        }
         Ok(())
     }
 
-    /// Begins with what a log of users who differ tells of a query: the content of context.json.
-    pub fn begin_for_users(&mut self, query: Name, fit: Vec<u8>) -> Result<Event, Refusal> {
-        self.began_for_users(&query, &fit)?;
-        self.touched = None;
-        self.next += 1;
-        Ok(Event::BeganForUsers { query, fit })
+    fn began(&mut self, event: &Event) -> Result<(), Refusal> {
+        match event {
+            Event::Began { query: None, prior, .. } => {
+                self.prior = *prior;
+                Ok(())
+            }
+            Event::Began { query: Some(name), prior, items } => {
+                let others = std::mem::replace(&mut self.prior, *prior);
+                let query = self.change(name).map(|query| {
+                    for (item, shows, clicks) in items {
+                        query.change(item, Change::Add, &[], false);
+                        query.begin_with(item, Tally { shows: *shows, clicks: *clicks });
+                    }
+                });
+                self.prior = others;
+                query
+            }
+            Event::BeganAtPositions { query, items } => {
+                let query = self.change(query)?;
+                for (item, tallies) in items {
+                    let tallies = tallies.iter().map(|&(shows, clicks)| Tally { shows, clicks });
+                    query.begin_with_positions(item, tallies);
+                }
+                Ok(())
+            }
+            Event::BeganForUsers { query, fit } => self.began_for_users(query, fit),
+            _ => Ok(()),
+        }
     }
 
     fn began_for_users(&mut self, name: &Name, fit: &[u8]) -> Result<(), Refusal> {
@@ -718,6 +759,9 @@ impl Engine {
     fn apply(&mut self, event: &Event, time: u64, origin: Origin) -> Result<(), StoreError> {
         let number = self.next;
         let damaged = |what: &str| StoreError::Damaged(format!("event {number}: {what}"));
+        // What was taken under other limits stays.
+        let limits = self.limits;
+        self.limits[1..].fill(usize::MAX);
         let outcome = match event {
             Event::Decided(decision) => match &decision.chosen {
                 Some(choice) if origin == Origin::Own => self.decide_again(decision, choice, time),
@@ -741,11 +785,12 @@ impl Engine {
             Event::Item { item, query: None, change, features } => {
                 self.change_shared(item, *change, features).map(|_| ())
             }
-            Event::Began { .. } => self.began(event),
-            Event::BeganAtPositions { query, items } => self.began_at_positions(query, items),
-            Event::BeganForUsers { query, fit } => self.began_for_users(query, fit),
+            Event::Began { .. } | Event::BeganAtPositions { .. } | Event::BeganForUsers { .. } => {
+                self.began(event)
+            }
             Event::Used { query } => self.query(query).map(|_| ()),
         };
+        self.limits = limits;
         self.touched = None;
         outcome.map_err(|refusal| match refusal {
             Refusal::Store(error) => error,
@@ -770,6 +815,12 @@ impl Engine {
         self.record(decision, time);
         Ok(())
     }
+}
+
+/// A query of a snapshot.
+fn restored(template: &Template, name: &Name, state: &[u8]) -> Result<Query, StoreError> {
+    let unreadable = |what: String| StoreError::Snapshot(format!("query `{}`: {what}", &**name));
+    Query::restore(template, state).map_err(unreadable)
 }
 
 /// A number that no other server has.

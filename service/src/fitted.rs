@@ -3,113 +3,160 @@
 mod by_position;
 mod of_users;
 
-pub use of_users::FittedUsers;
-
 use crate::api::Refusal;
 use crate::config::{Template, Users};
-use crate::event::Name;
+use crate::event::{Event, Name};
+use crate::metrics::log;
+use crate::store::{Store, StoreError};
 use crate::writer::Turn;
 use by_position::ByPosition;
 use confidence::Probability;
 use documents::parameters::{Model, ModelRecord, Parameters};
-use std::path::Path;
+use policies::MAX_COUNT;
+use serde_json::json;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
-/// A fit, for policies on a table or for one that sees who asks.
+/// The most displays of a query: half of what a policy can count, so that there is room for more.
+const MOST: u64 = MAX_COUNT / 2;
+
+/// A fit, as the first events of a store.
 #[derive(Debug)]
-pub enum Fitted {
-    /// Counts and priors of queries.
-    Counts(FittedCounts),
-    /// The posterior of a query.
-    Users(FittedUsers),
+pub struct Fitted {
+    directory: PathBuf,
+    events: Vec<Event>,
 }
 
 impl Fitted {
     /// Reads the fit for the policy of a template, and completes the template: examination, segments
     /// and features that it does not give are those of the fit.
     pub fn read(directory: &Path, template: &mut Template) -> Result<Self, String> {
-        if template.sees_contexts() {
-            return FittedUsers::read(directory, template).map(Self::Users);
-        }
-        let fitted = FittedCounts::read(directory, template)?;
-        if template.examination.is_empty() {
-            template.examination = fitted.examination(template);
-        }
-        Ok(Self::Counts(fitted))
+        let events = if template.sees_contexts() {
+            vec![of_users::read(&directory.join("context.json"), template)?]
+        } else {
+            read_counts(directory, template)?
+        };
+        Ok(Self { directory: directory.to_owned(), events })
     }
 
     /// Makes the queries of the log, with their items and what is known of them.
     pub fn begin(&self, turn: &mut Turn<'_>) -> Result<(), Refusal> {
-        match self {
-            Self::Counts(fitted) => fitted.begin(turn),
-            Self::Users(fitted) => fitted.begin(turn),
-        }
-    }
-}
-
-/// The fit of one model, and what was counted at each position.
-#[derive(Debug)]
-pub struct FittedCounts(ModelRecord, ByPosition);
-
-impl FittedCounts {
-    /// Reads the fit of the model by which the answers of a template are read.
-    fn read(directory: &Path, template: &Template) -> Result<Self, String> {
-        let path = directory.join("parameters.json");
-        let model = match template.users {
-            Users::Cascade => Model::Cascade,
-            Users::Dcm => Model::Dcm,
-            Users::Pbm | Users::SemiBandit | Users::ClicksOnly => Model::Pbm,
-        };
-        let parameters = Parameters::read(&path).map_err(|error| error.to_string())?;
-        let fit = parameters.models.into_iter().find(|fit| fit.model == model);
-        let none =
-            || format!("{}: it has no fit of `{}`: fit with --model {0}", path.display(), model.name());
-        let counts = match model {
-            Model::Pbm => ByPosition::read(&directory.join("counts.csv"), template.positions)?,
-            _ => ByPosition::default(),
-        };
-        fit.map(|fit| Self(fit, counts)).ok_or_else(none)
-    }
-
-    /// Examination of the positions, relative to the first, for policies that must know it.
-    fn examination(&self, template: &Template) -> Vec<Probability> {
-        let positions = &self.0.site.positions;
-        let values = (1..=template.positions).map_while(|position| {
-            let found = positions.iter().find(|record| record.position == position)?;
-            Probability::new(found.estimate.value.min(1.0)).ok()
-        });
-        let values: Vec<Probability> = values.collect();
-        if self.0.model == Model::Pbm && values.len() == template.positions { values } else { vec![] }
-    }
-
-    /// The prior of an item of this mean attraction.
-    fn prior(&self, typical: f64) -> Option<[f64; 2]> {
-        let (strength, mean) = (self.0.site.prior, typical.min(0.99));
-        (strength > 0.0 && mean > 0.0).then_some([strength * mean, strength * (1.0 - mean)])
-    }
-
-    fn begin(&self, turn: &mut Turn<'_>) -> Result<(), Refusal> {
-        let name = |text: &str| {
-            Name::new(text).map_err(|fault| Refusal::malformed(&format!("{text:?} of the fit: {fault}"), ""))
-        };
-        let others = turn.engine.begin(None, self.prior(self.0.site.typical), vec![])?;
-        turn.events.push(others);
-        for query in &self.0.queries {
-            let item = |item: &documents::parameters::ItemRecord| {
-                Ok((name(&item.item)?, item.impressions, item.clicks.min(item.impressions)))
-            };
-            let items = query.items.iter().map(item).collect::<Result<Vec<_>, Refusal>>()?;
-            let of_query = name(&query.query)?;
-            let at_positions = items.iter().filter_map(|(item, ..)| {
-                self.1.of_item(&query.query, item).map(|tallies| (item.clone(), tallies.to_vec()))
-            });
-            let at_positions: Vec<_> = at_positions.collect();
-            let event = turn.engine.begin(Some(of_query.clone()), self.prior(query.typical), items)?;
-            turn.events.push(event);
-            if !at_positions.is_empty() {
-                let event = turn.engine.begin_at_positions(of_query, at_positions)?;
-                turn.events.push(event);
-            }
+        for event in &self.events {
+            turn.engine.begin(event)?;
+            turn.events.push(event.clone());
         }
         Ok(())
     }
+
+    /// Checks that a store began with this fit, and not with another one.
+    pub fn check(&self, store: &dyn Store) -> Result<(), StoreError> {
+        let mut found = Vec::new();
+        store.read(0, &mut |_, batch| {
+            for event in batch.events {
+                match event {
+                    Event::Began { .. } | Event::BeganAtPositions { .. } | Event::BeganForUsers { .. } => {
+                        found.push(event);
+                    }
+                    Event::Item { .. } => {}
+                    _ => return ControlFlow::Break(()),
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        let directory = self.directory.display();
+        if found.is_empty() {
+            log(
+                "warn",
+                "fit-ignored",
+                json!({ "from": directory.to_string(), "why": "the store is not new" }),
+            );
+            return Ok(());
+        }
+        // Older stores have no counts of positions.
+        let is_old = !found.iter().any(is_at_positions);
+        let expected = self.events.iter().filter(|event| !(is_old && is_at_positions(event)));
+        if expected.eq(&found) {
+            return Ok(());
+        }
+        Err(StoreError::OtherSettings(format!(
+            "it began with another fit than {directory}: a later start needs no fit"
+        )))
+    }
+}
+
+fn is_at_positions(event: &Event) -> bool {
+    matches!(event, Event::BeganAtPositions { .. })
+}
+
+/// Reads the fit of the model by which the answers of a template are read, and what was counted at each
+/// position.
+fn read_counts(directory: &Path, template: &mut Template) -> Result<Vec<Event>, String> {
+    let path = directory.join("parameters.json");
+    let model = match template.users {
+        Users::Cascade => Model::Cascade,
+        Users::Dcm => Model::Dcm,
+        Users::Pbm | Users::SemiBandit | Users::ClicksOnly => Model::Pbm,
+    };
+    let parameters = Parameters::read(&path).map_err(|error| error.to_string())?;
+    let place = parameters.models.iter().position(|fit| fit.model == model);
+    let place = place.ok_or_else(|| {
+        format!("{}: it has no fit of `{}`: fit with --model {1}", path.display(), model.name())
+    })?;
+    let fit = &parameters.models[place];
+    let counts = match model {
+        Model::Pbm => ByPosition::read(&directory.join("counts.csv"))?,
+        _ => ByPosition::default(),
+    };
+    if template.examination.is_empty() {
+        template.examination = examination(fit, template.positions);
+    }
+    let others = Event::Began { query: None, prior: prior(fit, fit.site.typical), items: vec![] };
+    let mut events = vec![others];
+    for (number, query) in fit.queries.iter().enumerate() {
+        let at = |field: &str, what: String| {
+            format!("{}: $.models[{place}].queries[{number}].{field}: {what}", path.display())
+        };
+        let name = |field: &str, text: &str| {
+            Name::new(text).map_err(|fault| at(field, format!("{text:?}: {fault}")))
+        };
+        let (mut items, mut at_positions, mut shows) = (vec![], vec![], 0_u64);
+        for (number, record) in query.items.iter().enumerate() {
+            let item = name(&format!("items[{number}].item"), &record.item)?;
+            shows = shows.saturating_add(record.impressions);
+            if shows > MOST {
+                let field = format!("items[{number}].impressions");
+                return Err(at(&field, format!("{shows} of the query so far, at most {MOST} are taken")));
+            }
+            if let Some(tallies) = counts.of_item(&query.query, &item, template.positions) {
+                at_positions.push((item.clone(), tallies));
+            }
+            items.push((item, record.impressions, record.clicks));
+        }
+        let query_name = name("query", &query.query)?;
+        events.push(Event::Began {
+            query: Some(query_name.clone()),
+            prior: prior(fit, query.typical),
+            items,
+        });
+        if !at_positions.is_empty() {
+            events.push(Event::BeganAtPositions { query: query_name, items: at_positions });
+        }
+    }
+    Ok(events)
+}
+
+/// Examination of the positions, relative to the first, for policies that must know it.
+fn examination(fit: &ModelRecord, n_positions: usize) -> Vec<Probability> {
+    let values = (1..=n_positions).map_while(|position| {
+        let found = fit.site.positions.iter().find(|record| record.position == position)?;
+        Probability::new(found.estimate.value.min(1.0)).ok()
+    });
+    let values: Vec<Probability> = values.collect();
+    if fit.model == Model::Pbm && values.len() == n_positions { values } else { vec![] }
+}
+
+/// The prior of an item of this mean attraction.
+fn prior(fit: &ModelRecord, typical: f64) -> Option<[f64; 2]> {
+    let (strength, mean) = (fit.site.prior, typical.min(0.99));
+    (strength > 0.0 && mean > 0.0).then_some([strength * mean, strength * (1.0 - mean)])
 }

@@ -1,15 +1,13 @@
 //! The command `click-bandits-serve`.
 
-use crate::api::Refusal;
-use crate::config::{Config, FirstItem};
-use crate::event::Change;
+use crate::config::{Config, Users};
 use crate::export::Form;
 use crate::fitted::Fitted;
 use crate::http::{App, serve};
 use crate::metrics::{Metrics, log};
 use crate::store::{self, StoreError};
 use crate::tokens::Tokens;
-use crate::writer::{Turn, Writer};
+use crate::writer::Writer;
 use lexopt::prelude::*;
 use serde_json::json;
 use std::path::PathBuf;
@@ -125,7 +123,12 @@ pub fn run() -> Result<(), String> {
         return Err(format!("{}: without `tokens`, only a loopback address is served", config.listen));
     }
     let fitted = arguments.from.map(|from| Fitted::read(&from, &mut config.policy)).transpose()?;
-    crate::engine::check(&config.policy).map_err(|error| format!("{}: policy: {error}", path.display()))?;
+    // A store knows the examination with which it began.
+    let is_complete = config.policy.users != Users::Pbm || !config.policy.examination.is_empty();
+    if is_complete || arguments.check {
+        crate::engine::check(&config.policy)
+            .map_err(|error| format!("{}: policy: {error}", path.display()))?;
+    }
     if arguments.check {
         return Ok(());
     }
@@ -159,7 +162,6 @@ fn start(config: Config, tokens: Tokens, fitted: Option<Fitted>) -> Result<(), S
     // The connections of a database must not be closed inside the runtime.
     let kept = store.clone();
     let items = config.items;
-    let begin = move |turn: &mut Turn<'_>| begin(turn, &items, fitted.as_ref());
     runtime.block_on(async {
         // Before the recovery, so that a stop is never missed.
         let stop = |kind| signal(kind).map_err(|error| error.to_string());
@@ -167,7 +169,7 @@ fn start(config: Config, tokens: Tokens, fitted: Option<Fitted>) -> Result<(), S
         let listener = TcpListener::bind(config.listen).await;
         let listener = listener.map_err(|error| format!("{}: {error}", config.listen))?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        let started = tokio::task::spawn_blocking(move || writer.start(begin)).await;
+        let started = tokio::task::spawn_blocking(move || writer.start(&items, fitted.as_ref())).await;
         let (requests, thread) =
             started.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
         let app = App { requests, store, tokens: Arc::new(tokens), metrics, limits: Arc::new(config.limits) };
@@ -202,12 +204,4 @@ fn start(config: Config, tokens: Tokens, fitted: Option<Fitted>) -> Result<(), S
     runtime.shutdown_background();
     drop(kept);
     Ok(())
-}
-
-/// The items with which a new store begins.
-fn begin(turn: &mut Turn<'_>, items: &[FirstItem], fitted: Option<&Fitted>) -> Result<(), Refusal> {
-    for (item, features) in items.iter().map(FirstItem::parts) {
-        turn.engine.change_item(item, None, Change::Add, features, turn.events)?;
-    }
-    fitted.map_or(Ok(()), |fitted| fitted.begin(turn))
 }

@@ -23,9 +23,15 @@ pub enum StoreError {
     /// It contains what this version cannot read.
     #[error("the store is damaged: {0}")]
     Damaged(String),
+    /// Its snapshot contains what this version cannot read; the events still tell everything.
+    #[error("the snapshot cannot be read: {0}")]
+    Snapshot(String),
     /// It was made for other settings.
     #[error("the store was made for other settings: {0}")]
     OtherSettings(String),
+    /// No store can be made for these settings.
+    #[error("{0}")]
+    Settings(String),
     /// This server is too far behind the others, and begins anew with the last snapshot.
     #[error("this server is behind the last snapshot")]
     Behind,

@@ -1,9 +1,10 @@
 //! The one thread that changes anything: it takes what waits, commits it together, and answers.
 
 use crate::api::Refusal;
-use crate::config::{Limits, Template, agree};
+use crate::config::{FirstItem, Limits, Template, agree};
 use crate::engine::Engine;
-use crate::event::{Batch, Event};
+use crate::event::{Batch, Change, Event};
+use crate::fitted::Fitted;
 use crate::metrics::{Metrics, log, now};
 use crate::store::{Store, StoreError};
 use serde_json::json;
@@ -33,6 +34,16 @@ pub struct Turn<'a> {
     pub events: &'a mut Vec<Event>,
     /// Milliseconds since 1970.
     pub time: u64,
+}
+
+impl Turn<'_> {
+    /// Begins a new store with items, and with the fit of a log.
+    fn begin(&mut self, items: &[FirstItem], fitted: Option<&Fitted>) -> Result<(), Refusal> {
+        for (item, features) in items.iter().map(FirstItem::parts) {
+            self.engine.change_item(item, None, Change::Add, features, self.events)?;
+        }
+        fitted.map_or(Ok(()), |fitted| fitted.begin(self))
+    }
 }
 
 /// Does the work of a request, and returns what answers it after the commit.
@@ -95,7 +106,8 @@ impl Writer {
     /// The store cannot be read, is damaged or was made for other settings.
     pub fn start(
         mut self,
-        begin: impl FnOnce(&mut Turn<'_>) -> Result<(), Refusal>,
+        items: &[FirstItem],
+        fitted: Option<&Fitted>,
     ) -> Result<(Requests, thread::JoinHandle<()>), StoreError> {
         let start = Instant::now();
         agree(&*self.store, Arc::make_mut(&mut self.template))?;
@@ -107,11 +119,10 @@ impl Writer {
         engine.begin_turn(&*self.store)?;
         if engine.next() == 0 {
             let (mut events, time) = (vec![], now());
-            begin(&mut Turn { engine: &mut engine, events: &mut events, time }).map_err(|refusal| {
-                match refusal {
-                    Refusal::Store(error) => error,
-                    Refusal::Client { message, .. } => StoreError::OtherSettings(message),
-                }
+            let mut turn = Turn { engine: &mut engine, events: &mut events, time };
+            turn.begin(items, fitted).map_err(|refusal| match refusal {
+                Refusal::Store(error) => error,
+                Refusal::Client { message, .. } => StoreError::Settings(message),
             })?;
             if events.is_empty() {
                 self.store.give_up()?;
@@ -120,6 +131,7 @@ impl Writer {
             }
         } else {
             self.store.give_up()?;
+            fitted.map_or(Ok(()), |fitted| fitted.check(&*self.store))?;
         }
         let time = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         metrics.recovery_milliseconds.store(time, Relaxed);
@@ -140,6 +152,11 @@ impl Writer {
 
     fn engine(&self) -> Result<Engine, StoreError> {
         Engine::recover(&self.store, &self.template, &self.limits, &self.directory)
+    }
+
+    /// The state that the events tell without the snapshot.
+    fn repeated(&self, fault: &str) -> Result<Engine, StoreError> {
+        Engine::repeat(&self.store, &self.template, &self.limits, &self.directory, fault)
     }
 
     fn run(self, mut engine: Engine, jobs: &Receiver<Job>) {
@@ -236,14 +253,18 @@ impl Writer {
         }
     }
 
-    /// Begins a turn; after a fault that the events themselves caused, with a new state.
+    /// Begins a turn; after a fault that the events or the snapshot caused, with a new state.
     fn begin(&self, engine: &mut Engine) -> Result<(), StoreError> {
         let outcome = engine.begin_turn(&*self.store);
-        if matches!(outcome, Err(StoreError::Behind | StoreError::Damaged(_))) {
-            *engine = self.engine()?;
-            return engine.begin_turn(&*self.store);
+        let is_behind = matches!(outcome, Err(StoreError::Behind | StoreError::Damaged(_)));
+        if !is_behind && engine.unreadable().is_none() {
+            return outcome;
         }
-        outcome
+        self.metrics.ready.store(0, Relaxed);
+        // Other servers do not wait meanwhile.
+        _ = self.store.give_up();
+        *engine = engine.unreadable().map_or_else(|| self.engine(), |fault| self.repeated(fault))?;
+        engine.begin_turn(&*self.store)
     }
 
     /// The state that the store tells, once it is available.

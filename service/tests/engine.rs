@@ -23,7 +23,7 @@ pub(crate) fn template(settings: &str) -> Arc<Template> {
     Arc::new(Config::parse(&text).unwrap().policy)
 }
 
-fn name(text: &str) -> Name {
+pub(crate) fn name(text: &str) -> Name {
     Name::new(text).unwrap()
 }
 
@@ -32,9 +32,9 @@ fn body<T: serde::de::DeserializeOwned>(value: Value) -> T {
 }
 
 /// An engine and its store, as the writer has them.
-struct Served {
-    store: Arc<dyn Store>,
-    engine: Engine,
+pub(crate) struct Served {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) engine: Engine,
     template: Arc<Template>,
     limits: Limits,
     directory: std::path::PathBuf,
@@ -43,7 +43,15 @@ struct Served {
 
 impl Served {
     fn new(directory: &Path, template: &Arc<Template>, limits: &Limits) -> Self {
-        let store: Arc<dyn Store> = Arc::new(Embedded::open(directory).unwrap());
+        Self::on(Arc::new(Embedded::open(directory).unwrap()), directory, template, limits)
+    }
+
+    pub(crate) fn on(
+        store: Arc<dyn Store>,
+        directory: &Path,
+        template: &Arc<Template>,
+        limits: &Limits,
+    ) -> Self {
         let engine = Engine::recover(&store, template, limits, directory).unwrap();
         let (template, limits, directory) = (template.clone(), limits.clone(), directory.to_owned());
         Self { store, engine, template, limits, directory, time: 1_000_000 }
@@ -59,7 +67,7 @@ impl Served {
         answer
     }
 
-    fn twin(&self) -> Engine {
+    pub(crate) fn twin(&self) -> Engine {
         Engine::recover(&self.store, &self.template, &self.limits, &self.directory).unwrap()
     }
 }
@@ -79,7 +87,7 @@ fn assert_same(one: &mut Engine, other: &mut Engine, queries: &[Name]) {
 }
 
 /// One request at random; refusals are part of it.
-fn act(served: &mut Served, rng: &mut impl Rng, queries: &[Name], n: usize) {
+pub(crate) fn act(served: &mut Served, rng: &mut impl Rng, queries: &[Name], n: usize) {
     let item = |rng: &mut dyn Rng| format!("i{}", rng.random_range(0..30));
     let id = |n: usize| format!("d{n}");
     let query = queries[rng.random_range(0..queries.len())].clone();
@@ -185,7 +193,7 @@ fn what_is_repeated_is_what_was_of_a_policy_without_chance() {
 }
 
 /// A template of a policy that sees who asks.
-fn for_users(settings: &str) -> Arc<Template> {
+pub(crate) fn for_users(settings: &str) -> Arc<Template> {
     let text = format!(
         "[policy]\nusers = 'cascade'\npolicy = 'hybrid-ts'\npositions = 3\nsegments = ['de', 'fr']\n\
          features = ['age', 'visits']\nitem-features = ['price']\n{settings}"
@@ -361,12 +369,8 @@ fn a_policy_that_sees_who_asks_begins_with_a_fit() {
     assert_eq!(items, "item,price\na,120\nb,80\n\"c, d\",300\nd,95\nnew,200\n");
 }
 
-/// What a log counted at each position is where a policy that counts them apart begins, also after a
-/// restart.
-#[test]
-fn a_position_based_policy_begins_with_the_counts_of_each_position() {
-    let directory = tempfile::tempdir().unwrap();
-    let at = |name: &str| directory.path().join(name);
+/// A fit of position-based users, of whom half look at the second position.
+pub(crate) fn pbm_fit() -> Value {
     let item =
         |name: &str| json!({ "item": name, "attraction": { "value": 0.1 }, "clicks": 5, "impressions": 70 });
     let query = json!({ "query": "shoes, red", "typical": 0.2, "items": [item("x"), item("y")] });
@@ -374,11 +378,19 @@ fn a_position_based_policy_begins_with_the_counts_of_each_position() {
     let site = json!({ "typical": 0.1, "prior": 10.0, "positions": positions });
     let model = json!({ "model": "pbm", "site": site, "queries": [query] });
     let log = json!({ "files": 1, "lines": 1, "bytes": 1, "impressions": 1, "clicks": 1, "queries": 1, "skipped": [] });
-    let fit = json!({
+    json!({
         "schema": 1, "log": log, "scope": "site", "level": 0.95, "models": [model], "identifiability": [],
         "fitted": { "queries": 1, "cells": 2, "positions": 3, "impressions": 1, "clicks": 1 }, "rank_one": [],
-    });
-    std::fs::write(at("parameters.json"), fit.to_string()).unwrap();
+    })
+}
+
+/// What a log counted at each position is where a policy that counts them apart begins, also after a
+/// restart.
+#[test]
+fn a_position_based_policy_begins_with_the_counts_of_each_position() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    std::fs::write(at("parameters.json"), pbm_fit().to_string()).unwrap();
     let read = |counts: &str, policy: &str| {
         let text = format!("[policy]\nusers = 'pbm'\npositions = 2\npolicy = '{policy}'");
         let mut template = Config::parse(&text).unwrap().policy;
@@ -411,13 +423,102 @@ fn a_position_based_policy_begins_with_the_counts_of_each_position() {
     let path = at("counts.csv").display().to_string();
     assert_eq!(
         refused("q,x,1,5,4\n"),
-        format!("{path}: item `x` of query `q` has 5 clicks of 4 impressions at position 1")
+        format!("{path}:2:1: item `x` of query `q` has 5 clicks of 4 impressions at position 1")
     );
     assert!(refused("q,x,0,1,4\n").ends_with("at position 0"));
-    let error = refused("q,x,1,one,4\n");
-    assert!(error.starts_with(&path) && error.contains("line: 2"), "{error}");
+    let error = refused("q,x,1,1,4\nq,x,2,one,4\n");
+    assert!(error.starts_with(&format!("{path}:3:1: ")) && error.contains("line: 3"), "{error}");
+    assert_eq!(
+        refused("q,x,7,1,4\nq,y,7,1,4\nq,x,7,1,4\n"),
+        format!("{path}:4:1: position: item `x` of query `q` is there twice at position 7")
+    );
+    let most = 1_u64 << 39;
+    assert!(read(&format!("q,x,1,1,{most}\np,x,1,1,{most}\n"), "pbm-gibbs").is_ok());
+    assert_eq!(
+        refused(&format!("q,x,1,1,{most}\nq,y,2,1,1\n")),
+        format!("{path}:3:1: impressions: {} of the query so far, at most {most} are taken", most + 1)
+    );
+    let empty = |content: &str| {
+        std::fs::write(at("counts.csv"), content).unwrap();
+        let text = "[policy]\nusers = 'pbm'\npositions = 2\npolicy = 'pbm-ts'";
+        Fitted::read(directory.path(), &mut Config::parse(text).unwrap().policy).unwrap_err()
+    };
+    assert_eq!(empty(""), format!("{path}:1:1: query: the header has no such column"));
+    assert!(empty("query,item,position,click,impressions\n").contains(":1:1: clicks: the header has no"));
+    assert!(empty("query,item,position,clicks,impressions\nq,x,1\n").starts_with(&format!("{path}:2:1: ")));
     std::fs::remove_file(at("counts.csv")).unwrap();
     assert!(Fitted::read(directory.path(), &mut read("", "pbm-ts").unwrap().1).is_ok());
+}
+
+#[test]
+fn names_and_counts_of_a_fit_are_refused_by_their_place() {
+    let directory = tempfile::tempdir().unwrap();
+    let refused = |pointer: &str, value: Value| {
+        let mut fit = pbm_fit();
+        *fit.pointer_mut(pointer).unwrap() = value;
+        let path = directory.path().join("parameters.json");
+        std::fs::write(&path, fit.to_string()).unwrap();
+        let text = "[policy]\nusers = 'pbm'\npositions = 2\npolicy = 'pbm-gibbs'";
+        let error = Fitted::read(directory.path(), &mut Config::parse(text).unwrap().policy).unwrap_err();
+        error.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&error).to_owned()
+    };
+    assert_eq!(
+        refused("/models/0/queries/0/items/1/item", json!("a\nb")),
+        "$.models[0].queries[0].items[1].item: \"a\\nb\": a name has a control character"
+    );
+    assert_eq!(
+        refused("/models/0/queries/0/query", json!("")),
+        "$.models[0].queries[0].query: \"\": a name is empty"
+    );
+    let shows = u64::MAX;
+    assert_eq!(
+        refused("/models/0/queries/0/items/1/impressions", json!(shows)),
+        format!(
+            "$.models[0].queries[0].items[1].impressions: {shows} of the query so far, at most {} are taken",
+            1_u64 << 39
+        )
+    );
+    assert!(refused("/models", json!([])).contains("no fit of `pbm`: fit with --model pbm"));
+}
+
+/// A store begins with one fit, and remembers it.
+#[test]
+fn another_fit_is_refused_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let mut template =
+        Config::parse("[policy]\nusers = 'pbm'\npositions = 2\npolicy = 'pbm-ts'").unwrap().policy;
+    let fit = |change: fn(&mut Value), counts: &str, template: &mut Template| {
+        let mut fit = pbm_fit();
+        change(&mut fit);
+        std::fs::write(at("parameters.json"), fit.to_string()).unwrap();
+        let counts = format!("query,item,position,clicks,impressions\n\"shoes, red\",x,1,{counts}\n");
+        std::fs::write(at("counts.csv"), counts).unwrap();
+        Fitted::read(directory.path(), template).unwrap()
+    };
+    let fitted = fit(|_| (), "4,40", &mut template);
+    std::fs::create_dir(at("store")).unwrap();
+    let mut served = Served::new(&at("store"), &Arc::new(template.clone()), &Limits::default());
+    served.commit(|engine, time, events| {
+        engine.change_item(&name("z"), None, Change::Add, &[], events).unwrap();
+        fitted.begin(&mut Turn { engine, events, time }).unwrap();
+        engine.decide(body(json!({ "id": "1" })), time, events).unwrap();
+    });
+    fitted.check(&*served.store).unwrap();
+    let others: [(fn(&mut Value), &str); 4] = [
+        (|_| (), "4,41"),
+        (|fit| fit["models"][0]["queries"][0]["items"][0]["clicks"] = json!(6), "4,40"),
+        (|fit| fit["models"][0]["queries"][0]["typical"] = json!(0.3), "4,40"),
+        (|fit| fit["models"][0]["queries"] = json!([]), "4,40"),
+    ];
+    for (change, counts) in others {
+        let error = fit(change, counts, &mut template).check(&*served.store).unwrap_err().to_string();
+        let expected = format!("it began with another fit than {}:", directory.path().display());
+        assert!(error.contains(&expected), "{error}");
+    }
+    // One that began without a fit is as it was.
+    let other = tempfile::tempdir().unwrap();
+    fitted.check(&Embedded::open(other.path()).unwrap()).unwrap();
 }
 
 #[test]
@@ -575,4 +676,164 @@ fn stores_of_other_settings_and_damaged_ones_are_refused() {
     std::fs::write(file.path().join("events.redb"), [7; 4_096]).unwrap();
     let Err(error) = Embedded::open(file.path()) else { panic!("opened garbage") };
     assert!(matches!(error, StoreError::Damaged(_)), "{error}");
+}
+
+/// Events that another program, or this one under other limits, has taken are read.
+#[test]
+fn lower_limits_do_not_refuse_a_store() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = Served::new(directory.path(), &template(""), &Limits::default());
+    served.commit(|engine, time, events| {
+        for item in ["a", "b", "c"] {
+            engine.change_item(&name(item), None, Change::Add, &[], events).unwrap();
+            engine.change_item(&name(item), Some(&name("p")), Change::Add, &[], events).unwrap();
+        }
+        for query in ["p", "q", "r"] {
+            engine.decide(body(json!({ "id": query, "query": query })), time, events).unwrap();
+        }
+    });
+    served.limits = Limits { items: 1, all_queries: 1, ..Limits::default() };
+    let mut twin = served.twin();
+    assert_same(&mut twin, &mut served.engine, &["p", "q", "r"].map(name));
+    let ask = body(json!({ "id": "new", "query": "new" }));
+    assert_eq!(twin.decide(ask, served.time, &mut vec![]).unwrap_err().code(), "too_many");
+}
+
+/// A store with a snapshot of two queries, and more events after it.
+fn with_snapshot(directory: &Path, settings: &str) -> Served {
+    let mut served = Served::new(directory, &template(settings), &Limits::default());
+    let queries = [name("q0"), name("q1")];
+    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(4);
+    for n in 0..400 {
+        act(&mut served, rng, &queries, n);
+        if n == 300 {
+            served.twin().save(&*served.store).unwrap();
+        }
+    }
+    served
+}
+
+/// Recovers by the events alone what a snapshot with some damage does not tell.
+#[test]
+fn a_snapshot_that_cannot_be_read_is_passed_over() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = with_snapshot(directory.path(), "");
+    let queries = [name("q0"), name("q1")];
+    let head = served.store.head().unwrap().unwrap();
+    let state = served.store.query("q1", 0).unwrap().unwrap();
+    // A query is read when it is used: here by the events after the snapshot.
+    served.store.replace(0, &head, &mut [Ok((name("q1"), vec![7; 30]))].into_iter()).unwrap();
+    let mut twin = served.twin();
+    assert_eq!((twin.snapshot(), twin.unreadable()), (0, None));
+    assert_same(&mut twin, &mut served.engine, &queries);
+    // Here by a request.
+    let next = served.engine.next();
+    served.twin().save(&*served.store).unwrap();
+    let head_now = served.store.head().unwrap().unwrap();
+    served.store.replace(0, &head_now, &mut [Ok((name("q1"), vec![7; 30]))].into_iter()).unwrap();
+    let mut twin = served.twin();
+    assert_eq!((twin.snapshot(), twin.unreadable()), (next, None));
+    let refusal = twin.rows(&name("q1"), 0, 1).unwrap_err();
+    assert_eq!((refusal.status(), refusal.code()), (503, "unavailable"));
+    let fault = twin.unreadable().unwrap().to_owned();
+    assert!(fault.starts_with("query `q1`: "), "{fault}");
+    let (store, path) = (served.store.clone(), directory.path());
+    let mut twin = Engine::repeat(&store, &served.template, &served.limits, path, &fault).unwrap();
+    assert_same(&mut twin, &mut served.engine, &queries);
+    // Its own snapshot is whole.
+    twin.save(&*store).unwrap();
+    let mut twin = served.twin();
+    assert_eq!(twin.snapshot(), next);
+    assert_same(&mut twin, &mut served.engine, &queries);
+    // The other part, cut off.
+    let states = [Ok((name("q1"), state))];
+    served.store.replace(0, &head[..head.len() / 2], &mut states.into_iter()).unwrap();
+    let mut twin = served.twin();
+    assert_eq!(twin.snapshot(), 0);
+    assert_same(&mut twin, &mut served.engine, &queries);
+    // Damage of the events is not passed over.
+    let closed = Event::Closed { id: name("x"), seen: None };
+    served.store.append(next, &Batch { time: 0, events: vec![closed] }).unwrap();
+    let error = Engine::recover(&store, &served.template, &served.limits, path).unwrap_err();
+    assert!(error.to_string().contains("decision `x` is not open"), "{error}");
+}
+
+#[test]
+fn a_file_of_a_snapshot_that_cannot_be_read_is_put_aside() {
+    let directory = tempfile::tempdir().unwrap();
+    let Served { store, mut engine, template, limits, .. } = with_snapshot(directory.path(), "");
+    drop(store);
+    // The engine has the store, too.
+    let queries = [name("q0"), name("q1")];
+    let rows = queries.each_ref().map(|query| engine.rows(query, 0, 100).unwrap());
+    drop(engine);
+    std::fs::write(directory.path().join("snapshot.redb"), [7; 4_096]).unwrap();
+    let store: Arc<dyn Store> = Arc::new(Embedded::open(directory.path()).unwrap());
+    let mut engine = Engine::recover(&store, &template, &limits, directory.path()).unwrap();
+    assert_eq!(queries.each_ref().map(|query| engine.rows(query, 0, 100).unwrap()), rows);
+    assert_eq!(std::fs::read(directory.path().join("snapshot.unreadable")).unwrap(), [7; 4_096]);
+    engine.save(&*store).unwrap();
+}
+
+/// Counts that no fit has any more: a window that does not belong to its table is not restored. Such a
+/// snapshot must not replace the last good one.
+#[test]
+fn a_snapshot_that_could_not_be_read_is_not_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served = Served::new(directory.path(), &template("window = 5"), &Limits::default());
+    let items = ["a", "b", "c"].map(|item| (name(item), u64::MAX, u64::MAX)).to_vec();
+    let began = Event::Began { query: Some(name("q")), prior: None, items };
+    served.commit(|engine, _, events| {
+        engine.begin(&began).unwrap();
+        events.push(began);
+    });
+    served.twin().save(&*served.store).unwrap();
+    let head = served.store.head().unwrap();
+    served.commit(|engine, time, events| {
+        engine.decide(body(json!({ "id": "1", "query": "q" })), time, events).unwrap();
+        engine.answer(body(json!({ "id": "1", "close": true })), events).unwrap();
+    });
+    let error = served.engine.save(&*served.store).unwrap_err();
+    assert!(matches!(&error, StoreError::Snapshot(what) if what.starts_with("query `q`: ")), "{error}");
+    assert_eq!(served.store.head().unwrap(), head);
+    assert_same(&mut served.twin(), &mut served.engine, &[name("q")]);
+}
+
+/// The counts of a fit, whatever their size, are in a snapshot that is read.
+#[test]
+fn large_counts_of_a_fit_are_recovered() {
+    for (users, policies) in [
+        ("pbm", ["pbm-gibbs", "pbm-ts", "pbm-ts-plug-in", "pbm-ucb-plug-in", "pbm-kl-ucb"]),
+        ("cascade", ["cascade-ts", "cascade-kl-ucb", "ts-cascade", "uniform", "epsilon-greedy"]),
+    ] {
+        for policy in policies {
+            let directory = tempfile::tempdir().unwrap();
+            let examination = if users == "pbm" { "examination = [1.0, 0.5]" } else { "" };
+            let text =
+                format!("[policy]\nusers = '{users}'\npositions = 2\npolicy = '{policy}'\n{examination}");
+            let template = Arc::new(Config::parse(&text).unwrap().policy);
+            let mut served = Served::new(directory.path(), &template, &Limits::default());
+            let tallies = vec![(u64::MAX, 3), (1_000_000_000_000, 1_000_000_000_000)];
+            let all = ["a", "b", "c"].map(name);
+            let items = all.iter().map(|item| (item.clone(), u64::MAX, 5)).collect();
+            let at_positions = all.iter().map(|item| (item.clone(), tallies.clone())).collect();
+            for event in [
+                Event::Began { query: Some(name("q")), prior: Some([2.0, 9.0]), items },
+                Event::BeganAtPositions { query: name("q"), items: at_positions },
+            ] {
+                served.commit(|engine, _, events| {
+                    engine.begin(&event).unwrap();
+                    events.push(event);
+                });
+            }
+            served.commit(|engine, time, events| {
+                engine.decide(body(json!({ "id": "1", "query": "q" })), time, events).unwrap();
+                engine.answer(body(json!({ "id": "1", "clicks": [1], "close": true })), events).unwrap();
+            });
+            served.twin().save(&*served.store).unwrap();
+            let mut twin = served.twin();
+            assert_eq!(twin.snapshot(), served.engine.next());
+            assert_same(&mut twin, &mut served.engine, &[name("q")]);
+        }
+    }
 }

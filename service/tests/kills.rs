@@ -86,10 +86,15 @@ pub(crate) fn check(server: &Server, record: &Path) {
     assert_eq!((&checked["other_lists"], &checked["new_answers"]), (&json!(0), &json!(0)), "{checked}");
 }
 
+/// A number of the environment.
+pub(crate) fn environment(name: &str, usual: u32) -> u32 {
+    std::env::var(name).ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
+}
+
 /// Kills the server again and again while clients use it; `KILLS` in the environment is how often.
 #[test]
 fn nothing_acknowledged_is_lost_by_kills() {
-    let kills = std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(6);
+    let kills = environment("KILLS", 6);
     let directory = tempfile::tempdir().unwrap();
     // Few events between snapshots, and few queries in memory: kills meet both.
     let config = one_item_config("[limits]\nsnapshot-events = 500\nqueries = 3");
@@ -135,7 +140,7 @@ fn nothing_acknowledged_is_lost_by_kills() {
 }
 
 /// The limit of a file's size stands for a full disk: the server must refuse, and go on when there is
-/// room again.
+/// room again. `FULL` in the environment is how often.
 #[test]
 fn a_full_disk_is_survived() {
     let directory = tempfile::tempdir().unwrap();
@@ -155,7 +160,8 @@ fn a_full_disk_is_survived() {
     };
     let (mut number, mut acknowledged, mut unknown) = (0, vec![], vec![]);
     let mut times_full = 0;
-    for round in 0..3_u64 {
+    let rounds = environment("FULL", 3);
+    for round in 0..rounds {
         limit(&((3 + 2 * round) << 20).to_string());
         let start = Instant::now();
         loop {
@@ -182,7 +188,7 @@ fn a_full_disk_is_survived() {
             std::thread::sleep(Duration::from_millis(50));
         }
     }
-    assert_eq!(times_full, 3);
+    assert_eq!(times_full, rounds);
     for asks in unknown {
         let (status, lists) = server.post("/v1/decide/batch", &Value::from(asks.clone()));
         assert_eq!(status, 200);
@@ -370,4 +376,82 @@ fn a_restart_waits_for_the_process_that_was_killed() {
     let second = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
     assert!(killed.is_finished() && !killed.join().unwrap());
     assert_eq!(second.post("/v1/decide", &json!({ "id": "1" })).0, 200);
+}
+
+/// Examination, order and prior of a fit are in the store: a later start needs no fit.
+#[test]
+fn a_store_knows_the_fit_with_which_it_began() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    std::fs::write(at("parameters.json"), crate::engine::pbm_fit().to_string()).unwrap();
+    for policy in ["pbm-ts", "pbm-gibbs(order=known)"] {
+        let config = format!("[policy]\nusers = 'pbm'\npositions = 2\npolicy = '{policy}'");
+        std::fs::write(at("config.toml"), config).unwrap();
+        let start = |from: bool| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+            command.arg(at("config.toml")).args(["--listen", "127.0.0.1:0"]);
+            if from {
+                command.arg("--from").arg(directory.path());
+            }
+            Server::run(command)
+        };
+        let error = start(false).err().filter(|_| policy == "pbm-ts");
+        assert!(error.is_none_or(|error| error.contains("policy: `pbm-ts`")));
+        _ = std::fs::remove_dir_all(at("data"));
+        let table = |server: &Server| server.get("/v1/items?query=shoes%2C%20red").1;
+        let server = start(true).unwrap();
+        let ask = json!({ "id": "1", "query": "shoes, red" });
+        let list = server.post("/v1/decide", &ask).1;
+        let rows = table(&server);
+        server.stop("-KILL");
+        for from in [false, true] {
+            let server = start(from).unwrap();
+            assert_eq!((server.post("/v1/decide", &ask).1, table(&server)), (list.clone(), rows.clone()));
+            server.stop("-TERM");
+        }
+        let other = crate::engine::pbm_fit().to_string();
+        std::fs::write(at("parameters.json"), other.replace("0.5", "0.25")).unwrap();
+        let error = start(true).err().unwrap();
+        assert!(
+            error.contains("made for other settings: examination = [1.0,0.5], now [1.0,0.25]"),
+            "{error}"
+        );
+        std::fs::write(at("parameters.json"), other.replace("70", "71")).unwrap();
+        let error = start(true).err().unwrap();
+        assert!(error.contains("it began with another fit than "), "{error}");
+        std::fs::write(at("parameters.json"), other).unwrap();
+        std::fs::remove_dir_all(at("data")).unwrap();
+    }
+}
+
+/// A snapshot that cannot be read is passed over by a server that runs.
+#[test]
+fn a_server_recovers_from_a_snapshot_that_cannot_be_read() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("config.toml"), one_item_config("")).unwrap();
+    let server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+    let ask = |query: &str| json!({ "id": query, "query": query });
+    let lists = ["p", "q"].map(|query| server.post("/v1/decide", &ask(query)).1);
+    server.stop("-TERM");
+    {
+        use click_bandits_service::event::Name;
+        use click_bandits_service::store::{Embedded, Store as _};
+        let store = Embedded::open(&directory.path().join("data")).unwrap();
+        let head = store.head().unwrap().unwrap();
+        store.replace(0, &head, &mut [Ok((Name::new("q").unwrap(), vec![9; 99]))].into_iter()).unwrap();
+    }
+    let server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+    assert_eq!(server.post("/v1/decide", &ask("p")).1, lists[0]);
+    let start = Instant::now();
+    let click = json!({ "id": "q", "clicks": [1] });
+    while server.post("/v1/clicks", &click).0 != 200 {
+        assert!(start.elapsed() < Duration::from_secs(20), "{}", server.log());
+    }
+    assert!(server.log().contains("snapshot-unreadable"), "{}", server.log());
+    assert_eq!(server.post("/v1/decide", &ask("q")).1, lists[1]);
+    assert_eq!(server.post("/v1/clicks", &click).1["outcome"], "repeated");
+    server.stop("-TERM");
+    let server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+    assert_eq!(server.post("/v1/clicks", &click).1["outcome"], "repeated");
+    assert!(!server.log().contains("snapshot-unreadable"), "{}", server.log());
 }

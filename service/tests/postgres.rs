@@ -1,7 +1,7 @@
 //! Several servers on one database, which the test starts: servers and the database are killed under
 //! load. Without an installed `PostgreSQL` nothing is tested, which the output says.
 
-use crate::kills::{check, load, output, table_of_log, table_of_queries};
+use crate::kills::{check, environment, load, output, table_of_log, table_of_queries};
 use crate::server::{Server, one_item_config};
 use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// A database of its own.
-struct Database {
+pub(crate) struct Database {
     programs: PathBuf,
     directory: TempDir,
     port: u16,
@@ -38,7 +38,7 @@ fn command(programs: &Path, name: &str) -> Command {
 
 impl Database {
     /// `None` if `PostgreSQL` is not installed.
-    fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
         let programs = versions.map(|version| version.path().join("bin")).max();
         let Some(programs) = programs.filter(|programs| programs.join("initdb").is_file()) else {
@@ -66,7 +66,7 @@ impl Database {
         server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("postgres://bandits@127.0.0.1:{}/postgres", self.port)
     }
 
@@ -75,7 +75,7 @@ impl Database {
         ask.args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()]).status().unwrap().success()
     }
 
-    fn wait(&mut self) {
+    pub(crate) fn wait(&mut self) {
         for _ in 0..600 {
             if self.is_ready() {
                 return;
@@ -102,15 +102,11 @@ impl Drop for Database {
 }
 
 /// A directory with the configuration of a server on a database.
-fn configured(url: &str, limits: &str) -> TempDir {
+pub(crate) fn configured(url: &str, limits: &str) -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     let config = one_item_config(&format!("store = '{url}'\n{limits}"));
     std::fs::write(directory.path().join("config.toml"), config).unwrap();
     directory
-}
-
-fn environment(name: &str, otherwise: u32) -> u32 {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
 }
 
 #[test]

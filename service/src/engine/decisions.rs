@@ -123,7 +123,7 @@ impl Decisions {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 pub(crate) struct SavedDecisions {
     first: u64,
     open: VecDeque<Open>,

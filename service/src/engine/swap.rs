@@ -18,7 +18,8 @@ struct Room {
 
 /// The queries that were written out; the others are in the snapshot of the store.
 pub(crate) struct Swap {
-    store: Arc<dyn Store>,
+    /// None if the snapshot is passed over.
+    store: Option<Arc<dyn Store>>,
     file: File,
     end: u64,
     rooms: HashMap<Name, Room>,
@@ -26,7 +27,7 @@ pub(crate) struct Swap {
 
 impl Swap {
     /// Makes the file, and removes its name: it is gone when the process is.
-    pub(crate) fn new(store: Arc<dyn Store>, directory: &Path) -> io::Result<Self> {
+    pub(crate) fn new(store: Option<Arc<dyn Store>>, directory: &Path) -> io::Result<Self> {
         let path = directory.join(format!("swap-{}-{:?}", std::process::id(), std::thread::current().id()));
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
         std::fs::remove_file(&path)?;
@@ -51,7 +52,8 @@ impl Swap {
     /// snapshot.
     pub(crate) fn get(&mut self, query: &str, next: u64) -> Result<Option<(Vec<u8>, bool)>, StoreError> {
         let Some(&room) = self.rooms.get(query) else {
-            return Ok(self.store.query(query, next)?.map(|state| (state, false)));
+            let Some(store) = &self.store else { return Ok(None) };
+            return Ok(store.query(query, next)?.map(|state| (state, false)));
         };
         let read = |file: &mut File| {
             file.seek(SeekFrom::Start(room.at))?;

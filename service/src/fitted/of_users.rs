@@ -1,40 +1,22 @@
 //! The fit of a log of users who differ.
 
-use crate::api::Refusal;
 use crate::config::{Template, Users};
-use crate::event::Name;
-use crate::writer::Turn;
+use crate::event::{Event, Name};
 use confidence::Probability;
 use live::ContextFit;
 use std::path::Path;
 
-/// What `click-bandits fit --context` found in the log of a query.
-#[derive(Debug)]
-pub struct FittedUsers {
-    query: Name,
-    /// The content of context.json.
-    content: Vec<u8>,
-}
-
-impl FittedUsers {
-    /// Reads the fit, and gives the template the names that it does not have.
-    pub(super) fn read(directory: &Path, template: &mut Template) -> Result<Self, String> {
-        let path = directory.join("context.json");
-        let fault = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
-        let content = std::fs::read(&path).map_err(|error| fault(&error))?;
-        let fit =
-            ContextFit::read(&path.display().to_string(), &content).map_err(|error| error.to_string())?;
-        complete(template, &fit).map_err(|what| fault(&what))?;
-        crate::engine::check_fit(template, &fit).map_err(|what| fault(&what))?;
-        let query = fit.query.as_deref().map_or_else(|| Ok(Name::default_query()), Name::new);
-        Ok(Self { query: query.map_err(|what| fault(&format!("query: {what}")))?, content })
-    }
-
-    pub(super) fn begin(&self, turn: &mut Turn<'_>) -> Result<(), Refusal> {
-        let event = turn.engine.begin_for_users(self.query.clone(), self.content.clone())?;
-        turn.events.push(event);
-        Ok(())
-    }
+/// Reads what `click-bandits fit --context` found in the log of a query, and gives the template the
+/// names that it does not have.
+pub(super) fn read(path: &Path, template: &mut Template) -> Result<Event, String> {
+    let fault = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
+    let content = std::fs::read(path).map_err(|error| fault(&error))?;
+    let fit = ContextFit::read(&path.display().to_string(), &content).map_err(|error| error.to_string())?;
+    complete(template, &fit).map_err(|what| fault(&what))?;
+    crate::engine::check_fit(template, &fit).map_err(|what| fault(&what))?;
+    let query = fit.query.as_deref().map_or_else(|| Ok(Name::default_query()), Name::new);
+    let query = query.map_err(|what| fault(&format!("query: {what}")))?;
+    Ok(Event::BeganForUsers { query, fit: content })
 }
 
 /// Takes examination, segments and features from the fit; those that are given must be the same.

@@ -2,7 +2,9 @@
 
 use super::{Store, StoreError};
 use crate::event::{Batch, Name};
+use crate::metrics::log;
 use redb::{Database, DatabaseError, ReadableDatabase as _, TableDefinition};
+use serde_json::json;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -92,9 +94,24 @@ impl Embedded {
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
         std::fs::create_dir_all(directory)
             .map_err(|error| StoreError::Unavailable(format!("{}: {error}", directory.display())))?;
-        let file = |name| File::new(directory.join(name));
-        Ok(Self { events: file("events.redb")?, snapshots: file("snapshot.redb")? })
+        let events = File::new(directory.join("events.redb"))?;
+        let path = directory.join("snapshot.redb");
+        let snapshots = File::new(path.clone()).or_else(|error| match of_snapshot(error) {
+            StoreError::Snapshot(what) => {
+                log("error", "snapshot-unreadable", json!({ "error": what }));
+                let aside = path.with_extension("unreadable");
+                std::fs::rename(&path, aside).map_err(|error| StoreError::Unavailable(error.to_string()))?;
+                File::new(path)
+            }
+            other => Err(other),
+        })?;
+        Ok(Self { events, snapshots })
     }
+}
+
+/// Damage to the file of the snapshot is no damage to the events.
+fn of_snapshot(error: StoreError) -> StoreError {
+    if let StoreError::Damaged(what) = error { StoreError::Snapshot(what) } else { error }
 }
 
 impl Store for Embedded {
@@ -149,11 +166,11 @@ impl Store for Embedded {
     }
 
     fn head(&self) -> Result<Option<Vec<u8>>, StoreError> {
-        self.snapshots.get(META, "head")
+        self.snapshots.get(META, "head").map_err(of_snapshot)
     }
 
     fn query(&self, name: &str, _next: u64) -> Result<Option<Vec<u8>>, StoreError> {
-        self.snapshots.get(QUERIES, name)
+        self.snapshots.get(QUERIES, name).map_err(of_snapshot)
     }
 
     fn replace(
