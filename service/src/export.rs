@@ -2,7 +2,7 @@
 //! events of User Behavior Insights.
 
 use crate::config::{Template, Users};
-use crate::event::{Batch, Change, DEFAULT_QUERY, Decision, Event, Name, Propensities};
+use crate::event::{Batch, Change, Decision, Event, Name, Propensities};
 use crate::store::{self, is_database};
 use live::ContextFit;
 use serde_json::json;
@@ -16,6 +16,10 @@ use std::path::Path;
 pub const FILE: &str = "decisions.csv";
 pub(crate) const HEAD: &str =
     "query,session,user,position,item,click,propensity,prefix_propensity,list_propensity,segment";
+
+/// As [`FILE`], the decisions of which a policy that sees who asks was not told everything that the
+/// configuration names: `fit --context` cannot read them.
+pub const WITHOUT_CONTEXT: &str = "without-context.csv";
 
 /// The features of the items, where policies see them.
 pub const ITEMS: &str = "items.csv";
@@ -42,10 +46,25 @@ struct Waiting {
     seen: Option<u8>,
 }
 
-/// The files that are written: a table with a row for each position, or queries and events.
+/// What the decisions in a file have.
+#[derive(Default)]
+struct Written {
+    /// Lines without the header.
+    rows: u64,
+    decisions: u64,
+    /// Decisions that name a user.
+    users: u64,
+    has_propensities: bool,
+    has_segment: bool,
+    has_features: bool,
+    queries: BTreeSet<Name>,
+}
+
+/// The files that are written: two tables with a row for each position, or queries and events.
 struct Table<W> {
     form: Form,
     out: Vec<W>,
+    written: [Written; 2],
     template: Template,
     waiting: VecDeque<Waiting>,
     /// The number of the first one that waits.
@@ -53,26 +72,24 @@ struct Table<W> {
     numbers: HashMap<Name, usize>,
     /// Features of the items.
     items: BTreeMap<Name, Vec<f64>>,
-    queries: BTreeSet<Name>,
-    rows: u64,
 }
 
 impl<W: Write> Table<W> {
     fn new(form: Form, mut out: Vec<W>, template: Template) -> io::Result<Self> {
         if form == Form::Csv {
             let columns = std::iter::once(HEAD).chain(template.features.iter().map(|name| &**name));
-            writeln!(out[0], "{}", columns.collect::<Vec<_>>().join(","))?;
+            let head = columns.collect::<Vec<_>>().join(",");
+            out.iter_mut().try_for_each(|out| writeln!(out, "{head}"))?;
         }
         Ok(Self {
             form,
             out,
+            written: Default::default(),
             template,
             waiting: VecDeque::new(),
             first: 0,
             numbers: HashMap::new(),
             items: BTreeMap::new(),
-            queries: BTreeSet::new(),
-            rows: 0,
         })
     }
 
@@ -83,7 +100,6 @@ impl<W: Write> Table<W> {
         };
         match event {
             Event::Decided(decision) => {
-                self.queries.insert(decision.query.clone());
                 self.numbers.insert(decision.id.clone(), self.first + self.waiting.len());
                 self.waiting.push_back(Waiting { decision: *decision, time, clicks: 0, seen: None });
                 while self.waiting.len() > self.template.keep {
@@ -148,6 +164,22 @@ impl<W: Write> Table<W> {
         }
         let number = |value: Option<&f64>| value.map(f64::to_string).unwrap_or_default();
         let list = propensities.and_then(|of| of.prefixes.last());
+        let rows = decision.list.len().min(seen) as u64;
+        if rows == 0 {
+            return Ok(());
+        }
+        let part = usize::from(!self.is_complete(&decision));
+        let written = &mut self.written[part];
+        written.rows += rows;
+        written.decisions += 1;
+        written.users += u64::from(decision.user.is_some());
+        written.has_propensities |= propensities.is_some();
+        let told = decision.context.as_ref();
+        written.has_segment |= told.is_some_and(|told| told.segment.is_some());
+        written.has_features |= told.is_some_and(|told| !told.features.is_empty());
+        if !written.queries.contains(&decision.query) {
+            written.queries.insert(decision.query.clone());
+        }
         let [query, id] = [&decision.query, &decision.id].map(|name| quoted(name));
         let user = decision.user.as_deref().map(quoted).unwrap_or_default();
         let context = decision.context.as_ref();
@@ -158,7 +190,7 @@ impl<W: Write> Table<W> {
         let context = columns.join(",");
         for (place, item) in decision.list.iter().enumerate().take(seen) {
             writeln!(
-                self.out[0],
+                self.out[part],
                 "{query},{id},{user},{},{},{},{},{},{},{context}",
                 place + 1,
                 quoted(item),
@@ -167,9 +199,18 @@ impl<W: Write> Table<W> {
                 number(propensities.and_then(|of| of.prefixes.get(place))),
                 number(list),
             )?;
-            self.rows += 1;
         }
         Ok(())
+    }
+
+    /// Whether a policy that sees who asks was told of this user what the configuration names.
+    fn is_complete(&self, decision: &Decision) -> bool {
+        let Template { segments, features, .. } = &self.template;
+        let told = decision.context.as_ref();
+        let has_segment = told.is_some_and(|told| told.segment.is_some());
+        let has_features = told.is_some_and(|told| !told.features.is_empty());
+        !self.template.sees_contexts()
+            || ((segments.is_empty() || has_segment) && (features.is_empty() || has_features))
     }
 
     /// Writes a query and its events. The time of events is that of the decision.
@@ -211,7 +252,7 @@ impl<W: Write> Table<W> {
                     "event_attributes": { "object": { "object_id": item }, "position": { "ordinal": place + 1 } },
                 });
                 writeln!(self.out[1], "{event}")?;
-                self.rows += 1;
+                self.written[0].rows += 1;
             }
         }
         Ok(())
@@ -227,7 +268,14 @@ impl<W: Write> Table<W> {
 
 /// A field of a comma-separated table.
 fn quoted(text: &str) -> String {
-    if text.contains(['"', ',']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    let is_plain = !text.contains(['"', ',']) && text.trim() == text;
+    if is_plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', "\"\"")) }
+}
+
+/// A word of a command for a shell.
+fn word(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,:=@%+".contains(letter);
+    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// Milliseconds since 1970 as `2026-03-02T10:00:01.000Z`.
@@ -252,8 +300,8 @@ fn timestamp(time: u64) -> String {
     format!("{year:04}-{month:02}-{:02}T{hour:02}:{minute:02}:{:02}.{milliseconds:03}Z", day + 1, second % 60)
 }
 
-/// Writes the decisions of a database, or of a directory that no server uses. Columns without values
-/// are left out of what it tells to read.
+/// Writes the decisions of a database, or of a directory that no server uses, and tells how to read
+/// them.
 pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) -> Result<(), String> {
     let url = store.to_str().filter(|store| is_database(store));
     let found = store.join("events.redb");
@@ -263,30 +311,16 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
     let store = store::open(url, authorities, store).map_err(|error| error.to_string())?;
     let settings = store.settings().map_err(|error| error.to_string())?.ok_or("the store is empty")?;
     let template: Template = serde_json::from_str(&settings).map_err(|error| error.to_string())?;
-    let names: &[&str] = if form == Form::Ubi { &UBI_FILES } else { &[FILE] };
+    let names = if form == Form::Ubi { UBI_FILES } else { [FILE, WITHOUT_CONTEXT] };
     let fault = |error: io::Error| format!("{}: {error}", out.display());
     std::fs::create_dir_all(out).map_err(fault)?;
     let part = |name: &str| out.join(format!("{name}.part"));
     let files = names.iter().map(|name| File::create(part(name)).map(BufWriter::new));
     let files = files.collect::<io::Result<Vec<_>>>().map_err(fault)?;
-    let features: Vec<&str> = template.features.iter().map(|name| &**name).collect();
-    let features = features.join(";");
-    let (sees_contexts, users) = (template.sees_contexts(), template.users);
-    let has_items = form == Form::Csv && !template.item_features.is_empty();
     let mut table = Table::new(form, files, template).map_err(fault)?;
-    let (mut failed, mut has_user, mut has_propensities) = (None, false, false);
-    let (mut has_segment, mut has_features) = (false, false);
+    let mut failed = None;
     let outcome = store.read(0, &mut |_, Batch { events, time }| {
         for event in events {
-            if let Event::Decided(decision) = &event {
-                has_user |= decision.user.is_some();
-                if let Some(context) = &decision.context {
-                    has_segment |= context.segment.is_some();
-                    has_features |= !context.features.is_empty();
-                }
-                has_propensities |=
-                    decision.chosen.as_ref().is_some_and(|choice| choice.propensities.is_some());
-            }
             if let Err(error) = table.take(event, time) {
                 failed = Some(error);
                 return ControlFlow::Break(());
@@ -296,53 +330,86 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
     });
     outcome.map_err(|error| error.to_string())?;
     failed.map_or(Ok(()), Err).map_err(fault)?;
-    let (files, rows) = (table.end().map_err(fault)?, table.rows);
+    let files = table.end().map_err(fault)?;
     for (name, file) in names.iter().zip(files) {
         file.into_inner().map_err(|error| fault(error.into_error()))?.sync_all().map_err(fault)?;
         std::fs::rename(part(name), out.join(name)).map_err(fault)?;
     }
-    if has_items {
+    if form == Form::Csv && table.written[1].rows == 0 {
+        std::fs::remove_file(out.join(WITHOUT_CONTEXT)).map_err(fault)?;
+    }
+    if form == Form::Csv && !table.template.item_features.is_empty() {
         let items = File::create(part(ITEMS)).map_err(fault)?;
         table.write_items(BufWriter::new(&items)).and_then(|()| items.sync_all()).map_err(fault)?;
         std::fs::rename(part(ITEMS), out.join(ITEMS)).map_err(fault)?;
     }
-    let paths: Vec<String> = names.iter().map(|name| out.join(name).display().to_string()).collect();
-    let path = paths.join(" ");
+    println!("{}", said(&table.template, &table.written, out, form));
+    Ok(())
+}
+
+/// What was written, and the commands that read it.
+fn said(template: &Template, written: &[Written; 2], out: &Path, form: Form) -> String {
+    let path = |name: &str| out.join(name).display().to_string();
+    let fit = |words: &[String]| {
+        let words: Vec<String> = words.iter().map(|text| word(text)).collect();
+        format!("click-bandits fit {} --out FITTED", words.join(" "))
+    };
+    let [all, without] = written;
     if form == Form::Ubi {
-        println!("{rows} events in {path}; to read them:");
-        println!("click-bandits fit {path} --format ubi --out FITTED");
-        return Ok(());
+        let paths = UBI_FILES.map(path);
+        let options = ["--format", "ubi"].map(str::to_owned);
+        let read = fit(&[&paths[..], &options].concat());
+        return format!("{} events in {}; to read them:\n{read}", all.rows, paths.join(" "));
     }
+    let left_out = match without {
+        Written { rows: 0, .. } => String::new(),
+        Written { rows, decisions, .. } => {
+            let file = path(WITHOUT_CONTEXT);
+            format!("; {rows} rows of {decisions} decisions without a whole context in {file}")
+        }
+    };
+    let has_columns = !(template.segments.is_empty() && template.features.is_empty());
+    let sees_contexts = template.sees_contexts() && has_columns && all.rows > 0;
+    let files: Vec<&Written> = if sees_contexts { vec![all] } else { vec![all, without] };
+    let any = |has: fn(&Written) -> bool| files.iter().any(|written| has(written));
     let mut columns = String::from("query=query,session=session,position=position,item=item,click=click");
-    if has_user {
+    // A column with gaps cannot be read.
+    if any(|written| written.users > 0) && files.iter().all(|written| written.users == written.decisions) {
         columns.push_str(",user=user");
     }
-    if has_propensities {
+    if any(|written| written.has_propensities) {
         columns.push_str(
             ",propensity=propensity,prefix-propensity=prefix_propensity,list-propensity=list_propensity",
         );
     }
-    if has_segment {
+    if any(|written| written.has_segment) && !(sees_contexts && template.segments.is_empty()) {
         columns.push_str(",segment=segment");
     }
-    if has_features {
-        // A shell reads the semicolons.
-        columns = format!("'{columns},features={features}'");
+    if any(|written| written.has_features) {
+        let features: Vec<&str> = template.features.iter().map(|name| &**name).collect();
+        columns.push_str(",features=");
+        columns.push_str(&features.join(";"));
     }
-    println!("{rows} rows in {path}; to read them:");
-    let options = if sees_contexts && (has_segment || has_features) {
-        let model = match users {
+    let mut words = vec![];
+    if all.rows > 0 || without.rows == 0 {
+        words.push(path(FILE));
+    }
+    if without.rows > 0 && !sees_contexts {
+        words.push(path(WITHOUT_CONTEXT));
+    }
+    words.extend(["--format".into(), "delimited".into(), "--columns".into(), columns]);
+    if sees_contexts {
+        let model = match template.users {
             Users::Cascade => "cascade",
             Users::Dcm => "dcm",
             Users::Pbm | Users::SemiBandit | Users::ClicksOnly => "pbm",
         };
+        words.extend(["--context".into(), "--model".into(), model.into()]);
         // A context is fitted for one query.
-        let query = table.queries.first().map_or(DEFAULT_QUERY, |query| query).replace('\'', "'\\''");
-        let items = has_items.then(|| format!("--items {} ", out.join(ITEMS).display()));
-        format!("--context --model {model} --query '{query}' {}", items.unwrap_or_default())
-    } else {
-        String::new()
-    };
-    println!("click-bandits fit {path} --format delimited --columns {columns} {options}--out FITTED");
-    Ok(())
+        words.extend(all.queries.first().map(|query| format!("--query={}", &**query)));
+        if !template.item_features.is_empty() {
+            words.extend(["--items".into(), path(ITEMS)]);
+        }
+    }
+    format!("{} rows in {}{left_out}; to read them:\n{}", all.rows, path(FILE), fit(&words))
 }

@@ -346,7 +346,7 @@ fn decisions_for_users_who_differ_are_a_log_with_contexts() {
         export.arg("export").arg("--store").arg(at("data")).arg("--out").arg(at("out")).output().unwrap();
     let said = String::from_utf8(export.stdout).unwrap();
     let options = format!(
-        ",segment=segment,features=age' --context --model cascade --query 'default' --items {} --out FITTED\n",
+        ",segment=segment,features=age --context --model cascade --query=default --items {} --out FITTED\n",
         at("out/items.csv").display()
     );
     assert!(said.ends_with(&options), "{said}{}", String::from_utf8_lossy(&export.stderr));
@@ -376,6 +376,102 @@ fn a_restart_waits_for_the_process_that_was_killed() {
     let second = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
     assert!(killed.is_finished() && !killed.join().unwrap());
     assert_eq!(second.post("/v1/decide", &json!({ "id": "1" })).0, 200);
+}
+
+/// Runs the command that an export prints in a shell, where it was built, in a directory.
+fn run_printed(said: &str, directory: &Path) {
+    let Some(program) = std::env::var_os("CLICK_BANDITS") else { return };
+    let programs = directory.join("bin");
+    if std::fs::create_dir(&programs).is_ok() {
+        std::os::unix::fs::symlink(program, programs.join("click-bandits")).unwrap();
+    }
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", said.lines().last().unwrap()]).env("PATH", path).current_dir(directory);
+    let fit = shell.output().unwrap();
+    assert!(fit.status.success(), "{said}{}", String::from_utf8_lossy(&fit.stderr));
+}
+
+/// Names with spaces and quotes, and decisions of which not everything is told, come back as a fit.
+#[test]
+fn an_export_is_read_whatever_its_names_and_contexts() {
+    let directory = tempfile::Builder::new().prefix("it's a $HOME").tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let items = [" a ", "\"b\"", "c, d", "it's", "\u{a0}e", "-f"];
+    let query = "-shoes, \"red\" & $HOME; 'n' blue";
+    let featured = (1..).zip(items).map(|(price, item)| {
+        format!("{{ item = {}, features = [{price}] }}", serde_json::to_string(item).unwrap())
+    });
+    let featured: Vec<String> = featured.collect();
+    let config = format!(
+        "items = [{}]\n[policy]\nusers = 'cascade'\npolicy = 'hybrid-ts'\npositions = 3\n\
+         segments = [\"de 'n'\", '*']\nfeatures = ['age in years', '$HOME']\nitem-features = ['price']",
+        featured.join(", ")
+    );
+    std::fs::write(at("config.toml"), config).unwrap();
+    let server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+    let decide = |id: &str, query: &str, mut context: Value, closes: bool| {
+        let (mut ask, mut answer) = (json!({ "id": id, "query": query }), json!({ "id": id, "clicks": [1] }));
+        ask["user"] = if id.len() > 3 { "u, \"1\"".into() } else { Value::Null };
+        if !context.is_null() {
+            ask["context"] = context.take();
+        }
+        answer["close"] = closes.into();
+        assert_eq!(server.post("/v1/decide", &ask).0, 200);
+        if closes {
+            assert_eq!(server.post("/v1/clicks", &answer).0, 200);
+        }
+    };
+    let whole = |number: u32| {
+        let segment = if number.is_multiple_of(2) { "*" } else { "de 'n'" };
+        json!({ "segment": segment, "features": [number, 0.5 * f64::from(number % 5)] })
+    };
+    // The first query has an open decision, the second one a decision of which nothing is told.
+    decide("open", "!", whole(1), false);
+    decide("untold", "\"", Value::Null, true);
+    for number in 0..40 {
+        decide(&number.to_string(), query, whole(number), true);
+    }
+    decide("none", query, Value::Null, true);
+    decide("segment", query, json!({ "segment": "*" }), true);
+    decide("features", query, json!({ "features": [1, 2] }), true);
+    server.stop("-TERM");
+    let export = |out: &str| {
+        let mut export = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+        export.arg("export").arg("--store").arg(at("data")).arg("--out").arg(at(out));
+        let output = export.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let said = export("out");
+    assert!(said.starts_with("120 rows in ") && said.contains("; 12 rows of 4 decisions without"), "{said}");
+    run_printed(&said, directory.path());
+    let without = std::fs::read_to_string(at("out/without-context.csv")).unwrap();
+    let all = std::fs::read_to_string(at("out/decisions.csv")).unwrap();
+    assert_eq!(without.lines().next(), all.lines().next());
+    if let Ok(fit) = std::fs::read(at("FITTED/context.json")) {
+        let fit: Value = serde_json::from_slice(&fit).unwrap();
+        assert_eq!((&fit["lists"], &fit["query"]), (&json!(40), &json!(query)));
+        let mut found: Vec<&str> = fit["items"].as_array().unwrap().iter().flat_map(Value::as_str).collect();
+        found.sort_unstable();
+        let mut shown = items;
+        shown.sort_unstable();
+        assert_eq!(found, shown);
+        // Both files are a log of every decision.
+        let plain = format!(
+            "\nclick-bandits fit out/decisions.csv out/without-context.csv --format delimited \
+             --columns query=query,session=session,position=position,item=item,click=click --out plain"
+        );
+        run_printed(&plain, directory.path());
+    }
+    // Another export leaves nothing behind that it did not write.
+    std::fs::remove_dir_all(at("data")).unwrap();
+    let server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
+    let told = json!({ "segment": "*", "features": [1, 2] });
+    server.post("/v1/decide", &json!({ "id": "1", "context": told }));
+    server.post("/v1/clicks", &json!({ "id": "1", "close": true }));
+    server.stop("-TERM");
+    assert!(export("out").starts_with("3 rows in ") && !at("out/without-context.csv").exists());
 }
 
 /// Examination, order and prior of a fit are in the store: a later start needs no fit.
