@@ -481,6 +481,9 @@ fn names_and_counts_of_a_fit_are_refused_by_their_place() {
     assert!(refused("/models", json!([])).contains("no fit of `pbm`: fit with --model pbm"));
 }
 
+/// A change of a fit, and a row of its counts.
+type Other = (fn(&mut Value), &'static str);
+
 /// A store begins with one fit, and remembers it.
 #[test]
 fn another_fit_is_refused_by_name() {
@@ -505,7 +508,7 @@ fn another_fit_is_refused_by_name() {
         engine.decide(body(json!({ "id": "1" })), time, events).unwrap();
     });
     fitted.check(&*served.store).unwrap();
-    let others: [(fn(&mut Value), &str); 4] = [
+    let others: [Other; 4] = [
         (|_| (), "4,41"),
         (|fit| fit["models"][0]["queries"][0]["items"][0]["clicks"] = json!(6), "4,40"),
         (|fit| fit["models"][0]["queries"][0]["typical"] = json!(0.3), "4,40"),

@@ -452,17 +452,16 @@ fn an_export_is_read_whatever_its_names_and_contexts() {
     if let Ok(fit) = std::fs::read(at("FITTED/context.json")) {
         let fit: Value = serde_json::from_slice(&fit).unwrap();
         assert_eq!((&fit["lists"], &fit["query"]), (&json!(40), &json!(query)));
-        let mut found: Vec<&str> = fit["items"].as_array().unwrap().iter().flat_map(Value::as_str).collect();
+        let mut found: Vec<&str> =
+            fit["items"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         found.sort_unstable();
         let mut shown = items;
         shown.sort_unstable();
         assert_eq!(found, shown);
         // Both files are a log of every decision.
-        let plain = format!(
-            "\nclick-bandits fit out/decisions.csv out/without-context.csv --format delimited \
-             --columns query=query,session=session,position=position,item=item,click=click --out plain"
-        );
-        run_printed(&plain, directory.path());
+        let plain = "\nclick-bandits fit out/decisions.csv out/without-context.csv --format delimited \
+             --columns query=query,session=session,position=position,item=item,click=click --out plain";
+        run_printed(plain, directory.path());
     }
     // Another export leaves nothing behind that it did not write.
     std::fs::remove_dir_all(at("data")).unwrap();

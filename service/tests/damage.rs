@@ -1,0 +1,265 @@
+//! Damage at random: bodies of requests, rows of a store, and snapshots. Whatever they contain, nothing
+//! panics, and what is refused is named. `DAMAGE` in the environment is for how many seconds each.
+
+use crate::engine::{Served, act, for_users, name, template};
+use crate::kills::environment;
+use crate::server::Server;
+use click_bandits_service::config::{Limits, Template};
+use click_bandits_service::engine::Engine;
+use click_bandits_service::event::{Batch, Name};
+use click_bandits_service::store::{Store, StoreError};
+use rand::{Rng, RngExt as _, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// The number of a case, said if it fails.
+struct Case(u64);
+
+impl Drop for Case {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("case {}", self.0);
+        }
+    }
+}
+
+/// Runs cases, each with a generator of its own, for as long as is asked for.
+fn cases(what: &str, mut run: impl FnMut(&mut Xoshiro256PlusPlus)) {
+    let (time, start) = (Duration::from_secs(environment("DAMAGE", 3).into()), Instant::now());
+    let mut number = 0;
+    while start.elapsed() < time {
+        let _case = Case(number);
+        run(&mut Xoshiro256PlusPlus::seed_from_u64(number));
+        number += 1;
+    }
+    println!("{number} cases of {what}");
+}
+
+/// Bytes with one to three changes.
+fn damaged(bytes: &[u8], rng: &mut impl Rng) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..rng.random_range(1..4) {
+        let place = rng.random_range(0..bytes.len().max(1));
+        let other = rng.random_range(0..bytes.len().max(1));
+        match rng.random_range(0..7) {
+            _ if bytes.is_empty() => bytes.push(rng.random()),
+            0 => bytes[place] = rng.random(),
+            1 => bytes[place] ^= 1 << rng.random_range(0..8),
+            2 => bytes[place] = bytes[other],
+            3 => bytes.truncate(place),
+            4 => _ = bytes.splice(place..place, [0xff; 9]),
+            5 => _ = bytes.splice(place..place, *b"1e999"),
+            _ => {
+                let part = bytes[place.min(other)..place.max(other)].to_vec();
+                bytes.extend(part);
+            }
+        }
+    }
+    bytes
+}
+
+#[test]
+fn damaged_bodies_are_answered() {
+    let config = "items = [{ item = 'a', features = [1] }, { item = 'b', features = [2] }]\n[policy]\n\
+        users = 'cascade'\npolicy = 'hybrid-ts'\npositions = 3\nsegments = ['de']\nfeatures = ['age']\n\
+        item-features = ['price']";
+    let server = Server::start_with(config, &[]);
+    let bodies = [
+        ("/v1/decide", r#"{"id": "7", "query": "q", "only": ["a", "b"], "positions": 2, "user": "u"}"#),
+        ("/v1/decide", r#"{"id": "8", "except": ["a"], "context": {"segment": "de", "features": [3.5]}}"#),
+        ("/v1/show", r#"{"id": "9", "items": ["b", "a"], "query": "q"}"#),
+        ("/v1/clicks", r#"{"id": "7", "clicks": [1, 2], "close": true}"#),
+        ("/v1/clicks", r#"{"id": "9", "items": ["a"], "seen": 2}"#),
+        ("/v1/decide/batch", r#"[{"id": "10"}, {"id": "11", "query": "r"}]"#),
+        ("/v1/clicks/batch", r#"[{"id": "10", "clicks": [1]}, {"id": "11", "close": true}]"#),
+        ("/v1/items/batch", r#"[{"item": "c", "query": "q", "change": "add", "features": [0.5]}]"#),
+        ("/v1/items/batch", r#"[{"item": "b", "change": "retire"}, {"item": "c", "change": "forget"}]"#),
+    ];
+    cases("bodies", |rng| {
+        let (path, body) = bodies[rng.random_range(0..bodies.len())];
+        let body = damaged(body.as_bytes(), rng);
+        let (status, answer) = server.send("POST", path, "", &body);
+        let is_named = ["code", "message", "at"].iter().all(|key| answer["error"][key].is_string());
+        let text = String::from_utf8_lossy(&body);
+        assert!(
+            status == 200 || (400..500).contains(&status) && is_named,
+            "{path} {text}: {status} {answer}"
+        );
+    });
+    assert_eq!(server.get("/readyz").0, 200, "{}", server.log());
+    assert!(!server.log().contains("panicked"), "{}", server.log());
+}
+
+/// A store in memory, of which anything can be changed.
+#[derive(Default)]
+struct Memory {
+    rows: Mutex<BTreeMap<u64, Vec<u8>>>,
+    head: Mutex<Option<Vec<u8>>>,
+    queries: Mutex<BTreeMap<String, Vec<u8>>>,
+}
+
+impl Store for Memory {
+    fn append(&self, first: u64, batch: &Batch) -> Result<(), StoreError> {
+        self.rows.lock().unwrap().insert(first, batch.to_bytes());
+        Ok(())
+    }
+
+    fn read(
+        &self,
+        from: u64,
+        receive: &mut dyn FnMut(u64, Batch) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        for (&first, bytes) in &*self.rows.lock().unwrap() {
+            let batch = Batch::from_bytes(bytes).map_err(StoreError::Damaged)?;
+            if first + batch.events.len() as u64 > from && receive(first, batch).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn head(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.head.lock().unwrap().clone())
+    }
+
+    fn query(&self, name: &str, _: u64) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.queries.lock().unwrap().get(name).cloned())
+    }
+
+    fn replace(
+        &self,
+        _: u64,
+        head: &[u8],
+        queries: &mut dyn Iterator<Item = Result<(Name, Vec<u8>), StoreError>>,
+    ) -> Result<(), StoreError> {
+        for query in queries {
+            let (name, state) = query?;
+            self.queries.lock().unwrap().insert(name.to_string(), state);
+        }
+        *self.head.lock().unwrap() = Some(head.to_vec());
+        Ok(())
+    }
+
+    fn settings(&self) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
+
+    fn make_for(&self, _: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+/// The settings of stores: policies on a table, and one that sees who asks.
+fn templates() -> Vec<Arc<Template>> {
+    let text = template("").to_text();
+    let pbm = text.replace("cascade-ts", "pbm-gibbs").replace("\"cascade\"", "\"pbm\"");
+    vec![
+        template("window = 4\nkeep = 50"),
+        template("propensities = { draws = 5, epsilon = 0.1 }\nprior = 'estimated'"),
+        Arc::new(serde_json::from_str(&pbm).unwrap()),
+        for_users("keep = 60"),
+    ]
+}
+
+const QUERIES: usize = 3;
+
+fn queries() -> Vec<Name> {
+    (0..QUERIES).map(|n| name(&format!("q{n}"))).collect()
+}
+
+/// A store with a history, and perhaps a snapshot.
+fn served(directory: &Path, template: &Arc<Template>, has_snapshot: bool) -> (Arc<Memory>, Served) {
+    let store = Arc::new(Memory::default());
+    let mut served = Served::on(store.clone(), directory, template, &Limits::default());
+    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(6);
+    for n in 0..200 {
+        act(&mut served, rng, &queries(), n);
+        if n == 150 && has_snapshot {
+            served.twin().save(&*store).unwrap();
+        }
+    }
+    (store, served)
+}
+
+/// Uses what a store tells; whether it was refused.
+fn is_refused(store: &Arc<dyn Store>, directory: &Path, template: &Arc<Template>) -> bool {
+    let limits = Limits { queries: 2, ..Limits::default() };
+    let mut served = match Engine::recover(store, template, &limits, directory) {
+        Ok(_) => Served::on(store.clone(), directory, template, &limits),
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            return true;
+        }
+    };
+    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(8);
+    for n in 300..330 {
+        act(&mut served, rng, &queries(), n);
+    }
+    for query in queries() {
+        _ = served.engine.rows(&query, 0, 100);
+    }
+    _ = served.engine.save(&**store);
+    false
+}
+
+#[test]
+fn damaged_rows_are_refused_or_usable() {
+    let directory = tempfile::tempdir().unwrap();
+    let histories: Vec<_> = templates()
+        .into_iter()
+        .map(|template| {
+            let rows = served(directory.path(), &template, false).0.rows.lock().unwrap().clone();
+            (template, rows)
+        })
+        .collect();
+    let mut refused = [0, 0];
+    cases("rows", |rng| {
+        let (template, rows) = &histories[rng.random_range(0..histories.len())];
+        let mut rows = rows.clone();
+        let place = rng.random_range(0..rows.len());
+        let row = rows.values_mut().nth(place).unwrap();
+        *row = damaged(row, rng);
+        let store: Arc<dyn Store> = Arc::new(Memory { rows: rows.into(), ..Memory::default() });
+        refused[usize::from(is_refused(&store, directory.path(), template))] += 1;
+    });
+    assert!(refused[0] > 5 && refused[1] > 5, "{refused:?}");
+}
+
+#[test]
+fn damaged_snapshots_are_passed_over_or_usable() {
+    let directory = tempfile::tempdir().unwrap();
+    let histories: Vec<_> = templates()
+        .into_iter()
+        .map(|template| {
+            let store = served(directory.path(), &template, true).0;
+            (template, store)
+        })
+        .collect();
+    let mut passed_over = [0, 0];
+    cases("snapshots", |rng| {
+        let (template, whole) = &histories[rng.random_range(0..histories.len())];
+        let copy = Memory {
+            rows: whole.rows.lock().unwrap().clone().into(),
+            head: whole.head.lock().unwrap().clone().into(),
+            queries: whole.queries.lock().unwrap().clone().into(),
+        };
+        if rng.random() {
+            let mut head = copy.head.lock().unwrap();
+            *head = head.as_ref().map(|head| damaged(head, rng));
+        } else {
+            let mut queries = copy.queries.lock().unwrap();
+            let state = queries.values_mut().nth(rng.random_range(0..QUERIES)).unwrap();
+            *state = damaged(state, rng);
+        }
+        let store: Arc<dyn Store> = Arc::new(copy);
+        // The events tell everything, unless the damage goes unnoticed and does not agree with them.
+        let recovered = Engine::recover(&store, template, &Limits::default(), directory.path());
+        passed_over[usize::from(recovered.is_ok_and(|engine| engine.snapshot() == 0))] += 1;
+        is_refused(&store, directory.path(), template);
+    });
+    assert!(passed_over[0] > 5 && passed_over[1] > 5, "{passed_over:?}");
+}
