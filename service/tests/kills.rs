@@ -5,7 +5,7 @@ use rand::{RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,49 @@ pub(crate) fn load(address: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-load"));
     command.arg(address).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
+}
+
+/// Clients that are there as long as servers are killed: when some have done their part, others come.
+pub(crate) struct Clients {
+    arguments: Vec<String>,
+    directory: PathBuf,
+    running: Vec<Child>,
+}
+
+impl Clients {
+    /// Clients of servers, which write their records in a directory.
+    pub(crate) fn start(servers: &[String], arguments: &[&str], directory: &Path) -> Self {
+        let arguments = servers.iter().cloned().chain(arguments.iter().map(ToString::to_string)).collect();
+        let mut clients = Self { arguments, directory: directory.to_owned(), running: vec![] };
+        clients.go_on();
+        clients
+    }
+
+    fn record(&self, turn: usize) -> PathBuf {
+        self.directory.join(format!("record{turn}"))
+    }
+
+    /// Lets others come if those of before are gone.
+    pub(crate) fn go_on(&mut self) {
+        if self.running.last_mut().is_none_or(|last| last.try_wait().unwrap().is_some()) {
+            let (turn, mut clients) = (self.running.len(), load(&self.arguments[0]));
+            clients.args(&self.arguments[1..]).args(["--queries", "6", "--seconds", "6", "--record"]);
+            let clients = clients.arg(self.record(turn)).args(["--seed", &turn.to_string()]);
+            self.running.push(clients.spawn().unwrap());
+        }
+    }
+
+    /// Waits until they are gone. The acknowledged pairs, and their records.
+    pub(crate) fn end(mut self) -> (u64, Vec<PathBuf>) {
+        let mut pairs = 0;
+        for clients in std::mem::take(&mut self.running) {
+            let result = output(clients);
+            assert_eq!(result["empty_lists"], 0, "{result}");
+            pairs += result["pairs"].as_u64().unwrap();
+        }
+        let records = (0..).map(|turn| self.record(turn)).take_while(|record| record.exists());
+        (pairs, records.collect())
+    }
 }
 
 pub(crate) fn output(load: Child) -> Value {
@@ -99,15 +142,13 @@ fn nothing_acknowledged_is_lost_by_kills() {
     // Few events between snapshots, and few queries in memory: kills meet both.
     let config = one_item_config("[limits]\nsnapshot-events = 500\nqueries = 3");
     std::fs::write(directory.path().join("config.toml"), config).unwrap();
-    let record = directory.path().join("record");
     let mut server = Server::start_in(directory.path(), "127.0.0.1:0").unwrap();
     let address = server.address.clone();
     let rng = &mut Xoshiro256PlusPlus::seed_from_u64(3);
-    let seconds = (f64::from(kills) * 0.9).to_string();
-    let mut clients = load(&address);
-    clients.args(["--connections", "8", "--queries", "6", "--patience", "60", "--seconds", &seconds]);
-    let clients = clients.arg("--record").arg(&record).spawn().unwrap();
+    let arguments = ["--connections", "8", "--patience", "60"];
+    let mut clients = Clients::start(std::slice::from_ref(&address), &arguments, directory.path());
     for _ in 0..kills {
+        clients.go_on();
         std::thread::sleep(Duration::from_millis(rng.random_range(1..900)));
         server.stop("-KILL");
         // Some kills come before the recovery is over.
@@ -124,9 +165,11 @@ fn nothing_acknowledged_is_lost_by_kills() {
         }
         server = Server::start_in(directory.path(), &address).unwrap();
     }
-    let result = output(clients);
-    assert!(result["pairs"].as_u64().unwrap() > 50 && result["empty_lists"] == 0, "{result}");
-    check(&server, &record);
+    let (pairs, records) = clients.end();
+    assert!(pairs > 50, "{pairs}");
+    for record in &records {
+        check(&server, record);
+    }
     let table = table_of_log(&server);
     assert_eq!(table_of_queries(&server, 6), table);
     // A stop makes a snapshot, and begins where it was.
@@ -134,9 +177,11 @@ fn nothing_acknowledged_is_lost_by_kills() {
     let server = Server::start_in(directory.path(), &address).unwrap();
     assert!(server.log().contains("\"events\":0"), "{}", server.log());
     assert_eq!(table_of_queries(&server, 6), table);
-    check(&server, &record);
+    for record in &records {
+        check(&server, record);
+    }
     assert!(server.get("/metrics").1.as_str().unwrap().contains("clickbandits_differing_total 0\n"));
-    println!("{kills} kills: {result}");
+    println!("{kills} kills: {pairs} pairs");
 }
 
 /// The limit of a file's size stands for a full disk: the server must refuse, and go on when there is
