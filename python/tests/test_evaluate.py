@@ -95,4 +95,4 @@ def test_what_is_no_ranking_is_refused():
         (7, TypeError, "expected a path"),
     ]:
         with pytest.raises(error, match=message):
-            evaluate(log, ranking, model="none")
+            evaluate(log, ranking, model=None)

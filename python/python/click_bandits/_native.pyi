@@ -1015,7 +1015,7 @@ def evaluate(
     format: Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "parquet", "ubi", "counts"] | None = None,
     columns: dict[str, str] | str | None = None,
     values: Sequence[float] | None = None,
-    model: _FittedModel | Literal["all", "none"] | Sequence[_FittedModel | Literal["all"]] = "all",
+    model: _FittedModel | Literal["all", "none"] | Sequence[_FittedModel | Literal["all"]] | None = "all",
     first_position: int = 1,
     threads: int | None = None,
     application: str | None = None,

@@ -26,7 +26,7 @@ use std::sync::atomic::Ordering;
 /// ranking is the path of a file (CSV or a TREC run); a table with the columns query (or session),
 /// position and item, and list and probability if a query has several lists; or "learned", the best
 /// lists of the models, learned on one half of the users and valued on the other. values are those
-/// of a click at each position, 1 by default. model is a name, a list of names, "all", or "none".
+/// of a click at each position, 1 by default. model is a name, a list of names, "all", or None.
 ///
 /// Raises ValueError for what is no log or no ranking, with the row and the column, TypeError for
 /// other types, and OSError for files.
@@ -41,7 +41,7 @@ use std::sync::atomic::Ordering;
 #[pyo3(
     text_signature = "(log, ranking, *, format=None, columns=None, values=None, model='all', first_position=1, threads=None, \
 application=None, impression=None, position_base=None, exact_queries=False)",
-    signature = (log, ranking, *, format=None, columns=None, values=None, model=Models::One("all".into()), first_position=1, threads=None,
+    signature = (log, ranking, *, format=None, columns=None, values=None, model=Some(Models::One("all".into())), first_position=1, threads=None,
     application=None, impression=None, position_base=None, exact_queries=false)
 )]
 pub(crate) fn evaluate(
@@ -51,7 +51,7 @@ pub(crate) fn evaluate(
     format: Option<&str>,
     columns: Option<&Bound<'_, PyAny>>,
     values: Option<Vec<f64>>,
-    model: Models,
+    model: Option<Models>,
     first_position: i64,
     threads: Option<i64>,
     application: Option<String>,
@@ -59,8 +59,8 @@ pub(crate) fn evaluate(
     position_base: Option<i64>,
     exact_queries: bool,
 ) -> PyResult<Evaluation> {
-    let named =
-        if matches!(&model, Models::One(name) if name == "none") { Vec::new() } else { models(model)? };
+    let named = model.filter(|model| !matches!(model, Models::One(name) if name == "none"));
+    let named = named.map_or_else(|| Ok(Vec::new()), models)?;
     let ranking = new_ranking(ranking)?;
     let (source, format) =
         Source::new(log, format, columns, ubi(application, impression, position_base, exact_queries)?, None)?;
