@@ -260,4 +260,9 @@ fn equal_users_have_no_verdict() {
         let printed = String::from_utf8(printed.stdout).unwrap();
         assert!(printed.starts_with("Not decided") && printed.contains("(95 % interval –)"), "{printed}");
     }
+    // An arm that nobody clicks is told from one whose users differ.
+    let lines = (0..150).map(|user| format!("a{user},A,0\nb{user},B,{}\n", user % 2));
+    fs::write(&events, format!("user,arm,clicks\n{}", lines.collect::<String>())).unwrap();
+    let found = verdict(&events, &["--kind", "ab", "--looks", "4", "--look", "4"]);
+    assert_eq!(found["verdict"], "B", "{found}");
 }

@@ -487,7 +487,7 @@ impl Outcome {
         let mean = sum(|arm| arm.clicks as f64) / sum(|arm| arm.sessions as f64);
         let squares: f64 = arms
             .iter()
-            .filter(|arm| !arm.standard_error.is_nan())
+            .filter(|arm| arm.users > 1)
             .map(|arm| (arm.users as f64 * arm.standard_error).powi(2))
             .sum();
         Some((mean, (squares / sum(|arm| arm.users as f64)).sqrt()))

@@ -153,7 +153,8 @@ pub struct AbResult {
     pub arms: [ArmResult; 2],
     /// Clicks a session of B minus those of A.
     pub difference: f64,
-    /// Its standard error; NaN if an arm has none.
+    /// Its standard error; NaN if an arm has none, or if it would be 0: then nothing tells how much
+    /// users differ.
     pub standard_error: f64,
     /// Difference by its error.
     pub z: f64,
@@ -174,8 +175,8 @@ pub struct ArmResult {
     pub clicks: u64,
     /// Clicks a session.
     pub rate: f64,
-    /// Standard error of the rate, by user; NaN of fewer than two users, and of users whose rates
-    /// are all the same: they do not tell how much rates vary.
+    /// Standard error of the rate, by user; NaN of fewer than two users, and 0 of users whose rates
+    /// are all the same.
     pub standard_error: f64,
 }
 
@@ -240,6 +241,7 @@ impl AbTest {
         let arms = self.arms.map(Sums::result);
         let difference = arms[1].rate - arms[0].rate;
         let standard_error = arms[0].standard_error.hypot(arms[1].standard_error);
+        let standard_error = if standard_error > 0.0 { standard_error } else { f64::NAN };
         AbResult {
             arms,
             difference,
@@ -318,9 +320,9 @@ impl Sums {
         let rate = self.clicks as f64 / sessions;
         let squares = self.clicks_squared as f64 - 2.0 * rate * self.clicks_by_sessions as f64
             + rate * rate * self.sessions_squared as f64;
-        let differ = self.users > 1 && squares > ROUNDING * self.clicks_squared as f64;
+        let squares = if squares > ROUNDING * self.clicks_squared as f64 { squares } else { 0.0 };
         let standard_error = (users / (users - 1.0) * squares).sqrt() / sessions;
-        let standard_error = if differ { standard_error } else { f64::NAN };
+        let standard_error = if self.users > 1 { standard_error } else { f64::NAN };
         ArmResult { users: self.users, sessions: self.sessions, clicks: self.clicks, rate, standard_error }
     }
 }

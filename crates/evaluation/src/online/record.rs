@@ -32,7 +32,7 @@ impl Outcome {
                     "sessions": arm.sessions,
                     "clicks": arm.clicks,
                     "clicks_per_session": arm.rate,
-                    "se": arm.standard_error,
+                    "se": (arm.standard_error > 0.0).then_some(arm.standard_error),
                 })
             }));
             record["se"] = result.standard_error.into();
