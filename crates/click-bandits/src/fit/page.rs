@@ -28,7 +28,7 @@ pub(super) fn page(
         Ok(answer) => super::answer::write(answer, &mut html),
         Err(why) => {
             html.element("h2", "", "No answer on today's ranking");
-            for sentence in not_simulated(study).chain([format!("There is none, since {why}.")]) {
+            for sentence in not_simulated(study).chain([format!("The reason: {why}.")]) {
                 html.element("p", "", &sentence);
             }
         }

@@ -165,6 +165,6 @@ fn what_stands_against_an_answer_is_named() {
             works("fit", &[text(&log), "--format", "sessions", "--model", models, "--out", text(&out)]);
         assert!(printed.contains(&format!("No answer on today's ranking: {why}.\n")), "{printed}");
         let page = fs::read_to_string(out.join("index.html")).unwrap();
-        assert!(page.contains(&format!("There is none, since {why}.")), "{page}");
+        assert!(page.contains(&format!("The reason: {why}.")), "{page}");
     }
 }

@@ -94,7 +94,7 @@ pub(crate) fn answer(
     }
     let settings = Settings { n_queries, seed, threads: Some(1), observer: &Silent, stop: None };
     let decision = Decision::new(&study, &Options::default(), &settings)?;
-    let Some(promised) = decision.as_ref().map(promised) else { return Ok(None) };
+    let Ok(promised) = decision.as_ref().map(promised) else { return Ok(None) };
     let examination = promised.played.iter().map(|(query, _)| examination(&study, query)).collect();
     Ok(Some(Answered { promised, examination }))
 }
