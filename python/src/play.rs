@@ -8,7 +8,7 @@
 use crate::live::AnyLive;
 use crate::message::value_error;
 use crate::prior::Prior;
-use ::live::{Live, Settings};
+use ::live::{Estimator, Live, Settings};
 use click_models::{
     Cascade, CascadeFeedback, Cell, CellClick, Clicks, ClicksOnly, Context, Dcm, DcmFeedback, DuelOutcome,
     Dueling, ItemId, ListClicks, ListFeedback as _, Pair, Pbm, PbmFeedback, PrefixFeedback, RankOne, Ranking,
@@ -81,6 +81,9 @@ pub(crate) trait Play: Send {
 
     /// Begins with a prior.
     fn set_prior(&mut self, prior: &Prior, query: Option<&str>) -> PyResult<()>;
+
+    /// Goes on with the prior that the items so far make most probable.
+    fn estimate_prior(&mut self, estimator: &mut Estimator);
 
     /// The policy in live use, without items.
     fn into_live(self: Box<Self>, settings: Settings) -> PyResult<AnyLive>;
@@ -234,6 +237,13 @@ impl<I: Played> Play for Player<I> {
     fn set_prior(&mut self, prior: &Prior, query: Option<&str>) -> PyResult<()> {
         self.policy = prior.give(&self.policy, query)?;
         Ok(())
+    }
+
+    fn estimate_prior(&mut self, estimator: &mut Estimator) {
+        if let Ok(mut table) = NamedTable::try_from(self.policy.clone()) {
+            estimator.estimate(&mut table);
+            self.policy = table.policy().clone();
+        }
     }
 
     fn into_live(self: Box<Self>, settings: Settings) -> PyResult<AnyLive> {

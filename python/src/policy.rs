@@ -15,6 +15,7 @@ use crate::reduced::reduced;
 use crate::sequence;
 use crate::table::{Column, Table};
 use crate::task::{Given, build, count, generator, is_alive, protocol_named, protocol_of, restore, size};
+use ::live::Estimator;
 use click_models::{Clicks, Context};
 use confidence::Probability;
 use policies::catalogue::{Kind, Note, ParameterRow, Protocol, find};
@@ -38,6 +39,8 @@ struct State {
     /// Outcomes of comparisons of an item with itself, whose winner carries no information. Apart,
     /// so that answers do not change the choices' draws.
     coins: Xoshiro256PlusPlus,
+    /// If the prior is estimated, from the answers so far.
+    estimator: Option<Estimator>,
 }
 
 impl State {
@@ -45,6 +48,11 @@ impl State {
         let is_tie = protocol == Protocol::Dueling && action[0] == action[1];
         let coin = if is_tie { Clicks::from_bits(self.coins.next_u64() >> 63, 1).ok() } else { None };
         self.player.update(action, note, coin.unwrap_or(clicks));
+        if let Some(estimator) = &mut self.estimator
+            && estimator.count()
+        {
+            self.player.estimate_prior(estimator);
+        }
     }
 }
 
@@ -59,6 +67,8 @@ struct Saved {
     policy: Value,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     items: Option<Vec<Value>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    estimator: Option<Estimator>,
 }
 
 /// A policy of the catalogue: it chooses what to show, and learns from the clicks.
@@ -91,8 +101,8 @@ struct Saved {
 ///     segments: how many segments of users there are, by default 1.
 ///     horizon: number of rounds, for policies that need it.
 ///     prior: the Beta distribution of the attraction of items, of policies on lists that draw from
-///         posteriors: (a, b), the result of `fit`, or a directory that `fit` of the command has
-///         written. Of "hybrid-ts" what a log tells of its users and items: a ContextFit, or
+///         posteriors: (a, b), the result of `fit`, a directory that `fit` of the command has
+///         written, or "estimated" from the answers so far. Of "hybrid-ts" what a log tells of its users and items: a ContextFit, or
 ///         context.json, of the same items in the same order, with features as in the log.
 ///     query: the query of the fit whose items are meant, by default all.
 ///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1, or a generator of numpy, which
@@ -171,9 +181,19 @@ impl Policy {
         protocol: Protocol,
         names: Option<Arc<Names>>,
     ) -> Self {
+        Self::of_estimate(player, generator, protocol, names, None)
+    }
+
+    fn of_estimate(
+        player: Box<dyn Play>,
+        generator: Xoshiro256PlusPlus,
+        protocol: Protocol,
+        names: Option<Arc<Names>>,
+        estimator: Option<Estimator>,
+    ) -> Self {
         let mut coins = generator.clone();
         coins.jump();
-        Self::with_state(State { player, generator, coins }, protocol, names)
+        Self::with_state(State { player, generator, coins, estimator }, protocol, names)
     }
 
     fn with_state(state: State, protocol: Protocol, names: Option<Arc<Names>>) -> Self {
@@ -222,6 +242,7 @@ impl Policy {
             player: state.player.duplicate(),
             generator: state.generator.clone(),
             coins: state.coins.clone(),
+            estimator: state.estimator.clone(),
         };
         Ok(Self { origin: Arc::clone(&self.origin), names: self.names.clone(), state: Mutex::new(copied) })
     }
@@ -270,14 +291,16 @@ impl Policy {
         let spec = spec_of(name, parameters)?;
         let protocol = protocol_of(&spec, model, &given)?;
         let mut player = build(spec, protocol, &given)?;
+        let mut estimator = None;
         if let Some(prior) = prior {
             let mut prior = Prior::read(prior)?;
             if player.coefficients().is_some() {
                 prior = prior.of_coefficients(py, names.as_deref())?;
             }
             player.set_prior(&prior, query)?;
+            estimator = matches!(prior, Prior::Estimated).then(Estimator::default);
         }
-        Ok(Self::of(player, generator(seed)?, protocol, names))
+        Ok(Self::of_estimate(player, generator(seed)?, protocol, names, estimator))
     }
 
     /// The policy of a query that begins with what a fit knows: its items by name and its positions,
@@ -815,7 +838,11 @@ impl Policy {
         }
         let player = restore(protocol, saved.policy).map_err(|error| invalid(&error))?;
         let names = Names::restored(class.py(), saved.items.as_deref(), items, player.told().sizes[0])?;
-        let state = State { player, generator: saved.generator, coins: saved.coins };
+        if let Some(estimator) = &saved.estimator {
+            estimator.check().map_err(|error| invalid(&error))?;
+        }
+        let Saved { generator, coins, estimator, .. } = saved;
+        let state = State { player, generator, coins, estimator };
         Ok(Self::with_state(state, protocol, names))
     }
 
@@ -849,6 +876,7 @@ impl Policy {
                 coins: state.coins.clone(),
                 policy: state.player.saved().map_err(value_error)?,
                 items,
+                estimator: state.estimator.clone(),
             }
         };
         Ok(PyBytes::new(py, &serde_json::to_vec(&saved).map_err(value_error)?))

@@ -76,7 +76,7 @@ impl Prior {
         Ok(Self::Contexts(fit))
     }
 
-    /// The policy with this prior, which is not an estimate.
+    /// The policy with this prior; with an estimate, as long as there is none, the policy as it is.
     pub(crate) fn give<I: Catalogued>(
         &self,
         policy: &NamedPolicy<I>,
@@ -110,11 +110,7 @@ impl Prior {
             Self::Fitted(directory) => item_prior(directory, model, query),
             Self::Written(json) => item_prior_in("prior", json, model, query),
             // A fit with contexts was given above.
-            Self::Estimated | Self::Contexts(_) => {
-                return Err(value_error(
-                    "prior=\"estimated\" is for Live: a Policy is given (a, b), or a directory of fit",
-                ));
-            }
+            Self::Estimated | Self::Contexts(_) => return Ok(policy.clone()),
         };
         let [a, b] = estimated.map_err(value_error)?;
         bayesian.set_estimated_prior(a, b);

@@ -279,8 +279,30 @@ def test_a_policy_has_the_prior_that_it_is_given():
     assert shows(prior=(1, 30)) >= shows()
     with pytest.raises(ValueError, match="`pbm-ucb`: this policy draws from no posterior"):
         Policy("pbm-ucb", items=5, **PBM, prior=(1, 9))
-    with pytest.raises(ValueError, match="is for Live"):
-        Policy("pbm-ts", items=5, **PBM, prior="estimated")
+    with pytest.raises(ValueError, match="`pbm-ucb`: this policy draws from no posterior"):
+        Policy("pbm-ucb", items=5, **PBM, prior="estimated")
+
+
+def test_a_policy_estimates_its_prior_from_the_answers():
+    def played(policy):
+        world, clicks = random.Random(1), 0
+        attraction = [world.betavariate(1, 19) for _ in range(1000)]
+        for t in range(3000):
+            # A saved policy goes on as it would have.
+            policy = Policy.load(policy.save()) if t == 1500 else policy
+            decision = policy.select()
+            drawn = [world.random() < attraction[item] for item in decision.action]
+            clicks += any(drawn)
+            policy.update(decision, [click and not any(drawn[:at]) for at, click in enumerate(drawn)])
+        return clicks, policy.select().action
+
+    def cascade(**prior):
+        return Policy("cascade-ts", "cascade", items=1000, positions=4, seed=1, **prior)
+
+    estimated, true, uniform = [played(cascade(**prior))[0] for prior in ({"prior": "estimated"}, {"prior": (1, 19)}, {})]
+    assert estimated > 0.9 * true > 1.2 * uniform, (estimated, true, uniform)
+    assert played(cascade(prior="estimated")) == played(copy.deepcopy(cascade(prior="estimated")))
+    assert played(cascade())[1] != played(cascade(prior="estimated"))[1]
 
 
 def test_an_estimated_prior_is_that_of_the_items():

@@ -31,6 +31,7 @@ pub use items::Handle;
 pub use learns::{Keeps, Learns};
 pub use live_use::LiveUse;
 pub use on_table::{Live, OnTable};
+pub use prior::Estimator;
 
 use policies::Drawing;
 use serde::{Deserialize, Serialize};

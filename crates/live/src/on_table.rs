@@ -169,8 +169,10 @@ impl<I: Counted, P: SelectAmong<Ranking, Note = ()> + Tallies> Learns<I> for OnT
     }
 
     fn decided(&mut self) {
-        if let Some(estimator) = &mut self.estimator {
-            estimator.decided(&mut self.policy);
+        if let Some(estimator) = &mut self.estimator
+            && estimator.count()
+        {
+            estimator.estimate(&mut self.policy);
         }
     }
 

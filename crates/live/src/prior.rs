@@ -16,9 +16,10 @@ const MOST_FORGOTTEN: usize = 100_000;
 
 /// Estimates the prior from the displays and clicks of all items, present, retired and forgotten.
 /// What is shown most is not what is usual, so an estimate without the items that left is wrong.
+/// [`Live`](crate::Live) has one; it is for callers who keep a policy of their own.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Estimator {
+pub struct Estimator {
     /// Number of decisions.
     decisions: u64,
     /// Clicks and examined displays without a click, of a random sample of the forgotten items.
@@ -49,13 +50,15 @@ impl Estimator {
         }
     }
 
-    /// Counts a decision. Every so often gives the policy another prior.
-    pub(crate) fn decided(&mut self, policy: &mut impl Tallies) {
+    /// Counts a decision. Returns whether the policy is due to get another prior.
+    pub fn count(&mut self) -> bool {
         self.decisions = self.decisions.saturating_add(1);
         let is_early = self.decisions.is_power_of_two() && (FIRST..EVERY).contains(&self.decisions);
-        if !is_early && !self.decisions.is_multiple_of(EVERY) {
-            return;
-        }
+        is_early || self.decisions.is_multiple_of(EVERY)
+    }
+
+    /// Gives the policy another prior.
+    pub fn estimate(&mut self, policy: &mut impl Tallies) {
         let examination = examination(policy);
         self.items.clone_from(&self.forgotten);
         let slots = (0..policy.n_items()).map(ItemId::from_index);
@@ -75,7 +78,11 @@ impl Estimator {
     }
 
     /// Checks a saved state.
-    pub(crate) fn check(&self) -> Result<(), SavedError> {
+    ///
+    /// # Errors
+    ///
+    /// [`SavedError::Prior`] for counts that cannot be.
+    pub fn check(&self) -> Result<(), SavedError> {
         let Self { forgotten, n_forgotten, .. } = self;
         let is_count = |count: f64| count >= 0.0 && count.is_finite();
         let is_sound = forgotten.len() as u64 == (*n_forgotten).min(MOST_FORGOTTEN as u64)
