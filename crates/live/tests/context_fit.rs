@@ -2,6 +2,7 @@
 
 use click_models::{Cascade, Clicks, Context, ContextKnown, ListProtocol as _, ListShape};
 use live::{Among, ClicksByList, ContextFit, ContextReport, Handle, LiveFor, Settings, Taken};
+use policies::catalogue::NamedAmong;
 use policies::{Decision, FeatureScale, HybridSettings, HybridTs, SelectFor as _, UpdateFor as _};
 use rand::{RngExt as _, SeedableRng, rngs::ChaCha8Rng};
 use serde_json::{Value, json};
@@ -88,6 +89,8 @@ fn live_use_begins_where_the_log_ends() {
             let new = live.add_item(&[200.0]).unwrap();
             policies::FeaturedItems::add_item(&mut by_hand, &[200.0]).unwrap();
             assert!(live.has_features(new, &[200.0]));
+            // The item is kept as the fit standardises it.
+            live = serde_json::from_slice(&serde_json::to_vec(&live).unwrap()).unwrap();
         }
         by_hand.select_for(&user(n), &mut one, &mut decision);
         let list = live.decide(&u64::from(n), &user(n), Among::All, &mut other).to_vec();
@@ -99,6 +102,14 @@ fn live_use_begins_where_the_log_ends() {
         by_hand.update_for(&decision, &Cascade::read(clicks(n), 2));
     }
     assert_eq!(one.random::<u64>(), other.random::<u64>());
+    // Another item in the place of one that is forgotten, and features that are bounded.
+    assert!(live.retire(handles[0]) && live.forget(handles[0]));
+    for features in [[300.0], [1e40]] {
+        live.add_item(&features).unwrap();
+        let saved = serde_json::to_vec(&live).unwrap();
+        let restored: LiveFor<Cascade, NamedAmong<Cascade>, u64> = serde_json::from_slice(&saved).unwrap();
+        assert_eq!(serde_json::to_vec(&restored).unwrap(), saved);
+    }
 }
 
 /// Numbers that are finite and absurd, versions, sizes and names.

@@ -266,6 +266,10 @@ impl FeaturedItems for HybridTs {
         self.learner.has_features(item, features)
     }
 
+    fn features(&mut self, item: ItemId) -> &[f64] {
+        self.learner.features(item)
+    }
+
     fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {
         self.learner.add_item(features)
     }
@@ -286,6 +290,10 @@ impl FeaturedItems for PbmHybridTs {
 
     fn has_features(&mut self, item: ItemId, features: &[f64]) -> bool {
         self.policy.has_features(item, features)
+    }
+
+    fn features(&mut self, item: ItemId) -> &[f64] {
+        self.policy.features(item)
     }
 
     fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {

@@ -285,6 +285,11 @@ impl Learner {
             && self.used(features).is_ok_and(|features| self.products.has_features(item.index(), features))
     }
 
+    /// The features of an item as they are kept.
+    pub(super) fn features(&self, item: ItemId) -> &[f64] {
+        self.products.item(item.index())
+    }
+
     /// Adds an item that nothing is known of.
     pub(super) fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {
         let (features, item) = (self.used(features)?, self.products.n_items());

@@ -55,6 +55,14 @@ pub trait FeaturedItems {
     /// Whether an item has these features, but for what standardising them rounds off.
     fn has_features(&mut self, item: ItemId, features: &[f64]) -> bool;
 
+    /// The features of a known item as the policy keeps them: standardised, bounded, and none if it
+    /// does not use them.
+    ///
+    /// # Panics
+    ///
+    /// For an unknown item.
+    fn features(&mut self, item: ItemId) -> &[f64];
+
     /// Adds an item that nothing is known of, the next one by number. Allocates, but in constant
     /// amortised time.
     ///

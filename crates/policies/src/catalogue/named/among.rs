@@ -80,6 +80,13 @@ impl<I: Catalogued> NamedAmong<I> {
         self.policy.policy.featured().expect("checked when it was made")
     }
 
+    /// What the policy keeps of the features of an item, which a saved state is compared with; all of
+    /// them if it uses none.
+    fn kept(&mut self, item: ItemId, features: &[f64]) -> Vec<f64> {
+        let kept = self.featured().features(item);
+        if kept.len() == features.len() { kept } else { features }.to_vec()
+    }
+
     fn check(&self, features: &[f64]) -> Result<(), Error> {
         let expected = self.n_item_features();
         if features.len() == expected {
@@ -186,13 +193,20 @@ impl<I: Catalogued> FeaturedItems for NamedAmong<I> {
             == Some(features)
     }
 
+    fn features(&mut self, item: ItemId) -> &[f64] {
+        let n = self.n_item_features();
+        let known = self.policy.knowledge.context.as_ref();
+        known.map_or(&[], |known| &known.item_features[item.index() * n..(item.index() + 1) * n])
+    }
+
     fn add_item(&mut self, features: &[f64]) -> Result<ItemId, Error> {
         self.check(features)?;
         let item = self.featured().add_item(features)?;
+        let kept = self.kept(item, features);
         let knowledge = &mut self.policy.knowledge;
         knowledge.sizes[0] = item.index() + 1;
         if let Some(context) = &mut knowledge.context {
-            context.item_features.extend_from_slice(features);
+            context.item_features.extend(kept);
         }
         Ok(item)
     }
@@ -200,10 +214,12 @@ impl<I: Catalogued> FeaturedItems for NamedAmong<I> {
     fn replace_item(&mut self, item: ItemId, features: &[f64]) -> Result<(), Error> {
         self.check(features)?;
         self.featured().replace_item(item, features)?;
-        let places = item.index() * features.len()..(item.index() + 1) * features.len();
-        let known = self.policy.knowledge.context.as_mut();
-        if let Some(known) = known.and_then(|known| known.item_features.get_mut(places)) {
-            known.copy_from_slice(features);
+        if item.index() < self.n_items() {
+            let kept = self.kept(item, features);
+            let places = item.index() * kept.len()..(item.index() + 1) * kept.len();
+            if let Some(known) = &mut self.policy.knowledge.context {
+                known.item_features[places].copy_from_slice(&kept);
+            }
         }
         Ok(())
     }
