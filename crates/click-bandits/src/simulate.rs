@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     overrides: OverrideArguments,
     /// Begin hybrid-ts with the context.json, or pbm-gibbs with the parameters.json, that fit wrote,
-    /// where the spec names no file
+    /// where the spec has no prior
     #[arg(long, value_name = "FILE")]
     prior: Option<PathBuf>,
     #[command(flatten)]

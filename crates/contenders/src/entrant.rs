@@ -27,6 +27,8 @@ pub struct Entrant {
     pub lists: Option<Arc<LoggedLists>>,
     /// Priors of each instance from a log's fit, for a policy that begins with them.
     pub priors: Option<Arc<FittedPriors>>,
+    /// Whether the policy begins without a log, whatever the command line gives.
+    pub begins_flat: bool,
     /// How the policy is used live, if it is.
     pub live: Option<LiveUse>,
 }
@@ -45,6 +47,7 @@ impl Entrant {
             sees: Sees::default(),
             lists: None,
             priors: None,
+            begins_flat: false,
             live: None,
         }
     }

@@ -72,6 +72,9 @@ fn read_policy(
                 entry.sees = faults.keep(read_sees(&sees, &entry, instances)).unwrap_or_default();
             }
             if let Some(priors) = priors {
+                entry.begins_flat = priors[0]
+                    .as_ref()
+                    .is_some_and(|prior| prior.get::<String>().is_ok_and(|word| word == "flat"));
                 let priors = faults.keep(read_priors(table, priors, &spec, instances));
                 is_whole &= priors.is_some();
                 entry.priors = priors.flatten();

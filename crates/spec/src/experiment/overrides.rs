@@ -105,7 +105,7 @@ impl Experiment {
         *self = changed;
         Ok(())
     }
-    /// Begins `hybrid-ts` and `pbm-gibbs` with the fit of a log, where no `prior_file` is given.
+    /// Begins `hybrid-ts` and `pbm-gibbs` with the fit of a log, where no `prior` is given.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl Experiment {
         let whole = |fault: String| Error::whole_file(path, fault);
         let mut n_begun = 0;
         for (index, entry) in begun.policies.iter_mut().enumerate() {
-            if !has_prior(&entry.spec) || entry.priors.is_some() {
+            if !has_prior(&entry.spec) || entry.priors.is_some() || entry.begins_flat {
                 continue;
             }
             let priors = prior::of_content(file.clone(), path, &entry.spec, &self.instances)?;
@@ -126,7 +126,7 @@ impl Experiment {
             n_begun += 1;
         }
         if n_begun == 0 {
-            return Err(whole("no policy without a `prior_file` can begin with a fit".to_owned()));
+            return Err(whole("no policy without a `prior` can begin with a fit".to_owned()));
         }
         if let Some(fault) = begun.fault_of_inputs() {
             return Err(whole(fault));

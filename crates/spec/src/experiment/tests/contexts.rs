@@ -327,8 +327,11 @@ fn a_log_s_fit_is_users_and_the_prior_of_hybrid_ts() {
         assert_eq!(begun.identity(), experiment.identity());
         assert_eq!(begun.to_toml(), experiment.to_toml());
         let refused = begun.begin_with("elsewhere/context.json", content).unwrap_err().to_string();
-        assert!(refused.contains("context.json: no policy without a `prior_file`"), "{refused}");
+        assert!(refused.contains("context.json: no policy without a `prior`"), "{refused}");
     }
+    let mut flat = with_fit(folder.path(), &fit, POSTERIOR, "prior = \"flat\"").unwrap();
+    let refused = flat.begin_with("context.json", fit.to_string().into_bytes()).unwrap_err().to_string();
+    assert!(refused.contains("no policy without a `prior`"), "{refused}");
     // Two files of one name cannot lie beside the result.
     let mut plain = with_fit(folder.path(), &fit, POSTERIOR, "").unwrap();
     let other = format!("{fit} ").into_bytes();
