@@ -51,6 +51,8 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 
 /// Clicks of an arm before an open end may decide.
 const LEAST_CLICKS: u64 = 100;
+/// Fewer users whose rates are all the same do not tell how much rates vary.
+const FEWEST_ALIKE: u64 = 100;
 /// A smaller share of the squared clicks is what a subtraction loses.
 const ROUNDING: f64 = 1e-12;
 
@@ -175,8 +177,8 @@ pub struct ArmResult {
     pub clicks: u64,
     /// Clicks a session.
     pub rate: f64,
-    /// Standard error of the rate, by user; NaN of fewer than two users, and 0 of users whose rates
-    /// are all the same.
+    /// Standard error of the rate, by user; NaN of fewer than two users. Of users whose rates are all
+    /// the same it is 0, and NaN of fewer than 100: so few may be alike by chance.
     pub standard_error: f64,
 }
 
@@ -322,7 +324,8 @@ impl Sums {
             + rate * rate * self.sessions_squared as f64;
         let squares = if squares > ROUNDING * self.clicks_squared as f64 { squares } else { 0.0 };
         let standard_error = (users / (users - 1.0) * squares).sqrt() / sessions;
-        let standard_error = if self.users > 1 { standard_error } else { f64::NAN };
+        let fewest = if squares > 0.0 { 2 } else { FEWEST_ALIKE };
+        let standard_error = if self.users >= fewest { standard_error } else { f64::NAN };
         ArmResult { users: self.users, sessions: self.sessions, clicks: self.clicks, rate, standard_error }
     }
 }
