@@ -70,8 +70,8 @@ struct Table<W> {
     /// The number of the first one that waits.
     first: usize,
     numbers: HashMap<Name, usize>,
-    /// Features of the items.
-    items: BTreeMap<Name, Vec<f64>>,
+    /// Features of the items, of all queries or of one.
+    items: BTreeMap<(Option<Name>, Name), Vec<f64>>,
 }
 
 impl<W: Write> Table<W> {
@@ -117,10 +117,10 @@ impl<W: Write> Table<W> {
                     waiting.seen = waiting.seen.max(Some(seen.unwrap_or(u8::MAX)));
                 }
             }
-            Event::Item { item, change: Change::Add, features, .. } => {
-                self.items.insert(item, features);
+            Event::Item { item, query, change: Change::Add, features } => {
+                self.items.insert((query, item), features);
             }
-            Event::BeganForUsers { fit, .. } => self.take_items(&fit)?,
+            Event::BeganForUsers { query, fit } => self.take_items(&query, &fit)?,
             Event::Item { .. }
             | Event::Began { .. }
             | Event::BeganAtPositions { .. }
@@ -129,22 +129,31 @@ impl<W: Write> Table<W> {
         Ok(())
     }
 
-    /// Takes the items of a fit with their features.
-    fn take_items(&mut self, fit: &[u8]) -> io::Result<()> {
+    /// Takes the items of a query's fit with their features.
+    fn take_items(&mut self, query: &Name, fit: &[u8]) -> io::Result<()> {
         let fit = ContextFit::read("the store's context.json", fit).map_err(io::Error::other)?;
         let (features, n_features) = (fit.item_features(), fit.item_features.len());
         for (place, item) in fit.items.iter().enumerate() {
             let of_item = features[place * n_features..(place + 1) * n_features].to_vec();
-            self.items.insert(Name::new(item).map_err(io::Error::other)?, of_item);
+            let item = Name::new(item).map_err(io::Error::other)?;
+            self.items.insert((Some(query.clone()), item), of_item);
         }
         Ok(())
     }
 
-    /// Writes the items that were ever there, with the features that each had last.
+    /// Writes the items that were ever there, with the features that each had last: those for the
+    /// query that the printed command fits, else those for all queries, else for another one.
     fn write_items(&self, mut out: impl Write) -> io::Result<()> {
         let names = self.template.item_features.iter().map(|name| quoted(name));
         writeln!(out, "item,{}", names.collect::<Vec<_>>().join(","))?;
-        for (item, features) in &self.items {
+        let fitted = self.written[0].queries.first();
+        let mut items: BTreeMap<&Name, (u8, &[f64])> = BTreeMap::new();
+        for ((query, item), features) in &self.items {
+            let rank = if query.is_none() { 1 } else { 2 * u8::from(query.as_ref() == fitted) };
+            let kept = items.entry(item).or_insert((rank, features));
+            *kept = if rank > kept.0 { (rank, features) } else { *kept };
+        }
+        for (item, (_, features)) in items {
             let features: Vec<String> = features.iter().map(f64::to_string).collect();
             writeln!(out, "{},{}", quoted(item), features.join(","))?;
         }

@@ -681,6 +681,37 @@ fn stores_of_other_settings_and_damaged_ones_are_refused() {
     assert!(matches!(error, StoreError::Damaged(_)), "{error}");
 }
 
+/// redb panics on some damaged files; the store passes such a snapshot over, as any other.
+#[test]
+fn a_damaged_file_of_a_snapshot_is_no_panic() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("snapshot.redb");
+    let names = (0..300).map(|n| Name::new(&format!("q{n}")).unwrap());
+    {
+        let store = Embedded::open(directory.path()).unwrap();
+        store.make_for("{}").unwrap();
+        let mut queries = names.clone().map(|name| Ok((name, vec![7; 200])));
+        store.replace(0, b"head", &mut queries).unwrap();
+    }
+    let (whole, mut rng) = (std::fs::read(&path).unwrap(), Xoshiro256PlusPlus::seed_from_u64(1));
+    for _ in 0..60 {
+        let mut damaged = whole.clone();
+        let at = rng.random_range(0..whole.len() - 512);
+        damaged[at..at + 512].fill(rng.random());
+        std::fs::write(&path, damaged).unwrap();
+        let store = Embedded::open(directory.path()).unwrap();
+        _ = store.head();
+        for name in names.clone() {
+            _ = store.query(&name, 0);
+        }
+    }
+    // Without its events, a snapshot is no store.
+    std::fs::write(&path, whole).unwrap();
+    std::fs::remove_file(directory.path().join("events.redb")).unwrap();
+    let Err(error) = Embedded::open(directory.path()) else { panic!("opened without events") };
+    assert!(error.to_string().contains("has no events, but the snapshot beside it"), "{error}");
+}
+
 /// Events that another program, or this one under other limits, has taken are read.
 #[test]
 fn lower_limits_do_not_refuse_a_store() {

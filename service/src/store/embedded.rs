@@ -6,6 +6,7 @@ use crate::metrics::log;
 use redb::{Database, DatabaseError, ReadableDatabase as _, TableDefinition};
 use serde_json::json;
 use std::ops::ControlFlow;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -33,7 +34,8 @@ impl File {
         if let Some(database) = &*open {
             return Ok(database.clone());
         }
-        let database = Arc::new(Database::create(&self.path).map_err(|error| match error {
+        let created = self.guarded(|| Ok(Database::create(&self.path)))?;
+        let database = Arc::new(created.map_err(|error| match error {
             DatabaseError::DatabaseAlreadyOpen => StoreError::InUse(self.path.display().to_string()),
             DatabaseError::UpgradeRequired(version) => {
                 StoreError::Damaged(format!("{} has format {version} of redb", self.path.display()))
@@ -47,10 +49,14 @@ impl File {
     /// Runs work on the open file; after a failure, the file is opened anew next time.
     fn with<T>(&self, work: impl FnOnce(&Database) -> Result<T, redb::Error>) -> Result<T, StoreError> {
         let database = self.database()?;
-        work(&database).map_err(|error| {
-            *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None;
-            self.fault(&error)
-        })
+        let outcome = self.guarded(|| work(&database).map_err(|error| self.fault(&error)));
+        outcome.inspect_err(|_| *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None)
+    }
+
+    /// redb panics on some damaged files.
+    fn guarded<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let outcome = panic::catch_unwind(AssertUnwindSafe(work));
+        outcome.unwrap_or_else(|_| Err(StoreError::Damaged(format!("{}: damaged", self.path.display()))))
     }
 
     fn fault(&self, error: &redb::Error) -> StoreError {
@@ -105,6 +111,11 @@ impl Embedded {
             }
             other => Err(other),
         })?;
+        let is_without_events = events.get(META, "settings")?.is_none();
+        if is_without_events && matches!(snapshots.get(META, "head"), Ok(Some(_))) {
+            let what = "has no events, but the snapshot beside it was made from some";
+            return Err(StoreError::Damaged(format!("{}: {what}", events.path.display())));
+        }
         Ok(Self { events, snapshots })
     }
 }
