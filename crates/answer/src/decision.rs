@@ -91,6 +91,9 @@ pub enum Error {
     /// The log has too many sessions or files for its order to be known.
     #[error("the order of the sessions is not known")]
     NoOrder,
+    /// No query has a second session, so the log has no two halves.
+    #[error("no query has two lists")]
+    OneHalf,
     /// A query has no users.
     #[error("a query without users")]
     NoUsers,
@@ -178,6 +181,9 @@ impl<'a> Deciding<'a> {
             Ok(json)
         };
         let [first, second] = halves(&log.sessions).ok_or(Error::NoOrder)?;
+        if second.sessions.is_empty() {
+            return Err(Error::OneHalf);
+        }
         let halves = [half(first)?, half(second)?];
         Ok(Self { study, settings, queries, halves, n_models: users.len() })
     }

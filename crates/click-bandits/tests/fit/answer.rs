@@ -145,7 +145,14 @@ fn what_stands_against_an_answer_is_named() {
         };
         "query\turls\tclicked_mask\n".to_owned() + &(0..60).map(list).collect::<String>()
     };
+    let once = (0..60).map(|query| format!("q{query}\ta,b,c\t010\n")).collect::<String>();
     for (name, content, models, why) in [
+        (
+            "once",
+            format!("query\turls\tclicked_mask\n{once}"),
+            "dcm",
+            "its users cannot be simulated: no query has two lists",
+        ),
         (
             "cascade",
             lines(3, "101"),
