@@ -266,8 +266,14 @@ fn not_identified(counts: &Counts) -> Option<String> {
         totals.iter().filter(|total| total.0 > 0).map(|&(clicks, shown)| clicks as f64 / shown as f64);
     let least = rates.fold(1.0, f64::min);
     let lists = ENOUGH * 10.0 * n_positions.saturating_sub(1) as f64 / least;
+    let n_parts = report.components.len();
+    let why = if n_parts < n_positions {
+        format!("the positions fall into {n_parts} parts that no item of a query connects")
+    } else {
+        "the log shows every item of a query at the same positions only".to_owned()
+    };
     Some(format!(
-        "the log shows every item of a query at the same positions only, so nothing tells how much of a click is due to the \
+        "{why}, so nothing tells how much of a click is due to the \
          position: swap two neighbours, chosen at random, in one list of ten; {} lists tell the examination of each position \
          to a tenth",
         documents::number::fixed(libm::ceil(lists / 100.0) * 100.0, 0),
