@@ -145,7 +145,8 @@ fn what_stands_against_an_answer_is_named() {
         };
         "query\turls\tclicked_mask\n".to_owned() + &(0..60).map(list).collect::<String>()
     };
-    let once = (0..60).map(|query| format!("q{query}\ta,b,c\t010\n")).collect::<String>();
+    let once = |query: usize| format!("q{query}\ta,b,c\t010\n");
+    let once: String = (0..60).map(once).collect();
     for (name, content, models, why) in [
         (
             "once",
