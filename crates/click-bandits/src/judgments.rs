@@ -2,7 +2,6 @@
 
 use crate::destination::Destination;
 use crate::fit::PARAMETERS_PARQUET;
-use crate::fit::inputs::hash;
 use crate::terminal;
 use crate::usage::{Usage, integer};
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -12,9 +11,9 @@ use click_logs::judgments::{Judgment, JudgmentForm, Scale, of_attraction, over_e
 use click_logs::parameters::{EstimateRecord, ItemRecord, Parameters};
 use click_logs::study::with_users;
 use click_logs::{Fault, Format, Input, Reader, RowColumn, TakeRows, Value, read_rows};
+use documents::sha256_of_file;
 use experiment::output::MANIFEST;
 use experiment::read_own;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Where ratings come from.
@@ -206,8 +205,7 @@ fn check_written(dir: &Path, name: &str) -> Result<()> {
         return Ok(());
     }
     let record = json_of(&manifest)?;
-    let found = File::open(&path).and_then(|mut file| hash(&mut file, |_| Ok(())));
-    let (found, _) = found.with_context(|| path.display().to_string())?;
+    let found = sha256_of_file(&path).with_context(|| path.display().to_string())?;
     match record["files"][name].as_str() {
         Some(written) if written != found => bail!(
             "{}: not the table that `fit` wrote, whose SHA-256 is in {MANIFEST}: it was damaged or changed",

@@ -146,7 +146,7 @@ impl InputFile {
 }
 
 /// The SHA-256 in hexadecimal and the number of bytes of an input. `also` gets every block of it.
-pub(crate) fn hash(
+fn hash(
     from: &mut impl Read,
     mut also: impl FnMut(&[u8]) -> std::io::Result<()>,
 ) -> std::io::Result<(String, u64)> {
