@@ -220,44 +220,34 @@ impl<I: Counted, P: SelectAmong<Ranking, Note = ()> + Tallies> Learns<I> for OnT
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Saved<P, D> {
+struct Saved<W, O, E, P> {
     settings: Settings,
     items: SavedItems,
-    windows: Option<Windows>,
+    windows: Option<W>,
     /// The oldest first.
-    open: Vec<(D, Shown)>,
-    estimator: Option<Estimator>,
+    open: Vec<O>,
+    estimator: Option<E>,
     policy: P,
-}
-
-#[derive(Serialize)]
-struct ToSave<'a, P, D> {
-    settings: Settings,
-    items: SavedItems,
-    windows: &'a Option<Windows>,
-    open: Vec<&'a (D, Shown)>,
-    estimator: &'a Option<Estimator>,
-    policy: &'a P,
 }
 
 impl<I, P: Serialize, D: Clone + Eq + Hash + Serialize> Serialize for Live<I, P, D> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let OnTable { policy, windows, estimator } = &self.learner;
-        ToSave {
+        Saved {
             settings: self.settings,
             items: SavedItems::from(&self.items),
-            windows,
-            open: self.open.in_order().collect(),
-            estimator,
+            windows: windows.as_ref(),
+            open: self.open.in_order().collect::<Vec<&(D, Shown)>>(),
+            estimator: estimator.as_ref(),
             policy,
         }
         .serialize(serializer)
     }
 }
 
-impl<I, P, D> TryFrom<Saved<P, D>> for Live<I, P, D>
+impl<I, P, D> TryFrom<Saved<Windows, (D, Shown), Estimator, P>> for Live<I, P, D>
 where
     I: Counted,
     P: SelectAmong<Ranking, Note = ()> + Tallies,
@@ -265,7 +255,7 @@ where
 {
     type Error = SavedError;
 
-    fn try_from(saved: Saved<P, D>) -> Result<Self, SavedError> {
+    fn try_from(saved: Saved<Windows, (D, Shown), Estimator, P>) -> Result<Self, SavedError> {
         let Saved { settings, items, windows, open, estimator, mut policy } = saved;
         let settings = settings.check().map_err(|_| SavedError::Settings)?;
         let items = items.check(policy.n_items())?;
