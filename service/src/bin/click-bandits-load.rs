@@ -36,7 +36,7 @@ Usage: click-bandits-load ADDRESS.. [OPTIONS]
   --check FILE      instead asks all of that again: lists must be the same, answers known
 ";
 
-#[derive(Clone)]
+#[derive(Default)]
 struct Options {
     addresses: Vec<String>,
     connections: usize,
@@ -54,21 +54,8 @@ struct Options {
 }
 
 fn options() -> Result<Option<Options>, lexopt::Error> {
-    let mut options = Options {
-        addresses: Vec::new(),
-        connections: 32,
-        seconds: 10.0,
-        batch: 1,
-        rate: None,
-        items: 0,
-        queries: 1,
-        seed: 1,
-        token: None,
-        pid: None,
-        patience: 0.0,
-        record: None,
-        check: None,
-    };
+    let mut options =
+        Options { connections: 32, seconds: 10.0, batch: 1, queries: 1, seed: 1, ..Options::default() };
     let mut parser = lexopt::Parser::from_env();
     while let Some(argument) = parser.next()? {
         match argument {
