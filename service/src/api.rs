@@ -12,22 +12,16 @@ pub struct DecideBody {
     /// The client's name of the decision. Asked again, the list is the same.
     pub id: Name,
     /// A search query, a placement or a page; each one learns by itself.
-    #[serde(default)]
     pub query: Option<Name>,
     /// The items that may be shown.
-    #[serde(default)]
     pub only: Option<Vec<Name>>,
     /// The items that must not be shown.
-    #[serde(default)]
     pub except: Option<Vec<Name>>,
     /// The most positions of the list.
-    #[serde(default)]
     pub positions: Option<u8>,
     /// The user, for the log.
-    #[serde(default)]
     pub user: Option<Name>,
     /// What is told of the user.
-    #[serde(default)]
     pub context: Option<Context>,
 }
 
@@ -38,15 +32,12 @@ pub struct ShowBody {
     /// The client's name of the decision.
     pub id: Name,
     /// As in [`DecideBody::query`].
-    #[serde(default)]
     pub query: Option<Name>,
     /// The items, from the top.
     pub items: Vec<Name>,
     /// The user, for the log.
-    #[serde(default)]
     pub user: Option<Name>,
     /// What is told of the user.
-    #[serde(default)]
     pub context: Option<Context>,
 }
 
@@ -66,7 +57,6 @@ pub struct AnswerBody {
     #[serde(default)]
     pub close: bool,
     /// Closes the decision: the number of positions that were seen; 0 if the list was not shown.
-    #[serde(default)]
     pub seen: Option<u8>,
 }
 
@@ -77,7 +67,6 @@ pub struct ItemBody {
     /// The item.
     pub item: Name,
     /// The query whose item it is; all queries by default.
-    #[serde(default)]
     pub query: Option<Name>,
     /// What happens to it.
     #[serde(default = "add")]
@@ -224,7 +213,7 @@ impl Refusal {
         Self::new(400, "no_such_position", message, at)
     }
 
-    pub(crate) fn too_many(what: &str, most: usize) -> Self {
+    pub(crate) fn too_many(what: &str, most: impl std::fmt::Display) -> Self {
         Self::new(403, "too_many", format!("at most {most} {what} are kept"), "")
     }
 

@@ -22,14 +22,11 @@ pub struct Config {
     #[serde(default = "data")]
     pub data: PathBuf,
     /// A `PostgreSQL` database instead of the directory, which several servers may share.
-    #[serde(default)]
     pub store: Option<String>,
     /// Certificates of the authorities that the database's is checked against, in PEM; by default
     /// those of the system.
-    #[serde(default)]
     pub store_authorities: Option<PathBuf>,
     /// A file of tokens, beside the configuration.
-    #[serde(default)]
     pub tokens: Option<PathBuf>,
     /// The policy of every query.
     pub policy: Template,
@@ -152,16 +149,13 @@ pub struct Template {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub item_features: Vec<Name>,
     /// The Beta prior of every item.
-    #[serde(default)]
     pub prior: Option<ItemPrior>,
     /// The last observations of each item that count; all by default.
-    #[serde(default)]
     pub window: Option<usize>,
     /// The probability with which the last position shows a random item.
     #[serde(default)]
     pub explore: f64,
     /// How lists are drawn whose propensities are known; they are not by default.
-    #[serde(default)]
     pub propensities: Option<Drawing>,
     /// When a display without a click counts.
     #[serde(default)]
@@ -268,7 +262,7 @@ impl Template {
 /// and features that are not given are those of the store.
 pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreError> {
     let found = store.settings()?;
-    if let Some(Ok(of_store)) = found.as_deref().map(serde_json::from_str::<Template>) {
+    if let Some(Ok(of_store)) = found.as_deref().map(serde_json::from_slice::<Template>) {
         fn complete<T>(given: &mut Vec<T>, of_store: Vec<T>) {
             if given.is_empty() {
                 *given = of_store;
@@ -284,11 +278,11 @@ pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreErro
         crate::engine::check(template).map_err(|error| StoreError::Settings(format!("policy: {error}")))?;
         return store.make_for(&expected);
     };
-    if found == expected {
+    if found == expected.as_bytes() {
         return Ok(());
     }
-    let read = |text: &str| serde_json::from_str::<serde_json::Map<_, _>>(text).ok();
-    let (Some(found), Some(expected)) = (read(&found), read(&expected)) else {
+    let read = |text: &[u8]| serde_json::from_slice::<serde_json::Map<_, _>>(text).ok();
+    let (Some(found), Some(expected)) = (read(&found), read(expected.as_bytes())) else {
         return Err(StoreError::Damaged("its settings cannot be read".into()));
     };
     let keys = found.keys().chain(expected.keys());
@@ -378,6 +372,12 @@ impl Config {
         }
         if let Some((key, _)) = zero.iter().find(|(_, value)| *value == 0) {
             return Err(format!("{key}: 0, expected at least 1"));
+        }
+        if config.store.is_none() && config.store_authorities.is_some() {
+            return Err("store-authorities: only for a `store`, which is missing".into());
+        }
+        if config.policy.users != Users::Pbm && !config.policy.examination.is_empty() {
+            return Err("policy.examination: only for users = \"pbm\"".into());
         }
         config.policy.check()?;
         for (item, features) in config.items.iter().map(FirstItem::parts) {

@@ -14,11 +14,12 @@ pub use query::ItemRow;
 
 use crate::api::{Answer, AnswerBody, DecideBody, Given, Outcome, Refusal, ShowBody, Slot};
 use crate::config::{Limits, Template};
-use crate::event::{Allowed, Batch, Change, Choice, Decision, Event, Name};
+use crate::event::{Allowed, Batch, Change, Choice, Decision, Event, Name, whole};
 use crate::metrics::log;
-use crate::store::{Store, StoreError};
+use crate::store::{Receive, Store, StoreError};
 use catalogue::Catalogue;
 use decisions::{Decisions, Open, Place, SavedDecisions};
+use learner::Ask;
 use live::{Among, ContextFit, Handle, Taken};
 use policies::Tally;
 use query::Query;
@@ -28,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use swap::Swap;
 
@@ -58,11 +59,34 @@ pub struct Totals {
     pub differing: u64,
 }
 
+/// What a state is made from.
+#[derive(Debug, Clone)]
+pub struct Base {
+    /// Where events and snapshots are kept.
+    pub store: Arc<dyn Store>,
+    /// The settings of all policies.
+    pub template: Arc<Template>,
+    /// Limits.
+    pub limits: Limits,
+    /// A directory for the file of queries that are not in memory.
+    pub directory: PathBuf,
+}
+
+/// The most queries, and the most items of all queries or of one.
+#[derive(Clone, Copy)]
+struct Most {
+    queries: u64,
+    items: usize,
+}
+
+const UNLIMITED: Most = Most { queries: u64::MAX, items: usize::MAX };
+
 /// The state of a service.
 pub struct Engine {
     template: Arc<Template>,
-    /// The most queries in memory, in all, and items of each.
-    limits: [usize; 3],
+    /// The most queries in memory.
+    in_memory: usize,
+    most: Most,
     catalogue: Catalogue,
     decisions: Decisions,
     totals: Totals,
@@ -83,6 +107,8 @@ pub struct Engine {
     touched: Option<Name>,
     /// Why a query of the snapshot could not be read, if there was one.
     unreadable: Option<String>,
+    /// Answers of which all was known.
+    repeated: u64,
 }
 
 impl std::fmt::Debug for Engine {
@@ -108,7 +134,7 @@ impl Head {
     /// Reads what was saved, with the decisions apart.
     fn read(saved: &[u8]) -> Result<(Self, Decisions), StoreError> {
         let unreadable = |what: String| StoreError::Snapshot(what);
-        let mut head: Self = postcard::from_bytes(saved).map_err(|error| unreadable(error.to_string()))?;
+        let mut head: Self = whole(saved).map_err(unreadable)?;
         let decisions = std::mem::take(&mut head.decisions);
         Ok((head, Decisions::try_from(decisions).map_err(unreadable)?))
     }
@@ -124,57 +150,38 @@ pub fn check_fit(template: &Template, fit: &ContextFit) -> Result<(), String> {
     Query::fresh("", template, None)?.begin_with_fit(template, fit)
 }
 
-impl Engine {
-    /// The state that a store tells: that of its snapshot, and the events after it. If the snapshot
+impl Base {
+    /// The state that the store tells: that of its snapshot, and the events after it. If the snapshot
     /// cannot be read, as [`repeat`](Self::repeat).
     ///
     /// # Errors
     ///
     /// The store cannot be read, is damaged, or was made for other settings.
-    pub fn recover(
-        store: &Arc<dyn Store>,
-        template: &Arc<Template>,
-        limits: &Limits,
-        directory: &Path,
-    ) -> Result<Self, StoreError> {
-        match Self::read(store, template, limits, directory, true) {
-            Err(StoreError::Snapshot(what)) => Self::repeat(store, template, limits, directory, &what),
+    pub fn recover(&self) -> Result<Engine, StoreError> {
+        match self.read(true) {
+            Err(StoreError::Snapshot(what)) => self.repeat(&what),
             outcome => outcome,
         }
     }
 
-    /// The state that the events of a store tell by themselves, since its snapshot cannot be read.
+    /// The state that the events tell by themselves, since the snapshot cannot be read.
     ///
     /// # Errors
     ///
     /// As [`recover`](Self::recover).
-    pub fn repeat(
-        store: &Arc<dyn Store>,
-        template: &Arc<Template>,
-        limits: &Limits,
-        directory: &Path,
-        fault: &str,
-    ) -> Result<Self, StoreError> {
+    pub fn repeat(&self, fault: &str) -> Result<Engine, StoreError> {
         log("error", "snapshot-unreadable", json!({ "error": fault }));
-        Self::read(store, template, limits, directory, false)
+        self.read(false)
     }
 
-    fn read(
-        store: &Arc<dyn Store>,
-        template: &Arc<Template>,
-        limits: &Limits,
-        directory: &Path,
-        by_snapshot: bool,
-    ) -> Result<Self, StoreError> {
+    fn read(&self, by_snapshot: bool) -> Result<Engine, StoreError> {
+        let Self { store, template, limits, directory } = self;
         let swap = Swap::new(by_snapshot.then(|| store.clone()), directory)
             .map_err(|error| StoreError::Unavailable(format!("{}: {error}", directory.display())))?;
-        let mut engine = Self {
+        let mut engine = Engine {
             template: template.clone(),
-            limits: [
-                limits.queries,
-                usize::try_from(limits.all_queries).unwrap_or(usize::MAX),
-                limits.items.min(template.most_items()),
-            ],
+            in_memory: limits.queries,
+            most: Most { queries: limits.all_queries, items: limits.items.min(template.most_items()) },
             catalogue: Catalogue::default(),
             decisions: Decisions::default(),
             totals: Totals::default(),
@@ -188,6 +195,7 @@ impl Engine {
             swap,
             touched: None,
             unreadable: None,
+            repeated: 0,
         };
         if by_snapshot && let Some(saved) = store.head()? {
             let (head, decisions) = Head::read(&saved)?;
@@ -198,10 +206,23 @@ impl Engine {
         engine.catch_up(&**store, origin)?;
         Ok(engine)
     }
+}
 
-    /// Takes the events of a store that it has not seen.
+impl Engine {
+    /// Takes the events of a store that it has not seen. The last one that it has seen is there, or
+    /// the store has lost some.
     pub fn catch_up(&mut self, store: &dyn Store, origin: Origin) -> Result<(), StoreError> {
-        self.take_all(origin, |next, receive| store.read(next, receive))
+        let mut is_there = self.next == 0;
+        self.take_all(origin, |next, receive| {
+            store.read(next.saturating_sub(1), &mut |first, batch| {
+                is_there = true;
+                receive(first, batch)
+            })
+        })?;
+        if is_there {
+            return Ok(());
+        }
+        Err(StoreError::Damaged(format!("it has a snapshot of {} events, and fewer events", self.next)))
     }
 
     /// Begins a turn of this server with the events of the others.
@@ -212,14 +233,17 @@ impl Engine {
     fn take_all(
         &mut self,
         origin: Origin,
-        read: impl FnOnce(u64, &mut dyn FnMut(u64, Batch) -> ControlFlow<()>) -> Result<(), StoreError>,
+        read: impl FnOnce(u64, Receive<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
+        // What was taken under other limits stays.
+        let most = std::mem::replace(&mut self.most, UNLIMITED);
         let mut outcome = Ok(());
-        read(self.next, &mut |first, batch| {
+        let is_read = read(self.next, &mut |first, batch| {
             outcome = self.take(first, &batch, origin);
             if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        })?;
-        outcome
+        });
+        self.most = most;
+        is_read.and(outcome)
     }
 
     /// Takes a batch from a store.
@@ -292,6 +316,11 @@ impl Engine {
         self.catalogue.counts()
     }
 
+    /// Number of answers of which all was known, in this process.
+    pub fn n_repeated(&self) -> u64 {
+        self.repeated
+    }
+
     /// The settings of every policy.
     pub fn template(&self) -> &Template {
         &self.template
@@ -349,11 +378,11 @@ impl Engine {
             query.rng = Xoshiro256PlusPlus::seed_from_u64(salt.wrapping_add(self.uses));
         }
         self.queries.insert(name.clone(), query);
-        while self.queries.len() > self.limits[0] {
+        while self.queries.len() > self.in_memory {
             let Some((used, least)) = self.by_use.pop_first() else { break };
             let query = &self.queries[&least];
             // Without room on disk it stays in memory.
-            if query.is_changed && self.swap.put(&least, &query.save()).is_err() {
+            if query.is_changed && self.swap.put(&least, query.save()).is_err() {
                 self.by_use.insert(used, least);
                 break;
             }
@@ -383,8 +412,8 @@ impl Engine {
     fn query(&mut self, name: &Name) -> Result<&mut Query, Refusal> {
         let is_new = !self.load(name)?;
         if is_new {
-            if self.totals.queries >= self.limits[1] as u64 {
-                return Err(Refusal::too_many("queries", self.limits[1]));
+            if self.totals.queries >= self.most.queries {
+                return Err(Refusal::too_many("queries", self.most.queries));
             }
             let query = Query::fresh(name, &self.template, self.prior).map_err(StoreError::OtherSettings)?;
             self.totals.queries += 1;
@@ -444,8 +473,8 @@ impl Engine {
         }
         let handles = handles.unwrap_or_default();
         let positions = body.positions.map_or(usize::MAX, usize::from);
-        let among = among(&allowed, &handles);
-        let list = query.learner.decide(number, &user, among, positions, &mut query.rng).to_vec();
+        let ask = Ask { number, user: &user, among: among(&allowed, &handles), positions };
+        let list = query.learner.decide(&ask, &mut query.rng).to_vec();
         let list: Vec<Name> = list.into_iter().map(|handle| query.name(handle).clone()).collect();
         let propensities = query.learner.propensities(number);
         let choice = Choice { allowed, positions: body.positions, propensities };
@@ -496,12 +525,11 @@ impl Engine {
 
     /// The decision of this name, if there is one for this query.
     fn decided(&self, id: &Name, query: &Name) -> Result<Option<Answer>, Refusal> {
-        let number = match self.decisions.find(id) {
-            Place::Open(number) => number,
+        let open = match self.decisions.find(id) {
+            Place::Open(_, open) => open,
             Place::TooOld => return Err(Refusal::too_old(id)),
             Place::Unknown => return Ok(None),
         };
-        let Some(open) = self.decisions.get(number) else { return Ok(None) };
         if open.query != *query {
             return Err(Refusal::other_query(id, &open.query));
         }
@@ -536,16 +564,17 @@ impl Engine {
 
     /// Takes clicks on a decision and its end; those that are new become events.
     pub fn answer(&mut self, body: AnswerBody, events: &mut Vec<Event>) -> Result<Given, Refusal> {
-        self.noting(events, |engine, events| engine.take_answer(body, events))
+        let given = self.noting(events, |engine, events| engine.take_answer(body, events))?;
+        self.repeated += u64::from(given.outcome == Outcome::Repeated);
+        Ok(given)
     }
 
     fn take_answer(&mut self, body: AnswerBody, events: &mut Vec<Event>) -> Result<Given, Refusal> {
-        let number = match self.decisions.find(&body.id) {
-            Place::Open(number) => number,
+        let (number, open) = match self.decisions.find(&body.id) {
+            Place::Open(number, open) => (number, open),
             Place::TooOld => return Err(Refusal::too_old(&body.id)),
             Place::Unknown => return Err(Refusal::unknown_decision(&body.id)),
         };
-        let open = self.decisions.get(number).ok_or_else(|| Refusal::unknown_decision(&body.id))?;
         let (length, query) = (open.list.len(), open.query.clone());
         let mut positions = Vec::new();
         for (place, &position) in body.clicks.iter().enumerate() {
@@ -605,13 +634,13 @@ impl Engine {
         }
     }
 
-    /// Closes the decisions that were made before a time, at most `most`; those that were not
-    /// closed become events.
+    /// Closes the decisions that were made before a time, `wait` ago, at most `most`; those that were
+    /// not closed become events.
     pub fn close_before(&mut self, time: u64, most: usize, events: &mut Vec<Event>) -> Result<(), Refusal> {
+        let after = time.saturating_add(self.template.wait.saturating_mul(2_000));
         for _ in 0..most {
-            let Some(open) = self.decisions.due(time) else { break };
+            let Some((number, open)) = self.decisions.due(time, after) else { break };
             let (id, query) = (open.id.clone(), open.query.clone());
-            let Place::Open(number) = self.decisions.find(&id) else { continue };
             self.noting(events, |engine, events| {
                 if engine.close(number, &query, None)? {
                     events.push(Event::Closed { id, seen: None });
@@ -657,7 +686,7 @@ impl Engine {
         change: Change,
         features: &[f64],
     ) -> Result<bool, Refusal> {
-        let most = self.limits[2];
+        let most = self.most.items;
         if change != Change::Add && !self.load(name)? {
             return Err(Refusal::unknown_query(name));
         }
@@ -675,8 +704,8 @@ impl Engine {
     fn change_shared(&mut self, item: &Name, change: Change, features: &[f64]) -> Result<bool, Refusal> {
         let known = self.catalogue.is_present(item);
         let is_new = match (change, known) {
-            (Change::Add, None) if self.catalogue.counts()[0] >= self.limits[2] => {
-                return Err(Refusal::too_many("items", self.limits[2]));
+            (Change::Add, None) if self.catalogue.counts()[0] >= self.most.items => {
+                return Err(Refusal::too_many("items", self.most.items));
             }
             (Change::Retire | Change::Forget, None) => {
                 return Err(Refusal::unknown_item(item, "item".into()));
@@ -736,8 +765,8 @@ impl Engine {
     fn began_for_users(&mut self, name: &Name, fit: &[u8]) -> Result<(), Refusal> {
         let malformed = |what: &str| Refusal::malformed(what, "");
         let fit = ContextFit::read("context.json", fit).map_err(|error| malformed(&error.to_string()))?;
-        if fit.items.len() > self.limits[2] {
-            return Err(Refusal::too_many("items of a query", self.limits[2]));
+        if fit.items.len() > self.most.items {
+            return Err(Refusal::too_many("items of a query", self.most.items));
         }
         if self.load(name)? {
             return Err(malformed(&format!("query `{}` is there before its fit", &**name)));
@@ -759,20 +788,16 @@ impl Engine {
     fn apply(&mut self, event: &Event, time: u64, origin: Origin) -> Result<(), StoreError> {
         let number = self.next;
         let damaged = |what: &str| StoreError::Damaged(format!("event {number}: {what}"));
-        // What was taken under other limits stays.
-        let limits = self.limits;
-        self.limits[1..].fill(usize::MAX);
         let outcome = match event {
             Event::Decided(decision) => match &decision.chosen {
                 Some(choice) if origin == Origin::Own => self.decide_again(decision, choice, time),
                 _ => self.shown(decision, time),
             },
             Event::Clicked { id, .. } | Event::Closed { id, .. } => {
-                let Place::Open(place) = self.decisions.find(id) else {
+                let Place::Open(place, open) = self.decisions.find(id) else {
                     return Err(damaged(&format!("decision `{}` is not open", &**id)));
                 };
-                let query = self.decisions.get(place).map(|open| open.query.clone());
-                let query = query.ok_or_else(|| damaged("the decision is not open"))?;
+                let query = open.query.clone();
                 match event {
                     Event::Clicked { position, .. } => self.click(place, &query, *position).map(|_| ()),
                     Event::Closed { seen, .. } => self.close(place, &query, *seen).map(|_| ()),
@@ -790,7 +815,6 @@ impl Engine {
             }
             Event::Used { query } => self.query(query).map(|_| ()),
         };
-        self.limits = limits;
         self.touched = None;
         outcome.map_err(|refusal| match refusal {
             Refusal::Store(error) => error,
@@ -807,9 +831,9 @@ impl Engine {
         let list = places(query, &decision.list)
             .map_err(|place| Refusal::unknown_item(&decision.list[place], format!("items[{place}]")))?;
         let handles = handles(query, &choice.allowed).unwrap_or_default();
-        let (among, positions) = (among(&choice.allowed, &handles), choice.positions);
-        let positions = positions.map_or(usize::MAX, usize::from);
-        let is_same = query.learner.decide_again(number, &user, among, positions, &list, &mut query.rng);
+        let positions = choice.positions.map_or(usize::MAX, usize::from);
+        let ask = Ask { number, user: &user, among: among(&choice.allowed, &handles), positions };
+        let is_same = query.learner.decide_again(&ask, &list, &mut query.rng);
         let is_same = is_same.map_err(|error| Refusal::malformed(&error.to_string(), "items"))?;
         self.totals.differing += u64::from(!is_same);
         self.record(decision, time);

@@ -82,7 +82,6 @@ pub enum Allowed {
 #[serde(deny_unknown_fields)]
 pub struct Context {
     /// The part of the users to which this one belongs.
-    #[serde(default)]
     pub segment: Option<Name>,
     /// Numbers that describe the user, in the order in which the configuration names them.
     #[serde(default)]
@@ -241,12 +240,17 @@ fn to_bytes<T: Serialize>(value: &T) -> Vec<u8> {
 
 fn from_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
     match bytes.split_first() {
-        Some((&FORMAT, rest)) => match postcard::take_from_bytes(rest) {
-            Ok((value, [])) => Ok(value),
-            Ok(_) => Err("it is longer than its events".into()),
-            Err(error) => Err(error.to_string()),
-        },
+        Some((&FORMAT, rest)) => whole(rest),
         Some((other, _)) => Err(format!("it has format {other}, expected {FORMAT}")),
         None => Err("it is empty".into()),
+    }
+}
+
+/// Reads a value from bytes that have nothing else.
+pub(crate) fn whole<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((value, [])) => Ok(value),
+        Ok((_, rest)) => Err(format!("it has {} bytes too many", rest.len())),
+        Err(error) => Err(error.to_string()),
     }
 }

@@ -2,7 +2,7 @@
 //! events of User Behavior Insights.
 
 use crate::config::{Template, Users};
-use crate::event::{Batch, Change, Decision, Event, Name, Propensities};
+use crate::event::{Batch, Change, Context, Decision, Event, Name, Propensities};
 use crate::store::{self, is_database};
 use live::ContextFit;
 use serde_json::json;
@@ -177,26 +177,29 @@ impl<W: Write> Table<W> {
         if rows == 0 {
             return Ok(());
         }
-        let part = usize::from(!self.is_complete(&decision));
+        let nobody = Context::default();
+        let told = decision.context.as_ref().unwrap_or(&nobody);
+        let Template { segments, features, .. } = &self.template;
+        // A policy that sees who asks was told of this user what the configuration names.
+        let is_complete = !self.template.sees_contexts()
+            || ((segments.is_empty() || told.segment.is_some())
+                && (features.is_empty() || !told.features.is_empty()));
+        let part = usize::from(!is_complete);
         let written = &mut self.written[part];
         written.rows += rows;
         written.decisions += 1;
         written.users += u64::from(decision.user.is_some());
         written.has_propensities |= propensities.is_some();
-        let told = decision.context.as_ref();
-        written.has_segment |= told.is_some_and(|told| told.segment.is_some());
-        written.has_features |= told.is_some_and(|told| !told.features.is_empty());
+        written.has_segment |= told.segment.is_some();
+        written.has_features |= !told.features.is_empty();
         if !written.queries.contains(&decision.query) {
             written.queries.insert(decision.query.clone());
         }
         let [query, id] = [&decision.query, &decision.id].map(|name| quoted(name));
         let user = decision.user.as_deref().map(quoted).unwrap_or_default();
-        let context = decision.context.as_ref();
-        let told = |place| number(context.and_then(|context| context.features.get(place)));
-        let segment = context.and_then(|context| context.segment.as_deref()).map(quoted);
-        let columns = std::iter::once(segment.unwrap_or_default());
-        let columns: Vec<String> = columns.chain((0..self.template.features.len()).map(told)).collect();
-        let context = columns.join(",");
+        let segment = told.segment.as_deref().map(quoted).unwrap_or_default();
+        let features = (0..features.len()).map(|place| number(told.features.get(place)));
+        let context = std::iter::once(segment).chain(features).collect::<Vec<_>>().join(",");
         for (place, item) in decision.list.iter().enumerate().take(seen) {
             writeln!(
                 self.out[part],
@@ -210,16 +213,6 @@ impl<W: Write> Table<W> {
             )?;
         }
         Ok(())
-    }
-
-    /// Whether a policy that sees who asks was told of this user what the configuration names.
-    fn is_complete(&self, decision: &Decision) -> bool {
-        let Template { segments, features, .. } = &self.template;
-        let told = decision.context.as_ref();
-        let has_segment = told.is_some_and(|told| told.segment.is_some());
-        let has_features = told.is_some_and(|told| !told.features.is_empty());
-        !self.template.sees_contexts()
-            || ((segments.is_empty() || has_segment) && (features.is_empty() || has_features))
     }
 
     /// Writes a query and its events. The time of events is that of the decision.
@@ -317,9 +310,12 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
     if url.is_none() && !found.is_file() {
         return Err(format!("{}: there is no store", found.display()));
     }
+    if url.is_none() && authorities.is_some() {
+        return Err("--authorities: only for a database".into());
+    }
     let store = store::open(url, authorities, store).map_err(|error| error.to_string())?;
     let settings = store.settings().map_err(|error| error.to_string())?.ok_or("the store is empty")?;
-    let template: Template = serde_json::from_str(&settings).map_err(|error| error.to_string())?;
+    let template: Template = serde_json::from_slice(&settings).map_err(|error| error.to_string())?;
     let names = if form == Form::Ubi { UBI_FILES } else { [FILE, WITHOUT_CONTEXT] };
     let fault = |error: io::Error| format!("{}: {error}", out.display());
     std::fs::create_dir_all(out).map_err(fault)?;

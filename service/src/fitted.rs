@@ -6,14 +6,12 @@ mod of_users;
 use crate::api::Refusal;
 use crate::config::{Template, Users};
 use crate::event::{Event, Name};
-use crate::metrics::log;
 use crate::store::{Store, StoreError};
 use crate::writer::Turn;
 use by_position::ByPosition;
 use confidence::Probability;
 use documents::parameters::{Model, ModelRecord, Parameters};
 use policies::MAX_COUNT;
-use serde_json::json;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -63,24 +61,15 @@ impl Fitted {
             }
             ControlFlow::Continue(())
         })?;
-        let directory = self.directory.display();
-        if found.is_empty() {
-            log(
-                "warn",
-                "fit-ignored",
-                json!({ "from": directory.to_string(), "why": "the store is not new" }),
-            );
-            return Ok(());
-        }
         // Older stores have no counts of positions.
         let is_old = !found.iter().any(is_at_positions);
         let expected = self.events.iter().filter(|event| !(is_old && is_at_positions(event)));
         if expected.eq(&found) {
             return Ok(());
         }
-        Err(StoreError::OtherSettings(format!(
-            "it began with another fit than {directory}: a later start needs no fit"
-        )))
+        let began = if found.is_empty() { "without a fit, and not with" } else { "with another fit than" };
+        let directory = self.directory.display();
+        Err(StoreError::OtherSettings(format!("it began {began} {directory}: a later start needs no fit")))
     }
 }
 

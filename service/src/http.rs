@@ -12,14 +12,16 @@ use crate::event::{Batch, Change, Event, Name};
 use crate::metrics::Metrics;
 use crate::store::Store;
 use crate::tokens::{Role, Tokens};
-use crate::writer::Requests;
-use axum::extract::{Path, Query, Request, State};
+use crate::writer::{Requests, Turn};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post, put};
 use axum::{Json, Router};
-use body::Body;
+use body::{Body, Parameters};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -31,6 +33,7 @@ use std::time::Instant;
 pub const OPENAPI: &str = include_str!("../openapi.json");
 
 /// What requests need.
+#[derive(Debug)]
 pub struct App {
     /// The thread that changes anything.
     pub requests: Requests,
@@ -44,12 +47,6 @@ pub struct App {
     pub limits: Arc<Limits>,
 }
 
-impl std::fmt::Debug for App {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("App").finish_non_exhaustive()
-    }
-}
-
 /// Where requests go: path, method in lower case, role, handler. `None` is for everybody.
 type Route = (&'static str, &'static str, Option<Role>, MethodRouter<Arc<App>>);
 
@@ -57,14 +54,14 @@ type Route = (&'static str, &'static str, Option<Role>, MethodRouter<Arc<App>>);
 pub fn routes() -> Vec<Route> {
     use Role::{Decide, Manage, Read};
     vec![
-        ("/v1/decide", "post", Some(Decide), post(decide)),
-        ("/v1/decide/batch", "post", Some(Decide), post(decide_all)),
-        ("/v1/show", "post", Some(Decide), post(show)),
-        ("/v1/show/batch", "post", Some(Decide), post(show_all)),
-        ("/v1/clicks", "post", Some(Decide), post(clicks)),
-        ("/v1/clicks/batch", "post", Some(Decide), post(clicks_all)),
+        ("/v1/decide", "post", Some(Decide), post(one::<DecideBody>)),
+        ("/v1/decide/batch", "post", Some(Decide), post(all::<DecideBody>)),
+        ("/v1/show", "post", Some(Decide), post(one::<ShowBody>)),
+        ("/v1/show/batch", "post", Some(Decide), post(all::<ShowBody>)),
+        ("/v1/clicks", "post", Some(Decide), post(one::<AnswerBody>)),
+        ("/v1/clicks/batch", "post", Some(Decide), post(all::<AnswerBody>)),
         ("/v1/items", "get", Some(Read), get(items)),
-        ("/v1/items/batch", "post", Some(Manage), post(items_all)),
+        ("/v1/items/batch", "post", Some(Manage), post(all::<ItemBody>)),
         ("/v1/items/{item}", "put", Some(Manage), put(add_item)),
         ("/v1/items/{item}", "delete", Some(Manage), axum::routing::delete(remove_item)),
         ("/v1/log", "get", Some(Read), get(log)),
@@ -148,21 +145,50 @@ fn authorise(tokens: &Tokens, role: Option<Role>, request: &Request) -> Result<(
     }
 }
 
-async fn decide(State(app): State<Arc<App>>, Body(body): Body<DecideBody>) -> Result<Json<Answer>, Refusal> {
-    app.requests.ask(move |turn| turn.engine.decide(body, turn.time, turn.events)).await?.map(Json)
+/// A request that may change something.
+trait Work: DeserializeOwned + Send + 'static {
+    type Answer: Serialize + Send + 'static;
+
+    fn work(self, turn: &mut Turn<'_>) -> Result<Self::Answer, Refusal>;
 }
 
-async fn show(State(app): State<Arc<App>>, Body(body): Body<ShowBody>) -> Result<Json<Given>, Refusal> {
-    app.requests.ask(move |turn| turn.engine.show(body, turn.time, turn.events)).await?.map(Json)
-}
+impl Work for DecideBody {
+    type Answer = Answer;
 
-async fn clicks(State(app): State<Arc<App>>, Body(body): Body<AnswerBody>) -> Result<Json<Given>, Refusal> {
-    let repeated = app.metrics.clone();
-    let given = app.requests.ask(move |turn| turn.engine.answer(body, turn.events)).await??;
-    if given.outcome == crate::api::Outcome::Repeated {
-        repeated.answers_repeated_total.fetch_add(1, Relaxed);
+    fn work(self, turn: &mut Turn<'_>) -> Result<Answer, Refusal> {
+        turn.engine.decide(self, turn.time, turn.events)
     }
-    Ok(Json(given))
+}
+
+impl Work for ShowBody {
+    type Answer = Given;
+
+    fn work(self, turn: &mut Turn<'_>) -> Result<Given, Refusal> {
+        turn.engine.show(self, turn.time, turn.events)
+    }
+}
+
+impl Work for AnswerBody {
+    type Answer = Given;
+
+    fn work(self, turn: &mut Turn<'_>) -> Result<Given, Refusal> {
+        turn.engine.answer(self, turn.events)
+    }
+}
+
+impl Work for ItemBody {
+    type Answer = Given;
+
+    fn work(self, turn: &mut Turn<'_>) -> Result<Given, Refusal> {
+        let Self { item, query, change, features } = self;
+        let outcome = turn.engine.change_item(&item, query.as_ref(), change, &features, turn.events)?;
+        Ok(Given { id: item, outcome })
+    }
+}
+
+/// Does the work of a request.
+async fn one<B: Work>(State(app): State<Arc<App>>, Body(body): Body<B>) -> Result<Json<B::Answer>, Refusal> {
+    app.requests.ask(move |turn| body.work(turn)).await?.map(Json)
 }
 
 /// The outcome of an entry of a batch.
@@ -173,63 +199,22 @@ enum Entry<T> {
     Refused(Value),
 }
 
-impl<T> From<Result<T, Refusal>> for Entry<T> {
-    fn from(outcome: Result<T, Refusal>) -> Self {
-        match outcome {
-            Ok(done) => Self::Done(done),
-            Err(refusal) => Self::Refused(refusal.to_json()),
-        }
-    }
-}
-
 /// Does the work of each entry, all committed together.
-async fn all<B: Send + 'static, T: Send + 'static>(
-    app: &App,
-    bodies: Vec<B>,
-    work: impl Fn(&mut crate::writer::Turn<'_>, B) -> Result<T, Refusal> + Send + 'static,
-) -> Result<Json<Vec<Entry<T>>>, Refusal> {
+async fn all<B: Work>(
+    State(app): State<Arc<App>>,
+    Body(bodies): Body<Vec<B>>,
+) -> Result<Json<Vec<Entry<B::Answer>>>, Refusal> {
     let (found, most) = (bodies.len(), app.limits.batch);
     if found > most {
         let message = format!("{found} entries, at most {most} are taken");
         return Err(Refusal::new(413, "too_long", message, ""));
     }
-    let answers =
-        app.requests.ask(move |turn| bodies.into_iter().map(|body| work(turn, body).into()).collect());
+    let answers = app.requests.ask(move |turn| {
+        let refused = |refusal: Refusal| Entry::Refused(refusal.to_json());
+        let entries = bodies.into_iter().map(|body| body.work(turn).map_or_else(refused, Entry::Done));
+        entries.collect()
+    });
     answers.await.map(Json)
-}
-
-async fn decide_all(
-    State(app): State<Arc<App>>,
-    Body(bodies): Body<Vec<DecideBody>>,
-) -> Result<Json<Vec<Entry<Answer>>>, Refusal> {
-    all(&app, bodies, |turn, body| turn.engine.decide(body, turn.time, turn.events)).await
-}
-
-async fn show_all(
-    State(app): State<Arc<App>>,
-    Body(bodies): Body<Vec<ShowBody>>,
-) -> Result<Json<Vec<Entry<Given>>>, Refusal> {
-    all(&app, bodies, |turn, body| turn.engine.show(body, turn.time, turn.events)).await
-}
-
-async fn clicks_all(
-    State(app): State<Arc<App>>,
-    Body(bodies): Body<Vec<AnswerBody>>,
-) -> Result<Json<Vec<Entry<Given>>>, Refusal> {
-    all(&app, bodies, |turn, body| turn.engine.answer(body, turn.events)).await
-}
-
-fn change(turn: &mut crate::writer::Turn<'_>, body: ItemBody) -> Result<Given, Refusal> {
-    let ItemBody { item, query, change, features } = body;
-    let outcome = turn.engine.change_item(&item, query.as_ref(), change, &features, turn.events)?;
-    Ok(Given { id: item, outcome })
-}
-
-async fn items_all(
-    State(app): State<Arc<App>>,
-    Body(bodies): Body<Vec<ItemBody>>,
-) -> Result<Json<Vec<Entry<Given>>>, Refusal> {
-    all(&app, bodies, change).await
 }
 
 #[derive(Deserialize)]
@@ -243,43 +228,39 @@ struct OfItem {
 }
 
 async fn add_item(
-    State(app): State<Arc<App>>,
-    Path(item): Path<String>,
-    of: Result<Query<OfItem>, axum::extract::rejection::QueryRejection>,
+    state: State<Arc<App>>,
+    item: Result<Path<Name>, PathRejection>,
+    Parameters(of): Parameters<OfItem>,
 ) -> Result<Json<Given>, Refusal> {
-    one_item(&app, &item, of, Change::Add).await
+    if of.forget {
+        return Err(Refusal::malformed("an item that is added is not forgotten", "forget"));
+    }
+    one_item(state, item, of, Change::Add).await
 }
 
 async fn remove_item(
-    State(app): State<Arc<App>>,
-    Path(item): Path<String>,
-    of: Result<Query<OfItem>, axum::extract::rejection::QueryRejection>,
+    state: State<Arc<App>>,
+    item: Result<Path<Name>, PathRejection>,
+    Parameters(of): Parameters<OfItem>,
 ) -> Result<Json<Given>, Refusal> {
-    one_item(&app, &item, of, Change::Retire).await
+    let change = if of.forget { Change::Forget } else { Change::Retire };
+    one_item(state, item, of, change).await
 }
 
 async fn one_item(
-    app: &App,
-    item: &str,
-    of: Result<Query<OfItem>, axum::extract::rejection::QueryRejection>,
-    what: Change,
+    state: State<Arc<App>>,
+    item: Result<Path<Name>, PathRejection>,
+    OfItem { query, features, .. }: OfItem,
+    change: Change,
 ) -> Result<Json<Given>, Refusal> {
-    let Query(OfItem { query, forget, features }) = parameters(of)?;
-    let item = Name::new(item).map_err(|fault| Refusal::malformed(fault, "item"))?;
-    let what = if forget && what == Change::Retire { Change::Forget } else { what };
+    let Path(item) = item.map_err(|rejection| Refusal::malformed(&rejection.body_text(), "item"))?;
     let features = features.iter().flat_map(|all| all.split(','));
     let features = features.map(|text| match text.parse::<f64>() {
         Ok(feature) if feature.is_finite() => Ok(feature),
         _ => Err(Refusal::malformed(&format!("`{text}` is no finite number"), "features")),
     });
-    let body = ItemBody { item, query, change: what, features: features.collect::<Result<_, _>>()? };
-    app.requests.ask(move |turn| change(turn, body)).await?.map(Json)
-}
-
-fn parameters<T>(
-    of: Result<Query<T>, axum::extract::rejection::QueryRejection>,
-) -> Result<Query<T>, Refusal> {
-    of.map_err(|rejection| Refusal::malformed(&rejection.body_text(), "parameters"))
+    let features = features.collect::<Result<_, _>>()?;
+    one(state, Body(ItemBody { item, query, change, features })).await
 }
 
 #[derive(Deserialize)]
@@ -299,9 +280,8 @@ fn thousand() -> usize {
 /// The table of a query, from a place on.
 async fn items(
     State(app): State<Arc<App>>,
-    of: Result<Query<Part>, axum::extract::rejection::QueryRejection>,
+    Parameters(Part { query, from, limit }): Parameters<Part>,
 ) -> Result<Json<Value>, Refusal> {
-    let Query(Part { query, from, limit }) = parameters(of)?;
     let query = query.unwrap_or_else(Name::default_query);
     let (from, most) = (usize::try_from(from).unwrap_or(usize::MAX), limit.clamp(1, thousand()));
     let name = query.clone();
@@ -314,9 +294,8 @@ async fn items(
 /// Decisions and answers from an event on, one in each line.
 async fn log(
     State(app): State<Arc<App>>,
-    of: Result<Query<Part>, axum::extract::rejection::QueryRejection>,
+    Parameters(Part { query, from, limit }): Parameters<Part>,
 ) -> Result<Response, Refusal> {
-    let Query(Part { query, from, limit }) = parameters(of)?;
     if query.is_some() {
         return Err(Refusal::malformed("the log has the events of all queries", "query"));
     }

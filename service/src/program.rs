@@ -1,6 +1,7 @@
 //! The command `click-bandits-serve`.
 
 use crate::config::{Config, Users};
+use crate::engine::Base;
 use crate::export::Form;
 use crate::fitted::Fitted;
 use crate::http::{App, serve};
@@ -92,28 +93,40 @@ pub fn run() -> Result<(), String> {
             Long("from") => arguments.from = Some(parser.value().map_err(fault)?.into()),
             Long("check") => arguments.check = true,
             Value(word) if word == "export" && arguments.config.is_none() => arguments.export = true,
-            Value(config) if arguments.config.is_none() && !arguments.export => {
-                arguments.config = Some(config.into());
-            }
+            Value(config) if arguments.config.is_none() => arguments.config = Some(config.into()),
             other => return Err(fault(other.unexpected())),
         }
     }
-    if arguments.export {
-        let (Some(store), Some(out)) = (arguments.store, arguments.out) else {
+    let Arguments { config, data, listen, from, check, store, authorities, out, export, form } = arguments;
+    // What the other command would ignore.
+    let given = [
+        ("a configuration", false, config.is_some()),
+        ("--data", false, data.is_some()),
+        ("--listen", false, listen.is_some()),
+        ("--from", false, from.is_some()),
+        ("--check", false, check),
+        ("--store", true, store.is_some()),
+        ("--authorities", true, authorities.is_some()),
+        ("--out", true, out.is_some()),
+        ("--as", true, form.is_some()),
+    ];
+    if let Some((what, ..)) = given.iter().find(|(_, of_export, is_given)| *is_given && *of_export != export)
+    {
+        let only = if export { "not" } else { "only" };
+        return Err(format!("{what}: {only} for export; see --help"));
+    }
+    if export {
+        let (Some(store), Some(out)) = (store, out) else {
             return Err("export needs --store and --out; see --help".into());
         };
-        let form = arguments.form.unwrap_or_default();
-        return crate::export::export(&store, arguments.authorities.as_deref(), &out, form);
+        return crate::export::export(&store, authorities.as_deref(), &out, form.unwrap_or_default());
     }
-    if arguments.form.is_some() {
-        return Err("--as: only for export; see --help".into());
-    }
-    let path = arguments.config.ok_or("a configuration is missing; see --help")?;
+    let path = config.ok_or("a configuration is missing; see --help")?;
     let mut config = Config::read(&path)?;
-    if let Some(data) = arguments.data {
+    if let Some(data) = data {
         config.data = data;
     }
-    if let Some(listen) = arguments.listen {
+    if let Some(listen) = listen {
         config.listen = listen
             .parse()
             .map_err(|_| format!("--listen {listen}: expected an address such as 127.0.0.1:7300"))?;
@@ -122,14 +135,14 @@ pub fn run() -> Result<(), String> {
     if tokens.is_empty() && !config.listen.ip().is_loopback() {
         return Err(format!("{}: without `tokens`, only a loopback address is served", config.listen));
     }
-    let fitted = arguments.from.map(|from| Fitted::read(&from, &mut config.policy)).transpose()?;
+    let fitted = from.map(|from| Fitted::read(&from, &mut config.policy)).transpose()?;
     // A store knows the examination with which it began.
     let is_complete = config.policy.users != Users::Pbm || !config.policy.examination.is_empty();
-    if is_complete || arguments.check {
+    if is_complete || check {
         crate::engine::check(&config.policy)
             .map_err(|error| format!("{}: policy: {error}", path.display()))?;
     }
-    if arguments.check {
+    if check {
         return Ok(());
     }
     start(config, tokens, fitted)
@@ -151,14 +164,13 @@ fn start(config: Config, tokens: Tokens, fitted: Option<Fitted>) -> Result<(), S
         .build()
         .map_err(|error| error.to_string())?;
     let metrics = Arc::new(Metrics::default());
-    let writer = Writer {
+    let base = Base {
         store: store.clone(),
         template: Arc::new(config.policy),
         limits: config.limits.clone(),
-        directory: config.data.clone(),
-        metrics: metrics.clone(),
-        runtime: runtime.handle().clone(),
+        directory: config.data,
     };
+    let writer = Writer { base, metrics: metrics.clone(), runtime: runtime.handle().clone() };
     // The connections of a database must not be closed inside the runtime.
     let kept = store.clone();
     let items = config.items;

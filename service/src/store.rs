@@ -2,9 +2,11 @@
 
 mod embedded;
 mod postgres;
+mod row;
 
 pub use embedded::Embedded;
 pub use postgres::Shared;
+pub use row::{opened, sealed};
 
 use crate::event::{Batch, Name};
 use std::ops::ControlFlow;
@@ -37,6 +39,11 @@ pub enum StoreError {
     Behind,
 }
 
+/// Damage to a snapshot is no damage to the events.
+fn of_snapshot(error: StoreError) -> StoreError {
+    if let StoreError::Damaged(what) = error { StoreError::Snapshot(what) } else { error }
+}
+
 /// Whether a text is the address of a database, and not a directory.
 pub fn is_database(text: &str) -> bool {
     text.starts_with("postgres://") || text.starts_with("postgresql://")
@@ -54,11 +61,17 @@ pub fn open(
     })
 }
 
+/// Takes batches with the number of the first event of each, as long as it wants more.
+pub type Receive<'a> = &'a mut dyn FnMut(u64, Batch) -> ControlFlow<()>;
+
+/// States of queries by name.
+pub type Queries<'a> = &'a mut dyn Iterator<Item = Result<(Name, Vec<u8>), StoreError>>;
+
 /// Events in the order of their commits, numbered from 0, and the last snapshot.
 ///
 /// One thread appends. Others read, and write snapshots, at the same time. If several servers share
 /// the store, every turn of that thread begins with the events of the others.
-pub trait Store: Send + Sync {
+pub trait Store: std::fmt::Debug + Send + Sync {
     /// Whether other servers may append, too.
     fn is_shared(&self) -> bool {
         false
@@ -66,11 +79,7 @@ pub trait Store: Send + Sync {
 
     /// Begins a turn, in which no other server appends: until `append`, `give_up` or a failure. Hands
     /// over the events of other servers from the event with this number on, as `read` does.
-    fn begin(
-        &self,
-        _next: u64,
-        _receive: &mut dyn FnMut(u64, Batch) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
+    fn begin(&self, _next: u64, _receive: Receive<'_>) -> Result<(), StoreError> {
         Ok(())
     }
 
@@ -86,11 +95,7 @@ pub trait Store: Send + Sync {
 
     /// Hands over the batches from the event with this number on, with the number of the first event
     /// of each.
-    fn read(
-        &self,
-        from: u64,
-        receive: &mut dyn FnMut(u64, Batch) -> ControlFlow<()>,
-    ) -> Result<(), StoreError>;
+    fn read(&self, from: u64, receive: Receive<'_>) -> Result<(), StoreError>;
 
     /// What the last snapshot has of everything but the queries.
     fn head(&self) -> Result<Option<Vec<u8>>, StoreError>;
@@ -106,15 +111,10 @@ pub trait Store: Send + Sync {
 
     /// Replaces the last snapshot, all of it or nothing: `head` is everything but the queries,
     /// `queries` those that changed, and `next` the number of the event that comes after it.
-    fn replace(
-        &self,
-        next: u64,
-        head: &[u8],
-        queries: &mut dyn Iterator<Item = Result<(Name, Vec<u8>), StoreError>>,
-    ) -> Result<(), StoreError>;
+    fn replace(&self, next: u64, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError>;
 
-    /// The settings that the store was made for; none if it is new.
-    fn settings(&self) -> Result<Option<String>, StoreError>;
+    /// The settings that the store was made for, in JSON; none if it is new.
+    fn settings(&self) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// Makes a new store one for these settings.
     fn make_for(&self, settings: &str) -> Result<(), StoreError>;

@@ -1,15 +1,14 @@
 //! The one thread that changes anything: it takes what waits, commits it together, and answers.
 
 use crate::api::Refusal;
-use crate::config::{FirstItem, Limits, Template, agree};
-use crate::engine::Engine;
+use crate::config::{FirstItem, agree};
+use crate::engine::{Base, Engine};
 use crate::event::{Batch, Change, Event};
 use crate::fitted::Fitted;
 use crate::metrics::{Metrics, log, now};
-use crate::store::{Store, StoreError};
+use crate::store::StoreError;
 use serde_json::json;
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -76,25 +75,14 @@ impl Requests {
 }
 
 /// What the thread works with.
+#[derive(Debug, Clone)]
 pub struct Writer {
-    /// Where events are kept.
-    pub store: Arc<dyn Store>,
-    /// The settings of all policies.
-    pub template: Arc<Template>,
-    /// Limits.
-    pub limits: Limits,
-    /// A directory for the file of queries that are not in memory.
-    pub directory: PathBuf,
+    /// Its state is made from it.
+    pub base: Base,
     /// What is counted.
     pub metrics: Arc<Metrics>,
     /// Where requests get their answers.
     pub runtime: Handle,
-}
-
-impl std::fmt::Debug for Writer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Writer").finish_non_exhaustive()
-    }
 }
 
 impl Writer {
@@ -110,13 +98,13 @@ impl Writer {
         fitted: Option<&Fitted>,
     ) -> Result<(Requests, thread::JoinHandle<()>), StoreError> {
         let start = Instant::now();
-        agree(&*self.store, Arc::make_mut(&mut self.template))?;
-        let mut engine = self.engine()?;
+        agree(&*self.base.store, Arc::make_mut(&mut self.base.template))?;
+        let mut engine = self.base.recover()?;
         let snapshot = engine.snapshot();
         let metrics = &self.metrics;
         metrics.snapshot_event.store(snapshot, Relaxed);
         metrics.recovery_events.store(engine.next() - snapshot, Relaxed);
-        engine.begin_turn(&*self.store)?;
+        engine.begin_turn(&*self.base.store)?;
         if engine.next() == 0 {
             let (mut events, time) = (vec![], now());
             let mut turn = Turn { engine: &mut engine, events: &mut events, time };
@@ -125,13 +113,13 @@ impl Writer {
                 Refusal::Client { message, .. } => StoreError::Settings(message),
             })?;
             if events.is_empty() {
-                self.store.give_up()?;
+                self.base.store.give_up()?;
             } else {
-                self.store.append(0, &Batch { time, events })?;
+                self.base.store.append(0, &Batch { time, events })?;
             }
         } else {
-            self.store.give_up()?;
-            fitted.map_or(Ok(()), |fitted| fitted.check(&*self.store))?;
+            self.base.store.give_up()?;
+            fitted.map_or(Ok(()), |fitted| fitted.check(&*self.base.store))?;
         }
         let time = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         metrics.recovery_milliseconds.store(time, Relaxed);
@@ -144,19 +132,10 @@ impl Writer {
                 "differing": totals.differing,
             }),
         );
-        let (sender, jobs) = sync_channel(self.limits.waiting);
+        let (sender, jobs) = sync_channel(self.base.limits.waiting);
         let thread = thread::Builder::new().name("writer".into()).spawn(move || self.run(engine, &jobs));
         let thread = thread.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok((Requests(sender), thread))
-    }
-
-    fn engine(&self) -> Result<Engine, StoreError> {
-        Engine::recover(&self.store, &self.template, &self.limits, &self.directory)
-    }
-
-    /// The state that the events tell without the snapshot.
-    fn repeated(&self, fault: &str) -> Result<Engine, StoreError> {
-        Engine::repeat(&self.store, &self.template, &self.limits, &self.directory, fault)
     }
 
     fn run(self, mut engine: Engine, jobs: &Receiver<Job>) {
@@ -168,7 +147,6 @@ impl Writer {
         let mut uncommitted: Option<(u64, Batch)> = None;
         let mut snapshots =
             Snapshots { is_running: Arc::new(AtomicBool::new(false)), last: engine.snapshot() };
-        let mut time = now();
         let mut looked = Instant::now();
         self.measure(&engine);
         self.metrics.ready.store(1, Relaxed);
@@ -204,8 +182,7 @@ impl Writer {
                 continue;
             }
             self.metrics.ready.store(1, Relaxed);
-            // Times never go back.
-            time = time.max(now());
+            let time = now();
             let first = engine.next();
             while events.len() < MOST
                 && let Some(work) = waiting.pop_front()
@@ -223,7 +200,7 @@ impl Writer {
                     log("error", "store-unavailable", json!({ "error": error.to_string() }));
                     self.metrics.ready.store(0, Relaxed);
                     answers.clear();
-                    if self.store.is_shared() {
+                    if self.base.store.is_shared() {
                         // Others may have appended: the state begins anew with what was committed.
                         engine = self.recovered(jobs);
                     } else {
@@ -232,12 +209,12 @@ impl Writer {
                     continue;
                 }
                 last = (answers.len(), start.elapsed());
-                self.measure(&engine);
                 events = batch.events;
                 events.clear();
-            } else if let Err(error) = self.store.give_up() {
+            } else if let Err(error) = self.base.store.give_up() {
                 log("error", "store-unavailable", json!({ "error": error.to_string() }));
             }
+            self.measure(&engine);
             // In one task: each answer by itself would wake a thread.
             let answers = std::mem::take(&mut answers);
             self.runtime.spawn(async move {
@@ -255,22 +232,22 @@ impl Writer {
 
     /// Begins a turn; after a fault that the events or the snapshot caused, with a new state.
     fn begin(&self, engine: &mut Engine) -> Result<(), StoreError> {
-        let outcome = engine.begin_turn(&*self.store);
+        let outcome = engine.begin_turn(&*self.base.store);
         let is_behind = matches!(outcome, Err(StoreError::Behind | StoreError::Damaged(_)));
         if !is_behind && engine.unreadable().is_none() {
             return outcome;
         }
         self.metrics.ready.store(0, Relaxed);
         // Other servers do not wait meanwhile.
-        _ = self.store.give_up();
-        *engine = engine.unreadable().map_or_else(|| self.engine(), |fault| self.repeated(fault))?;
-        engine.begin_turn(&*self.store)
+        _ = self.base.store.give_up();
+        *engine = engine.unreadable().map_or_else(|| self.base.recover(), |fault| self.base.repeat(fault))?;
+        engine.begin_turn(&*self.base.store)
     }
 
     /// The state that the store tells, once it is available.
     fn recovered(&self, jobs: &Receiver<Job>) -> Engine {
         loop {
-            match self.engine() {
+            match self.base.recover() {
                 Ok(engine) => return engine,
                 Err(error) => log("error", "store-unavailable", json!({ "error": error.to_string() })),
             }
@@ -280,25 +257,25 @@ impl Writer {
 
     /// Closes what is due, and lets a snapshot be made.
     fn tend(&self, engine: &mut Engine, events: &mut Vec<Event>, time: u64, snapshots: &mut Snapshots) {
-        let before = time.saturating_sub(self.template.wait.saturating_mul(1_000));
+        let before = time.saturating_sub(self.base.template.wait.saturating_mul(1_000));
         if let Err(refusal) = engine.close_before(before, MOST, events) {
             log("error", "cannot-close", json!({ "error": refusal.to_json() }));
         }
-        let is_due = |last: u64| engine.next().saturating_sub(last) >= self.limits.snapshot_events;
+        let is_due = |last: u64| engine.next().saturating_sub(last) >= self.base.limits.snapshot_events;
         if is_due(snapshots.last)
-            && let Ok(Some(last)) = self.store.last_snapshot()
+            && let Ok(Some(last)) = self.base.store.last_snapshot()
         {
             snapshots.last = snapshots.last.max(last);
         }
         if is_due(snapshots.last) && !snapshots.is_running.swap(true, Relaxed) {
             snapshots.last = engine.next();
-            let (writer, is_running) = (self.twin(), snapshots.is_running.clone());
+            let (writer, is_running) = (self.clone(), snapshots.is_running.clone());
             // Repeats the events on its own: this thread does not wait for it.
             let thread = thread::Builder::new().name("snapshot".into()).spawn(move || {
                 // On Linux this is the priority of the thread alone. On busy cores it gets a tenth of
                 // one: with 19 it would never end.
                 _ = rustix::process::setpriority_process(None, 10);
-                match writer.engine() {
+                match writer.base.recover() {
                     Ok(mut engine) => writer.save(&mut engine),
                     Err(error) => log("error", "no-snapshot", json!({ "error": error.to_string() })),
                 }
@@ -311,16 +288,9 @@ impl Writer {
         }
     }
 
-    fn twin(&self) -> Self {
-        let Self { store, template, limits, directory, metrics, runtime } = self;
-        let (store, template, metrics) = (store.clone(), template.clone(), metrics.clone());
-        let (directory, runtime) = (directory.clone(), runtime.clone());
-        Self { store, template, limits: limits.clone(), directory, metrics, runtime }
-    }
-
     fn save(&self, engine: &mut Engine) {
         let start = Instant::now();
-        match engine.save(&*self.store) {
+        match engine.save(&*self.base.store) {
             Ok(()) => {
                 let seconds = start.elapsed().as_secs_f64();
                 log("info", "snapshot", json!({ "next": engine.next(), "seconds": seconds }));
@@ -333,7 +303,7 @@ impl Writer {
 
     fn commit(&self, first: u64, batch: &Batch) -> Result<(), StoreError> {
         let start = Instant::now();
-        let outcome = self.store.append(first, batch);
+        let outcome = self.base.store.append(first, batch);
         match outcome {
             Ok(()) => {
                 self.metrics.commits.observe(start.elapsed().as_secs_f64());
@@ -353,6 +323,7 @@ impl Writer {
             (&metrics.closed_total, totals.closed),
             (&metrics.queries, totals.queries),
             (&metrics.differing_total, totals.differing),
+            (&metrics.answers_repeated_total, engine.n_repeated()),
             (&metrics.open_decisions, engine.n_open() as u64),
             (&metrics.items_present, present as u64),
             (&metrics.items_retired, retired as u64),

@@ -1,17 +1,17 @@
 //! Damage at random: bodies of requests, rows of a store, and snapshots. Whatever they contain, nothing
 //! panics, and what is refused is named. `DAMAGE` in the environment is for how many seconds each.
 
-use crate::engine::{Served, act, for_users, name, template};
+use crate::engine::{Served, act, base, for_users, name, template};
 use crate::kills::environment;
 use crate::server::Server;
-use click_bandits_service::config::{Limits, Template};
-use click_bandits_service::engine::Engine;
+use click_bandits_service::config::{Limits, Template, agree};
+use click_bandits_service::engine::{Engine, ItemRow};
 use click_bandits_service::event::{Batch, Name};
-use click_bandits_service::store::{Store, StoreError};
+use click_bandits_service::store::{Embedded, Queries, Receive, Store, StoreError};
 use rand::{Rng, RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -95,7 +95,7 @@ fn damaged_bodies_are_answered() {
 }
 
 /// A store in memory, of which anything can be changed.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Memory {
     rows: Mutex<BTreeMap<u64, Vec<u8>>>,
     head: Mutex<Option<Vec<u8>>>,
@@ -108,11 +108,7 @@ impl Store for Memory {
         Ok(())
     }
 
-    fn read(
-        &self,
-        from: u64,
-        receive: &mut dyn FnMut(u64, Batch) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
+    fn read(&self, from: u64, receive: Receive<'_>) -> Result<(), StoreError> {
         for (&first, bytes) in &*self.rows.lock().unwrap() {
             let batch = Batch::from_bytes(bytes).map_err(StoreError::Damaged)?;
             if first + batch.events.len() as u64 > from && receive(first, batch).is_break() {
@@ -130,12 +126,7 @@ impl Store for Memory {
         Ok(self.queries.lock().unwrap().get(name).cloned())
     }
 
-    fn replace(
-        &self,
-        _: u64,
-        head: &[u8],
-        queries: &mut dyn Iterator<Item = Result<(Name, Vec<u8>), StoreError>>,
-    ) -> Result<(), StoreError> {
+    fn replace(&self, _: u64, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError> {
         for query in queries {
             let (name, state) = query?;
             self.queries.lock().unwrap().insert(name.to_string(), state);
@@ -144,7 +135,7 @@ impl Store for Memory {
         Ok(())
     }
 
-    fn settings(&self) -> Result<Option<String>, StoreError> {
+    fn settings(&self) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(None)
     }
 
@@ -188,7 +179,7 @@ fn served(directory: &Path, template: &Arc<Template>, has_snapshot: bool) -> (Ar
 /// Uses what a store tells; whether it was refused.
 fn is_refused(store: &Arc<dyn Store>, directory: &Path, template: &Arc<Template>) -> bool {
     let limits = Limits { queries: 2, ..Limits::default() };
-    let mut served = match Engine::recover(store, template, &limits, directory) {
+    let mut served = match base(store, template, &limits, directory).recover() {
         Ok(_) => Served::on(store.clone(), directory, template, &limits),
         Err(error) => {
             assert!(!error.to_string().is_empty());
@@ -257,9 +248,186 @@ fn damaged_snapshots_are_passed_over_or_usable() {
         }
         let store: Arc<dyn Store> = Arc::new(copy);
         // The events tell everything, unless the damage goes unnoticed and does not agree with them.
-        let recovered = Engine::recover(&store, template, &Limits::default(), directory.path());
+        let recovered = base(&store, template, &Limits::default(), directory.path()).recover();
         passed_over[usize::from(recovered.is_ok_and(|engine| engine.snapshot() == 0))] += 1;
         is_refused(&store, directory.path(), template);
     });
     assert!(passed_over[0] > 5 && passed_over[1] > 5, "{passed_over:?}");
+}
+
+const FILES: [&str; 3] = ["events.redb", "snapshot.redb", "events.kept"];
+const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
+const STATES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("queries");
+const EVENTS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("events");
+
+/// A directory with a history of requests, of which a snapshot has the first ones.
+fn on_disk(directory: &Path, template: &Arc<Template>, requests: usize, of_snapshot: usize) -> Served {
+    let store = Arc::new(Embedded::open(directory).unwrap());
+    agree(&*store, &mut (**template).clone()).unwrap();
+    let mut served = Served::on(store, directory, template, &Limits::default());
+    let rng = &mut Xoshiro256PlusPlus::seed_from_u64(9);
+    for n in 0..requests {
+        act(&mut served, rng, &queries(), n);
+        if n + 1 == of_snapshot {
+            served.twin().save(&*served.store).unwrap();
+        }
+    }
+    served
+}
+
+/// What clients see of a state: the number of its events, and the items of each query.
+type Seen = (u64, Vec<Result<Vec<(usize, ItemRow)>, u16>>);
+
+fn seen(engine: &mut Engine) -> Seen {
+    let rows = |query: &Name| engine.rows(query, 0, 100).map_err(|refusal| refusal.status());
+    let rows = queries().iter().map(rows).collect();
+    (engine.next(), rows)
+}
+
+/// What clients see after a restart on the files of a directory.
+fn restarted(directory: &Path, template: &Arc<Template>) -> Result<Seen, StoreError> {
+    let store: Arc<dyn Store> = Arc::new(Embedded::open(directory)?);
+    agree(&*store, &mut (**template).clone())?;
+    let mut engine = base(&store, template, &Limits::default(), directory).recover()?;
+    let found = seen(&mut engine);
+    // As the thread that answers does.
+    match engine.unreadable() {
+        Some(fault) => base(&store, template, &Limits::default(), directory)
+            .repeat(fault)
+            .map(|mut engine| seen(&mut engine)),
+        None => Ok(found),
+    }
+}
+
+#[test]
+fn a_flipped_bit_is_right_or_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let template = template("keep = 300\nprior = [1.0, 9.0]");
+    let mut served = on_disk(directory.path(), &template, 1_200, 800);
+    let expected = seen(&mut served.engine);
+    let files = || FILES.map(|file| std::fs::read(directory.path().join(file)).unwrap());
+    let killed = files();
+    drop(served);
+    let histories = [killed, files()];
+    let (mut right, mut named) = (0, 0);
+    cases("flipped bits", |rng| {
+        let after = rng.random_range(0..2);
+        let mut files = histories[after].clone();
+        let place = rng.random_range(0..3);
+        let file = &mut files[place];
+        // A file begins with what tells where the rest is.
+        let end = if rng.random_range(0..4) == 0 { file.len().min(512) } else { file.len() };
+        let (byte, bit) = (rng.random_range(0..end), rng.random_range(0..8));
+        file[byte] ^= 1 << bit;
+        let directory = tempfile::tempdir().unwrap();
+        for (name, file) in FILES.iter().zip(&files) {
+            std::fs::write(directory.path().join(name), file).unwrap();
+        }
+        let at = format!("{} byte {byte} bit {bit} after a {}", FILES[place], ["kill", "stop"][after]);
+        match restarted(directory.path(), &template) {
+            Ok(found) => {
+                assert_eq!(found, expected, "{at}");
+                right += 1;
+            }
+            Err(error) => {
+                assert!(
+                    matches!(error, StoreError::Damaged(_) | StoreError::Unavailable(_)),
+                    "{at}: {error}"
+                );
+                named += 1;
+            }
+        }
+    });
+    println!("{right} right, {named} named");
+}
+
+fn row(file: &Path, table: TableDefinition<'_, &str, &[u8]>, key: &str) -> Vec<u8> {
+    let database = Database::open(file).unwrap();
+    let table = database.begin_read().unwrap().open_table(table).unwrap();
+    table.get(key).unwrap().unwrap().value().to_vec()
+}
+
+fn put(file: &Path, table: TableDefinition<'_, &str, &[u8]>, key: &str, row: &[u8]) {
+    let transaction = Database::open(file).unwrap().begin_write().unwrap();
+    transaction.open_table(table).unwrap().insert(key, row).unwrap();
+    transaction.commit().unwrap();
+}
+
+/// Each byte of a snapshot's rows, changed, is found; those of an older version are read.
+#[test]
+fn every_byte_of_a_snapshot_counts() {
+    let directory = tempfile::tempdir().unwrap();
+    let template = template("keep = 4");
+    let mut served = on_disk(directory.path(), &template, 60, 60);
+    let expected = seen(&mut served.engine);
+    drop(served);
+    let file = directory.path().join(FILES[1]);
+    for (table, key) in [(META, "head"), (STATES, "q0")] {
+        let whole = row(&file, table, key);
+        for place in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[place] ^= 1 << (place % 8);
+            put(&file, table, key, &changed);
+            let store = Embedded::open(directory.path()).unwrap();
+            let found = if key == "head" { store.head() } else { store.query(key, 0) };
+            let is_mark = place >= whole.len() - 4;
+            assert!(found.is_err() || is_mark, "{key} {place}");
+            drop(store);
+            if is_mark || place % 32 == 0 {
+                assert_eq!(restarted(directory.path(), &template).unwrap(), expected, "{key} {place}");
+            }
+        }
+        put(&file, table, key, &whole);
+    }
+}
+
+/// A store of an older version, whose rows have no checksums.
+#[test]
+fn rows_without_checksums_are_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let template = template("keep = 4");
+    let mut served = on_disk(directory.path(), &template, 100, 60);
+    let (expected, of_snapshot) = (seen(&mut served.engine), served.twin().snapshot());
+    drop(served);
+    let [events, snapshot, _] = FILES.map(|file| directory.path().join(file));
+    let short = |row: &[u8]| row[..row.len() - 12].to_vec();
+    let names = queries().iter().map(|query| (&snapshot, STATES, query.to_string())).collect::<Vec<_>>();
+    let meta = [(&snapshot, META, "head".to_owned()), (&events, META, "settings".to_owned())];
+    for (file, table, key) in meta.into_iter().chain(names) {
+        put(file, table, &key, &short(&row(file, table, &key)));
+    }
+    {
+        let transaction = Database::open(&events).unwrap().begin_write().unwrap();
+        {
+            let mut table = transaction.open_table(EVENTS).unwrap();
+            let rows =
+                table.iter().unwrap().map(|row| row.map(|(key, row)| (key.value(), short(row.value()))));
+            for (key, row) in rows.collect::<Result<Vec<_>, _>>().unwrap() {
+                table.insert(key, row.as_slice()).unwrap();
+            }
+        }
+        transaction.commit().unwrap();
+    }
+    assert_eq!(restarted(directory.path(), &template).unwrap(), expected);
+    let store: Arc<dyn Store> = Arc::new(Embedded::open(directory.path()).unwrap());
+    let engine = base(&store, &template, &Limits::default(), directory.path()).recover().unwrap();
+    assert_eq!(engine.snapshot(), of_snapshot);
+}
+
+/// Events that a snapshot has, and the store no more, are missed.
+#[test]
+fn a_store_that_lost_its_last_events_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let template = template("");
+    drop(on_disk(directory.path(), &template, 60, 60));
+    {
+        let transaction = Database::open(directory.path().join(FILES[0])).unwrap().begin_write().unwrap();
+        transaction.open_table(EVENTS).unwrap().pop_last().unwrap();
+        transaction.commit().unwrap();
+    }
+    let error = restarted(directory.path(), &template).unwrap_err().to_string();
+    assert!(error.contains("has lost event ") && error.contains("events.kept"), "{error}");
+    std::fs::remove_file(directory.path().join(FILES[2])).unwrap();
+    let error = restarted(directory.path(), &template).unwrap_err().to_string();
+    assert!(error.starts_with("the store is damaged: it has a snapshot of "), "{error}");
 }

@@ -2,7 +2,7 @@
 
 use click_bandits_service::api::{AnswerBody, Outcome, Refusal};
 use click_bandits_service::config::{Config, Limits, Template, agree};
-use click_bandits_service::engine::{Engine, ItemRow, Origin, check};
+use click_bandits_service::engine::{Base, Engine, ItemRow, Origin, check};
 use click_bandits_service::event::{Batch, Change, Event, Name};
 use click_bandits_service::export::{Form, export};
 use click_bandits_service::fitted::Fitted;
@@ -31,6 +31,16 @@ fn body<T: serde::de::DeserializeOwned>(value: Value) -> T {
     serde_json::from_value(value).unwrap()
 }
 
+pub(crate) fn base(
+    store: &Arc<dyn Store>,
+    template: &Arc<Template>,
+    limits: &Limits,
+    directory: &Path,
+) -> Base {
+    let (store, template) = (store.clone(), template.clone());
+    Base { store, template, limits: limits.clone(), directory: directory.to_owned() }
+}
+
 /// An engine and its store, as the writer has them.
 pub(crate) struct Served {
     pub(crate) store: Arc<dyn Store>,
@@ -52,7 +62,7 @@ impl Served {
         template: &Arc<Template>,
         limits: &Limits,
     ) -> Self {
-        let engine = Engine::recover(&store, template, limits, directory).unwrap();
+        let engine = base(&store, template, limits, directory).recover().unwrap();
         let (template, limits, directory) = (template.clone(), limits.clone(), directory.to_owned());
         Self { store, engine, template, limits, directory, time: 1_000_000 }
     }
@@ -68,7 +78,7 @@ impl Served {
     }
 
     pub(crate) fn twin(&self) -> Engine {
-        Engine::recover(&self.store, &self.template, &self.limits, &self.directory).unwrap()
+        base(&self.store, &self.template, &self.limits, &self.directory).recover().unwrap()
     }
 }
 
@@ -519,9 +529,9 @@ fn another_fit_is_refused_by_name() {
         let expected = format!("it began with another fit than {}:", directory.path().display());
         assert!(error.contains(&expected), "{error}");
     }
-    // One that began without a fit is as it was.
     let other = tempfile::tempdir().unwrap();
-    fitted.check(&Embedded::open(other.path()).unwrap()).unwrap();
+    let error = fitted.check(&Embedded::open(other.path()).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("it began without a fit, and not with "), "{error}");
 }
 
 #[test]
@@ -628,6 +638,26 @@ fn decisions_and_answers_count_once() {
     });
 }
 
+/// A clock that was years ahead for a moment keeps no later decision open.
+#[test]
+fn decisions_are_closed_whatever_the_clock_was() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut served =
+        Served::new(directory.path(), &template("wait = 60\nkeep-days = 9999"), &Limits::default());
+    let (now, years) = (1_000_000_000, 300_000_000_000);
+    for (id, time) in [("1", now), ("2", now + years), ("3", now + 1_000), ("4", now + 90_000)] {
+        served.time = time;
+        served.commit(|engine, time, events| engine.decide(body(json!({ "id": id })), time, events).unwrap());
+    }
+    let mut closed = vec![];
+    served.commit(|engine, _, events| {
+        engine.close_before(now + 60_000, 10, events).unwrap();
+        closed.clone_from(events);
+    });
+    let expected = ["1", "2", "3"].map(|id| Event::Closed { id: name(id), seen: None });
+    assert_eq!(closed, expected);
+}
+
 #[test]
 fn another_servers_events_give_the_same_table() {
     let directory = tempfile::tempdir().unwrap();
@@ -637,7 +667,7 @@ fn another_servers_events_give_the_same_table() {
     let rng = &mut Xoshiro256PlusPlus::seed_from_u64(2);
     let elsewhere = tempfile::tempdir().unwrap();
     let empty: Arc<dyn Store> = Arc::new(Embedded::open(elsewhere.path()).unwrap());
-    let mut follower = Engine::recover(&empty, &template, &Limits::default(), elsewhere.path()).unwrap();
+    let mut follower = base(&empty, &template, &Limits::default(), elsewhere.path()).recover().unwrap();
     for n in 0..1_000 {
         act(&mut served, rng, &queries, n);
         follower.catch_up(&*served.store, Origin::Other).unwrap();
@@ -667,12 +697,12 @@ fn stores_of_other_settings_and_damaged_ones_are_refused() {
         .commit(|engine, _, events| engine.change_item(&name("a"), None, Change::Add, &[], events).unwrap());
     let closed = Event::Closed { id: name("x"), seen: None };
     served.store.append(1, &Batch { time: 0, events: vec![closed.clone()] }).unwrap();
-    let error = Engine::recover(&served.store, &template, &limits, directory.path()).unwrap_err();
+    let error = base(&served.store, &template, &limits, directory.path()).recover().unwrap_err();
     assert_eq!(error.to_string(), "the store is damaged: event 1: decision `x` is not open");
     let gap = tempfile::tempdir().unwrap();
     let store: Arc<dyn Store> = Arc::new(Embedded::open(gap.path()).unwrap());
     store.append(5, &Batch { time: 0, events: vec![closed] }).unwrap();
-    let error = Engine::recover(&store, &template, &limits, gap.path()).unwrap_err();
+    let error = base(&store, &template, &limits, gap.path()).recover().unwrap_err();
     assert_eq!(error.to_string(), "the store is damaged: the events from number 0 on are missing");
     // No database at all.
     let file = tempfile::tempdir().unwrap();
@@ -772,7 +802,7 @@ fn a_snapshot_that_cannot_be_read_is_passed_over() {
     let fault = twin.unreadable().unwrap().to_owned();
     assert!(fault.starts_with("query `q1`: "), "{fault}");
     let (store, path) = (served.store.clone(), directory.path());
-    let mut twin = Engine::repeat(&store, &served.template, &served.limits, path, &fault).unwrap();
+    let mut twin = base(&store, &served.template, &served.limits, path).repeat(&fault).unwrap();
     assert_same(&mut twin, &mut served.engine, &queries);
     // Its own snapshot is whole.
     twin.save(&*store).unwrap();
@@ -788,7 +818,7 @@ fn a_snapshot_that_cannot_be_read_is_passed_over() {
     // Damage of the events is not passed over.
     let closed = Event::Closed { id: name("x"), seen: None };
     served.store.append(next, &Batch { time: 0, events: vec![closed] }).unwrap();
-    let error = Engine::recover(&store, &served.template, &served.limits, path).unwrap_err();
+    let error = base(&store, &served.template, &served.limits, path).recover().unwrap_err();
     assert!(error.to_string().contains("decision `x` is not open"), "{error}");
 }
 
@@ -803,7 +833,7 @@ fn a_file_of_a_snapshot_that_cannot_be_read_is_put_aside() {
     drop(engine);
     std::fs::write(directory.path().join("snapshot.redb"), [7; 4_096]).unwrap();
     let store: Arc<dyn Store> = Arc::new(Embedded::open(directory.path()).unwrap());
-    let mut engine = Engine::recover(&store, &template, &limits, directory.path()).unwrap();
+    let mut engine = base(&store, &template, &limits, directory.path()).recover().unwrap();
     assert_eq!(queries.each_ref().map(|query| engine.rows(query, 0, 100).unwrap()), rows);
     assert_eq!(std::fs::read(directory.path().join("snapshot.unreadable")).unwrap(), [7; 4_096]);
     engine.save(&*store).unwrap();

@@ -262,6 +262,8 @@ fn what_cannot_be_started_says_why() {
         (plain.replace("positions = 3", "positions = 3\nwindow = 0"), "127.0.0.1:0", "a window needs"),
         (plain.replace("positions = 3", "positions = 3\nprior = [0, 1]"), "127.0.0.1:0", "policy: "),
         (plain.replace("users", "user"), "127.0.0.1:0", "unknown field `user`"),
+        (plain.clone() + "examination = [1, 0.5, 0.2]", "127.0.0.1:0", "policy.examination: only for"),
+        (one_item_config("store-authorities = 'x.pem'"), "127.0.0.1:0", "store-authorities: only for"),
     ] {
         let found = fault(&config, listen);
         assert!(found.contains(expected), "{expected}: {found}");
@@ -272,6 +274,22 @@ fn what_cannot_be_started_says_why() {
     drop(running);
     let other = fault(&plain.replace("positions = 3", "positions = 4"), "127.0.0.1:0");
     assert!(other.contains("made for other settings: positions = 3, now 4"), "{other}");
+    // Options that the command would ignore.
+    for (arguments, expected) in [
+        (vec!["config.toml", "--as", "csv"], "--as: only for export"),
+        (vec!["config.toml", "--store", "data"], "--store: only for export"),
+        (vec!["export", "--store", "data", "--out", "out", "--from", "x"], "--from: not for export"),
+        (vec!["export", "config.toml", "--out", "out"], "a configuration: not for export"),
+        (
+            vec!["export", "--store", "data", "--out", "out", "--authorities", "x"],
+            "--authorities: only for a",
+        ),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits-serve"));
+        let output = command.args(&arguments).current_dir(directory.path()).output().unwrap();
+        let found = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && found.contains(expected), "{arguments:?}: {found}");
+    }
 }
 
 /// A store that begins with a log's fit, and its decisions as a table that is read as a log.

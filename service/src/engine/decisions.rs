@@ -21,10 +21,10 @@ pub(crate) struct Open {
 }
 
 /// Where a decision is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place<'a> {
     /// It can be answered, and has this number.
-    Open(u64),
+    Open(u64, &'a Open),
     /// It is too old.
     TooOld,
     /// There was none of this name, or it was much too old.
@@ -60,9 +60,9 @@ impl Decisions {
         self.first + self.open.len() as u64
     }
 
-    pub(crate) fn find(&self, id: &str) -> Place {
-        match self.numbers.get(id) {
-            Some(&number) => Place::Open(number),
+    pub(crate) fn find(&self, id: &str) -> Place<'_> {
+        match self.numbers.get(id).and_then(|&number| Some((number, self.get(number)?))) {
+            Some((number, open)) => Place::Open(number, open),
             None if self.is_old.contains(&hash(id)) => Place::TooOld,
             None => Place::Unknown,
         }
@@ -103,18 +103,19 @@ impl Decisions {
         Some(open)
     }
 
-    /// The next decision that is not closed and was made before a time.
-    pub(crate) fn due(&mut self, before: u64) -> Option<&Open> {
+    /// The next decision that is not closed and was made before a time, and its number; or after
+    /// another time, by a clock that was wrong: it must not keep back those that come later.
+    pub(crate) fn due(&mut self, before: u64, after: u64) -> Option<(u64, &Open)> {
         self.due = self.due.max(self.first);
         while self.get(self.due)?.is_closed {
             self.due += 1;
         }
         let number = self.due;
-        if self.get(number)?.time >= before {
+        if (before..=after).contains(&self.get(number)?.time) {
             return None;
         }
         self.due += 1;
-        self.get(number)
+        Some((number, self.get(number)?))
     }
 
     /// The last ones, the latest first.

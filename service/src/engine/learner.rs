@@ -1,14 +1,14 @@
 //! A policy in live use, of a protocol that is known at run time only.
 
 use crate::config::{ItemPrior, Template, Users};
-use crate::event::Propensities;
+use crate::event::{Propensities, whole};
 use click_models::{
     Cascade, ClicksOnly, Context, ContextKnown, Dcm, ListProtocol, ListShape, Pbm, PbmKnown, SemiBandit,
 };
 use live::{Among, ContextFit, Counted, Entry, Handle, Learns, Live, LiveFor, LiveUse, Settings, Taken};
 use policies::catalogue::{Catalogued, NamedAmong, NamedTable};
 use policies::{Bayesian, Error, PolicySpec, PositionsKnown, PrefixKnown, Prior, Tallies as _, Tally};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::Xoshiro256PlusPlus as Rng;
 use serde::Serialize;
 
 /// [`Live`] with decisions by number.
@@ -17,25 +17,20 @@ type Of<I> = Live<I, NamedTable<I>, u64>;
 /// [`LiveFor`] with decisions by number.
 type OfUsers<I> = LiveFor<I, NamedAmong<I>, u64>;
 
+/// What a list is chosen for.
+pub(crate) struct Ask<'a> {
+    /// The number of the decision.
+    pub(crate) number: u64,
+    pub(crate) user: &'a Context,
+    pub(crate) among: Among<'a>,
+    /// The most positions.
+    pub(crate) positions: usize,
+}
+
 /// [`LiveUse`] with decisions by number.
 pub(crate) trait Learner: Send {
-    fn decide(
-        &mut self,
-        number: u64,
-        context: &Context,
-        among: Among<'_>,
-        positions: usize,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> &[Handle];
-    fn decide_again(
-        &mut self,
-        number: u64,
-        context: &Context,
-        among: Among<'_>,
-        positions: usize,
-        list: &[Handle],
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Result<bool, live::Error>;
+    fn decide(&mut self, ask: &Ask<'_>, rng: &mut Rng) -> &[Handle];
+    fn decide_again(&mut self, ask: &Ask<'_>, list: &[Handle], rng: &mut Rng) -> Result<bool, live::Error>;
     fn show(&mut self, number: u64, context: &Context, list: &[Handle]) -> Result<Taken, live::Error>;
     fn click(&mut self, number: u64, position: usize) -> Taken;
     fn close(&mut self, number: u64, seen: Option<usize>) -> Taken;
@@ -58,27 +53,12 @@ impl<I: Counted, L: Learns<I, Open: Send, Note: Send> + Send> Learner for LiveUs
 where
     Self: Serialize,
 {
-    fn decide(
-        &mut self,
-        number: u64,
-        context: &Context,
-        among: Among<'_>,
-        positions: usize,
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> &[Handle] {
-        self.decide_for(&number, context, among, positions, rng)
+    fn decide(&mut self, ask: &Ask<'_>, rng: &mut Rng) -> &[Handle] {
+        self.decide_for(&ask.number, ask.user, ask.among, ask.positions, rng)
     }
 
-    fn decide_again(
-        &mut self,
-        number: u64,
-        context: &Context,
-        among: Among<'_>,
-        positions: usize,
-        list: &[Handle],
-        rng: &mut Xoshiro256PlusPlus,
-    ) -> Result<bool, live::Error> {
-        self.decide_again(&number, context, among, positions, list, rng)
+    fn decide_again(&mut self, ask: &Ask<'_>, list: &[Handle], rng: &mut Rng) -> Result<bool, live::Error> {
+        self.decide_again(&ask.number, ask.user, ask.among, ask.positions, list, rng)
     }
 
     fn show(&mut self, number: u64, context: &Context, list: &[Handle]) -> Result<Taken, live::Error> {
@@ -242,13 +222,12 @@ fn restored<I: Counted + ListProtocol + Catalogued + 'static>(
         }
         Err(format!("it is a state of `{found}`, or of other settings, expected `{expected}`"))
     };
-    let fault = |error: postcard::Error| error.to_string();
     if template.sees_contexts() {
-        let live: OfUsers<I> = postcard::from_bytes(saved).map_err(fault)?;
+        let live: OfUsers<I> = whole(saved)?;
         check(live.policy().policy().spec(), live.settings())?;
         return Ok(Box::new(live));
     }
-    let live: Of<I> = postcard::from_bytes(saved).map_err(fault)?;
+    let live: Of<I> = whole(saved)?;
     check(live.policy().policy().spec(), live.settings())?;
     Ok(Box::new(live))
 }

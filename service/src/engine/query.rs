@@ -3,7 +3,7 @@
 use super::catalogue::Catalogue;
 use super::learner::{self, Learner};
 use crate::config::Template;
-use crate::event::{Change, Name};
+use crate::event::{Change, Name, whole};
 use click_models::ItemId;
 use live::{ContextFit, Entry, Handle};
 use policies::Tally;
@@ -82,7 +82,7 @@ impl Query {
     }
 
     pub(crate) fn restore(template: &Template, saved: &[u8]) -> Result<Self, String> {
-        let saved: Saved<'_> = postcard::from_bytes(saved).map_err(|error| error.to_string())?;
+        let saved: Saved<'_> = whole(saved)?;
         let Saved { seen, rng, names, learner } = saved;
         let learner = learner::restore(template, learner)?;
         let places = names.iter().flatten().map(|(name, handle, _)| (name.clone(), *handle)).collect();

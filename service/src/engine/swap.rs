@@ -1,7 +1,7 @@
 //! Queries that are not in memory: in a file that does not outlive the process, or in the snapshot.
 
 use crate::event::Name;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, opened, sealed};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -34,15 +34,16 @@ impl Swap {
         Ok(Self { store, file, end: 0, rooms: HashMap::new() })
     }
 
-    pub(crate) fn put(&mut self, query: &Name, state: &[u8]) -> io::Result<()> {
-        let length = state.len();
+    pub(crate) fn put(&mut self, query: &Name, state: Vec<u8>) -> io::Result<()> {
+        let row = sealed(query.as_bytes(), state);
+        let length = row.len();
         let room = match self.rooms.get(query) {
             Some(room) if room.capacity >= length => Room { length, ..*room },
             // Room to grow, so that a query moves seldom.
             _ => Room { at: self.end, length, capacity: length + length / 2 },
         };
         self.file.seek(SeekFrom::Start(room.at))?;
-        self.file.write_all(state)?;
+        self.file.write_all(&row)?;
         self.end = self.end.max(room.at + room.capacity as u64);
         self.rooms.insert(query.clone(), room);
         Ok(())
@@ -55,15 +56,16 @@ impl Swap {
             let Some(store) = &self.store else { return Ok(None) };
             return Ok(store.query(query, next)?.map(|state| (state, false)));
         };
-        let read = |file: &mut File| {
-            file.seek(SeekFrom::Start(room.at))?;
-            let mut state = vec![0; room.length];
-            file.read_exact(&mut state)?;
-            io::Result::Ok((state, true))
+        let mut read = || {
+            self.file.seek(SeekFrom::Start(room.at))?;
+            let mut row = vec![0; room.length];
+            self.file.read_exact(&mut row)?;
+            io::Result::Ok(row)
         };
-        read(&mut self.file)
-            .map(Some)
-            .map_err(|error| StoreError::Unavailable(format!("the swap file: {error}")))
+        let row = read().map_err(|error| StoreError::Unavailable(format!("the swap file: {error}")))?;
+        let state = opened(query.as_bytes(), row);
+        let state = state.map_err(|what| StoreError::Snapshot(format!("query `{query}`: {what}")))?;
+        Ok(Some((state, true)))
     }
 
     pub(crate) fn names(&self) -> Vec<Name> {

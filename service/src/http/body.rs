@@ -1,8 +1,9 @@
-//! Bodies of requests: bounded in size and time, with the place of a fault.
+//! What requests bring: bodies, bounded in size and time, with the place of a fault, and parameters.
 
 use super::App;
 use crate::api::Refusal;
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::http::request::Parts;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -36,4 +37,17 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
         // `?` and `.` stand for no place.
         Refusal::malformed(&error.to_string(), at.unwrap_or_default().trim_end_matches(['?', '.']))
     })
+}
+
+/// What stands behind the `?` of an address.
+pub(super) struct Parameters<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Parameters<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Refusal> {
+        let found = Query::try_from_uri(&parts.uri);
+        let found = found.map_err(|rejection| Refusal::malformed(&rejection.body_text(), "parameters"));
+        found.map(|Query(found)| Self(found))
+    }
 }

@@ -1,11 +1,11 @@
 //! A page for people: lists, table and conditions, without scripts.
 
-use super::{App, Part, parameters};
+use super::body::Parameters;
+use super::{App, Part};
 use crate::api::Refusal;
 use crate::engine::ItemRow;
 use crate::event::Name;
-use axum::extract::rejection::QueryRejection;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Html;
 use live::Entry;
 use policies::Tally;
@@ -73,15 +73,14 @@ fn encoded(text: &str) -> String {
 
 pub(super) async fn page(
     State(app): State<Arc<App>>,
-    of: Result<Query<Part>, QueryRejection>,
+    Parameters(Part { query, from, limit }): Parameters<Part>,
 ) -> Result<Html<String>, Refusal> {
-    let Query(Part { query, from, .. }) = parameters(of)?;
-    let from = usize::try_from(from).unwrap_or(usize::MAX);
+    let (from, most) = (usize::try_from(from).unwrap_or(usize::MAX), limit.clamp(1, 200));
     let page = app.requests.ask(move |turn| {
         let engine = &mut *turn.engine;
         let first = engine.query_names().next().cloned();
         let query = query.or(first).unwrap_or_else(Name::default_query);
-        let rows = match engine.rows(&query, from, 200) {
+        let rows = match engine.rows(&query, from, most) {
             Err(Refusal::Client { code: "unknown_query", .. }) => vec![],
             rows => rows?,
         };
@@ -126,8 +125,9 @@ pub(super) async fn page(
             );
         }
         page.push_str("</table>");
-        if let Some((place, _)) = rows.last().filter(|_| rows.len() == 200) {
-            _ = write!(page, "<p><a href=\"/?query={}&amp;from={}\">more</a>", encoded(&query), place + 1);
+        if let Some((place, _)) = rows.last().filter(|_| rows.len() == most) {
+            let (query, from) = (encoded(&query), place + 1);
+            _ = write!(page, "<p><a href=\"/?query={query}&amp;from={from}&amp;limit={most}\">more</a>");
         }
         page.push_str("<h2>The last lists</h2><table><tr><th>query<th>seconds ago<th>items");
         for (query, time, list) in engine.latest().take(20) {

@@ -1,11 +1,13 @@
 //! Events and snapshots in two files of a directory, by redb.
 
-use super::{Store, StoreError};
-use crate::event::{Batch, Name};
+use super::{Queries, Receive, Store, StoreError, of_snapshot, opened, sealed};
+use crate::event::Batch;
 use crate::metrics::log;
 use redb::{Database, DatabaseError, ReadableDatabase as _, TableDefinition};
 use serde_json::json;
+use std::io::Read as _;
 use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -72,13 +74,15 @@ impl File {
     }
 
     fn get(&self, table: TableDefinition<'_, &str, &[u8]>, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        self.with(|database| {
+        let row = self.with(|database| {
             let table = match database.begin_read()?.open_table(table) {
                 Err(redb::TableError::TableDoesNotExist(_)) => return Ok(None),
                 table => table?,
             };
-            Ok(table.get(key)?.map(|value| value.value().to_vec()))
-        })
+            Ok(table.get(key)?.map(|row| row.value().to_vec()))
+        })?;
+        let content = row.map(|row| opened(key.as_bytes(), row)).transpose();
+        content.map_err(|what| StoreError::Damaged(format!("{}: `{key}`: {what}", self.path.display())))
     }
 }
 
@@ -87,7 +91,13 @@ pub struct Embedded {
     events: File,
     /// Apart from the events, since a file has one writer at a time, and events do not wait.
     snapshots: File,
+    /// The number of the event after the last one that was kept. After a kill, redb takes a damaged
+    /// last commit for one that was not over, and undoes it. The file is not synced: it may tell less.
+    kept: std::fs::File,
 }
+
+/// The key of the row in that file.
+const KEPT: &[u8] = b"kept";
 
 impl std::fmt::Debug for Embedded {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -116,21 +126,35 @@ impl Embedded {
             let what = "has no events, but the snapshot beside it was made from some";
             return Err(StoreError::Damaged(format!("{}: {what}", events.path.display())));
         }
-        Ok(Self { events, snapshots })
+        let path = directory.join("events.kept");
+        let fault = |error: std::io::Error| StoreError::Unavailable(format!("{}: {error}", path.display()));
+        let mut options = std::fs::File::options();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let (mut kept, mut row) = (options.open(&path).map_err(fault)?, vec![]);
+        kept.read_to_end(&mut row).map_err(fault)?;
+        let store = Self { events, snapshots, kept };
+        let next = opened(KEPT, row).ok().and_then(|next| Some(u64::from_le_bytes(next.try_into().ok()?)));
+        let Some(last) = next.and_then(|next| next.checked_sub(1)) else { return Ok(store) };
+        let mut is_there = false;
+        store.read(last, &mut |_, _| {
+            is_there = true;
+            ControlFlow::Break(())
+        })?;
+        if is_there {
+            return Ok(store);
+        }
+        let (events, path) = (store.events.path.display(), path.display());
+        let what = format!("{events} has lost event {last}, which was kept; without {path} it is not missed");
+        Err(StoreError::Damaged(what))
     }
-}
-
-/// Damage to the file of the snapshot is no damage to the events.
-fn of_snapshot(error: StoreError) -> StoreError {
-    if let StoreError::Damaged(what) = error { StoreError::Snapshot(what) } else { error }
 }
 
 impl Store for Embedded {
     fn append(&self, first: u64, batch: &Batch) -> Result<(), StoreError> {
-        let bytes = batch.to_bytes();
+        let row = sealed(&first.to_le_bytes(), batch.to_bytes());
         self.events.with(|database| {
             let transaction = database.begin_write()?;
-            let is_new = transaction.open_table(EVENTS)?.insert(first, bytes.as_slice())?.is_none();
+            let is_new = transaction.open_table(EVENTS)?.insert(first, row.as_slice())?.is_none();
             if is_new {
                 transaction.commit()?;
             } else {
@@ -138,14 +162,13 @@ impl Store for Embedded {
                 transaction.abort()?;
             }
             Ok(())
-        })
+        })?;
+        let next = first + batch.events.len() as u64;
+        _ = self.kept.write_all_at(&sealed(KEPT, next.to_le_bytes().into()), 0);
+        Ok(())
     }
 
-    fn read(
-        &self,
-        from: u64,
-        receive: &mut dyn FnMut(u64, Batch) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
+    fn read(&self, from: u64, receive: Receive<'_>) -> Result<(), StoreError> {
         let mut damage = None;
         self.events.with(|database| {
             let table = match database.begin_read()?.open_table(EVENTS) {
@@ -155,9 +178,10 @@ impl Store for Embedded {
             // The batch that contains the event may begin before it.
             let first = table.range(..=from)?.next_back().transpose()?.map_or(from, |(key, _)| key.value());
             for row in table.range(first..)? {
-                let (first, bytes) = row?;
+                let (first, row) = row?;
                 let first = first.value();
-                match Batch::from_bytes(bytes.value()) {
+                let content = opened(&first.to_le_bytes(), row.value().to_vec());
+                match content.and_then(|content| Batch::from_bytes(&content)) {
                     Ok(batch) if first + (batch.events.len() as u64) <= from => {}
                     Ok(batch) => {
                         if receive(first, batch).is_break() {
@@ -184,12 +208,7 @@ impl Store for Embedded {
         self.snapshots.get(QUERIES, name).map_err(of_snapshot)
     }
 
-    fn replace(
-        &self,
-        _next: u64,
-        head: &[u8],
-        queries: &mut dyn Iterator<Item = Result<(Name, Vec<u8>), StoreError>>,
-    ) -> Result<(), StoreError> {
+    fn replace(&self, _next: u64, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError> {
         let mut fault = None;
         self.snapshots.with(|database| {
             let transaction = database.begin_write()?;
@@ -197,30 +216,32 @@ impl Store for Embedded {
                 let mut table = transaction.open_table(QUERIES)?;
                 for query in queries {
                     match query {
-                        Ok((name, state)) => _ = table.insert(&*name, state.as_slice())?,
+                        Ok((name, state)) => {
+                            table.insert(&*name, sealed(name.as_bytes(), state).as_slice())?;
+                        }
                         Err(error) => {
                             fault = Some(error);
                             return Ok(());
                         }
                     }
                 }
-                transaction.open_table(META)?.insert("head", head)?;
+                let head = sealed(b"head", head.to_vec());
+                transaction.open_table(META)?.insert("head", head.as_slice())?;
             }
             Ok(transaction.commit()?)
         })?;
         fault.map_or(Ok(()), Err)
     }
 
-    fn settings(&self) -> Result<Option<String>, StoreError> {
-        let found = self.events.get(META, "settings")?;
-        let text = found.map(String::from_utf8).transpose();
-        text.map_err(|_| StoreError::Damaged("its settings are no text".into()))
+    fn settings(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        self.events.get(META, "settings")
     }
 
     fn make_for(&self, settings: &str) -> Result<(), StoreError> {
         self.events.with(|database| {
             let transaction = database.begin_write()?;
-            transaction.open_table(META)?.insert("settings", settings.as_bytes())?;
+            let row = sealed(b"settings", settings.into());
+            transaction.open_table(META)?.insert("settings", row.as_slice())?;
             Ok(transaction.commit()?)
         })
     }

@@ -4,11 +4,10 @@
 //! lock on the table, after it has taken the events of the others. So all servers see the same events
 //! in the same order, and none reads a number before a smaller one is committed.
 
-use super::{Store, StoreError};
+use super::{Queries, Receive, Store, StoreError, of_snapshot, opened, sealed};
 use crate::event::{Batch, Event, Name};
 use postgres::{Client, Config};
 use rustls::pki_types::pem::PemObject as _;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::str::FromStr as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -98,7 +97,7 @@ impl Shared {
         &self,
         connection: &Mutex<Option<Client>>,
         mut from: u64,
-        receive: &mut dyn FnMut(u64, Batch) -> ControlFlow<()>,
+        receive: Receive<'_>,
     ) -> Result<(), StoreError> {
         let statement = "select number, time, body from click_bandits_events \
              where number >= $1 order by number limit $2";
@@ -106,13 +105,14 @@ impl Shared {
             let rows = self.with(connection, |client| client.query(statement, &[&signed(from), &PAGE]))?;
             for row in &rows {
                 let columns = || Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
-                let (number, time, body): (i64, i64, &[u8]) =
+                let (number, time, body): (i64, i64, Vec<u8>) =
                     columns().map_err(|error: postgres::Error| StoreError::Damaged(describe(&error)))?;
                 if number.cast_unsigned() != from {
                     return Err(StoreError::Damaged(format!("the events from number {from} on are missing")));
                 }
-                let event = Event::from_bytes(body)
-                    .map_err(|what| StoreError::Damaged(format!("event {number}: {what}")))?;
+                let event = opened(&key_of_event(number, time), body);
+                let event = event.and_then(|event| Event::from_bytes(&event));
+                let event = event.map_err(|what| StoreError::Damaged(format!("event {number}: {what}")))?;
                 if receive(from, Batch { time: time.cast_unsigned(), events: vec![event] }).is_break() {
                     return Ok(());
                 }
@@ -126,10 +126,21 @@ impl Shared {
 
     fn get(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let statement = "select value from click_bandits_meta where key = $1";
-        self.with(&self.reader, |client| {
+        let row = self.with(&self.reader, |client| {
             client.query_opt(statement, &[&key])?.map(|row| row.try_get(0)).transpose()
-        })
+        })?;
+        let content = row.map(|row| opened(key.as_bytes(), row)).transpose();
+        content.map_err(|what| StoreError::Damaged(format!("`{key}`: {what}")))
     }
+}
+
+/// The key of an event's checksum: the columns that are read beside its body.
+fn key_of_event(number: i64, time: i64) -> Vec<u8> {
+    [number.to_le_bytes(), time.to_le_bytes()].concat()
+}
+
+fn key_of_query(name: &str, next: i64) -> Vec<u8> {
+    [name.as_bytes(), &next.to_le_bytes()].concat()
 }
 
 fn lock(connection: &Mutex<Option<Client>>) -> MutexGuard<'_, Option<Client>> {
@@ -177,7 +188,7 @@ fn columns(event: &Event) -> (&'static str, Option<&Name>) {
 }
 
 fn signed(number: u64) -> i64 {
-    number.cast_signed()
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 impl Store for Shared {
@@ -185,11 +196,7 @@ impl Store for Shared {
         true
     }
 
-    fn begin(
-        &self,
-        next: u64,
-        receive: &mut dyn FnMut(u64, Batch) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
+    fn begin(&self, next: u64, receive: Receive<'_>) -> Result<(), StoreError> {
         self.with(&self.writer, |client| {
             client.batch_execute("begin; lock table click_bandits_events in exclusive mode")
         })?;
@@ -208,33 +215,32 @@ impl Store for Shared {
             .map(columns)
             .map(|(kind, decision)| (kind, decision.map(|name| &**name)))
             .unzip();
-        let bodies: Vec<Vec<u8>> = batch.events.iter().map(Event::to_bytes).collect();
+        let time = signed(batch.time);
+        let rows = numbers.iter().zip(&batch.events);
+        let bodies: Vec<Vec<u8>> =
+            rows.map(|(number, event)| sealed(&key_of_event(*number, time), event.to_bytes())).collect();
         self.with(&self.writer, |client| {
             client.execute(
                 "insert into click_bandits_events (number, time, kind, decision, body) \
                  select number, $2, kind, decision, body \
                  from unnest($1::bigint[], $3::text[], $4::text[], $5::bytea[]) \
                  as event (number, kind, decision, body)",
-                &[&numbers, &signed(batch.time), &kinds, &decisions, &bodies],
+                &[&numbers, &time, &kinds, &decisions, &bodies],
             )?;
             client.batch_execute("commit")
         })
     }
 
-    fn read(
-        &self,
-        from: u64,
-        receive: &mut dyn FnMut(u64, Batch) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
+    fn read(&self, from: u64, receive: Receive<'_>) -> Result<(), StoreError> {
         self.read_by(&self.reader, from, receive)
     }
 
     fn head(&self) -> Result<Option<Vec<u8>>, StoreError> {
-        self.get("head")
+        self.get("head").map_err(of_snapshot)
     }
 
     fn query(&self, name: &str, next: u64) -> Result<Option<Vec<u8>>, StoreError> {
-        let statement = "select state, next <= $2 from click_bandits_queries \
+        let statement = "select state, next from click_bandits_queries \
              where name = $1 order by next > $2, next desc limit 1";
         let row = self.with(&self.reader, |client| {
             let row = client.query_opt(statement, &[&name, &signed(next)])?;
@@ -242,8 +248,11 @@ impl Store for Shared {
         })?;
         match row {
             None => Ok(None),
-            Some((state, true)) => Ok(Some(state)),
-            Some((_, false)) => Err(StoreError::Behind),
+            Some((_, found)) if found > signed(next) => Err(StoreError::Behind),
+            Some((row, found)) => {
+                let state = opened(&key_of_query(name, found), row);
+                state.map(Some).map_err(|what| StoreError::Snapshot(format!("query `{name}`: {what}")))
+            }
         }
     }
 
@@ -251,12 +260,7 @@ impl Store for Shared {
         Ok(self.get("next")?.and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes))
     }
 
-    fn replace(
-        &self,
-        next: u64,
-        head: &[u8],
-        queries: &mut dyn Iterator<Item = Result<(Name, Vec<u8>), StoreError>>,
-    ) -> Result<(), StoreError> {
+    fn replace(&self, next: u64, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError> {
         let mut fault = None;
         self.with(&self.reader, |client| {
             let mut transaction = client.transaction()?;
@@ -274,6 +278,7 @@ impl Store for Shared {
             for query in queries {
                 match query {
                     Ok((name, state)) => {
+                        let state = sealed(&key_of_query(&name, signed(next)), state);
                         transaction.execute(&insert, &[&&*name, &signed(next), &state])?;
                     }
                     Err(error) => {
@@ -284,7 +289,7 @@ impl Store for Shared {
             }
             let set = "insert into click_bandits_meta values ($1, $2) \
                  on conflict (key) do update set value = excluded.value";
-            transaction.execute(set, &[&"head", &head])?;
+            transaction.execute(set, &[&"head", &sealed(b"head", head.to_vec())])?;
             transaction.execute(set, &[&"next", &next.to_le_bytes().as_slice()])?;
             // A server may be behind this snapshot, and hardly behind the last one.
             transaction.execute(
@@ -298,15 +303,14 @@ impl Store for Shared {
         fault.map_or(Ok(()), Err)
     }
 
-    fn settings(&self) -> Result<Option<String>, StoreError> {
-        let text = self.get("settings")?.map(String::from_utf8).transpose();
-        text.map_err(|_| StoreError::Damaged("its settings are no text".into()))
+    fn settings(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        self.get("settings")
     }
 
     fn make_for(&self, settings: &str) -> Result<(), StoreError> {
         self.with(&self.reader, |client| {
             let statement = "insert into click_bandits_meta values ('settings', $1) on conflict do nothing";
-            client.execute(statement, &[&settings.as_bytes()]).map(|_| ())
+            client.execute(statement, &[&sealed(b"settings", settings.into())]).map(|_| ())
         })
     }
 }
