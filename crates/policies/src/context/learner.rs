@@ -6,6 +6,7 @@ use super::own::Independent;
 use super::products::Products;
 use super::scale::FeatureScale;
 use crate::Error;
+use crate::checked::checked;
 use crate::sampling::Sampler;
 use crate::top_l::{Ties, TopL};
 use click_models::{Clicks, Context, ContextKnown, ItemId, ListShape, LogOdds, Ranking};
@@ -67,7 +68,7 @@ pub struct Score {
 
 /// The posterior of the log-odds of attraction, `beta' phi + delta_i' (1, x) + e_gi`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub(super) struct Learner {
     settings: HybridSettings,
     n_positions: usize,
@@ -101,20 +102,6 @@ impl Default for Buffers {
     fn default() -> Self {
         Self { draw: vec![], squares: vec![], phis: vec![], answers: vec![], top: TopL::new(0) }
     }
-}
-
-#[derive(Deserialize)]
-struct Saved {
-    settings: HybridSettings,
-    n_positions: usize,
-    n_segments: u32,
-    products: Products,
-    shared: Normal,
-    intercepts: Independent,
-    slopes: Independent,
-    cells: Independent,
-    lists: u64,
-    next_estimate: u64,
 }
 
 impl Learner {
@@ -466,40 +453,23 @@ fn n_cells(n_segments: u32, n_items: usize) -> Result<usize, Error> {
     }
 }
 
-impl TryFrom<Saved> for Learner {
-    type Error = Error;
+checked!(Learner);
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        let Saved { settings, n_positions, n_segments, products, shared, intercepts, slopes, cells, .. } =
-            saved;
-        let n_items = products.n_items();
-        ListShape::new(n_items, n_positions)?;
-        let n_shared = if settings.interactions { products.len() } else { 1 };
-        let sizes = [shared.len(), intercepts.len(), slopes.len()];
-        let n_slopes = n_items * (products.user().len() - 1);
-        let (least, segments) = (n_cells(n_segments, n_items)?, n_segments.max(1) as usize);
-        let has_room = (least..=if least == 0 { 0 } else { MOST_CELLS }).contains(&cells.len());
-        if sizes != [n_shared, n_items, n_slopes] || !has_room || cells.len() % segments != 0 {
+impl Learner {
+    fn checked(self) -> Result<Self, Error> {
+        let n_items = self.products.n_items();
+        ListShape::new(n_items, self.n_positions)?;
+        let n_shared = if self.settings.interactions { self.products.len() } else { 1 };
+        let sizes = [self.shared.len(), self.intercepts.len(), self.slopes.len()];
+        let n_slopes = n_items * (self.products.user().len() - 1);
+        let (least, segments) = (n_cells(self.n_segments, n_items)?, self.n_segments.max(1) as usize);
+        let has_room = (least..=if least == 0 { 0 } else { MOST_CELLS }).contains(&self.cells.len());
+        if sizes != [n_shared, n_items, n_slopes] || !has_room || !self.cells.len().is_multiple_of(segments) {
             return Err(Error::SavedSizes);
         }
-        if let Some(&lists) =
-            [saved.lists, saved.next_estimate].iter().find(|&&n| n > crate::error::MAX_COUNT * 2)
-        {
-            return Err(Error::TooManyRounds(lists));
+        match [self.lists, self.next_estimate].into_iter().find(|&n| n > crate::error::MAX_COUNT * 2) {
+            Some(lists) => Err(Error::TooManyRounds(lists)),
+            None => Ok(self.prepared()),
         }
-        let learner = Self {
-            settings,
-            n_positions,
-            n_segments,
-            products,
-            shared,
-            intercepts,
-            slopes,
-            cells,
-            lists: saved.lists,
-            next_estimate: saved.next_estimate,
-            buffers: Buffers::default(),
-        };
-        Ok(learner.prepared())
     }
 }

@@ -1,25 +1,20 @@
 //! A normal distribution of coefficients: mean, and the upper triangular factor of the precision.
 
 use crate::Error;
+use crate::checked::checked;
 use crate::sampling::Sampler;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 /// `N(mean, P^-1)` with `P = R' R`, `R` upper triangular.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub(super) struct Normal {
     mean: Vec<f64>,
     /// The rows of `R`, each from its diagonal on.
     factor: Vec<f64>,
     #[serde(skip)]
     buffers: Buffers,
-}
-
-#[derive(Deserialize)]
-struct Saved {
-    mean: Vec<f64>,
-    factor: Vec<f64>,
 }
 
 /// Reused from list to list.
@@ -219,21 +214,16 @@ impl Normal {
     }
 }
 
-impl TryFrom<Saved> for Normal {
-    type Error = Error;
+checked!(Normal);
 
-    fn try_from(Saved { mean, factor }: Saved) -> Result<Self, Error> {
-        let n = mean.len();
-        if factor.len() != n * (n + 1) / 2 {
+impl Normal {
+    fn checked(self) -> Result<Self, Error> {
+        let n = self.mean.len();
+        if self.factor.len() != n * (n + 1) / 2 {
             return Err(Error::SavedSizes);
         }
-        let normal = Self { mean, factor, buffers: Buffers::default() };
-        let is_finite = normal.mean.iter().chain(&normal.factor).all(|number| number.is_finite());
-        if is_finite && normal.rows().all(|row| row[0] > 0.0) {
-            Ok(normal)
-        } else {
-            Err(Error::SavedPosterior)
-        }
+        let is_finite = self.mean.iter().chain(&self.factor).all(|number| number.is_finite());
+        if is_finite && self.rows().all(|row| row[0] > 0.0) { Ok(self) } else { Err(Error::SavedPosterior) }
     }
 }
 

@@ -2,6 +2,7 @@
 //! estimated.
 
 use crate::Error;
+use crate::checked::checked;
 use serde::{Deserialize, Serialize};
 
 /// The range of an estimated standard deviation.
@@ -9,7 +10,7 @@ const DEVIATIONS: std::ops::RangeInclusive<f64> = 0.03..=3.0;
 
 /// Coefficients of one kind, `N(0, deviation^2)` each before the first answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub(super) struct Independent {
     deviation: f64,
     means: Vec<f64>,
@@ -17,13 +18,6 @@ pub(super) struct Independent {
     /// Reciprocals of the precisions, so that scores need no division.
     #[serde(skip)]
     variances: Vec<f64>,
-}
-
-#[derive(Deserialize)]
-struct Saved {
-    deviation: f64,
-    means: Vec<f64>,
-    precisions: Vec<f64>,
 }
 
 impl Independent {
@@ -116,10 +110,11 @@ impl Independent {
     }
 }
 
-impl TryFrom<Saved> for Independent {
-    type Error = Error;
+checked!(Independent);
 
-    fn try_from(Saved { deviation, means, precisions }: Saved) -> Result<Self, Error> {
+impl Independent {
+    fn checked(self) -> Result<Self, Error> {
+        let Self { deviation, means, precisions, .. } = self;
         if means.len() != precisions.len() {
             return Err(Error::SavedSizes);
         }

@@ -3,6 +3,7 @@
 use super::normal::dot;
 use super::scale::{FeatureScale, first_difference, standardise};
 use crate::Error;
+use crate::checked::checked;
 use click_models::{Context, ContextKnown};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,7 @@ const LARGEST: f64 = 1e30;
 
 /// Features of the items, and those of the user for whom the policy chooses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub(super) struct Products {
     n_items: usize,
     n_user_features: usize,
@@ -29,15 +30,6 @@ pub(super) struct Products {
     /// The coefficients of `(1, z)` for the user.
     #[serde(skip)]
     of_user: Vec<f64>,
-}
-
-#[derive(Deserialize)]
-struct Saved {
-    n_items: usize,
-    n_user_features: usize,
-    item_features: Vec<f64>,
-    #[serde(default)]
-    scale: Option<FeatureScale>,
 }
 
 /// The scale of features that are taken as they are.
@@ -183,17 +175,16 @@ impl Products {
     }
 }
 
-impl TryFrom<Saved> for Products {
-    type Error = Error;
+checked!(Products);
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        let Saved { n_items, n_user_features, item_features, scale } = saved;
-        let known = ContextKnown::new(n_items, &item_features)?.with_user_features(n_user_features);
-        let products = Self::new(known)?;
-        let sizes = [n_user_features, products.width() - 1];
-        match &scale {
+impl Products {
+    fn checked(self) -> Result<Self, Error> {
+        let known = ContextKnown::new(self.n_items, &self.item_features)?;
+        let products = Self::new(known.with_user_features(self.n_user_features))?;
+        let sizes = [self.n_user_features, products.width() - 1];
+        match self.scale {
             Some(scale) if [scale.user().len(), scale.item().len()] != sizes => Err(Error::SavedSizes),
-            _ => Ok(Self { scale, ..products }),
+            scale => Ok(Self { scale, ..products }),
         }
     }
 }

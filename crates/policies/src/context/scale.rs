@@ -1,6 +1,7 @@
 //! Features on the scale of 1: differences from a mean, in standard deviations.
 
 use crate::Error;
+use crate::checked::checked;
 use serde::{Deserialize, Serialize};
 
 /// The largest difference between standardised features that are the same.
@@ -9,14 +10,8 @@ const TOLERANCE: f64 = 1e-6;
 /// Means and standard deviations of features, from a log. A policy with a scale is told features as
 /// they are, and standardises them by these numbers and no others.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub struct FeatureScale {
-    user: Vec<[f64; 2]>,
-    item: Vec<[f64; 2]>,
-}
-
-#[derive(Deserialize)]
-struct Saved {
     user: Vec<[f64; 2]>,
     item: Vec<[f64; 2]>,
 }
@@ -74,10 +69,10 @@ pub(super) fn first_difference(found: &[f64], expected: &[f64]) -> Option<usize>
     found.iter().zip(expected).position(differs)
 }
 
-impl TryFrom<Saved> for FeatureScale {
-    type Error = Error;
+checked!(FeatureScale);
 
-    fn try_from(Saved { user, item }: Saved) -> Result<Self, Error> {
-        Self::new(user, item)
+impl FeatureScale {
+    fn checked(self) -> Result<Self, Error> {
+        Self::new(self.user, self.item)
     }
 }

@@ -1,4 +1,5 @@
 use super::left::{check_left, remove};
+use crate::checked::checked;
 use crate::error::check_counts;
 use crate::exact::float;
 use crate::setup::Setup;
@@ -76,11 +77,13 @@ impl MeanRadius {
 /// A round draws a key for ties, the rank of the item among those that are due, and the rank of its
 /// opponent. Memory: 16 bytes an ordered pair.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub struct BeatTheMean {
     shape: DuelShape,
     horizon: u64,
     gamma: NonNegative,
+    /// Absent in states saved by earlier versions.
+    #[serde(default)]
     radius: MeanRadius,
     /// Rounds decided so far.
     rounds: u64,
@@ -103,20 +106,6 @@ pub struct BeatTheMean {
     level: f64,
 }
 
-#[derive(Deserialize)]
-struct Saved {
-    shape: DuelShape,
-    horizon: u64,
-    gamma: NonNegative,
-    /// Absent in states saved by earlier versions.
-    #[serde(default)]
-    radius: MeanRadius,
-    rounds: u64,
-    duels: Vec<u64>,
-    wins: Vec<u64>,
-    left: Vec<u32>,
-}
-
 impl BeatTheMean {
     /// A fresh policy for `horizon` rounds, with the radius as printed. Then it exploits.
     pub fn new(shape: DuelShape, horizon: u64, gamma: NonNegative) -> Self {
@@ -128,35 +117,36 @@ impl BeatTheMean {
         let none = vec![0; shape.n_pairs()];
         let left = (0..).take(shape.n_items()).collect();
         let (duels, wins) = (none.clone(), none);
-        Self::assemble(Saved { shape, horizon: horizon.max(1), gamma, radius, rounds: 0, duels, wins, left })
+        let policy = Self {
+            shape,
+            horizon: horizon.max(1),
+            gamma,
+            radius,
+            rounds: 0,
+            duels,
+            wins,
+            left,
+            item_duels: vec![],
+            item_wins: vec![],
+            due: vec![],
+            fewest: 0,
+            level: 0.0,
+        };
+        policy.prepared()
     }
 
-    fn assemble(Saved { shape, horizon, gamma, radius, rounds, duels, wins, left }: Saved) -> Self {
-        let n_items = shape.n_items();
-        let level = ln(2.0 * horizon as f64 * n_items as f64);
+    /// Makes what follows from the comparisons.
+    fn prepared(mut self) -> Self {
+        let (n_items, left) = (self.shape.n_items(), &self.left);
+        self.level = ln(2.0 * self.horizon as f64 * n_items as f64);
         let sums = |table: &[u64]| {
             let sum = |row: &[u64]| left.iter().map(|&other| row[other as usize]).sum();
             table.chunks_exact(n_items).map(sum).collect()
         };
-        let (item_duels, item_wins) = (sums(&duels), sums(&wins));
-        let due = Vec::with_capacity(left.len());
-        let mut policy = Self {
-            shape,
-            horizon,
-            gamma,
-            radius,
-            rounds,
-            duels,
-            wins,
-            left,
-            item_duels,
-            item_wins,
-            due,
-            fewest: 0,
-            level,
-        };
-        policy.refill();
-        policy
+        (self.item_duels, self.item_wins) = (sums(&self.duels), sums(&self.wins));
+        self.due.reserve_exact(self.left.len());
+        self.refill();
+        self
     }
 
     /// Remaining items, by number.
@@ -231,19 +221,19 @@ impl BeatTheMean {
     }
 }
 
-impl TryFrom<Saved> for BeatTheMean {
-    type Error = Error;
+checked!(BeatTheMean);
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        check_left(&saved.left, saved.shape)?;
-        if saved.duels.len() != saved.shape.n_pairs() {
+impl BeatTheMean {
+    fn checked(self) -> Result<Self, Error> {
+        check_left(&self.left, self.shape)?;
+        if self.duels.len() != self.shape.n_pairs() {
             return Err(Error::SavedSizes);
         }
-        check_counts(saved.rounds, &saved.duels, &saved.wins)?;
-        if saved.horizon == 0 {
+        check_counts(self.rounds, &self.duels, &self.wins)?;
+        if self.horizon == 0 {
             return Err(Error::SavedStage);
         }
-        Ok(Self::assemble(saved))
+        Ok(self.prepared())
     }
 }
 

@@ -1,25 +1,19 @@
 //! Wins of every item against every other one: the statistics of dueling policies.
 
 use crate::Error;
+use crate::checked::checked;
 use crate::error::MAX_COUNT;
 use click_models::{DuelOutcome, DuelShape, ItemId, Pair};
 use serde::{Deserialize, Serialize};
 
 /// Wins of every item against every other one; comparisons with itself do not count.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub(super) struct DuelCounts {
     shape: DuelShape,
     /// Rounds decided so far.
     rounds: u64,
     /// One row per winner.
-    wins: Vec<u64>,
-}
-
-#[derive(Deserialize)]
-struct Saved {
-    shape: DuelShape,
-    rounds: u64,
     wins: Vec<u64>,
 }
 
@@ -83,15 +77,14 @@ impl DuelCounts {
     }
 }
 
-impl TryFrom<Saved> for DuelCounts {
-    type Error = Error;
+checked!(DuelCounts);
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        let Saved { shape, rounds, wins } = saved;
-        if wins.len() != shape.n_pairs() {
+impl DuelCounts {
+    fn checked(self) -> Result<Self, Error> {
+        if self.wins.len() != self.shape.n_pairs() {
             return Err(Error::SavedSizes);
         }
-        let too_large = wins.iter().chain([&rounds]).copied().find(|&count| count > MAX_COUNT);
-        too_large.map_or(Ok(Self { shape, rounds, wins }), |count| Err(Error::TooManyRounds(count)))
+        let too_large = self.wins.iter().chain([&self.rounds]).copied().find(|&count| count > MAX_COUNT);
+        too_large.map_or(Ok(self), |count| Err(Error::TooManyRounds(count)))
     }
 }

@@ -1,3 +1,4 @@
+use crate::checked::checked;
 use crate::error::check_counts;
 use crate::exact::float;
 use crate::setup::Setup;
@@ -41,7 +42,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Memory: 16 bytes an item.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub struct InterleavedFilter {
     shape: DuelShape,
     horizon: u64,
@@ -62,19 +63,6 @@ pub struct InterleavedFilter {
     level: f64,
 }
 
-#[derive(Deserialize)]
-struct Saved {
-    shape: DuelShape,
-    horizon: u64,
-    rounds: u64,
-    incumbent: Option<u32>,
-    epoch: u32,
-    left: Vec<u32>,
-    place: usize,
-    duels: Vec<u64>,
-    wins: Vec<u64>,
-}
-
 /// Where an interval lies relative to 1/2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
@@ -87,7 +75,7 @@ impl InterleavedFilter {
     /// A fresh policy for `horizon` rounds. After the horizon it exploits.
     pub fn new(shape: DuelShape, horizon: u64) -> Self {
         let none = vec![0; shape.n_items()];
-        Self::assemble(Saved {
+        let policy = Self {
             shape,
             horizon: horizon.max(1),
             rounds: 0,
@@ -97,14 +85,15 @@ impl InterleavedFilter {
             place: 0,
             duels: none.clone(),
             wins: none,
-        })
+            level: 0.0,
+        };
+        policy.prepared()
     }
 
-    fn assemble(saved: Saved) -> Self {
-        let Saved { shape, horizon, rounds, incumbent, epoch, left, place, duels, wins } = saved;
-        let n_items = shape.n_items() as f64;
-        let level = ln(horizon as f64) + 2.0 * ln(n_items);
-        Self { shape, horizon, rounds, incumbent, epoch, left, place, duels, wins, level }
+    /// Makes what follows from sizes.
+    fn prepared(self) -> Self {
+        let level = ln(self.horizon as f64) + 2.0 * ln(self.shape.n_items() as f64);
+        Self { level, ..self }
     }
 
     /// The incumbent; `None` before the first round.
@@ -159,32 +148,32 @@ impl InterleavedFilter {
     }
 }
 
-impl TryFrom<Saved> for InterleavedFilter {
-    type Error = Error;
+checked!(InterleavedFilter);
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        let n_items = saved.shape.n_items();
-        let in_order = saved.left.windows(2).all(|pair| pair[0] < pair[1]);
+impl InterleavedFilter {
+    fn checked(self) -> Result<Self, Error> {
+        let n_items = self.shape.n_items();
+        let in_order = self.left.windows(2).all(|pair| pair[0] < pair[1]);
         let is_known = |&item: &u32| (item as usize) < n_items;
-        if !in_order || !saved.left.last().is_none_or(is_known) {
+        if !in_order || !self.left.last().is_none_or(is_known) {
             return Err(Error::SavedLeft);
         }
         // All items remain before the first round, and only then.
-        let is_alone = |incumbent: &u32| is_known(incumbent) && saved.left.binary_search(incumbent).is_err();
-        if !saved.incumbent.as_ref().map_or(saved.left.len() == n_items, is_alone) {
+        let is_alone = |incumbent: &u32| is_known(incumbent) && self.left.binary_search(incumbent).is_err();
+        if !self.incumbent.as_ref().map_or(self.left.len() == n_items, is_alone) {
             return Err(Error::SavedLeft);
         }
-        if saved.duels.len() != n_items {
+        if self.duels.len() != n_items {
             return Err(Error::SavedSizes);
         }
-        check_counts(saved.rounds, &saved.duels, &saved.wins)?;
+        check_counts(self.rounds, &self.duels, &self.wins)?;
         // Before the first sweep, the first incumbent still has to be taken from the remaining
         // items.
-        let in_a_sweep = if saved.incumbent.is_some() { saved.left.len() } else { 0 };
-        if saved.horizon == 0 || saved.place >= in_a_sweep.max(1) {
+        let in_a_sweep = if self.incumbent.is_some() { self.left.len() } else { 0 };
+        if self.horizon == 0 || self.place >= in_a_sweep.max(1) {
             return Err(Error::SavedStage);
         }
-        Ok(Self::assemble(saved))
+        Ok(self.prepared())
     }
 }
 

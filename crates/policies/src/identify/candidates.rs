@@ -1,6 +1,7 @@
 //! [`Candidates`]: the accepted, rejected and undecided items, with their observations and clicks.
 
 use crate::Error;
+use crate::checked::checked;
 use crate::error::check_counts;
 use crate::exact::float;
 use click_models::{Clicks, ItemId, ListShape, Ranking};
@@ -14,7 +15,7 @@ use std::ops::ControlFlow;
 /// The first request for a list puts the items into a random order, by which the caller can break
 /// ties.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub(super) struct Candidates {
     n_best: usize,
     has_begun: bool,
@@ -25,18 +26,6 @@ pub(super) struct Candidates {
     rejected: Vec<ItemId>,
     #[serde(skip)]
     is_in_question: Vec<bool>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Saved {
-    n_best: usize,
-    has_begun: bool,
-    observations: Vec<u64>,
-    clicks: Vec<u64>,
-    in_question: Vec<ItemId>,
-    accepted: Vec<ItemId>,
-    rejected: Vec<ItemId>,
 }
 
 /// The decision about an undecided item.
@@ -236,31 +225,33 @@ pub(super) fn fill(places: &mut [ItemId], items: impl Iterator<Item = ItemId>) {
     }
 }
 
-impl TryFrom<Saved> for Candidates {
-    type Error = Error;
+checked!(Candidates);
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        let Saved { n_best, has_begun, observations, clicks, in_question, accepted, rejected } = saved;
-        let mut fresh = Self::new(ListShape::new(observations.len(), n_best)?);
-        check_counts(0, &observations, &clicks)?;
-        if rejected.len() > fresh.n_items() - n_best {
+impl Candidates {
+    fn checked(mut self) -> Result<Self, Error> {
+        let n_items = self.n_items();
+        ListShape::new(n_items, self.n_best)?;
+        check_counts(0, &self.observations, &self.clicks)?;
+        if self.rejected.len() > n_items - self.n_best {
             return Err(Error::SavedItems);
         }
         // Every item once.
-        for item in in_question.iter().chain(&accepted).chain(&rejected) {
-            match fresh.is_in_question.get_mut(item.index()) {
+        let mut is_missing = vec![true; n_items];
+        for item in self.in_question.iter().chain(&self.accepted).chain(&self.rejected) {
+            match is_missing.get_mut(item.index()) {
                 Some(is_missing @ true) => *is_missing = false,
                 _ => return Err(Error::SavedItems),
             }
         }
-        if fresh.is_in_question.contains(&true) {
+        if is_missing.contains(&true) {
             return Err(Error::SavedItems);
         }
-        for item in &in_question {
-            fresh.is_in_question[item.index()] = true;
+        self.is_in_question = vec![false; n_items];
+        for item in &self.in_question {
+            self.is_in_question[item.index()] = true;
         }
-        fresh.accepted.extend(accepted);
-        fresh.rejected.extend(rejected);
-        Ok(Self { has_begun, observations, clicks, in_question, ..fresh })
+        self.accepted.reserve_exact(n_items - self.accepted.len());
+        self.rejected.reserve_exact(n_items - self.rejected.len());
+        Ok(self)
     }
 }

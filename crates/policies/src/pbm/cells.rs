@@ -1,26 +1,19 @@
 //! Displays and clicks of every item at every position, for policies that know the sizes only.
 
 use crate::Error;
+use crate::checked::checked;
 use crate::error::check_counts;
 use click_models::{ListShape, Ranking, RenderedClicks};
 use serde::{Deserialize, Serialize};
 
 /// The counts of a policy that does not know examination.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub(super) struct CellCounts {
     n_positions: usize,
     /// Rounds decided so far.
     rounds: u64,
     /// Item by item, every position.
-    shows: Vec<u64>,
-    clicks: Vec<u64>,
-}
-
-#[derive(Deserialize)]
-struct Saved {
-    n_positions: usize,
-    rounds: u64,
     shows: Vec<u64>,
     clicks: Vec<u64>,
 }
@@ -92,15 +85,15 @@ impl CellCounts {
     }
 }
 
-impl TryFrom<Saved> for CellCounts {
-    type Error = Error;
+checked!(CellCounts);
 
-    fn try_from(Saved { n_positions, rounds, shows, clicks }: Saved) -> Result<Self, Error> {
-        if n_positions == 0 || !shows.len().is_multiple_of(n_positions) {
+impl CellCounts {
+    fn checked(self) -> Result<Self, Error> {
+        if self.n_positions == 0 || !self.shows.len().is_multiple_of(self.n_positions) {
             return Err(Error::SavedSizes);
         }
-        ListShape::new(shows.len() / n_positions, n_positions)?;
-        check_counts(rounds, &shows, &clicks)?;
-        Ok(Self { n_positions, rounds, shows, clicks })
+        ListShape::new(self.n_items(), self.n_positions)?;
+        check_counts(self.rounds, &self.shows, &self.clicks)?;
+        Ok(self)
     }
 }

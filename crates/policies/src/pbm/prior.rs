@@ -1,6 +1,7 @@
 //! Priors of items and positions, such as the fit of a log.
 
 use crate::Error;
+use crate::checked::checked;
 use crate::products::Pseudo;
 use serde::{Deserialize, Serialize};
 
@@ -30,14 +31,8 @@ const MOST: f64 = 1_073_741_824.0;
 /// # Ok::<(), policies::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub struct PbmPrior {
-    attraction: Vec<Pseudo>,
-    examination: Vec<Pseudo>,
-}
-
-#[derive(Deserialize)]
-struct Saved {
     attraction: Vec<Pseudo>,
     examination: Vec<Pseudo>,
 }
@@ -77,17 +72,14 @@ fn pseudo(belief: Option<(f64, f64)>) -> Result<Pseudo, Error> {
     Ok(Pseudo { plays, clicks: mean * plays })
 }
 
-impl TryFrom<Saved> for PbmPrior {
-    type Error = Error;
+checked!(PbmPrior);
 
-    fn try_from(Saved { attraction, examination }: Saved) -> Result<Self, Error> {
+impl PbmPrior {
+    fn checked(self) -> Result<Self, Error> {
         let is_sound = |belief: &Pseudo| {
             (0.0..=MOST).contains(&belief.plays) && (0.0..=belief.plays).contains(&belief.clicks)
         };
-        if attraction.iter().chain(&examination).all(is_sound) {
-            Ok(Self { attraction, examination })
-        } else {
-            Err(Error::SavedPrior)
-        }
+        let are_sound = self.attraction.iter().chain(&self.examination).all(is_sound);
+        if are_sound { Ok(self) } else { Err(Error::SavedPrior) }
     }
 }

@@ -1,24 +1,17 @@
 //! Plays and clicks of every cell: the statistics of policies that treat cells as arms.
 
 use crate::Error;
+use crate::checked::checked;
 use crate::error::check_counts;
 use click_models::{Cell, CellClick, TableShape};
 use serde::{Deserialize, Serialize};
 
 /// Plays and clicks of every cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub(super) struct CellCounts {
     shape: TableShape,
     /// Rounds decided so far.
-    rounds: u64,
-    plays: Vec<u64>,
-    clicks: Vec<u64>,
-}
-
-#[derive(Deserialize)]
-struct Saved {
-    shape: TableShape,
     rounds: u64,
     plays: Vec<u64>,
     clicks: Vec<u64>,
@@ -71,15 +64,14 @@ impl CellCounts {
     }
 }
 
-impl TryFrom<Saved> for CellCounts {
-    type Error = Error;
+checked!(CellCounts);
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        if saved.plays.len() != saved.shape.n_cells() {
+impl CellCounts {
+    fn checked(self) -> Result<Self, Error> {
+        if self.plays.len() != self.shape.n_cells() {
             return Err(Error::SavedSizes);
         }
-        check_counts(saved.rounds, &saved.plays, &saved.clicks)?;
-        let Saved { shape, rounds, plays, clicks } = saved;
-        Ok(Self { shape, rounds, plays, clicks })
+        check_counts(self.rounds, &self.plays, &self.clicks)?;
+        Ok(self)
     }
 }

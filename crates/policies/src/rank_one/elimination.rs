@@ -1,3 +1,4 @@
+use crate::checked::checked;
 use crate::error::{MAX_COUNT, check_counts};
 use crate::exact::float;
 use crate::setup::Setup;
@@ -66,7 +67,7 @@ impl Bounds {
 
 /// Rows or columns: the remaining ones, and their counts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "SavedLine")]
+#[serde(remote = "Self")]
 struct Line {
     /// The representative of each: itself, or the one that replaced it.
     stand_in: Vec<u32>,
@@ -82,31 +83,22 @@ struct Line {
     intervals: Vec<[f64; 2]>,
 }
 
-#[derive(Deserialize)]
-struct SavedLine {
-    stand_in: Vec<u32>,
-    plays: Vec<u64>,
-    clicks: Vec<u64>,
-}
-
 impl Line {
     fn new(n: usize) -> Self {
         let everybody = (0..).take(n).collect();
-        Self::assemble(SavedLine { stand_in: everybody, plays: vec![0; n], clicks: vec![0; n] })
+        let (plays, clicks) = (vec![0; n], vec![0; n]);
+        Self { stand_in: everybody, plays, clicks, left: vec![], weights: vec![], intervals: vec![] }
+            .prepared()
     }
 
-    fn assemble(SavedLine { stand_in, plays, clicks }: SavedLine) -> Self {
-        let n = stand_in.len();
-        let mut line = Self {
-            stand_in,
-            plays,
-            clicks,
-            left: Vec::with_capacity(n),
-            weights: Vec::with_capacity(n),
-            intervals: Vec::with_capacity(n),
-        };
-        line.count_left();
-        line
+    /// Makes what follows from the representatives.
+    fn prepared(mut self) -> Self {
+        let n = self.stand_in.len();
+        self.left.reserve_exact(n);
+        self.weights.reserve_exact(n);
+        self.intervals.reserve_exact(n);
+        self.count_left();
+        self
     }
 
     fn count_left(&mut self) {
@@ -174,19 +166,19 @@ impl Line {
     }
 }
 
-impl TryFrom<SavedLine> for Line {
-    type Error = Error;
+checked!(Line);
 
-    fn try_from(saved: SavedLine) -> Result<Self, Error> {
-        if saved.stand_in.len() != saved.plays.len() {
+impl Line {
+    fn checked(self) -> Result<Self, Error> {
+        if self.stand_in.len() != self.plays.len() {
             return Err(Error::SavedSizes);
         }
-        check_counts(0, &saved.plays, &saved.clicks)?;
-        let stands_for_itself = |&other: &u32| saved.stand_in.get(other as usize) == Some(&other);
-        if !saved.stand_in.iter().all(stands_for_itself) {
+        check_counts(0, &self.plays, &self.clicks)?;
+        let stands_for_itself = |&other: &u32| self.stand_in.get(other as usize) == Some(&other);
+        if !self.stand_in.iter().all(stands_for_itself) {
             return Err(Error::SavedStandIns);
         }
-        Ok(Self::assemble(saved))
+        Ok(self.prepared())
     }
 }
 
@@ -223,7 +215,7 @@ impl TryFrom<SavedLine> for Line {
 /// The decision's note says whether the play was for rows or for columns, and late feedback counts
 /// there, in any stage. Numerics: the ends of an interval err on the safe side. Memory: O(K + L).
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub struct Rank1Elim {
     bounds: Bounds,
     horizon: u64,
@@ -242,19 +234,6 @@ pub struct Rank1Elim {
     due: u64,
 }
 
-#[derive(Deserialize)]
-struct Saved {
-    bounds: Bounds,
-    horizon: u64,
-    stage: u32,
-    sweep: u64,
-    side: Side,
-    place: usize,
-    partner: u32,
-    rows: Line,
-    columns: Line,
-}
-
 impl Rank1Elim {
     /// `Rank1ElimKL` for `horizon` rounds; it may be played for longer.
     pub fn kl(shape: TableShape, horizon: u64) -> Self {
@@ -267,7 +246,7 @@ impl Rank1Elim {
     }
 
     fn fresh(bounds: Bounds, shape: TableShape, horizon: u64) -> Self {
-        Self::assemble(Saved {
+        let policy = Self {
             bounds,
             horizon: horizon.max(2),
             stage: 0,
@@ -277,13 +256,14 @@ impl Rank1Elim {
             partner: 0,
             rows: Line::new(shape.n_rows()),
             columns: Line::new(shape.n_columns()),
-        })
+            due: 0,
+        };
+        policy.prepared()
     }
 
-    fn assemble(saved: Saved) -> Self {
-        let Saved { bounds, horizon, stage, sweep, side, place, partner, rows, columns } = saved;
-        let due = bounds.plays(stage, horizon);
-        Self { bounds, horizon, stage, sweep, side, place, partner, rows, columns, due }
+    /// Plans this stage.
+    fn prepared(self) -> Self {
+        Self { due: self.bounds.plays(self.stage, self.horizon), ..self }
     }
 
     /// Remaining rows, in order.
@@ -347,28 +327,28 @@ impl Rank1Elim {
     }
 }
 
-impl TryFrom<Saved> for Rank1Elim {
-    type Error = Error;
+checked!(Rank1Elim);
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        TableShape::new(saved.rows.stand_in.len(), saved.columns.stand_in.len())?;
-        check_counts(saved.sweep, &[], &[])?;
-        if saved.stage > LAST_STAGE || saved.horizon < 2 {
+impl Rank1Elim {
+    fn checked(self) -> Result<Self, Error> {
+        TableShape::new(self.rows.stand_in.len(), self.columns.stand_in.len())?;
+        check_counts(self.sweep, &[], &[])?;
+        if self.stage > LAST_STAGE || self.horizon < 2 {
             return Err(Error::SavedStage);
         }
-        let (own, other) = match saved.side {
-            Side::Rows => (&saved.rows, &saved.columns),
-            Side::Columns => (&saved.columns, &saved.rows),
+        let (own, other) = match self.side {
+            Side::Rows => (&self.rows, &self.columns),
+            Side::Columns => (&self.columns, &self.rows),
         };
         // The first play of a sweep has no partner yet.
-        let started = saved.place > 0;
-        if saved.place >= own.left.len() || (started && other.left.binary_search(&saved.partner).is_err()) {
+        let started = self.place > 0;
+        if self.place >= own.left.len() || (started && other.left.binary_search(&self.partner).is_err()) {
             return Err(Error::SavedStage);
         }
-        if saved.sweep > saved.bounds.plays(saved.stage, saved.horizon).min(MAX_COUNT) {
+        if self.sweep > self.bounds.plays(self.stage, self.horizon).min(MAX_COUNT) {
             return Err(Error::SavedStage);
         }
-        Ok(Self::assemble(saved))
+        Ok(self.prepared())
     }
 }
 

@@ -1,3 +1,4 @@
+use crate::checked::checked;
 use crate::error::check_counts;
 use crate::exact::float;
 use crate::setup::Setup;
@@ -29,7 +30,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Numerics: an arm with 2^32 - 1 plays is not counted further. Memory: 12 bytes an arm.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub struct Ucb1Elim {
     shape: TableShape,
     horizon: u64,
@@ -45,18 +46,6 @@ pub struct Ucb1Elim {
     /// Completed sweeps at the end of this stage; `None` in the last one.
     #[serde(skip)]
     due: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Saved {
-    shape: TableShape,
-    horizon: u64,
-    stage: u32,
-    sweep: u64,
-    place: usize,
-    left: Vec<u32>,
-    plays: Vec<u32>,
-    clicks: Vec<u32>,
 }
 
 /// `ln(n D^2)`, `D^2` and `n_m` of a stage; `None` after the last.
@@ -79,7 +68,7 @@ impl Ucb1Elim {
     /// A fresh policy for `horizon` rounds; it may be played for longer.
     pub fn new(shape: TableShape, horizon: u64) -> Self {
         let n_cells = shape.n_cells();
-        Self::assemble(Saved {
+        let policy = Self {
             shape,
             horizon: horizon.max(1),
             stage: 0,
@@ -88,12 +77,15 @@ impl Ucb1Elim {
             left: (0..).take(n_cells).collect(),
             plays: vec![0; n_cells],
             clicks: vec![0; n_cells],
-        })
+            due: None,
+        };
+        policy.prepared()
     }
 
-    fn assemble(Saved { shape, horizon, stage, sweep, place, left, plays, clicks }: Saved) -> Self {
-        let due = plan(stage, horizon).map(|(_, plays)| plays);
-        Self { shape, horizon, stage, sweep, place, left, plays, clicks, due }
+    /// Plans this stage.
+    fn prepared(self) -> Self {
+        let due = plan(self.stage, self.horizon).map(|(_, plays)| plays);
+        Self { due, ..self }
     }
 
     /// Numbers of the remaining cells, in order ([`TableShape::cell`]).
@@ -173,30 +165,30 @@ impl Ucb1Elim {
     }
 }
 
-impl TryFrom<Saved> for Ucb1Elim {
-    type Error = Error;
+checked!(Ucb1Elim);
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        let n_cells = saved.shape.n_cells();
-        if saved.plays.len() != n_cells || saved.clicks.len() != n_cells || saved.left.len() > n_cells {
+impl Ucb1Elim {
+    fn checked(self) -> Result<Self, Error> {
+        let n_cells = self.shape.n_cells();
+        if self.plays.len() != n_cells || self.clicks.len() != n_cells || self.left.len() > n_cells {
             return Err(Error::SavedSizes);
         }
-        if saved.clicks.iter().zip(&saved.plays).any(|(clicks, plays)| clicks > plays) {
+        if self.clicks.iter().zip(&self.plays).any(|(clicks, plays)| clicks > plays) {
             return Err(Error::MoreClicksThanShows);
         }
-        check_counts(saved.sweep, &[], &[])?;
-        let in_order = saved.left.windows(2).all(|pair| pair[0] < pair[1]);
-        let known = saved.left.last().is_some_and(|&cell| (cell as usize) < n_cells);
-        if !in_order || !known || saved.place >= saved.left.len() || saved.horizon == 0 {
+        check_counts(self.sweep, &[], &[])?;
+        let in_order = self.left.windows(2).all(|pair| pair[0] < pair[1]);
+        let known = self.left.last().is_some_and(|&cell| (cell as usize) < n_cells);
+        if !in_order || !known || self.place >= self.left.len() || self.horizon == 0 {
             return Err(Error::SavedStage);
         }
-        let plan_before = saved.stage.checked_sub(1).map(|before| plan(before, saved.horizon));
-        let is_beyond = plan(saved.stage, saved.horizon).is_some_and(|(_, plays)| saved.sweep > plays);
+        let plan_before = self.stage.checked_sub(1).map(|before| plan(before, self.horizon));
+        let is_beyond = plan(self.stage, self.horizon).is_some_and(|(_, plays)| self.sweep > plays);
         // There is one stage after the last that ends; its sweeps start after its beginning.
         if plan_before == Some(None) || is_beyond {
             return Err(Error::SavedStage);
         }
-        Ok(Self::assemble(saved))
+        Ok(self.prepared())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Observed displays and clicks of every item: the statistics of an observed prefix.
 
 use super::PrefixKnown;
+use crate::checked::checked;
 use crate::error::check_counts;
 use crate::live::Table;
 use crate::{Error, Tally};
@@ -9,22 +10,13 @@ use serde::{Deserialize, Serialize};
 
 /// The counts of a prefix policy. Only observed displays count: positions inside the prefix.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub(crate) struct PrefixCounts {
     n_positions: usize,
     /// Position of the best item, of the second best, and so on; empty for top down.
-    places: Vec<usize>,
-    /// Rounds decided so far.
-    rounds: u64,
-    shows: Vec<u64>,
-    clicks: Vec<u64>,
-}
-
-#[derive(Deserialize)]
-struct Saved {
-    n_positions: usize,
     #[serde(default)]
     places: Vec<usize>,
+    /// Rounds decided so far.
     rounds: u64,
     shows: Vec<u64>,
     clicks: Vec<u64>,
@@ -155,13 +147,13 @@ impl Table for PrefixCounts {
     }
 }
 
-impl TryFrom<Saved> for PrefixCounts {
-    type Error = Error;
+checked!(PrefixCounts);
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        let shape = ListShape::new(saved.shows.len(), saved.n_positions)?;
-        let known = PrefixKnown::with_places(shape, &saved.places)?;
-        check_counts(saved.rounds, &saved.shows, &saved.clicks)?;
-        Ok(Self { rounds: saved.rounds, shows: saved.shows, clicks: saved.clicks, ..Self::new(known) })
+impl PrefixCounts {
+    fn checked(self) -> Result<Self, Error> {
+        let shape = ListShape::new(self.shows.len(), self.n_positions)?;
+        let known = PrefixKnown::with_places(shape, &self.places)?;
+        check_counts(self.rounds, &self.shows, &self.clicks)?;
+        Ok(Self { places: Self::new(known).places, ..self })
     }
 }

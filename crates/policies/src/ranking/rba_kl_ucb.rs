@@ -1,3 +1,4 @@
+use crate::checked::checked;
 use crate::error::check_counts;
 use crate::kl_arms::KlTop;
 use crate::setup::Setup;
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// The decision's note holds the picks, since the list may show other items.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub struct RbaKlUcb {
     shape: ListShape,
     /// Rounds decided so far.
@@ -33,41 +34,33 @@ pub struct RbaKlUcb {
     bandits: Vec<KlTop>,
 }
 
-#[derive(Deserialize)]
-struct Saved {
-    shape: ListShape,
-    rounds: u64,
-    pulls: Vec<u64>,
-    clicks: Vec<u64>,
-}
-
 impl RbaKlUcb {
     /// A fresh policy.
     pub fn new(shape: ListShape) -> Self {
         let fresh = vec![0; shape.n_items() * shape.n_positions()];
-        Self::assemble(Saved { shape, rounds: 0, pulls: fresh.clone(), clicks: fresh })
+        Self { shape, rounds: 0, pulls: fresh.clone(), clicks: fresh, bandits: vec![] }.prepared()
     }
 
-    fn assemble(Saved { shape, rounds, pulls, clicks }: Saved) -> Self {
-        let n_items = shape.n_items();
+    /// Makes the bandits from the counts.
+    fn prepared(mut self) -> Self {
+        let n_items = self.shape.n_items();
         let bandit = |(pulls, clicks): (&[u64], &[u64])| {
             KlTop::new(pulls.iter().copied().zip(clicks.iter().copied()), 1)
         };
-        let bandits = pulls.chunks(n_items).zip(clicks.chunks(n_items)).map(bandit).collect();
-        Self { shape, rounds, pulls, clicks, bandits }
+        self.bandits = self.pulls.chunks(n_items).zip(self.clicks.chunks(n_items)).map(bandit).collect();
+        self
     }
 }
 
-impl TryFrom<Saved> for RbaKlUcb {
-    type Error = Error;
+checked!(RbaKlUcb);
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        let cells = saved.shape.n_items() * saved.shape.n_positions();
-        if saved.pulls.len() != cells {
+impl RbaKlUcb {
+    fn checked(self) -> Result<Self, Error> {
+        if self.pulls.len() != self.shape.n_items() * self.shape.n_positions() {
             return Err(Error::SavedSizes);
         }
-        check_counts(saved.rounds, &saved.pulls, &saved.clicks)?;
-        Ok(Self::assemble(saved))
+        check_counts(self.rounds, &self.pulls, &self.clicks)?;
+        Ok(self.prepared())
     }
 }
 
