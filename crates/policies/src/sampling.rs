@@ -14,6 +14,7 @@
 pub(crate) mod beta_posteriors;
 pub(crate) mod largest_draws;
 pub(crate) mod thinning;
+pub(crate) mod thompson;
 
 use confidence::math::ln;
 use rand::{Rng, RngExt};

@@ -6,9 +6,11 @@
 //! | `clicks(item)[position]` | `S_{k,l}` |
 //! | `weighted_shows(item)` | `N~_k`, displays weighted by examination |
 
+use crate::checked::checked;
 use crate::error::check_counts;
 use crate::exact::float;
 use crate::live::Table;
+use crate::sampling::thompson::ListCounts;
 use crate::{Error, Tally};
 use click_models::{ItemId, ListShape, PbmKnown, Ranking, RenderedClicks};
 use confidence::Probability;
@@ -37,7 +39,7 @@ pub(super) fn sort_by_examination(order: &mut [usize], examination: &[f64]) {
 
 /// The counts of a position-based policy, and its knowledge of the users.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
+#[serde(remote = "Self")]
 pub(crate) struct PbmCounts {
     examination: Vec<Probability>,
     /// Rounds decided so far.
@@ -50,14 +52,6 @@ pub(crate) struct PbmCounts {
     order: Vec<usize>,
     #[serde(skip)]
     weights: Vec<f64>,
-}
-
-#[derive(Deserialize)]
-struct Saved {
-    examination: Vec<Probability>,
-    rounds: u64,
-    shows: Vec<u64>,
-    clicks: Vec<u64>,
 }
 
 impl PbmCounts {
@@ -87,7 +81,7 @@ impl PbmCounts {
     }
 
     /// The saved state of a policy that estimates examination: rounds, displays and clicks.
-    pub(super) fn table(&self) -> (u64, &[u64], &[u64]) {
+    pub(super) fn saved(&self) -> (u64, &[u64], &[u64]) {
         (self.rounds, &self.shows, &self.clicks)
     }
 
@@ -220,6 +214,21 @@ pub(crate) fn place_items(best: impl ExactSizeIterator<Item = u32>, order: &[usi
     }
 }
 
+impl ListCounts for PbmCounts {
+    fn n_positions(&self) -> usize {
+        self.n_positions()
+    }
+
+    #[inline]
+    fn show(&self, best: &[(f64, u32)], out: &mut Ranking) {
+        place(best, &self.order, out);
+    }
+
+    fn examination(&self) -> &[f64] {
+        self.examination()
+    }
+}
+
 impl Table for PbmCounts {
     fn n_items(&self) -> usize {
         self.shows.len() / self.weights.len()
@@ -247,16 +256,16 @@ impl Table for PbmCounts {
     }
 }
 
-impl TryFrom<Saved> for PbmCounts {
-    type Error = Error;
+checked!(PbmCounts);
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        let positions = saved.examination.len();
-        if positions == 0 || !saved.shows.len().is_multiple_of(positions) {
+impl PbmCounts {
+    fn checked(self) -> Result<Self, Error> {
+        let positions = self.examination.len();
+        if positions == 0 || !self.shows.len().is_multiple_of(positions) {
             return Err(Error::SavedSizes);
         }
-        ListShape::new(saved.shows.len() / positions, positions)?;
-        check_counts(saved.rounds, &saved.shows, &saved.clicks)?;
-        Ok(Self::assemble(saved.examination, saved.rounds, saved.shows, saved.clicks))
+        ListShape::new(self.shows.len() / positions, positions)?;
+        check_counts(self.rounds, &self.shows, &self.clicks)?;
+        Ok(Self::assemble(self.examination, self.rounds, self.shows, self.clicks))
     }
 }

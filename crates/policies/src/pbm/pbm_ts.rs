@@ -2,20 +2,14 @@ mod items;
 mod posterior;
 mod tail;
 
-use super::counts::{PbmCounts, place};
+use super::counts::PbmCounts;
 use super::plug_in::AssumesExamination;
-use crate::live::{LiveState, OnTable, SavedLive, draws_from_posteriors, last, on_counts};
-use crate::sampling::largest_draws::{Large, LargestDraws};
-use crate::sampling::thinning::{Present, SavedThinning};
-use crate::setup::{Setup, learns_from_table};
-use crate::{Bayesian, Decision, Error, Prior, Select, SelectAmong, Update};
-use click_models::{ItemSet, PbmKnown, Ranking, RenderedClicks};
+use crate::live::LiveState;
+use crate::sampling::thompson::{PosteriorsOf as _, Samples, Thompson};
+use crate::{Decision, Update};
+use click_models::{PbmKnown, Ranking, RenderedClicks};
 use items::Items;
-use rand::Rng;
 use serde::{Deserialize, Serialize};
-
-/// Where draws are thinned.
-const LARGE: Large = Large { items: 512, per_position: 128, settles: false };
 
 /// PBM-TS: Thompson sampling from the exact posterior of the position-based model.
 ///
@@ -44,23 +38,8 @@ const LARGE: Large = Large { items: 512, per_position: 128, settles: false };
 /// position) items that cannot be among the largest are thinned, with the same distribution of
 /// lists (`pbm_ts/tail.rs`); the order that thinning keeps the items in is saved.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved")]
-pub struct PbmTs {
-    counts: PbmCounts,
-    draws: LargestDraws,
-    live: LiveState,
-    #[serde(skip)]
-    items: Items,
-}
-
-#[derive(Deserialize)]
-struct Saved {
-    counts: PbmCounts,
-    #[serde(default)]
-    draws: Option<SavedThinning<'static>>,
-    #[serde(default, with = "last")]
-    live: SavedLive,
-}
+#[serde(transparent)]
+pub struct PbmTs(Thompson<PbmCounts, Items>);
 
 impl PbmTs {
     /// A fresh policy.
@@ -70,10 +49,7 @@ impl PbmTs {
     /// If `known` does not have one examination probability per position.
     /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>) -> Self {
-        let (counts, live) = (PbmCounts::new(known), LiveState::default());
-        let is_thinned = LARGE.includes(counts.n_items(), counts.n_positions());
-        let items = Items::new(&counts, live.prior, is_thinned);
-        Self { draws: LargestDraws::new(&items, counts.n_positions(), LARGE), items, counts, live }
+        Self(Thompson::new(PbmCounts::new(known)))
     }
 
     /// A fresh policy that draws all items in every round, to compare [`PbmTs::new`] with.
@@ -82,132 +58,44 @@ impl PbmTs {
     ///
     /// As [`PbmTs::new`].
     pub fn drawing_all(known: PbmKnown<'_>) -> Self {
-        Self::over(PbmCounts::new(known), LiveState::default())
+        Self::computing_all(PbmCounts::new(known), LiveState::default())
     }
 }
 
-impl TryFrom<Saved> for PbmTs {
-    type Error = Error;
-
-    fn try_from(Saved { counts, draws, live }: Saved) -> Result<Self, Error> {
-        let live = LiveState::restore(live, counts.n_items())?;
-        let items = Items::new(&counts, live.prior.at_least_1()?, draws.is_some());
-        let present = Present { posteriors: &items, absent: &live.absent };
-        let draws = LargestDraws::restore(draws.as_ref(), &present, counts.n_positions(), LARGE)?;
-        Ok(Self { counts, draws, live, items })
-    }
-}
-
-/// Draws all items: every round's examination is another one.
 impl AssumesExamination for PbmTs {
-    fn over(counts: PbmCounts, live: LiveState) -> Self {
-        let items = Items::new(&counts, live.prior, false);
-        Self { draws: LargestDraws::of_all(counts.n_positions()), items, counts, live }
-    }
-
-    fn counts(&self) -> &PbmCounts {
-        &self.counts
-    }
-
-    fn counts_mut(&mut self) -> &mut PbmCounts {
-        &mut self.counts
+    fn computing_all(counts: PbmCounts, live: LiveState) -> Self {
+        Self(Thompson::drawing_all(counts, live))
     }
 
     #[inline]
     fn assume(&mut self, examination: &[f64]) {
-        self.counts.assume(examination);
-        self.items.prepare(&self.counts);
+        self.0.counts.assume(examination);
+        self.0.posteriors.prepare(&self.0.counts);
     }
 }
 
-impl Setup for PbmTs {
+impl Samples for PbmTs {
+    type Counts = PbmCounts;
+    type Posteriors = Items;
+
     const SETTINGS: &'static [&'static str] = &["/counts/examination"];
 
-    fn sizes(&self) -> [usize; 2] {
-        self.counts.sizes()
+    fn sampling(&self) -> &Thompson<PbmCounts, Items> {
+        &self.0
     }
 
-    learns_from_table!();
-}
-
-impl Select<Ranking> for PbmTs {
-    type Note = ();
-
-    #[inline]
-    fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<Ranking>) {
-        place(self.draws.select(&self.items, &self.live, rng), self.counts.order(), &mut out.action);
-    }
-
-    fn repeat_round(&mut self) -> bool {
-        true
-    }
-}
-
-impl SelectAmong<Ranking> for PbmTs {
-    #[inline]
-    fn select_among<R: Rng + ?Sized>(
-        &mut self,
-        available: &ItemSet,
-        rng: &mut R,
-        out: &mut Decision<Ranking>,
-    ) {
-        let Self { counts, draws, live, items } = self;
-        place(draws.select_among(items, live, available, rng), counts.order(), &mut out.action);
-    }
-}
-
-impl OnTable for PbmTs {
-    on_counts!(PbmCounts);
-
-    #[inline]
-    fn changed(&mut self, item: usize) {
-        let Self { counts, draws, live, items } = self;
-        items.update(counts, item);
-        draws.update(items, live, item);
-    }
-
-    fn pushed(&mut self) {
-        let Self { counts, draws, live, items } = self;
-        let thins = draws.thins_at(counts.n_items());
-        if thins == items.are_thinned() {
-            items.push(counts);
-        } else {
-            *items = Items::new(counts, live.prior, thins);
-        }
-        draws.push(items, live);
-    }
-
-    fn came_or_went(&mut self, item: usize) {
-        self.draws.came_or_went(&self.items, &self.live, item);
-    }
-
-    draws_from_posteriors!();
-}
-
-impl Bayesian for PbmTs {
-    fn set_prior(&mut self, prior: Prior) -> Result<(), Error> {
-        self.live.prior = prior.at_least_1()?;
-        self.items = Items::new(&self.counts, prior, self.items.are_thinned());
-        self.draws.renew(&self.items, &self.live);
-        Ok(())
-    }
-
-    fn prior(&self) -> Prior {
-        self.live.prior
-    }
-
-    fn examination(&self) -> &[f64] {
-        self.counts.examination()
+    fn sampling_mut(&mut self) -> &mut Thompson<PbmCounts, Items> {
+        &mut self.0
     }
 }
 
 impl<F: RenderedClicks> Update<Ranking, F> for PbmTs {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
-        let Self { counts, draws, live, items } = self;
+        let Thompson { counts, draws, live, posteriors } = &mut self.0;
         counts.record(&decision.action, feedback, |counts, item| {
-            items.update(counts, item);
-            draws.update(items, live, item);
+            posteriors.learn(counts, item);
+            draws.update(posteriors, live, item);
         });
     }
 }

@@ -1,6 +1,6 @@
 use super::PbmTs;
-use super::plug_in::{AssumesExamination, PlugIn, Saved, on_table_of_plug_in};
-use crate::live::draws_from_posteriors;
+use super::plug_in::{PlugIn, Saved, on_table_of_plug_in};
+use crate::live::{OnTable as _, draws_from_posteriors};
 use crate::setup::{Setup, learns_from_table};
 use crate::{Bayesian, Decision, Error, Prior, Select, Update};
 use click_models::{ListShape, Ranking, RenderedClicks};
@@ -82,6 +82,6 @@ impl<F: RenderedClicks> Update<Ranking, F> for PbmTsPlugIn {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         // The next pass computes all posteriors anew.
-        self.0.policy.counts_mut().record(&decision.action, feedback, |_, _| {});
+        self.0.policy.table_mut().record(&decision.action, feedback, |_, _| {});
     }
 }

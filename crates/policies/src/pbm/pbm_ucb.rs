@@ -60,10 +60,10 @@ impl PbmUcb {
     /// If `known` does not have one examination probability per position.
     /// [`ClickModel::known`](click_models::ClickModel::known) always has.
     pub fn new(known: PbmKnown<'_>, rate: Rate) -> Self {
-        Self::having(rate, PbmCounts::new(known), LiveState::default())
+        Self::over(rate, PbmCounts::new(known), LiveState::default())
     }
 
-    fn having(rate: Rate, counts: PbmCounts, live: LiveState) -> Self {
+    fn over(rate: Rate, counts: PbmCounts, live: LiveState) -> Self {
         let arms = (0..counts.n_items()).map(|item| arm(&counts, item));
         Self { rate, arms: UcbTop::new(arms, counts.n_positions()), counts, live }
     }
@@ -82,7 +82,7 @@ impl TryFrom<Saved> for PbmUcb {
 
     fn try_from(Saved { rate, counts, live }: Saved) -> Result<Self, Error> {
         let live = LiveState::restore(live, counts.n_items())?;
-        Ok(Self::having(rate, counts, live))
+        Ok(Self::over(rate, counts, live))
     }
 }
 
@@ -99,18 +99,10 @@ fn arm(counts: &PbmCounts, item: usize) -> Line {
 }
 
 impl AssumesExamination for PbmUcb {
-    fn over(counts: PbmCounts, live: LiveState) -> Self {
+    fn computing_all(counts: PbmCounts, live: LiveState) -> Self {
         let arms = (0..counts.n_items()).map(|item| arm(&counts, item));
         let arms = UcbTop::comparing_all(arms, counts.n_positions());
         Self { rate: Rate::LOG, arms, counts, live }
-    }
-
-    fn counts(&self) -> &PbmCounts {
-        &self.counts
-    }
-
-    fn counts_mut(&mut self) -> &mut PbmCounts {
-        &mut self.counts
     }
 
     #[inline]

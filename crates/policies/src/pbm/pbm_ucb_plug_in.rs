@@ -1,5 +1,6 @@
 use super::PbmUcb;
-use super::plug_in::{AssumesExamination, PlugIn, Saved as SavedPlugIn, on_table_of_plug_in};
+use super::plug_in::{PlugIn, Saved as SavedPlugIn, on_table_of_plug_in};
+use crate::live::OnTable as _;
 use crate::setup::{Setup, learns_from_table};
 use crate::{Decision, Error, Select, Update};
 use click_models::{ListShape, Ranking, RenderedClicks};
@@ -81,6 +82,6 @@ impl<F: RenderedClicks> Update<Ranking, F> for PbmUcbPlugIn {
     #[inline]
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &F) {
         // The next pass computes all indices anew.
-        self.0.policy.counts_mut().record(&decision.action, feedback, |_, _| {});
+        self.0.policy.table_mut().record(&decision.action, feedback, |_, _| {});
     }
 }

@@ -30,13 +30,10 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// A policy that is built with examination, and that can be given another one.
-pub(super) trait AssumesExamination: OnTable {
-    /// The policy with these counts.
-    fn over(counts: PbmCounts, live: LiveState) -> Self;
-
-    fn counts(&self) -> &PbmCounts;
-
-    fn counts_mut(&mut self) -> &mut PbmCounts;
+pub(super) trait AssumesExamination: OnTable<Table = PbmCounts> {
+    /// The policy with these counts. It computes every item in every round, since each round has
+    /// another examination.
+    fn computing_all(counts: PbmCounts, live: LiveState) -> Self;
 
     /// Goes on as a policy that always had this examination.
     fn assume(&mut self, examination: &[f64]);
@@ -73,7 +70,7 @@ impl<P: AssumesExamination> PlugIn<P> {
 
     fn over(counts: PbmCounts, live: LiveState, estimate: Vec<f64>) -> Self {
         let sums = vec![(0.0, 0.0); estimate.len()];
-        Self { policy: P::over(counts, live), sums, estimate, is_passed: false }
+        Self { policy: P::computing_all(counts, live), sums, estimate, is_passed: false }
     }
 
     pub(super) fn restore(saved: Saved<'_>) -> Result<Self, Error> {
@@ -98,7 +95,7 @@ impl<P: AssumesExamination> PlugIn<P> {
     }
 
     pub(super) fn to_save(&self) -> Saved<'_> {
-        let (rounds, shows, clicks) = self.policy.counts().table();
+        let (rounds, shows, clicks) = self.policy.table().saved();
         let live = self.policy.live().to_save();
         Saved { estimate: (&self.estimate).into(), rounds, shows: shows.into(), clicks: clicks.into(), live }
     }
@@ -119,7 +116,7 @@ impl<P: AssumesExamination> PlugIn<P> {
             return;
         }
         let Self { policy, estimate, sums, .. } = self;
-        let counts = policy.counts();
+        let counts = policy.table();
         sums.fill((1.0, 1.0));
         for item in 0..counts.n_items() {
             let (shows, clicks) = (counts.shows(item), counts.clicks(item));
@@ -172,11 +169,11 @@ macro_rules! on_table_of_plug_in {
             type Table = super::counts::PbmCounts;
 
             fn table(&self) -> &Self::Table {
-                self.0.policy.counts()
+                self.0.policy.table()
             }
 
             fn table_mut(&mut self) -> &mut Self::Table {
-                self.0.policy.counts_mut()
+                self.0.policy.table_mut()
             }
 
             fn live(&self) -> &crate::live::LiveState {

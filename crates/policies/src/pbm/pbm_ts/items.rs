@@ -3,14 +3,16 @@
 use super::super::counts::PbmCounts;
 use super::posterior::Posterior;
 use super::tail::Tail;
-use crate::Prior;
 use crate::sampling::Sampler;
+use crate::sampling::largest_draws::Large;
 use crate::sampling::thinning::{Posteriors, Threshold};
+use crate::sampling::thompson::PosteriorsOf;
+use crate::{Error, Prior};
 use rand::Rng;
 
 /// Posteriors, made from the counts.
 #[derive(Debug, Clone)]
-pub(super) struct Items {
+pub(crate) struct Items {
     prior: Prior,
     /// Examination of every position, from the most to the least examined: the order of all arrays
     /// below. With a prior, a position with the examination 1 comes first, for the displays that it
@@ -26,9 +28,11 @@ pub(super) struct Items {
     pub(super) failures: Vec<f64>,
 }
 
-impl Items {
+impl PosteriorsOf<PbmCounts> for Items {
+    const LARGE: Large = Large { items: 512, per_position: 128, settles: false };
+
     /// With tails if draws are thinned. The prior's first shape is at least 1.
-    pub(super) fn new(counts: &PbmCounts, prior: Prior, is_thinned: bool) -> Self {
+    fn of(counts: &PbmCounts, prior: Prior, is_thinned: bool) -> Self {
         let n_positions = counts.n_positions() + usize::from(prior != Prior::UNIFORM);
         let cells = counts.n_items() * n_positions;
         let mut items = Self {
@@ -43,22 +47,38 @@ impl Items {
         items
     }
 
-    pub(super) fn are_thinned(&self) -> bool {
-        !self.tails.is_empty()
+    #[inline]
+    fn learn(&mut self, counts: &PbmCounts, item: usize) {
+        let Self { prior, examination, posteriors, exponents, tails, failures } = self;
+        let positions = examination.len();
+        let range = item * positions..(item + 1) * positions;
+        posteriors[item] = Posterior::of(counts, item, *prior, examination, &mut exponents[range.clone()]);
+        if let Some(tail) = tails.get_mut(item) {
+            *tail = Tail::of(counts, item, *prior, examination, &mut failures[range]);
+        }
     }
 
-    /// Adds the last of the items that are counted.
-    pub(super) fn push(&mut self, counts: &PbmCounts) {
+    fn add(&mut self, counts: &PbmCounts, prior: Prior, is_thinned: bool) {
+        if is_thinned == self.tails.is_empty() {
+            *self = Self::of(counts, prior, is_thinned);
+            return;
+        }
         let cells = counts.n_items() * self.examination.len();
         self.posteriors.push(Posterior::no_failures(0.0));
         self.exponents.resize(cells, 0.0);
-        if self.are_thinned() {
+        if is_thinned {
             self.tails.push(Tail::default());
             self.failures.resize(cells, 0.0);
         }
-        self.update(counts, counts.n_items() - 1);
+        self.learn(counts, counts.n_items() - 1);
     }
 
+    fn check(prior: Prior) -> Result<(), Error> {
+        prior.at_least_1().map(drop)
+    }
+}
+
+impl Items {
     /// Makes all posteriors from the counts.
     pub(super) fn prepare(&mut self, counts: &PbmCounts) {
         let before = self.examination.len() - counts.n_positions();
@@ -66,19 +86,7 @@ impl Items {
             *examined = counts.examination()[position];
         }
         for item in 0..counts.n_items() {
-            self.update(counts, item);
-        }
-    }
-
-    /// Makes the posterior of an item from its counts.
-    #[inline]
-    pub(super) fn update(&mut self, counts: &PbmCounts, item: usize) {
-        let Self { prior, examination, posteriors, exponents, tails, failures } = self;
-        let positions = examination.len();
-        let range = item * positions..(item + 1) * positions;
-        posteriors[item] = Posterior::of(counts, item, *prior, examination, &mut exponents[range.clone()]);
-        if let Some(tail) = tails.get_mut(item) {
-            *tail = Tail::of(counts, item, *prior, examination, &mut failures[range]);
+            self.learn(counts, item);
         }
     }
 

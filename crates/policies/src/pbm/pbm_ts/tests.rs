@@ -9,11 +9,11 @@ mod tails;
 
 use super::posterior::{Posterior, Series};
 use super::*;
+use crate::Prior;
 use crate::sampling::{BetaShape, Sampler};
 use crate::tests::{PbmHistory, falling, placed, ranked};
 use click_models::{ClickModel, Clicks, PbmFeedback};
-use rand::RngExt;
-use rand::SeedableRng;
+use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
 
@@ -65,7 +65,11 @@ impl Table {
             "counts": { "examination": self.examination, "rounds": 0, "shows": shows, "clicks": clicks }
         });
         let policy: PbmTs = serde_json::from_value(saved).expect("a valid policy");
-        (policy.items.posteriors[0], policy.items.exponents[..positions].to_vec(), policy.items.examination)
+        (
+            policy.0.posteriors.posteriors[0],
+            policy.0.posteriors.exponents[..positions].to_vec(),
+            policy.0.posteriors.examination,
+        )
     }
 
     /// Draws, and the share of proposals that were accepted.
@@ -466,13 +470,13 @@ fn updates_change_the_posterior_of_what_was_shown() {
         let clicks = if round % 3 == 0 { Clicks::new(2).with(0) } else { Clicks::new(2) };
         policy.update(&Decision { action: action.clone(), note: () }, &PbmFeedback { clicks });
     }
-    assert_eq!((policy.counts.shows(1), policy.counts.clicks(1)), (&[10, 0][..], &[4, 0][..]));
-    assert_eq!((policy.counts.shows(0), policy.counts.clicks(0)), (&[0, 10][..], &[0, 0][..]));
+    assert_eq!((policy.0.counts.shows(1), policy.0.counts.clicks(1)), (&[10, 0][..], &[4, 0][..]));
+    assert_eq!((policy.0.counts.shows(0), policy.0.counts.clicks(0)), (&[0, 10][..], &[0, 0][..]));
     // One position alone: Beta(5, 7) / 0.9 and Beta(1, 11) / 0.3, mode and mean of the Beta by
     // hand.
-    assert_eq!(policy.items.posteriors[1].stretch, 1.0 / 0.9);
-    assert_eq!(policy.items.posteriors[0].stretch, 1.0 / 0.3);
-    assert!(policy.items.posteriors.iter().all(|posterior| posterior.exact));
+    assert_eq!(policy.0.posteriors.posteriors[1].stretch, 1.0 / 0.9);
+    assert_eq!(policy.0.posteriors.posteriors[0].stretch, 1.0 / 0.3);
+    assert!(policy.0.posteriors.posteriors.iter().all(|posterior| posterior.exact));
 }
 
 /// Proposals worked out afresh for every item in every round, from counts of one's own, choose the

@@ -8,7 +8,7 @@ const CANDIDATES: u32 = 15_000;
 
 fn items_of(examination: &[f64], shows: &[u64], clicks: &[u64]) -> Items {
     let counts = json!({ "examination": examination, "rounds": 0, "shows": shows, "clicks": clicks });
-    Items::new(&serde_json::from_value(counts).expect("valid counts"), Prior::UNIFORM, true)
+    Items::of(&serde_json::from_value(counts).expect("valid counts"), Prior::UNIFORM, true)
 }
 
 impl Table {
