@@ -32,7 +32,6 @@ mod live;
 mod logged;
 mod own;
 mod pairs;
-mod play;
 mod tournament;
 
 pub use entrant::{CannotPlay, Entrant};

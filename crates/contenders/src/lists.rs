@@ -5,8 +5,9 @@
 //! would be compiled with every pair of models, most of which are never played.
 
 use crate::fitted::from_beliefs;
+use crate::live::enter_all_live;
 use crate::logged::of_log;
-use crate::{Entered, Entrant};
+use crate::{CannotPlay, Entered, Entrant, Play, enter_all};
 use click_models::{
     Cascade, CascadeModel, ClickChain, ClickModel, Dcm, DependentClick, DynamicBayesian, Feedback,
     ListFeedback, ListProtocol, ListShape, Pbm, PbmKnown, PositionBased, RandomSemiBandit, SemiBandit,
@@ -19,7 +20,7 @@ use policies::catalogue::{
 };
 use policies::{Error, InOrder, Policy, PositionsKnown, PrefixKnown, ReadAs};
 use serde::{Serialize, de::DeserializeOwned};
-use sim::{Contender, Entry, oracle};
+use sim::{Conditions, Contender, Entry, oracle};
 use std::marker::PhantomData;
 
 /// The knowledge that policies may have of the users of a model.
@@ -229,3 +230,35 @@ macro_rules! clicks_only_models {
     )*};
 }
 clicks_only_models!(DynamicBayesian, ClickChain, UserBrowsing);
+
+/// Not generic, so that the round loops are compiled in this crate.
+macro_rules! play {
+    ($($model:ty $(, $live:ident)?);* $(;)?) => {$(
+        impl Play for $model {
+            fn contenders(
+                entrants: &[Entrant],
+                horizon: u64,
+            ) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
+                enter_all(entrants, |entrant| enter(entrant, horizon))
+            }
+            $(
+                fn live_contenders(
+                    entrants: &[Entrant],
+                    horizon: u64,
+                    conditions: &Conditions,
+                ) -> Result<Vec<Box<dyn Contender<Self>>>, CannotPlay> {
+                    $live(entrants, horizon, conditions)
+                }
+            )?
+        }
+    )*};
+}
+play! {
+    PositionBased, enter_all_live;
+    RandomSemiBandit, enter_all_live;
+    CascadeModel, enter_all_live;
+    DependentClick, enter_all_live;
+    DynamicBayesian;
+    ClickChain;
+    UserBrowsing;
+}
