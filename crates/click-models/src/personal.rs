@@ -98,11 +98,11 @@ linear_models!(PositionBased, RandomSemiBandit);
 /// ```
 /// use click_models::{CascadeModel, Context, Personal};
 ///
-/// let of = |segment, attraction: [f64; 3]| {
+/// let user = |segment, attraction: [f64; 3]| {
 ///     let users = CascadeModel::from_values(&attraction, 1)?;
 ///     Ok::<_, click_models::Error>((Context { segment, features: vec![] }, users))
 /// };
-/// let users = Personal::new(vec![of(0, [0.8, 0.5, 0.1])?, of(1, [0.1, 0.5, 0.8])?])?;
+/// let users = Personal::new(vec![user(0, [0.8, 0.5, 0.1])?, user(1, [0.1, 0.5, 0.8])?])?;
 /// // Item 1 attracts half of all users, and any other .45 of them. Either segment has a better one.
 /// let lost = users.yardsticks();
 /// assert!((lost.best_list - 0.3).abs() < 1e-12 && lost.best_list_of_segment == 0.0);

@@ -171,16 +171,16 @@ impl<'a> Runner<'a> {
     pub fn run_in(&self, dir: &ResultDir) -> Result<Measured, RunError> {
         self.check()?;
         let runs = 0..self.experiment.runs();
-        let in_part = self.in_part();
-        let (heads, layout) = (self.belongs(&dir.claim, &in_part).heads(), Layout::of(self.experiment));
+        let in_parts = self.canonical_in_parts();
+        let (heads, layout) = (self.belongs(&dir.claim, &in_parts).heads(), Layout::of(self.experiment));
         // Parts are complete before anything in the directory changes.
         let parts = dir.claim.parts;
         parts.map_or(Ok(()), |parts| parts.visit(&heads, layout, |_, _| Ok(())))?;
         let (journal, mut sequences) =
             self.open(dir.output.path(), &dir.claim, &dir.canonical, &runs, None)?;
         if let Some(parts) = parts {
-            self.complete(&mut sequences, &runs);
-            parts.visit(&heads, layout, |policy, content| add(&mut sequences[policy], content))?;
+            self.add_missing(&mut sequences, &runs);
+            parts.visit(&heads, layout, |policy, content| append_new(&mut sequences[policy], content))?;
         }
         self.sum_up(self.play(runs, sequences, Some(&journal))?)
     }
@@ -199,7 +199,7 @@ impl<'a> Runner<'a> {
     pub fn run_part(&self, dir: &Path, shard: Shard, claim: &Claim<'_>) -> Result<(), RunError> {
         self.check()?;
         let claim = &Claim { fresh: claim.fresh || !self.own.is_empty(), ..claim.clone() };
-        let canonical = self.in_part();
+        let canonical = self.canonical_in_parts();
         let part = self.part(shard, claim, &canonical);
         self.check_part(dir, shard, claim)?;
         let runs = part.first..part.end;
@@ -221,7 +221,7 @@ impl<'a> Runner<'a> {
     ///
     /// The directory has something else.
     pub fn check_part(&self, dir: &Path, shard: Shard, claim: &Claim<'_>) -> Result<(), RunError> {
-        let canonical = self.in_part();
+        let canonical = self.canonical_in_parts();
         let part = self.part(shard, claim, &canonical);
         let inputs = self.experiment.inputs();
         let names: Vec<&str> = inputs.iter().map(|(name, _)| *name).chain([SPEC]).collect();
@@ -272,7 +272,7 @@ impl<'a> Runner<'a> {
     }
 
     /// The canonical form by which parts record runs.
-    fn in_part(&self) -> Canonical {
+    fn canonical_in_parts(&self) -> Canonical {
         self.canonical().with_own(self.own.iter().map(|own| own.label.as_str()))
     }
 
@@ -301,7 +301,7 @@ impl<'a> Runner<'a> {
         mut sequences: Vec<Sequence>,
         journal: Option<&Journal>,
     ) -> Result<Played, RunError> {
-        self.complete(&mut sequences, &runs);
+        self.add_missing(&mut sequences, &runs);
         play(&PlayRequest {
             experiment: self.experiment,
             own: &self.own,
@@ -315,7 +315,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Adds sequences in memory for contenders without one.
-    fn complete(&self, sequences: &mut Vec<Sequence>, runs: &Range<u64>) {
+    fn add_missing(&self, sequences: &mut Vec<Sequence>, runs: &Range<u64>) {
         let n_runs = usize::try_from(runs.end - runs.start).unwrap_or(usize::MAX);
         let in_memory = || Sequence::in_memory(Layout::of(self.experiment), runs.start, n_runs);
         sequences.resize_with(self.labels().count(), in_memory);
@@ -328,7 +328,7 @@ impl<'a> Runner<'a> {
 }
 
 /// Adds the record of a part, unless its run is recorded.
-fn add(sequence: &mut Sequence, content: &[u8]) -> Result<(), JournalError> {
+fn append_new(sequence: &mut Sequence, content: &[u8]) -> Result<(), JournalError> {
     let run = Sequence::run_of(content).map_err(JournalError::Run)?;
     if sequence.has(run) { Ok(()) } else { sequence.append(content) }
 }

@@ -186,8 +186,8 @@ impl<P: OnTable + SelectAmong<Ranking, Note = ()> + Send + Sync> OnAnyTable for 
         let score = |item| {
             let tallies: Vec<Tally> = (0..table.n_kinds()).map(|kind| table.tally(item, kind)).collect();
             let mean = || {
-                let sum = |of: fn(&Tally) -> u64| tallies.iter().map(of).sum::<u64>() as f64;
-                sum(|tally| tally.clicks) / sum(|tally| tally.shows)
+                let total = |count: fn(&Tally) -> u64| tallies.iter().map(count).sum::<u64>() as f64;
+                total(|tally| tally.clicks) / total(|tally| tally.shows)
             };
             match &known {
                 Some((prior, examination)) => prior.posterior_mean(&tallies, examination),

@@ -85,11 +85,11 @@ pub trait Select<A> {
     /// Allocates nothing once `out` has been used for a round.
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<A, Self::Note>);
 
-    /// Makes the next decision belong to the round of the last one, which is then as if it had not
-    /// been made; chains of samples have advanced. For [`Drawn`](crate::Drawn).
+    /// Takes the last decision back, so that the next one is made for the same round. Only chains of
+    /// samples stay advanced. [`Drawn`](crate::Drawn) calls it to draw several lists for a user.
     ///
-    /// `false`, and nothing changes, if the next decision would be the same one, or the policy
-    /// cannot decide twice in a round.
+    /// Returns `false`, and changes nothing, if the policy would decide the same again or cannot
+    /// decide twice in a round.
     fn repeat_round(&mut self) -> bool {
         false
     }

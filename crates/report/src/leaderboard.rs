@@ -265,7 +265,8 @@ impl Test {
         let paired = result.paired.iter().find(|pair| is_of(&pair.a, &pair.b) || is_of(&pair.b, &pair.a))?;
         // The file has `a - b`.
         let sign = if is_of(&paired.b, &paired.a) { 1.0 } else { -1.0 };
-        let signed = |of: MeanAndError| MeanAndError { mean: sign * of.mean, se: of.se };
+        let signed =
+            |difference: MeanAndError| MeanAndError { mean: sign * difference.mean, se: difference.se };
         let (mut since, mut less_often_right) = (None, None);
         let end = match &paired.difference {
             Difference::Curves { t, regret, .. } => {

@@ -52,9 +52,10 @@ pub(crate) trait Player {
     fn write(&self) -> Result<Vec<u8>, String>;
 }
 
-/// Plays to the last checkpoint.
+/// Plays a policy to the last checkpoint: the part of a replication that is compiled once.
 type PlayRounds<'a> = dyn FnMut(&mut dyn Player) + 'a;
-/// Plays the policy of these bytes, or a new one. An error names the fault of the bytes.
+/// Makes the policy, from these bytes or a new one, and has it played: the part that is compiled for
+/// each policy. An error names the fault of the bytes.
 pub(crate) type PlayPolicy<'a> = dyn FnMut(Option<&[u8]>, &mut PlayRounds<'_>) -> Result<(), String> + 'a;
 
 /// One replication of one contender, from the beginning or from a state.
@@ -85,7 +86,8 @@ impl<'a> Session<'a> {
         Self { label, played_by, horizon, checkpoints, state, store, is_saved }
     }
 
-    /// The progress of the state and the bytes of its policy, or the beginning and none.
+    /// Where the replication begins: the progress in its state, with the bytes of the policy; without
+    /// a state, at `beginning`, with a new policy.
     pub(crate) fn begin(&self, beginning: Progress) -> Result<(Progress, Option<&'a [u8]>), StateError> {
         let Some(state) = self.state else { return Ok((beginning, None)) };
         if !self.is_saved {

@@ -66,11 +66,11 @@ impl<F> Entry<F, Restarts, ByUsers> {
     /// use policies::{CascadeLinear, HybridTs};
     /// use sim::{Contender, Entry, PersonalKnown, Replication, Schedule, Streams};
     ///
-    /// let of = |x: f64, attraction: [f64; 3]| {
+    /// let user = |x: f64, attraction: [f64; 3]| {
     ///     let users = CascadeModel::from_values(&attraction, 1)?;
     ///     Ok::<_, click_models::Error>((Context { segment: 0, features: vec![x] }, users))
     /// };
-    /// let users = Personal::new(vec![of(1.0, [0.8, 0.5, 0.1])?, of(-1.0, [0.1, 0.5, 0.8])?])?;
+    /// let users = Personal::new(vec![user(1.0, [0.8, 0.5, 0.1])?, user(-1.0, [0.1, 0.5, 0.8])?])?;
     /// let entry = Entry::for_users("mine", |(shape, context): PersonalKnown<'_, CascadeModel>| {
     ///     HybridTs::new(shape, context, Default::default()).expect("a policy for these users")
     /// });

@@ -103,8 +103,8 @@ fn array(name: &'static str, shape: &[usize], numbers: Vec<f64>) -> NamedArray {
 }
 
 /// A field of every score.
-fn column<S>(name: &'static str, scores: &[S], of: impl Fn(&S) -> f64) -> NamedArray {
-    array(name, &[scores.len()], scores.iter().map(of).collect())
+fn column<S>(name: &'static str, scores: &[S], number: impl Fn(&S) -> f64) -> NamedArray {
+    array(name, &[scores.len()], scores.iter().map(number).collect())
 }
 
 /// Both hybrid policies, whose own functions have these names.
@@ -118,9 +118,9 @@ macro_rules! hybrid {
             fn scores(&mut self, context: &Context) -> Vec<NamedArray> {
                 let scores: Vec<Score> = $Policy::scores(self, context);
                 vec![
-                    column("mean", &scores, |of| of.mean),
-                    column("shared_variance", &scores, |of| of.shared_variance),
-                    column("own_variance", &scores, |of| of.own_variance),
+                    column("mean", &scores, |score| score.mean),
+                    column("shared_variance", &scores, |score| score.shared_variance),
+                    column("own_variance", &scores, |score| score.own_variance),
                 ]
             }
 
@@ -142,9 +142,9 @@ impl Coefficients for CascadeLinear {
     fn scores(&mut self, context: &Context) -> Vec<NamedArray> {
         let scores = CascadeLinear::scores(self, context);
         vec![
-            column("mean", &scores, |of| of.mean),
-            column("width", &scores, |of| of.width),
-            column("index", &scores, |of| of.index),
+            column("mean", &scores, |score| score.mean),
+            column("width", &scores, |score| score.width),
+            column("index", &scores, |score| score.index),
         ]
     }
 }

@@ -144,8 +144,9 @@ impl Table for Uniform {
     }
 
     fn tally(&self, item: usize, _kind: usize) -> Tally {
-        let of = |counts: &[u64]| counts.get(item).copied().unwrap_or(0);
-        Tally { shows: of(&self.live.shows), clicks: of(&self.live.clicks) }
+        let [shows, clicks] =
+            [&self.live.shows, &self.live.clicks].map(|counts| counts.get(item).copied().unwrap_or(0));
+        Tally { shows, clicks }
     }
 
     fn set_tally(&mut self, item: usize, _kind: usize, tally: Tally) {

@@ -18,7 +18,7 @@ use sim::{Conditions, Sees};
 use std::sync::Arc;
 
 /// What is known of an experiment when its policies are read.
-type Given<'a> = (Option<&'a Instances>, Option<Task>, Option<&'a Conditions>);
+pub(super) type Given<'a> = (Option<&'a Instances>, Option<Task>, Option<&'a Conditions>);
 
 /// Reads the policies of an experiment. Without the users or the task, because they have errors,
 /// what depends on them is not checked.

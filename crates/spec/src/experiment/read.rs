@@ -2,12 +2,13 @@
 //! independently, so that all their errors are found. A part that depends on a faulty one is left
 //! out, since its errors might only follow from that one.
 
-use super::entries::read_policies;
+use super::entries::{Given, read_policies};
 use super::scope::Scope;
 use super::{Experiment, HORIZONS, Overrides, Schedule, Task, keys, live};
 use crate::fields::{assignment_of, read_runs};
 use crate::models::{InstanceInputs, Instances, MODELS, Model, read_instances};
 use crate::posterior::PosteriorFile;
+use contenders::Entrant;
 use documents::names::read_name;
 use documents::toml_reader::{Error, Faults, Field, collect};
 use sim::{Assignment, Conditions};
@@ -16,57 +17,27 @@ impl Experiment {
     pub(super) fn read(scope: &Scope<'_, '_>) -> Result<Self, Error> {
         let mut faults = Faults::default();
         Self::know(scope.own);
-        let name = scope.own_required(&keys::NAME).and_then(|field| read_name(&field));
-        let name = faults.keep(name);
+        let name = faults.keep(scope.own_required(&keys::NAME).and_then(|field| read_name(&field)));
         let task_field = faults.keep(scope.required(&keys::TASK));
         let task = task_field.as_ref().and_then(|field| faults.keep(Task::read(field)));
         if let Some(task) = task {
             faults.keep(refuse_keys_of_others(scope, task));
         }
         let horizon = faults.keep(read_horizon(scope, task)).flatten();
-        let runs_field = scope.optional("runs");
-        let runs = match (&runs_field, scope.given.overrides.runs) {
-            (Some(field), Some(runs)) => Ok((runs, assignment_of(field))),
-            (None, Some(runs)) => Ok((runs, Assignment::Drawn)),
-            _ => scope.required(&keys::RUNS).and_then(|field| read_runs(&field)),
-        };
-        let runs = faults.keep(runs);
-        let seed = match scope.given.overrides.seed {
-            Some(seed) => Ok(seed),
-            None => scope.required(&keys::SEED).and_then(|field| field.get()),
-        };
-        let seed = faults.keep(seed);
-        let schedule = match scope.optional("checkpoints") {
-            // A horizon of the command line cuts the list later, so no round is too late here.
-            Some(field) if task.is_none_or(|task| task == Task::Regret) => {
-                let last = horizon.filter(|_| overridden_length(scope, task).is_none());
-                faults.keep(Schedule::read(&field, last.unwrap_or(*HORIZONS.end())))
-            }
-            _ => Some(Schedule::default()),
-        };
+        let runs = faults.keep(read_runs_of_each(scope));
+        let seed = faults.keep(read_seed(scope));
+        let schedule = faults.keep(read_schedule(scope, task, horizon));
         // Which subsets of items are drawn depends on the seed; whether they can be drawn does not,
         // so that any seed serves to find errors.
         let users = faults.keep(read_users(scope, seed.unwrap_or(0)));
-        if let (Some(task), Some(task_field), Some((instances, _))) = (task, &task_field, &users) {
+        let instances = users.as_ref().map(|(instances, _)| instances);
+        if let (Some(task), Some(task_field), Some(instances)) = (task, &task_field, instances) {
             faults.keep(check_task(task, task_field, instances));
         }
-        let instances = users.as_ref().map(|(instances, _)| instances);
-        let live_field = scope.optional("live");
-        let live =
-            faults.keep(live_field.as_ref().map(live::read).transpose()).map(Option::unwrap_or_default);
-        if let (Some(field), Some(task), Some(instances), Some(live)) = (&live_field, task, instances, &live)
-            && live.disturb()
-            && let Some(fault) = live::fault_of_users(instances, task, live)
-        {
-            faults.add(field.error(fault));
-        }
-        let given = (instances, task, live.as_ref());
-        let policies = match scope.optional(keys::POLICIES.name) {
-            None if scope.given.overrides.without_policies => Ok(Vec::new()),
-            None => scope.required(&keys::POLICIES).map(|_| Vec::new()),
-            Some(field) => read_policies(&field, given),
-        };
-        let policies = faults.keep(policies);
+        let live = scope.optional("live").map(|field| live::read(&field)).transpose();
+        let live = faults.keep(live).map(Option::unwrap_or_default);
+        faults.keep(check_live(scope, instances, task, live.as_ref()));
+        let policies = faults.keep(read_all_policies(scope, (instances, task, live.as_ref())));
         faults.end()?;
 
         let (Some(name), Some(task), Some(horizon), Some((runs, assignment)), Some(seed)) =
@@ -101,10 +72,65 @@ impl Experiment {
         // If the command line made it too large, the error is the command line's, not the field's.
         let is_overridden =
             scope.given.overrides.runs.is_some() || overridden_length(scope, Some(task)).is_some();
-        match (runs_field, experiment.fault_of_runs()) {
+        match (scope.optional("runs"), experiment.fault_of_runs()) {
             (Some(field), Some(fault)) if !is_overridden => Err(field.error(fault)),
             _ => Ok(experiment),
         }
+    }
+}
+
+/// Reads the number of runs, or of runs of each instance.
+fn read_runs_of_each(scope: &Scope<'_, '_>) -> Result<(u64, Assignment), Error> {
+    match (scope.optional("runs"), scope.given.overrides.runs) {
+        (Some(field), Some(runs)) => Ok((runs, assignment_of(&field))),
+        (None, Some(runs)) => Ok((runs, Assignment::Drawn)),
+        _ => scope.required(&keys::RUNS).and_then(|field| read_runs(&field)),
+    }
+}
+
+fn read_seed(scope: &Scope<'_, '_>) -> Result<u64, Error> {
+    match scope.given.overrides.seed {
+        Some(seed) => Ok(seed),
+        None => scope.required(&keys::SEED).and_then(|field| field.get()),
+    }
+}
+
+/// Reads the checkpoints, which only the task regret has.
+fn read_schedule(scope: &Scope<'_, '_>, task: Option<Task>, horizon: Option<u64>) -> Result<Schedule, Error> {
+    match scope.optional("checkpoints") {
+        Some(field) if task.is_none_or(|task| task == Task::Regret) => {
+            // A horizon of the command line cuts the list later, so no round is too late here.
+            let last = horizon.filter(|_| overridden_length(scope, task).is_none());
+            Schedule::read(&field, last.unwrap_or(*HORIZONS.end()))
+        }
+        _ => Ok(Schedule::default()),
+    }
+}
+
+/// Refuses conditions that these users do not have.
+fn check_live(
+    scope: &Scope<'_, '_>,
+    instances: Option<&Instances>,
+    task: Option<Task>,
+    live: Option<&Conditions>,
+) -> Result<(), Error> {
+    let (Some(field), Some(instances), Some(task), Some(live)) =
+        (scope.optional("live"), instances, task, live)
+    else {
+        return Ok(());
+    };
+    match live::fault_of_users(instances, task, live).filter(|_| live.disturb()) {
+        Some(fault) => Err(field.error(fault)),
+        None => Ok(()),
+    }
+}
+
+/// Reads the policies, which the caller may have instead of the file.
+fn read_all_policies(scope: &Scope<'_, '_>, given: Given<'_>) -> Result<Vec<Entrant>, Error> {
+    match scope.optional(keys::POLICIES.name) {
+        Some(field) => read_policies(&field, given),
+        None if scope.given.overrides.without_policies => Ok(Vec::new()),
+        None => scope.required(&keys::POLICIES).map(|_| Vec::new()),
     }
 }
 

@@ -1,6 +1,8 @@
 //! `dbn`: users scan a list from the top until a click satisfies them or they lose patience.
 
-use super::fields::{Part, at_field, choice_or_default, read_each, required_list, required_positions};
+use super::fields::{
+    Part, at_field, choice_or_default, name_of, read_each, required_list, required_positions,
+};
 use super::keys::{ATTRACTION, OF_ITEMS, POSITIONS};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, Instances, Member, Model, Parameter, evidence};
@@ -74,14 +76,12 @@ impl Member for DynamicBayesian {
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         let users = &instance.model;
-        let reward =
-            REWARDS.iter().find(|(_, reward)| *reward == users.reward()).map_or("", |(name, _)| name);
         vec![
             ("attraction", Parameter::of(users.attraction())),
             ("satisfaction", Parameter::of(users.satisfaction())),
             ("continuation", Parameter::Number(users.continuation().get())),
             ("positions", Parameter::Count(users.shape().n_positions())),
-            ("reward", Parameter::Name(reward.to_owned())),
+            ("reward", Parameter::Name(name_of(&REWARDS, users.reward()).to_owned())),
         ]
     }
 

@@ -1,7 +1,7 @@
 //! `dcm`: users scan a list from the top, click what attracts them, and may leave after a click.
 
 use super::context::{self, CONTEXT, Given};
-use super::fields::{at_fault, choice_or_default, required_list};
+use super::fields::{at_fault, choice_or_default, name_of, required_list};
 use super::keys::{ATTRACTION, OF_POSITIONS};
 use super::posterior::{Drawn, instances, scanned};
 use super::{EvidenceOf, Instance, LowerBound, Member, Model, Parameter, evidence};
@@ -64,12 +64,10 @@ impl Member for DependentClick {
 
     fn parameters(instance: &Instance<Self>) -> Vec<(&'static str, Parameter)> {
         let users = &instance.model;
-        let reward =
-            REWARDS.iter().find(|(_, reward)| *reward == users.reward()).map_or("", |(name, _)| name);
         vec![
             ("attraction", Parameter::of(users.attraction())),
             ("leave", Parameter::of(users.leave())),
-            ("reward", Parameter::Name(reward.to_owned())),
+            ("reward", Parameter::Name(name_of(&REWARDS, users.reward()).to_owned())),
         ]
     }
 

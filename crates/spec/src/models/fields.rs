@@ -53,6 +53,11 @@ pub(super) fn choice_or_default<T: Copy + Default>(
     table.field(key).map_or_else(|| Ok(T::default()), |field| choice(&field, known, key))
 }
 
+/// The name of one of the `known` values.
+pub(super) fn name_of<T: Copy + PartialEq>(known: &[(&'static str, T)], value: T) -> &'static str {
+    known.iter().find(|(_, other)| *other == value).map_or("", |(name, _)| name)
+}
+
 /// An error of a click model at its place: in the field of the items, of the positions, or in a
 /// list with one entry for each item.
 pub(super) fn at_field(

@@ -69,7 +69,7 @@ fn row(examination: &[f64], position: usize) -> &[f64] {
 fn attraction_and_examination(fit: &LogPart, query: &Query, n_positions: usize) -> Vec<Vec<Uncertain>> {
     let (attraction, n) = (query.attraction(), n_positions * (n_positions + 1) / 2);
     let examination = fit.positions_of(query, n, 0.0);
-    let largest = |of: &[Uncertain]| of.iter().map(|parameter| parameter.mean).fold(0.0, f64::max);
+    let largest = |all: &[Uncertain]| all.iter().map(|parameter| parameter.mean).fold(0.0, f64::max);
     let scale = largest(&examination).max(1.0).min(1.0 / largest(&attraction).max(f64::MIN_POSITIVE));
     vec![
         attraction.into_iter().map(|attraction| attraction.times(scale)).collect(),

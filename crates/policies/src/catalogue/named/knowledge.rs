@@ -97,7 +97,10 @@ impl Knowledge {
                 ("horizon", knowledge.horizon.map_or_else(|| "none".to_owned(), |rounds| rounds.to_string())),
                 (
                     "context",
-                    knowledge.context.as_ref().map_or_else(|| "none".to_owned(), |of| format!("{of:?}")),
+                    knowledge
+                        .context
+                        .as_ref()
+                        .map_or_else(|| "none".to_owned(), |known| format!("{known:?}")),
                 ),
             ]
         };

@@ -244,10 +244,10 @@ fn read_rows(
     if let Some(again) = (1..head.len()).find(|&column| head[..column].contains(&head[column])) {
         return Err(fault(1, head[again], "this column is there twice".to_owned()));
     }
-    let at = |name: &str| head.iter().position(|column| *column == name);
-    let name_at =
-        at(name).ok_or_else(|| fault(1, name, "no such column: expected the name of each row".to_owned()))?;
-    let segment_at = segment.and_then(at);
+    let column_of = |name: &str| head.iter().position(|column| *column == name);
+    let name_at = column_of(name)
+        .ok_or_else(|| fault(1, name, "no such column: expected the name of each row".to_owned()))?;
+    let segment_at = segment.and_then(column_of);
     let is_feature = |column: &usize| *column != name_at && Some(*column) != segment_at;
     let columns: Vec<usize> = (0..head.len()).filter(is_feature).collect();
     let features = columns.iter().map(|&column| head[column].to_owned()).collect();
