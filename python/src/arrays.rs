@@ -3,8 +3,9 @@
 use crate::message::{memory_error, type_error, value_error};
 use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArray};
 use pyo3::IntoPyObjectExt as _;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyList, PyTuple};
 
 /// The numbers that an argument may have. NaN is never one of them.
 #[derive(Debug, Clone, Copy)]
@@ -350,7 +351,16 @@ pub(crate) fn refuse_masked(name: &str, given: &Bound<'_, PyAny>) -> PyResult<()
 /// A numpy array of what was given, and the kind of its elements.
 pub(crate) fn as_array<'py>(name: &str, given: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, String)> {
     refuse_masked(name, given)?;
-    let array = numpy::get_array_module(given.py())?.call_method1("asarray", (given,))?;
+    let array = numpy::get_array_module(given.py())?.call_method1("asarray", (given,));
+    let array = array.map_err(|error| {
+        // Rows of different lengths. Exceptions of other objects are their own.
+        let is_list = given.is_instance_of::<PyList>() || given.is_instance_of::<PyTuple>();
+        if is_list && error.is_instance_of::<PyValueError>(given.py()) {
+            value_error(format!("{name}: expected an array of numbers: {}", error.value(given.py())))
+        } else {
+            error
+        }
+    })?;
     let kind = array.getattr("dtype")?.getattr("kind")?.extract()?;
     Ok((array, kind))
 }

@@ -168,7 +168,7 @@ impl Saved {
         let propensities = &saved.propensities;
         if !propensities.is_empty() {
             let is_probability = |value: f64| value > 0.0 && value <= 1.0;
-            let all = propensities.iter().all(|of| is_probability(of.item) && is_probability(of.prefix));
+            let all = propensities.iter().all(|one| is_probability(one.item) && is_probability(one.prefix));
             let falls = propensities.is_sorted_by(|above, below| above.prefix >= below.prefix);
             let belongs = matches!(&*saved.actions, [action] if action.len() == propensities.len());
             if !(protocol.has_lists() && all && falls && belongs) {
@@ -211,17 +211,17 @@ impl Decision {
         if names::are_same(own, shown)? {
             return Ok(());
         }
-        let of = |names: Option<&Bound<'_, PyTuple>>| names.map_or("numbers".to_owned(), ToString::to_string);
-        Err(value_error(format!("a decision on other items: {}, here {}", of(shown), of(own))))
+        let [shown, own] = [shown, own].map(|names| names.map_or("numbers".to_owned(), ToString::to_string));
+        Err(value_error(format!("a decision on other items: {shown}, here {own}")))
     }
 
     fn propensities_of<'py>(
         &self,
         py: Python<'py>,
-        of: fn(&Propensity) -> f64,
+        part: fn(&Propensity) -> f64,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let known = (!self.propensities.is_empty()).then_some(&self.propensities);
-        known.map(|propensities| PyTuple::new(py, propensities.iter().map(of))).transpose()
+        known.map(|propensities| PyTuple::new(py, propensities.iter().map(part))).transpose()
     }
 }
 
@@ -256,21 +256,21 @@ impl Decision {
     /// None unless `select(propensities=True)` made the decision.
     #[getter]
     fn propensities<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        self.propensities_of(py, |of| of.item)
+        self.propensities_of(py, |one| one.item)
     }
 
     /// The probability that each position and all above it got their items, for the column
     /// `prefix-propensity` of `evaluate`: as `propensities`.
     #[getter]
     fn prefix_propensities<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        self.propensities_of(py, |of| of.prefix)
+        self.propensities_of(py, |one| one.prefix)
     }
 
     /// The probability of the list, for the column `list-propensity` of `evaluate`; None as
     /// `propensities`.
     #[getter]
     fn list_propensity(&self) -> Option<f64> {
-        self.propensities.last().map(|of| of.prefix)
+        self.propensities.last().map(|last| last.prefix)
     }
 
     /// The decision as JSON text.

@@ -416,16 +416,16 @@ impl LivePolicy {
         self.state.lock_py_attached(py).map_err(broken)
     }
 
-    /// A dict from items to what `of` makes of their entries in the table.
-    fn of_entries<'py, T: IntoPyObject<'py>>(
+    /// A dict from items to their entries in the table, each as `value` makes it.
+    fn entries<'py, T: IntoPyObject<'py>>(
         &self,
         py: Python<'py>,
-        of: fn(Entry) -> T,
+        value: fn(Entry) -> T,
     ) -> PyResult<Bound<'py, PyDict>> {
         let state = self.lock(py)?;
         let table = PyDict::new(py);
         with!(&state.live, live => for item in live.items() {
-            let row: Vec<T> = live.entries(item).map(of).collect();
+            let row: Vec<T> = live.entries(item).map(value).collect();
             if let Some(name) = state.name(item) {
                 table.set_item(name.to_python(py)?, row)?;
             }
@@ -694,7 +694,7 @@ impl LivePolicy {
         let id = Name::read("id", id)?;
         let state = self.lock(py)?;
         let found = with!(&state.live, live => live.propensities(&id));
-        Ok(found.map(|propensities| propensities.iter().map(|of| (of.item, of.prefix)).collect()))
+        Ok(found.map(|propensities| propensities.iter().map(|one| (one.item, one.prefix)).collect()))
     }
 
     /// Takes a list that was shown without asking, such as one of another server: "counted", or
@@ -761,7 +761,7 @@ impl LivePolicy {
     /// Displays and clicks that count, of every item, present or retired: a dict from items to
     /// lists of (shows, clicks), one, or one for each position if the policy counts them apart.
     fn table<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.of_entries(py, |entry| (entry.tally.shows, entry.tally.clicks))
+        self.entries(py, |entry| (entry.tally.shows, entry.tally.clicks))
     }
 
     /// Bounds of the probability of a click on an observed display, of every item: a dict from items
@@ -769,7 +769,7 @@ impl LivePolicy {
     /// with a probability of at least 0.95 (KL, at a number of displays that does not depend on the
     /// clicks); (0, 1) without displays.
     fn intervals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.of_entries(py, |entry| <(f64, f64)>::from(entry.interval()))
+        self.entries(py, |entry| <(f64, f64)>::from(entry.interval()))
     }
 
     /// The items that may be shown.

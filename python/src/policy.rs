@@ -505,8 +505,8 @@ impl Policy {
             state.player.tallies().zip(state.player.scores()).ok_or_else(|| self.no_table())?
         };
         let sum = |row: &Vec<Tally>| {
-            let of = |of: fn(&Tally) -> u64| row.iter().map(of).sum();
-            Tally { shows: of(|tally| tally.shows), clicks: of(|tally| tally.clicks) }
+            let total = |count: fn(&Tally) -> u64| row.iter().map(count).sum();
+            Tally { shows: total(|tally| tally.shows), clicks: total(|tally| tally.clicks) }
         };
         let sums: Vec<Tally> = tallies.iter().map(sum).collect();
         let intervals: Vec<[f64; 2]> = sums.iter().map(|&tally| ::live::interval(tally)).collect();

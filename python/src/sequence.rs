@@ -1,20 +1,27 @@
 //! Sequences of Python objects.
 
+use crate::arrays::Shape;
 use crate::message::{type_error, value_error};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyDict, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyList, PyString};
 
 /// Most elements of a sequence that is read one by one. A longer one, such as a `range`, would take
 /// the memory of the process.
 const MOST: usize = 1 << 28;
 
-/// The elements of a sequence, or of an array along its first axis; `what` names in the plural what
-/// was expected.
+/// The shape of an array of numpy; `None` for other objects.
+pub(crate) fn shape_of<'a>(given: &'a Bound<'_, PyAny>) -> Option<&'a [usize]> {
+    given.cast::<PyUntypedArray>().ok().map(PyUntypedArrayMethods::shape)
+}
+
+/// The elements of a sequence, or of an array of `N` axes along the first one; `what` names in the
+/// plural what was expected.
 ///
 /// Room is made as elements arrive, since a length is only what an object claims. Exceptions of the
 /// elements' own methods, such as an interrupt, go through.
-pub(crate) fn elements<'py, T>(
+fn elements<'py, const N: usize, T>(
     name: &str,
     what: &str,
     given: &Bound<'py, PyAny>,
@@ -28,6 +35,10 @@ pub(crate) fn elements<'py, T>(
     if is_other || !given.hasattr("__getitem__")? {
         let found = given.get_type();
         return Err(type_error(format!("{name}: expected a sequence of {what}, got {found}")));
+    }
+    if let Some(shape) = shape_of(given).filter(|shape| shape.len() != N) {
+        let expected = if N == 1 { "(n,)" } else { "(n, m)" };
+        return Err(value_error(format!("{name}: expected shape {expected}, got {}", Shape(shape))));
     }
     let wrong = |error: PyErr| {
         if error.is_instance_of::<PyTypeError>(py) {
@@ -60,7 +71,17 @@ where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {
     let py = given.py();
-    elements(name, "numbers", given, |place, element| {
+    elements::<1, _>(name, "numbers", given, |place, element| {
+        if element.is_instance_of::<PyList>() {
+            let n = element.len()?;
+            return Err(type_error(format!("{name}[{place}]: expected a number, got a list of length {n}")));
+        }
+        if let Some(shape) = shape_of(element).filter(|shape| !shape.is_empty()) {
+            let found = Shape(shape);
+            return Err(value_error(format!(
+                "{name}[{place}]: expected a number, got an array of shape {found}"
+            )));
+        }
         element.extract().map_err(|error: PyErr| {
             if error.is_instance_of::<PyTypeError>(py) {
                 type_error(format!("{name}: expected a sequence of numbers: [{place}]: {}", error.value(py)))
@@ -75,7 +96,7 @@ where
 
 /// Rows of numbers.
 pub(crate) fn rows(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<f64>>> {
-    elements(name, "rows of numbers", given, |row, numbers_of_row| {
+    elements::<2, _>(name, "rows of numbers", given, |row, numbers_of_row| {
         numbers(&format!("{name}[{row}]"), numbers_of_row)
     })
 }

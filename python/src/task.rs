@@ -1,8 +1,9 @@
 //! The task of a policy: the protocol of its users, and what it knows of them.
 
-use crate::arrays::room;
+use crate::arrays::{Shape, room};
 use crate::message::{did_you_mean, type_error, value_error};
 use crate::play::{Play, Played, Player};
+use crate::sequence::shape_of;
 use click_models::{
     Cascade, ClicksOnly, ContextKnown, Dcm, DuelShape, Dueling, ListShape, Pbm, PbmKnown, RankOne,
     SemiBandit, TableShape,
@@ -60,6 +61,12 @@ pub(crate) struct Given {
 /// An integer argument that is not negative.
 pub(crate) fn count(name: &str, given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<u64>> {
     let Some(given) = given else { return Ok(None) };
+    if let Some(shape) = shape_of(given).filter(|shape| !shape.is_empty()) {
+        return Err(type_error(format!(
+            "{name}: expected an integer, got an array of shape {}",
+            Shape(shape)
+        )));
+    }
     if given.is_instance_of::<PyBool>() || !given.hasattr("__index__")? {
         let found = given.get_type().name()?.to_string();
         return Err(type_error(format!("{name}: expected an integer, got {found}")));

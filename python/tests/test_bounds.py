@@ -1,7 +1,9 @@
 """Bounds of instances against the library's golden vectors, its doctests and formulas written
 here."""
 
+import inspect
 import math
+import re
 
 import numpy as np
 import pytest
@@ -139,3 +141,34 @@ def test_rank_one_lower_bound():
     close(bounds.rank_one_lower_bound([0.75, 0.25], [1.0]), 0.5 / kl(0.25, 0.75))
     with pytest.raises(ValueError, match=r"rows\[0\] is 2, not a probability"):
         bounds.rank_one_lower_bound([2.0], [0.5])
+
+
+# An instance by the name of its argument, and numbers that go with it.
+INSTANCES = {
+    "theta": [0.4, 0.3, 0.1], "kappa": [0.9, 0.5], "leave": [0.5, 0.2], "weights": [0.5, 0.3, 0.1], "list": [0.5, 0.3],
+    "rows": [0.5, 0.2], "columns": [0.8, 0.3], "preferences": TWO, "n_positions": 1, "k": 1, "delta": 0.1, "epsilon": 0.0,
+    "eta": 0.0, "alpha": 2.0, "rounds": 10, "horizon": 10,
+}  # fmt: skip
+
+
+def test_an_array_of_instances_is_refused_by_name_and_shape():
+    """Not by numpy, which knows neither."""
+    refused = 0
+    for function in (getattr(bounds, name) for name in bounds.__all__):
+        names = list(inspect.signature(function).parameters)
+        for name in names:
+            if not isinstance(INSTANCES.get(name), list):
+                continue
+            several = np.array([INSTANCES[name]] * 4)
+            shape = re.escape(str(several.shape))
+            values = {other: INSTANCES[other] for other in names}
+            with pytest.raises(ValueError, match=rf"^{name}: expected shape \(n,(?: m)?\), got {shape}"):
+                function(**{**values, name: several})
+            with pytest.raises((TypeError, ValueError), match=rf"^{name}(\[0\](\[0\])?: expected a number, got an array of shape|: expected shape)"):
+                function(**{**values, name: list(several) if several.ndim == 2 else [list(matrix) for matrix in several]})
+            with pytest.raises((TypeError, ValueError), match=rf"^{name}(\[0\](\[0\])?: expected a number, got a list of length|: expected shape)"):
+                function(**{**values, name: several.tolist()})
+            refused += 1
+    assert refused >= 30
+    with pytest.raises(TypeError, match=r"n_positions: expected an integer, got an array of shape \(2,\)"):
+        bounds.cascade_optimal_mixture([0.5, 0.3, 0.1], np.array([1, 2]))

@@ -99,7 +99,7 @@ def test_wrong_types_are_named(function):
         for wrong in ("x", b"x", 1j, {}, object(), [True], np.zeros(2, "m8[s]"), np.zeros(2, [("a", "f8")]), [None], masked):
             with pytest.raises(TypeError, match=rf"^{name}: expected"):
                 call(function, **{name: wrong})
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=rf"^{name}: expected an array of numbers"):
             call(function, **{name: [[good], [good, good]]})
         with pytest.raises(KeyboardInterrupt):
             call(function, **{name: Raises()})

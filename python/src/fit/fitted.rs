@@ -136,15 +136,15 @@ impl Fitted {
         let number = |value: fn(&Transfer) -> Option<f64>| Column::floats(all.iter().map(value));
         let used = |number: u64| Column::counts(all.iter().map(|_| number));
         Table::new([
-            ("model", Column::texts(all.iter().map(|of| Some(of.model.name())))),
-            ("slope", number(|of| of.slope)),
-            ("slope_se", number(|of| of.standard_error)),
-            ("lower", number(|of| of.interval().map(|ends| ends.0))),
-            ("upper", number(|of| of.interval().map(|ends| ends.1))),
-            ("verdict", Column::texts(all.iter().map(|of| Some(of.verdict().name())))),
+            ("model", Column::texts(all.iter().map(|transfer| Some(transfer.model.name())))),
+            ("slope", number(|transfer| transfer.slope)),
+            ("slope_se", number(|transfer| transfer.standard_error)),
+            ("lower", number(|transfer| transfer.interval().map(|ends| ends.0))),
+            ("upper", number(|transfer| transfer.interval().map(|ends| ends.1))),
+            ("verdict", Column::texts(all.iter().map(|transfer| Some(transfer.verdict().name())))),
             ("needed", number(Transfer::needed)),
-            ("squared_error", number(|of| Some(of.squared_error))),
-            ("predicted", number(|of| Some(of.predicted))),
+            ("squared_error", number(|transfer| Some(transfer.squared_error))),
+            ("predicted", number(|transfer| Some(transfer.predicted))),
             ("observed", Column::floats(all.iter().map(|_| transfers.observed))),
             ("queries", used(transfers.queries as u64)),
             ("lists", used(transfers.lists as u64)),
@@ -289,35 +289,36 @@ impl Fitted {
         // Of all positions, then position by position.
         let rows: Vec<(&Score, Option<usize>)> = scores
             .iter()
-            .flat_map(|of| {
-                let shown =
-                    (0..of.impressions_by_rank.len()).filter(|&rank| of.impressions_by_rank[rank] > 0);
-                std::iter::once(None).chain(shown.map(Some)).map(move |rank| (of, rank))
+            .flat_map(|score| {
+                let is_shown = |&rank: &usize| score.impressions_by_rank[rank] > 0;
+                let ranks = (0..score.impressions_by_rank.len()).filter(is_shown);
+                std::iter::once(None).chain(ranks.map(Some)).map(move |rank| (score, rank))
             })
             .collect();
-        let number = |all: fn(&Score) -> f64, of_rank: fn(&Score, usize) -> f64| {
-            Column::floats(
-                rows.iter().map(|(of, rank)| rank.map_or_else(|| all(of), |rank| of_rank(of, rank))),
-            )
+        let number = |overall: fn(&Score) -> f64, at_rank: fn(&Score, usize) -> f64| {
+            let value = |(score, rank): &(&Score, Option<usize>)| {
+                rank.map_or_else(|| overall(score), |rank| at_rank(score, rank))
+            };
+            Column::floats(rows.iter().map(value))
         };
-        let impressions = |(of, rank): &(&Score, Option<usize>)| {
-            rank.map_or(of.impressions, |rank| of.impressions_by_rank[rank])
+        let impressions = |(score, rank): &(&Score, Option<usize>)| {
+            rank.map_or(score.impressions, |rank| score.impressions_by_rank[rank])
         };
         Table::new([
-            ("model", Column::texts(rows.iter().map(|(of, _)| Some(of.model.name())))),
+            ("model", Column::texts(rows.iter().map(|(score, _)| Some(score.model.name())))),
             ("position", Column::counts(rows.iter().map(|(_, rank)| rank.map(|rank| rank as u64 + 1)))),
             ("impressions", Column::counts(rows.iter().map(impressions))),
             (
                 "log_likelihood",
                 number(
-                    |of| of.log_likelihood,
-                    |of, rank| -confidence::math::ln(of.conditional_by_rank[rank]),
+                    |score| score.log_likelihood,
+                    |score, rank| -confidence::math::ln(score.conditional_by_rank[rank]),
                 ),
             ),
-            ("perplexity", number(|of| of.perplexity, |of, rank| of.perplexity_by_rank[rank])),
+            ("perplexity", number(|score| score.perplexity, |score, rank| score.perplexity_by_rank[rank])),
             (
                 "conditional_perplexity",
-                number(|of| of.conditional_perplexity, |of, rank| of.conditional_by_rank[rank]),
+                number(|score| score.conditional_perplexity, |score, rank| score.conditional_by_rank[rank]),
             ),
         ])
     }
@@ -344,16 +345,17 @@ impl Fitted {
             for (side, fitted) in [self, other].into_iter().enumerate() {
                 fitted.for_each_name(|name, estimate| rows.entry(name).or_default()[side] = Some(estimate));
             }
-            let place = |of: fn(&ByName) -> Option<usize>| {
-                Column::counts(rows.keys().map(|name| of(name).map(|place| place as u64)))
+            let place = |part: fn(&ByName) -> Option<usize>| {
+                Column::counts(rows.keys().map(|name| part(name).map(|place| place as u64)))
             };
             let value = |side: usize| {
-                let known = |of: &[Option<Estimate>; 2]| of[side].map(|estimate| estimate.value);
-                Column::floats(rows.values().map(move |of| known(of).filter(|value| !value.is_nan())))
+                let value = |sides: &[Option<Estimate>; 2]| sides[side].map(|estimate| estimate.value);
+                Column::floats(rows.values().map(value).map(|value| value.filter(|value| !value.is_nan())))
             };
-            let both = |of: fn(Estimate, Estimate) -> Option<f64>| {
+            let both = |compare: fn(Estimate, Estimate) -> Option<f64>| {
+                let number = |&[one, other]: &[Option<Estimate>; 2]| compare(one?, other?);
                 Column::floats(
-                    rows.values().map(|&[one, other]| of(one?, other?).filter(|number| !number.is_nan())),
+                    rows.values().map(number).map(|number| number.filter(|number| !number.is_nan())),
                 )
             };
             Table::new([

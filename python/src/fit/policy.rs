@@ -72,9 +72,18 @@ impl Fitted {
             Model::Cascade => (Protocol::Cascade, "cascade-ts"),
             Model::Dcm => (Protocol::Dcm, "dcm-ts"),
             other => {
+                let models = self.study.fits.iter().map(Fit::model);
+                let fitted = models.filter(|model| matches!(model, Model::Pbm | Model::Cascade | Model::Dcm));
+                let fitted: Vec<String> = fitted.map(|model| format!("{:?}", model.name())).collect();
+                let remedy = match &fitted[..] {
+                    [] => "fit \"pbm\", \"cascade\" or \"dcm\"".to_owned(),
+                    fitted => {
+                        format!("give model={}, which the log was fitted to as well", fitted.join(" or "))
+                    }
+                };
                 let found = other.name();
                 return Err(value_error(format!(
-                    "no policy learns from counts of {found:?} users: fit and give model=\"pbm\", \"cascade\" or \"dcm\""
+                    "no policy learns from counts of {found:?} users: {remedy}"
                 )));
             }
         };
@@ -167,7 +176,10 @@ impl Fitted {
                     tallies.push((item, place, Tally { shows: cell.impressions, clicks: cell.clicks }));
                 }
             }
-            let shown = |place| tallies.iter().filter(|of| of.1 == place).map(|of| of.2.shows).sum();
+            let shown = |place| {
+                let tallies = tallies.iter().filter(|(_, counted, _)| *counted == place);
+                tallies.map(|(.., tally)| tally.shows).sum()
+            };
             lists = (0..positions.len()).map(shown).max().unwrap_or(0);
         } else {
             let observed = if model == Model::Cascade { Cascade::observed } else { Dcm::observed };
