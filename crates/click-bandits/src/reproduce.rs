@@ -304,7 +304,8 @@ fn read(
     let place = Place::of(&arguments.experiment)?;
     let experiment = place.source("experiment.toml", &arguments.allowed.allow)?;
     let claims = place.source("claims.toml", &arguments.allowed.allow)?;
-    let inputs = Inputs { queries, matrix, overrides: overrides(arguments) };
+    let panel = arguments.panel.as_deref();
+    let inputs = Inputs { queries, matrix, panel, overrides: overrides(arguments) };
     let read = |inputs| Reproduction::from_sources(&experiment, &claims, inputs, extent);
     let mut reproduction = match (read(inputs), matrix) {
         (Ok(reproduction), _) => reproduction,

@@ -337,16 +337,27 @@ fn a_matrix_that_is_too_small_for_an_experiment_is_named() {
     let entry = |a: usize, b: usize| ["0.4", "0.5", "0.6"][1 + usize::from(a < b) - usize::from(a > b)];
     let row = |a| (0..12).map(|b| entry(a, b)).collect::<Vec<_>>().join(" ");
     fs::write(&file, (0..12).map(row).collect::<Vec<_>>().join("\n")).expect("written");
-    let output = Command::new(env!("CARGO_BIN_EXE_click-bandits"))
-        .args(["reproduce", "rucb", "--matrix", path(&file), "--out", path(&out)])
-        .output()
-        .expect("the program runs");
-    let error = String::from_utf8(output.stderr).expect("text");
-    let of = |k: usize| format!("{k} of 12 items: expected an integer from 2 to 12");
-    let expected = format!(
-        "error: --matrix: twelve.csv: the experiment cannot take this matrix: {}\n",
-        [16, 32, 64].map(of).join("; ")
-    );
-    assert!(!output.status.success() && error == expected, "{error}");
-    assert!(!out.exists());
+    let reproduce = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_click-bandits"));
+        command.args(["reproduce", "rucb", "--matrix", path(&file), "--out", path(&out), "--quiet"]);
+        command.args(more).output().expect("the program runs")
+    };
+    // Sizes that are not played need not fit.
+    for (more, sizes) in [
+        (&[][..], &[16, 32, 64][..]),
+        (&["--quick"], &[16, 32]),
+        (&["--quick", "--panel", "figure-4-k64"], &[16]),
+        (&["--panel", "figure-4-k64"], &[64]),
+    ] {
+        let output = reproduce(more);
+        let error = String::from_utf8(output.stderr).expect("text");
+        let of = |k: &usize| format!("{k} of 12 items: expected an integer from 2 to 12");
+        let expected = format!(
+            "error: --matrix: twelve.csv: the experiment cannot take this matrix: {}\n",
+            sizes.iter().map(of).collect::<Vec<_>>().join("; ")
+        );
+        assert!(!output.status.success() && error == expected, "{error}");
+        assert!(!out.exists());
+    }
+    assert!(reproduce(&["--panel", "figure-5", "--runs", "1"]).status.success());
 }

@@ -31,6 +31,8 @@ pub struct Inputs<'a> {
     pub queries: Option<&'a Queries>,
     /// The matrix that replaces every matrix from a file.
     pub matrix: Option<&'a Arc<MatrixFile>>,
+    /// The only panel that will be played; all of them if absent. Others keep their own matrix.
+    pub panel: Option<&'a str>,
     /// Numbers that replace those of the experiment.
     pub overrides: Overrides,
 }
@@ -133,7 +135,11 @@ impl Reproduction {
         inputs: Inputs<'_>,
         extent: Extent,
     ) -> Result<Self, Error> {
-        let read = |extent| Self::at(experiment, claims, inputs, extent);
+        // A given matrix need not have the sizes of the other extent.
+        let read = |at| {
+            let matrix = inputs.matrix.filter(|_| at == extent);
+            Self::at(experiment, claims, Inputs { matrix, ..inputs }, at)
+        };
         let (full, quick) = all((read(Extent::Full), read(Extent::Quick)))?;
         Ok(if extent == Extent::Full { full } else { quick })
     }
@@ -164,14 +170,14 @@ impl Reproduction {
     fn at(
         experiment: &Source,
         claims: &Source,
-        Inputs { queries, matrix, overrides }: Inputs<'_>,
+        Inputs { queries, matrix, panel, overrides }: Inputs<'_>,
         extent: Extent,
     ) -> Result<Self, Error> {
         let document = experiment.parse()?;
         let replace_shared = queries.is_some() && document.root().field("log").is_some();
         let queries_or_none = queries.map_or(DataInstances::Awaited, DataInstances::Known);
         let context = SpecContext { queries: queries_or_none, replace_shared, matrix, overrides };
-        let mut reproduction = head::read_experiment(&document.root(), context, extent)?;
+        let mut reproduction = head::read_experiment(&document.root(), context, panel, extent)?;
         reproduction.claims = claims::read(&claims.parse()?.root(), &reproduction, extent)?;
         if let Some(matrix) = matrix {
             reproduction.judge_by(&document, matrix)?;

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn read_experiment(
     root: &Table<'_>,
     given: SpecContext<'_>,
+    played: Option<&str>,
     extent: Extent,
 ) -> Result<Reproduction, Error> {
     // Another crate reads the table `log`.
@@ -23,7 +24,7 @@ pub(super) fn read_experiment(
         source.and_then(|table| table.map(|table| read_source(&table)).transpose()),
     );
     let (printed, names) = (root.optional::<Table<'_>>("printed"), root.optional::<Table<'_>>("names"));
-    let panels = panels::read(root, papers.as_deref().ok(), given, extent);
+    let panels = panels::read(root, papers.as_deref().ok(), given, played, extent);
     let names = names.and_then(|names| match (&panels, names) {
         (Ok(panels), Some(table)) => read_names(&table, panels, extent),
         _ => Ok(BTreeMap::new()),

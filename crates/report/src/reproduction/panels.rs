@@ -17,6 +17,7 @@ pub(super) fn read(
     root: &Table<'_>,
     papers: Option<&[Paper]>,
     given: SpecContext<'_>,
+    played: Option<&str>,
     extent: Extent,
 ) -> Result<Vec<Panel>, Error> {
     let mut names: Vec<String> = Vec::new();
@@ -24,7 +25,8 @@ pub(super) fn read(
     Experiment::know(root);
     let tables = tables(root, "panels")?;
     collect(tables.iter().map(|table| {
-        let panel = read_panel(table, root, papers, given, extent)?;
+        let is_played = played.is_none_or(|played| name_of(table).as_deref() == Some(played));
+        let panel = read_panel(table, root, papers, of_played(given, is_played), extent)?;
         if names.contains(&panel.name) {
             let name: Field<'_> = table.required("name")?;
             return Err(
@@ -44,7 +46,7 @@ fn read_panel(
     extent: Extent,
 ) -> Result<Panel, Error> {
     let quick = Quick::of(table, extent)?;
-    let variants = read_variants(table, root, given, &quick);
+    let variants = read_variants(table, root, of_played(given, quick.left.is_none()), &quick);
     let own_title = table.required("title");
     let title = match &quick.table {
         Some(quick) => {
@@ -103,6 +105,16 @@ fn read_panel(
         panel.printed = read_printed(&printed, &panel)?;
     }
     Ok(panel)
+}
+
+/// What is given to a simulation: only one that is played needs to fit the given matrix.
+fn of_played(given: SpecContext<'_>, is_played: bool) -> SpecContext<'_> {
+    SpecContext { matrix: given.matrix.filter(|_| is_played), ..given }
+}
+
+/// The name of a panel or variant whose errors are found elsewhere.
+fn name_of(table: &Table<'_>) -> Option<String> {
+    table.field("name")?.get().ok()
 }
 
 /// Reads the name of a panel. The reader of its experiment has checked that it can be a folder's.
@@ -185,7 +197,8 @@ fn read_variant(
 ) -> Result<(), Error> {
     let own = Quick::of(table, quick.extent)?;
     let over: Vec<&Table<'_>> = own.table.iter().chain(&quick.table).collect();
-    let mut experiment = Experiment::from_variant(&over, table, panel, root, given)?;
+    let is_played = name_of(table).is_none_or(|name| quick.has_variant(&name));
+    let mut experiment = Experiment::from_variant(&over, table, panel, root, of_played(given, is_played))?;
     quick.apply(&own.table.iter().collect::<Vec<_>>(), &mut experiment)?;
     let field: Field<'_> = table.required("name")?;
     let name: String = field.get()?;
