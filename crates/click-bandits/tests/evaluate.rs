@@ -173,3 +173,51 @@ fn a_log_without_clicks_has_no_answer() {
     assert!(sentence.contains("all groups of users agree, so nothing tells how sure it is"), "{sentence}");
     assert!(found["today"]["se"].is_null() && found["estimators"]["list"]["se"].is_null(), "{found}");
 }
+
+/// A ranking that shows every list of the log earns what they earned, with or without propensities.
+#[test]
+fn the_log_s_own_ranking_differs_by_nothing() {
+    let top = tempdir().unwrap();
+    let [log, new] = ["log.csv", "new.csv"].map(|name| top.path().join(name));
+    fs::write(&new, "query,position,item\nq,1,a\nq,2,b\nr,1,c\n").unwrap();
+    let header = "session,user,query,item,position,click,propensity,prefix_propensity,list_propensity\n";
+    let rows = |click: &dyn Fn(u32) -> bool| {
+        let list = |list: u32| {
+            let click = u8::from(click(list));
+            format!(
+                "s{list},u{list},q,a,1,{click},1,1,1\ns{list},u{list},q,b,2,0,1,1,1\ns{list},u{list},r,c,1,0,1,1,1\n"
+            )
+        };
+        header.to_owned() + &(0..400).map(list).collect::<String>()
+    };
+    let evaluated = |text: &str, columns: &str, name: &str| {
+        fs::write(&log, text).unwrap();
+        let out = top.path().join(name);
+        let output = run(&log, &new, columns, &out, &[]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        read(&out.join("answer.json"))
+    };
+    let clicked = rows(&|list| list % 3 == 0);
+    let plain = COLUMNS.split_once(",propensity").unwrap().0;
+    for (columns, name) in [(COLUMNS, "with"), (plain, "without")] {
+        let found = evaluated(&clicked, columns, name);
+        let sentence = found["sentence"].as_str().unwrap();
+        let earned = "the difference is 0 by definition: it earns what they earned, 168 clicks per 1,000 lists (95 % interval 1";
+        assert!(sentence.contains(earned), "{sentence}");
+        assert_eq!(found["compared"]["as_shown"], 800);
+        for level in ["list", "prefix", "position"] {
+            let level = &found["estimators"][level];
+            assert_eq!(
+                (&level["value"], level["difference"].as_f64()),
+                (&found["today"]["value"], Some(0.0))
+            );
+            assert!(level["difference_lower"].is_null() && level["difference_se"].is_null(), "{level}");
+        }
+    }
+    let found = evaluated(&rows(&|_| false), COLUMNS, "no-clicks");
+    let sentence = found["sentence"].as_str().unwrap();
+    assert!(sentence.ends_with("0 clicks per 1,000 lists (nothing tells how sure that is)."), "{sentence}");
+    // One list that is another one is compared.
+    let found = evaluated(&clicked.replacen("s0,u0,r,c", "s0,u0,r,d", 1), COLUMNS, "another");
+    assert!(!found["sentence"].as_str().unwrap().contains("by definition"), "{found}");
+}

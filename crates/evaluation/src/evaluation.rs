@@ -1,7 +1,7 @@
 //! The whole evaluation: new lists are compared with those of a log while it is read, and models are
 //! fitted to its sessions.
 
-use crate::findings::Findings;
+use crate::findings::{AS_SHOWN, Findings};
 use crate::levels::Levels;
 use crate::models::{Asked, Models};
 use crate::new_lists::NewLists;
@@ -163,6 +163,7 @@ impl Evaluation {
         let asked = sessions.as_ref().and_then(|sessions| NewLists::of_ranking(ranking, sessions, values));
         let models = match (&sessions, asked) {
             _ if models.is_empty() => Err("no model was asked for".to_owned()),
+            _ if levels.are_as_shown() => Err(format!("{AS_SHOWN}, so no model is needed")),
             (None, _) => Err("models need whole lists, and the log has none".to_owned()),
             (_, None) => {
                 Err("models do not know the names of sessions, so they value no personal ranking".to_owned())

@@ -22,6 +22,9 @@ const LARGE_SHARE: f64 = 0.1;
 /// A model that values a smaller share of the lists does not answer.
 const SMALLEST_SHARE: f64 = 0.3;
 
+/// What a ranking does that shows every list of the log.
+pub(crate) const AS_SHOWN: &str = "the new ranking shows the same lists as the log";
+
 /// What a number is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
@@ -91,6 +94,12 @@ impl Findings {
             .into_iter()
             .flat_map(|levels| levels.levels.iter().map(|level| Finding::of_level(level, levels)));
         let mut all: Vec<Finding> = of_levels.collect();
+        if let Some(levels) = levels.filter(|levels| levels.are_as_shown()) {
+            for finding in &mut all {
+                finding.is_as_shown(&levels.today);
+            }
+            return Self { all, answer: None };
+        }
         if let Some(position) = all.iter_mut().find(|finding| finding.basis == Basis::Level(Level::Position))
         {
             match models {
@@ -182,6 +191,15 @@ impl Finding {
         }
         finding.needs_interval(levels.groups);
         finding
+    }
+
+    /// The new ranking earns what was shown, whatever is assumed.
+    fn is_as_shown(&mut self, today: &Estimate) {
+        self.value = Some(today.clone());
+        self.difference = Some(today.minus(today));
+        self.interval = None;
+        self.warnings.clear();
+        self.refused = Some(format!("{AS_SHOWN}: the difference is 0 by definition"));
     }
 
     fn needs_interval(&mut self, groups: usize) {

@@ -23,7 +23,7 @@ pub struct Levels {
     pub today: Estimate,
     /// The levels, in the order of [`Level::ALL`].
     pub levels: Vec<LevelEstimate>,
-    /// Lists that are not compared as they are.
+    /// What is to be known of the lists.
     pub about: About,
     /// What the log never shows of the new ranking; `None` of personal ones.
     pub never_shown: Option<NeverShown>,
@@ -155,6 +155,11 @@ impl Levels {
             about: tally.about(are_rows),
             never_shown,
         })
+    }
+
+    /// Whether the new ranking shows every list that was shown: it earns the same by definition.
+    pub fn are_as_shown(&self) -> bool {
+        self.about.as_shown == self.lists
     }
 
     /// The estimate of a level.

@@ -4,6 +4,7 @@ mod check;
 mod read;
 
 pub use self::check::Row;
+pub(crate) use self::check::TOLERANCE;
 
 use std::fmt;
 use std::path::Path;

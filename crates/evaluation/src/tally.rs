@@ -4,6 +4,7 @@ use crate::exact::ExactSums;
 use crate::jackknife::GROUPS;
 use crate::level::Level;
 use crate::mix::Mix;
+use crate::ranking::TOLERANCE;
 use crate::targets::{Mark, Targets};
 use click_logs::{ReceiveLists, ShownList};
 use hashbrown::HashMap;
@@ -40,7 +41,7 @@ pub struct Tally<'a> {
     about: About,
 }
 
-/// Lists that are not compared as they are.
+/// Lists that are not compared as they are, or that the new ranking shows, too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct About {
     /// Lists of queries without a new list: left out.
@@ -49,6 +50,8 @@ pub struct About {
     pub longer: u64,
     /// Lists shorter than the new one, which is compared down to their ends.
     pub shorter: u64,
+    /// Lists that the new ranking is sure to show, down to the end of the shorter.
+    pub as_shown: u64,
     /// Users; without a column for users sessions or rows.
     pub users: u64,
     /// Lists of the user with the most.
@@ -93,6 +96,8 @@ impl ReceiveLists for Tally<'_> {
                 mark.items = seen.fold(mark.items, |bits, (position, _): (u32, _)| bits | 1 << position);
             }
         }
+        let is_sure = |probability: &f64| *probability > 1.0 - TOLERANCE;
+        self.about.as_shown += if of_items[..n].iter().all(is_sure) { list.times } else { 0 };
         *self.users.entry(list.unit).or_default() += list.times;
         // A remainder is below the number of groups.
         let group = usize::try_from(list.unit % GROUPS as u64).unwrap_or(0);
@@ -206,6 +211,7 @@ impl<'a> Tally<'a> {
         self.about.without_new_list += other.about.without_new_list;
         self.about.longer += other.about.longer;
         self.about.shorter += other.about.shorter;
+        self.about.as_shown += other.about.as_shown;
     }
 
     /// What is not compared as it is, of rows or of whole lists.

@@ -2,6 +2,7 @@
 
 use crate::evaluation::Evaluation;
 use crate::findings::{Basis, Finding};
+use crate::jackknife::Estimate;
 use crate::level::Level;
 use documents::number::{counted, fixed, grouped};
 
@@ -17,6 +18,9 @@ impl Evaluation {
     /// The answer in one sentence: how much, how sure, on what assumption.
     pub fn sentence(&self) -> String {
         let what = if self.is_learned() { "lists learned from this log" } else { "the new ranking" };
+        if let Some(levels) = self.levels.as_ref().filter(|levels| levels.are_as_shown()) {
+            return self.as_shown(&levels.today);
+        }
         let Some(answer) = self.findings.answer() else {
             return format!("This log has no answer to what {what} would have earned: {}.", self.why_none());
         };
@@ -38,6 +42,23 @@ impl Evaluation {
         format!(
             "{what} would have earned {value} {unit} {more} per 1,000 lists than what was shown (95 % interval {low} to {high}), \
              {condition}."
+        )
+    }
+
+    /// The answer for a ranking that shows what was shown, which earns `today`.
+    fn as_shown(&self, today: &Estimate) -> String {
+        let unit = self.unit();
+        let earned = |number: f64, width: f64| digits(LISTS * number, LISTS * width);
+        let interval = today.interval();
+        let width = interval.map_or(1.0, |(low, high)| high - low);
+        let sure = interval.map_or_else(
+            || "nothing tells how sure that is".to_owned(),
+            |(low, high)| format!("95 % interval {} to {}", earned(low, width), earned(high, width)),
+        );
+        format!(
+            "The new ranking shows the same lists as the log, so the difference is 0 by definition: it earns what they earned, \
+             {} {unit} per 1,000 lists ({sure}).",
+            earned(today.value, width),
         )
     }
 

@@ -5,7 +5,7 @@ use super::{Key, NewList, Ranking, RankingError};
 /// A list has at most this many positions, as in logs.
 const MAX_POSITIONS: u64 = 64;
 /// Probabilities of a query sum to 1 within this.
-const TOLERANCE: f64 = 1e-6;
+pub(crate) const TOLERANCE: f64 = 1e-6;
 /// Letters of a name in a message.
 const LETTERS: usize = 60;
 
