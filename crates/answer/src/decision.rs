@@ -112,7 +112,8 @@ pub struct Decision {
 
 impl Decision {
     /// Simulates the decision between today's ranking and policies. Without whole lists of the fitted
-    /// queries in the log, or a fitted model that can be simulated, there is none: a clause says why.
+    /// queries in the log, a click on them, or a fitted model that can be simulated, there is none: a
+    /// clause says why.
     ///
     /// # Errors
     ///
@@ -134,6 +135,10 @@ impl Decision {
             let why = "this log has no whole lists in their order, so it cannot tell what they lose";
             return Ok(Err(why.to_owned()));
         };
+        if queries.queries.iter().all(|query| query.lists.clicks() == 0) {
+            let why = "none of the lists was clicked, so nothing tells how sure an answer would be";
+            return Ok(Err(why.to_owned()));
+        }
         let others = models.filter(|other| queries.are_those_of(other.fit(), &study.log));
         let users: Vec<FittedUsers<'_>> = std::iter::once(users).chain(others).collect();
         let deciding = Deciding::new(study, options, settings, &users, queries)?;

@@ -13,7 +13,8 @@ pub use gain::{Passed, Played};
 pub use users::FittedUsers;
 
 use click_logs::fit::Verdict;
-use serde::Serialize;
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
 
 /// The file with the parameters of a fit.
 pub const PARAMETERS: &str = "parameters.json";
@@ -31,8 +32,9 @@ const RELIED_ON: f64 = 0.05;
 /// The same in standard errors of a few clicks.
 const ERRORS: f64 = 2.5;
 
-/// A mean, and an interval that contains the value with a probability of 95 %.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+/// A mean, and an interval that contains the value with a probability of 95 %. If all draws agree,
+/// as on a query without a click, nothing tells how sure the mean is: as JSON, the ends are null.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// Mean.
     pub mean: f64,
@@ -56,9 +58,24 @@ impl Interval {
         Self { mean: draws.iter().sum::<f64>() / draws.len() as f64, ..self }
     }
 
+    /// The ends, if draws differ.
+    fn ends(self) -> Option<(f64, f64)> {
+        (self.lower < self.upper).then_some((self.lower, self.upper))
+    }
+
     /// Whether the interval contains 0.
     pub fn cannot_tell(self) -> bool {
         self.lower <= 0.0 && self.upper >= 0.0
+    }
+}
+
+impl Serialize for Interval {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut record = serializer.serialize_struct("Interval", 3)?;
+        record.serialize_field("mean", &self.mean)?;
+        record.serialize_field("lower", &self.ends().map(|ends| ends.0))?;
+        record.serialize_field("upper", &self.ends().map(|ends| ends.1))?;
+        record.end()
     }
 }
 

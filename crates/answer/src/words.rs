@@ -5,12 +5,13 @@ use click_logs::fit::Verdict;
 use experiment::number::{counted, fixed, grouped};
 use std::fmt;
 
-/// The mean and, in brackets, the interval, with as many decimals as its width gives sense to.
+/// The mean and, in brackets, the interval, with as many decimals as its width gives sense to. An
+/// interval whose ends look the same is none.
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let decimals = decimals(*self);
         let [mean, lower, upper] = [self.mean, self.lower, self.upper].map(|value| fixed(value, decimals));
-        write!(f, "{mean} [{lower}, {upper}]")
+        if lower == upper { f.write_str(&mean) } else { write!(f, "{mean} [{lower}, {upper}]") }
     }
 }
 
@@ -96,7 +97,7 @@ impl Answer {
             ),
         };
         format!(
-            "{queries} ({} of {} lists); in brackets 95 % intervals",
+            "{queries} ({} of {} lists); in brackets 95 % intervals, where drawn users differ",
             grouped(self.lists),
             grouped(self.lists_of_log),
         )

@@ -93,6 +93,33 @@ fn few_clicks_do_not_make_an_answer_unreliable() {
     assert!(printed.contains("Today's ranking gets") && !printed.contains("Do not rely"), "{printed}");
 }
 
+/// What all drawn users agree on has no interval.
+#[test]
+fn a_query_without_a_click_has_no_intervals() {
+    let top = tempdir().unwrap();
+    let (log, out) = (top.path().join("log.tsv"), top.path().join("out"));
+    let line = |n: usize| {
+        let list = ["a,b,c", "b,c,a", "c,a,b"][n / 2 % 3];
+        let (query, clicks) =
+            if n.is_multiple_of(2) { ("clicked", ["100", "000"][n / 2 % 5 / 3]) } else { ("not", "000") };
+        format!("{query}\t{list}\t{clicks}\n")
+    };
+    let lines: String = (0..400).map(line).collect();
+    fs::write(&log, "query\turls\tclicked_mask\n".to_owned() + &lines).unwrap();
+    let printed = works("fit", &[text(&log), "--format", "sessions", "--model", "pbm", "--out", text(&out)]);
+    let answer: serde_json::Value =
+        serde_json::from_slice(&fs::read(out.join("answer.json")).unwrap()).unwrap();
+    let [clicked, not] = [0, 1].map(|query| &answer["queries"][query]["today"]);
+    assert!(clicked["lower"].is_number() && not["mean"].is_number(), "{answer}");
+    assert!(not["lower"].is_null() && not["upper"].is_null(), "{answer}");
+    let row = printed.lines().find(|line| line.starts_with("  not ")).unwrap();
+    assert_eq!(
+        row.split_whitespace().skip(1).take(3).collect::<Vec<_>>(),
+        ["200", "0.00", "0.00"],
+        "{printed}"
+    );
+}
+
 #[test]
 fn without_lists_there_is_no_answer_and_the_reason_is_said() {
     let top = tempdir().unwrap();
@@ -159,6 +186,12 @@ fn what_stands_against_an_answer_is_named() {
             lines(3, "101"),
             "cascade",
             "users of cascade never click twice on a list, as users of this log do",
+        ),
+        (
+            "no-click",
+            lines(3, "00"),
+            "pbm",
+            "none of the lists was clicked, so nothing tells how sure an answer would be",
         ),
         (
             "ubm",
