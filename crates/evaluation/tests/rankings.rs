@@ -18,6 +18,11 @@ fn a_run_and_a_table_are_the_same_ranking() {
     let marked =
         Ranking::read("r", "\u{feff}item,query,position\r\nb,q,2\r\na,q,1\r\nc,p,1\r\n".as_bytes()).unwrap();
     assert_eq!(marked, table);
+    let spaced = Ranking::read("r", b"query, position, item\nq, 2, b\nq, 1, a\np, 1, c\n").unwrap();
+    assert_eq!(spaced, table);
+    // Without spaces in the header, they are part of the names, as in logs.
+    let other = Ranking::read("r", b"position,query,item\n2,q, b\n1,q,a\n1,p,c\n").unwrap();
+    assert_ne!(other, table);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::check::{Columns, Row, ranking};
 use super::{Key, Ranking, RankingError};
 use csv::{ErrorKind, Position, ReaderBuilder, StringRecord};
+use documents::named_cell;
 
 const HEADER: &str = "expected a header with the columns query (or session), position and item, perhaps list and probability, or a \
                       TREC run";
@@ -39,9 +40,10 @@ fn table(text: &str) -> Result<Ranking, RankingError> {
         };
         RankingError::of(error.position().map_or(0, Position::line), message)
     };
-    let header = reader.headers().map_err(broken)?.clone();
-    let place = |name| header.iter().position(|found| found == name);
-    let twice = (0..header.len()).any(|place| header.iter().take(place).any(|name| name == &header[place]));
+    let heads = reader.headers().map_err(broken)?.clone();
+    let header: Vec<&str> = heads.iter().map(str::trim).collect();
+    let place = |name| header.iter().position(|found| *found == name);
+    let twice = (1..header.len()).any(|place| header[..place].contains(&header[place]));
     let (key, name) =
         if place("session").is_some() { (Key::Session, "session") } else { (Key::Query, "query") };
     let both = key == Key::Session && place("query").is_some();
@@ -60,15 +62,16 @@ fn table(text: &str) -> Result<Ranking, RankingError> {
     let row = |record| {
         let record: &StringRecord = record;
         let line = record.position().map_or(0, Position::line);
-        let number = record[position].parse();
+        let named = |place: usize| named_cell(&heads[place], &record[place]);
+        let number = named(position).parse();
         let number =
             number.map_err(|_| at(line, columns[2], "a position from 1 to 64", &record[position]))?;
-        let of_list = several.map_or(Ok(1.0), |(_, place)| record[place].parse());
+        let of_list = several.map_or(Ok(1.0), |(_, place)| named(place).parse());
         let of_list = of_list.map_err(|_| at(line, columns[1], "a probability", &record[probability]))?;
-        let list = several.map_or("", |(place, _)| &record[place]);
+        let list = several.map_or("", |(place, _)| named(place));
         Ok((
             line,
-            Row { query: &record[query], list, probability: of_list, position: number, item: &record[item] },
+            Row { query: named(query), list, probability: of_list, position: number, item: named(item) },
         ))
     };
     ranking(key, records.iter().map(row).collect::<Result<_, _>>()?, &columns)

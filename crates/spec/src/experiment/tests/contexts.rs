@@ -133,7 +133,11 @@ fn faults_of_files_have_their_place() {
         (["user,x\n", ITEMS, "{\"mean\": 0}"], "users.csv:1:1: user: no rows"),
         (["user,segment\na,x\n", ITEMS, "{\"mean\": 0}"], "users.csv:2:1: segment: \"x\" found"),
         ([USERS, "item\none\none\n", "{\"mean\": 0}"], "items.csv:3:1: item: \"one\" is there twice"),
-        // Logs have their spaces, too.
+        // Logs have their spaces, too, but not those of separators.
+        (
+            [USERS, "x, item\n1, one\n2, one\n", "{\"mean\": 0}"],
+            "items.csv:3:1: item: \"one\" is there twice",
+        ),
         ([USERS, "item\none\n one\n one\n", "{\"mean\": 0}"], "items.csv:4:1: item: \" one\" is there twice"),
         ([USERS, ITEMS, cells], "users.csv:3:1: segment: 1 found: expected a segment below 1"),
         ([USERS, ITEMS, "{}"], "coefficients.json: mean: missing, as is attraction"),

@@ -9,7 +9,7 @@
 use click_models::{Context, LogOdds, Personal, WithAttraction};
 use confidence::Probability;
 use documents::toml_reader::{Error, Location, Table};
-use documents::{InputFile, read_json, without_byte_order_mark};
+use documents::{InputFile, named_cell, read_json, without_byte_order_mark};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -239,8 +239,8 @@ fn read_rows(
         position.map_or(1, |position| usize::try_from(position.line()).unwrap_or(usize::MAX))
     };
     let unreadable = |error: &csv::Error| fault(line_of(error.position()), "", error.to_string());
-    let head = reader.headers().map_err(|error| unreadable(&error))?.clone();
-    let head: Vec<&str> = head.iter().map(str::trim).collect();
+    let heads = reader.headers().map_err(|error| unreadable(&error))?.clone();
+    let head: Vec<&str> = heads.iter().map(str::trim).collect();
     if let Some(again) = (1..head.len()).find(|&column| head[..column].contains(&head[column])) {
         return Err(fault(1, head[again], "this column is there twice".to_owned()));
     }
@@ -257,8 +257,7 @@ fn read_rows(
         let record = record.map_err(|error| unreadable(&error))?;
         let line = line_of(record.position());
         let cell = |column: usize| record.get(column).unwrap_or("").trim();
-        // With its spaces: logs have the same name.
-        let of_row = record.get(name_at).unwrap_or("");
+        let of_row = named_cell(&heads[name_at], record.get(name_at).unwrap_or(""));
         if !names.insert(of_row.to_owned()) {
             return Err(fault(line, name, format!("{of_row:?} is there twice")));
         }
