@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// Asks for a list.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object that asks for a list")]
 pub struct DecideBody {
     /// The client's name of the decision. Asked again, the list is the same.
     pub id: Name,
@@ -27,7 +27,7 @@ pub struct DecideBody {
 
 /// Tells of a list that was shown without asking.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object that tells of a list")]
 pub struct ShowBody {
     /// The client's name of the decision.
     pub id: Name,
@@ -43,7 +43,7 @@ pub struct ShowBody {
 
 /// Tells what became of a list.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object that tells what became of a list")]
 pub struct AnswerBody {
     /// The decision.
     pub id: Name,
@@ -62,7 +62,7 @@ pub struct AnswerBody {
 
 /// Changes an item.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object that changes an item")]
 pub struct ItemBody {
     /// The item.
     pub item: Name,

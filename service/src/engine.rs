@@ -596,6 +596,13 @@ impl Engine {
         if positions.is_empty() && !closes {
             return Err(Refusal::malformed("an answer has `clicks`, `items`, `close` or `seen`", "clicks"));
         }
+        // Few positions may be named often: each costs the thread that answers everybody.
+        let mut named = 0_u64;
+        positions.retain(|position| {
+            let (bit, before) = (1 << position, named);
+            named |= bit;
+            named != before
+        });
         let before = events.len();
         for position in positions {
             let event = Event::Clicked { id: body.id.clone(), position };

@@ -79,7 +79,7 @@ pub enum Allowed {
 
 /// What a client tells about the user of a decision.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object with segment and features")]
 pub struct Context {
     /// The part of the users to which this one belongs.
     pub segment: Option<Name>,

@@ -90,6 +90,7 @@ fn bad_requests_are_refused_by_what_is_at_fault() {
     let many = format!("[{}]", vec!["{\"id\":\"1\"}"; 1_001].join(","));
     for (path, body, status, code, at) in [
         ("/v1/decide", "{", 400, "malformed", ""),
+        ("/v1/decide", "null", 400, "malformed", ""),
         ("/v1/decide", "{\"id\": 7}", 400, "malformed", "id"),
         ("/v1/decide", "{\"id\": \"\"}", 400, "malformed", "id"),
         ("/v1/decide", "{\"id\": \"a\\n\"}", 400, "malformed", "id"),
