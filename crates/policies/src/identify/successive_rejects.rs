@@ -1,4 +1,5 @@
 use super::candidates::{Candidates, Verdict};
+use crate::checked::checked;
 use crate::error::check_counts;
 use crate::exact::float;
 use crate::setup::Setup;
@@ -39,45 +40,36 @@ use serde::{Deserialize, Serialize};
 ///
 /// Memory: O(L).
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct SuccessiveRejects {
     horizon: u64,
     rounds: u64,
     #[serde(rename = "counts")]
     candidates: Candidates,
     /// Budget before the next decision, and the whole, in units of the first phase.
+    #[serde(skip)]
     share: f64,
+    #[serde(skip)]
     total: f64,
     /// Buffer of a decision: the items, best first.
+    #[serde(skip)]
     ranked: Vec<(f64, usize, ItemId)>,
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Saved {
-    horizon: u64,
-    rounds: u64,
-    #[serde(rename = "counts")]
-    candidates: Candidates,
 }
 
 impl SuccessiveRejects {
     /// A fresh policy for `horizon` rounds that identifies as many items as a list has positions.
     pub fn new(shape: ListShape, horizon: u64) -> Self {
-        Self::assemble(Saved { horizon, rounds: 0, candidates: Candidates::new(shape) })
+        let candidates = Candidates::new(shape);
+        Self { horizon, rounds: 0, candidates, share: 0.0, total: 0.0, ranked: vec![] }.prepared()
     }
 
-    fn assemble(Saved { horizon, rounds, candidates }: Saved) -> Self {
-        let (n_items, n_open) = (candidates.n_items(), candidates.in_question().len());
+    /// Makes what follows from the decisions so far.
+    fn prepared(mut self) -> Self {
+        let n_items = self.candidates.n_items();
         let until = |n_left: usize| (n_left..n_items).rev().fold(1.0, |share, left| share + phase(left));
-        Self {
-            horizon,
-            rounds,
-            share: until(n_open),
-            total: until(2),
-            ranked: Vec::with_capacity(n_items),
-            candidates,
-        }
+        (self.share, self.total) = (until(self.candidates.in_question().len()), until(2));
+        self.ranked.reserve_exact(n_items);
+        self
     }
 
     /// Observations of all items while undecided.
@@ -134,18 +126,12 @@ fn phase(n_left: usize) -> f64 {
     1.0 / float(n_left as u64 + 1)
 }
 
-impl From<SuccessiveRejects> for Saved {
-    fn from(SuccessiveRejects { horizon, rounds, candidates, .. }: SuccessiveRejects) -> Self {
-        Self { horizon, rounds, candidates }
-    }
-}
+checked!(SuccessiveRejects);
 
-impl TryFrom<Saved> for SuccessiveRejects {
-    type Error = Error;
-
-    fn try_from(saved: Saved) -> Result<Self, Error> {
-        check_counts(saved.rounds, &[], &[])?;
-        Ok(Self::assemble(saved))
+impl SuccessiveRejects {
+    fn checked(self) -> Result<Self, Error> {
+        check_counts(self.rounds, &[], &[])?;
+        Ok(self.prepared())
     }
 }
 
