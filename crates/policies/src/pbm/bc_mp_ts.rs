@@ -62,10 +62,12 @@ impl Samples for BcMpTs {
 
     const SETTINGS: &'static [&'static str] = &["/counts/examination"];
 
+    #[inline]
     fn sampling(&self) -> &Thompson<PbmCounts, BetaPosteriors> {
         &self.0
     }
 
+    #[inline]
     fn sampling_mut(&mut self) -> &mut Thompson<PbmCounts, BetaPosteriors> {
         &mut self.0
     }

@@ -80,10 +80,12 @@ impl Samples for PbmTs {
 
     const SETTINGS: &'static [&'static str] = &["/counts/examination"];
 
+    #[inline]
     fn sampling(&self) -> &Thompson<PbmCounts, Items> {
         &self.0
     }
 
+    #[inline]
     fn sampling_mut(&mut self) -> &mut Thompson<PbmCounts, Items> {
         &mut self.0
     }

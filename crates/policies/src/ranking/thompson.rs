@@ -66,10 +66,12 @@ impl Samples for PrefixTs {
 
     const SETTINGS: &'static [&'static str] = &["/counts/places"];
 
+    #[inline]
     fn sampling(&self) -> &Thompson<PrefixCounts, BetaPosteriors> {
         &self.0
     }
 
+    #[inline]
     fn sampling_mut(&mut self) -> &mut Thompson<PrefixCounts, BetaPosteriors> {
         &mut self.0
     }
