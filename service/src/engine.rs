@@ -201,6 +201,10 @@ impl Base {
             let (head, decisions) = Head::read(&saved)?;
             (engine.next, engine.catalogue, engine.totals) = (head.next, head.catalogue, head.totals);
             (engine.snapshot, engine.prior, engine.decisions) = (engine.next, head.prior, decisions);
+            if engine.next > 0 && !store.has(engine.next - 1)? {
+                let what = format!("it has a snapshot of {} events, and fewer events", engine.next);
+                return Err(StoreError::Damaged(what));
+            }
         }
         let origin = if store.is_shared() { Origin::Other } else { Origin::Own };
         engine.catch_up(&**store, origin)?;
@@ -209,20 +213,9 @@ impl Base {
 }
 
 impl Engine {
-    /// Takes the events of a store that it has not seen. The last one that it has seen is there, or
-    /// the store has lost some.
+    /// Takes the events of a store that it has not seen.
     pub fn catch_up(&mut self, store: &dyn Store, origin: Origin) -> Result<(), StoreError> {
-        let mut is_there = self.next == 0;
-        self.take_all(origin, |next, receive| {
-            store.read(next.saturating_sub(1), &mut |first, batch| {
-                is_there = true;
-                receive(first, batch)
-            })
-        })?;
-        if is_there {
-            return Ok(());
-        }
-        Err(StoreError::Damaged(format!("it has a snapshot of {} events, and fewer events", self.next)))
+        self.take_all(origin, |next, receive| store.read(next, receive))
     }
 
     /// Begins a turn of this server with the events of the others.

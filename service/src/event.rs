@@ -210,35 +210,13 @@ pub struct Batch {
 /// Version of the form in which batches are kept.
 const FORMAT: u8 = 2;
 
-impl Event {
-    /// The form in which it is kept by itself.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        to_bytes(self)
-    }
-
-    /// Reads what [`Event::to_bytes`] wrote. An error says what is wrong with it.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        from_bytes(bytes)
-    }
-}
-
-impl Batch {
-    /// The form in which it is kept.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        to_bytes(self)
-    }
-
-    /// Reads what [`Batch::to_bytes`] wrote. An error says what is wrong with it.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        from_bytes(bytes)
-    }
-}
-
-fn to_bytes<T: Serialize>(value: &T) -> Vec<u8> {
+/// The form in which an event or a batch is kept.
+pub fn to_bytes<T: Serialize>(value: &T) -> Vec<u8> {
     postcard::to_extend(value, vec![FORMAT]).expect("events are plain data")
 }
 
-fn from_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
+/// Reads what [`to_bytes`] wrote. An error says what is wrong with it.
+pub fn from_bytes<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
     match bytes.split_first() {
         Some((&FORMAT, rest)) => whole(rest),
         Some((other, _)) => Err(format!("it has format {other}, expected {FORMAT}")),

@@ -97,6 +97,16 @@ pub trait Store: std::fmt::Debug + Send + Sync {
     /// of each.
     fn read(&self, from: u64, receive: Receive<'_>) -> Result<(), StoreError>;
 
+    /// Whether it has the event with this number.
+    fn has(&self, number: u64) -> Result<bool, StoreError> {
+        let mut has = false;
+        self.read(number, &mut |_, _| {
+            has = true;
+            ControlFlow::Break(())
+        })?;
+        Ok(has)
+    }
+
     /// What the last snapshot has of everything but the queries.
     fn head(&self) -> Result<Option<Vec<u8>>, StoreError>;
 

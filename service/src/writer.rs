@@ -10,9 +10,9 @@ use crate::store::StoreError;
 use serde_json::json;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -96,7 +96,7 @@ impl Writer {
         mut self,
         items: &[FirstItem],
         fitted: Option<&Fitted>,
-    ) -> Result<(Requests, thread::JoinHandle<()>), StoreError> {
+    ) -> Result<(Requests, JoinHandle<()>), StoreError> {
         let start = Instant::now();
         agree(&*self.base.store, Arc::make_mut(&mut self.base.template))?;
         let mut engine = self.base.recover()?;
@@ -145,8 +145,7 @@ impl Writer {
         // Requests of the last commit, and its time.
         let mut last = (0, Duration::ZERO);
         let mut uncommitted: Option<(u64, Batch)> = None;
-        let mut snapshots =
-            Snapshots { is_running: Arc::new(AtomicBool::new(false)), last: engine.snapshot() };
+        let mut snapshots = Snapshots { thread: None, last: engine.snapshot() };
         let mut looked = Instant::now();
         self.measure(&engine);
         self.metrics.ready.store(1, Relaxed);
@@ -267,9 +266,9 @@ impl Writer {
         {
             snapshots.last = snapshots.last.max(last);
         }
-        if is_due(snapshots.last) && !snapshots.is_running.swap(true, Relaxed) {
+        if is_due(snapshots.last) && snapshots.thread.as_ref().is_none_or(JoinHandle::is_finished) {
             snapshots.last = engine.next();
-            let (writer, is_running) = (self.clone(), snapshots.is_running.clone());
+            let writer = self.clone();
             // Repeats the events on its own: this thread does not wait for it.
             let thread = thread::Builder::new().name("snapshot".into()).spawn(move || {
                 // On Linux this is the priority of the thread alone. On busy cores it gets a tenth of
@@ -279,12 +278,11 @@ impl Writer {
                     Ok(mut engine) => writer.save(&mut engine),
                     Err(error) => log("error", "no-snapshot", json!({ "error": error.to_string() })),
                 }
-                is_running.store(false, Relaxed);
             });
-            if let Err(error) = thread {
-                snapshots.is_running.store(false, Relaxed);
+            let fault = |error: &std::io::Error| {
                 log("error", "no-snapshot", json!({ "error": error.to_string() }));
-            }
+            };
+            snapshots.thread = thread.inspect_err(fault).ok();
         }
     }
 
@@ -356,7 +354,7 @@ fn refuse(jobs: &Receiver<Job>) {
 
 /// The thread that makes snapshots.
 struct Snapshots {
-    is_running: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
     /// The number of the next event when the last one began.
     last: u64,
 }

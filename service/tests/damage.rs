@@ -6,7 +6,7 @@ use crate::kills::environment;
 use crate::server::Server;
 use click_bandits_service::config::{Limits, Template, agree};
 use click_bandits_service::engine::{Engine, ItemRow};
-use click_bandits_service::event::{Batch, Name};
+use click_bandits_service::event::{Batch, Name, from_bytes, to_bytes};
 use click_bandits_service::store::{Embedded, Queries, Receive, Store, StoreError};
 use rand::{Rng, RngExt as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -104,13 +104,13 @@ struct Memory {
 
 impl Store for Memory {
     fn append(&self, first: u64, batch: &Batch) -> Result<(), StoreError> {
-        self.rows.lock().unwrap().insert(first, batch.to_bytes());
+        self.rows.lock().unwrap().insert(first, to_bytes(batch));
         Ok(())
     }
 
     fn read(&self, from: u64, receive: Receive<'_>) -> Result<(), StoreError> {
         for (&first, bytes) in &*self.rows.lock().unwrap() {
-            let batch = Batch::from_bytes(bytes).map_err(StoreError::Damaged)?;
+            let batch = from_bytes::<Batch>(bytes).map_err(StoreError::Damaged)?;
             if first + batch.events.len() as u64 > from && receive(first, batch).is_break() {
                 break;
             }

@@ -1,12 +1,11 @@
 //! Events and snapshots in two files of a directory, by redb.
 
 use super::{Queries, Receive, Store, StoreError, of_snapshot, opened, sealed};
-use crate::event::Batch;
+use crate::event::{Batch, from_bytes, to_bytes};
 use crate::metrics::log;
 use redb::{Database, DatabaseError, ReadableDatabase as _, TableDefinition};
 use serde_json::json;
 use std::io::Read as _;
-use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -135,12 +134,7 @@ impl Embedded {
         let store = Self { events, snapshots, kept };
         let next = opened(KEPT, row).ok().and_then(|next| Some(u64::from_le_bytes(next.try_into().ok()?)));
         let Some(last) = next.and_then(|next| next.checked_sub(1)) else { return Ok(store) };
-        let mut is_there = false;
-        store.read(last, &mut |_, _| {
-            is_there = true;
-            ControlFlow::Break(())
-        })?;
-        if is_there {
+        if store.has(last)? {
             return Ok(store);
         }
         let (events, path) = (store.events.path.display(), path.display());
@@ -151,7 +145,7 @@ impl Embedded {
 
 impl Store for Embedded {
     fn append(&self, first: u64, batch: &Batch) -> Result<(), StoreError> {
-        let row = sealed(&first.to_le_bytes(), batch.to_bytes());
+        let row = sealed(&first.to_le_bytes(), to_bytes(batch));
         self.events.with(|database| {
             let transaction = database.begin_write()?;
             let is_new = transaction.open_table(EVENTS)?.insert(first, row.as_slice())?.is_none();
@@ -181,7 +175,7 @@ impl Store for Embedded {
                 let (first, row) = row?;
                 let first = first.value();
                 let content = opened(&first.to_le_bytes(), row.value().to_vec());
-                match content.and_then(|content| Batch::from_bytes(&content)) {
+                match content.and_then(|content| from_bytes::<Batch>(&content)) {
                     Ok(batch) if first + (batch.events.len() as u64) <= from => {}
                     Ok(batch) => {
                         if receive(first, batch).is_break() {

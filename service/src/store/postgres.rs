@@ -5,7 +5,7 @@
 //! in the same order, and none reads a number before a smaller one is committed.
 
 use super::{Queries, Receive, Store, StoreError, of_snapshot, opened, sealed};
-use crate::event::{Batch, Event, Name};
+use crate::event::{Batch, Event, Name, from_bytes, to_bytes};
 use postgres::{Client, Config};
 use rustls::pki_types::pem::PemObject as _;
 use std::path::Path;
@@ -111,7 +111,7 @@ impl Shared {
                     return Err(StoreError::Damaged(format!("the events from number {from} on are missing")));
                 }
                 let event = opened(&key_of_event(number, time), body);
-                let event = event.and_then(|event| Event::from_bytes(&event));
+                let event = event.and_then(|event| from_bytes(&event));
                 let event = event.map_err(|what| StoreError::Damaged(format!("event {number}: {what}")))?;
                 if receive(from, Batch { time: time.cast_unsigned(), events: vec![event] }).is_break() {
                     return Ok(());
@@ -218,7 +218,7 @@ impl Store for Shared {
         let time = signed(batch.time);
         let rows = numbers.iter().zip(&batch.events);
         let bodies: Vec<Vec<u8>> =
-            rows.map(|(number, event)| sealed(&key_of_event(*number, time), event.to_bytes())).collect();
+            rows.map(|(number, event)| sealed(&key_of_event(*number, time), to_bytes(event))).collect();
         self.with(&self.writer, |client| {
             client.execute(
                 "insert into click_bandits_events (number, time, kind, decision, body) \
