@@ -6,9 +6,11 @@
 
 use crate::terminal;
 use anyhow::Result;
-use click_logs::Counts;
 use click_logs::fit::{Comparison, Fit};
 use click_logs::parameters::{ParameterRow, for_each_parameter};
+use click_logs::{Counts, Id};
+use std::fmt::{Display, Write as _};
+use std::io;
 
 /// `parameters.csv`: a row for each parameter, without a query if all queries share it.
 pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
@@ -28,27 +30,44 @@ pub(super) fn parameters(counts: &Counts, fits: &[Fit]) -> Result<Vec<u8>> {
         "impressions",
     ])?;
     let names = counts.names();
+    let name = |id: Option<Id>| id.map_or_else(String::new, |id| shown(&names.name(id)));
+    let (mut of_query, mut query, mut text) = (None, String::new(), String::new());
     for_each_parameter(counts, fits, |row| {
         let ParameterRow { estimate, .. } = row;
-        let [query, item] = [row.query, row.item].map(|id| id.map(|id| shown(&names.name(id))));
-        let [position, last_click] = [row.position, row.last_click].map(text);
-        let numbers = [
-            Some(estimate.value).filter(|value| !value.is_nan()),
-            estimate.standard_error,
-            estimate.interval.map(|ends| ends.0),
-            estimate.interval.map(|ends| ends.1),
-        ];
-        let counts = [row.counts.map(|counts| counts.0), row.counts.map(|counts| counts.1)];
-        let words = [row.model.name().to_owned(), query.unwrap_or_default(), row.kind.to_owned()];
-        let places = [item.unwrap_or_default(), position, last_click];
-        let cells = words.into_iter().chain(places).chain(numbers.map(text)).chain(counts.map(text));
-        table.write_record(cells.collect::<Vec<String>>())
+        if row.query != of_query {
+            (of_query, query) = (row.query, name(row.query));
+        }
+        for cell in [row.model.name(), &query, row.kind, &name(row.item)] {
+            table.write_field(cell)?;
+        }
+        for place in [row.position, row.last_click] {
+            write_number(&mut table, &mut text, place)?;
+        }
+        let value = Some(estimate.value).filter(|value| !value.is_nan());
+        let (lower, upper) = estimate.interval.unzip();
+        for number in [value, estimate.standard_error, lower, upper] {
+            write_number(&mut table, &mut text, number)?;
+        }
+        let (clicks, impressions) = row.counts.unzip();
+        for count in [clicks, impressions] {
+            write_number(&mut table, &mut text, count)?;
+        }
+        table.write_record(None::<&[u8]>)
     })?;
     Ok(table.into_inner()?)
 }
 
-fn text(number: Option<impl ToString>) -> String {
-    number.map(|number| number.to_string()).unwrap_or_default()
+/// Writes a cell with a number; `text` is a buffer.
+fn write_number(
+    table: &mut csv::Writer<Vec<u8>>,
+    text: &mut String,
+    number: Option<impl Display>,
+) -> csv::Result<()> {
+    text.clear();
+    if let Some(number) = number {
+        write!(text, "{number}").map_err(io::Error::other)?;
+    }
+    table.write_field(text)
 }
 
 /// A name that can be viewed safely.
