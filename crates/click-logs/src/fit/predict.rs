@@ -109,10 +109,10 @@ impl<'a> List<'a> {
     /// given the attraction and the parameter of the position and the last click.
     pub(super) fn by_last_click(self, out: &mut Prediction, click: impl Fn(f64, f64) -> f64) {
         let positions = self.positions();
+        let longest = (0..=64).take_while(|l| l * (l + 1) / 2 < positions.len()).count();
         let place = |position: usize, last_click: Option<usize>| {
             // Positions below all fitted ones: as at the last position, with the last click at the
             // same distance.
-            let longest = (0..=64).take_while(|l| l * (l + 1) / 2 < positions.len()).count();
             let beyond = (position + 1).saturating_sub(longest);
             let last_click = last_click.and_then(|click| click.checked_sub(beyond));
             browsing_column(position - beyond, last_click).map_or(1.0, |column| value_at(positions, column))
