@@ -25,8 +25,8 @@ use serde_json::{Map, Value};
 ///     needs_horizon: bool, whether it needs `horizon` with its default parameters.
 ///     late_answers: "count", or "only if independent of clicks".
 ///     live: str, its use in a service. "table": it chooses among the items that may be shown, and
-///         answers may come late or be taken back; "whole": the same items, for users who differ, and
-///         whole answers; "in order": whole answers, in the order of the decisions; "no".
+///         answers may come late or be taken back; "whole": the same items, for users who differ,
+///         and whole answers; "in order": whole answers, in the order of the decisions; "no".
 ///     cost: str, the cost of a round with K items and L positions.
 ///     guarantee: str, what is proven.
 ///     source: str, the paper.
@@ -120,7 +120,7 @@ fn suggestion(error: &SpecError) -> String {
         SpecError::UnknownPolicy { name, .. } => did_you_mean(name, rows().iter().map(|row| row.name)),
         SpecError::Parameter { policy, parameter, .. } => {
             let own = find(policy).into_iter().flat_map(|row| row.parameters).map(|parameter| parameter.name);
-            // What other packages call it.
+            // The names in other packages.
             match parameter.trim_start_matches("n_").trim_start_matches("num_") {
                 "arms" | "items" | "actions" | "k" => "; did you mean `items`?".to_owned(),
                 "positions" | "slots" | "list_size" | "len_list" => "; did you mean `positions`?".to_owned(),

@@ -10,7 +10,7 @@ use policies::catalogue::ContextKnowledge;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// What a policy was told of users who differ.
+/// A policy's knowledge of users who differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Told {

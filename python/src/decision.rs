@@ -24,7 +24,7 @@ pub(crate) struct Origin {
     /// Numbers of items and positions, of rows and columns, or of items and the two items compared
     /// (2).
     pub(crate) sizes: [usize; 2],
-    /// What it was told of users who differ.
+    /// The knowledge of users who differ.
     pub(crate) told: Option<Told>,
 }
 
@@ -110,10 +110,10 @@ pub(crate) struct Saved {
     told: Option<Told>,
     pub(crate) actions: Vec<Vec<u32>>,
     pub(crate) notes: Vec<Note>,
-    /// Of a single decision.
+    /// For a single decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) propensities: Vec<Propensity>,
-    /// Of a single decision the names of its items, of a batch those of all items.
+    /// For a single decision the names of its items, for a batch those of all items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) names: Option<Vec<serde_json::Value>>,
 }
@@ -252,8 +252,8 @@ impl Decision {
     }
 
     /// The probability that each position got its item, whatever the others got, for the column
-    /// `propensity` of `evaluate`: tuple of float, of the length of the list, above 0 and at most 1.
-    /// None unless `select(propensities=True)` made the decision.
+    /// `propensity` of `evaluate`: tuple of float, of the length of the list, above 0 and at
+    /// most 1. None unless `select(propensities=True)` made the decision.
     #[getter]
     fn propensities<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         self.propensities_of(py, |one| one.item)

@@ -12,7 +12,7 @@ pub(crate) fn size(number: f64) -> usize {
     number as usize
 }
 
-/// What a function of numbers returns: a number, or several.
+/// The result of a function of numbers: a number, or several.
 pub(crate) trait Numbers<const M: usize> {
     fn all(self) -> [f64; M];
 }

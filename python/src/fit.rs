@@ -1,8 +1,8 @@
 //! `fit`: click models of a log, from files or from tables in memory.
 //!
 //! `source` finds the log's columns, `columns` reads Arrow and numpy arrays, and `fitted` is the
-//! result; `contexts` fits users who differ. Fits and comparison are those of `click_logs::study`, which the command
-//! `click-bandits fit` also calls.
+//! result; `contexts` fits users who differ. Fits and comparison are those of `click_logs::study`,
+//! which the command `click-bandits fit` also calls.
 
 mod columns;
 mod contexts;
@@ -48,24 +48,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// model is a name, a list of names, or "all" for every model that the log supports. max_skipped is
 /// the largest share of invalid rows that may be skipped; without it the first one is an error. One
 /// session in held_out is held out, by seed (one impression without sessions); with "last" the
-/// models are fitted to the first half of the sessions and compared on the second. With 0 nothing is
-/// held out: there is neither a comparison nor transfer, which take most of the time. Without
-/// intervals, estimates have no standard errors either. threads are those that read the log; results
-/// do not depend on them.
+/// models are fitted to the first half of the sessions and compared on the second. With 0 nothing
+/// is held out: there is neither a comparison nor transfer, which take most of the time. Without
+/// intervals, estimates have no standard errors either. threads are those that read the log;
+/// results do not depend on them.
 ///
 /// Of format "ubi": only what application has logged; impression is the action that shows an item;
 /// position_base, 0 or 1, is the ordinal of the first position of lists without hit ids; with
 /// exact_queries the words of queries are kept as they are. The other arguments are those of the
 /// command.
 ///
-/// With segment, features or items, a policy that sees who asks is fitted, to a log that says who saw
-/// its lists: the result is a ContextFit. segment is the column of the user's segment, features are
-/// columns of numbers, and columns needs "session"; with "user", users are held out and not sessions.
-/// The rows of a list stand together, from the top, and have one segment and the same features. items
-/// is a CSV file or a table with the column item and numbers. query is the one to fit, if a column
-/// names queries; with ablate, the report tells what each column is worth. model is "cascade", "dcm"
-/// or "pbm". Of the other arguments, it takes format, columns, first_position, max_skipped, held_out
-/// (a number) and seed.
+/// With segment, features or items, a policy that sees who asks is fitted, to a log that says who
+/// saw its lists: the result is a ContextFit. segment is the column of the user's segment, features
+/// are columns of numbers, and columns needs "session"; with "user", users are held out and not
+/// sessions. The rows of a list stand together, from the top, and have one segment and the same
+/// features. items is a CSV file or a table with the column item and numbers. query is the one to
+/// fit, if a column names queries; with ablate, the report tells what each column is worth. model
+/// is "cascade", "dcm" or "pbm". The other arguments that it takes are format, columns,
+/// first_position, max_skipped, held_out (a number) and seed.
 ///
 /// Raises ValueError for what is not a log, with the row and the column, TypeError for columns of
 /// other types, and OSError for files.
@@ -207,7 +207,7 @@ pub(crate) fn fit(
     Ok(Fit::Counts(Fitted { study, options, left_out: chosen.left_out, json: None }))
 }
 
-/// What `fit` returns.
+/// The results of `fit`.
 #[derive(Debug, IntoPyObject)]
 #[allow(clippy::large_enum_variant, reason = "moved once")]
 pub(crate) enum Fit {

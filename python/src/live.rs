@@ -265,7 +265,7 @@ impl State {
         Ok(true)
     }
 
-    /// What a policy that sees who asks was told.
+    /// The knowledge of a policy that sees who asks.
     fn told(&self) -> Option<&ContextKnowledge> {
         with!(&self.live, live => live.policy().policy().told().context.as_ref())
     }
@@ -309,7 +309,7 @@ impl State {
         Err(type_error(format!("{argument}: `{name}` sees no contexts")))
     }
 
-    /// The user of a decision. Of a user of whom nothing is told, features are 0.
+    /// The user of a decision. A user about whom nothing is known has features of 0.
     fn user(
         &self,
         features: Option<&Bound<'_, PyAny>>,
@@ -350,13 +350,13 @@ struct Saved<L, N> {
 ///
 /// Args:
 ///     name: name in the catalogue, of a policy whose `live` is "table", or "whole": `hybrid-ts`,
-///         which sees who asks. It learns from a decision when it is closed, and `window` and `skips`
-///         are not for it. See `policies()`.
+///         which sees who asks. It learns from a decision when it is closed, and `window` and
+///         `skips` are not for it. See `policies()`.
 ///     model: protocol of the users, as in `Policy`: "pbm", "semi-bandit", "cascade", "dcm" or
 ///         "clicks-only".
 ///     items: the first items; for `hybrid-ts`, a dict from items to their features. With a fit as
-///         `prior`, by default all of its items; its items that are not given are retired, and those
-///         that it does not have are new.
+///         `prior`, by default all of its items; its items that are not given are retired, and
+///         those that it does not have are new.
 ///     item_features: number of features of every item; by default as many as the first one has.
 ///     user_features: number of features of a user, by default none.
 ///     segments: number of segments of users, by default 1.
@@ -570,16 +570,16 @@ impl LivePolicy {
     /// clicks, at each position if the policy counts positions apart. They belong to no window.
     ///
     /// Args:
-    ///     fitted: what `fit` returned, with the model of the policy's users. For `hybrid-ts`, give a
-    ///         `ContextFit` as `prior`.
+    ///     fitted: what `fit` returned, with the model of the policy's users. For `hybrid-ts`, give
+    ///         a `ContextFit` as `prior`.
     ///     query: the query whose items are meant; may be left out if there is only one.
     ///
     /// Returns:
     ///     The number of items of the fit.
     ///
     /// Raises:
-    ///     ValueError: the fit does not have the model or the query, or the policy does not learn from
-    ///         counts.
+    ///     ValueError: the fit does not have the model or the query, or the policy does not learn
+    ///         from counts.
     ///
     /// Examples:
     ///     >>> log = {"item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0] * 50}
@@ -650,7 +650,7 @@ impl LivePolicy {
     ///
     /// Returns:
     ///     The items from the top down, fewer than positions if there are no more; empty without
-    ///     any. Of an earlier decision, items that were forgotten since are None.
+    ///     any. For an earlier decision, items that were forgotten since are None.
     #[pyo3(signature = (id, only=None, except_=None, *, features=None, segment=None))]
     fn decide<'py>(
         &self,
@@ -725,8 +725,8 @@ impl LivePolicy {
     }
 
     /// Takes a click on a position, from 0: "counted", "repeated", "unknown" if no decision of this
-    /// name is open, or "no such position"; "closed" if a policy that sees who asks has learned from
-    /// the decision.
+    /// name is open, or "no such position"; "closed" if a policy that sees who asks has learned
+    /// from the decision.
     ///
     /// Raises:
     ///     ValueError: position is negative.
@@ -740,8 +740,9 @@ impl LivePolicy {
         Ok(word(with!(&mut self.lock(py)?.live, live => live.click(&id, position))))
     }
 
-    /// Closes a decision: "counted", "repeated" or "unknown". Clicks that come later still count, but
-    /// for a policy that sees who asks. It learns now, and more positions are "closed" afterwards.
+    /// Closes a decision: "counted", "repeated" or "unknown". Clicks that come later still count,
+    /// but for a policy that sees who asks. It learns now, and more positions are "closed"
+    /// afterwards.
     ///
     /// Args:
     ///     id: name of the decision.
@@ -764,10 +765,10 @@ impl LivePolicy {
         self.entries(py, |entry| (entry.tally.shows, entry.tally.clicks))
     }
 
-    /// Bounds of the probability of a click on an observed display, of every item: a dict from items
-    /// to lists of (low, high), as `table` has (shows, clicks). The probability lies between them
-    /// with a probability of at least 0.95 (KL, at a number of displays that does not depend on the
-    /// clicks); (0, 1) without displays.
+    /// Bounds of the probability of a click on an observed display, of every item: a dict from
+    /// items to lists of (low, high), as `table` has (shows, clicks). The probability lies between
+    /// them with a probability of at least 0.95 (KL, at a number of displays that does not depend
+    /// on the clicks); (0, 1) without displays.
     fn intervals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.entries(py, |entry| <(f64, f64)>::from(entry.interval()))
     }
@@ -838,7 +839,7 @@ impl LivePolicy {
     }
 }
 
-/// What an answer did.
+/// The word for the effect of an answer.
 fn word(taken: Taken) -> &'static str {
     match taken {
         Taken::Counted => "counted",

@@ -24,7 +24,7 @@ pub(crate) fn broken<T>(_error: T) -> PyErr {
     PyRuntimeError::new_err("an earlier call panicked: the state may be wrong")
 }
 
-/// What the word that an argument gives stands for.
+/// The meaning of the word that an argument gives.
 pub(crate) fn one_of<T: Copy>(name: &str, given: &str, known: &[(&str, T)]) -> PyResult<T> {
     let words = known.iter().map(|(word, _)| *word);
     let found = known.iter().find(|(word, _)| *word == given).map(|(_, value)| *value);

@@ -98,7 +98,7 @@ impl Names {
 
     /// Whether this is the name of an item.
     pub(crate) fn has(&self, name: &Bound<'_, PyAny>) -> PyResult<bool> {
-        // What has no hash is no name.
+        // A value without a hash is no name.
         Ok(name.hash().is_ok() && self.numbers.bind(name.py()).contains(name)?)
     }
 

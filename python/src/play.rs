@@ -38,8 +38,8 @@ pub(crate) trait Play: Send {
     /// Writes the next action for a user to `action` and returns the policy's note.
     fn select(&mut self, user: &Context, generator: &mut Xoshiro256PlusPlus, action: &mut [u32]) -> Note;
 
-    /// As [`select`](Self::select), with the propensities of the list; `None`, and nothing is chosen,
-    /// if actions are no lists.
+    /// As [`select`](Self::select), with the propensities of the list; `None`, and nothing is
+    /// chosen, if actions are no lists.
     fn draw(
         &mut self,
         user: &Context,
@@ -82,7 +82,7 @@ pub(crate) trait Play: Send {
     /// Begins with a prior.
     fn set_prior(&mut self, prior: &Prior, query: Option<&str>) -> PyResult<()>;
 
-    /// Goes on with the prior that the items so far make most probable.
+    /// Continues with the prior that the items so far make most probable.
     fn estimate_prior(&mut self, estimator: &mut Estimator);
 
     /// The policy in live use, without items.

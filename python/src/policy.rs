@@ -94,19 +94,20 @@ struct Saved {
 ///         default from the top down ("semi-bandit", "cascade" and "dcm", and "pbm" for policies
 ///         that know no more than that). A string is the parameter `order` of the policies that
 ///         have one.
-///     item_features: numbers for every item on a scale of about 1, shape (items, n), of policies for
-///         users who differ: "hybrid-ts", "segmented", "cascade-lin-ucb", "cascade-lin-ts" and
+///     item_features: numbers for every item on a scale of about 1, shape (items, n), of policies
+///         for users who differ: "hybrid-ts", "segmented", "cascade-lin-ucb", "cascade-lin-ts" and
 ///         "c3-ucb". One of the three arguments of contexts makes such a policy see who asks.
 ///     user_features: how many numbers `select` gets of every user, by default none.
 ///     segments: how many segments of users there are, by default 1.
 ///     horizon: number of rounds, for policies that need it.
 ///     prior: the Beta distribution of the attraction of items, of policies on lists that draw from
 ///         posteriors: (a, b), the result of `fit`, a directory that `fit` of the command has
-///         written, or "estimated" from the answers so far. Of "hybrid-ts" what a log tells of its users and items: a ContextFit, or
-///         context.json, of the same items in the same order, with features as in the log.
+///         written, or "estimated" from the answers so far. Of "hybrid-ts" what a log tells of its
+///         users and items: a ContextFit, or context.json, of the same items in the same order,
+///         with features as in the log.
 ///     query: the query of the fit whose items are meant, by default all.
-///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1, or a generator of numpy, which
-///         draws one; by default another one for every policy.
+///     seed: seed of the policy's random numbers, from 0 to 2^64 - 1, or a generator of numpy,
+///         which draws one; by default another one for every policy.
 ///     **parameters: the policy's parameters.
 ///
 /// Raises:
@@ -303,20 +304,20 @@ impl Policy {
         Ok(Self::of_estimate(player, generator(seed)?, protocol, names, estimator))
     }
 
-    /// The policy of a query that begins with what a fit knows: its items by name and its positions,
-    /// in the order of `fitted.instances()`; the prior of the fit; and the displays and clicks of
-    /// the log.
+    /// The policy of a query that begins with what a fit knows: its items by name and its
+    /// positions, in the order of `fitted.instances()`; the prior of the fit; and the displays and
+    /// clicks of the log.
     ///
-    /// Of a ContextFit, "hybrid-ts" that begins where the log ends: with its items, segments and
+    /// For a ContextFit, "hybrid-ts" that begins where the log ends: with its items, segments and
     /// features, which it takes as they are in the log and standardises by the log's scale.
     ///
     /// Args:
     ///     fitted: what `fit` returned.
     ///     query: name of the query; may be left out if there is one.
     ///     policy: name in the catalogue, of a policy that learns from counts; by default "pbm-ts",
-    ///         "cascade-ts" or "dcm-ts". Of a ContextFit "hybrid-ts".
-    ///     model: the fitted model, "pbm", "cascade" or "dcm"; by default the one that the comparison
-    ///         chose.
+    ///         "cascade-ts" or "dcm-ts". For a ContextFit "hybrid-ts".
+    ///     model: the fitted model, "pbm", "cascade" or "dcm"; by default the one that the
+    ///         comparison chose.
     ///     horizon, seed, **parameters: as of `Policy`.
     ///
     /// Raises:
@@ -372,7 +373,8 @@ impl Policy {
         self.origin.sizes.into()
     }
 
-    /// The items, by name or number, in the order of their numbers: a tuple. Of "rank-one", the rows.
+    /// The items, by name or number, in the order of their numbers: a tuple. Of "rank-one", the
+    /// rows.
     #[getter]
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         match &self.names {
@@ -426,9 +428,9 @@ impl Policy {
     ///
     /// A policy that estimates coefficients of features has a dict of arrays of shape (items,) in
     /// the order of `items`: of "hybrid-ts" `mean` of the log-odds of attraction, and its variances
-    /// `shared_variance` and `own_variance`, by the shared coefficients and by those of the item and
-    /// its segment; of the linear policies `mean` of attraction, `width`, its standard deviation, and
-    /// `index`, what items are ranked by (of "cascade-lin-ts" the mean).
+    /// `shared_variance` and `own_variance`, by the shared coefficients and by those of the item
+    /// and its segment; of the linear policies `mean` of attraction, `width`, its standard
+    /// deviation, and `index`, what items are ranked by (of "cascade-lin-ts" the mean).
     ///
     /// Args:
     ///     features, segment: of the user, as of `select`.
@@ -464,13 +466,13 @@ impl Policy {
 
     /// The posterior of the coefficients of features: a dict of float64 arrays.
     ///
-    /// Of "hybrid-ts", whose log-odds of attraction are `beta' phi + delta_i' (1, x) + e_gi` with all
-    /// D products `phi` of `(1, x)` and `(1, z_i)`, row by row: `mean` (D,) and `covariance` (D, D)
-    /// of `beta`; `item_means` and `item_precisions` of `delta`, (items, 1 + user_features);
-    /// `cell_means` and `cell_precisions` of `e`, (segments, items), or (0, items) with one segment;
-    /// and `deviations` (3,), the prior standard deviations of an item's intercept, of its slopes,
-    /// and of a cell. Of "cascade-lin-ucb", "cascade-lin-ts" and "c3-ucb" `mean` and `covariance` of
-    /// the coefficients of `phi` in attraction.
+    /// Of "hybrid-ts", whose log-odds of attraction are `beta' phi + delta_i' (1, x) + e_gi` with
+    /// all D products `phi` of `(1, x)` and `(1, z_i)`, row by row: `mean` (D,) and `covariance`
+    /// (D, D) of `beta`; `item_means` and `item_precisions` of `delta`, (items, 1 + user_features);
+    /// `cell_means` and `cell_precisions` of `e`, (segments, items), or (0, items) with one
+    /// segment; and `deviations` (3,), the prior standard deviations of an item's intercept, of its
+    /// slopes, and of a cell. Of "cascade-lin-ucb", "cascade-lin-ts" and "c3-ucb" `mean` and
+    /// `covariance` of the coefficients of `phi` in attraction.
     ///
     /// Raises:
     ///     ValueError: the policy estimates no coefficients.
@@ -487,8 +489,8 @@ impl Policy {
         arrays_of(py, coefficients.posterior())
     }
 
-    /// A table with the evidence on every item: item, displays and clicks (over all positions), mean
-    /// (clicks per display), lower and upper (95 %, as of `Live.intervals`), and score, as of
+    /// A table with the evidence on every item: item, displays and clicks (over all positions),
+    /// mean (clicks per display), lower and upper (95 %, as of `Live.intervals`), and score, as of
     /// `scores`. Names are texts unless all are integers.
     ///
     /// Raises:
@@ -544,19 +546,20 @@ impl Policy {
     /// Args:
     ///     features: the user's, shape (user_features,), for a policy that was told of them. The
     ///         decision carries them, and `update` learns with them.
-    ///     segment: the user's segment, from 0. One that was not announced has no effect of its own;
-    ///         "segmented" has one more policy for all of these.
+    ///     segment: the user's segment, from 0. One that was not announced has no effect of its
+    ///         own; "segmented" has one more policy for all of these.
     ///     propensities: whether to tell the propensities (policies that choose lists).
-    ///     draws: number of lists that are drawn, from 1 to 10,000. The variance of a weight is 3.6,
-    ///         1.2 and 1.1 times that of the policy's own probabilities with 20, 100 and 400 draws.
+    ///     draws: number of lists that are drawn, from 1 to 10,000. The variance of a weight is
+    ///         3.6, 1.2 and 1.1 times that of the policy's own probabilities with 20, 100 and 400
+    ///         draws.
     ///     epsilon: probability of a uniformly random list, from 0 to 1. With 0, lists that the
     ///         policy never draws have no weight in any log.
     ///
     /// Raises:
-    ///     ValueError: draws or epsilon out of range, propensities of a policy that chooses no lists,
-    ///         a wrong shape, or a feature that is not finite.
-    ///     TypeError: an argument of another type; a context that is missing, or one for a policy that
-    ///         sees none.
+    ///     ValueError: draws or epsilon out of range, propensities of a policy that chooses no
+    ///         lists, a wrong shape, or a feature that is not finite.
+    ///     TypeError: an argument of another type; a context that is missing, or one for a policy
+    ///         that sees none.
     ///
     /// Examples:
     ///     >>> policy = Policy("cascade-ts", "cascade", items=4, positions=2, seed=1)
@@ -726,13 +729,14 @@ impl Policy {
         })
     }
 
-    /// Learns from lists that were shown without asking, such as those of a log, by the policy's own
-    /// rule. A policy that estimates coefficients depends, by little, on the order of the lists.
+    /// Learns from lists that were shown without asking, such as those of a log, by the policy's
+    /// own rule. A policy that estimates coefficients depends, by little, on the order of the
+    /// lists.
     ///
     /// Args:
-    ///     items: the items of a list, from the top position down, shape (positions,), or lists, shape
-    ///         (n, positions): by name, if the policy has names. Arrays, sequences and frames, with a
-    ///         column for each position.
+    ///     items: the items of a list, from the top position down, shape (positions,), or lists,
+    ///         shape (n, positions): by name, if the policy has names. Arrays, sequences and
+    ///         frames, with a column for each position.
     ///     clicks: which positions were clicked, as of `update` and `update_batch`.
     ///     observed: how many positions the users saw, as of these.
     ///     features: those of the users, shape (user_features,) or (n, user_features).
@@ -740,8 +744,8 @@ impl Policy {
     ///
     /// Raises:
     ///     ValueError: the policy learns from its own decisions alone (see `live` in `policies()`);
-    ///         what is no list of these items and positions; clicks that the model excludes, such as
-    ///         two on a list of "cascade"; a wrong shape.
+    ///         what is no list of these items and positions; clicks that the model excludes, such
+    ///         as two on a list of "cascade"; a wrong shape.
     ///     TypeError: as of `select`.
     ///
     /// Examples:

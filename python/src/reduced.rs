@@ -1,4 +1,4 @@
-//! What `pickle` and `copy` get of an object.
+//! The parts of an object that `pickle` and `copy` get.
 
 use pyo3::PyTypeInfo;
 use pyo3::prelude::*;

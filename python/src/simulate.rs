@@ -90,9 +90,9 @@ impl Options {
 ///         "users": object}. Such users have known(), a dict with model, items, positions and, for
 ///         "pbm", examination; respond(list), the clicks as `Policy.update` takes them (for
 ///         "semi-bandit" clicks and observed); expected(list), the mean reward; and best_list or,
-///         without one, best, the largest expected: then "oracle" cannot play. Every run and policy has a copy of the object,
-///         whose attribute `random` is a generator of numpy with the same seed for all policies.
-///         They are played anew in every call.
+///         without one, best, the largest expected: then "oracle" cannot play. Every run and policy
+///         has a copy of the object, whose attribute `random` is a generator of numpy with the same
+///         seed for all policies. They are played anew in every call.
 ///     runs: replaces the number of runs; those of each instance if the spec has `per-instance`.
 ///     seed: replaces the seed.
 ///     horizon: replaces the number of rounds.
@@ -106,14 +106,13 @@ impl Options {
 ///     keep_runs: also write runs.csv, with one row for each run, policy and checkpoint.
 ///     policies: policies written in Python, a dict from labels to functions. A function gets the
 ///         arguments of `Policy` that users of the run let a policy know (such as model, items,
-///         positions), and seed, as far as it takes them; it returns an object with `select()`, which
-///         returns a decision or a list of items, and `update(decision, clicks)`, or
-///         `update(decision, clicks, observed)` for "semi-bandit". For users who differ (`context` in
-///         the spec) functions also get item_features, user_features and segments, and `select` gets
-///         what it takes of `features`, an array, and `segment`, or both in a dict, as `context`. The
-///         task has to be "regret". They run one at a time, and again in
-///         every call, since a label does not identify code; Ctrl-C waits for the call in
-///         progress.
+///         positions), and seed, as far as it takes them; it returns an object with `select()`,
+///         which returns a decision or a list of items, and `update(decision, clicks)`, or
+///         `update(decision, clicks, observed)` for "semi-bandit". For users who differ (`context`
+///         in the spec) functions also get item_features, user_features and segments, and `select`
+///         gets what it takes of `features`, an array, and `segment`, or both in a dict, as
+///         `context`. The task has to be "regret". They run one at a time, and again in every call,
+///         since a label does not identify code; Ctrl-C waits for the call in progress.
 ///     progress: True for a line on standard error, or a function that gets the number of runs that
 ///         have ended and of all runs.
 ///     allow: folders whose files the spec may name, besides those beside it and below (of a dict
@@ -158,7 +157,7 @@ pub(crate) fn simulate(
     let (mut experiment, own) = spec::read(spec, overrides, &allow.unwrap_or_default())?;
     let watch = Watch::new(py, progress)?;
     let fault = Arc::new(Fault::new(watch.stop()));
-    // What a directory has of other code under the same name is no run of these users.
+    // Runs in the directory may be of other code under the same name.
     let fresh = fresh || !own.is_empty();
     give_answers(&mut experiment, own, &fault)?;
     let options = Options { threads: threads_of(threads)?, out, fresh, keep_runs };

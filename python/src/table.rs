@@ -65,8 +65,8 @@ impl Column {
 /// A table: named columns of one length.
 ///
 /// len(table) is the number of rows, table[name] a column as a numpy array, and iteration gives
-/// rows as dicts; table[2:5] is a table of some rows. Libraries that read Arrow take the table as it
-/// is, such as pyarrow.table(table).
+/// rows as dicts; table[2:5] is a table of some rows. Libraries that read Arrow take the table as
+/// it is, such as pyarrow.table(table).
 ///
 /// Examples:
 ///     >>> log = {"item": ["a", "b"] * 50, "position": [1, 2] * 50, "click": [1, 0] * 50}
@@ -96,7 +96,8 @@ impl Table {
         RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map(Self).map_err(value_error)
     }
 
-    /// Tables with the same columns, one below the other, with a first column that tells them apart.
+    /// Tables with the same columns, one below the other, with a first column that tells them
+    /// apart.
     pub(crate) fn stacked(name: &str, tables: Vec<(&str, Self)>) -> PyResult<Self> {
         let Some((_, first)) = tables.first() else {
             return Self::new([(name, Column::texts([None::<&str>; 0]))]);

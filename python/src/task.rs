@@ -99,7 +99,7 @@ impl Given {
         all.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
 
-    /// What a policy is told of users who differ, if anything.
+    /// A policy's knowledge of users who differ, if it has any.
     fn contexts(&self) -> Result<Option<ContextKnown<'_>>, click_models::Error> {
         if self.of_contexts().is_none() {
             return Ok(None);

@@ -288,7 +288,7 @@ def test_a_policy_estimates_its_prior_from_the_answers():
         world, clicks = random.Random(1), 0
         attraction = [world.betavariate(1, 19) for _ in range(1000)]
         for t in range(3000):
-            # A saved policy goes on as it would have.
+            # A saved policy continues as it would have.
             policy = Policy.load(policy.save()) if t == 1500 else policy
             decision = policy.select()
             drawn = [world.random() < attraction[item] for item in decision.action]

@@ -43,7 +43,7 @@ def test_propensities_are_those_of_a_list_and_are_kept(name, protocol):
         for kept in [Decision.from_json(decision.to_json()), pickle.loads(pickle.dumps(decision))]:
             assert kept == decision and kept.propensities == items
         policy.update(decision, [False] * len(decision.action))
-    # A copy goes on with the same choices and propensities.
+    # A copy continues with the same choices and propensities.
     for other in [Policy.load(policy.save()), copy.copy(policy)]:
         decisions = [one.select(propensities=True, draws=7) for one in (copy.copy(policy), other)]
         assert decisions[0] == decisions[1]

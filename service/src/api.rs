@@ -21,7 +21,7 @@ pub struct DecideBody {
     pub positions: Option<u8>,
     /// The user, for the log.
     pub user: Option<Name>,
-    /// What is told of the user.
+    /// The user's segment and features.
     pub context: Option<Context>,
 }
 
@@ -37,7 +37,7 @@ pub struct ShowBody {
     pub items: Vec<Name>,
     /// The user, for the log.
     pub user: Option<Name>,
-    /// What is told of the user.
+    /// The user's segment and features.
     pub context: Option<Context>,
 }
 
@@ -68,7 +68,7 @@ pub struct ItemBody {
     pub item: Name,
     /// The query whose item it is; all queries by default.
     pub query: Option<Name>,
-    /// What happens to it.
+    /// The change.
     #[serde(default = "add")]
     pub change: crate::event::Change,
     /// Its features, if it is added and the configuration names some.
@@ -109,7 +109,7 @@ impl Answer {
     }
 }
 
-/// What an answer or a change did.
+/// The effect of an answer or a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -124,7 +124,7 @@ pub enum Outcome {
 pub struct Given {
     /// The decision or the item.
     pub id: Name,
-    /// What was done.
+    /// The effect.
     pub outcome: Outcome,
 }
 

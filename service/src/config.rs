@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What `click-bandits-serve` reads.
+/// The configuration of `click-bandits-serve`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
@@ -84,7 +84,7 @@ pub enum Users {
     Pbm,
     /// They stop at the first click.
     Cascade,
-    /// They may go on after a click.
+    /// They may continue after a click.
     Dcm,
     /// The client tells which positions were seen.
     SemiBandit,
@@ -208,13 +208,13 @@ impl Template {
         self.policy.0.check_live_among().is_ok()
     }
 
-    /// The most items of all queries, of one query, and retired ones, so that a policy that sees who
-    /// asks has room for all three in every segment.
+    /// The most items of all queries, of one query, and retired ones, so that a policy that sees
+    /// who asks has room for all three in every segment.
     pub fn most_items(&self) -> usize {
         if self.sees_contexts() { (1 << 22) / self.segments.len().max(1) } else { usize::MAX }
     }
 
-    /// What the policy is told of a user; a fault of the client is refused. Without a context, it is
+    /// The policy's knowledge of a user; a fault of the client is refused. Without a context, it is
     /// somebody of no segment, with features of 0.
     pub fn user(&self, context: Option<&Context>) -> Result<click_models::Context, Refusal> {
         let mut user = click_models::Context { segment: u32::MAX, features: vec![] };
@@ -258,8 +258,8 @@ impl Template {
     }
 }
 
-/// Checks that a store was made for these settings; a new store is made for them. Examination, segments
-/// and features that are not given are those of the store.
+/// Checks that a store was made for these settings; a new store is made for them. Examination,
+/// segments and features that are not given are those of the store.
 pub fn agree(store: &dyn Store, template: &mut Template) -> Result<(), StoreError> {
     let found = store.settings()?;
     if let Some(Ok(of_store)) = found.as_deref().map(serde_json::from_slice::<Template>) {

@@ -1,4 +1,4 @@
-//! What the service knows: a policy for each query, the items and the open decisions.
+//! The state of the service: a policy for each query, the items and the open decisions.
 //!
 //! Everything that changes it is an [`Event`]. An engine that gets the events of another one, in
 //! their order, comes to the same state: after a restart, in the thread that makes snapshots, and
@@ -59,7 +59,7 @@ pub struct Totals {
     pub differing: u64,
 }
 
-/// What a state is made from.
+/// The parts from which a state is made.
 #[derive(Debug, Clone)]
 pub struct Base {
     /// Where events and snapshots are kept.
@@ -151,8 +151,8 @@ pub fn check_fit(template: &Template, fit: &ContextFit) -> Result<(), String> {
 }
 
 impl Base {
-    /// The state that the store tells: that of its snapshot, and the events after it. If the snapshot
-    /// cannot be read, as [`repeat`](Self::repeat).
+    /// The state that the store tells: that of its snapshot, and the events after it. If the
+    /// snapshot cannot be read, as [`repeat`](Self::repeat).
     ///
     /// # Errors
     ///
@@ -228,7 +228,7 @@ impl Engine {
         origin: Origin,
         read: impl FnOnce(u64, Receive<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        // What was taken under other limits stays.
+        // Entries that were taken under other limits stay.
         let most = std::mem::replace(&mut self.most, UNLIMITED);
         let mut outcome = Ok(());
         let is_read = read(self.next, &mut |first, batch| {
@@ -251,7 +251,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Makes a snapshot, unless what it would contain cannot be read again: then the last one stays.
+    /// Makes a snapshot, unless what it would contain cannot be read again: then the last one
+    /// stays.
     pub fn save(&mut self, store: &dyn Store) -> Result<(), StoreError> {
         let head = Head {
             next: self.next,
@@ -337,8 +338,8 @@ impl Engine {
         Ok(self.queries[query].rows(from).take(most).collect())
     }
 
-    /// Why a query of the snapshot could not be read, if there was one: only [`repeat`](Self::repeat)
-    /// tells what it was.
+    /// Why a query of the snapshot could not be read, if there was one: only
+    /// [`repeat`](Self::repeat) tells what it was.
     pub fn unreadable(&self) -> Option<&str> {
         self.unreadable.as_deref()
     }
@@ -384,7 +385,7 @@ impl Engine {
     }
 
     /// Lets a request make events. One that makes none may still have touched a query, which is an
-    /// event, too: a repetition has to touch it in the same place.
+    /// event as well: a repetition has to touch it in the same place.
     fn noting<T>(
         &mut self,
         events: &mut Vec<Event>,
@@ -634,8 +635,8 @@ impl Engine {
         }
     }
 
-    /// Closes the decisions that were made before a time, `wait` ago, at most `most`; those that were
-    /// not closed become events.
+    /// Closes the decisions that were made before a time, `wait` ago, at most `most`; those that
+    /// were not closed become events.
     pub fn close_before(&mut self, time: u64, most: usize, events: &mut Vec<Event>) -> Result<(), Refusal> {
         let after = time.saturating_add(self.template.wait.saturating_mul(2_000));
         for _ in 0..most {

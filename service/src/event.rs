@@ -1,5 +1,5 @@
-//! What is kept: decisions, answers and changes of the catalogue, in the order in which they were
-//! committed.
+//! The events that are kept: decisions, answers and changes of the catalogue, in the order in which
+//! they were committed.
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
@@ -77,7 +77,7 @@ pub enum Allowed {
     Except(Vec<Name>),
 }
 
-/// What a client tells about the user of a decision.
+/// The user of a decision, as the client describes them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object with segment and features")]
 pub struct Context {
@@ -91,9 +91,9 @@ pub struct Context {
 /// How probable a list was, given the draws of its decision.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Propensities {
-    /// Of the item at each position.
+    /// Those of the item at each position.
     pub items: Vec<f64>,
-    /// Of the items down to each position.
+    /// Those of the items down to each position.
     pub prefixes: Vec<f64>,
 }
 
@@ -106,11 +106,11 @@ pub struct Decision {
     pub query: Name,
     /// The items, from the top.
     pub list: Vec<Name>,
-    /// What the policy chose from; `None` if the list was shown without asking.
+    /// The items that the policy chose from; `None` if the list was shown without asking.
     pub chosen: Option<Choice>,
     /// The user, if the client names users.
     pub user: Option<Name>,
-    /// What is told of the user.
+    /// The user's segment and features.
     pub context: Option<Context>,
 }
 
@@ -162,7 +162,7 @@ pub enum Event {
         item: Name,
         /// The query whose item it is; `None` for all queries.
         query: Option<Name>,
-        /// What happened to it.
+        /// The change.
         change: Change,
         /// Its features, if it was added and the configuration names some.
         features: Vec<f64>,

@@ -1,5 +1,5 @@
-//! Decisions and answers as files that `click-bandits fit` and `evaluate` read: a table, or queries and
-//! events of User Behavior Insights.
+//! Decisions and answers as files that `click-bandits fit` and `evaluate` read: a table, or queries
+//! and events of User Behavior Insights.
 
 use crate::config::{Template, Users};
 use crate::event::{Batch, Change, Context, Decision, Event, Name, Propensities};
@@ -37,7 +37,7 @@ pub enum Form {
     Ubi,
 }
 
-/// What is known of a decision that may still be answered.
+/// A decision that may still be answered.
 struct Waiting {
     decision: Decision,
     /// Its time, in milliseconds since 1970.
@@ -46,7 +46,7 @@ struct Waiting {
     seen: Option<u8>,
 }
 
-/// What the decisions in a file have.
+/// The columns that the decisions in a file have.
 #[derive(Default)]
 struct Written {
     /// Lines without the header.
@@ -352,7 +352,7 @@ pub fn export(store: &Path, authorities: Option<&Path>, out: &Path, form: Form) 
     Ok(())
 }
 
-/// What was written, and the commands that read it.
+/// The files that were written, and the commands that read them.
 fn said(template: &Template, written: &[Written; 2], out: &Path, form: Form) -> String {
     let path = |name: &str| out.join(name).display().to_string();
     let fit = |words: &[String]| {

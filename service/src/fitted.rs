@@ -1,4 +1,4 @@
-//! What a new store takes from a directory that `click-bandits fit` has written.
+//! The beginning of a new store, from a directory that `click-bandits fit` has written.
 
 mod by_position;
 mod of_users;
@@ -26,8 +26,8 @@ pub struct Fitted {
 }
 
 impl Fitted {
-    /// Reads the fit for the policy of a template, and completes the template: examination, segments
-    /// and features that it does not give are those of the fit.
+    /// Reads the fit for the policy of a template, and completes the template: examination,
+    /// segments and features that it does not give are those of the fit.
     pub fn read(directory: &Path, template: &mut Template) -> Result<Self, String> {
         let events = if template.sees_contexts() {
             vec![of_users::read(&directory.join("context.json"), template)?]
@@ -77,8 +77,8 @@ fn is_at_positions(event: &Event) -> bool {
     matches!(event, Event::BeganAtPositions { .. })
 }
 
-/// Reads the fit of the model by which the answers of a template are read, and what was counted at each
-/// position.
+/// Reads the fit of the model by which the answers of a template are read, and what was counted at
+/// each position.
 fn read_counts(directory: &Path, template: &mut Template) -> Result<Vec<Event>, String> {
     let path = directory.join("parameters.json");
     let model = match template.users {

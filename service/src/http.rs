@@ -32,7 +32,7 @@ use std::time::Instant;
 /// The description of the API.
 pub const OPENAPI: &str = include_str!("../openapi.json");
 
-/// What requests need.
+/// The state that requests need.
 #[derive(Debug)]
 pub struct App {
     /// The thread that changes anything.
@@ -41,7 +41,7 @@ pub struct App {
     pub store: Arc<dyn Store>,
     /// Who may do what.
     pub tokens: Arc<Tokens>,
-    /// What is counted.
+    /// Counters and timers.
     pub metrics: Arc<Metrics>,
     /// Limits.
     pub limits: Arc<Limits>,
@@ -104,7 +104,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// What a route checks, and as what it is counted.
+/// The checks of a route, and its name among the counters.
 #[derive(Clone)]
 struct Guard {
     app: Arc<App>,

@@ -66,7 +66,7 @@ impl Histogram {
 
 macro_rules! numbers {
     ($($name:ident: $kind:literal $help:literal,)+) => {
-        /// What is counted and timed.
+        /// Counters and timers.
         #[derive(Debug)]
         pub struct Metrics {
             $(#[doc = $help] pub $name: AtomicU64,)+

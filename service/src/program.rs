@@ -41,7 +41,8 @@ It stops on SIGTERM and SIGINT, with a snapshot. Its log goes to standard error,
 each line.
 ";
 
-/// The time that a process which was killed has to let go of its store: its last sync may still run.
+/// The time that a process which was killed has to let go of its store: its last sync may still
+/// run.
 const OLD_PROCESS: Duration = Duration::from_secs(3);
 /// The time that the last snapshot has.
 const LAST_SNAPSHOT: Duration = Duration::from_secs(5);
@@ -98,7 +99,7 @@ pub fn run() -> Result<(), String> {
         }
     }
     let Arguments { config, data, listen, from, check, store, authorities, out, export, form } = arguments;
-    // What the other command would ignore.
+    // Arguments that the other command would ignore.
     let given = [
         ("a configuration", false, config.is_some()),
         ("--data", false, data.is_some()),

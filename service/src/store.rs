@@ -72,13 +72,13 @@ pub type Queries<'a> = &'a mut dyn Iterator<Item = Result<(Name, Vec<u8>), Store
 /// One thread appends. Others read, and write snapshots, at the same time. If several servers share
 /// the store, every turn of that thread begins with the events of the others.
 pub trait Store: std::fmt::Debug + Send + Sync {
-    /// Whether other servers may append, too.
+    /// Whether other servers may append as well.
     fn is_shared(&self) -> bool {
         false
     }
 
-    /// Begins a turn, in which no other server appends: until `append`, `give_up` or a failure. Hands
-    /// over the events of other servers from the event with this number on, as `read` does.
+    /// Begins a turn, in which no other server appends: until `append`, `give_up` or a failure.
+    /// Hands over the events of other servers from the event with this number on, as `read` does.
     fn begin(&self, _next: u64, _receive: Receive<'_>) -> Result<(), StoreError> {
         Ok(())
     }
@@ -89,12 +89,12 @@ pub trait Store: std::fmt::Debug + Send + Sync {
     }
 
     /// Appends the events of a batch, the first of which has this number, and returns once they are
-    /// durable. After [`StoreError::Unavailable`], the same batch may be appended again, whether or not
-    /// it was kept the first time, unless the store is shared.
+    /// durable. After [`StoreError::Unavailable`], the same batch may be appended again, whether or
+    /// not it was kept the first time, unless the store is shared.
     fn append(&self, first: u64, batch: &Batch) -> Result<(), StoreError>;
 
-    /// Hands over the batches from the event with this number on, with the number of the first event
-    /// of each.
+    /// Hands over the batches from the event with this number on, with the number of the first
+    /// event of each.
     fn read(&self, from: u64, receive: Receive<'_>) -> Result<(), StoreError>;
 
     /// Whether it has the event with this number.
@@ -107,14 +107,14 @@ pub trait Store: std::fmt::Debug + Send + Sync {
         Ok(has)
     }
 
-    /// What the last snapshot has of everything but the queries.
+    /// The part of the last snapshot that belongs to no query.
     fn head(&self) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// What the last snapshot has of a query; if the store is shared, the last one that has no event
+    /// A query in the last snapshot; if the store is shared, the last one that has no event
     /// from this number on.
     fn query(&self, name: &str, next: u64) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// The number of the event after the last snapshot, if other servers make some, too.
+    /// The number of the event after the last snapshot, if other servers make some as well.
     fn last_snapshot(&self) -> Result<Option<u64>, StoreError> {
         Ok(None)
     }

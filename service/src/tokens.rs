@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 use std::path::Path;
 use subtle::ConstantTimeEq as _;
 
-/// What a token allows.
+/// The roles that a token allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Ask for lists and answer them.
@@ -64,7 +64,8 @@ impl Tokens {
         self.0.is_empty()
     }
 
-    /// Whether a token has a role; `None` if it is unknown. Every token is compared, in constant time.
+    /// Whether a token has a role; `None` if it is unknown. Every token is compared, in constant
+    /// time.
     pub fn allow(&self, token: &[u8], role: Role) -> Option<bool> {
         let found: [u8; 32] = Sha256::digest(token).into();
         let mut roles = None;

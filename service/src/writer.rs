@@ -24,12 +24,12 @@ const PATIENCE: u32 = 4;
 /// The time between two looks at what is due.
 const TICK: Duration = Duration::from_millis(250);
 
-/// What a request works with.
+/// The state that a request works with.
 #[derive(Debug)]
 pub struct Turn<'a> {
     /// The state.
     pub engine: &'a mut Engine,
-    /// What the request adds to be committed.
+    /// The events that the request adds to be committed.
     pub events: &'a mut Vec<Event>,
     /// Milliseconds since 1970.
     pub time: u64,
@@ -74,12 +74,12 @@ impl Requests {
     }
 }
 
-/// What the thread works with.
+/// The state of the thread.
 #[derive(Debug, Clone)]
 pub struct Writer {
     /// Its state is made from it.
     pub base: Base,
-    /// What is counted.
+    /// Counters and timers.
     pub metrics: Arc<Metrics>,
     /// Where requests get their answers.
     pub runtime: Handle,
@@ -271,8 +271,8 @@ impl Writer {
             let writer = self.clone();
             // Repeats the events on its own: this thread does not wait for it.
             let thread = thread::Builder::new().name("snapshot".into()).spawn(move || {
-                // On Linux this is the priority of the thread alone. On busy cores it gets a tenth of
-                // one: with 19 it would never end.
+                // On Linux this is the priority of the thread alone. On busy cores it gets a tenth
+                // of one: with 19 it would never end.
                 _ = rustix::process::setpriority_process(None, 10);
                 match writer.base.recover() {
                     Ok(mut engine) => writer.save(&mut engine),

@@ -1,5 +1,6 @@
-//! Damage at random: bodies of requests, rows of a store, and snapshots. Whatever they contain, nothing
-//! panics, and what is refused is named. `DAMAGE` in the environment is for how many seconds each.
+//! Damage at random: bodies of requests, rows of a store, and snapshots. Whatever they contain,
+//! nothing panics, and what is refused is named. `DAMAGE` in the environment is for how many
+//! seconds each.
 
 use crate::engine::{Served, act, base, for_users, name, template};
 use crate::kills::environment;
@@ -247,7 +248,8 @@ fn damaged_snapshots_are_passed_over_or_usable() {
             *state = damaged(state, rng);
         }
         let store: Arc<dyn Store> = Arc::new(copy);
-        // The events tell everything, unless the damage goes unnoticed and does not agree with them.
+        // The events tell everything, unless the damage goes unnoticed and does not agree with
+        // them.
         let recovered = base(&store, template, &Limits::default(), directory.path()).recover();
         passed_over[usize::from(recovered.is_ok_and(|engine| engine.snapshot() == 0))] += 1;
         is_refused(&store, directory.path(), template);
@@ -275,7 +277,7 @@ fn on_disk(directory: &Path, template: &Arc<Template>, requests: usize, of_snaps
     served
 }
 
-/// What clients see of a state: the number of its events, and the items of each query.
+/// The part of a state that clients see: the number of its events, and the items of each query.
 type Seen = (u64, Vec<Result<Vec<(usize, ItemRow)>, u16>>);
 
 fn seen(engine: &mut Engine) -> Seen {
@@ -284,7 +286,7 @@ fn seen(engine: &mut Engine) -> Seen {
     (engine.next(), rows)
 }
 
-/// What clients see after a restart on the files of a directory.
+/// The state that clients see after a restart on the files of a directory.
 fn restarted(directory: &Path, template: &Arc<Template>) -> Result<Seen, StoreError> {
     let store: Arc<dyn Store> = Arc::new(Embedded::open(directory)?);
     agree(&*store, &mut (**template).clone())?;

@@ -163,14 +163,14 @@ fn repeated_is_what_was(template: &Arc<Template>, in_memory: usize) {
                 let mut twin = served.twin();
                 assert_same(&mut twin, &mut served.engine, &queries);
             }
-            // A restart: from here on the twin goes on, and must choose what this one would.
+            // A restart: from here on the twin continues, and must choose what this one would.
             750 => served.engine = served.twin(),
             _ => {}
         }
     }
     assert!(served.engine.n_in_memory() <= in_memory);
     assert!(served.engine.totals().decided > 1_000 && served.engine.totals().differing == 0);
-    // The generators, too: both choose alike from now on.
+    // So are the generators: both choose alike from now on.
     let mut twin = served.twin();
     for n in 0..200 {
         let ask = json!({ "id": format!("new{n}"), "query": &*queries[n % 8] });
@@ -291,7 +291,7 @@ fn who_asks_is_checked_and_changes_the_list() {
     assert!(rows.next().unwrap().ends_with(",fr,1,0.5"), "{csv}");
 }
 
-/// What 200 lists of a log tell, as `fit --context` writes it.
+/// A fit to 200 lists of a log, as `fit --context` writes it.
 pub(crate) fn context_fit() -> Value {
     let scale = FeatureScale::new(vec![[33.0, 2.0]], vec![[148.75, 88.3]]).unwrap();
     let known = ContextKnown::new(4, &[120.0, 80.0, 300.0, 95.0]).unwrap();
@@ -394,7 +394,7 @@ pub(crate) fn pbm_fit() -> Value {
     })
 }
 
-/// What a log counted at each position is where a policy that counts them apart begins, also after a
+/// A policy that counts positions apart begins with a log's counts at each position, also after a
 /// restart.
 #[test]
 fn a_position_based_policy_begins_with_the_counts_of_each_position() {
@@ -827,7 +827,7 @@ fn a_file_of_a_snapshot_that_cannot_be_read_is_put_aside() {
     let directory = tempfile::tempdir().unwrap();
     let Served { store, mut engine, template, limits, .. } = with_snapshot(directory.path(), "");
     drop(store);
-    // The engine has the store, too.
+    // The engine has the store as well.
     let queries = [name("q0"), name("q1")];
     let rows = queries.each_ref().map(|query| engine.rows(query, 0, 100).unwrap());
     drop(engine);
@@ -839,8 +839,8 @@ fn a_file_of_a_snapshot_that_cannot_be_read_is_put_aside() {
     engine.save(&*store).unwrap();
 }
 
-/// Counts that no fit has any more: a window that does not belong to its table is not restored. Such a
-/// snapshot must not replace the last good one.
+/// Counts that no fit has any more: a window that does not belong to its table is not restored.
+/// Such a snapshot must not replace the last good one.
 #[test]
 fn a_snapshot_that_could_not_be_read_is_not_written() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What was acknowledged is there after the process was killed, or the disk was full.
+//! Everything acknowledged is there after the process was killed, or the disk was full.
 
 use crate::server::{Server, one_item_config};
 use rand::{RngExt as _, SeedableRng};
@@ -15,7 +15,8 @@ pub(crate) fn load(address: &str) -> Command {
     command
 }
 
-/// Clients that are there as long as servers are killed: when some have done their part, others come.
+/// Clients that are there as long as servers are killed: when some have done their part, others
+/// come.
 pub(crate) struct Clients {
     arguments: Vec<String>,
     directory: PathBuf,
@@ -184,8 +185,8 @@ fn nothing_acknowledged_is_lost_by_kills() {
     println!("{kills} kills: {pairs} pairs");
 }
 
-/// The limit of a file's size stands for a full disk: the server must refuse, and go on when there is
-/// room again. `FULL` in the environment is how often.
+/// The limit of a file's size stands for a full disk: the server must refuse, and recover when
+/// there is room again. `FULL` in the environment is how often.
 #[test]
 fn a_full_disk_is_survived() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Several servers on one database, which the test starts: servers and the database are killed under
-//! load. Without an installed `PostgreSQL` nothing is tested, which the output says.
+//! Several servers on one database, which the test starts: servers and the database are killed
+//! under load. Without an installed `PostgreSQL` nothing is tested, which the output says.
 
 use crate::kills::{Clients, check, environment, table_of_log, table_of_queries};
 use crate::server::{Server, one_item_config};

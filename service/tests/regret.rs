@@ -1,4 +1,4 @@
-//! What users lose through the service: as much as through the library, and no more through two servers.
+//! Users lose as much through the service as through the library, and no more through two servers.
 
 use crate::engine::template;
 use crate::postgres::{Database, configured};
@@ -15,7 +15,8 @@ const ROUNDS: u64 = 120;
 /// As in regret.py.
 const ATTRACTION: [f64; 5] = [0.5, 0.4, 0.3, 0.2, 0.1];
 
-/// Mean regret of a query, and the variance of the mean, of a client in Python; `None` without Python.
+/// Mean regret of a query, and the variance of the mean, of a client in Python; `None` without
+/// Python.
 fn of_client(servers: &[&Server], seed: u64) -> Option<[f64; 2]> {
     let here = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/regret.py");
     let document = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/service.md");

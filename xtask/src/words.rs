@@ -48,25 +48,61 @@ fn no_riddles() {
     assert!(found.is_empty(), "say it plainly:\n{}", found.join("\n"));
 }
 
+/// The lines of prose of a page, or of the comments of a source file, with their numbers: neither
+/// code nor tables, headings and links.
+fn prose<'t>(text: &'t str, is_page: bool) -> Vec<(usize, &'t str, &'t str)> {
+    let (mut is_code, mut is_example, mut found) = (false, false, Vec::new());
+    for (number, line) in (1..).zip(text.lines()) {
+        let start = line.trim_start();
+        let words = match start.strip_prefix("//") {
+            _ if is_page => start,
+            Some(comment) => comment.strip_prefix(['/', '!']).unwrap_or(comment).trim_start(),
+            None => {
+                (is_code, is_example) = (false, false);
+                continue;
+            }
+        };
+        let is_fence = words.starts_with("```");
+        is_code ^= is_fence;
+        // Examples of Python's docstrings end with the comment.
+        is_example |= words.starts_with("Examples:");
+        let is_block = is_page && line.starts_with("    ");
+        if !(is_code || is_fence || is_example || is_block || words.starts_with(['|', '#', '<', '!', '['])) {
+            found.push((number, line, words));
+        }
+    }
+    found
+}
+
 #[test]
 fn prose_ends_at_the_width() {
     let mut found = Vec::new();
-    for file in files(top(), &["md"]) {
+    for file in files(top(), &["md", "rs"]) {
         let text = fs::read_to_string(&file).unwrap();
-        let mut is_code = false;
-        for (number, line) in (1..).zip(text.lines()) {
-            let start = line.trim_start();
-            is_code ^= start.starts_with("```");
-            let is_prose =
-                !is_code && !line.starts_with("    ") && !start.starts_with(['|', '#', '<', '!', '[']);
-            let fits = start
-                .chars()
-                .take(WIDTH.saturating_sub(line.len() - start.len()))
-                .any(|letter| letter == ' ');
-            if is_prose && fits && line.chars().count() > WIDTH {
+        for (number, line, words) in prose(&text, file.extension().is_some_and(|end| end == "md")) {
+            let before = line.chars().count() - words.chars().count();
+            let fits = words.chars().take(WIDTH.saturating_sub(before)).any(|letter| letter == ' ');
+            if fits && line.chars().count() > WIDTH {
                 found.push(format!("{}:{number}", file.display()));
             }
         }
     }
     assert!(found.is_empty(), "lines of more than {WIDTH} columns:\n{}", found.join("\n"));
+}
+
+/// A sentence begins with its subject.
+#[test]
+fn no_sentence_begins_with_what() {
+    let mut found = Vec::new();
+    for file in files(top(), &["md", "rs"]) {
+        let text = fs::read_to_string(&file).unwrap();
+        for (number, line, words) in prose(&text, file.extension().is_some_and(|end| end == "md")) {
+            if ["What ", "Of a ", "Of the "].iter().any(|start| words.starts_with(start))
+                && !line.contains('?')
+            {
+                found.push(format!("{}:{number}: {words}", file.display()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "begin with the subject:\n{}", found.join("\n"));
 }

@@ -29,7 +29,7 @@ const DEVIATIONS: RangeInclusive<f64> = 1e-100..=1e100;
 /// The normal quantile of intervals of 95 %.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// What to fit.
+/// The settings of a fit with contexts.
 #[derive(Debug, Clone)]
 pub struct ContextSettings {
     /// One of [`ContextSettings::MODELS`].
@@ -93,8 +93,8 @@ pub enum ContextError {
 /// Takes lists.
 pub type TakeList<'a> = dyn FnMut(&PersonalList<'_>) + Send + 'a;
 
-/// Fits `hybrid-ts` to a log with contexts. `read` reads the log once, from its beginning, and may be
-/// called several times. Also returns what was read.
+/// Fits `hybrid-ts` to a log with contexts. `read` reads the log once, from its beginning, and may
+/// be called several times. Also returns what was read.
 ///
 /// # Errors
 ///
@@ -215,7 +215,7 @@ impl Spread {
     }
 }
 
-/// What the first pass finds.
+/// The findings of the first pass.
 struct Summary {
     lists: u64,
     longest: usize,
@@ -334,7 +334,7 @@ impl World {
         }
     }
 
-    /// What lists would collect from these users.
+    /// The clicks that lists would collect from these users.
     fn clicks(&self, prior: &HybridPrior, users: &[Context]) -> Result<ClicksByList, ContextError> {
         let half = vec![Probability::new(0.5).expect("a probability"); self.shape.n_items()];
         let contexts: Vec<Context> = users.iter().map(|user| prior.standardised(user)).collect();
@@ -371,7 +371,8 @@ fn collected<M: WithAttraction>(
     })
 }
 
-/// Examination of positions by the position-based model of all users together; 1 where it is largest.
+/// Examination of positions by the position-based model of all users together; 1 where it is
+/// largest.
 fn examination(summary: &Summary, n_positions: usize) -> Result<Vec<Probability>, FitError> {
     let cells = || summary.cells.iter();
     let frame = Frame::new(["query", "item", "position", "clicks", "impressions"]).batch(

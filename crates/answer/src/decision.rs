@@ -111,9 +111,9 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Simulates the decision between today's ranking and policies. Without whole lists of the fitted
-    /// queries in the log, a click on them, or a fitted model that can be simulated, there is none: a
-    /// clause says why.
+    /// Simulates the decision between today's ranking and policies. Without whole lists of the
+    /// fitted queries in the log, a click on them, or a fitted model that can be simulated, there
+    /// is none: a clause says why.
     ///
     /// # Errors
     ///
@@ -146,7 +146,7 @@ impl Decision {
     }
 }
 
-/// What all models of an answer share.
+/// The part that all models of an answer share.
 struct Deciding<'a> {
     study: &'a Study,
     settings: &'a Settings<'a>,

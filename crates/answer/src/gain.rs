@@ -1,11 +1,11 @@
 //! The gain of a policy over today's lists in the course of a simulation, and when it passes them.
 //!
-//! A policy gains what today's lists lose, less its own regret. Today's loss is known from more draws
-//! of users than there are runs, so the losses of the runs are scaled to its mean.
+//! A policy gains what today's lists lose, less its own regret. Today's loss is known from more
+//! draws of users than there are runs, so the losses of the runs are scaled to its mean.
 //!
 //! Drawn users nearly always like some list better than today's, even if the log shows none. The
-//! lower end of a gain, and the upper end of the time that it takes, therefore come from a *cautious*
-//! gain: that of the recommended lists, less the regret.
+//! lower end of a gain, and the upper end of the time that it takes, therefore come from a
+//! *cautious* gain: that of the recommended lists, less the regret.
 
 use crate::{HORIZON, Interval};
 use experiment::{JournalError, Measured, Quantity};
@@ -27,7 +27,7 @@ struct Run {
     of_policy: Vec<f64>,
 }
 
-/// What the draws of users say about a query, in clicks per 1,000 lists.
+/// A query by the draws of users, in clicks per 1,000 lists.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OfDraws<'a> {
     /// Mean loss of today's lists.

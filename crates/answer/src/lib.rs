@@ -128,7 +128,7 @@ pub struct QueryFinding {
     /// leaves possible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recommended: Option<Recommended>,
-    /// What a policy gains; `None` if none was played for the query.
+    /// The gain of a policy; `None` if none was played for the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub played: Option<Played>,
 }
@@ -141,7 +141,7 @@ pub struct Transferred {
     /// The part that happens: estimate and 95 % interval; `None` if the log does not tell it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slope: Option<Interval>,
-    /// What the log says about the model.
+    /// Whether the log supports the model.
     pub verdict: Verdict,
     /// How many times as much data, of as many sessions and lists for each query, would tell.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,7 +178,7 @@ pub struct Answer {
     /// The policy that plays against today's lists, for the queries with the most lists: the one
     /// with the least regret.
     pub policy: String,
-    /// What it gains on these queries together, each with its share of the lists; `None` if
+    /// Its gain on these queries together, each with its share of the lists; `None` if
     /// no gain is promised.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub played: Option<Played>,
@@ -187,8 +187,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Whether fitted users make about as many clicks as the log has: they differ by at most 5 %, or
-    /// 2.5 standard errors of a count of the log's clicks.
+    /// Whether fitted users make about as many clicks as the log has: they differ by at most 5 %,
+    /// or 2.5 standard errors of a count of the log's clicks.
     pub fn is_reliable(&self) -> bool {
         let (lists, observed) = (self.lists.max(1) as f64, self.all.observed);
         let clicks = (observed * lists / 1000.0).max(1.0);
@@ -196,7 +196,7 @@ impl Answer {
         (self.fitted_clicks - observed).abs() <= (RELIED_ON * observed).max(ERRORS * error)
     }
 
-    /// What the log says about the model of the users.
+    /// Whether the log supports the model of the users.
     pub fn verdict(&self) -> Verdict {
         self.models.first().map_or(Verdict::CannotTest, |model| model.verdict)
     }

@@ -144,7 +144,7 @@ impl Answer {
         sentences
     }
 
-    /// What the recommended lists gain, and how far they lie outside of what the log shows.
+    /// The gain of the recommended lists, and how far they lie outside of what the log shows.
     fn recommendation(&self) -> String {
         let recommended: Vec<&Recommended> =
             self.queries.iter().filter_map(|query| query.recommended.as_ref()).collect();

@@ -39,8 +39,8 @@ pub(crate) struct Arguments {
     /// Model of the attractions [default: the one that the fit chose]
     #[arg(long, value_name = "M", value_parser = model)]
     model: Option<Model>,
-    /// Range of ratings, relative to the largest: 0-1, or 0-3 in whole grades [default: as they are;
-    /// trec 0-3]
+    /// Range of ratings, relative to the largest: 0-1, or 0-3 in whole grades [default: as they
+    /// are; trec 0-3]
     #[arg(long, value_name = "RANGE", value_parser = scale)]
     scale: Option<Scale>,
     /// Only items with at least N impressions

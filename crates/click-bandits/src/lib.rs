@@ -120,21 +120,21 @@ enum Command {
     Fit(fit::Arguments),
     /// Evaluate a new ranking on a click log
     ///
-    /// What the ranking would have earned in place of what was shown, with an interval and the
+    /// The earnings of the ranking in place of what was shown, with an interval and the
     /// assumption that it needs: from the propensities of the log, or from click models.
     #[cfg(feature = "logs")]
     Evaluate(evaluate::Arguments),
     /// Test which of two rankers users prefer, or plan such a test
     ///
-    /// From the events of an interleaved comparison or of an A/B test with real users: a verdict that
-    /// may be looked at every day, its interval, and whether the split was as planned. With --plan:
-    /// how many users a test takes.
+    /// From the events of an interleaved comparison or of an A/B test with real users: a verdict
+    /// that may be looked at every day, its interval, and whether the split was as planned. With
+    /// --plan: how many users a test takes.
     #[cfg(feature = "logs")]
     Test(test::Arguments),
     /// Write the ratings of items from a fit, as the tools of search teams import them
     ///
-    /// Attraction, or clicks over expected clicks: for Quepid, the Search Relevance Workbench, TREC,
-    /// learning to rank, or as CSV with intervals.
+    /// Attraction, or clicks over expected clicks: for Quepid, the Search Relevance Workbench,
+    /// TREC, learning to rank, or as CSV with intervals.
     #[cfg(feature = "logs")]
     Judgments(judgments::Arguments),
     /// Missing from this program, which was built without the feature `logs`

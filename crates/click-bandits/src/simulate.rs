@@ -30,8 +30,8 @@ pub(crate) struct Arguments {
     json: bool,
     #[command(flatten)]
     overrides: OverrideArguments,
-    /// Begin hybrid-ts with the context.json, or pbm-gibbs with the parameters.json, that fit wrote,
-    /// where the spec has no prior
+    /// Begin hybrid-ts with the context.json, or pbm-gibbs with the parameters.json, that fit
+    /// wrote, where the spec has no prior
     #[arg(long, value_name = "FILE")]
     prior: Option<PathBuf>,
     #[command(flatten)]

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 const VERDICT: &str = "verdict.json";
 const PAGE: &str = "index.html";
 
-/// What a row is.
+/// The kind of a test, by the meaning of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum KindName {
     /// A click on an interleaved list: user, team of the clicked item; perhaps list, position, time
@@ -34,7 +34,7 @@ enum KindName {
     Ab,
 }
 
-/// What is independent of each other.
+/// The unit whose clicks are independent of those of other units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Unit {
     /// Users: their lists are not independent
@@ -46,7 +46,8 @@ enum Unit {
 #[derive(Debug, Args)]
 #[command(disable_version_flag = true)]
 pub(crate) struct Arguments {
-    /// Tables with a header, CSV or Parquet, read one after another; CSV may be compressed with gzip;
+    /// Tables with a header, CSV or Parquet, read one after another; CSV may be compressed with
+    /// gzip;
     /// - is standard input
     #[arg(value_name = "EVENTS")]
     events: Vec<PathBuf>,
@@ -59,7 +60,7 @@ pub(crate) struct Arguments {
     team: Option<String>,
     #[command(flatten)]
     ubi: UbiArguments,
-    /// What a row is
+    /// The kind of test, by the meaning of a row
     #[arg(long, value_enum)]
     kind: KindName,
     /// Names of the columns: user=.., team=.., list=.., position=.., time=.. of an interleaving;
@@ -76,7 +77,7 @@ pub(crate) struct Arguments {
     /// Leave out users with more sessions, such as robots; A/B tests only
     #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX.into()))]
     max_sessions_per_user: Option<u32>,
-    /// What is independent of each other in an interleaving
+    /// The unit of an interleaving whose clicks are independent of those of others
     #[arg(long, value_enum, default_value = "user")]
     unit: Unit,
     /// Credit clicks at the first N positions only: those where both rankers have documents

@@ -168,8 +168,8 @@ pub fn fit_values(
 }
 
 /// [`fit_values`] of the model of a fit to a similar log, which is faster: the search for the
-/// parameters starts near those of that fit, with an estimated prior or none. They differ from those of
-/// [`fit_values`] by no more than the tolerance of the options allows.
+/// parameters starts near those of that fit, with an estimated prior or none. They differ from
+/// those of [`fit_values`] by no more than the tolerance of the options allows.
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
 //! Ratings of items for search teams, from counts or from a fitted model, and the files that their
 //! tools import.
 //!
-//! The attraction of an item is its posterior mean: the prior of a fit is right for an item of which
-//! little is known. Clicks over expected clicks compare an item with what its impressions would have
-//! earned at the mean rate of their positions,
+//! The attraction of an item is its posterior mean: the prior of a fit is right for an item of
+//! which little is known. Clicks over expected clicks compare an item with what its impressions
+//! would have earned at the mean rate of their positions,
 //!
 //! ```text
 //! COEC = sum over impressions of clicks / sum over impressions of the rate of their position,
@@ -12,8 +12,8 @@
 //! where the rate of a position is that of all queries. An item without expected clicks has no
 //! rating. The interval of COEC treats clicks as Poisson variables (Byar's approximation).
 //!
-//! Reference: Zhang, Jones, *Comparing click logs and editorial labels for training query rewriting*,
-//! WWW 2007 (clicks over expected clicks). Deviations: none.
+//! Reference: Zhang, Jones, *Comparing click logs and editorial labels for training query
+//! rewriting*, WWW 2007 (clicks over expected clicks). Deviations: none.
 
 use crate::Counts;
 use crate::parameters::ItemRecord;

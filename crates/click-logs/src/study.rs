@@ -70,8 +70,8 @@ pub struct ModelsToFit {
 }
 
 impl ModelsToFit {
-    /// The named models; `None` among the names is for [`with_users`]. `whole_sessions`: whether the log
-    /// has whole sessions with their lists in order.
+    /// The named models; `None` among the names is for [`with_users`]. `whole_sessions`: whether
+    /// the log has whole sessions with their lists in order.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ pub struct Settings {
     pub filter: Filter,
     /// The options of the fits.
     pub options: Options,
-    /// What the models are compared on; `None` for no comparison.
+    /// The sessions that the models are compared on; `None` for no comparison.
     pub held_out: Option<HeldOut>,
     /// The seed of the choice of what is held out.
     pub seed: u64,
@@ -179,12 +179,12 @@ pub struct Study {
     pub comparison: Option<Comparison>,
     /// `None` if it was not wanted, or cannot be computed ([`Transfers::new`]).
     pub transfer: Option<Transfers>,
-    /// The choice among the models whose users can be simulated and whose transfer is not told apart
-    /// from the best; `None` without a comparison or such a model.
+    /// The choice among the models whose users can be simulated and whose transfer is not told
+    /// apart from the best; `None` without a comparison or such a model.
     pub choice: Option<Choice>,
-    /// The number of queries without [`users`](Fit::users) of their positions, of each fit; 0 unless
-    /// users need a search for the best list, such as those of user browsing. The searches for all
-    /// queries take some seconds at most: those that are left after that count here.
+    /// The number of queries without [`users`](Fit::users) of their positions, of each fit; 0
+    /// unless users need a search for the best list, such as those of user browsing. The searches
+    /// for all queries take some seconds at most: those that are left after that count here.
     pub without_users: Vec<usize>,
 }
 
@@ -296,8 +296,8 @@ pub fn study<E>(
 }
 
 /// Fits each model to the rest of the log, and compares their predictions of the held-out part. The
-/// fits are those of the rest alone: nothing of the held-out part is in them, not even where a search
-/// starts.
+/// fits are those of the rest alone: nothing of the held-out part is in them, not even where a
+/// search starts.
 fn compared(settings: &Settings, [rest, held_out]: &[Part; 2]) -> Result<Comparison, FitError> {
     let has_sessions = settings.models.iter().any(|model| model.needs_sessions());
     let baselines = baselines().filter(|model| has_sessions || !model.needs_sessions());

@@ -212,7 +212,8 @@ fn counts_are_not_checked() {
     assert!(matches!(checks.sentences(LIMIT).as_slice(), [only] if only.contains("counts do not have")));
 }
 
-/// Equal sessions do not make a change sure: a half without clicks is one only if the other has many.
+/// Equal sessions do not make a change sure: a half without clicks is one only if the other has
+/// many.
 #[test]
 fn a_half_without_clicks_is_a_change_only_beside_many() {
     for (n, n_clicks, is_changed) in

@@ -50,8 +50,8 @@ fn as_yandex(sessions: &[Shown]) -> String {
     log
 }
 
-/// The lines of 5 sessions each are mixed: the first line of each in the order of the sessions, then
-/// the others, those of the last session first. `first` is the number of the first session.
+/// The lines of 5 sessions each are mixed: the first line of each in the order of the sessions,
+/// then the others, those of the last session first. `first` is the number of the first session.
 fn as_lines(sessions: &[Shown], first: usize) -> String {
     let mut log = "q,s,i,p,c\n".to_owned();
     for (group, of_group) in sessions.chunks(5).enumerate() {

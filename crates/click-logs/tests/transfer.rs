@@ -16,7 +16,8 @@ const N_QUERIES: usize = 4;
 const N_ITEMS: usize = 8;
 const EXAMINATION: [f64; 5] = [1.0, 0.7, 0.5, 0.35, 0.25];
 
-/// A session: query, items from the top, probability of a click on each, given a click above or not.
+/// A session: query, items from the top, probability of a click on each, given a click above or
+/// not.
 struct Shown(usize, Vec<usize>);
 
 /// Lists of five items, ordered by scores with noise.

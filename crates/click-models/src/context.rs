@@ -3,7 +3,7 @@
 use crate::Error;
 use serde::{Deserialize, Serialize};
 
-/// What a policy is told of the user who asks for a list: a segment, and numbers.
+/// A policy's knowledge of the user who asks for a list: a segment, and numbers.
 ///
 /// # Examples
 ///

@@ -118,7 +118,7 @@ pub struct Personal<M> {
     yardsticks: Yardsticks,
 }
 
-/// What lists that are not personal lose in a round, on average: the difference of the mean reward
+/// The mean loss in a round of lists that are not personal: the difference of the mean reward
 /// to that of personal lists.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Yardsticks {
@@ -184,7 +184,7 @@ impl<M: WithAttraction> Personal<M> {
         Ok(Self { n_segments, item_features, ..self })
     }
 
-    /// What a learner knows of users and items before the first round.
+    /// A learner's knowledge of users and items before the first round.
     ///
     /// # Panics
     ///
@@ -206,7 +206,7 @@ impl<M: WithAttraction> Personal<M> {
         rng.random_range(0..self.users.len())
     }
 
-    /// What a policy is told of each user.
+    /// A policy's knowledge of each user.
     pub fn contexts(&self) -> &[Context] {
         &self.contexts
     }
@@ -221,13 +221,14 @@ impl<M: WithAttraction> Personal<M> {
         &self.users[user]
     }
 
-    /// What lists that are not personal lose.
+    /// The loss of lists that are not personal.
     pub fn yardsticks(&self) -> Yardsticks {
         self.yardsticks
     }
 }
 
-/// The mean loss in a round, if all users of a group see the list of their largest mean attractions.
+/// The mean loss in a round, if all users of a group see the list of their largest mean
+/// attractions.
 fn lost<M: WithAttraction>(
     users: &[M],
     contexts: &[Context],

@@ -2,8 +2,8 @@
 //!
 //! `c` clicks and `s` displays without a click have the probability `(a)_c (b)_s / (a + b)_(c + s)`
 //! in a given order, where `(x)_n = x (x + 1) .. (x + n - 1)` and the distribution is
-//! Beta(`a`, `b`). Numbers of displays may be fractions: a display counts as much as its position is
-//! examined. When an item is shown no more may depend on its clicks, since this changes no
+//! Beta(`a`, `b`). Numbers of displays may be fractions: a display counts as much as its position
+//! is examined. When an item is shown no more may depend on its clicks, since this changes no
 //! probability by a factor that depends on `a` and `b`.
 //!
 //! Reference: ours; empirical Bayes.

@@ -14,11 +14,11 @@ use std::sync::Arc;
 pub struct FittedPriors {
     /// The file of the fit.
     pub file: InputFile,
-    /// What it tells.
+    /// Beliefs about its users.
     pub beliefs: Beliefs,
 }
 
-/// What a log tells of its users.
+/// Beliefs about the users of a log.
 #[derive(Debug, Clone)]
 pub enum Beliefs {
     /// For `pbm-gibbs`, of each instance, in the order of the instances.

@@ -66,7 +66,7 @@ impl LiveUse {
 pub(crate) trait LiveModel:
     ListModel + Play + WithAttraction<Interaction: Catalogued + Counted + ListProtocol>
 {
-    /// What a policy of the catalogue may know of the users.
+    /// A catalogue policy's knowledge of the users.
     fn told<'a>(known: &Self::Known<'a>) -> <Self::Interaction as Catalogued>::Known<'a>;
 }
 
@@ -172,7 +172,8 @@ impl Select<Ranking> for Late {
 }
 
 impl Update<Ranking, CascadeFeedback> for Late {
-    /// Takes the answer to the last list, and learns from all answers that are known before the next.
+    /// Takes the answer to the last list, and learns from all answers that are known before the
+    /// next.
     fn update(&mut self, decision: &Decision<Ranking>, feedback: &CascadeFeedback) {
         let [click, skip] = self.delays.map(|delay| self.round.saturating_add(delay));
         let clicks: Vec<(usize, u64)> =

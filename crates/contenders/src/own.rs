@@ -1,6 +1,6 @@
 //! Users of the caller, who show lists under any protocol of lists.
 //!
-//! What an experiment has to know of them is data: sizes, what policies may know, and the best list.
+//! An experiment needs data of them: sizes, what policies may know, and the best list.
 //! Their answers are a trait object, so that the round loops are compiled once for each protocol.
 //! Policies of the catalogue play them under their names, as with `read-as`.
 
@@ -66,7 +66,7 @@ impl<I> Clone for OwnUsers<I> {
 
 /// A protocol of lists that users of the caller may have.
 pub trait OwnProtocol: Catalogued + ListProtocol<Feedback: ListFeedback> + Debug {
-    /// What policies may know.
+    /// The knowledge that policies may have.
     fn known(users: &OwnUsers<Self>) -> Self::Known<'_>;
 
     /// Sizes, and the order of positions.

@@ -1,5 +1,5 @@
-//! The whole evaluation: new lists are compared with those of a log while it is read, and models are
-//! fitted to its sessions.
+//! The whole evaluation: new lists are compared with those of a log while it is read, and models
+//! are fitted to its sessions.
 
 use crate::findings::{AS_SHOWN, Findings};
 use crate::levels::Levels;
@@ -51,7 +51,7 @@ pub struct Question {
     targets: Targets,
 }
 
-/// What another ranking would have earned on a log.
+/// The earnings that another ranking would have had on a log.
 #[derive(Debug)]
 pub struct Evaluation {
     /// Values of a click by position.
@@ -60,7 +60,7 @@ pub struct Evaluation {
     pub levels: Option<Levels>,
     /// The models, or why there are none.
     pub models: Result<Models, String>,
-    /// What each level and model says, and which answers.
+    /// The estimates of each level and model, and which of them answers.
     pub findings: Findings,
 }
 
@@ -91,8 +91,8 @@ pub enum EvaluationError {
 }
 
 impl Question {
-    /// `values` are those of a click at each position, by default 1. `ids` are those of the lists that
-    /// the log will show.
+    /// `values` are those of a click at each position, by default 1. `ids` are those of the lists
+    /// that the log will show.
     ///
     /// # Errors
     ///
@@ -115,8 +115,8 @@ impl Question {
         Tally::new(&self.targets, &self.values)
     }
 
-    /// The estimates of the levels from the lists of all threads, in any order; `None` if no list has
-    /// a new one. `are_rows`: lists are single rows.
+    /// The estimates of the levels from the lists of all threads, in any order; `None` if no list
+    /// has a new one. `are_rows`: lists are single rows.
     pub fn levels(&self, tallies: Vec<Tally<'_>>, are_rows: bool) -> Option<Levels> {
         let all = tallies.into_iter().reduce(|mut all, tally| {
             all.merge(&tally);
@@ -127,8 +127,9 @@ impl Question {
 }
 
 impl Evaluation {
-    /// Evaluates a ranking on a log that was read for it, and by models if it was read with sessions.
-    /// `before` is called before every fit of a model, and ends the evaluation if it returns false.
+    /// Evaluates a ranking on a log that was read for it, and by models if it was read with
+    /// sessions. `before` is called before every fit of a model, and ends the evaluation if it
+    /// returns false.
     ///
     /// # Errors
     ///

@@ -2,12 +2,12 @@
 //!
 //! A term is a whole number of at most 53 bits times a power of two. Terms are summed in 64 bins of
 //! 32 exponents each, as whole numbers of 128 bits, which hold 2^44 terms. So every number of
-//! threads, and every order of a log, gives the same bits. Most sums use two or three bins, and a bin
-//! has memory when a term falls into it.
+//! threads, and every order of a log, gives the same bits. Most sums use two or three bins, and a
+//! bin has memory when a term falls into it.
 //!
-//! Reference: ours, after the superaccumulators of Neal, *Fast exact summation using small and large
-//! superaccumulators*, 2015. Numerics: only [`get`](ExactSums::get) rounds. Complexity: constant for
-//! each term.
+//! Reference: ours, after the superaccumulators of Neal, *Fast exact summation using small and
+//! large superaccumulators*, 2015. Numerics: only [`get`](ExactSums::get) rounds. Complexity:
+//! constant for each term.
 
 use libm::scalbn;
 

@@ -1,4 +1,4 @@
-//! What each level and each model says, and when it may not answer.
+//! The estimates of each level and each model, and when one may not answer.
 //!
 //! The weakest assumption with enough data answers, never the narrowest interval.
 
@@ -22,10 +22,10 @@ const LARGE_SHARE: f64 = 0.1;
 /// A model that values a smaller share of the lists does not answer.
 const SMALLEST_SHARE: f64 = 0.3;
 
-/// What a ranking does that shows every list of the log.
+/// The reason for an answer without weights or models.
 pub(crate) const AS_SHOWN: &str = "the new ranking shows the same lists as the log";
 
-/// What a number is from.
+/// The source of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
     /// Weights of a level.
@@ -43,7 +43,7 @@ impl Basis {
         }
     }
 
-    /// What must hold, besides what every number needs.
+    /// The assumption, besides those of every number.
     pub fn assumption(self) -> String {
         match self {
             Self::Level(level) => level.assumption().to_owned(),
@@ -56,25 +56,25 @@ impl Basis {
     }
 }
 
-/// What a level or a model says.
+/// The estimates of a level or a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// What it is from.
+    /// Their source.
     pub basis: Basis,
-    /// What the new ranking earns for each list.
+    /// The clicks that the new ranking earns for each list, in their values.
     pub value: Option<Estimate>,
-    /// That, less what was shown earns.
+    /// Their difference to those of the lists that were shown.
     pub difference: Option<Estimate>,
-    /// The interval of the difference at 95 %: of a model that answers over those of the models that
-    /// predict as well. `None` if there are too few data for one.
+    /// The interval of the difference at 95 %: of a model that answers over those of the models
+    /// that predict as well. `None` if there are too few data for one.
     pub interval: Option<(f64, f64)>,
-    /// Of the lists, the share that it is about.
+    /// The share of the lists that they are about.
     pub share: f64,
     /// The number of lists with equal weights that would be as certain; `None` of models.
     pub effective_lists: Option<f64>,
     /// Why it does not answer.
     pub refused: Option<String>,
-    /// What casts doubt on it.
+    /// Doubts about them.
     pub warnings: Vec<String>,
 }
 

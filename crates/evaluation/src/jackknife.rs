@@ -35,8 +35,8 @@ const QUANTILES: [f64; GROUPS - FEWEST_GROUPS + 1] = [
 pub struct Estimate {
     /// The number.
     pub value: f64,
-    /// Its standard error; `None` if it has no value without one of the groups. If all groups agree,
-    /// it is 0 or rounding; see [`known_error`](Self::known_error).
+    /// Its standard error; `None` if it has no value without one of the groups. If all groups
+    /// agree, it is 0 or rounding; see [`known_error`](Self::known_error).
     pub standard_error: Option<f64>,
     /// The numbers without each group; empty if one of them has no value.
     without: Vec<f64>,
@@ -82,8 +82,8 @@ impl Estimate {
         Self::of(self.value - other.value, pairs.map(|(a, b)| a - b).collect())
     }
 
-    /// Whether it is further from a number than this number of standard errors. Rounding alone is no
-    /// distance.
+    /// Whether it is further from a number than this number of standard errors. Rounding alone is
+    /// no distance.
     pub(crate) fn is_beyond(&self, number: f64, errors: f64) -> bool {
         let distance = (self.value - number).abs();
         self.standard_error.is_some_and(|error| distance > errors * error && distance > 1e-9)

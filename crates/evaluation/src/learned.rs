@@ -1,8 +1,8 @@
 //! The best lists of a model: what it would earn to put them into production.
 //!
 //! A ranking made from a log looks better on the same log than it is. So lists are learned from ten
-//! groups of users and valued on the other ten, both ways, and the answer is the mean of both. Lists
-//! are learned with prior, as [`fit`](click_logs::fit::fit()) does, and valued without.
+//! groups of users and valued on the other ten, both ways, and the answer is the mean of both.
+//! Lists are learned with prior, as [`fit`](click_logs::fit::fit()) does, and valued without.
 //!
 //! Reference: `docs/evaluation.md`. Complexity: four fits of each model, and of each
 //! without each group.
@@ -14,8 +14,8 @@ use click_logs::fit::{Fit, FitError, Model, Options, fit_values};
 use click_logs::{Counts, Id, Sessions};
 use std::collections::BTreeMap;
 
-/// What the learned lists of each model earn, without a group of users: `None` if no query has a
-/// value both ways.
+/// The earnings of the learned lists of each model, without a group of users: `None` if no query
+/// has a value both ways.
 pub(crate) fn numbers<E: From<FitError>>(
     models: &[Model],
     sessions: &Sessions,

@@ -1,10 +1,10 @@
 //! The levels of weights, from the weakest assumption on.
 
-/// What the weight of a shown item depends on.
+/// The part of a list on which the weight of a shown item depends.
 ///
-/// Reference: `McInerney` et al., *Counterfactual evaluation of slate recommendations with sequential
-/// reward interactions*, KDD 2020 (RIPS: `Prefix`); Li et al., *Offline evaluation of ranking
-/// policies with click models*, KDD 2018 (IIPS: `Position`). Deviations: self-normalised.
+/// Reference: `McInerney` et al., *Counterfactual evaluation of slate recommendations with
+/// sequential reward interactions*, KDD 2020 (RIPS: `Prefix`); Li et al., *Offline evaluation of
+/// ranking policies with click models*, KDD 2018 (IIPS: `Position`). Deviations: self-normalised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
@@ -29,7 +29,7 @@ impl Level {
         }
     }
 
-    /// What must hold, besides what every level needs.
+    /// The assumption, besides those of every level.
     pub fn assumption(self) -> &'static str {
         match self {
             Self::List => "a click may depend on the whole list",

@@ -12,39 +12,39 @@ use crate::level::Level;
 use crate::tally::{About, CLICKED, SQUARE, Tally, WEIGHT};
 use crate::targets::NeverShown;
 
-/// What was shown, and what each level estimates.
+/// The lists that were shown, and the estimates of each level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Levels {
     /// Lists that are compared.
     pub lists: u64,
     /// Groups of users with lists.
     pub groups: usize,
-    /// What was shown earns, in the value of clicks for each list.
+    /// The earnings of what was shown, in the value of clicks for each list.
     pub today: Estimate,
     /// The levels, in the order of [`Level::ALL`].
     pub levels: Vec<LevelEstimate>,
-    /// What is to be known of the lists.
+    /// The lists, by how they are compared.
     pub about: About,
-    /// What the log never shows of the new ranking; `None` of personal ones.
+    /// The part of the new ranking that the log never shows; `None` for personal ones.
     pub never_shown: Option<NeverShown>,
 }
 
-/// What a level estimates.
+/// The estimates of a level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelEstimate {
     /// The level.
     pub level: Level,
     /// Whether all lists have a weight of this level: the log has the propensities.
     pub has_propensities: bool,
-    /// What the new ranking earns for each list; `None` if a position has no weight.
+    /// The earnings of the new ranking for each list; `None` if a position has no weight.
     pub value: Option<Estimate>,
-    /// That, less what was shown earns.
+    /// Their difference to the earnings of what was shown.
     pub difference: Option<Estimate>,
-    /// Number of lists with equal weights that would be as certain: the least `(sum w)^2 / sum w^2` of
-    /// a position.
+    /// Number of lists with equal weights that would be as certain: the least `(sum w)^2 / sum w^2`
+    /// of a position.
     pub effective_lists: f64,
-    /// `sum w / n_k` of each position. 1 is expected, if propensities are right and the log can show
-    /// the new lists.
+    /// `sum w / n_k` of each position. 1 is expected, if propensities are right and the log can
+    /// show the new lists.
     pub mean_weights: Vec<Estimate>,
     /// The largest share of a single list in the weighted clicks; 0 without any.
     pub largest_share: f64,

@@ -1,9 +1,9 @@
-//! What fitted click models say of new lists: `V = (1/n) sum_i sum_k v_k q(q_i, k)`.
+//! The value of new lists by fitted click models: `V = (1/n) sum_i sum_k v_k q(q_i, k)`.
 //!
 //! Two fits of each model. Held-out users compare fits with prior, and tell which models predict as
-//! well as the best; the transfer of these is that of fits with prior, too. The new lists are valued
-//! with fits without prior: its mean is right for a random item, and not for those that a ranker
-//! chose. Examination, leaving and continuation are shared by all queries.
+//! well as the best; the transfer of these is also that of fits with prior. The new lists are
+//! valued with fits without prior: its mean is right for a random item, and not for those that a
+//! ranker chose. Examination, leaving and continuation are shared by all queries.
 //!
 //! An item that the log does not show for its query has no attraction, so the value is that of the
 //! queries whose new lists have none, with what was shown earning on the same queries.
@@ -33,14 +33,15 @@ const FEW: u64 = 20;
 /// Clicks at each of two neighbours that tell their examination to a tenth.
 const ENOUGH: f64 = 100.0;
 
-/// What models say.
+/// The estimates of models.
 #[derive(Debug)]
 pub struct Models {
     /// On held-out users, the named models and their rivals.
     pub comparison: Comparison,
     /// The models that are not told apart from the best.
     pub choice: Choice,
-    /// Of the named models that are valued, fitted with prior; `None` if the log has too few lists.
+    /// The transfer of the named models that are valued, fitted with prior; `None` if the log has
+    /// too few lists.
     pub transfers: Option<Transfers>,
     /// The named models.
     pub models: Vec<ModelEstimate>,
@@ -48,7 +49,7 @@ pub struct Models {
     pub not_identified: Option<String>,
 }
 
-/// What a model says.
+/// The estimates of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelEstimate {
     /// The model.
@@ -60,9 +61,9 @@ pub struct ModelEstimate {
 /// New lists valued with a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Valued {
-    /// What the new ranking earns for each list; `None` if no query has a value.
+    /// The earnings of the new ranking for each list; `None` if no query has a value.
     pub value: Option<Estimate>,
-    /// What was shown earns on the same queries.
+    /// The earnings of what was shown on the same queries.
     pub today: Option<Estimate>,
     /// The difference.
     pub difference: Option<Estimate>,
@@ -131,8 +132,8 @@ pub(crate) enum Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// What the lists earn with each model, without a group of users. `all` are the counts of the
-    /// sessions. `whole` gets the fits to all groups; the others start there.
+    /// The earnings of the lists with each model, without a group of users. `all` are the counts of
+    /// the sessions. `whole` gets the fits to all groups; the others start there.
     fn numbers<E: From<FitError>>(
         &self,
         models: &[Model],
@@ -179,7 +180,8 @@ impl Models {
     ///
     /// # Errors
     ///
-    /// Those of `before` and of the fits; [`FitError::NothingHeldOut`] with a single group of users.
+    /// Those of `before` and of the fits; [`FitError::NothingHeldOut`] with a single group of
+    /// users.
     pub(crate) fn new<E: From<FitError>>(
         named: &[Model],
         sessions: &Sessions,

@@ -29,7 +29,7 @@ pub(crate) type ListsOf = Vec<(f64, Vec<Option<Id>>)>;
 #[derive(Debug)]
 struct Traffic {
     lists: [u64; GROUPS],
-    /// What they earn, in the value of clicks down to the end of the new lists.
+    /// Their earnings, in the value of clicks down to the end of the new lists.
     earned: [f64; GROUPS],
     /// How many reach each position, by group.
     reach: Vec<[u64; GROUPS]>,
@@ -38,7 +38,8 @@ struct Traffic {
 impl Traffic {
     fn new(query: QuerySessions<'_>, n_positions: usize, values: &[f64]) -> Self {
         let mut reach = vec![[0; GROUPS]; n_positions];
-        // Clicks are counted, and valued once: a sum of values would depend on the order of the log.
+        // Clicks are counted, and valued once: a sum of values would depend on the order of the
+        // log.
         let mut clicks = vec![[0_u64; GROUPS]; n_positions];
         let mut lists = [0; GROUPS];
         let lengths: Vec<usize> = query.lists().map(|list| list.items().len().min(n_positions)).collect();
@@ -58,8 +59,8 @@ impl Traffic {
 }
 
 impl NewLists {
-    /// The lists of a ranking of queries; `None` for personal ones, since a log in memory has no names
-    /// of sessions.
+    /// The lists of a ranking of queries; `None` for personal ones, since a log in memory has no
+    /// names of sessions.
     pub(crate) fn of_ranking(ranking: &Ranking, sessions: &Sessions, values: &[f64]) -> Option<Self> {
         if ranking.key == Key::Session {
             return None;
@@ -85,8 +86,8 @@ impl NewLists {
         Self { queries: queries.collect(), values: values.to_vec() }
     }
 
-    /// What the lists earn by a fit, what was shown earns on the same queries, and their share of the
-    /// lists; without a group of users. `None` if no query has a value.
+    /// The earnings of the lists by a fit, those of what was shown on the same queries, and the
+    /// share of the lists; without a group of users. `None` if no query has a value.
     pub(crate) fn valued(&self, fit: &Fit, without: Option<usize>) -> Option<Numbers> {
         let kept: Vec<usize> = (0..GROUPS).filter(|&group| Some(group) != without).collect();
         let (mut value, mut earned, mut lists, mut all) = (0.0, 0.0, 0, 0);

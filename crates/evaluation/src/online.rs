@@ -1,10 +1,10 @@
 //! Which of two rankers is better: the rows of a test with real users, and its verdict day by day.
 //!
-//! An interleaved comparison has a click a row, with the team of the clicked item; an A/B test has a
-//! session a row, with its arm and its clicks. The unit of both is the user, and statistics are those
-//! of [`TeamTest`] and [`AbTest`]. Rows are counted as they are read: memory grows with users. If
-//! rows of an earlier day follow those of a later one, the log is read again, and its rows are kept
-//! and sorted by day.
+//! An interleaved comparison has a click a row, with the team of the clicked item; an A/B test has
+//! a session a row, with its arm and its clicks. The unit of both is the user, and statistics are
+//! those of [`TeamTest`] and [`AbTest`]. Rows are counted as they are read: memory grows with
+//! users. If rows of an earlier day follow those of a later one, the log is read again, and its
+//! rows are kept and sorted by day.
 
 mod columns;
 mod plan;
@@ -28,7 +28,7 @@ const UNLIKELY_SPLIT: f64 = 0.001;
 const MOST_IN_BOTH: f64 = 0.01;
 const MILLISECONDS_OF_A_DAY: i64 = 86_400_000;
 
-/// What was tested.
+/// The kind of the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Users saw lists of both rankers.
@@ -40,7 +40,7 @@ pub enum Kind {
 /// How a test is judged.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// What was tested.
+    /// The kind of the test.
     pub kind: Kind,
     /// Whether a list is a unit of an interleaved comparison, in place of the user.
     pub by_list: bool,
@@ -148,7 +148,7 @@ pub struct Outcome {
     pub heaviest: f64,
     /// Rows whose time is before that of the row above.
     pub times_back: u64,
-    /// What was read.
+    /// The report of the reader.
     pub report: ReadReport,
 }
 

@@ -9,7 +9,7 @@ pub(crate) use self::check::TOLERANCE;
 use std::fmt;
 use std::path::Path;
 
-/// What new lists are for.
+/// The part of a log that new lists are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
     /// Queries.
@@ -49,7 +49,7 @@ pub(crate) struct NewList {
     pub(crate) items: Vec<String>,
 }
 
-/// What is wrong with a ranking, and where.
+/// A fault of a ranking, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RankingError {

@@ -1,4 +1,5 @@
-//! `answer.json`: every number of every level and model, also of the refused ones beside the reason.
+//! `answer.json`: every number of every level and model, also of the refused ones beside the
+//! reason.
 
 use crate::evaluation::Evaluation;
 use crate::findings::Basis;

@@ -17,7 +17,7 @@ pub(crate) const CLICKED: usize = 2;
 const LEVELS: usize = Level::ALL.len();
 const MAX_POSITIONS: usize = 64;
 
-/// What a thread has read.
+/// The sums of what a thread has read.
 #[derive(Debug)]
 pub struct Tally<'a> {
     targets: &'a Targets,
@@ -29,7 +29,7 @@ pub struct Tally<'a> {
     /// Lists that begin at a position less those that ended above it, and clicks, by group and
     /// position.
     shown: Vec<[i64; 2]>,
-    /// Of the list that is added: the probabilities of its items at their positions, and of its
+    /// For the list that is added: the probabilities of its items at their positions, and of its
     /// prefixes, in the new ranking.
     marginals: [[f64; MAX_POSITIONS]; 2],
     sums: ExactSums,
@@ -214,7 +214,7 @@ impl<'a> Tally<'a> {
         self.about.as_shown += other.about.as_shown;
     }
 
-    /// What is not compared as it is, of rows or of whole lists.
+    /// The counts of what is not compared as it is, of rows or of whole lists.
     pub(crate) fn about(&self, are_rows: bool) -> About {
         About {
             shorter: if are_rows { 0 } else { self.about.shorter },

@@ -24,7 +24,7 @@ pub(crate) struct Target {
     pub(crate) items: Vec<Id>,
 }
 
-/// What a thread has read of a new list.
+/// The part of a new list that a thread has read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Mark {
     /// Lists of the log that are compared with it.
@@ -60,7 +60,7 @@ pub struct NeverShown {
 }
 
 impl NeverShown {
-    /// What a level needs.
+    /// The probability that a level needs.
     pub fn of(&self, level: Level) -> f64 {
         match level {
             Level::List => self.list,
@@ -111,8 +111,8 @@ impl Targets {
         &self.lists
     }
 
-    /// What the log never shows, from the marks of all threads. `None` of personal lists: a session
-    /// shows one list.
+    /// The part that the log never shows, from the marks of all threads. `None` for personal lists:
+    /// a session shows one list.
     pub(crate) fn never_shown(&self, marks: &[Mark]) -> Option<NeverShown> {
         let mut never = NeverShown::default();
         let of_all = |(target, mark): (&Target, &Mark)| target.probability * mark.lists as f64;

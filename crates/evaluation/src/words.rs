@@ -6,7 +6,7 @@ use crate::jackknife::Estimate;
 use crate::level::Level;
 use documents::number::{counted, fixed, grouped};
 
-/// What every number needs.
+/// The assumptions of every number.
 pub const ALWAYS_ASSUMED: &str = "a click depends on the ranker only through the list, one list does not change the users of \
                                   another, and the same users search later";
 /// A user with more of the lists, and queries without a new list with more of them, warn.
@@ -132,7 +132,7 @@ impl Evaluation {
         reasons.join("; ")
     }
 
-    /// What casts doubt on all numbers, and what was left out.
+    /// Doubts about all numbers, and what was left out.
     pub fn warnings(&self) -> Vec<String> {
         let Some(levels) = &self.levels else { return Vec::new() };
         let (lists, about) = (levels.lists, &levels.about);

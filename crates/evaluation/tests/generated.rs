@@ -1,5 +1,6 @@
 //! Generated logs of known users: what answers is near the truth, and what is wrong fails the same
-//! bar. The program `evaluate` of `measurements` measures bias and coverage over more and larger logs.
+//! bar. The program `evaluate` of `measurements` measures bias and coverage over more and larger
+//! logs.
 
 mod learned;
 mod world;
@@ -98,8 +99,8 @@ fn two_rankers_under_position_based_users() {
     assert!(prior < -2.0 * bar, "{prior}");
 }
 
-/// Dependent clicks: neither the position-based model nor `position` answers, and what answers is near
-/// the truth. The number of `position` fails the bar.
+/// Dependent clicks: neither the position-based model nor `position` answers, and what answers is
+/// near the truth. The number of `position` fails the bar.
 #[test]
 fn dependent_clicks() {
     for logger in [Logger::TwoRankers, Logger::EpsilonGreedy(1.0)] {
@@ -125,8 +126,8 @@ fn dependent_clicks() {
     }
 }
 
-/// A new ranking that earns what was shown: few intervals exclude 0. Each user has ten lists that are
-/// alike; with errors by list, many do.
+/// A new ranking that earns what was shown: few intervals exclude 0. Each user has ten lists that
+/// are alike; with errors by list, many do.
 #[test]
 fn no_difference_and_users_with_many_lists() {
     let share = |with_users: bool| {

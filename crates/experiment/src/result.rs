@@ -49,8 +49,8 @@ pub struct ResultFile {
     pub policies: Vec<PolicyResult>,
     /// One entry for every pair of policies; `a` comes before `b` in the spec.
     pub paired: Vec<Paired>,
-    /// Theoretical bounds, mean over the instances. If users differ, also the regret of one list for
-    /// all of them, and of one for each segment.
+    /// Theoretical bounds, mean over the instances. If users differ, also the regret of one list
+    /// for all of them, and of one for each segment.
     pub bounds: Vec<Bound>,
     /// The expected clicks of a best list on the instances that the runs drew.
     #[serde(default, skip_serializing_if = "Option::is_none")]

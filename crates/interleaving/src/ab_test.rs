@@ -21,8 +21,9 @@
 //!
 //! References: Robbins, *Statistical methods related to the law of the iterated logarithm*, 1970
 //! (normal mixture); Howard et al., Annals of Statistics 2021, section 3.5 (`rho`); O'Brien,
-//! Fleming, *A multiple testing procedure for clinical trials*, Biometrics 1979; Deng, Knoblich, Lu,
-//! *Applying the delta method in metric analytics*, KDD 2018 (the ratio's error). Deviations: none.
+//! Fleming, *A multiple testing procedure for clinical trials*, Biometrics 1979; Deng, Knoblich,
+//! Lu, *Applying the delta method in metric analytics*, KDD 2018 (the ratio's error). Deviations:
+//! none.
 //!
 //! # Examples
 //!
@@ -177,8 +178,8 @@ pub struct ArmResult {
     pub clicks: u64,
     /// Clicks a session.
     pub rate: f64,
-    /// Standard error of the rate, by user; NaN of fewer than two users. Of users whose rates are all
-    /// the same it is 0, and NaN of fewer than 100: so few may be alike by chance.
+    /// Standard error of the rate, by user; NaN of fewer than two users. Of users whose rates are
+    /// all the same it is 0, and NaN of fewer than 100: so few may be alike by chance.
     pub standard_error: f64,
 }
 
@@ -200,7 +201,8 @@ impl AbTest {
         })
     }
 
-    /// Leaves out users with more sessions than `most`, from the session on with which they have more.
+    /// Leaves out users with more sessions than `most`, from the session on with which they have
+    /// more.
     #[must_use]
     pub fn most_sessions(self, most: u32) -> Self {
         Self { most_sessions: Some(most), ..self }

@@ -19,8 +19,8 @@
 //!
 //! Reference: Robbins, *Statistical methods related to the law of the iterated logarithm*, 1970;
 //! Howard, Ramdas, `McAuliffe`, Sekhon, *Time-uniform, nonparametric, nonasymptotic confidence
-//! sequences*, Annals of Statistics 2021, Proposition 7; [`confidence::sequence::CoinMixture`]. Tests
-//! that were saved before the mean of four mixtures have the first of these alone.
+//! sequences*, Annals of Statistics 2021, Proposition 7; [`confidence::sequence::CoinMixture`].
+//! Tests that were saved before the mean of four mixtures have the first of these alone.
 //!
 //! Deviations: ties are ignored rather than shared. Whether a comparison ends in a tie may depend
 //! on the entire past; the hypothesis concerns only the other comparisons.

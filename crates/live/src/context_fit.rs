@@ -1,6 +1,6 @@
-//! `context.json`: what the log of users who differ tells, as `fit --context` writes it. A policy in
-//! live use begins with it. In experiments it is the prior of `hybrid-ts` (`prior_file`), and users
-//! as uncertain as the log leaves them (`context = { posterior = "context.json" }`).
+//! `context.json`: what the log of users who differ tells, as `fit --context` writes it. A policy
+//! in live use begins with it. In experiments it is the prior of `hybrid-ts` (`prior_file`), and
+//! users as uncertain as the log leaves them (`context = { posterior = "context.json" }`).
 
 use click_models::{Context, ContextKnown};
 use documents::read_json;
@@ -18,7 +18,7 @@ const LARGEST: f64 = 1e30;
 /// The smallest precision. Fits only add to those of their prior, which are above 0.09.
 const LEAST_PRECISION: f64 = 1e-6;
 
-/// What the log of users who differ tells.
+/// A fit to the log of users who differ.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContextFit {
@@ -104,7 +104,7 @@ pub struct ClicksByList {
     pub best_list: f64,
     /// Of one list for each segment.
     pub best_list_of_segment: f64,
-    /// Of the best list for each user.
+    /// The clicks of the best list for each user.
     pub personal: f64,
 }
 
@@ -135,8 +135,8 @@ impl ContextFit {
         Ok(fit)
     }
 
-    /// The features of the items as they are in the log, item by item, with 12 digits: standardising
-    /// them has rounded off the last ones.
+    /// The features of the items as they are in the log, item by item, with 12 digits:
+    /// standardising them has rounded off the last ones.
     pub fn item_features(&self) -> Vec<f64> {
         let of_items = self.prior.scale().item();
         let feature = |(place, value): (usize, &f64)| match of_items.get(place % of_items.len().max(1)) {

@@ -1,4 +1,4 @@
-//! What an answer tells, by protocol.
+//! Observations of an answer, by protocol.
 
 use click_models::{Cascade, Clicks, ClicksOnly, Dcm, Interaction, Pbm, Ranking, SemiBandit};
 

@@ -10,15 +10,15 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::hash::Hash;
 
-/// A policy in live use that sees who asks, such as `hybrid-ts`. `I` is the protocol by which answers
-/// are read, `D` the client's name of a decision.
+/// A policy in live use that sees who asks, such as `hybrid-ts`. `I` is the protocol by which
+/// answers are read, `D` the client's name of a decision.
 ///
 /// The policy learns from the whole answer to a decision, with its context, when the decision is
 /// closed. A posterior cannot be taken back from, so what comes later is [`Taken::Closed`] and
 /// changes nothing, and the settings `window`, `skips` and `estimate_prior` of a
 /// [`Live`](crate::Live) are refused. Answers that come twice count once; decisions that are never
-/// closed teach nothing. Of an item that is forgotten, what its answers told of the coefficients of
-/// all items stays.
+/// closed teach nothing. When an item is forgotten, its answers keep their effect on the
+/// coefficients of all items.
 ///
 /// # Examples
 ///
@@ -85,8 +85,8 @@ where
     P: SelectAmongFor<Ranking, Note = Context> + UpdateFor<Ranking, I::Feedback> + FeaturedItems,
     D: Clone + Eq + Hash,
 {
-    /// Displays and clicks of an item that the policy has learned from. Nothing for an item that was
-    /// forgotten.
+    /// Displays and clicks of an item that the policy has learned from. Nothing for an item that
+    /// was forgotten.
     pub fn tally(&self, item: Handle) -> Tally {
         self.counted(item, 0)
     }
@@ -100,8 +100,8 @@ where
         self.add_item_with(features)
     }
 
-    /// Decides on a list for a user, from the top; empty if no item may be shown. An open decision of
-    /// this name is returned as it is.
+    /// Decides on a list for a user, from the top; empty if no item may be shown. An open decision
+    /// of this name is returned as it is.
     pub fn decide<R: Rng + ?Sized>(
         &mut self,
         id: &D,

@@ -1,20 +1,21 @@
-//! What a policy in live use learns from, and when.
+//! Observations that a policy in live use learns from, and when it does.
 
 use crate::open::Remembered;
 use crate::{Counted, Error, Handle, Settings, items::Items};
 use click_models::{Context, ItemId};
 use policies::{Prior, SelectAmongFor, Tally};
 
-/// What is kept beside a policy.
+/// The memory beside a policy.
 pub trait Keeps {
-    /// What is remembered of a decision that may still be answered.
+    /// The memory of a decision that may still be answered.
     type Open: Remembered;
     /// The note of a decision.
     type Note: Default;
 }
 
 /// A policy with what it needs to learn from the answers to its decisions: an
-/// [`OnTable`](crate::OnTable), or one [`ForUsers`](crate::ForUsers) who differ. Nothing else has it.
+/// [`OnTable`](crate::OnTable), or one [`ForUsers`](crate::ForUsers) who differ. Nothing else has
+/// it.
 pub trait Learns<I: Counted>: Keeps + Sized {
     /// The policy.
     type Policy: SelectAmongFor<I::Action, Note = Self::Note>;

@@ -43,8 +43,8 @@ pub enum Skips {
     /// When the decision is closed.
     #[default]
     AtClose,
-    /// At once, and a click corrects it. For deterministic policies whose answers come late; Thompson
-    /// sampling regrets more.
+    /// At once, and a click corrects it. For deterministic policies whose answers come late;
+    /// Thompson sampling regrets more.
     AtOnce,
 }
 
@@ -109,7 +109,7 @@ pub enum Among<'a> {
     Except(&'a [Handle]),
 }
 
-/// What an answer did.
+/// The effect of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum Taken {

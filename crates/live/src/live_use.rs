@@ -1,4 +1,4 @@
-//! What policies in live use have in common.
+//! The common part of policies in live use.
 
 use crate::items::Items;
 use crate::open::{OpenDecisions, Remembered as _};
@@ -9,9 +9,10 @@ use rand::Rng;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
-/// A policy in live use: a [`Live`](crate::Live), or a [`LiveFor`](crate::LiveFor) users who differ.
-/// Code for both gives every decision a user, whom a `Live` does not see, and every item its
-/// features. `I` is the protocol by which answers are read, `D` the client's name of a decision.
+/// A policy in live use: a [`Live`](crate::Live), or a [`LiveFor`](crate::LiveFor) users who
+/// differ. Code for both gives every decision a user, whom a `Live` does not see, and every item
+/// its features. `I` is the protocol by which answers are read, `D` the client's name of a
+/// decision.
 ///
 /// An answer may come late, twice or never, and in any order. See the example of the crate.
 #[derive(Debug, Clone)]
@@ -110,8 +111,8 @@ where
         self.items.is_present(item)
     }
 
-    /// The table: displays and clicks of every item, present and retired, that count; by position if
-    /// the policy counts positions apart.
+    /// The table: displays and clicks of every item, present and retired, that count; by position
+    /// if the policy counts positions apart.
     pub fn table(&self) -> impl Iterator<Item = Entry> + '_ {
         self.items().flat_map(|item| self.entries(item))
     }
@@ -126,8 +127,8 @@ where
         if self.items.is_known(item) { self.learner.tally(item.slot, kind) } else { Tally::default() }
     }
 
-    /// Adds displays and clicks of before, such as those of a log. They belong to no window. Whether
-    /// the item is known, and the policy has a table.
+    /// Adds displays and clicks of before, such as those of a log. They belong to no window.
+    /// Whether the item is known, and the policy has a table.
     pub fn begin_with(&mut self, item: Handle, kind: usize, tally: Tally) -> bool {
         self.items.is_known(item) && self.learner.begin_with(item.slot, kind, tally)
     }
@@ -142,7 +143,8 @@ where
     ///
     /// # Errors
     ///
-    /// Of a policy that sees who asks, as [`policies::FeaturedItems::add_item`]. Nothing changes then.
+    /// For a policy that sees who asks, as [`policies::FeaturedItems::add_item`]. Nothing changes
+    /// then.
     pub fn add_item_with(&mut self, features: &[f64]) -> Result<Handle, policies::Error> {
         self.learner.add_item(self.items.first_free(), features)?;
         Ok(self.add_place())
@@ -186,8 +188,8 @@ where
         was_retired
     }
 
-    /// Decides for a user on a list, from the top, of which at most the first `positions` are shown;
-    /// empty if no item may be shown. An open decision of this name is returned as it is.
+    /// Decides for a user on a list, from the top, of which at most the first `positions` are
+    /// shown; empty if no item may be shown. An open decision of this name is returned as it is.
     pub fn decide_for<R: Rng + ?Sized>(
         &mut self,
         id: &D,
@@ -257,15 +259,15 @@ where
         choose::choose(&self.settings, available, positions, (policy, rng), memory, select);
     }
 
-    /// The propensities of an open decision, position by position, if [`Settings::propensities`] asks
-    /// for them; none of a list that was shown without being asked for.
+    /// The propensities of an open decision, position by position, if [`Settings::propensities`]
+    /// asks for them; none of a list that was shown without being asked for.
     pub fn propensities(&self, id: &D) -> Option<&[Propensity]> {
         self.open.find(id).map(|place| &*self.open.at(place).shown().propensities)
     }
 
-    /// Takes a list that was shown to a user without being asked for, such as one of another server.
-    /// Nothing is selected, but a round passes. [`Taken::Repeated`] if a decision of this name is
-    /// open.
+    /// Takes a list that was shown to a user without being asked for, such as one of another
+    /// server. Nothing is selected, but a round passes. [`Taken::Repeated`] if a decision of this
+    /// name is open.
     ///
     /// # Errors
     ///
@@ -305,7 +307,7 @@ where
         self.open.remove_oldest().map(|(id, _)| id)
     }
 
-    /// Takes a click on a position, from 0. Of a [`LiveFor`](crate::LiveFor) it counts when the
+    /// Takes a click on a position, from 0. In a [`LiveFor`](crate::LiveFor) it counts when the
     /// decision is closed.
     pub fn click(&mut self, id: &D, position: usize) -> Taken {
         let Some(place) = self.open.find(id) else { return Taken::Unknown };
@@ -325,10 +327,10 @@ where
         Taken::Counted
     }
 
-    /// Closes a decision: of its list, the first `seen` positions were seen, by default all; 0 if it
-    /// was not shown. If a [`Live`](crate::Live) is closed more than once, the largest number counts,
-    /// and clicks that come later still count. A [`LiveFor`](crate::LiveFor) learns now; a click below
-    /// those positions tells that more were seen.
+    /// Closes a decision: of its list, the first `seen` positions were seen, by default all; 0 if
+    /// it was not shown. If a [`Live`](crate::Live) is closed more than once, the largest number
+    /// counts, and clicks that come later still count. A [`LiveFor`](crate::LiveFor) learns now; a
+    /// click below those positions tells that more were seen.
     pub fn close(&mut self, id: &D, seen: Option<usize>) -> Taken {
         let Some(place) = self.open.find(id) else { return Taken::Unknown };
         let open = self.open.at_mut(place);

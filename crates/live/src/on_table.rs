@@ -49,8 +49,8 @@ where
         self.add_place()
     }
 
-    /// Decides on a list, from the top; empty if no item may be shown. An open decision of this name
-    /// is returned as it is.
+    /// Decides on a list, from the top; empty if no item may be shown. An open decision of this
+    /// name is returned as it is.
     pub fn decide<R: Rng + ?Sized>(&mut self, id: &D, among: Among<'_>, rng: &mut R) -> &[Handle] {
         self.decide_top(id, among, usize::MAX, rng)
     }

@@ -23,7 +23,7 @@ pub struct Shown {
     pub(crate) as_clicks: u64,
     /// The number of each counted observation in the window of its item; empty without windows.
     pub(crate) numbers: Vec<u32>,
-    /// Of the list, position by position; empty if they are not known.
+    /// Those of the list, position by position; empty if they are not known.
     pub(crate) propensities: Vec<Propensity>,
 }
 
@@ -118,7 +118,8 @@ impl<D: Clone + Eq + Hash, S: Default> OpenDecisions<D, S> {
         &mut self.decisions[place].1
     }
 
-    /// A place for a new decision, with the memory of the oldest one if there are as many as may be.
+    /// A place for a new decision, with the memory of the oldest one if there are as many as may
+    /// be.
     pub(crate) fn add(&mut self, id: &D) -> usize {
         let old = if self.decisions.len() < self.most { None } else { self.remove_oldest() };
         let shown = old.map(|(_, shown)| shown).unwrap_or_default();

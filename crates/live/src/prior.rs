@@ -15,8 +15,8 @@ const FIRST: u64 = 64;
 const MOST_FORGOTTEN: usize = 100_000;
 
 /// Estimates the prior from the displays and clicks of all items, present, retired and forgotten.
-/// What is shown most is not what is usual, so an estimate without the items that left is wrong.
-/// [`Live`](crate::Live) has one; it is for callers who keep a policy of their own.
+/// Items that are shown most are not usual ones, so an estimate without the items that left is
+/// wrong. [`Live`](crate::Live) has one; it is for callers who keep a policy of their own.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimator {

@@ -26,7 +26,7 @@ fn clicks(n: u32) -> Clicks {
     if n.is_multiple_of(3) { none.with((n % 2) as usize) } else { none }
 }
 
-/// What 200 lists of a log tell.
+/// A fit to 200 lists of a log.
 fn fit() -> Value {
     let scale = FeatureScale::new(vec![[33.0, 2.0]], vec![[148.75, 88.3]]).unwrap();
     let policy = HybridTs::new(shape(), known(), HybridSettings::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Live use of a policy that sees who asks, against one that is told of closed decisions by hand.
+//! Live use of a policy that sees who asks, against one that learns closed decisions by hand.
 
 use click_models::{
     Cascade, Clicks, Context, ContextKnown, ItemId, ListProtocol, ListShape, Pbm, PbmKnown, Ranking,
@@ -31,7 +31,7 @@ fn pbm() -> PbmHybridTs {
     PbmHybridTs::new(PbmKnown::new(shape, &examination).unwrap(), known(), HybridSettings::default()).unwrap()
 }
 
-/// What is known of a decision.
+/// The test's knowledge of a decision.
 #[derive(Clone)]
 struct Known {
     list: Vec<Handle>,

@@ -30,8 +30,8 @@ fn reward(attractions: impl Iterator<Item = f64>) -> f64 {
     1.0 - attractions.map(|attraction| 1.0 - attraction).product::<f64>()
 }
 
-/// The regret of 20,000 rounds with cascade users. Of the items, whose attractions are draws of
-/// Beta(1, 9), one in a hundred is replaced every thousand rounds; it is forgotten.
+/// The regret of 20,000 rounds with cascade users. Attractions of items are draws of Beta(1, 9),
+/// and one item in a hundred is replaced every thousand rounds; it is forgotten.
 fn regret(settings: Settings, prior: Prior, run: u64) -> f64 {
     let mut policy = PrefixTs::new(shape());
     policy.set_prior(prior).unwrap();

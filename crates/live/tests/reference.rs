@@ -1,4 +1,4 @@
-//! What the table must contain, computed from the history alone: no code of the crate.
+//! The contents of the table, computed from the history alone: no code of the crate.
 
 use live::Handle;
 use policies::Tally;

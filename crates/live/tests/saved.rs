@@ -50,8 +50,8 @@ fn a_restored_policy_makes_the_same_choices() {
     }
 }
 
-/// Plays with a policy that begins with counts of any size, and saves and restores it. Whether there is
-/// such a policy for the protocol.
+/// Plays with a policy that begins with counts of any size, and saves and restores it. Whether
+/// there is such a policy for the protocol.
 fn counts_are_restored<I: Counted + ListProtocol + Catalogued>(
     name: &str,
     known: I::Known<'_>,

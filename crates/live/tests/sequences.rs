@@ -31,7 +31,7 @@ where
 {
     fn step(&mut self) {
         let Self { live, reference, rng, present, retired, next } = self;
-        // Of the decisions that are known, an old one is rarely asked for again.
+        // Among the decisions that are known, an old one is rarely asked for again.
         let id = next.saturating_sub(rng.random_range(0..30));
         match rng.random_range(0..100) {
             0..30 => {

@@ -40,8 +40,8 @@ pub(crate) const ONE_QUERY: &[u8] = b"all";
 
 impl Columns {
     /// Reads `query=..,item=..,position=..,click=..`, and perhaps `impressions=..`, `session=..`,
-    /// `user=..`, `propensity=..`, `prefix-propensity=..` and `list-propensity=..`, `segment=..` and
-    /// `features=a;b`; `query` may be missing.
+    /// `user=..`, `propensity=..`, `prefix-propensity=..` and `list-propensity=..`, `segment=..`
+    /// and `features=a;b`; `query` may be missing.
     ///
     /// # Errors
     ///
@@ -201,7 +201,7 @@ impl Columns {
         ]
     }
 
-    /// What is known of the users and the logger.
+    /// The kinds of knowledge about the users and the logger.
     pub(crate) fn logged(&self) -> Logged {
         Logged {
             user: self.user.is_some(),

@@ -365,7 +365,7 @@ impl Counts {
         all
     }
 
-    /// What is left without the counts of a part of the same log.
+    /// The rest without the counts of a part of the same log.
     #[must_use]
     pub fn without(&self, part: &Self) -> Self {
         let mut rest = Self::empty(&self.names);

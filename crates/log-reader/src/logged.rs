@@ -5,13 +5,13 @@ use crate::fault::Fault;
 use crate::fields::propensity;
 use crate::lists::{ShownList, unit_hash};
 
-/// What a line tells about its user and the logger.
+/// The user and the logger of a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct LoggedRow {
     /// Hashes of the names of user and session.
     pub(crate) user: Option<u64>,
     pub(crate) session: Option<u64>,
-    /// Of the item, of the prefix, of the list.
+    /// Propensities of the item, of the prefix, of the list.
     pub(crate) propensities: [Option<f64>; 3],
 }
 

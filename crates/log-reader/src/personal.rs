@@ -1,6 +1,6 @@
 //! Lists with the contexts of their users, handed over in the order of the log.
 //!
-//! What a policy learns from a log depends on the order of the lists, and a list cannot be counted
+//! A policy learns from a log in the order of the lists, and a list cannot be counted
 //! with others: so the lines of a list stand together here, and no list is held but the last one.
 
 use crate::columns::Columns;
@@ -107,8 +107,8 @@ impl<'a> PersonalLists<'a> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Settings`] if the format is no table, names no sessions, or names queries if and
-    /// only if none is chosen.
+    /// [`ErrorKind::Settings`] if the format is no table, names no sessions, or names queries if
+    /// and only if none is chosen.
     pub fn new(format: &'a Format, query: Option<&'a str>) -> Result<Self, Error> {
         let wrong = |message: &str| Err(Error::of(ErrorKind::Settings, "columns", message));
         let Some(columns) = format.columns() else {
@@ -153,7 +153,8 @@ impl<'a> PersonalLists<'a> {
     ///
     /// As [`Reader::read_files`](crate::Reader::read_files). Faults are also a line apart from the
     /// others of its list, a feature that is no finite number, a context other than that of the
-    /// list's first line, an item that is not known or in its list twice, and more than 65,536 segments.
+    /// list's first line, an item that is not known or in its list twice, and more than 65,536
+    /// segments.
     ///
     /// # Examples
     ///

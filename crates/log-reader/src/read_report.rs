@@ -45,7 +45,7 @@ pub struct ReadReport {
     pub ubi: Option<UbiReport>,
 }
 
-/// What a log of User Behavior Insights has beside its lists.
+/// Documents of a log of User Behavior Insights that are in no list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UbiReport {

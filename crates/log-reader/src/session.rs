@@ -15,8 +15,8 @@ use click_models::Clicks;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The sessions of a log, sorted by query, list and clicks. The order of the log is kept beside them
-/// ([`QuerySessions::in_order`]).
+/// The sessions of a log, sorted by query, list and clicks. The order of the log is kept beside
+/// them ([`QuerySessions::in_order`]).
 ///
 /// # Examples
 ///

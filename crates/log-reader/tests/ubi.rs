@@ -265,7 +265,8 @@ fn clicks_are_handed_over_with_their_team() {
         (rows, report.repeated_clicks, report.other_actions),
         (expected.map(str::to_owned).into(), 1, 1)
     );
-    // The user of a query is that of its clicks, and the whole document may be wrapped, or one of many.
+    // The user of a query is that of its clicks, and the whole document may be wrapped, or one of
+    // many.
     let nameless = events.replace("\"client_id\"", "\"nobody\"");
     assert_ne!(nameless, events);
     let wrap = |line: &str| format!("{{\"_source\": {line}}}");

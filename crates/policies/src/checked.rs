@@ -2,8 +2,8 @@
 
 /// Writes a type by its derived functions, and reads it as its function `checked` returns it.
 ///
-/// The type derives `Serialize` and `Deserialize` with `#[serde(remote = "Self")]`. So each field is
-/// declared once. Fields that follow from others are skipped, and `checked` makes them.
+/// The type derives `Serialize` and `Deserialize` with `#[serde(remote = "Self")]`. So each field
+/// is declared once. Fields that follow from others are skipped, and `checked` makes them.
 macro_rules! checked {
     ($Type:ty) => {
         impl serde::Serialize for $Type {

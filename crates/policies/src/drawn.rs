@@ -1,8 +1,8 @@
 //! Lists with the probabilities with which they are shown.
 //!
-//! A policy draws its list from a distribution that it cannot state. So it draws B lists, and one of
-//! them is shown: *given the draws*, the probability of a list is its share among them. To count the
-//! share of a list among fresh draws is wrong, since a list that is shown is often one that was
+//! A policy draws its list from a distribution that it cannot state. So it draws B lists, and one
+//! of them is shown: *given the draws*, the probability of a list is its share among them. To count
+//! the share of a list among fresh draws is wrong, since a list that is shown is often one that was
 //! drawn by chance: weights of 1 / share then have means of 1.2 to 2.7 instead of 1.
 
 use crate::{Decision, Error, Select, SelectFor, Setup, Update};
@@ -38,9 +38,9 @@ impl Drawing {
     /// The largest number of draws.
     pub const MOST_DRAWS: u32 = 10_000;
 
-    /// The weights of a list have 3.6, 1.2 and 1.1 times the variance of those with the policy's own
-    /// probabilities, for 20, 100 and 400 draws. Without an `epsilon` above 0 lists that are never
-    /// drawn have no weight in any log.
+    /// The weights of a list have 3.6, 1.2 and 1.1 times the variance of those with the policy's
+    /// own probabilities, for 20, 100 and 400 draws. Without an `epsilon` above 0 lists that are
+    /// never drawn have no weight in any log.
     ///
     /// # Errors
     ///
@@ -65,7 +65,8 @@ impl Drawing {
     }
 }
 
-/// The probabilities of a position of a list that is shown, given the draws. Above 0, and at most 1.
+/// The probabilities of a position of a list that is shown, given the draws. Above 0, and at
+/// most 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Propensity {
@@ -101,8 +102,8 @@ impl<N> Draws<N> {
     /// Decides on a list among `n_items` items, those that `item` numbers from 0.
     ///
     /// `select` is [`Select::select`], or [`SelectAmong::select_among`](crate::SelectAmong) with
-    /// these items, which are present; or the same for a user. Allocates nothing once `self` and `out` have been used for a
-    /// round.
+    /// these items, which are present; or the same for a user. Allocates nothing once `self` and
+    /// `out` have been used for a round.
     pub fn decide<P: SelectFor<Ranking, Note = N>, R: Rng + ?Sized>(
         &mut self,
         drawing: Drawing,
@@ -163,8 +164,8 @@ impl<N> Draws<N> {
 
 /// A policy that shows one of several lists that it draws, and tells with which probability.
 ///
-/// The draws are one round of the policy. A policy whose lists are fixed by its counts is asked once:
-/// [`Select::repeat_round`] tells which. Saved and restored with its policy.
+/// The draws are one round of the policy. A policy whose lists are fixed by its counts is asked
+/// once: [`Select::repeat_round`] tells which. Saved and restored with its policy.
 ///
 /// # Examples
 ///

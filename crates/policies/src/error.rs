@@ -197,10 +197,10 @@ pub enum Error {
     },
 }
 
-/// The largest count that a table takes ([`Tallies::add`](crate::Tallies::add)) and that is restored: a
-/// thousand displays a second for more than thirty years. Up to this count the exact posterior
-/// sampler is accurate, sums over 64 positions are exact as floating-point numbers, and further
-/// counting does not overflow.
+/// The largest count that a table takes ([`Tallies::add`](crate::Tallies::add)) and that is
+/// restored: a thousand displays a second for more than thirty years. Up to this count the exact
+/// posterior sampler is accurate, sums over 64 positions are exact as floating-point numbers, and
+/// further counting does not overflow.
 pub const MAX_COUNT: u64 = 1 << 40;
 
 /// Checks saved tables of displays and clicks cell by cell, and the number of rounds.

@@ -15,7 +15,7 @@ use click_models::{ItemId, ItemSet, Ranking};
 use rand::Rng;
 use serde::{Serialize, Serializer};
 
-/// What live use adds to the state of a policy.
+/// The state that live use adds to a policy.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LiveState {
     /// Items that are absent; empty, without memory, until one is.

@@ -85,8 +85,8 @@ pub trait Select<A> {
     /// Allocates nothing once `out` has been used for a round.
     fn select<R: Rng + ?Sized>(&mut self, rng: &mut R, out: &mut Decision<A, Self::Note>);
 
-    /// Takes the last decision back, so that the next one is made for the same round. Only chains of
-    /// samples stay advanced. [`Drawn`](crate::Drawn) calls it to draw several lists for a user.
+    /// Takes the last decision back, so that the next one is made for the same round. Only chains
+    /// of samples stay advanced. [`Drawn`](crate::Drawn) calls it to draw several lists for a user.
     ///
     /// Returns `false`, and changes nothing, if the policy would decide the same again or cannot
     /// decide twice in a round.
@@ -178,7 +178,8 @@ pub trait Tallies {
     /// constant amortised time.
     fn add_item(&mut self) -> ItemId;
 
-    /// Whether an item is part of the catalogue now; all are at first. Its displays and clicks stay.
+    /// Whether an item is part of the catalogue now; all are at first. Its displays and clicks
+    /// stay.
     fn set_present(&mut self, item: ItemId, present: bool);
 
     /// The policy, if it draws from posteriors.
@@ -195,8 +196,8 @@ pub trait Bayesian {
     /// posterior.
     fn set_prior(&mut self, prior: Prior) -> Result<(), crate::Error>;
 
-    /// Replaces the prior by an estimate, of which each shape is raised to the least that the policy
-    /// can draw from: `b` to 1, and `a` to 1 where that is needed.
+    /// Replaces the prior by an estimate, of which each shape is raised to the least that the
+    /// policy can draw from: `b` to 1, and `a` to 1 where that is needed.
     fn set_estimated_prior(&mut self, a: f64, b: f64) {
         let (a, b) = (a.clamp(Prior::LEAST, Prior::MOST), b.clamp(1.0, Prior::MOST));
         let mut set = |a| Prior::new(a, b).and_then(|prior| self.set_prior(prior));

@@ -31,8 +31,8 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// The largest sum of a row or a column: with one more play it is exact as a floating-point number, so
-/// that no draw is narrowed to nothing.
+/// The largest sum of a row or a column: with one more play it is exact as a floating-point number,
+/// so that no draw is narrowed to nothing.
 const MAX_SUM: u64 = 1 << 50;
 
 /// A prior worth `plays` with a certain partner, with `clicks` clicks.

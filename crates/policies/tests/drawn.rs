@@ -53,7 +53,7 @@ fn list(items: [usize; N_POSITIONS]) -> Ranking {
     items.map(ItemId::from_index).into_iter().collect()
 }
 
-/// What `Drawn` does, from the definition: every draw is made by a copy of the policy as it was.
+/// `Drawn` from its definition: every draw is made by a copy of the policy as it was.
 fn decide_plainly<P: Select<Ranking> + Clone>(
     policy: &mut P,
     (draws, epsilon): (u32, f64),

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 const N_POSITIONS: usize = 3;
 
-/// What the tests do with a policy, whatever its protocol.
+/// The operations of the tests on a policy, whatever its protocol.
 trait Table: Tallies {
     fn set_prior(&mut self, prior: Prior) -> Result<(), Error>;
     fn among(&mut self, available: &ItemSet, rng: &mut dyn Rng, out: &mut Decision<Ranking>);
@@ -143,7 +143,7 @@ fn other_policies_are_refused_by_name_with_what_they_can_do() {
     assert!(matches!(refusal, BuildError::NotLive { policy: "kl-ucb", .. }));
 }
 
-/// What was added and taken back leaves no trace.
+/// Observations that were added and taken back leave no trace.
 #[test]
 fn the_table_determines_the_state() {
     for name in names() {

@@ -107,7 +107,7 @@ fn with_segments<M: WithAttraction>(n_segments: u32, h: f64, model: &M, seed: u6
     Drawn { users: Personal::new(users.collect()).expect("valid"), n_segments, item_features: vec![] }
 }
 
-/// What of the contexts a policy is told.
+/// The part of the contexts that a policy sees.
 #[derive(Clone, Copy, PartialEq)]
 enum Sees {
     Nothing,

@@ -39,8 +39,8 @@ impl Ended {
 
 /// A policy on its users, as the loops that are compiled once see it.
 pub(crate) trait Player {
-    /// Plays at least one round and none after `last`. A player that plays round by round returns at
-    /// the next pause at the latest.
+    /// Plays at least one round and none after `last`. A player that plays round by round returns
+    /// at the next pause at the latest.
     fn advance(&mut self, progress: &mut Progress, last: u64) -> Result<(), Ended>;
 
     /// Whether the policy's recommendation is a best one, if it recommends anything.
@@ -54,8 +54,8 @@ pub(crate) trait Player {
 
 /// Plays a policy to the last checkpoint: the part of a replication that is compiled once.
 type PlayRounds<'a> = dyn FnMut(&mut dyn Player) + 'a;
-/// Makes the policy, from these bytes or a new one, and has it played: the part that is compiled for
-/// each policy. An error names the fault of the bytes.
+/// Makes the policy, from these bytes or a new one, and has it played: the part that is compiled
+/// for each policy. An error names the fault of the bytes.
 pub(crate) type PlayPolicy<'a> = dyn FnMut(Option<&[u8]>, &mut PlayRounds<'_>) -> Result<(), String> + 'a;
 
 /// One replication of one contender, from the beginning or from a state.
@@ -86,8 +86,8 @@ impl<'a> Session<'a> {
         Self { label, played_by, horizon, checkpoints, state, store, is_saved }
     }
 
-    /// Where the replication begins: the progress in its state, with the bytes of the policy; without
-    /// a state, at `beginning`, with a new policy.
+    /// Where the replication begins: the progress in its state, with the bytes of the policy;
+    /// without a state, at `beginning`, with a new policy.
     pub(crate) fn begin(&self, beginning: Progress) -> Result<(Progress, Option<&'a [u8]>), StateError> {
         let Some(state) = self.state else { return Ok((beginning, None)) };
         if !self.is_saved {

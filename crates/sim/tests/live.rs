@@ -55,7 +55,8 @@ macro_rules! same_curve {
     }};
 }
 
-/// Deterministic policies: Thompson sampling among all items has another stream than without a choice.
+/// Deterministic policies: Thompson sampling among all items has another stream than without a
+/// choice.
 #[test]
 fn undisturbed_it_is_the_plain_loop() {
     same_curve!(cascade(), Cascade, ListShape, |known| PrefixUcb::cascade(known));
@@ -140,7 +141,7 @@ fn a_replication_is_continued_from_its_states() {
     }
 }
 
-/// What comes late changes only what is learned: the users of a round and the best list do not.
+/// Late answers change only what is learned, not the users of a round and the best list.
 #[test]
 fn all_policies_meet_the_same_catalogue() {
     let conditions = everything();

@@ -95,7 +95,7 @@ pub struct Experiment {
     pub(crate) checkpoints: Vec<u64>,
     pub(crate) instances: Instances,
     pub(crate) takes_data: bool,
-    /// What disturbs policies.
+    /// Disturbances of the policies.
     pub(crate) live: Conditions,
     pub(crate) policies: Vec<Entrant>,
     /// The rule that gave the checkpoints; another horizon applies it again.
@@ -149,8 +149,8 @@ impl Experiment {
     ///
     /// # Errors
     ///
-    /// All errors: of the values that replace others, then those of the document in its order. An error that only
-    /// follows from another one is left out.
+    /// All errors: of the values that replace others, then those of the document in its order. An
+    /// error that only follows from another one is left out.
     pub fn check(document: &Document<'_>, overrides: Overrides) -> Result<Self, Vec<SpecError>> {
         let mut faults: Vec<SpecError> = overrides.faults().map(SpecError::Override).collect();
         let read = Self::read_alone(document, overrides);
@@ -243,12 +243,12 @@ impl Experiment {
         self.task
     }
 
-    /// What disturbs the policies; by default, nothing does.
+    /// Disturbances of the policies; by default, there are none.
     pub fn live(&self) -> &Conditions {
         &self.live
     }
 
-    /// What disturbs the policies, one sentence each.
+    /// Disturbances of the policies, one sentence each.
     pub fn live_in_words(&self) -> Vec<String> {
         live::in_words(&self.live)
     }
@@ -258,7 +258,7 @@ impl Experiment {
         entrant.live.as_ref().map(live::use_to_toml)
     }
 
-    /// What disturbs the policies, if anything does.
+    /// Disturbances of the policies, if there are any.
     pub(crate) fn conditions(&self) -> Option<&Conditions> {
         Some(&self.live).filter(|live| live.disturb())
     }
@@ -343,8 +343,8 @@ impl Experiment {
         self.instances.duels().is_some()
     }
 
-    /// Gives users of the caller (`own-pbm` and the like) their answers, one for each instance. Without
-    /// answers they cannot be played. Whether the experiment has such users, and as many.
+    /// Gives users of the caller (`own-pbm` and the like) their answers, one for each instance.
+    /// Without answers they cannot be played. Whether the experiment has such users, and as many.
     #[must_use]
     pub fn answer_with(&mut self, answers: &[Arc<dyn OwnAnswers>]) -> bool {
         self.instances.answer_with(answers)

@@ -359,7 +359,7 @@ pub trait Users: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What these users have by which they differ; `None` for ordinary users.
+    /// The properties by which these users differ; `None` for ordinary users.
     fn contexts(&self) -> Option<Sees> {
         None
     }
@@ -418,7 +418,8 @@ pub trait Users: fmt::Debug + Send + Sync {
         settings: &TournamentSettings<'_>,
     ) -> Result<Box<dyn AnyTournament + '_>, EnterError>;
 
-    /// The values of the users that the runs meet; `instances_of_runs` has the instance of every run.
+    /// The values of the users that the runs meet; `instances_of_runs` has the instance of every
+    /// run.
     fn values_of_users(
         &self,
         assignment: Assignment,

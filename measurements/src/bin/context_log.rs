@@ -1,13 +1,14 @@
-//! What a log with contexts is worth: greedy lists after a log of uniform lists, and the regret of
-//! `hybrid-ts` in the next 3,000 lists after a log of `cascade-ts`. The tables of `docs/context.md`.
+//! The worth of a log with contexts: greedy lists after a log of uniform lists, and the regret of
+//! `hybrid-ts` in the next 3,000 lists after a log of `cascade-ts`. The tables of
+//! `docs/context.md`.
 //!
 //! ```text
 //! cargo run --release -p measurements --bin context_log -- 4
 //! ```
 //!
 //! The argument is the number of runs. Users are those of the experiment `context`, F2: 2,000 in 20
-//! clusters, 200 items, 6 features each, a cascade of 12. The ratio is that of the excess log-loss to
-//! that of the maximum of the posterior, under the deviations that the fit has estimated.
+//! clusters, 200 items, 6 features each, a cascade of 12. The ratio is that of the excess log-loss
+//! to that of the maximum of the posterior, under the deviations that the fit has estimated.
 
 use answer::{ContextSettings, TakeList, fit_contexts};
 use anyhow::{Context as _, Result};
@@ -170,8 +171,8 @@ fn fitted(users: &Personal<CascadeModel>, log: &[Shown]) -> Result<ContextFit> {
     Ok(fit_contexts::<anyhow::Error>(&settings, read)?.0)
 }
 
-/// The quality of a fit: excess log-loss, its ratio to that of the maximum of the posterior, and the
-/// regret of greedy lists.
+/// The quality of a fit: excess log-loss, its ratio to that of the maximum of the posterior, and
+/// the regret of greedy lists.
 fn judged(users: &Personal<CascadeModel>, log: &[Shown], prior: &HybridPrior) -> [f64; 3] {
     let (mean, known) = (prior.mean(), prior.known());
     let of_fit = |context: &Context| {
@@ -183,8 +184,8 @@ fn judged(users: &Personal<CascadeModel>, log: &[Shown], prior: &HybridPrior) ->
     [excess, excess / least, regret]
 }
 
-/// The mean divergence of an answer's probability from the true one, over all users and items, and the
-/// mean regret of the lists that are best by these log-odds.
+/// The mean divergence of an answer's probability from the true one, over all users and items, and
+/// the mean regret of the lists that are best by these log-odds.
 fn quality(
     users: &Personal<CascadeModel>,
     prior: &HybridPrior,

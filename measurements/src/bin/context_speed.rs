@@ -4,8 +4,8 @@
 //! cargo run --release -p measurements --bin context_speed
 //! ```
 //!
-//! Lists of 12, all of whose items are examined. D is the number of products of features. Medians of
-//! five blocks of about .4 CPU-seconds.
+//! Lists of 12, all of whose items are examined. D is the number of products of features. Medians
+//! of five blocks of about .4 CPU-seconds.
 
 use click_models::{Clicks, Context, ContextKnown, ItemId, ListShape, PrefixFeedback, Ranking};
 use confidence::NonNegative;

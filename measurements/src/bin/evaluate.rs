@@ -1,15 +1,15 @@
-//! How far from the truth is what another ranking would have earned, and how often do intervals have
-//! it? On generated logs of known users, over many seeds.
+//! How far from the truth is what another ranking would have earned, and how often do intervals
+//! have it? On generated logs of known users, over many seeds.
 //!
 //! ```text
 //! cargo run --release -p measurements --bin evaluate -- --seeds 100
 //! cargo run --release -p measurements --bin evaluate -- --seeds 1000 --only null --model none
 //! ```
 //!
-//! A row for each kind of log and each number: seeds in which it may answer, mean error of the value
-//! with its standard error, the mean true value, and the share of the intervals of the difference
-//! that have the true one. `null`: all items of a query are alike, so the true difference is 0 and
-//! the intervals that do not have it are false alarms.
+//! A row for each kind of log and each number: seeds in which it may answer, mean error of the
+//! value with its standard error, the mean true value, and the share of the intervals of the
+//! difference that have the true one. `null`: all items of a query are alike, so the true
+//! difference is 0 and the intervals that do not have it are false alarms.
 
 #[path = "../../../crates/evaluation/tests/generated/world.rs"]
 mod world;

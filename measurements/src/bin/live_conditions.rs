@@ -1,4 +1,4 @@
-//! What the conditions of live use cost each policy: the table of `docs/live.md`.
+//! The cost of the conditions of live use for each policy: the table of `docs/live.md`.
 //!
 //! ```text
 //! cargo run --release -p measurements --bin live_conditions -- 20000 32

@@ -6,9 +6,9 @@
 //! cargo run --release -p measurements --bin log_speed -- hold-out kdd2012 training.txt
 //! ```
 //!
-//! `hold-out` counts as a fit does: the whole log, a tenth of it, and the rest. `lists` hands complete
-//! lists of a delimited log to receivers that add up clicks by group of users; the log has the
-//! columns `session`, `user`, `query`, `item`, `position`, `click`, `propensity`,
+//! `hold-out` counts as a fit does: the whole log, a tenth of it, and the rest. `lists` hands
+//! complete lists of a delimited log to receivers that add up clicks by group of users; the log has
+//! the columns `session`, `user`, `query`, `item`, `position`, `click`, `propensity`,
 //! `prefix_propensity` and `list_propensity`.
 //!
 //! Formats: `kdd2012`, `yandex`, `sessions`, `obd`, `delimited`, `parquet`. A generated file whose

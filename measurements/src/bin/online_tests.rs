@@ -5,9 +5,9 @@
 //! cargo run --release -p measurements --bin online_tests -- 10000
 //! ```
 //!
-//! Argument: the number of null streams. Streams of an interleaved comparison have 20,000 users and a
-//! look after each; those of an A/B test have 28 days of 100 users, three sessions a user on average,
-//! gamma rates of clicks, and a look a day.
+//! Argument: the number of null streams. Streams of an interleaved comparison have 20,000 users and
+//! a look after each; those of an A/B test have 28 days of 100 users, three sessions a user on
+//! average, gamma rates of clicks, and a look a day.
 
 use confidence::math::ln;
 use confidence::sequence::{CoinMixture, ConfidenceSequence as _};
@@ -98,7 +98,8 @@ fn stops(p: f64, seed: u64, leads: &[u64]) -> Option<(usize, bool)> {
     })
 }
 
-/// Mean users of the sequential probability ratio test of a share of `p` or `1 - p`, which knows `p`.
+/// Mean users of the sequential probability ratio test of a share of `p` or `1 - p`, which knows
+/// `p`.
 fn sprt_mean(p: f64, runs: u64) -> f64 {
     let step = ln(p / (1.0 - p));
     let mut sum: u64 = 0;
@@ -163,8 +164,8 @@ fn poisson<R: Rng>(rng: &mut R, mean: f64) -> u32 {
     count
 }
 
-/// Whether equal rankers are told apart, by users, by lists and by clicks, if a user keeps a list of
-/// two items, one of each team, for some searches, and likes one of them.
+/// Whether equal rankers are told apart, by users, by lists and by clicks, if a user keeps a list
+/// of two items, one of each team, for some searches, and likes one of them.
 fn kept_lists(seed: u64, searches: u32) -> [bool; 3] {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let test = || TeamTest::new(MISS).expect("valid");
@@ -199,8 +200,8 @@ fn kept_lists(seed: u64, searches: u32) -> [bool; 3] {
 /// Whether five looks find the difference for which they were planned with power .8.
 fn obrien_fleming(seed: u64) -> bool {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(1_000_000 + seed);
-    // A mean of .6 and .75 clicks a session; of a user with m sessions and the rate R, T has variance
-    // E m R^2 .., by the delta method. Measured on 10 million users: 1.03.
+    // A mean of .6 and .75 clicks a session; of a user with m sessions and the rate R, T has
+    // variance E m R^2 .., by the delta method. Measured on 10 million users: 1.03.
     let n = users_per_arm(deviation(), 0.12, 0.8, End::Fixed(5)).expect("valid");
     let mut test = AbTest::new(MISS).expect("valid");
     let mut user = 0;

@@ -250,7 +250,7 @@ impl Fitted {
 struct Centred {
     /// (list, observed, predicted) of each session.
     sessions: Vec<(usize, f64, f64)>,
-    /// What a jackknife leaves out: the query or the list of each list.
+    /// The unit that a jackknife leaves out: the query or the list of each list.
     cluster: Vec<usize>,
 }
 

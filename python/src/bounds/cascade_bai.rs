@@ -324,8 +324,8 @@ pub(crate) fn cascade_bai_tolerant_upper_terms(
 
 elementwise! {
     /// Growth rates of the lower bound and of the rounds of CascadeBAI, without constants and
-    /// logarithms, on the instances of `cascade_bai_two_level_upper_bound`: CascadeBAI paper, Corollary
-    /// 4.10. Shapes broadcast.
+    /// logarithms, on the instances of `cascade_bai_two_level_upper_bound`: CascadeBAI paper,
+    /// Corollary 4.10. Shapes broadcast.
     ///
     /// Args:
     ///     best: weight of the n_positions best items, a probability.
@@ -334,7 +334,8 @@ elementwise! {
     ///     n_positions: number of positions, at least 1 and below n_items.
     ///
     /// Returns:
-    ///     Two float64 arrays of the common shape, or two floats: the lower and the upper rate. NaN for
+    ///     Two float64 arrays of the common shape, or two floats: the lower and the upper rate. NaN
+    ///     for
     ///         what the corollary does not cover:
     ///     best above 1 / n_positions with worst below 1/2 and best below 1, and arguments outside
     ///     their range.

@@ -56,8 +56,8 @@ elementwise! {
     mixture_threshold(x: NonNegative) = scalar::mixture_threshold;
 
     /// Robbins' beta-binomial mixture: an interval for the mean of variables from 0 to 1, such as a
-    /// click-through rate, that holds for all numbers of observations simultaneously. With probability
-    /// 1 - miss it never misses, however often one looks and whenever one stops.
+    /// click-through rate, that holds for all numbers of observations simultaneously. With
+    /// probability 1 - miss it never misses, however often one looks and whenever one stops.
     ///
     /// The means q with n d(mean, q) <= `beta_mixture_level`: close to the narrowest for Bernoulli
     /// variables. Robbins 1970.
@@ -68,7 +68,8 @@ elementwise! {
     ///     miss: probability of ever missing the mean, above 0 and below 1; shapes broadcast.
     ///
     /// Returns:
-    ///     Two float64 arrays of the common shape, or two floats: the lower and the upper ends. From 0
+    ///     Two float64 arrays of the common shape, or two floats: the lower and the upper ends.
+    ///     From 0
     ///         to 1 without observations.
     ///
     /// Raises:
@@ -81,8 +82,8 @@ elementwise! {
         |ones, zeros, miss| ends(BetaMixture::with_counts(miss, whole(ones), whole(zeros)));
 
     /// The confidence sequence of Kaufmann and Koolen (JMLR 2021), Theorem 7: the means q with n
-    /// d(mean, q) <= `kl_mixture_level`. Wider than `beta_mixture_interval` except for astronomically
-    /// many observations. Arguments and results as there.
+    /// d(mean, q) <= `kl_mixture_level`. Wider than `beta_mixture_interval` except for
+    /// astronomically many observations. Arguments and results as there.
     ///
     /// Examples:
     ///     >>> [round(end, 4) for end in kl_mixture_interval(7, 3, 0.05)]

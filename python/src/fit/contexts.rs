@@ -107,9 +107,9 @@ impl ContextFit {
     ///
     /// log_loss is that of a held-out list, in nats, and log_loss_without that of a fit without
     /// contexts; None if nothing was held out. gain is their difference, with an interval of 95 %;
-    /// columns has that of each column, with ablate. lists and units (users, or sessions) are those held out. clicks are those of a
-    /// list that the fit expects: of the best list for all, of the best for each segment, and of
-    /// personal lists.
+    /// columns has that of each column, with ablate. lists and units (users, or sessions) are those
+    /// held out. clicks are those of a list that the fit expects: of the best list for all, of the
+    /// best for each segment, and of personal lists.
     #[getter]
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         json::to_python(py, &self.fit.report)

@@ -16,7 +16,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-/// What another ranking would have earned on a log: how much, how sure, on what assumption.
+/// Estimate what another ranking would have earned on a log: how much, how sure, on what
+/// assumption.
 ///
 /// log, format, columns, first_position, threads and the options of format "ubi" are as of fit.
 /// columns may also name "user", "propensity", "prefix-propensity" and "list-propensity", the
@@ -133,7 +134,7 @@ fn column<'py>(table: &Bound<'py, PyAny>, name: &str) -> Option<Bound<'py, PyAny
     Some(list.unwrap_or(column))
 }
 
-/// What another ranking would have earned on a log: made by evaluate.
+/// The earnings that another ranking would have had on a log: made by evaluate.
 ///
 /// Examples:
 ///     >>> log = {"session": [row // 2 for row in range(200)], "item": ["a", "b", "b", "a"] * 50,
@@ -178,7 +179,7 @@ impl Evaluation {
         self.0.sentence()
     }
 
-    /// What casts doubt on all numbers, and what was left out.
+    /// Doubts about all numbers, and what was left out.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.0.warnings()

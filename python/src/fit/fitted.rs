@@ -153,16 +153,16 @@ impl Fitted {
         .map(Some)
     }
 
-    /// What may be wrong with the log, as a dict: sessions with more clicks than the fitted models
-    /// make probable, the second half of the log beside a fit of the first, and sessions that repeat
-    /// the one before. Keys are those of `checks` in the command's comparison.json.
+    /// Doubts about the log, as a dict: sessions with more clicks than the fitted models
+    /// make probable, the second half of the log beside a fit of the first, and sessions that
+    /// repeat the one before. Keys are those of `checks` in the command's comparison.json.
     #[getter]
     fn checks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let study = self.whole("checks")?;
         json::to_python(py, &py.detach(|| Checks::new(study, &self.options)).map_err(value_error)?)
     }
 
-    /// What may be wrong with the log, in sentences; none if nothing was found.
+    /// Doubts about the log, in sentences; none if nothing was found.
     #[getter]
     fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let study = self.whole("checks")?;
@@ -286,7 +286,7 @@ impl Fitted {
         if let (true, Some(why)) = (scores.is_empty(), none) {
             return Err(value_error(format!("log: the fitted models predict whole sessions, and {why}")));
         }
-        // Of all positions, then position by position.
+        // The sums of all positions, then position by position.
         let rows: Vec<(&Score, Option<usize>)> = scores
             .iter()
             .flat_map(|score| {
@@ -550,7 +550,7 @@ impl Fitted {
     }
 }
 
-/// What names a parameter of a fit.
+/// The key of a parameter of a fit.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct ByName {
     model: &'static str,

@@ -1,4 +1,5 @@
-//! `interleaving_test`, `ab_test`, `test_plan`, `judgments`: real users of two rankers, and ratings.
+//! `interleaving_test`, `ab_test`, `test_plan`, `judgments`: real users of two rankers, and
+//! ratings.
 
 use super::fitted::Fitted;
 use super::of_log_of;
@@ -14,8 +15,8 @@ use click_logs::{RowColumn, TakeRows, read_rows, read_rows_of_frame};
 use pyo3::prelude::*;
 use std::convert::Infallible;
 
-/// Which of two rankers users of interleaved lists prefer: the content of the command's verdict.json,
-/// as a dict.
+/// Which of two rankers users of interleaved lists prefer: the content of the command's
+/// verdict.json, as a dict.
 ///
 /// table is a path or a list of paths (CSV or Parquet), or a table in memory, as of fit. A row is a
 /// click: user, team of the clicked item, and perhaps list, position and time; columns names them,
@@ -48,10 +49,10 @@ pub(crate) fn interleaving_test<'py>(
 /// Which of two rankers has more clicks a session, users drawn into arms: the content of the
 /// command's verdict.json, as a dict.
 ///
-/// table and columns are as of interleaving_test; a row is a session: user, arm, clicks, and perhaps
-/// time. baseline is today's arm, and split its planned share of users; users with more sessions
-/// than max_sessions_per_user are left out. The test may be looked at any time and is most powerful
-/// at planned users in each arm; or it has looks looks, of which this is number look.
+/// table and columns are as of interleaving_test; a row is a session: user, arm, clicks, and
+/// perhaps time. baseline is today's arm, and split its planned share of users; users with more
+/// sessions than max_sessions_per_user are left out. The test may be looked at any time and is most
+/// powerful at planned users in each arm; or it has looks looks, of which this is number look.
 ///
 /// Raises what interleaving_test raises.
 ///
@@ -135,8 +136,8 @@ fn verdict<'py>(
 /// effect is the change of clicks a session relative to their mean, or the share of users won minus
 /// 1/2; power the probability of finding it. mean is of clicks a session, and sd a user's standard
 /// deviation of them (kind "ab"); ties is the share of users without a winner (kind
-/// "interleaving"). per_day users give days, and share, which the better ranker would win if it were
-/// interleaved, how many times fewer users that takes.
+/// "interleaving"). per_day users give days, and share, which the better ranker would win if it
+/// were interleaved, how many times fewer users that takes.
 ///
 /// Raises ValueError for numbers that are no plan.
 ///
@@ -167,8 +168,8 @@ pub(crate) fn test_plan<'py>(
 ///
 /// form is "quepid", "workbench", "trec", "ltr" or "csv". by is "attraction", of model, by default
 /// the one whose users are simulated; or "coec", clicks over expected clicks. scale is "0-1" or
-/// "0-3", relative to the largest rating. Items with fewer than min_impressions impressions are left
-/// out; name is that of the judgments in the workbench.
+/// "0-3", relative to the largest rating. Items with fewer than min_impressions impressions are
+/// left out; name is that of the judgments in the workbench.
 ///
 /// Raises ValueError for names, and for names of queries and items that the form cannot have.
 ///

@@ -159,8 +159,8 @@ impl Fitted {
         Ok(items)
     }
 
-    /// The displays and clicks of a query: those of each position for "pbm", those that users observed
-    /// for models of whole lists; and the number of lists.
+    /// The displays and clicks of a query: those of each position for "pbm", those that users
+    /// observed for models of whole lists; and the number of lists.
     fn tallies(&self, model: Model, query: &QueryFit) -> (Vec<(ItemId, usize, Tally)>, u64) {
         let item = |id: Id| {
             let place = query.items.binary_search_by_key(&id, |item| item.item).ok();

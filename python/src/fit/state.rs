@@ -1,5 +1,5 @@
-//! A `Fitted` as bytes, for pickle: all of it. A checksum tells damage, since nothing checks what its
-//! parts mean to each other.
+//! A `Fitted` as bytes, for pickle: all of it. A checksum tells damage, since nothing checks what
+//! its parts mean to each other.
 
 use crate::message::value_error;
 use experiment::sha256;

@@ -41,9 +41,9 @@ macro_rules! users {
         impl $Class {
             $($methods)*
 
-            /// The regret, per user: the largest mean reward minus that of the action; of a pair, that
-            /// of the comparison. A float for one action, a float64 array of shape (n,) for several
-            /// or a batch.
+            /// The regret, per user: the largest mean reward minus that of the action; of a pair,
+            /// that of the comparison. A float for one action, a float64 array of shape (n,) for
+            /// several or a batch.
             fn regret<'py>(&self, py: Python<'py>, actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                 self.0.read(actions)?.each(py, |action| self.0.model.gap(action))
             }

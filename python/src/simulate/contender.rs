@@ -114,7 +114,7 @@ fn of_user<'py>(py: Python<'py>, user: &Context) -> PyResult<Bound<'py, PyDict>>
     Ok(context)
 }
 
-/// How a policy's `select` is told of the user.
+/// How a policy's `select` gets the user.
 #[derive(Clone, Copy, PartialEq)]
 enum Told {
     Nothing,

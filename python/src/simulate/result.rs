@@ -96,8 +96,8 @@ impl Simulation {
     /// The result in a directory that `simulate` or its command has written. Nothing in it changes.
     ///
     /// Raises:
-    ///     ValueError: the directory has no finished result, or not all of its runs: those of policies
-    ///         and users written in Python are in no directory.
+    ///     ValueError: the directory has no finished result, or not all of its runs: those of
+    ///         policies and users written in Python are in no directory.
     ///
     /// Examples:
     ///     >>> import tempfile

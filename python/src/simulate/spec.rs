@@ -61,7 +61,7 @@ fn with_users<'py>(dict: &Bound<'py, PyDict>, own: &mut OwnObjects) -> PyResult<
         let (mut users, mut name) = (instance.clone(), None);
         if let Ok(table) = instance.cast::<PyDict>() {
             let Some(given) = table.get_item("users")? else {
-                // What `Fitted.instances` tells of the log is no key of users.
+                // The parts of `Fitted.instances` about the log are no keys of users.
                 let table = table.copy()?;
                 table.call_method1("pop", ("log", py.None()))?;
                 written.append(table)?;

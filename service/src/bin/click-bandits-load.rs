@@ -84,8 +84,8 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
 
 /// A connection that is opened again when it fails.
 ///
-/// With several servers every request goes to the next one: a click rarely reaches the server of its
-/// decision.
+/// With several servers every request goes to the next one: a click rarely reaches the server of
+/// its decision.
 struct Client {
     options: Rc<Options>,
     streams: Vec<Option<TcpStream>>,
@@ -160,7 +160,7 @@ fn parsed(bytes: &[u8]) -> Option<Result<(u16, Value), String>> {
         .then(|| serde_json::from_slice(body).map(|value| (status, value)).map_err(|error| error.to_string()))
 }
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Default)]
 struct Shared {
     next: u64,

@@ -15,8 +15,8 @@ pub(crate) struct Shared {
     pub(crate) features: Box<[f64]>,
 }
 
-/// The items of all queries. Queries see the changes when they are used next, so that a change costs
-/// the same whatever the number of queries.
+/// The items of all queries. Queries see the changes when they are used next, so that a change
+/// costs the same whatever the number of queries.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Catalogue {
     items: BTreeMap<Name, Shared>,

@@ -11,7 +11,7 @@ pub(crate) struct Open {
     pub(crate) id: Name,
     pub(crate) query: Name,
     pub(crate) list: Box<[Name]>,
-    /// Of each position, if the decision has them.
+    /// The propensities of each position, if the decision has them.
     pub(crate) propensities: Option<Box<[f64]>>,
     /// When it was made, in milliseconds since 1970.
     pub(crate) time: u64,

@@ -17,7 +17,7 @@ type Of<I> = Live<I, NamedTable<I>, u64>;
 /// [`LiveFor`] with decisions by number.
 type OfUsers<I> = LiveFor<I, NamedAmong<I>, u64>;
 
-/// What a list is chosen for.
+/// A request for a list.
 pub(crate) struct Ask<'a> {
     /// The number of the decision.
     pub(crate) number: u64,
@@ -132,7 +132,7 @@ pub(crate) fn fitted(template: &Template, fit: &ContextFit) -> Result<Box<dyn Le
     made(template, fit.items.len(), &From { prior: None, fit: Some(fit) })
 }
 
-/// What a policy begins with.
+/// The beginning of a policy.
 struct From<'a> {
     prior: Option<[f64; 2]>,
     fit: Option<&'a ContextFit>,
@@ -200,7 +200,7 @@ fn of_users<I: Counted + ListProtocol + Catalogued + 'static>(
     Ok(Box::new(live.map_err(|error| error.to_string())?))
 }
 
-/// What [`Learner::save`] wrote.
+/// The bytes that [`Learner::save`] wrote.
 pub(crate) fn restore(template: &Template, saved: &[u8]) -> Result<Box<dyn Learner>, String> {
     match template.users {
         Users::Pbm => restored::<Pbm>(template, saved),

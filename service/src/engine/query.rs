@@ -36,7 +36,7 @@ struct Saved<'a> {
     learner: &'a [u8],
 }
 
-/// What is known of an item of a query.
+/// An item of a query, with its counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemRow {
     /// Its name.

@@ -74,8 +74,8 @@ impl ByPosition {
         Ok(counts)
     }
 
-    /// Displays and clicks of an item down to a position, from the top; those at the end that it lacks
-    /// are left out.
+    /// Displays and clicks of an item down to a position, from the top; those at the end that it
+    /// lacks are left out.
     pub(super) fn of_item(&self, query: &str, item: &str, positions: usize) -> Option<Vec<(u64, u64)>> {
         let counts = self.0.get(query)?.items.get(item)?;
         let last = *counts.range(..=positions).next_back()?.0;

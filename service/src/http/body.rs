@@ -1,4 +1,5 @@
-//! What requests bring: bodies, bounded in size and time, with the place of a fault, and parameters.
+//! The content of requests: bodies, bounded in size and time, with the place of a fault, and
+//! parameters.
 
 use super::App;
 use crate::api::Refusal;

@@ -91,7 +91,8 @@ pub struct Embedded {
     /// Apart from the events, since a file has one writer at a time, and events do not wait.
     snapshots: File,
     /// The number of the event after the last one that was kept. After a kill, redb takes a damaged
-    /// last commit for one that was not over, and undoes it. The file is not synced: it may tell less.
+    /// last commit for one that was not over, and undoes it. The file is not synced: it may tell
+    /// less.
     kept: std::fs::File,
 }
 

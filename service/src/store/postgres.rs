@@ -1,8 +1,8 @@
 //! Events and snapshots in a `PostgreSQL` database, which several servers share.
 //!
-//! Every event is a row, numbered without gaps in the order of the commits: a server appends under a
-//! lock on the table, after it has taken the events of the others. So all servers see the same events
-//! in the same order, and none reads a number before a smaller one is committed.
+//! Every event is a row, numbered without gaps in the order of the commits: a server appends under
+//! a lock on the table, after it has taken the events of the others. So all servers see the same
+//! events in the same order, and none reads a number before a smaller one is committed.
 
 use super::{Queries, Receive, Store, StoreError, of_snapshot, opened, sealed};
 use crate::event::{Batch, Event, Name, from_bytes, to_bytes};
@@ -91,8 +91,8 @@ impl Shared {
         })
     }
 
-    /// Hands over the events from a number on. The connection is free meanwhile: to repeat an event, a
-    /// query may have to be read.
+    /// Hands over the events from a number on. The connection is free meanwhile: to repeat an
+    /// event, a query may have to be read.
     fn read_by(
         &self,
         connection: &Mutex<Option<Client>>,
@@ -147,7 +147,7 @@ fn lock(connection: &Mutex<Option<Client>>) -> MutexGuard<'_, Option<Client>> {
     connection.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the database says, without the query.
+/// The message of the database, without the query.
 fn describe(error: &postgres::Error) -> String {
     error.as_db_error().map_or_else(|| error.to_string(), |error| error.message().to_owned())
 }

@@ -50,8 +50,8 @@ pub(crate) struct Arguments {
     /// Clip the clicks of a line to its impressions, and print how many clicks are dropped
     #[arg(long)]
     pub(crate) clip_clicks: bool,
-    /// Leave out sessions with more than N clicked positions, and print how many. Only for logs with
-    /// sessions
+    /// Leave out sessions with more than N clicked positions, and print how many. Only for logs
+    /// with sessions
     #[arg(long, value_name = "N", value_parser = integer::<u32>(1..=u32::MAX.into()))]
     pub(crate) max_clicks: Option<u32>,
     /// Keep only items with at least N impressions at every position
@@ -267,7 +267,7 @@ impl Arguments {
         settings
     }
 
-    /// What is held out, as it is typed.
+    /// The argument of `--held-out`, as it is typed.
     pub(super) fn held_out_setting(&self) -> Value {
         match self.held_out {
             HeldOut::OneIn(one_in) => one_in.into(),

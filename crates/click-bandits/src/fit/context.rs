@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 /// The file that is written.
 const CONTEXT: &str = "context.json";
 
-/// What `fit --context` needs.
+/// The inputs of `fit --context`.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ContextArguments {
     /// Fit a policy that sees who asks (hybrid-ts) to the columns segment=.. and features=..;.. of

@@ -90,7 +90,8 @@ pub(super) fn attraction(fit: &Fit, log: &FilteredLog) -> String {
     )
 }
 
-/// Draws how far differences between lists happen that a model predicts, with the recommended lists.
+/// Draws how far differences between lists happen that a model predicts, with the recommended
+/// lists.
 pub(super) fn transfer(transfer: &Transfer, answer: &Answer) -> String {
     let per_1000 = |difference: &f64| 1000.0 * difference;
     let dots: Vec<(f64, f64)> = transfer

@@ -30,7 +30,7 @@ pub(super) struct ComparisonRecord {
     /// Whether predicted differences between lists happen.
     #[serde(skip_serializing_if = "Option::is_none")]
     transfer: Option<TransferRecord>,
-    /// What may be wrong with the log.
+    /// Doubts about the log.
     checks: Checks,
     /// All models, the best first; empty if nothing was held out.
     models: Vec<ScoreRecord>,

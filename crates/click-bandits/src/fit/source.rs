@@ -103,7 +103,8 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Reads the lists of the files for a question, and the log with its sessions if models need it.
+    /// Reads the lists of the files for a question, and the log with its sessions if models need
+    /// it.
     pub(crate) fn read_lists<'q>(
         &self,
         inputs: &Inputs,

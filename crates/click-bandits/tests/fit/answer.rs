@@ -93,7 +93,7 @@ fn few_clicks_do_not_make_an_answer_unreliable() {
     assert!(printed.contains("Today's ranking gets") && !printed.contains("Do not rely"), "{printed}");
 }
 
-/// What all drawn users agree on has no interval.
+/// A number on which all drawn users agree has no interval.
 #[test]
 fn a_query_without_a_click_has_no_intervals() {
     let top = tempdir().unwrap();

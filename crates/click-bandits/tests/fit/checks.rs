@@ -1,4 +1,4 @@
-//! What is wrong with the log stands before the answer.
+//! Doubts about the log stand before the answer.
 
 use super::{answer, text, works};
 use std::fs;

@@ -33,7 +33,8 @@ pub struct Fit {
     pub continuation: Scoped,
     /// The click-through rate below the first click, where the cascade itself allows no click.
     pub below_first_click: Option<f64>,
-    /// The prior of attraction, where a fit to a similar log starts; `None` if it was not estimated.
+    /// The prior of attraction, where a fit to a similar log starts; `None` if it was not
+    /// estimated.
     pub(super) prior: Option<FoundPrior>,
 }
 

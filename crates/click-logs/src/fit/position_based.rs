@@ -219,8 +219,8 @@ impl<'a> Fitting<'a> {
         (attractions, positions, None)
     }
 
-    /// The parameters of a fit with an examination for all queries: those of all items, and those of
-    /// columns. `None` if it lacks one.
+    /// The parameters of a fit with an examination for all queries: those of all items, and those
+    /// of columns. `None` if it lacks one.
     fn parameters(&self, of: &Fit) -> Option<[Vec<f64>; 2]> {
         let mut rows = Vec::new();
         for query in 0..self.source.n_queries() {

@@ -103,7 +103,8 @@ pub(super) struct Scanned<'a> {
 }
 
 impl<'a> Scanned<'a> {
-    /// With the prior of certain impressions, which is rough if `has_hidden`: the start of a search.
+    /// With the prior of certain impressions, which is rough if `has_hidden`: the start of a
+    /// search.
     pub(super) fn new(
         sessions: &'a Sessions,
         options: &'a Options,
@@ -135,7 +136,7 @@ impl<'a> Scanned<'a> {
         scanned.count_certain();
         let near = near.filter(|_| has_hidden).and_then(|near| near.prior.as_ref());
         if let Some(found) = near.filter(|(effects, _)| effects.lift.len() == n_positions) {
-            // What its queries and items have would tell of sessions that this log lacks.
+            // Those of its queries and items would tell of sessions that this log lacks.
             scanned.means = vec![found.1.mean; scanned.rows.items.len()];
             scanned.item_prior = found.1.clone();
             scanned.found = Some(found.clone());
@@ -170,8 +171,8 @@ impl<'a> Scanned<'a> {
 
     /// Finds the prior of attraction. `below` gets the rows of a list, the last certain click, and
     /// the probability of examination of every position, which is 1 where it is certain and 0
-    /// elsewhere; it writes the probabilities of the other positions. The search ends at a change of
-    /// `tolerance` in the logarithm of a lift.
+    /// elsewhere; it writes the probabilities of the other positions. The search ends at a change
+    /// of `tolerance` in the logarithm of a lift.
     pub(super) fn find_item_prior(
         &mut self,
         tolerance: f64,

@@ -47,7 +47,7 @@ const TO_BE_TOLD: f64 = 0.5;
 /// so it has nothing to compare, and is not used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Transfers {
-    /// Of each model, in the order in which they were given.
+    /// The transfer of each model, in the order in which they were given.
     pub models: Vec<Transfer>,
     /// Number of queries with several lists to compare: those that are used.
     pub queries: usize,
@@ -66,8 +66,8 @@ pub struct Transfers {
 pub struct Transfer {
     /// The model.
     pub model: Model,
-    /// Slope of the observed clicks of a session on the predicted ones; `None` if predictions do not
-    /// differ between lists.
+    /// Slope of the observed clicks of a session on the predicted ones; `None` if predictions do
+    /// not differ between lists.
     pub slope: Option<f64>,
     /// Its standard error; `None` with too few lists.
     pub standard_error: Option<f64>,
@@ -96,7 +96,7 @@ pub struct Deviation {
     pub standard_deviation: f64,
 }
 
-/// What a log allows to conclude from a slope.
+/// The conclusion that a log allows from a slope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -126,7 +126,7 @@ impl Transfer {
         self.slope.map(|slope| (slope - half, slope + half))
     }
 
-    /// What the log allows to conclude.
+    /// The conclusion that the log allows.
     pub fn verdict(&self) -> Verdict {
         match self.interval() {
             Some((low, _)) if low > 0.0 => Verdict::Supported,
@@ -135,9 +135,10 @@ impl Transfer {
         }
     }
 
-    /// How many times the data would decide: sessions, lists and queries alike. With them the slope,
-    /// or a slope of .5 if it is smaller, would be told from 0. If the log suffices for that, the
-    /// slope itself from 0 or from .3. `None` if the verdict stands, or if the error is unknown.
+    /// How many times the data would decide: sessions, lists and queries alike. With them the
+    /// slope, or a slope of .5 if it is smaller, would be told from 0. If the log suffices for
+    /// that, the slope itself from 0 or from .3. `None` if the verdict stands, or if the error is
+    /// unknown.
     pub fn needed(&self) -> Option<f64> {
         let (slope, (low, _)) = (self.slope?, self.interval()?);
         let (half, told) = (slope - low, slope.max(TO_BE_TOLD));

@@ -1,4 +1,4 @@
-//! What may be wrong with a log: sessions with too many clicks, a change in the middle, rows that
+//! Doubts about a log: sessions with too many clicks, a change in the middle, rows that
 //! were written twice. Nothing of it is certain, and no session is left out.
 //!
 //! Each check makes [`Checks::sentences`] only if the log is far from what it allows: of honest
@@ -17,7 +17,7 @@ use crate::fit::{FitError, Options};
 use documents::number::{counted, fixed, grouped, significant};
 use serde::Serialize;
 
-/// What the sessions of a log show.
+/// Doubts about a log, from its sessions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Checks {
     /// Whether the log has sessions, and their order is known. Counts have neither.

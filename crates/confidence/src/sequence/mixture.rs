@@ -129,7 +129,8 @@ impl ConfidenceSequence for BetaMixture {
     }
 }
 
-/// An even mixture of four beta-binomial mixtures, of which all but the first expect a mean near 1/2.
+/// An even mixture of four beta-binomial mixtures, of which all but the first expect a mean near
+/// 1/2.
 ///
 /// With `S` the sum and `F = n - S`, a candidate `q` is excluded once
 ///
@@ -137,8 +138,9 @@ impl ConfidenceSequence for BetaMixture {
 /// (1/4) sum over a of B(a + S, a + F) / B(a, a) / (q^S (1 - q)^F) >= 1 / alpha,       a = 1, 10, 100, 1000
 /// ```
 ///
-/// Against `q = 1/2` it finds a large difference nearly as soon as [`BetaMixture`], which is its part
-/// with `a = 1`, and a small one much sooner: at 550 of 1,000 its evidence is 13.9 in place of 5.9.
+/// Against `q = 1/2` it finds a large difference nearly as soon as [`BetaMixture`], which is its
+/// part with `a = 1`, and a small one much sooner: at 550 of 1,000 its evidence is 13.9 in place of
+/// 5.9.
 ///
 /// ```
 /// use confidence::sequence::CoinMixture;

@@ -37,8 +37,8 @@ struct Query {
     typical: f64,
 }
 
-/// The shapes of the Beta distribution that a fit has found as prior of the attraction of an item: a
-/// new item of `query`, or of any query. `directory` is what `fit` has written.
+/// The shapes of the Beta distribution that a fit has found as prior of the attraction of an item:
+/// a new item of `query`, or of any query. `directory` is what `fit` has written.
 ///
 /// # Errors
 ///

@@ -4,13 +4,14 @@ use super::{Kind, Outcome};
 use interleaving::plan::{End, decisive_users, users_per_arm};
 use serde_json::{Value, json};
 
-/// What a plan is for.
+/// The settings of a plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlanSettings {
-    /// What will be tested.
+    /// The kind of the test.
     pub kind: Kind,
-    /// The effect to find. Of an A/B test the change of the mean relative to it; of an interleaved
-    /// comparison the share of users that the better ranker wins, of those without a tie, minus 1/2.
+    /// The effect to find. For an A/B test the change of the mean relative to it; for an
+    /// interleaved comparison the share of users that the better ranker wins, of those without a
+    /// tie, minus 1/2.
     pub effect: f64,
     /// The probability of finding it.
     pub power: f64,
@@ -22,12 +23,13 @@ pub struct PlanSettings {
     pub clicks: Option<(f64, f64)>,
     /// The share of users that are ties, for an interleaved comparison.
     pub ties: f64,
-    /// The share of users that the better ranker would win if it were interleaved, of those without a
-    /// tie.
+    /// The share of users that the better ranker would win if it were interleaved, of those without
+    /// a tie.
     pub share: Option<f64>,
 }
 
-/// Users for one effect: in each arm of an A/B test, and without a tie of an interleaved comparison.
+/// Users for one effect: in each arm of an A/B test, and without a tie of an interleaved
+/// comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Planned {
     /// The effect, as in the settings.
@@ -43,7 +45,7 @@ pub struct Planned {
 /// The users for half the effect, the effect and twice the effect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// What it is for.
+    /// Its settings.
     pub settings: PlanSettings,
     /// Three rows.
     pub rows: Vec<Planned>,

@@ -19,7 +19,7 @@ impl Look {
 }
 
 impl Outcome {
-    /// What one unit is.
+    /// The word for one unit.
     pub fn unit(&self) -> &'static str {
         if self.settings.by_list { "list" } else { "user" }
     }
@@ -70,7 +70,7 @@ impl Outcome {
         }
     }
 
-    /// What a reader should know beside the verdict.
+    /// Sentences that a reader should know beside the verdict.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let (Some(result), Some(split)) = (&self.arms, self.split) {

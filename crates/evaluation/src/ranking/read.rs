@@ -77,8 +77,8 @@ fn table(text: &str) -> Result<Ranking, RankingError> {
     ranking(key, records.iter().map(row).collect::<Result<_, _>>()?, &columns)
 }
 
-/// A TREC run. Ranks count from 0 or from 1. Evaluators sort by score, so scores must not rise down a
-/// list: with other ranks it would have two readings.
+/// A TREC run. Ranks count from 0 or from 1. Evaluators sort by score, so scores must not rise down
+/// a list: with other ranks it would have two readings.
 fn run(text: &str) -> Result<Ranking, RankingError> {
     let mut rows: Vec<(u64, Row<'_>)> = Vec::new();
     let mut above = ("", 0, 0.0);

@@ -79,8 +79,8 @@ impl Users {
 }
 
 impl World {
-    /// Rankers sort by attraction with an error each; the new one errs less. With `alike`, all items
-    /// of a query have the same attraction, so that every ranking earns the same.
+    /// Rankers sort by attraction with an error each; the new one errs less. With `alike`, all
+    /// items of a query have the same attraction, so that every ranking earns the same.
     pub(crate) fn new(
         users: Users,
         queries: usize,
@@ -144,8 +144,8 @@ impl World {
         (0..self.lists.len()).map(mean).collect()
     }
 
-    /// A log of this number of lists; each user has `lists_of_user` of them, and copies of each other's
-    /// clicks, if `copies`.
+    /// A log of this number of lists; each user has `lists_of_user` of them, and copies of each
+    /// other's clicks, if `copies`.
     pub(crate) fn generate(
         &self,
         logger: Logger,

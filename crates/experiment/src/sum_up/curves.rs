@@ -113,8 +113,8 @@ fn bounds(sum_up: &SumUp<'_>, lower_bound: Option<f64>) -> impl Iterator<Item = 
     lower.into_iter().chain(of_policies).filter(move |_| are_proven)
 }
 
-/// What lists lose that are not personal, on users who differ. `yardsticks` are those of every run;
-/// the list of a segment is left out if all users are of one.
+/// The loss of lists that are not personal, on users who differ. `yardsticks` are those of every
+/// run; the list of a segment is left out if all users are of one.
 fn yardsticks(checkpoints: &[u64], yardsticks: &[Yardsticks], draws: &DrawsOfRuns) -> Vec<Bound> {
     let lost = |label: &str, of_run: fn(&Yardsticks) -> f64| {
         let sample: Vec<f64> = yardsticks.iter().map(of_run).collect();

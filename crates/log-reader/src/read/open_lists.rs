@@ -62,14 +62,14 @@ pub(super) struct LoggedRun {
     file: u32,
 }
 
-/// What lines tell about their loggers.
+/// The loggers of lines.
 #[derive(Debug, Default)]
 pub(super) struct LoggedLines {
-    /// Of each run.
+    /// The logger of each run.
     pub(super) runs: Vec<LoggedRun>,
     /// The places of all columns, of the files of the runs.
     places: Vec<Places>,
-    /// Of each line, by kind, as far as the log has them.
+    /// Those of each line, by kind, as far as the log has them.
     propensities: [Vec<f64>; 3],
     /// The first run of the block that is being read. It may continue a list of the block before,
     /// and the runs before it may continue in blocks that other threads read.

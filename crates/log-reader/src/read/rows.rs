@@ -34,8 +34,8 @@ pub trait TakeRows: Send {
     fn row(&mut self, values: &[Option<Value<'_>>; 6], further: &[Value<'_>]) -> Result<(), (usize, Fault)>;
 }
 
-/// Reads tables with a header, delimited or Parquet, and hands every row to `rows`. Rows at fault are
-/// skipped if their share is at most `max_skipped`; without it, the first one is an error.
+/// Reads tables with a header, delimited or Parquet, and hands every row to `rows`. Rows at fault
+/// are skipped if their share is at most `max_skipped`; without it, the first one is an error.
 ///
 /// # Errors
 ///
@@ -86,8 +86,8 @@ pub fn read_rows_of_frame(
     reader(max_skipped)?.rows_of(&named(columns, &further), name, frame, &collector, stop)
 }
 
-/// Hands the clicks of logs of User Behavior Insights to `rows`, in their order: user, the text at the
-/// path `team`, position, time and query. A second click on an item of a list is left out.
+/// Hands the clicks of logs of User Behavior Insights to `rows`, in their order: user, the text at
+/// the path `team`, position, time and query. A second click on an item of a list is left out.
 ///
 /// # Errors
 ///

@@ -228,8 +228,8 @@ impl Sessions {
         })
     }
 
-    /// The sessions of the users of some groups ([`Session::group`]). `None` if the order of the log
-    /// is unknown.
+    /// The sessions of the users of some groups ([`Session::group`]). `None` if the order of the
+    /// log is unknown.
     pub fn of_groups(&self, keep: impl Fn(usize) -> bool) -> Option<Self> {
         self.has_order().then(|| {
             let mut part = Self { names: Arc::clone(&self.names), ..Self::default() };

@@ -59,7 +59,7 @@ pub enum BuildError {
     NotLive {
         /// The policy's name.
         policy: &'static str,
-        /// What it can do, in words.
+        /// Its abilities, in words.
         can: &'static str,
     },
     /// The policy does not choose among items that come and go, for users who differ.
@@ -75,7 +75,7 @@ pub enum BuildError {
     },
 }
 
-/// What a policy is told of an ordinary user.
+/// The context of an ordinary user.
 static NOBODY: Context = Context { segment: 0, features: Vec::new() };
 
 /// A policy of the catalogue for the protocol `I`, chosen at run time.
@@ -188,7 +188,8 @@ impl<I: Catalogued> NamedPolicy<I> {
     ///
     /// # Errors
     ///
-    /// As [`HybridTs::with_prior`](crate::HybridTs::with_prior); [`Error::NoPrior`] for other policies.
+    /// As [`HybridTs::with_prior`](crate::HybridTs::with_prior); [`Error::NoPrior`] for other
+    /// policies.
     pub fn begin_with(&mut self, prior: &HybridPrior) -> Result<(), Error> {
         self.policy.coefficients().ok_or(Error::NoPrior)?.begin_with(prior)?;
         if let Some(context) = &mut self.knowledge.context {

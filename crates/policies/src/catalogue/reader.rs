@@ -1,9 +1,9 @@
 //! Reads the state of a policy from any format.
 //!
 //! `erased-serde` compiles 27 functions for every type that it reads: more than half of this crate.
-//! A [`Reader`] has it read numbers, names and the parts of values only, and a type is compiled with
-//! the functions that it asks for. A state consists of numbers, options, lists, structs, and enums
-//! without content; other types are refused.
+//! A [`Reader`] has it read numbers, names and the parts of values only, and a type is compiled
+//! with the functions that it asks for. A state consists of numbers, options, lists, structs, and
+//! enums without content; other types are refused.
 
 use erased_serde::{Deserializer, Error};
 use serde::de::value::{StringDeserializer, U32Deserializer};

@@ -66,8 +66,8 @@ pub enum Family {
     /// Knows sizes, examination, and the features of items; sees who asks for a list, and reads the
     /// clicks of every position.
     PositionContexts,
-    /// Knows sizes, the order of positions, and the features of items; sees who asks for a list, and
-    /// reads an observed prefix.
+    /// Knows sizes, the order of positions, and the features of items; sees who asks for a list,
+    /// and reads an observed prefix.
     PrefixContexts,
     /// A policy for each segment of users, which it sees; reads what that policy reads.
     Segments,

@@ -655,7 +655,8 @@ catalogue! {
         c: NonNegative = CascadeLinear::default_width(),
         /// Standard deviation of an answer.
         sigma: Scale = Scale::one(),
-        /// Whether the radius is `c` or that of the paper's Theorem 1, which explores for far longer.
+        /// Whether the radius is `c` or that of the paper's Theorem 1, which explores for far
+        /// longer.
         width: CascadeLinWidth = CascadeLinWidth::default(),
     }
     plays {

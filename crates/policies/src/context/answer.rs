@@ -1,4 +1,4 @@
-//! What one click, or none, says about the log-odds of an attraction that is normally distributed.
+//! The posterior of log-odds with a normal prior, after one click or none on their attraction.
 
 /// The largest log-odds, in absolute value, at which information is computed.
 const EXTREME: f64 = 30.0;

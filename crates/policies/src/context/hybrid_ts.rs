@@ -30,8 +30,8 @@ use std::borrow::Cow;
 /// (Laplace approximation of a logistic posterior); Li, Chu, Langford, Schapire, *A
 /// contextual-bandit approach to personalized news article recommendation*, WWW 2010, section 3.2
 /// (shared and own coefficients); Wan, Ge, Song, AISTATS 2023 (effects of items around their
-/// features); Hong et al., *Hierarchical Bayesian bandits*, AISTATS 2022 (hierarchy). Deviations: the
-/// posterior is updated answer by answer, and its three parts as if they were independent; the
+/// features); Hong et al., *Hierarchical Bayesian bandits*, AISTATS 2022 (hierarchy). Deviations:
+/// the posterior is updated answer by answer, and its three parts as if they were independent; the
 /// standard deviations of items and cells are estimated from the answers.
 ///
 /// | here | in the formulas | shape | unit |
@@ -133,7 +133,7 @@ impl HybridTs {
         Ok(Self { learner: prior.begin(&self.learner)?, ..self })
     }
 
-    /// What the policy has learned.
+    /// The posterior so far.
     pub fn learned(&self) -> HybridPrior {
         HybridPrior::of(&self.learner)
     }

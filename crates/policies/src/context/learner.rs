@@ -1,4 +1,4 @@
-//! What a hybrid policy knows: shared coefficients, those of items, and those of cells.
+//! The posterior of a hybrid policy: shared coefficients, those of items, and those of cells.
 
 use super::answer::Answer;
 use super::normal::{Change, Normal, dot};
@@ -173,7 +173,7 @@ impl Learner {
         Ok(Self { products, ..self })
     }
 
-    /// What is known of users and items, with the features of items as they are kept.
+    /// The sizes and features of users and items, with the features of items as they are kept.
     pub(super) fn known(&self) -> ContextKnown<'_> {
         self.products.known().with_segments(self.n_segments)
     }
@@ -196,8 +196,8 @@ impl Learner {
         Self { settings, n_positions, ..self.clone() }.prepared()
     }
 
-    /// Coefficients of the log-odds, of which `shared` is `beta`, and `own` gives those of items and
-    /// cells.
+    /// Coefficients of the log-odds, of which `shared` is `beta`, and `own` gives those of items
+    /// and cells.
     pub(super) fn coefficients(
         &self,
         shared: &[f64],

@@ -24,7 +24,7 @@ struct Buffers {
     solved: Vec<f64>,
     /// Covariances of the answers' log-odds, given the answers before.
     covariance: Vec<f64>,
-    /// What of each answer's direction is left, given the answers before.
+    /// The part of each answer's direction that is left, given the answers before.
     left: Vec<f64>,
     means: Vec<f64>,
     weights: Vec<f64>,

@@ -19,8 +19,8 @@ pub struct NamedArray {
 
 /// A policy that estimates coefficients of features.
 pub trait Coefficients {
-    /// The posterior of all coefficients: the fields of [`HybridPosterior`]; of a linear policy mean
-    /// and covariance.
+    /// The posterior of all coefficients: the fields of [`HybridPosterior`]; of a linear policy
+    /// mean and covariance.
     fn posterior(&self) -> Vec<NamedArray>;
 
     /// The estimates of every item for a user, an array of shape (`n_items`,) for each field of

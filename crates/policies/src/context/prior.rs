@@ -8,7 +8,7 @@ use click_models::{Context, ContextKnown, LogOdds};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-/// What a [`HybridTs`](super::HybridTs) has learned, for others to begin with: it is saved by
+/// The posterior of a [`HybridTs`](super::HybridTs), for others to begin with: it is saved by
 /// itself, and checked when it is read. It contains the scale of the features.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -19,7 +19,7 @@ impl HybridPrior {
         Self(learner.clone())
     }
 
-    /// What it knows of users and items; features of items are standardised.
+    /// The sizes and features of users and items; features of items are standardised.
     pub fn known(&self) -> ContextKnown<'_> {
         self.0.known()
     }

@@ -66,7 +66,7 @@ impl Products {
         Ok(self)
     }
 
-    /// What is known of the items, with features as they are kept.
+    /// The number and features of the items, with features as they are kept.
     pub(super) fn known(&self) -> ContextKnown<'_> {
         let known = ContextKnown::new(self.n_items, &self.item_features).expect("checked before");
         known.with_user_features(self.n_user_features)

@@ -23,7 +23,8 @@ impl FeatureScale {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAFeatureScale`] for a mean that is not finite, or a deviation that is not positive.
+    /// [`Error::NotAFeatureScale`] for a mean that is not finite, or a deviation that is not
+    /// positive.
     pub fn new(user: Vec<[f64; 2]>, item: Vec<[f64; 2]>) -> Result<Self, Error> {
         let is_scale = |[mean, deviation]: [f64; 2]| {
             mean.is_finite() && deviation > 0.0 && (1.0 / deviation).is_finite() && deviation.is_finite()
@@ -34,12 +35,12 @@ impl FeatureScale {
         }
     }
 
-    /// Of the features of users.
+    /// Scales of the features of users.
     pub fn user(&self) -> &[[f64; 2]] {
         &self.user
     }
 
-    /// Of the features of items.
+    /// Scales of the features of items.
     pub fn item(&self) -> &[[f64; 2]] {
         &self.item
     }

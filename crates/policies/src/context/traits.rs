@@ -1,7 +1,7 @@
 //! The traits of policies that see who asks for a list.
 //!
-//! They correspond to [`Select`], [`Update`] and [`Policy`](crate::Policy). A policy of these is one
-//! of those that ignores the context, by a blanket implementation.
+//! They correspond to [`Select`], [`Update`] and [`Policy`](crate::Policy). A policy of these is
+//! one of those that ignores the context, by a blanket implementation.
 
 use crate::{Decision, Error, Select, SelectAmong, Update};
 use click_models::{Context, Interaction, ItemId, ItemSet, Ranking};

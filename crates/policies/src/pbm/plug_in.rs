@@ -35,7 +35,7 @@ pub(super) trait AssumesExamination: OnTable<Table = PbmCounts> {
     /// another examination.
     fn computing_all(counts: PbmCounts, live: LiveState) -> Self;
 
-    /// Goes on as a policy that always had this examination.
+    /// Continues as a policy that always had this examination.
     fn assume(&mut self, examination: &[f64]);
 }
 

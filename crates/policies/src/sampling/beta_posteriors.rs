@@ -14,18 +14,19 @@
 //! itself. Without failures `P(X > tau) = 1 - tau^(s + 1)`, and a draw above `tau` is
 //! `(1 - q U)^(1 / (s + 1))`.
 //!
-//! A prior Beta(`a`, `b`) adds `a - 1` to `s` and `b - 1`, which is at least 0, to `f`. While `s` is
-//! negative, `x^s` falls: above the threshold the density is below its factor of failures,
+//! A prior Beta(`a`, `b`) adds `a - 1` to `s` and `b - 1`, which is at least 0, to `f`. While `s`
+//! is negative, `x^s` falls: above the threshold the density is below its factor of failures,
 //!
 //! ```text
 //! p(x) <= p(tau) ((1 - x) / (1 - tau))^(c - 1),      c = f + 1
 //! ```
 //!
-//! and a draw is accepted with probability `(x / tau)^s`. Then `p(tau)` comes from the density after
-//! another success, which is `p(tau) tau (s + f + 2) / (s + 1)`.
+//! and a draw is accepted with probability `(x / tau)^s`. Then `p(tau)` comes from the density
+//! after another success, which is `p(tau) tau (s + f + 2) / (s + 1)`.
 //!
 //! Numerics: `p(tau)` from a product of `s + 1` factors up to 12 successes, and above, or if `s` is
-//! not whole, by Stirling's formula (Loader 2000), with relative errors of about 1e-12 in both cases.
+//! not whole, by Stirling's formula (Loader 2000), with relative errors of about 1e-12 in both
+//! cases.
 
 use super::thinning::{Posteriors, Threshold, exponential};
 use super::{BetaShape, Sampler, draw_beta};

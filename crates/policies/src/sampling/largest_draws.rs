@@ -82,7 +82,7 @@ impl LargestDraws {
         }
     }
 
-    /// Goes on as saved. Without a saved thinning, all items are drawn in every round.
+    /// Continues as saved. Without a saved thinning, all items are drawn in every round.
     pub(crate) fn restore<P: Posteriors>(
         saved: Option<&SavedThinning<'_>>,
         posteriors: &Present<'_, P>,

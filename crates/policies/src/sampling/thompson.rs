@@ -1,4 +1,5 @@
-//! Thompson sampling of lists: every item draws from its posterior, and the largest draws are shown.
+//! Thompson sampling of lists: every item draws from its posterior, and the largest draws are
+//! shown.
 //!
 //! The policies differ in their counts, in the posteriors that these determine, and in the feedback
 //! that they count. A policy wraps [`Thompson`], and everything but the counting follows.

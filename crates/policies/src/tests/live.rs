@@ -14,7 +14,7 @@ use crate::{
 use click_models::{ItemSet, PbmKnown};
 use serde::{Serialize, de::DeserializeOwned};
 
-/// What a round draws before any item: the key of its ties, and what all items share.
+/// The draws of a round before any item: the key of its ties, and what all items share.
 type Begin = fn(&mut PbmHistory, u64, &mut Generator) -> (u64, f64);
 /// The score of an item in round `t`; may draw.
 type Score = fn(&PbmHistory, usize, u64, f64, &mut Generator) -> f64;

@@ -11,8 +11,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 
-/// Allocations of 2,000 rounds after the first fifty, past a horizon of 1,500. By then the policy of
-/// every segment has had a user.
+/// Allocations of 2,000 rounds after the first fifty, past a horizon of 1,500. By then the policy
+/// of every segment has had a user.
 fn allocations(trial: &mut dyn Trial) -> u64 {
     let mut play = |rounds| {
         for _ in 0..rounds {

@@ -31,8 +31,8 @@ pub(super) fn write_method(html: &mut Html, report: &Report<'_>) {
     html.text("That two slopes are the same is shown within a margin, that a ratio or an exponent is as stated between two limits: \
          both directions have to be significantly inside, one is enough outside. A claim of several comparisons is contradicted at the \
          level divided by their number, two directions being two, so that chance does it no more often than the level; to be \
-         reproduced it needs all of them. Of a mean of fewer runs than could show anything by their signs alone (2⁻ⁿ above the level) \
-         nothing is said. ");
+         reproduced it needs all of them. The page says nothing about a mean of fewer runs than could show anything by their signs alone (2⁻ⁿ above \
+         the level). ");
     if report.reproduction.measured.is_none() {
         html.text(
             "“Known” is what a larger run with another seed found; this check fails if it finds the opposite.",

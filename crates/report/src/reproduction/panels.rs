@@ -107,7 +107,7 @@ fn read_panel(
     Ok(panel)
 }
 
-/// What is given to a simulation: only one that is played needs to fit the given matrix.
+/// The context of a simulation: only one that is played needs to fit the given matrix.
 fn of_played(given: SpecContext<'_>, is_played: bool) -> SpecContext<'_> {
     SpecContext { matrix: given.matrix.filter(|_| is_played), ..given }
 }

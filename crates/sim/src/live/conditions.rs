@@ -1,10 +1,10 @@
-//! What disturbs a policy in live use.
+//! Disturbances of a policy in live use.
 
 use policies::draw_beta;
 use rand::{Rng, RngExt};
 use serde::Serialize;
 
-/// What disturbs a policy in live use. By default, nothing does.
+/// Disturbances of a policy in live use. By default, there are none.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Conditions {
     /// Not every item may be shown in every round.
@@ -40,7 +40,8 @@ impl Conditions {
     }
 }
 
-/// In every block of `rounds` rounds each item may be shown with probability `share`, independently.
+/// In every block of `rounds` rounds each item may be shown with probability `share`,
+/// independently.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Availability {
     /// The probability, above 0 and at most 1.
@@ -139,7 +140,8 @@ impl Delays {
         *self == Self::default()
     }
 
-    /// A number of rounds that no delay exceeds in practice: for a geometric delay, 40 times its mean.
+    /// A number of rounds that no delay exceeds in practice: for a geometric delay, 40 times its
+    /// mean.
     pub(super) fn longest(&self) -> u64 {
         let longest = |delay| match delay {
             Delay::Rounds(rounds) => rounds,

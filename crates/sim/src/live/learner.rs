@@ -222,8 +222,8 @@ impl<N> Waiting<N> {
         self.known.is_some_and(|known| known < round)
     }
 
-    /// The clicks that are known before a round, and the number of positions that were seen: all, as
-    /// long as it is not known.
+    /// The clicks that are known before a round, and the number of positions that were seen: all,
+    /// as long as it is not known.
     fn answer(&self, round: u64) -> Clicks {
         let seen = if self.is_known(round) { self.seen } else { self.decision.action.len() };
         let known = self.clicks.iter().filter(|(position, known)| *position < seen && *known < round);

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use sim::{Conditions, Sees};
 use std::sync::Arc;
 
-/// What is known of an experiment when its policies are read.
+/// The parts of an experiment that are known when its policies are read.
 pub(super) type Given<'a> = (Option<&'a Instances>, Option<Task>, Option<&'a Conditions>);
 
 /// Reads the policies of an experiment. Without the users or the task, because they have errors,
@@ -147,7 +147,7 @@ fn read_parameter(row: &Row, parameter: &ParameterRow, field: &Field<'_>) -> Res
     }
 }
 
-/// What users who differ can have, by its name in files.
+/// The properties of users who differ, by their names in files.
 pub(crate) const SEEN: [&str; 3] = ["segment", "user-features", "item-features"];
 
 /// The names of the parts of the contexts that a policy is told.

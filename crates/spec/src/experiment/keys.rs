@@ -1,5 +1,5 @@
-//! The keys of an experiment, of an instance and of a policy in files, one row each: the reader, the
-//! schema, help and starting points come from these rows.
+//! The keys of an experiment, of an instance and of a policy in files, one row each: the reader,
+//! the schema, help and starting points come from these rows.
 
 use super::Task;
 use super::live::{OF_LIVE, OF_LIVE_POLICY};

@@ -362,14 +362,15 @@ const PROTOCOLS: [Protocol; 4] =
     [Protocol::PositionBased, Protocol::SemiBandit, Protocol::Cascade, Protocol::Dcm];
 
 impl Model {
-    /// Whether its users can be met under the table `[live]`. Users of the caller have the protocols
-    /// of those that can, but no attractions that could change.
+    /// Whether its users can be met under the table `[live]`. Users of the caller have the
+    /// protocols of those that can, but no attractions that could change.
     pub fn is_played_live(&self) -> bool {
         PROTOCOLS.contains(&self.protocol) && self == Self::of(self.protocol)
     }
 }
 
-/// Why these users cannot be met under conditions that disturb a policy, or by a policy in live use.
+/// Why these users cannot be met under conditions that disturb a policy, or by a policy in live
+/// use.
 pub(crate) fn fault_of_users(instances: &Instances, task: Task, conditions: &Conditions) -> Option<String> {
     let is_fixed = matches!(
         conditions.delay,

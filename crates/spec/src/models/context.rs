@@ -44,7 +44,7 @@ const MOST_PRODUCTS: usize = 2048;
 pub enum Contexts {
     /// Users, items and coefficients.
     Files(Arc<ContextFiles>),
-    /// What a log tells of its users.
+    /// A fit to a log.
     Fitted(Arc<FittedContexts>),
     /// A distribution, with the number of items.
     Random {
@@ -120,7 +120,7 @@ impl Contexts {
         })
     }
 
-    /// What these users have.
+    /// The properties of these users.
     fn sees(&self) -> Sees {
         let [_, n_segments, n_of_user, n_of_item] = self.sizes();
         Sees { segment: n_segments > 1, user_features: n_of_user > 0, item_features: n_of_item > 0 }

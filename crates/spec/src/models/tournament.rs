@@ -59,7 +59,7 @@ pub struct TournamentSettings<'a> {
     pub assignment: Assignment,
     /// Master seed.
     pub seed: u64,
-    /// What disturbs the policies.
+    /// Disturbances of the policies.
     pub live: &'a Conditions,
     /// Policies of the catalogue.
     pub policies: &'a [Entrant],
@@ -74,7 +74,7 @@ pub struct ValuesOfUsers {
     pub optimal_clicks: Vec<f64>,
     /// The factor of the lower bound, mean over the drawn users; `None` if the users are known.
     pub lower_bound: Option<f64>,
-    /// What lists that are not personal lose in a round, for every run; empty for ordinary users.
+    /// The loss in a round of lists that are not personal, for every run; empty for ordinary users.
     pub yardsticks: Vec<Yardsticks>,
 }
 

@@ -1,4 +1,5 @@
-//! The maximum of the posterior that `hybrid-ts` approximates, by Newton's method on all coefficients.
+//! The maximum of the posterior that `hybrid-ts` approximates, by Newton's method on all
+//! coefficients.
 
 use crate::Shown;
 use click_models::{CascadeModel, Context, Personal};
@@ -7,8 +8,8 @@ use policies::HybridPrior;
 /// Prior precisions of the shared coefficients: of the intercept, and of all others.
 const SHARED: [f64; 2] = [0.09, 4.0];
 
-/// The coefficients of largest posterior density: products of user and item features, row by row, then
-/// those of every item.
+/// The coefficients of largest posterior density: products of user and item features, row by row,
+/// then those of every item.
 pub(crate) struct Maximum {
     coefficients: Vec<f64>,
     /// A 1, then the standardised features, of every item.
@@ -62,8 +63,8 @@ impl Maximum {
         shared.chain(user.iter().enumerate().map(move |(slope, &x)| (first + slope, x)))
     }
 
-    /// The gradient of the log posterior density, and the negative of its second derivatives: rows of
-    /// the lower triangle.
+    /// The gradient of the log posterior density, and the negative of its second derivatives: rows
+    /// of the lower triangle.
     fn derivatives(
         &self,
         contexts: &[Vec<f64>],

@@ -30,11 +30,11 @@ pub(crate) struct Group<'a> {
 struct Truth {
     today: f64,
     loss: f64,
-    /// Of all recommended lists together.
+    /// The gain of all recommended lists together.
     gain: f64,
     /// Gain of each recommended list.
     recommended: Vec<f64>,
-    /// Of the answer's policy, if it was played.
+    /// The gain of the answer's policy, if it was played.
     policy: Option<PolicyTruth>,
 }
 

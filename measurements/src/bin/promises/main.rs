@@ -6,10 +6,10 @@
 //! ```
 //!
 //! Each list has 5 of 8 items, ordered by a ranker that knows the logarithm of attraction up to
-//! normal noise, drawn for each list. A *group* is a kind of users, a size (queries x lists of each)
-//! and a noise. The truth is exact: expected clicks of lists, and the best list by enumeration. If
-//! users change in the middle of the log, an answer can be right about the mean over the log; a
-//! second line compares it with the last half.
+//! normal noise, drawn for each list. A *group* is a kind of users, a size (queries x lists of
+//! each) and a noise. The truth is exact: expected clicks of lists, and the best list by
+//! enumeration. If users change in the middle of the log, an answer can be right about the mean
+//! over the log; a second line compares it with the last half.
 //!
 //! Logs that are used while the answer is built have seeds below [`FIRST_TO_JUDGE`].
 

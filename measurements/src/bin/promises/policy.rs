@@ -1,4 +1,4 @@
-//! What a policy gains on the true users, and after how many lists it has passed today's ranking.
+//! The gain of a policy on the true users, and after how many lists it has passed today's ranking.
 
 use crate::Error;
 use crate::log::{Query, Span, ranking};
@@ -16,7 +16,7 @@ pub(crate) struct Part<'a> {
     pub query: &'a Query,
     /// Its share of all lists.
     pub share: f64,
-    /// What a position-based policy is told.
+    /// The examination that a position-based policy knows.
     pub examination: &'a [f64],
 }
 

@@ -1,4 +1,4 @@
-//! What the library answers about a log. Only [`promised`] depends on the form of the answer.
+//! The library's answer about a log. Only [`promised`] depends on the form of the answer.
 
 use crate::users::POSITIONS;
 pub(crate) use answer::HORIZON;
@@ -38,7 +38,7 @@ pub(crate) struct Recommended {
 /// The answer, in clicks per 1,000 lists of its queries together.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Promised {
-    /// What the answer calls the evidence for lists outside the log.
+    /// The answer's word for the evidence for lists outside the log.
     pub verdict: Option<String>,
     pub models: Vec<String>,
     /// The slope of the first model.

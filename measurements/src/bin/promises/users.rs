@@ -106,7 +106,7 @@ pub(crate) struct Period {
     pub scores: Vec<f64>,
 }
 
-/// What is different in the second half of the log.
+/// The change in the second half of the log.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Change {
     Nothing,

@@ -1,5 +1,5 @@
-//! `dbn`, dynamic Bayesian network: users scan from the top, may leave satisfied after a click, with
-//! a probability by item, and may stop after any position.
+//! `dbn`, dynamic Bayesian network: users scan from the top, may leave satisfied after a click,
+//! with a probability by item, and may stop after any position.
 
 use super::row::{Predicts, Row, Simulated};
 use crate::fit::predict::{List, Prediction, value_at};

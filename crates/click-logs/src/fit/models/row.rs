@@ -1,4 +1,4 @@
-//! What a fitted model provides.
+//! The trait of fitted models.
 
 use crate::fit::fitted::{Fit, QueryFit};
 use crate::fit::options::Options;

@@ -121,8 +121,8 @@ impl Cells {
         self.maximise_from(None, method, em, has_errors, trace)
     }
 
-    /// Maximises the likelihood, with Newton's method first from parameters near the maximum, if they
-    /// are known: those of all rows, and those of columns.
+    /// Maximises the likelihood, with Newton's method first from parameters near the maximum, if
+    /// they are known: those of all rows, and those of columns.
     pub(crate) fn maximise_from(
         mut self,
         near: Option<[Vec<f64>; 2]>,

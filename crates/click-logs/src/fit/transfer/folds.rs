@@ -5,9 +5,9 @@ use crate::fit::{Fit, FitError, Model, Options, Prediction, fit_checked};
 use click_models::Clicks;
 use log_reader::Sessions;
 
-/// The predicted clicks of a session by model, query and list, for the queries that differ. `queries`
-/// are all queries of the sessions. `None` without an order of the log, or if the lists are too few
-/// to leave some out.
+/// The predicted clicks of a session by model, query and list, for the queries that differ.
+/// `queries` are all queries of the sessions. `None` without an order of the log, or if the lists
+/// are too few to leave some out.
 pub(super) fn predicted(
     models: &[Model],
     whole: &[Fit],

@@ -1,5 +1,5 @@
-//! Sums over groups of sessions: a query, a tenth of its sessions in the order of the log, and a part
-//! of its lists.
+//! Sums over groups of sessions: a query, a tenth of its sessions in the order of the log, and a
+//! part of its lists.
 //!
 //! Within a group of `n` sessions, with `p` predicted and `y` observed clicks of a session,
 //! `S_pp = sum p^2 - (sum p)^2 / n` and `S_py = sum p y - (sum p)(sum y) / n`. A list leaves its
@@ -193,7 +193,7 @@ impl Moments {
         }
     }
 
-    /// What remains without a part; exactly 0 if nothing remains.
+    /// The remainder without a part; exactly 0 if nothing remains.
     pub(super) fn minus(&self, part: &Self) -> Self {
         let sessions = self.sessions - part.sessions;
         let (s_pp, s_py) = (self.s_pp - part.s_pp, self.s_py - part.s_py);

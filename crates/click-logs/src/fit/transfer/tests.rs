@@ -121,9 +121,9 @@ fn slopes_and_errors_are_those_of_the_definition() {
     }
 }
 
-/// Two lists in turn, predicted to have .2 and .6 clicks. Of the ten tenths, each with a session of
-/// each list, the second list is clicked in six and the first in two: 4 clicks more in 10 sessions,
-/// as predicted. The lists of the other parts are alone in theirs.
+/// Two lists in turn, predicted to have .2 and .6 clicks. There are ten tenths, each with a session
+/// of each list: the second list is clicked in six and the first in two: 4 clicks more in 10
+/// sessions, as predicted. The lists of the other parts are alone in theirs.
 #[test]
 fn a_slope_by_hand() {
     let mut log = Vec::new();
@@ -157,7 +157,8 @@ fn a_slope_by_hand() {
 fn the_variance_between_queries_by_hand() {
     let variance = |slopes: &[(f64, f64)]| variance_between(slopes.iter().copied());
     assert!((variance(&[(0.0, 1.0), (2.0, 1.0), (4.0, 1.0)]) - 3.0).abs() < 1e-12);
-    // Weights 1 and 1/4: mean .8, Q = .64 + 10.24 / 4 = 3.2, and (3.2 - 1) / (1.25 - 1.0625 / 1.25) = 5.5.
+    // Weights 1 and 1/4: mean .8, Q = .64 + 10.24 / 4 = 3.2, and (3.2 - 1) / (1.25 - 1.0625 /
+    // 1.25) = 5.5.
     assert!((variance(&[(0.0, 1.0), (4.0, 2.0)]) - 5.5).abs() < 1e-12);
     assert_eq!(variance(&[(0.0, 1.0), (1.0, 1.0)]), 0.0);
     assert_eq!((variance(&[(0.3, 1.0)]), variance(&[])), (0.0, 0.0));
@@ -197,8 +198,8 @@ fn verdicts_and_what_they_need() {
     }
 }
 
-/// A query of the log with clicks of a position-based model: one in `one_in` of ten lists of four of
-/// six items.
+/// A query of the log with clicks of a position-based model: one in `one_in` of ten lists of four
+/// of six items.
 fn position_based(n_sessions: usize, seed: u64) -> Vec<Shown> {
     const EXAMINATION: [f64; 4] = [1.0, 0.6, 0.4, 0.3];
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 /// A change that matters.
 const CHANGE: f64 = 0.05;
-/// Of the standard error: honest small logs exceed two in one of twenty, and there are other checks.
+/// In standard errors: honest small logs exceed two in one of twenty, and there are other checks.
 const ERRORS: f64 = 2.5;
 
 /// Clicks of the second half of the log, per 1,000 lists, beside their prediction.

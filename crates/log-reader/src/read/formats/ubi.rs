@@ -5,9 +5,9 @@
 //! opened, and a line may be an array of objects, or a part of one.
 //!
 //! Events join their query by `query_id`. A list has the hit ids of its query down to the deepest
-//! impression or click. Without hit ids its items are those of the events, by their ordinals. Joined
-//! queries are in one table for all threads and files, about 72 + 8 n bytes for one of n items;
-//! events whose query was not read yet wait there for it.
+//! impression or click. Without hit ids its items are those of the events, by their ordinals.
+//! Joined queries are in one table for all threads and files, about 72 + 8 n bytes for one of n
+//! items; events whose query was not read yet wait there for it.
 
 mod clicks;
 mod document;
@@ -49,8 +49,8 @@ pub struct Ubi {
     pub application: Option<String>,
     /// The action that shows an item; `impression` in any case if absent.
     pub impression: Option<String>,
-    /// The ordinal of the first position, 0 or 1, of lists without hit ids. If absent, an ordinal of
-    /// 0 tells that they count from 0.
+    /// The ordinal of the first position, 0 or 1, of lists without hit ids. If absent, an ordinal
+    /// of 0 tells that they count from 0.
     pub position_base: Option<u8>,
     /// Keep `user_query` as it is, instead of trimmed and in lower case.
     pub exact_queries: bool,
@@ -164,7 +164,7 @@ impl LeftOut {
     }
 }
 
-/// What a document tells.
+/// The content of a document.
 enum What<'d> {
     /// A query, by its identifier.
     Query(&'d str),
@@ -197,8 +197,8 @@ impl Ubi {
         if self.exact_queries { Cow::Borrowed(words) } else { Cow::Owned(words.trim().to_lowercase()) }
     }
 
-    /// What an opened document tells; `None` for a line of a bulk request, and for a document of
-    /// another application or action.
+    /// The content of an opened document; `None` for a line of a bulk request, and for a document
+    /// of another application or action.
     fn what<'d>(
         &self,
         document: &'d Document<'_>,

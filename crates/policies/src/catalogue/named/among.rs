@@ -80,7 +80,7 @@ impl<I: Catalogued> NamedAmong<I> {
         self.policy.policy.featured().expect("checked when it was made")
     }
 
-    /// What the policy keeps of the features of an item, which a saved state is compared with; all of
+    /// The features of an item that the policy keeps, which a saved state is compared with; all of
     /// them if it uses none.
     fn kept(&mut self, item: ItemId, features: &[f64]) -> Vec<f64> {
         let kept = self.featured().features(item);

@@ -111,7 +111,7 @@ impl Knowledge {
         })
     }
 
-    /// What is known of users who differ; nothing if the policy does not see who asks.
+    /// The knowledge of users who differ; nothing if the policy does not see who asks.
     pub(super) fn contexts(&self) -> Result<ContextKnown<'_>, Error> {
         let n_items = self.sizes[0];
         Ok(match &self.context {

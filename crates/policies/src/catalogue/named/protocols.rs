@@ -101,8 +101,8 @@ impl WithStopping for Make<Cascade> {
     }
 }
 
-/// Implements [`Catalogued`], given the visits of the families that play the protocol. Policies that
-/// see who asks are made as such.
+/// Implements [`Catalogued`], given the visits of the families that play the protocol. Policies
+/// that see who asks are made as such.
 macro_rules! protocols {
     ($($Interaction:ident: $Protocol:ident, $Known:ty, |$known:ident| $knowledge:expr,
         |$spec:ident, $family:ident, $make:ident| $visit:expr $(, contexts $contexts:expr)?;)*) => {$(

@@ -209,8 +209,8 @@ impl ContextFiles {
 }
 
 impl FeatureTable {
-    /// Reads a CSV file with a row for each item: the column `item`, a name; every other column is a
-    /// feature.
+    /// Reads a CSV file with a row for each item: the column `item`, a name; every other column is
+    /// a feature.
     ///
     /// # Errors
     ///
@@ -224,8 +224,8 @@ impl FeatureTable {
     }
 }
 
-/// Reads a CSV file whose column `name` has the names of the rows. Also returns the segment of every
-/// row, with its line.
+/// Reads a CSV file whose column `name` has the names of the rows. Also returns the segment of
+/// every row, with its line.
 fn read_rows(
     path: &str,
     bytes: &[u8],

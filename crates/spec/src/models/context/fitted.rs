@@ -9,7 +9,7 @@ use documents::toml_reader::Error;
 use live::ContextFit;
 use policies::FeatureScale;
 
-/// What stands beside results on such users.
+/// The caution beside results on such users.
 const CAUTION: &str = "every run draws its users from what hybrid-ts learned from a log; the deviations are not those \
     of the exact posterior: on the log of a bandit, another order of its lists moves the coefficients of the items \
     that were shown most by several of them";

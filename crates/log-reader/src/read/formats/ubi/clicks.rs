@@ -26,8 +26,8 @@ use std::sync::{Arc, Mutex};
 /// user of a click without one is that of its query; a click above its query waits for the end of
 /// the log. Positions, from 1, are handed over if the ordinal of the first one is given.
 ///
-/// A lenient reader leaves out the clicks of a query whose documents differ. The second document may
-/// be the last line of the log, so all clicks wait for the end: about 200 bytes each.
+/// A lenient reader leaves out the clicks of a query whose documents differ. The second document
+/// may be the last line of the log, so all clicks wait for the end: about 200 bytes each.
 pub(in crate::read) fn read_clicks(
     ubi: &Ubi,
     team: &str,
@@ -70,7 +70,7 @@ struct ClickLines<'a> {
 /// A query that was read.
 struct Query {
     key: u64,
-    /// Of the words, the user and the hit ids.
+    /// A hash of the words, the user and the hit ids.
     hash: ListKey,
     user: Box<str>,
     /// Whether the log has different documents of it.
@@ -217,7 +217,7 @@ impl ClickLines<'_> {
         self.of_query(query, |known| known.is_ambiguous).unwrap_or(false)
     }
 
-    /// What is known of a query that was read.
+    /// A property of a query that was read.
     fn of_query<T>(&self, query: &str, known: impl FnOnce(&Query) -> T) -> Option<T> {
         let key = self.hash.half_of_text(query.as_bytes());
         lock(&self.queries).find(key, |known| known.key == key).map(known)

@@ -16,7 +16,7 @@ const N_ITEMS: u32 = 150;
 const N_NEW: u32 = 12;
 const N_POSITIONS: usize = 5;
 
-/// What goes wrong when items come.
+/// The fault that is made when items come.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
