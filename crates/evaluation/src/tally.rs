@@ -41,7 +41,7 @@ pub struct Tally<'a> {
     about: About,
 }
 
-/// Lists that are not compared as they are, or that the new ranking shows, too.
+/// Lists that are not compared as they are, or that the new ranking also shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct About {
     /// Lists of queries without a new list: left out.

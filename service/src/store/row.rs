@@ -14,7 +14,7 @@ pub fn sealed(key: &[u8], mut content: Vec<u8>) -> Vec<u8> {
 }
 
 /// The content of a row. One without the mark is all content. Its readers refuse bytes beyond what
-/// they read, so damage of the mark alone is found, too.
+/// they read, so damage of the mark alone is also found.
 pub fn opened(key: &[u8], mut row: Vec<u8>) -> Result<Vec<u8>, String> {
     if let Some((rest, &MARK)) = row.split_last_chunk() {
         let content = rest.split_last_chunk().filter(|(content, sum)| **sum == checksum(key, content));

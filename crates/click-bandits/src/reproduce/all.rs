@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &Arguments, experiments: &[PathBuf]) -> Result<Exit
             experiment.file_name().with_context(|| format!("{}: has no name", experiment.display()))?;
         let folder = format!("{}{suffix}", name.to_string_lossy());
         if folders.contains(&folder) {
-            bail!("{}: another experiment has this name, too", experiment.display());
+            bail!("{}: another experiment also has this name", experiment.display());
         }
         folders.push(folder);
     }

@@ -194,7 +194,7 @@ fn a_run_that_is_recorded_twice_is_damage() {
     whole.extend_from_within(begin..);
     fs::write(&file, whole).unwrap();
     let message = error(&experiment, dir.path());
-    assert!(message.contains("a run has number 1, which another one has, too"), "{message}");
+    assert!(message.contains("a run has number 1, which another one also has"), "{message}");
 }
 
 #[test]

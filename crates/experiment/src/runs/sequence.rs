@@ -150,7 +150,7 @@ impl Sequence {
         }
         let index = self.index(head.run).ok_or_else(|| format!("is number {}", head.run + 1))?;
         if self.places[index].is_some() {
-            return Err(format!("has number {}, which another one has, too", head.run + 1));
+            return Err(format!("has number {}, which another one also has", head.run + 1));
         }
         self.has_accuracy |= self.layout.has_accuracy(length);
         self.elapsed = self.elapsed + head.elapsed;

@@ -133,7 +133,7 @@ fn faults_of_files_have_their_place() {
         (["user,x\n", ITEMS, "{\"mean\": 0}"], "users.csv:1:1: user: no rows"),
         (["user,segment\na,x\n", ITEMS, "{\"mean\": 0}"], "users.csv:2:1: segment: \"x\" found"),
         ([USERS, "item\none\none\n", "{\"mean\": 0}"], "items.csv:3:1: item: \"one\" is there twice"),
-        // Logs have their spaces, too, but not those of separators.
+        // Logs also have their spaces, but not those of separators.
         (
             [USERS, "x, item\n1, one\n2, one\n", "{\"mean\": 0}"],
             "items.csv:3:1: item: \"one\" is there twice",
