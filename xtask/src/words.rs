@@ -50,7 +50,7 @@ fn no_riddles() {
 
 /// The lines of prose of a page, or of the comments of a source file, with their numbers: neither
 /// code nor tables, headings and links.
-fn prose<'t>(text: &'t str, is_page: bool) -> Vec<(usize, &'t str, &'t str)> {
+fn prose(text: &str, is_page: bool) -> Vec<(usize, &str, &str)> {
     let (mut is_code, mut is_example, mut found) = (false, false, Vec::new());
     for (number, line) in (1..).zip(text.lines()) {
         let start = line.trim_start();
