@@ -132,6 +132,10 @@ impl Writer {
                 "differing": totals.differing,
             }),
         );
+        // A server that is killed again and again would otherwise repeat more with every start.
+        if self.is_far_behind(engine.next() - snapshot) {
+            self.save(&mut engine);
+        }
         let (sender, jobs) = sync_channel(self.base.limits.waiting);
         let thread = thread::Builder::new().name("writer".into()).spawn(move || self.run(engine, &jobs));
         let thread = thread.map_err(|error| StoreError::Unavailable(error.to_string()))?;
@@ -267,13 +271,16 @@ impl Writer {
             snapshots.last = snapshots.last.max(last);
         }
         if is_due(snapshots.last) && snapshots.thread.as_ref().is_none_or(JoinHandle::is_finished) {
+            let is_far_behind = self.is_far_behind(engine.next().saturating_sub(snapshots.last));
             snapshots.last = engine.next();
             let writer = self.clone();
             // Repeats the events on its own: this thread does not wait for it.
             let thread = thread::Builder::new().name("snapshot".into()).spawn(move || {
                 // On Linux this is the priority of the thread alone. On busy cores it gets a tenth
                 // of one: with 19 it would never end.
-                _ = rustix::process::setpriority_process(None, 10);
+                if !is_far_behind {
+                    _ = rustix::process::setpriority_process(None, 10);
+                }
                 match writer.base.recover() {
                     Ok(mut engine) => writer.save(&mut engine),
                     Err(error) => log("error", "no-snapshot", json!({ "error": error.to_string() })),
@@ -284,6 +291,11 @@ impl Writer {
             };
             snapshots.thread = thread.inspect_err(fault).ok();
         }
+    }
+
+    /// Whether so many events have no snapshot that it does not keep up.
+    fn is_far_behind(&self, events: u64) -> bool {
+        events / 4 >= self.base.limits.snapshot_events
     }
 
     fn save(&self, engine: &mut Engine) {

@@ -614,3 +614,29 @@ fn a_server_recovers_from_a_snapshot_that_cannot_be_read() {
     assert_eq!(server.post("/v1/clicks", &click).1["outcome"], "repeated");
     assert!(!server.log().contains("snapshot-unreadable"), "{}", server.log());
 }
+
+/// A server that never lived long enough for a snapshot does not repeat more with every start.
+#[test]
+fn a_server_that_repeats_much_begins_with_a_snapshot() {
+    let directory = tempfile::tempdir().unwrap();
+    let start = |events: u32| {
+        let config = one_item_config(&format!("[limits]\nsnapshot-events = {events}"));
+        std::fs::write(directory.path().join("config.toml"), config).unwrap();
+        Server::start_in(directory.path(), "127.0.0.1:0").unwrap()
+    };
+    let repeated = |server: &Server| {
+        let log = server.log();
+        let line = log.lines().find(|line| line.contains("\"recovered\"")).unwrap();
+        serde_json::from_str::<Value>(line).unwrap()["events"].as_u64().unwrap()
+    };
+    let mut server = start(1_000);
+    let decisions: Vec<Value> = (0..40).map(|id| json!({ "id": id.to_string() })).collect();
+    let lists = server.post("/v1/decide/batch", &json!(decisions)).1;
+    // It is killed as soon as it listens, before the thread that makes snapshots can.
+    for (events, is_repeated) in [(1_000, true), (5, true), (5, false)] {
+        server.stop("-KILL");
+        server = start(events);
+        assert_eq!(repeated(&server) >= 40, is_repeated, "{}", server.log());
+    }
+    assert_eq!(server.post("/v1/decide/batch", &json!(decisions)).1, lists);
+}
