@@ -293,7 +293,7 @@ impl Writer {
         }
     }
 
-    /// Whether so many events have no snapshot that it does not keep up.
+    /// Whether snapshots do not keep up with the events: this number of them has none.
     fn is_far_behind(&self, events: u64) -> bool {
         events / 4 >= self.base.limits.snapshot_events
     }
