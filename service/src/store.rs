@@ -6,7 +6,7 @@ mod row;
 
 pub use embedded::Embedded;
 pub use postgres::Shared;
-pub use row::{opened, sealed};
+pub use row::{checksum, opened, sealed};
 
 use crate::event::{Batch, Name};
 use std::ops::ControlFlow;

@@ -28,11 +28,11 @@ impl Drop for Case {
     }
 }
 
-/// Runs cases, each with a generator of its own, for as long as is asked for.
+/// Runs cases, each with a generator of its own, for as long as is asked for, and 60 at least.
 fn cases(what: &str, mut run: impl FnMut(&mut Xoshiro256PlusPlus)) {
     let (time, start) = (Duration::from_secs(environment("DAMAGE", 3).into()), Instant::now());
     let mut number = 0;
-    while start.elapsed() < time {
+    while start.elapsed() < time || number < 60 {
         let _case = Case(number);
         run(&mut Xoshiro256PlusPlus::seed_from_u64(number));
         number += 1;
@@ -254,7 +254,8 @@ fn damaged_snapshots_are_passed_over_or_usable() {
         passed_over[usize::from(recovered.is_ok_and(|engine| engine.snapshot() == 0))] += 1;
         is_refused(&store, directory.path(), template);
     });
-    assert!(passed_over[0] > 5 && passed_over[1] > 5, "{passed_over:?}");
+    // Nearly all damage is found by the checksums.
+    assert!(passed_over[0] > 0 && passed_over[1] > 5, "{passed_over:?}");
 }
 
 const FILES: [&str; 3] = ["events.redb", "snapshot.redb", "events.kept"];
@@ -398,6 +399,10 @@ fn rows_without_checksums_are_read() {
     for (file, table, key) in meta.into_iter().chain(names) {
         put(file, table, &key, &short(&row(file, table, &key)));
     }
+    // Nor do snapshots name their events.
+    let transaction = Database::open(&snapshot).unwrap().begin_write().unwrap();
+    assert!(transaction.open_table(META).unwrap().remove("last").unwrap().is_some());
+    transaction.commit().unwrap();
     {
         let transaction = Database::open(&events).unwrap().begin_write().unwrap();
         {

@@ -640,3 +640,38 @@ fn a_server_that_repeats_much_begins_with_a_snapshot() {
     }
     assert_eq!(server.post("/v1/decide/batch", &json!(decisions)).1, lists);
 }
+
+/// A snapshot with a damaged key, where a row would not be found, or of another store.
+#[test]
+fn snapshots_with_damaged_keys_or_of_other_stores_are_passed_over() {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = |name: &str| directory.path().join(name);
+    let ask = |id: usize| json!({ "id": id.to_string(), "query": "query1" });
+    let seen = ["a", "b"].map(|name| {
+        std::fs::create_dir_all(folder(name)).unwrap();
+        std::fs::write(folder(name).join("config.toml"), one_item_config("")).unwrap();
+        let server = Server::start_in(&folder(name), "127.0.0.1:0").unwrap();
+        for id in 0..if name == "a" { 12 } else { 9 } {
+            server.post("/v1/decide", &ask(id));
+            server.post("/v1/clicks", &json!({ "id": id.to_string(), "clicks": [id % 2 + 1] }));
+        }
+        let seen = server.get("/v1/items?query=query1");
+        server.stop("-TERM");
+        seen
+    });
+    let snapshot = folder("a").join("data/snapshot.redb");
+    let good = std::fs::read(&snapshot).unwrap();
+    let keys = (0..good.len() - 6).filter(|place| &good[*place..place + 6] == b"query1");
+    let damaged = keys.map(|place| {
+        let mut bytes = good.clone();
+        bytes[place + 5] ^= 4;
+        bytes
+    });
+    let other = std::fs::read(folder("b").join("data/snapshot.redb")).unwrap();
+    for bytes in damaged.chain([other]) {
+        std::fs::write(&snapshot, bytes).unwrap();
+        let server = Server::start_in(&folder("a"), "127.0.0.1:0").unwrap();
+        assert_eq!(server.get("/v1/items?query=query1"), seen[0], "{}", server.log());
+        server.stop("-KILL");
+    }
+}

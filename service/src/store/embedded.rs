@@ -1,6 +1,6 @@
 //! Events and snapshots in two files of a directory, by redb.
 
-use super::{Queries, Receive, Store, StoreError, of_snapshot, opened, sealed};
+use super::{Queries, Receive, Store, StoreError, checksum, of_snapshot, opened, sealed};
 use crate::event::{Batch, from_bytes, to_bytes};
 use crate::metrics::log;
 use redb::{Database, DatabaseError, ReadableDatabase as _, TableDefinition};
@@ -20,12 +20,15 @@ const QUERIES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("queries"
 /// A file that is opened again after a failure, for which redb asks.
 struct File {
     path: PathBuf,
+    /// Whether all pages are checked when the file is opened. Rows have checksums, but a key that is
+    /// damaged is a row that is not found.
+    is_checked: bool,
     open: Mutex<Option<Arc<Database>>>,
 }
 
 impl File {
-    fn new(path: PathBuf) -> Result<Self, StoreError> {
-        let file = Self { path, open: Mutex::new(None) };
+    fn new(path: PathBuf, is_checked: bool) -> Result<Self, StoreError> {
+        let file = Self { path, is_checked, open: Mutex::new(None) };
         file.database()?;
         Ok(file)
     }
@@ -35,14 +38,26 @@ impl File {
         if let Some(database) = &*open {
             return Ok(database.clone());
         }
-        let created = self.guarded(|| Ok(Database::create(&self.path)))?;
-        let database = Arc::new(created.map_err(|error| match error {
+        let created = self.guarded(|| {
+            Ok(Database::create(&self.path).and_then(|mut database| {
+                let is_whole = !self.is_checked || database.check_integrity()?;
+                Ok((database, is_whole))
+            }))
+        })?;
+        let (database, is_whole) = created.map_err(|error| match error {
             DatabaseError::DatabaseAlreadyOpen => StoreError::InUse(self.path.display().to_string()),
             DatabaseError::UpgradeRequired(version) => {
                 StoreError::Damaged(format!("{} has format {version} of redb", self.path.display()))
             }
             other => self.fault(&other.into()),
-        })?);
+        })?;
+        if !is_whole {
+            return Err(StoreError::Damaged(format!(
+                "{}: some of its pages are damaged",
+                self.path.display()
+            )));
+        }
+        let database = Arc::new(database);
         *open = Some(database.clone());
         Ok(database)
     }
@@ -110,14 +125,16 @@ impl Embedded {
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
         std::fs::create_dir_all(directory)
             .map_err(|error| StoreError::Unavailable(format!("{}: {error}", directory.display())))?;
-        let events = File::new(directory.join("events.redb"))?;
+        let events = File::new(directory.join("events.redb"), false)?;
         let path = directory.join("snapshot.redb");
-        let snapshots = File::new(path.clone()).or_else(|error| match of_snapshot(error) {
+        let snapshots = File::new(path.clone(), true);
+        let snapshots = snapshots.and_then(|snapshots| belongs_to(&events, snapshots));
+        let snapshots = snapshots.or_else(|error| match of_snapshot(error) {
             StoreError::Snapshot(what) => {
                 log("error", "snapshot-unreadable", json!({ "error": what }));
                 let aside = path.with_extension("unreadable");
                 std::fs::rename(&path, aside).map_err(|error| StoreError::Unavailable(error.to_string()))?;
-                File::new(path)
+                File::new(path, true)
             }
             other => Err(other),
         })?;
@@ -142,6 +159,33 @@ impl Embedded {
         let what = format!("{events} has lost event {last}, which was kept; without {path} it is not missed");
         Err(StoreError::Damaged(what))
     }
+}
+
+/// The number of an event and the checksum of its row: by it, a snapshot names the events before it.
+type Last = (u64, [u8; 8]);
+
+/// The last event before a number; `None` without one.
+fn last_event(events: &File, next: u64) -> Result<Option<Last>, StoreError> {
+    events.with(|database| {
+        let table = match database.begin_read()?.open_table(EVENTS) {
+            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(None),
+            table => table?,
+        };
+        let row = table.range(..next)?.next_back().transpose()?;
+        Ok(row.map(|(first, row)| (first.value(), checksum(&first.value().to_le_bytes(), row.value()))))
+    })
+}
+
+/// A file of snapshots, if it was made from these events. Snapshots of older versions do not tell.
+fn belongs_to(events: &File, snapshots: File) -> Result<File, StoreError> {
+    let Some(row) = snapshots.get(META, "last")? else { return Ok(snapshots) };
+    let last = from_bytes::<Last>(&row).map_err(StoreError::Damaged)?;
+    // A store that has lost its last events is refused later.
+    let has_lost = last_event(events, u64::MAX)?.is_none_or(|newest| newest.0 < last.0);
+    if has_lost || last_event(events, last.0.saturating_add(1))? == Some(last) {
+        return Ok(snapshots);
+    }
+    Err(StoreError::Damaged(format!("{}: made from other events", snapshots.path.display())))
 }
 
 impl Store for Embedded {
@@ -203,7 +247,8 @@ impl Store for Embedded {
         self.snapshots.get(QUERIES, name).map_err(of_snapshot)
     }
 
-    fn replace(&self, _next: u64, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError> {
+    fn replace(&self, next: u64, head: &[u8], queries: Queries<'_>) -> Result<(), StoreError> {
+        let last = last_event(&self.events, next)?;
         let mut fault = None;
         self.snapshots.with(|database| {
             let transaction = database.begin_write()?;
@@ -221,7 +266,11 @@ impl Store for Embedded {
                     }
                 }
                 let head = sealed(b"head", head.to_vec());
-                transaction.open_table(META)?.insert("head", head.as_slice())?;
+                let mut meta = transaction.open_table(META)?;
+                meta.insert("head", head.as_slice())?;
+                if let Some(last) = last {
+                    meta.insert("last", sealed(b"last", to_bytes(&last)).as_slice())?;
+                }
             }
             Ok(transaction.commit()?)
         })?;

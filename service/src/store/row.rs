@@ -24,7 +24,8 @@ pub fn opened(key: &[u8], mut row: Vec<u8>) -> Result<Vec<u8>, String> {
     Ok(row)
 }
 
-fn checksum(key: &[u8], content: &[u8]) -> [u8; 8] {
+/// A checksum of a key and its row.
+pub fn checksum(key: &[u8], content: &[u8]) -> [u8; 8] {
     let sum = Sha256::new().chain_update(key).chain_update(content).finalize();
     std::array::from_fn(|place| sum[place])
 }
