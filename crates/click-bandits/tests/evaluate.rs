@@ -1,6 +1,6 @@
 //! `evaluate`: every number of the cases of the crate `evaluation`, and what is refused.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -205,6 +205,7 @@ fn the_log_s_own_ranking_differs_by_nothing() {
         let earned = "the difference is 0 by definition: it earns what they earned, 168 clicks per 1,000 lists (95 % interval 1";
         assert!(sentence.contains(earned), "{sentence}");
         assert_eq!(found["compared"]["as_shown"], 800);
+        assert_eq!(found["answer"], "as-shown");
         for level in ["list", "prefix", "position"] {
             let level = &found["estimators"][level];
             assert_eq!(
@@ -217,6 +218,12 @@ fn the_log_s_own_ranking_differs_by_nothing() {
     let found = evaluated(&rows(&|_| false), COLUMNS, "no-clicks");
     let sentence = found["sentence"].as_str().unwrap();
     assert!(sentence.ends_with("0 clicks per 1,000 lists (nothing tells how sure that is)."), "{sentence}");
+    // Longer lists show more than the log.
+    fs::write(&new, "query,position,item\nq,1,a\nq,2,b\nq,3,d\nr,1,c\n").unwrap();
+    let found = evaluated(&clicked, COLUMNS, "longer");
+    assert_eq!((&found["compared"]["as_shown"], &found["compared"]["shorter"]), (&json!(800), &json!(400)));
+    assert!(!found["sentence"].as_str().unwrap().contains("by definition"), "{found}");
+    fs::write(&new, "query,position,item\nq,1,a\nq,2,b\nr,1,c\n").unwrap();
     // One list that is another one is compared.
     let found = evaluated(&clicked.replacen("s0,u0,r,c", "s0,u0,r,d", 1), COLUMNS, "another");
     assert!(!found["sentence"].as_str().unwrap().contains("by definition"), "{found}");

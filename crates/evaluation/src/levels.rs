@@ -159,7 +159,7 @@ impl Levels {
 
     /// Whether the new ranking shows every list that was shown: it earns the same by definition.
     pub fn are_as_shown(&self) -> bool {
-        self.about.as_shown == self.lists
+        self.about.as_shown == self.lists && self.about.shorter == 0
     }
 
     /// The estimate of a level.

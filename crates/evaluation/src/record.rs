@@ -4,16 +4,18 @@
 use crate::evaluation::Evaluation;
 use crate::findings::Basis;
 use crate::jackknife::Estimate;
+use crate::levels::Levels;
 use serde_json::{Map, Value, json};
 
 impl Evaluation {
     /// The content of `answer.json`. Unknown numbers are null.
     pub fn to_json(&self) -> Value {
         let (sentence, warnings, values) = (self.sentence(), self.warnings(), &self.values);
+        let as_shown = self.levels.as_ref().is_some_and(Levels::are_as_shown).then_some("as-shown");
         let mut record = json!({
             "schema": 1,
             "sentence": sentence,
-            "answer": self.findings.answer().map(|answer| answer.basis.name()),
+            "answer": as_shown.or_else(|| self.findings.answer().map(|answer| answer.basis.name())),
             "warnings": warnings,
             "values_of_clicks": values,
             "learned": self.is_learned(),
