@@ -136,7 +136,8 @@ impl Decision {
             return Ok(Err(why.to_owned()));
         };
         if queries.queries.iter().all(|query| query.lists.clicks() == 0) {
-            let why = "none of the lists was clicked, so nothing tells how sure an answer would be";
+            let why =
+                "no list of the queries of an answer was clicked, so nothing tells how sure it would be";
             return Ok(Err(why.to_owned()));
         }
         let others = models.filter(|other| queries.are_those_of(other.fit(), &study.log));

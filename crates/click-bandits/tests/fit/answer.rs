@@ -93,6 +93,21 @@ fn few_clicks_do_not_make_an_answer_unreliable() {
     assert!(printed.contains("Today's ranking gets") && !printed.contains("Do not rely"), "{printed}");
 }
 
+/// Where nothing was clicked, no difference between lists is contradicted.
+#[test]
+fn a_log_without_clicks_cannot_test_a_transfer() {
+    let top = tempdir().unwrap();
+    let (log, out) = (top.path().join("log.tsv"), top.path().join("out"));
+    let list = |n: usize| {
+        let item = |place: usize| if n.is_multiple_of(3) { (n * n + place * (1 + n % 4)) % 5 } else { place };
+        [0, 1, 2, 3, 4].map(|place| ["a", "b", "c", "d", "e"][item(place)]).join(",")
+    };
+    let lines: String = (0..100).map(|n| format!("q{}\t{}\t00000\n", n % 2, list(n / 2))).collect();
+    fs::write(&log, "query\turls\tclicked_mask\n".to_owned() + &lines).unwrap();
+    let printed = works("fit", &[text(&log), "--format", "sessions", "--out", text(&out)]);
+    assert!(printed.contains("this log cannot test it") && !printed.contains("contradicted"), "{printed}");
+}
+
 /// A number on which all drawn users agree has no interval.
 #[test]
 fn a_query_without_a_click_has_no_intervals() {
@@ -191,7 +206,7 @@ fn what_stands_against_an_answer_is_named() {
             "no-click",
             lines(3, "00"),
             "pbm",
-            "none of the lists was clicked, so nothing tells how sure an answer would be",
+            "no list of the queries of an answer was clicked, so nothing tells how sure it would be",
         ),
         (
             "ubm",

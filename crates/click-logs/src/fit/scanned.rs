@@ -136,7 +136,7 @@ impl<'a> Scanned<'a> {
         scanned.count_certain();
         let near = near.filter(|_| has_hidden).and_then(|near| near.prior.as_ref());
         if let Some(found) = near.filter(|(effects, _)| effects.lift.len() == n_positions) {
-            // Those of its queries and items would tell of sessions that this log lacks.
+            // Means of its queries and items would tell of sessions that this log lacks.
             scanned.means = vec![found.1.mean; scanned.rows.items.len()];
             scanned.item_prior = found.1.clone();
             scanned.found = Some(found.clone());

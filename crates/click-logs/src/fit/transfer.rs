@@ -170,7 +170,8 @@ impl Transfer {
         Self {
             model,
             slope,
-            standard_error: slope.and_then(|_| jackknife(&statistics)),
+            // An error of 0 comes from a log where nothing varies, and makes nothing sure.
+            standard_error: slope.and_then(|_| jackknife(&statistics)).filter(|error| *error > 0.0),
             squared_error: total.squared_error(),
             predicted: *predicted,
             deviations: queries.iter().zip(&own).map(deviation).collect(),
