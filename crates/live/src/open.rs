@@ -23,7 +23,7 @@ pub struct Shown {
     pub(crate) as_clicks: u64,
     /// The number of each counted observation in the window of its item; empty without windows.
     pub(crate) numbers: Vec<u32>,
-    /// Those of the list, position by position; empty if they are not known.
+    /// Propensities of the list, position by position; empty if they are not known.
     pub(crate) propensities: Vec<Propensity>,
 }
 

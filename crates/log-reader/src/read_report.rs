@@ -41,11 +41,11 @@ pub struct ReadReport {
     pub byte_order_marks: u64,
     /// Lines that a lenient reader skipped, by [`Fault::reason`](crate::Fault::reason).
     pub skipped: BTreeMap<Cow<'static, str>, Skipped>,
-    /// Of User Behavior Insights: what is no list.
+    /// For a log of User Behavior Insights.
     pub ubi: Option<UbiReport>,
 }
 
-/// Documents of a log of User Behavior Insights that are in no list.
+/// Counts of the documents of a log of User Behavior Insights.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UbiReport {

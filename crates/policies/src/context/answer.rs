@@ -1,4 +1,4 @@
-//! The posterior of log-odds with a normal prior, after one click or none on their attraction.
+//! The posterior of an attraction's log-odds with a normal prior, after one click or none.
 
 /// The largest log-odds, in absolute value, at which information is computed.
 const EXTREME: f64 = 30.0;
