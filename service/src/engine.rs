@@ -512,7 +512,15 @@ impl Engine {
             .map_err(|place| Refusal::unknown_item(&decision.list[place], format!("items[{place}]")))?;
         // Its number is new, so that it is never one of before.
         let taken = query.learner.show(number, &user, &list);
-        _ = taken.map_err(|error| Refusal::malformed(&error.to_string(), "items"))?;
+        _ = taken.map_err(|error| {
+            match list.iter().rposition(|item| error == live::Error::RepeatedItem(*item)) {
+                Some(place) => {
+                    let message = format!("item `{}` is twice in the list", &*decision.list[place]);
+                    Refusal::malformed(&message, &format!("items[{place}]"))
+                }
+                None => Refusal::malformed(&error.to_string(), "items"),
+            }
+        })?;
         self.record(decision, time);
         Ok(())
     }

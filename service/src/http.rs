@@ -9,8 +9,8 @@ pub use server::serve;
 use crate::api::{Answer, AnswerBody, DecideBody, Given, ItemBody, Refusal, ShowBody};
 use crate::config::Limits;
 use crate::event::{Batch, Change, Event, Name};
-use crate::metrics::Metrics;
-use crate::store::Store;
+use crate::metrics::{self, Metrics};
+use crate::store::{Store, StoreError};
 use crate::tokens::{Role, Tokens};
 use crate::writer::{Requests, Turn};
 use axum::extract::rejection::PathRejection;
@@ -302,7 +302,7 @@ async fn log(
     let most = limit.clamp(1, 10 * thousand());
     let lines = tokio::task::spawn_blocking(move || {
         let (mut lines, mut left) = (String::new(), most);
-        app.store.read(from, &mut |first, batch| {
+        let read = app.store.read(from, &mut |first, batch| {
             let Batch { time, events } = batch;
             for (number, event) in (first..).zip(&events).filter(|(number, _)| *number >= from).take(left) {
                 left -= 1;
@@ -310,8 +310,11 @@ async fn log(
                 lines.push('\n');
             }
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        Ok::<_, crate::store::StoreError>(lines)
+        });
+        read.inspect_err(|error: &StoreError| {
+            metrics::log("error", "events-unreadable", json!({ "error": error.to_string() }));
+        })
+        .map(|()| lines)
     });
     let lines = lines.await.map_err(|_| Refusal::busy())??;
     Ok(([(header::CONTENT_TYPE, "application/jsonl")], lines).into_response())

@@ -104,7 +104,7 @@ fn bad_requests_are_refused_by_what_is_at_fault() {
         ("/v1/decide", "{\"id\": \"1\", \"positions\": 1e99}", 400, "malformed", "positions"),
         ("/v1/decide", "\u{0}\u{ff}", 400, "malformed", ""),
         ("/v1/clicks", "{\"id\": \"1\", \"close\": true}", 404, "unknown_decision", "id"),
-        ("/v1/show", "{\"id\": \"1\", \"items\": [\"a\", \"a\"]}", 400, "malformed", "items"),
+        ("/v1/show", "{\"id\": \"1\", \"items\": [\"a\", \"a\"]}", 400, "malformed", "items[1]"),
         ("/v1/show", "{\"id\": \"1\", \"items\": [\"z\"]}", 404, "unknown_item", "items[0]"),
         ("/v1/decide/batch", "[{\"id\": \"1\"}, {\"id\": []}]", 400, "malformed", "[1].id"),
         ("/v1/decide/batch", &many, 413, "too_long", ""),
