@@ -102,7 +102,8 @@ fn a_log_without_clicks_cannot_test_a_transfer() {
         let item = |place: usize| if n.is_multiple_of(3) { (n * n + place * (1 + n % 4)) % 5 } else { place };
         [0, 1, 2, 3, 4].map(|place| ["a", "b", "c", "d", "e"][item(place)]).join(",")
     };
-    let lines: String = (0..100).map(|n| format!("q{}\t{}\t00000\n", n % 2, list(n / 2))).collect();
+    let line = |n: usize| format!("q{}\t{}\t00000\n", n % 2, list(n / 2));
+    let lines: String = (0..100).map(line).collect();
     fs::write(&log, "query\turls\tclicked_mask\n".to_owned() + &lines).unwrap();
     let printed = works("fit", &[text(&log), "--format", "sessions", "--out", text(&out)]);
     assert!(printed.contains("this log cannot test it") && !printed.contains("contradicted"), "{printed}");
