@@ -20,8 +20,8 @@ const QUERIES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("queries"
 /// A file that is opened again after a failure, for which redb asks.
 struct File {
     path: PathBuf,
-    /// Whether all pages are checked when the file is opened. Rows have checksums, but a key that is
-    /// damaged is a row that is not found.
+    /// Whether all pages are checked when the file is opened. Rows have checksums, but a key that
+    /// is damaged is a row that is not found.
     is_checked: bool,
     open: Mutex<Option<Arc<Database>>>,
 }
@@ -161,7 +161,8 @@ impl Embedded {
     }
 }
 
-/// The number of an event and the checksum of its row: by it, a snapshot names the events before it.
+/// The number of an event and the checksum of its row: by it, a snapshot names the events before
+/// it.
 type Last = (u64, [u8; 8]);
 
 /// The last event before a number; `None` without one.
