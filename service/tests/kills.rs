@@ -662,13 +662,16 @@ fn snapshots_with_damaged_keys_or_of_other_stores_are_passed_over() {
     let snapshot = folder("a").join("data/snapshot.redb");
     let good = std::fs::read(&snapshot).unwrap();
     let keys = (0..good.len() - 6).filter(|place| &good[*place..place + 6] == b"query1");
-    let damaged = keys.map(|place| {
-        let mut bytes = good.clone();
-        bytes[place + 5] ^= 4;
-        bytes
-    });
+    let damaged: Vec<_> = keys
+        .map(|place| {
+            let mut bytes = good.clone();
+            bytes[place + 5] ^= 4;
+            bytes
+        })
+        .collect();
+    assert!(!damaged.is_empty());
     let other = std::fs::read(folder("b").join("data/snapshot.redb")).unwrap();
-    for bytes in damaged.chain([other]) {
+    for bytes in damaged.into_iter().chain([other]) {
         std::fs::write(&snapshot, bytes).unwrap();
         let server = Server::start_in(&folder("a"), "127.0.0.1:0").unwrap();
         assert_eq!(server.get("/v1/items?query=query1"), seen[0], "{}", server.log());

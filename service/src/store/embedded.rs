@@ -3,7 +3,7 @@
 use super::{Queries, Receive, Store, StoreError, checksum, of_snapshot, opened, sealed};
 use crate::event::{Batch, from_bytes, to_bytes};
 use crate::metrics::log;
-use redb::{Database, DatabaseError, ReadableDatabase as _, TableDefinition};
+use redb::{Database, DatabaseError, ReadOnlyTable, ReadableDatabase as _, TableDefinition};
 use serde_json::json;
 use std::io::Read as _;
 use std::os::unix::fs::FileExt as _;
@@ -89,14 +89,22 @@ impl File {
 
     fn get(&self, table: TableDefinition<'_, &str, &[u8]>, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let row = self.with(|database| {
-            let table = match database.begin_read()?.open_table(table) {
-                Err(redb::TableError::TableDoesNotExist(_)) => return Ok(None),
-                table => table?,
-            };
+            let Some(table) = table_of(database, table)? else { return Ok(None) };
             Ok(table.get(key)?.map(|row| row.value().to_vec()))
         })?;
         let content = row.map(|row| opened(key.as_bytes(), row)).transpose();
         content.map_err(|what| StoreError::Damaged(format!("{}: `{key}`: {what}", self.path.display())))
+    }
+}
+
+/// A table to read; `None` if nothing was ever written to it.
+fn table_of<K: redb::Key + 'static, V: redb::Value + 'static>(
+    database: &Database,
+    table: TableDefinition<'_, K, V>,
+) -> Result<Option<ReadOnlyTable<K, V>>, redb::Error> {
+    match database.begin_read()?.open_table(table) {
+        Err(redb::TableError::TableDoesNotExist(_)) => Ok(None),
+        table => Ok(Some(table?)),
     }
 }
 
@@ -168,10 +176,7 @@ type Last = (u64, [u8; 8]);
 /// The last event before a number; `None` without one.
 fn last_event(events: &File, next: u64) -> Result<Option<Last>, StoreError> {
     events.with(|database| {
-        let table = match database.begin_read()?.open_table(EVENTS) {
-            Err(redb::TableError::TableDoesNotExist(_)) => return Ok(None),
-            table => table?,
-        };
+        let Some(table) = table_of(database, EVENTS)? else { return Ok(None) };
         let row = table.range(..next)?.next_back().transpose()?;
         Ok(row.map(|(first, row)| (first.value(), checksum(&first.value().to_le_bytes(), row.value()))))
     })
@@ -211,10 +216,7 @@ impl Store for Embedded {
     fn read(&self, from: u64, receive: Receive<'_>) -> Result<(), StoreError> {
         let mut damage = None;
         self.events.with(|database| {
-            let table = match database.begin_read()?.open_table(EVENTS) {
-                Err(redb::TableError::TableDoesNotExist(_)) => return Ok(()),
-                table => table?,
-            };
+            let Some(table) = table_of(database, EVENTS)? else { return Ok(()) };
             // The batch that contains the event may begin before it.
             let first = table.range(..=from)?.next_back().transpose()?.map_or(from, |(key, _)| key.value());
             for row in table.range(first..)? {
