@@ -371,11 +371,14 @@ fn split(line: &[u8], delimiter: u8) -> Result<Vec<Cow<'_, [u8]>>, Fault> {
                 _ => return Err(Fault::UnclosedQuote),
             }
         } else {
-            let Some(end) = memchr::memchr(delimiter, rest) else {
-                fields.push(rest.into());
-                return Ok(fields);
-            };
-            fields.push(rest[..end].into());
+            let end = memchr::memchr(delimiter, rest);
+            let field = &rest[..end.unwrap_or(rest.len())];
+            // The marks would be part of a name.
+            if field.trim_ascii_start().first() == Some(&b'"') {
+                return Err(Fault::BlankBeforeQuote);
+            }
+            fields.push(field.into());
+            let Some(end) = end else { return Ok(fields) };
             rest = &rest[end + 1..];
         }
     }
