@@ -145,6 +145,9 @@ pub enum Fault {
     /// Two documents of one query that differ.
     #[error("an earlier document of this query differs, so the query has no list")]
     OtherDocument,
+    /// An ordinal that is no whole number.
+    #[error("expected an `ordinal`, a whole number from 0 on")]
+    NotAnOrdinal,
     /// An event without an ordinal, whose query has no hit ids.
     #[error("no `ordinal`, and the query has no hit ids")]
     NoOrdinal,
@@ -219,6 +222,7 @@ impl Fault {
             Self::UnknownQuery => "event of an unknown query",
             Self::OutsideList => "event outside the list",
             Self::OtherDocument => "two documents of a query",
+            Self::NotAnOrdinal => "not an ordinal",
             Self::NoOrdinal => "no ordinal",
             Self::OtherOrdinal => "ordinal that contradicts the hit ids",
             Self::TwoItems => "two items at an ordinal",

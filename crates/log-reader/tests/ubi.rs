@@ -169,6 +169,8 @@ fn faults_have_places_and_are_counted() {
         (event("q-0009", "p-11", "1"), Fault::UnknownQuery),
         (event("q-0001", "p-99", "1"), Fault::OutsideList),
         (event("q-0001", "p-11", "3"), Fault::OtherOrdinal),
+        (event("q-0001", "p-11", "-1"), Fault::NotAnOrdinal),
+        (event("q-0001", "p-11", "\"two\""), Fault::NotAnOrdinal),
         (QUERIES.lines().next().unwrap().replace("p-32", "p-33"), Fault::OtherDocument),
         ("{\"search_configuration\": \"a\", \"count\": 4, \"time\": 1}".to_owned(), Fault::CountedClicks),
         ("{\"query_id\": ".to_owned(), Fault::NotJson),

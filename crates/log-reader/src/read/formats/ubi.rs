@@ -184,8 +184,8 @@ impl Event<'_> {
     }
 }
 
-fn lost(fault: Fault, object: &str, is_click: bool) -> LineFault {
-    LineFault::new(fault, 0, object.as_bytes()).of(Ok(is_click.into()), Ok((!is_click).into()))
+fn lost(fault: Fault, found: &str, is_click: bool) -> LineFault {
+    LineFault::new(fault, 0, found.as_bytes()).of(Ok(is_click.into()), Ok((!is_click).into()))
 }
 
 impl Ubi {
@@ -227,8 +227,11 @@ impl Ubi {
         let Some(object) = document.object_id.as_deref().filter(|object| !object.is_empty()) else {
             return Err(LineFault::new(Fault::NoObject, 0, query.as_bytes()));
         };
-        let ordinal = document.ordinal.as_ref().map(|text| crate::fields::table_number(text.as_bytes()));
-        let ordinal = ordinal.transpose().map_err(|fault| lost(fault, object, is_click))?;
+        let ordinal = document.ordinal.as_ref().map(|text| {
+            let number = crate::fields::table_number(text.as_bytes());
+            number.map_err(|_| lost(Fault::NotAnOrdinal, text, is_click))
+        });
+        let ordinal = ordinal.transpose()?;
         Ok(Some(What::Event(Event { query, object, ordinal, is_click })))
     }
 }
