@@ -11,6 +11,7 @@ use crate::tokens::Tokens;
 use crate::writer::Writer;
 use lexopt::prelude::*;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -66,7 +67,13 @@ pub fn run() -> Result<(), String> {
     let mut arguments = Arguments::default();
     let mut parser = lexopt::Parser::from_env();
     let fault = |error: lexopt::Error| format!("{error}; see --help");
+    let mut given = BTreeSet::new();
     while let Some(argument) = parser.next().map_err(fault)? {
+        if let Long(name) = argument
+            && !given.insert(name.to_owned())
+        {
+            return Err(format!("--{name} is given twice; see --help"));
+        }
         match argument {
             Short('h') | Long("help") => {
                 print!("{HELP}");

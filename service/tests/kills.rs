@@ -277,6 +277,7 @@ fn what_cannot_be_started_says_why() {
     assert!(other.contains("made for other settings: positions = 3, now 4"), "{other}");
     // Options that the command would ignore.
     for (arguments, expected) in [
+        (vec!["config.toml", "--data", "a", "--data", "b"], "--data is given twice"),
         (vec!["config.toml", "--as", "csv"], "--as: only for export"),
         (vec!["config.toml", "--store", "data"], "--store: only for export"),
         (vec!["export", "--store", "data", "--out", "out", "--from", "x"], "--from: not for export"),

@@ -5,6 +5,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::PathBuf;
@@ -57,7 +58,13 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
     let mut options =
         Options { connections: 32, seconds: 10.0, batch: 1, queries: 1, seed: 1, ..Options::default() };
     let mut parser = lexopt::Parser::from_env();
+    let mut given = BTreeSet::new();
     while let Some(argument) = parser.next()? {
+        if let Long(name) = argument
+            && !given.insert(name.to_owned())
+        {
+            return Err(format!("--{name} is given twice").into());
+        }
         match argument {
             Short('h') | Long("help") => return Ok(None),
             Long("connections") => options.connections = parser.value()?.parse()?,
