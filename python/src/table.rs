@@ -15,8 +15,7 @@ use arrow_schema::{DataType, Field, Schema};
 use numpy::{Element, PyArray1};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::slice::PySliceIndices;
-use pyo3::types::{PyCapsule, PyDict, PyList, PySlice, PyString, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyList, PySlice, PySliceIndices, PyString, PyTuple};
 use std::sync::Arc;
 
 /// A column: a value for each row, or none where it is missing.

@@ -3,7 +3,9 @@
 use super::columns::{ArrowColumn, copied};
 use super::whole;
 use crate::message::{did_you_mean, type_error, value_error};
-use arrow_array::{Array as _, ArrayRef, RecordBatch};
+use arrow_array::ffi_stream::RecordBatchStreamReader;
+use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchReader as _};
+use arrow_pyarrow::FromPyArrow as _;
 use click_logs::formats::{self, FormatRow};
 use click_logs::{
     Columns, Error, Format, Frame, Ids, Input, ListNames, Log, PersonalList, PersonalLists, ReadColumn,
@@ -13,7 +15,6 @@ use evaluation::{Question, Tally};
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
-use pyo3_arrow::PyRecordBatchReader;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -311,7 +312,7 @@ fn is_pandas(log: &Bound<'_, PyAny>) -> PyResult<bool> {
 type Batches = (Vec<String>, Vec<RecordBatch>);
 
 fn batches(of: &str, table: &Bound<'_, PyAny>) -> PyResult<Batches> {
-    let reader = table.extract::<PyRecordBatchReader>()?.into_reader()?;
+    let reader = RecordBatchStreamReader::from_pyarrow_bound(table)?;
     let schema = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
     // Without the lock: the table may be computed now, by threads that need it.
     let batches = table.py().detach(|| reader.collect::<Result<Vec<_>, _>>());
