@@ -19,6 +19,7 @@ use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple, PyType};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
@@ -805,8 +806,10 @@ impl LivePolicy {
     #[classmethod]
     fn load(_class: &Bound<'_, PyType>, data: &[u8]) -> PyResult<Self> {
         let invalid = |fault: &dyn std::fmt::Display| value_error(format!("no saved policy: {fault}"));
-        let saved: Saved<AnyLive, Name> = serde_json::from_slice(data).map_err(|error| invalid(&error))?;
+        let saved: Saved<Value, Name> = serde_json::from_slice(data).map_err(|error| invalid(&error))?;
         let Saved { format, generator, names, live } = saved;
+        // As `Policy` is read: from the text itself, policies would be compiled once more.
+        let live = AnyLive::deserialize(live).map_err(|error| invalid(&error))?;
         if format != FORMAT {
             return Err(invalid(&format!("format {format}: expected {FORMAT}")));
         }

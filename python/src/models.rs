@@ -19,8 +19,8 @@ pub(crate) use self::crowd::not_admitted;
 use crate::message::value_error;
 use crate::simulate::InPython;
 use click_models::{CascadeModel, DependentClick, Personal, PositionBased};
-use experiment::models::OwnUsers;
-use experiment::{Instances, Runner};
+use experiment::Runner;
+use experiment::models::{Instance, OwnUsers, UserModel};
 use pyo3::prelude::*;
 use sim::Schedule;
 
@@ -48,15 +48,15 @@ fn with_personal(runner: Runner<'_>, contender: InPython) -> PyResult<Runner<'_>
     }
 }
 
-/// The table of an instance with the parameters of users of `models`; `None` for other objects.
-pub(crate) fn instance(users: &Bound<'_, PyAny>) -> PyResult<Option<toml::Table>> {
-    let Some(instances) = instances(users) else { return Ok(None) };
+/// The table of an instance with the parameters of these users. Asked of the model: `Instances`
+/// would compile all that an experiment does with it once more.
+fn table<M: UserModel>(users: M) -> PyResult<toml::Table> {
     let mut table = toml::Table::new();
-    table.insert("model".to_owned(), instances.model().name.into());
-    for (key, value) in instances.parameters().into_iter().flat_map(|one| one.values) {
+    table.insert("model".to_owned(), M::MODEL.name.into());
+    for (key, value) in M::parameters(&Instance::new(None, users)) {
         table.insert(key.to_owned(), toml::Value::try_from(value).map_err(value_error)?);
     }
-    Ok(Some(table))
+    Ok(table)
 }
 
 /// Exports the classes of these models, and enters policies written in Python on their users.
@@ -68,12 +68,13 @@ macro_rules! models {
             Ok(())
         }
 
-        /// The users of an object of these classes.
-        fn instances(users: &Bound<'_, PyAny>) -> Option<Instances> {
+        /// The table of an instance with the parameters of users of these classes; `None` for other
+        /// objects.
+        pub(crate) fn instance(users: &Bound<'_, PyAny>) -> PyResult<Option<toml::Table>> {
             $(if let Ok(users) = users.cast::<$module::$Class>() {
-                return Some(Instances::of([users.get().model()]));
+                return table(users.get().model()).map(Some);
             })+
-            None
+            Ok(None)
         }
 
         /// Adds a policy written in Python for the users of the experiment.
