@@ -925,11 +925,16 @@ class _DataFrame(Protocol):
     def columns(self) -> Any: ...
     def __getitem__(self, name: Any, /) -> Any: ...
 
+_Rows = Union[_Path, _ArrowStream, _DataFrame, dict[str, Any]]
+_Log = Union[Sequence[_Path], _Rows]
+_Format = Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "parquet", "ubi", "counts"]
+
+# Without segment, features and items it is a Fitted, so the second may allow for all three.
 @overload
-def fit(
-    log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
+def fit(  # type: ignore[overload-overlap]
+    log: _Log,
     *,
-    format: Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "parquet", "ubi", "counts"] | None = None,
+    format: _Format | None = None,
     columns: dict[str, str] | str | None = None,
     model: _FittedModel | Literal["all"] | Sequence[_FittedModel | Literal["all"]] = "all",
     first_position: int = 1,
@@ -959,7 +964,7 @@ def fit(
 ) -> Fitted: ...
 @overload
 def fit(
-    log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
+    log: _Log,
     *,
     format: Literal["delimited", "parquet"] | None = None,
     columns: dict[str, str] | str | None = None,
@@ -968,51 +973,17 @@ def fit(
     max_skipped: float | None = None,
     held_out: int = 10,
     seed: int = 1,
-    segment: str,
+    segment: str | None = None,
     features: Sequence[str] | None = None,
-    items: Union[_Path, _ArrowStream, _DataFrame, dict[str, Any]] | None = None,
-    query: str | None = None,
-    ablate: bool = False,
-) -> ContextFit: ...
-@overload
-def fit(
-    log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
-    *,
-    format: Literal["delimited", "parquet"] | None = None,
-    columns: dict[str, str] | str | None = None,
-    model: Literal["pbm", "cascade", "dcm"],
-    first_position: int = 1,
-    max_skipped: float | None = None,
-    held_out: int = 10,
-    seed: int = 1,
-    segment: None = None,
-    features: Sequence[str],
-    items: Union[_Path, _ArrowStream, _DataFrame, dict[str, Any]] | None = None,
-    query: str | None = None,
-    ablate: bool = False,
-) -> ContextFit: ...
-@overload
-def fit(
-    log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
-    *,
-    format: Literal["delimited", "parquet"] | None = None,
-    columns: dict[str, str] | str | None = None,
-    model: Literal["pbm", "cascade", "dcm"],
-    first_position: int = 1,
-    max_skipped: float | None = None,
-    held_out: int = 10,
-    seed: int = 1,
-    segment: None = None,
-    features: None = None,
-    items: Union[_Path, _ArrowStream, _DataFrame, dict[str, Any]],
+    items: _Rows | None = None,
     query: str | None = None,
     ablate: bool = False,
 ) -> ContextFit: ...
 def evaluate(
-    log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
-    ranking: Union[_Path, _ArrowStream, _DataFrame, dict[str, Any]],
+    log: _Log,
+    ranking: _Rows,
     *,
-    format: Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "parquet", "ubi", "counts"] | None = None,
+    format: _Format | None = None,
     columns: dict[str, str] | str | None = None,
     values: Sequence[float] | None = None,
     model: _FittedModel | Literal["all", "none"] | Sequence[_FittedModel | Literal["all"]] | None = "all",
@@ -1024,7 +995,7 @@ def evaluate(
     exact_queries: bool = False,
 ) -> Evaluation: ...
 def interleaving_test(
-    table: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
+    table: _Log,
     *,
     columns: dict[str, str] | str | None = None,
     baseline: str | None = None,
@@ -1032,7 +1003,7 @@ def interleaving_test(
     depth: int | None = None,
 ) -> dict[str, Any]: ...
 def ab_test(
-    table: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
+    table: _Log,
     *,
     columns: dict[str, str] | str | None = None,
     baseline: str | None = None,
@@ -1128,9 +1099,9 @@ class Fitted:
     def report(self) -> dict[str, Any]: ...
     def score(
         self,
-        log: Union[_Path, Sequence[_Path], _ArrowStream, _DataFrame, dict[str, Any]],
+        log: _Log,
         *,
-        format: Literal["kdd2012", "yandex", "sessions", "obd", "delimited", "parquet", "ubi", "counts"] | None = None,
+        format: _Format | None = None,
         columns: dict[str, str] | str | None = None,
         first_position: int = 1,
         clip_clicks: bool = False,
