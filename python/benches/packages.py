@@ -76,6 +76,7 @@ PACKAGES = [
     Package("dueling-bandit", "0.1.2", "dueling_bandit.agents", "play_dueling_bandit", ("scikit-learn",)),
     Package("clax-models", "0.1.1", "clax"),
     Package("pyClickModels", "0.0.2", "pyClickModels"),
+    Package("clickmodels", "1.0.2", "clickmodels.inference"),
 ]
 
 
