@@ -328,6 +328,6 @@ mod tests {
         }
         // Several borders of 64 bytes.
         let blocks = quickcheck::QuickCheck::new().rng(quickcheck::Gen::new(300));
-        blocks.tests(20_000).quickcheck(same as fn(Vec<u8>) -> bool);
+        blocks.tests(20_000).max_tests(20_000).quickcheck(same as fn(Vec<u8>) -> bool);
     }
 }
