@@ -50,8 +50,8 @@ fn of_up_to_8(text: u64, len: usize) -> Option<u64> {
     Some((fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
 }
 
-pub(crate) const ONES: u64 = 0x0101_0101_0101_0101;
-pub(crate) const HIGH_BITS: u64 = 0x80 * ONES;
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH_BITS: u64 = 0x80 * ONES;
 
 /// The high bits of the bytes that are this one.
 #[inline]

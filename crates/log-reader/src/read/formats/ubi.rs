@@ -11,7 +11,6 @@
 
 mod clicks;
 mod document;
-mod json;
 mod table;
 
 pub(in crate::read) use self::clicks::read_clicks;
@@ -117,13 +116,16 @@ impl LineFormat for UbiLines<'_> {
         left_out: &mut LeftOut,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
-        document::each(line.whole(), |document: &Document<'_>| match self.ubi.what(document, left_out)? {
-            None => Ok(()),
-            Some(What::Query(id)) => {
-                let taken = self.query(document, id, at, batches);
-                taken.map_err(|fault| LineFault::new(fault, 0, id.as_bytes()))
+        document::each(line.whole(), |document: &Document<'_>| {
+            let document = document.opened();
+            match self.ubi.what(document, left_out)? {
+                None => Ok(()),
+                Some(What::Query(id)) => {
+                    let taken = self.query(document, id, at, batches);
+                    taken.map_err(|fault| LineFault::new(fault, 0, id.as_bytes()))
+                }
+                Some(What::Event(event)) => self.event(document, &event, at, batches),
             }
-            Some(What::Event(event)) => self.event(document, &event, at, batches),
         })
     }
 
@@ -191,7 +193,7 @@ fn lost(fault: Fault, found: &str, is_click: bool) -> LineFault {
 impl Ubi {
     /// The words of a query, which are its name.
     fn words<'d>(&self, document: &'d Document<'_>) -> Cow<'d, str> {
-        let words = document.user_query.as_deref().unwrap_or_default();
+        let words = document.user_query.as_ref().map_or("", |text| &text.0);
         if self.exact_queries { Cow::Borrowed(words) } else { Cow::Owned(words.trim().to_lowercase()) }
     }
 
@@ -206,7 +208,7 @@ impl Ubi {
             return Ok(None);
         }
         if let Some(application) = &self.application
-            && document.application.as_ref().is_none_or(|found| found != application)
+            && document.application.as_ref().is_none_or(|found| found.0 != *application)
         {
             left_out.applications += 1;
             return Ok(None);
@@ -214,25 +216,27 @@ impl Ubi {
         if document.is_count() {
             return Err(Fault::CountedClicks.into());
         }
-        let Some(query) = document.query_id.as_deref().filter(|id| !id.is_empty()) else {
+        let Some(query) = document.query_id.as_ref().filter(|id| !id.0.is_empty()) else {
             return Err(Fault::NoQueryId.into());
         };
-        let Some(action) = &document.action_name else { return Ok(Some(What::Query(query))) };
-        let is = |name: &str| action.eq_ignore_ascii_case(name);
+        let Some(action) = &document.action_name else { return Ok(Some(What::Query(&query.0))) };
+        let is = |name: &str| action.0.eq_ignore_ascii_case(name);
         let is_click = is("click");
         if !is_click && !is(self.impression.as_deref().unwrap_or("impression")) {
             left_out.actions += 1;
             return Ok(None);
         }
-        let Some(object) = document.object_id.as_deref().filter(|object| !object.is_empty()) else {
-            return Err(LineFault::new(Fault::NoObject, 0, query.as_bytes()));
+        let attributes = document.event_attributes.as_ref();
+        let object = attributes.and_then(|of| of.object.as_ref()?.object_id.as_ref());
+        let Some(object) = object.filter(|object| !object.0.is_empty()) else {
+            return Err(LineFault::new(Fault::NoObject, 0, query.0.as_bytes()));
         };
-        let ordinal = document.ordinal.as_ref().map(|text| {
-            let number = crate::fields::table_number(text.as_bytes());
-            number.map_err(|_| lost(Fault::NotAnOrdinal, text, is_click))
+        let ordinal = attributes.and_then(|of| of.position.as_ref()?.ordinal.as_ref()).map(|text| {
+            let number = crate::fields::table_number(text.0.as_bytes());
+            number.map_err(|_| lost(Fault::NotAnOrdinal, &text.0, is_click))
         });
         let ordinal = ordinal.transpose()?;
-        Ok(Some(What::Event(Event { query, object, ordinal, is_click })))
+        Ok(Some(What::Event(Event { query: &query.0, object: &object.0, ordinal, is_click })))
     }
 }
 
@@ -247,8 +251,11 @@ impl UbiLines<'_> {
         let item = batches.id(event.object.as_bytes()).map_err(|fault| event.lost(fault))?;
         let &Event { query, ordinal, is_click, .. } = event;
         let seen = Seen { item, ordinal, is_click, user: None };
-        let time = document.timestamp.as_deref().unwrap_or_default();
-        let day = time.as_bytes().first_chunk().copied().unwrap_or([b'?'; 10]);
+        let mut day = [b'?'; 10];
+        let time = document.timestamp.as_ref().map(|time| time.0.as_bytes());
+        if let Some(date) = time.and_then(|time| time.first_chunk()) {
+            day = *date;
+        }
         self.joined.event(query, seen, || user_of(document), day, at);
         Ok(())
     }
@@ -262,15 +269,16 @@ impl UbiLines<'_> {
     ) -> Result<(), Fault> {
         let text = self.ubi.words(document);
         let query = batches.id(if text.is_empty() { NO_WORDS } else { &text }.as_bytes())?;
-        let hits = document.hit_ids.iter().flatten().take(64);
-        let items = hits.map(|hit| batches.id(hit.as_bytes())).collect::<Result<Vec<_>, _>>()?;
-        let propensity = document.list_propensity.map(crate::fields::check_propensity).transpose()?;
+        let hits = document.query_response_hit_ids.iter().flatten().take(64);
+        let items = hits.map(|hit| batches.id(hit.0.as_bytes())).collect::<Result<Vec<_>, _>>()?;
+        let propensity = document.query_attributes.as_ref().and_then(|of| of.list_propensity);
+        let propensity = propensity.map(crate::fields::check_propensity).transpose()?;
         self.joined.query(id, query, user_of(document), propensity, &items, at);
         Ok(())
     }
 }
 
 fn user_of(document: &Document<'_>) -> Option<u64> {
-    let user = document.client_id.as_deref().filter(|user| !user.is_empty())?;
-    Some(unit_hash(user.as_bytes()))
+    let user = document.client_id.as_ref().filter(|user| !user.0.is_empty())?;
+    Some(unit_hash(user.0.as_bytes()))
 }

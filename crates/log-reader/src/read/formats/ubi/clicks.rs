@@ -18,6 +18,8 @@ use crate::read::thread_report::ThreadReport;
 use crate::read_report::ReadReport;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use serde_json::Value as Json;
+use std::cell::OnceCell;
 use std::sync::{Arc, Mutex};
 
 /// Hands the clicks of a log over as rows: user, the text at `team`, position, time and query. The
@@ -106,9 +108,14 @@ impl LineFormat for ClickLines<'_> {
         left_out: &mut LeftOut,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
-        document::each(line.whole(), |document: &Document<'_>| {
+        let line = line.whole();
+        // Read once more if it has a click, for the value at the path of the team.
+        let (wholes, mut place) = (OnceCell::new(), 0);
+        document::each(line, |document: &Document<'_>| {
+            let whole = place;
+            place += 1;
             // Impressions are no rows, so none of them are lost.
-            let what = self.ubi.what(document, left_out).map_err(|mut fault| {
+            let what = self.ubi.what(document.opened(), left_out).map_err(|mut fault| {
                 fault.lost.impressions = 0;
                 fault
             })?;
@@ -117,9 +124,12 @@ impl LineFormat for ClickLines<'_> {
                 *lowest = Some(lowest.map_or(ordinal, |lowest| lowest.min(ordinal)));
             }
             match what {
-                Some(What::Query(id)) => Ok(self.remember(id, document)?),
+                Some(What::Query(id)) => Ok(self.remember(id, document.opened())?),
                 Some(What::Event(event)) if event.is_click && self.is_first(&event) => {
-                    self.click(document, &event, at, batches)
+                    let whole = wholes.get_or_init(|| documents_of(line)).get(whole).unwrap_or(&Json::Null);
+                    let whole = if document.source.is_some() { &whole["_source"] } else { whole };
+                    let team = self.team.split('.').try_fold(whole, |value, key| value.get(key));
+                    self.click(document.opened(), &event, team, at, batches)
                 }
                 _ => Ok(()),
             }
@@ -162,12 +172,23 @@ impl LineFormat for ClickLines<'_> {
     }
 }
 
+/// All documents of a line that was read before.
+fn documents_of(line: &[u8]) -> Vec<Json> {
+    let mut all = Vec::new();
+    // Without documents, a team is missing.
+    let _ = document::each(line, |whole: &Json| {
+        all.push(whole.clone());
+        Ok::<_, Fault>(())
+    });
+    all
+}
+
 impl ClickLines<'_> {
     /// Remembers a query; its documents must be equal.
     fn remember(&self, query: &str, document: &Document<'_>) -> Result<(), Fault> {
         let of = |text: &str| self.hash.of_text(text.as_bytes());
-        let user = document.client_id.as_deref().unwrap_or_default();
-        let hits = document.hit_ids.iter().flatten().map(|hit| of(hit));
+        let user = document.client_id.as_ref().map_or("", |user| &user.0);
+        let hits = document.query_response_hit_ids.iter().flatten().map(|hit| of(&hit.0));
         let [words, user_hash] = [&*self.ubi.words(document), user].map(of);
         let hash = hits.fold(self.hash.of_both(words, user_hash), |all, hit| self.hash.of_both(all, hit));
         let key = self.hash.half_of_text(query.as_bytes());
@@ -219,6 +240,7 @@ impl ClickLines<'_> {
         &self,
         document: &Document<'_>,
         event: &Event<'_>,
+        team: Option<&Json>,
         at: Spot,
         batches: &mut Batches<'_>,
     ) -> Result<(), LineFault> {
@@ -230,13 +252,14 @@ impl ClickLines<'_> {
                 Some(place.ok_or(Fault::PositionZero).map_err(|fault| event.lost(fault))? + 1)
             }
         };
-        let row = Row {
-            team: document.text_at(self.team),
-            position,
-            time: document.timestamp.as_deref().map(str::to_owned),
-            query: event.query.to_owned(),
+        let team = match team {
+            Some(Json::String(text)) => text.clone(),
+            Some(value @ (Json::Number(_) | Json::Bool(_))) => value.to_string(),
+            _ => String::new(),
         };
-        let own = document.client_id.as_deref().filter(|user| !user.is_empty());
+        let time = document.timestamp.as_ref().map(|time| time.0.to_string());
+        let row = Row { team, position, time, query: event.query.to_owned() };
+        let own = document.client_id.as_ref().map(|user| &*user.0).filter(|user| !user.is_empty());
         let user: Option<Box<str>> = own.map(Into::into).or_else(|| self.user_of(event.query));
         match user {
             Some(user) if !self.lenient => return row.hand_over(&user, batches),
