@@ -66,6 +66,7 @@ mod identify;
 mod in_order;
 mod item_prior;
 mod linear;
+mod log_product;
 mod logistic;
 pub(crate) mod models;
 mod options;

@@ -46,6 +46,9 @@ fn each_on_threads<T: Send, R: Send>(
     mut each: impl FnMut(R),
 ) {
     let mut tasks = tasks.into_iter();
+    if threads == 1 {
+        return tasks.map(work).for_each(each);
+    }
     while tasks.len() > 0 {
         // Two for each thread, so that a long task keeps no other thread waiting for all of its
         // time.

@@ -285,17 +285,13 @@ impl Em for Problem {
 
     fn step_and_log_likelihood(&self, from: &[f64], to: &mut [f64]) -> f64 {
         let at = self.split(from);
-        let after_click = self.after_click(&at);
-        let (expected, of_tails) = self.expect::<true>(&at, &after_click);
+        let (expected, log_likelihood) = self.expect_with_likelihood(&at);
         self.maximise(&at, &expected, from, to);
-        self.certain_log_likelihood(&at, &after_click) + of_tails
+        log_likelihood
     }
 
     fn log_likelihood(&self, at: &[f64]) -> f64 {
-        let at = self.split(at);
-        let after_click = self.after_click(&at);
-        self.certain_log_likelihood(&at, &after_click)
-            + self.tails.log_likelihood(at.attraction, &after_click, at.continuation[0])
+        self.expect_with_likelihood(&self.split(at)).1
     }
 }
 
@@ -303,6 +299,13 @@ impl Problem {
     /// The first half of an EM step.
     fn expect<const LIKELIHOOD: bool>(&self, at: &Split<'_>, after_click: &[f64]) -> (Expected, f64) {
         self.tails.expect::<LIKELIHOOD>(&self.queries, at.attraction, after_click, at.continuation[0])
+    }
+
+    /// The first half of an EM step, and the log-likelihood.
+    fn expect_with_likelihood(&self, at: &Split<'_>) -> (Expected, f64) {
+        let after_click = self.after_click(at);
+        let (expected, of_tails) = self.expect::<true>(at, &after_click);
+        (expected, self.certain_log_likelihood(at, &after_click) + of_tails)
     }
 
     /// The second half of an EM step.

@@ -26,8 +26,8 @@
 //! down.
 
 use super::super::in_order::{cut, in_order_each, tasks_of};
+use super::super::log_product::LogProduct;
 use super::LONGEST;
-use confidence::math::ln;
 use std::ops::Range;
 
 /// The tails of all lists. A list begins with the first click that is a last one, or at the top if
@@ -52,75 +52,21 @@ pub(super) struct Expected {
     pub(super) after_skip: [f64; 2],
 }
 
-/// The logarithm of a product of likelihoods.
-struct LogProduct {
-    sum: f64,
-    /// Factors whose logarithm is not in the sum.
-    product: f64,
-}
-
-/// A factor of a product of likelihoods, or its logarithm.
-#[derive(Debug, Clone, Copy)]
-enum Factor {
-    Likelihood(f64),
-    Logarithm(f64),
-}
-
-impl Factor {
-    /// This likelihood of each of `times` sessions.
-    #[inline]
-    fn new(likelihood: f64, times: f64) -> Self {
-        if times == 1.0 && likelihood > SMALLEST_PRODUCT {
-            Self::Likelihood(likelihood)
-        } else {
-            Self::Logarithm(times * ln(likelihood))
-        }
-    }
-}
-
 /// Expected hidden events of some rows, as in [`Expected`].
 struct OfRows<'a> {
     examined: &'a mut [f64],
     went_on: &'a mut [f64],
 }
 
-/// Hidden events of some lists whose sums are of all queries: the factors of the likelihood, and
-/// numbers of users who continued and stopped after no click.
-#[derive(Debug, Default)]
+/// Hidden events of some lists whose sums are of all queries: the likelihood, and numbers of users
+/// who continued and stopped after no click.
 struct OfAll {
-    factors: Vec<Factor>,
-    after_skip: Vec<[f64; 2]>,
+    likelihood: LogProduct,
+    after_skip: [f64; 2],
 }
 
 /// Number of lists of one task for a thread.
 const LISTS_OF_A_TASK: usize = 1 << 12;
-
-/// A smaller product is moved to the sum, long before it underflows.
-const SMALLEST_PRODUCT: f64 = 1e-150;
-
-impl LogProduct {
-    fn new() -> Self {
-        Self { sum: 0.0, product: 1.0 }
-    }
-
-    #[inline]
-    fn multiply(&mut self, factor: Factor) {
-        match factor {
-            Factor::Likelihood(likelihood) => {
-                self.product *= likelihood;
-                if self.product < SMALLEST_PRODUCT {
-                    self.sum += ln(self.product);
-                    self.product = 1.0;
-                }
-            }
-            Factor::Logarithm(logarithm) => self.sum += logarithm,
-        }
-    }
-
-    fn ln(&self) -> f64 {
-        self.sum + ln(self.product)
-    }
-}
 
 /// `B` and `g` of a list, by position. Reused for all lists, since clearing it takes longer than a
 /// short list.
@@ -194,7 +140,7 @@ impl Tails {
         after_click: &[f64],
         after_skip: f64,
     ) -> (Expected, f64) {
-        let mut log_likelihood = LogProduct::new();
+        let mut log_likelihood = 0.0;
         let mut expected = Expected {
             examined: vec![0.0; attraction.len()],
             went_on: vec![0.0; attraction.len()],
@@ -217,14 +163,11 @@ impl Tails {
         };
         let sums = &mut expected.after_skip;
         in_order_each(tasks, expect, |of_all| {
-            for factor in of_all.factors {
-                log_likelihood.multiply(factor);
-            }
-            for [on, stopped] in of_all.after_skip {
-                *sums = [sums[0] + on, sums[1] + stopped];
-            }
+            log_likelihood += of_all.likelihood.ln();
+            let [on, stopped] = of_all.after_skip;
+            *sums = [sums[0] + on, sums[1] + stopped];
         });
-        (expected, log_likelihood.ln())
+        (expected, log_likelihood)
     }
 
     /// Expected hidden events of some lists: adds to those of the rows from `first_row` on, and
@@ -236,7 +179,7 @@ impl Tails {
         first_row: usize,
         OfRows { examined, went_on: all_went_on }: OfRows<'_>,
     ) -> OfAll {
-        let mut of_all = OfAll::default();
+        let mut of_all = OfAll { likelihood: LogProduct::default(), after_skip: [0.0; 2] };
         let mut no_click = NoClick::default();
         for (rows, sessions) in self.lists(lists) {
             no_click.set(rows, attraction, after_skip);
@@ -248,14 +191,14 @@ impl Tails {
                         let clicked = rows[above];
                         if LIKELIHOOD {
                             let likelihood = no_click.likelihood(position, after_click[clicked]);
-                            of_all.factors.push(Factor::new(likelihood, begin));
+                            of_all.likelihood.multiply(likelihood, begin);
                         }
                         let went_on = begin * no_click.went_on(position, after_click[clicked]);
                         all_went_on[clicked - first_row] += went_on;
                         here += went_on;
                     } else {
                         if LIKELIHOOD {
-                            of_all.factors.push(Factor::new(no_click.from[0], begin));
+                            of_all.likelihood.multiply(no_click.from[0], begin);
                         }
                         here += begin;
                     }
@@ -263,34 +206,13 @@ impl Tails {
                 examined[row - first_row] += here;
                 if position + 1 < rows.len() {
                     let next = here * no_click.goes_on(position, after_skip);
-                    of_all.after_skip.push([next, here - next]);
+                    let [on, stopped] = &mut of_all.after_skip;
+                    (*on, *stopped) = (*on + next, *stopped + (here - next));
                     here = next;
                 }
             }
         }
         of_all
-    }
-
-    pub(super) fn log_likelihood(&self, attraction: &[f64], after_click: &[f64], after_skip: f64) -> f64 {
-        let mut log_likelihood = LogProduct::new();
-        let factors = |lists: Range<usize>| {
-            let mut factors = Vec::new();
-            let mut no_click = NoClick::default();
-            for (rows, sessions) in self.lists(lists) {
-                no_click.set(rows, attraction, after_skip);
-                for (position, &begin) in sessions.iter().enumerate().filter(|(_, begin)| **begin > 0.0) {
-                    let q = position.checked_sub(1).map_or(1.0, |above| after_click[rows[above]]);
-                    factors.push(Factor::new(no_click.likelihood(position, q), begin));
-                }
-            }
-            factors
-        };
-        in_order_each(tasks_of(&self.ends, LISTS_OF_A_TASK, |_| 1), factors, |factors| {
-            for factor in factors {
-                log_likelihood.multiply(factor);
-            }
-        });
-        log_likelihood.ln()
     }
 }
 

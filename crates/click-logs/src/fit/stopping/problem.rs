@@ -2,9 +2,9 @@
 //! and its EM steps.
 
 use super::super::estimate::binomial_log_likelihoods;
-use super::super::in_order::{cut, in_order_each, sum_in_order, tasks_of};
+use super::super::in_order::{cut, in_order_each, tasks_of};
+use super::super::log_product::LogProduct;
 use super::super::squarem::Em;
-use confidence::math::ln;
 use std::ops::Range;
 
 /// Number of tails of one task for a thread.
@@ -51,32 +51,19 @@ impl Problem {
 
 impl Em for Problem {
     fn step(&self, from: &[f64], to: &mut [f64]) {
-        self.step_with(from, to, |_, _| ());
+        self.step_with::<false>(from, to);
     }
 
     fn step_and_log_likelihood(&self, from: &[f64], to: &mut [f64]) -> f64 {
-        let mut hidden = 0.0;
-        self.step_with(from, to, |tail, likelihood| hidden += tail.sessions * ln(likelihood));
-        self.log_likelihood_of_certain(from) + hidden
+        self.log_likelihood_of_certain(from) + self.step_with::<true>(from, to)
     }
 
     fn log_likelihood(&self, at: &[f64]) -> f64 {
-        let (attraction, leave) = self.split(at);
-        let hidden = |tail: usize| {
-            let tail = &self.tails[tail];
-            tail.sessions * ln(self.likelihood(tail, attraction, leave))
-        };
-        self.log_likelihood_of_certain(at) + sum_in_order(self.tails.len(), hidden)
+        self.step_and_log_likelihood(at, &mut at.to_vec())
     }
 }
 
 impl Problem {
-    /// The likelihood of no click in a tail.
-    fn likelihood(&self, tail: &Tail, attraction: &[f64], leave: &[f64]) -> f64 {
-        let v = leave[tail.leave];
-        v + (1.0 - v) * self.in_vain(tail, attraction)
-    }
-
     /// The log-likelihood of what is not hidden.
     fn log_likelihood_of_certain(&self, at: &[f64]) -> f64 {
         let (attraction, leave) = self.split(at);
@@ -84,34 +71,41 @@ impl Problem {
             + binomial_log_likelihoods(&self.left, &self.stayed, leave)
     }
 
-    /// An EM step; `each` gets the tails in their order, with their likelihoods at its start.
-    fn step_with(&self, from: &[f64], to: &mut [f64], mut each: impl FnMut(&Tail, f64)) {
+    /// An EM step. Returns the log-likelihood of the tails at its start if it is wanted; 0
+    /// otherwise.
+    fn step_with<const LIKELIHOOD: bool>(&self, from: &[f64], to: &mut [f64]) -> f64 {
         let (attraction, leave) = self.split(from);
         let (next_attraction, next_leave) = to.split_at_mut(attraction.len());
         // The expected hidden data: examined impressions in tails, and sessions left.
         next_attraction.fill(0.0);
         next_leave.fill(0.0);
-        let mut all = vec![0.0; leave.len()];
-        let gone = |tail: &Tail, likelihood: f64| leave[tail.leave] / likelihood.max(f64::MIN_POSITIVE);
+        let (mut all, mut log_likelihood) = (vec![0.0; leave.len()], 0.0);
         let tasks = tasks_of(&self.queries, TAILS_OF_A_TASK, |[_, tails]| tails.len());
         let rows = cut(next_attraction, tasks.iter().map(|queries| self.of_queries(queries)[0].len()));
         let examine = |(queries, examined): (Range<usize>, &mut [f64])| {
             let [rows, tails] = self.of_queries(&queries);
-            let add = |tail: &Tail| {
-                let likelihood = self.likelihood(tail, attraction, leave);
-                let stayed = tail.sessions * (1.0 - gone(tail, likelihood));
+            let (mut of_leave, mut product) = (vec![(0.0, 0.0); leave.len()], LogProduct::default());
+            for tail in &self.tails[tails] {
+                let v = leave[tail.leave];
+                let likelihood = v + (1.0 - v) * self.in_vain(tail, attraction);
+                let left = tail.sessions * (v / likelihood.max(f64::MIN_POSITIVE));
+                let stayed = tail.sessions - left;
                 for &row in &self.tail_rows[tail.rows.clone()] {
                     examined[row - rows.start] += stayed;
                 }
-                likelihood
-            };
-            (tails.clone(), self.tails[tails].iter().map(add).collect::<Vec<f64>>())
+                let sums = &mut of_leave[tail.leave];
+                *sums = (sums.0 + left, sums.1 + tail.sessions);
+                if LIKELIHOOD {
+                    product.multiply(likelihood, tail.sessions);
+                }
+            }
+            (of_leave, product.ln())
         };
-        in_order_each(tasks.into_iter().zip(rows).collect(), examine, |(tails, likelihoods)| {
-            for (tail, likelihood) in self.tails[tails].iter().zip(likelihoods) {
-                next_leave[tail.leave] += tail.sessions * gone(tail, likelihood);
-                all[tail.leave] += tail.sessions;
-                each(tail, likelihood);
+        in_order_each(tasks.into_iter().zip(rows).collect(), examine, |(of_leave, of_tails)| {
+            log_likelihood += of_tails;
+            for ((next, all), (left, sessions)) in next_leave.iter_mut().zip(&mut all).zip(of_leave) {
+                *next += left;
+                *all += sessions;
             }
         });
         for (((next, &old), clicks), skips) in
@@ -126,5 +120,6 @@ impl Problem {
             let clicks = left + stayed + all;
             *next = if clicks > 0.0 { (left + *next) / clicks } else { old };
         }
+        log_likelihood
     }
 }
