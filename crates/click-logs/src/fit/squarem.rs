@@ -7,8 +7,8 @@
 //! x' = x0 - 2 alpha r + alpha^2 v,      then one EM step from x'.
 //! ```
 //!
-//! If the result has a lower likelihood than `x0`, the cycle ends at `x2`, the result of EM alone.
-//! So no cycle lowers the likelihood.
+//! If the result has a lower likelihood than `x0`, by more than a rounding error, the cycle ends at
+//! `x2`, the result of EM alone. So no cycle lowers the likelihood.
 //!
 //! Reference: Varadhan, Roland, *Simple and globally convergent methods for accelerating the
 //! convergence of any EM algorithm*, Scandinavian Journal of Statistics 35, 2008, scheme S3 with
@@ -27,6 +27,9 @@ use super::in_order::in_order;
 use super::options::EmOptions;
 use confidence::math::sqrt;
 use serde::{Deserialize, Serialize};
+
+/// A fall of the likelihood by a smaller share is a rounding error.
+const ROUNDING: f64 = 1e-13;
 
 /// A problem for EM; its parameters are probabilities.
 pub(crate) trait Em {
@@ -139,7 +142,7 @@ impl Climb<'_> {
             // The step also returns the likelihood, which saves a pass over the counts.
             let mut log_likelihood = problem.step_and_log_likelihood(at, &mut first);
             self.iterations += 1;
-            if log_likelihood.is_nan() || log_likelihood < before {
+            if log_likelihood.is_nan() || log_likelihood < before - ROUNDING * before.abs() {
                 std::mem::swap(at, &mut second);
                 log_likelihood = problem.step_and_log_likelihood(at, &mut first);
                 self.iterations += 1;
