@@ -231,8 +231,8 @@ impl ItemTerms {
         self.lift = exp(self.ln_lift);
     }
 
-    /// Adds the terms of the item. For the information on pairs of positions, that is the
-    /// lower triangle.
+    /// Adds the terms of the item; those of the information to its lower triangle. Cells are sorted
+    /// by column.
     fn add(&self, prior: Prior, sums: &mut Sums, matrices: usize, of_query: &mut OfQuery) {
         let n = sums.gradient.len();
         let (mean, shape) = (prior.mean, prior.effective_shape());
@@ -253,16 +253,16 @@ impl ItemTerms {
             return;
         }
         let spread = weight * share * (1.0 - share);
-        for &(a, of_a, _) in &self.cells {
-            sums.information[a * n + a] += expected * of_a;
+        for (place, &(a, of_a, _)) in self.cells.iter().enumerate() {
             let share_of_a = of_a * by_total;
-            for &(b, of_b, _) in &self.cells {
-                sums.information[a * n + b] -= expected * share_of_a * of_b;
+            let (row, of_row) = (&mut sums.information[a * n..=a * n + a], expected * share_of_a);
+            row[a] += expected * of_a;
+            for &(b, of_b, _) in &self.cells[..=place] {
+                row[b] -= of_row * of_b;
             }
+            let cross = weight * share_of_a * (1.0 - share);
             for &(b, part) in &self.placed {
-                let cross = weight * share_of_a * (1.0 - share) * part;
-                sums.information[a * n + b] += cross;
-                sums.information[b * n + a] += cross;
+                sums.information[b * n + a] += cross * part;
             }
         }
         for (place, &(a, of_a)) in self.placed.iter().enumerate() {
