@@ -16,8 +16,8 @@ use std::ops::Range;
 const SIZE_OF_A_TASK: usize = 1 << 16;
 const BLOCKS_OF_A_TASK: usize = 1 << 8;
 
-/// The information on the `n` parameters of a block, `n` by `n`, and its mixed derivatives with the
-/// shared ones, a row for each of these.
+/// The information on the `n` parameters of a block, `n` by `n`, of which the lower triangle
+/// counts, and its mixed derivatives with the shared ones, a row for each of these.
 pub(super) struct Block {
     pub(super) n: usize,
     pub(super) matrix: Vec<f64>,

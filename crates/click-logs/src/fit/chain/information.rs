@@ -110,15 +110,14 @@ impl Local {
         q[0] = going.own;
         q[first_shared..].copy_from_slice(&going.shared[..n_shared]);
         for a in 0..self.n {
-            for b in 0..self.n {
-                let both = &mut self.second[a * self.n + b];
+            let row = &mut self.second[a * self.n..(a + 1) * self.n];
+            for (b, both) in row.iter_mut().enumerate() {
                 *both = going.q * *both + q[a] * self.gradient[b] + q[b] * self.gradient[a];
-                if a == 0 && b >= first_shared {
-                    *both += going.mixed[b - first_shared] * by_q;
-                } else if b == 0 && a >= first_shared {
-                    *both += going.mixed[a - first_shared] * by_q;
-                }
             }
+        }
+        for (shared, mixed) in (first_shared..self.n).zip(going.mixed) {
+            self.second[shared] += mixed * by_q;
+            self.second[shared * self.n] += mixed * by_q;
         }
         for (slope, q) in self.gradient.iter_mut().zip(&q) {
             *slope = going.q * *slope + q * by_q;
@@ -137,17 +136,17 @@ impl Local {
         shared: &mut SharedTerms,
         n_shared: usize,
     ) {
-        let n = block.n;
+        let (n, inverse) = (block.n, 1.0 / self.value);
         for (a, &of_a) in places.iter().enumerate() {
+            let (slope, second) = (self.gradient[a] * inverse, &self.second[a * self.n..]);
             for (b, &of_b) in places.iter().enumerate() {
-                let slopes = self.gradient[a] / self.value * (self.gradient[b] / self.value);
-                let term = times * (slopes - self.second[a * self.n + b] / self.value);
+                let term = times * inverse * (slope * self.gradient[b] - second[b]);
                 match (of_a.checked_sub(n), of_b.checked_sub(n)) {
-                    (None, None) => block.matrix[of_a * n + of_b] += term,
+                    (None, None) if of_b <= of_a => block.matrix[of_a * n + of_b] += term,
                     (Some(of_a), None) => block.border[of_a * n + of_b] += term,
                     (Some(of_a), Some(of_b)) => shared.push((of_a * n_shared + of_b, term)),
                     // The transpose is there already.
-                    (None, Some(_)) => {}
+                    (None, _) => {}
                 }
             }
         }
