@@ -143,7 +143,7 @@ impl<'a> Fitting<'a> {
         let prior = Prior { n_satisfactions: usize::from(self.kind == Kind::Dbn), ..Prior::default() };
         let em = options.em_of_priors();
         let all = 0..self.scanned.queries.len();
-        let mut problem = self.problem(all.clone(), &prior);
+        let mut problem = self.problem(all, &prior);
         let mut at = start(&problem);
         if let Some(near) = near.filter(|_| options.prior_strength.is_none()) {
             let values = near.site_continuation().iter().map(|continuation| continuation.value);
@@ -164,7 +164,7 @@ impl<'a> Fitting<'a> {
             self.scanned.find_item_prior(TOLERANCE_OF_LIFTS, |rows, last, weights| {
                 examined_below(rows, last, [split.attraction, &after_click], after_skip, weights);
             });
-            problem = self.problem(all.clone(), &prior);
+            self.count(&mut problem, 0);
         }
         at
     }
@@ -241,11 +241,11 @@ impl<'a> Fitting<'a> {
             Some(&mean) => pseudo(scanned.options.strength_of_hidden(), mean),
             None => pseudo(strength.min(CONTINUATION_STRENGTH), CONTINUATION_MEAN),
         };
-        let (clicks, skips) = (first_row..first_row + n_rows).map(|row| scanned.counted(row)).unzip();
         let mut problem = Problem {
             kind: self.kind,
-            clicks,
-            skips,
+            clicks: Vec::new(),
+            skips: Vec::new(),
+            tops: vec![0.0; n_rows],
             went_on: vec![0.0; n_rows],
             last_clicks: vec![0.0; n_rows],
             satisfied: vec![satisfied; prior.n_satisfactions],
@@ -255,17 +255,27 @@ impl<'a> Fitting<'a> {
             tails: Tails::default(),
             queries: Vec::new(),
         };
+        let mut of_list = Vec::new();
         for query in queries {
             let first_list = problem.tails.ends.len();
             for (rows, list) in scanned.lists(query) {
-                let rows: Vec<usize> = rows.iter().map(|row| row - first_row).collect();
-                problem.add(&rows, list.patterns(), scanned.until);
+                of_list.clear();
+                of_list.extend(rows.iter().map(|row| row - first_row));
+                problem.add(&of_list, list.patterns(), scanned.until);
             }
             let rows = scanned.rows.queries[query].clone();
             let rows = rows.start - first_row..rows.end - first_row;
             problem.queries.push([rows, first_list..problem.tails.ends.len()]);
         }
+        self.count(&mut problem, first_row);
         problem
+    }
+
+    /// Sets clicks and skips, with the prior of attraction as it is now.
+    fn count(&self, problem: &mut Problem, first_row: usize) {
+        let rows = first_row..first_row + problem.tops.len();
+        (problem.clicks, problem.skips) = self.scanned.all_counted(rows);
+        problem.skips.iter_mut().zip(&problem.tops).for_each(|(skips, tops)| *skips -= tops);
     }
 
     fn maximise(&self, problem: &Problem, mut at: Vec<f64>) -> Found {

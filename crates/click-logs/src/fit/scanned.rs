@@ -29,6 +29,7 @@ use super::{Attractions, Fit, ItemFit, QueryFit, Site};
 use click_models::Clicks;
 use log_reader::{Id, ListSessions, QuerySessions, Sessions};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Largest number of alternations between the prior of attraction and the other parameters, and the
 /// change at which they stop.
@@ -264,6 +265,11 @@ impl<'a> Scanned<'a> {
         let (clicks, impressions) = self.certain[row];
         let (strength, mean) = (self.item_prior.strength, self.means[row]);
         (clicks as f64 + strength * mean, (impressions - clicks) as f64 + strength * (1.0 - mean))
+    }
+
+    /// The same of some rows.
+    pub(super) fn all_counted(&self, rows: Range<usize>) -> (Vec<f64>, Vec<f64>) {
+        rows.map(|row| self.counted(row)).unzip()
     }
 
     /// The fit of a query; `at` and `variances` begin with its rows.

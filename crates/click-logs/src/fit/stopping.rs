@@ -94,15 +94,14 @@ impl<'a> Fitting<'a> {
     /// being examined.
     fn find_item_prior_of_hidden(&mut self, near: Option<&Fit>) {
         let em = self.scanned.options.em_of_priors();
-        let problem =
-            |fitting: &Self| fitting.problem(0..fitting.scanned.queries.len(), Leaving::One, &[0.5]);
-        let mut at = start(&problem(self));
+        let mut problem = self.problem(0..self.scanned.queries.len(), Leaving::One, &[0.5]);
+        let mut at = start(&problem);
         if let Some(leave) = near.and_then(|near| near.typical_leave) {
             at[self.scanned.rows.items.len()] = leave;
         }
         let (mut before, mut is_rough) = (1.0, near.is_none());
         for turn in 1..=TURNS {
-            squarem::maximise(&problem(self), &mut at, &em, false);
+            squarem::maximise(&problem, &mut at, &em, false);
             let (attraction, leave) = at.split_at(self.scanned.rows.items.len());
             let leave = leave[0];
             let stays = (leave - before).abs() < TOLERANCE_OF_TURNS;
@@ -118,6 +117,7 @@ impl<'a> Fitting<'a> {
                 let passed = (1.0 - leave) * in_vain;
                 weights[below..].fill(passed / (leave + passed));
             });
+            (problem.clicks, problem.skips) = self.scanned.all_counted(0..problem.clicks.len());
             before = leave;
         }
         self.rough = Some(at);
@@ -145,7 +145,7 @@ impl<'a> Fitting<'a> {
             leave_means[place.min(leave_means.len() - 1)]
                 .clamp(SMALLEST_LEAVE_MEAN, 1.0 - SMALLEST_LEAVE_MEAN)
         };
-        let (clicks, skips) = (first_row..last_row).map(|row| scanned.counted(row)).unzip();
+        let (clicks, skips) = scanned.all_counted(first_row..last_row);
         let mut problem = Problem {
             clicks,
             skips,

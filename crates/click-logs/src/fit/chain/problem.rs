@@ -4,6 +4,7 @@ use super::super::estimate::{binomial_log_likelihood, binomial_log_likelihoods};
 use super::super::in_order::sum_in_order;
 use super::super::scanned::Certain;
 use super::super::squarem::Em;
+use super::LONGEST;
 use super::tails::{Expected, Tails};
 use log_reader::Pattern;
 use std::ops::Range;
@@ -33,6 +34,8 @@ pub(super) struct Problem {
     /// Clicks and certainly examined skips, one per row, with pseudo-counts.
     pub(super) clicks: Vec<f64>,
     pub(super) skips: Vec<f64>,
+    /// Sessions without a click, by the row of their first position. Its skip is in the tail.
+    pub(super) tops: Vec<f64>,
     /// Clicks after which the user certainly continued, one per row.
     pub(super) went_on: Vec<f64>,
     /// Last clicks above the last position, one per row.
@@ -76,7 +79,7 @@ impl Problem {
 
     /// Adds the sessions of a list.
     pub(super) fn add(&mut self, rows: &[usize], patterns: &[Pattern], until: Certain) {
-        let mut begin = vec![0.0; rows.len() + 1];
+        let mut begin = [0.0; LONGEST + 1];
         for pattern in patterns {
             let (last, sessions) = (until.last(pattern.clicks), pattern.sessions as f64);
             for (position, &row) in rows.iter().enumerate().take(last.unwrap_or(0)) {
@@ -89,15 +92,14 @@ impl Problem {
             begin[last.map_or(0, |last| last + 1)] += sessions;
         }
         // A click at the end has no tail.
-        begin.truncate(rows.len());
+        let begin = &begin[..rows.len()];
         for (&clicked, &sessions) in rows.iter().zip(begin.iter().skip(1)) {
             self.last_clicks[clicked] += sessions;
         }
-        // Without a click, the skip of the first position is in the tail.
         if let Some((&row, &sessions)) = rows.first().zip(begin.first()) {
-            self.skips[row] -= sessions;
+            self.tops[row] += sessions;
         }
-        self.tails.push(rows, &begin);
+        self.tails.push(rows, begin);
     }
 
     /// The parameter of satisfaction of a row.
