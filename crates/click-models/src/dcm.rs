@@ -29,13 +29,16 @@
 //!
 //! Numerics: one uniform draw per position decides on the click (`u < attraction`) and, rescaled,
 //! on leaving (`u < attraction * leave`). Complexity: O(`n_positions`) per round; the search, at
-//! construction, O(2^`n_positions` `n_positions`^2).
+//! construction, at most O(2^`n_positions` `n_positions`^2).
 
 use crate::linear_list::{decreasing, decreasing_numbers};
 use crate::{ClickModel, Clicks, Dcm, DcmFeedback, Error, ItemId, ListShape, Ranking, bounds};
 use confidence::Probability;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
+
+/// A smaller share of the clicks on a list is a rounding error.
+const ROUNDING: f64 = 1e-12;
 
 /// The reward of a user's visit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -211,12 +214,19 @@ fn most_clicks(
     if !one_way && n_positions > DependentClick::MAX_SEARCHED_POSITIONS {
         return Err(Error::TooManyOrders { n_positions, most: DependentClick::MAX_SEARCHED_POSITIONS });
     }
+    // If leaving were as unlikely everywhere as it is anywhere, the order would not matter, and
+    // items would get at least as many clicks.
+    let least = vec![leave[places[0]]; n_positions];
+    let at_most = |items: &[usize]| mean_clicks(attraction, &least, &placed(items, places));
     let mut best: Option<(f64, Ranking)> = None;
     // Among equally good lists, prefer the one with more attractive items.
     for n_top in (0..=n_positions).rev() {
         let n_bottom = n_positions - n_top;
         let mut items = by_attraction[..n_top].to_vec();
         items.extend_from_slice(&by_attraction[by_attraction.len() - n_bottom..]);
+        if best.as_ref().is_some_and(|(most, _)| at_most(&items) < most * (1.0 - ROUNDING)) {
+            continue;
+        }
         let list = if one_way { placed(&items, places) } else { best_order(attraction, leave, &items) };
         let value = mean_clicks(attraction, leave, &list);
         if best.as_ref().is_none_or(|(most, _)| value > *most) {
