@@ -75,6 +75,10 @@ fn scale(text: &str) -> Result<Scale, String> {
 /// Reads a fit, and writes its judgments.
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let destination = Destination::of(Some(&arguments.out), arguments.force)?;
+    let of_fit = ["comparison.json", "counts.csv", "parameters.json", PARAMETERS_PARQUET];
+    if !of_fit.iter().any(|file| arguments.dir.join(file).exists()) {
+        bail!("{}: not a directory of `fit`: it has none of {}", arguments.dir.display(), of_fit.join(", "));
+    }
     let judgments = match arguments.by {
         By::Attraction => of_model(arguments)?,
         By::Coec if arguments.model.is_some() => {
