@@ -54,10 +54,9 @@ pub(super) fn read_arms(field: &Field<'_>, n_items: usize) -> Result<Arms, Error
     let (random, subsets, ()) =
         all((read_size(&table, "random"), read_size(&table, "subsets"), table.finish()))?;
     if random < 2 || random > n_items {
-        let least = if n_items > 2 { "an integer from 2 to " } else { "" };
         return Err(table
             .required::<Field<'_>>("random")?
-            .error(format!("{random} of {n_items} items: expected {least}{n_items}")));
+            .error(format!("{random} of {n_items} items: expected an integer from 2 to {n_items}")));
     }
     if random.saturating_mul(random).saturating_mul(subsets) > MAX_ENTRIES {
         return Err(table.required::<Field<'_>>("subsets")?.error(format!(
