@@ -273,7 +273,9 @@ pub fn study<E>(
         let of_model = fit(model, &log.counts, &log.sessions, &settings.options);
         fits.push(of_model.map_err(|error| StudyError::Fit(model, error))?);
     }
-    before(Step::Compare)?;
+    if settings.held_out.is_some() {
+        before(Step::Compare)?;
+    }
     let parts = parts.filter(|parts| parts.iter().all(|part| part.counts.n_cells() > 0));
     let compared = parts.map(|parts| compared(settings, &parts)).transpose();
     let comparison = compared.map_err(StudyError::Compare)?;

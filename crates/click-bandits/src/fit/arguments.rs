@@ -84,9 +84,10 @@ pub(crate) struct Arguments {
     pub(crate) max_skipped: Option<f64>,
     /// Hold out one session in N to compare the models on (one impression if lines are not
     /// sessions), or `last`: fit them to the first half of the log for it, and compare them on the
-    /// second
+    /// second; 0 for no comparison, and no yardsticks to compare with
+    // The whole path: `clap` would take `Option` for an argument without a default.
     #[arg(long, value_name = "N", default_value = "10", value_parser = held_out)]
-    pub(crate) held_out: HeldOut,
+    pub(crate) held_out: std::option::Option<HeldOut>,
     /// Seed of the choice of the held-out sessions
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = integer::<u64>(0..=u64::MAX))]
     pub(crate) seed: u64,
@@ -197,7 +198,7 @@ impl Arguments {
             prior: None,
             lenient: false,
             max_skipped: None,
-            held_out: HeldOut::OneIn(10),
+            held_out: Some(HeldOut::OneIn(10)),
             seed: 1,
             answer: 0,
             // The report names these files.
@@ -270,8 +271,9 @@ impl Arguments {
     /// The argument of `--held-out`, as it is typed.
     pub(super) fn held_out_setting(&self) -> Value {
         match self.held_out {
-            HeldOut::OneIn(one_in) => one_in.into(),
-            HeldOut::Last => HeldOut::LAST.into(),
+            Some(HeldOut::OneIn(one_in)) => one_in.into(),
+            Some(HeldOut::Last) => HeldOut::LAST.into(),
+            None => 0.into(),
         }
     }
 
@@ -282,12 +284,15 @@ impl Arguments {
 }
 
 /// Parses what is held out.
-fn held_out(text: &str) -> Result<HeldOut, String> {
-    if text == HeldOut::LAST {
-        return Ok(HeldOut::Last);
+fn held_out(text: &str) -> Result<Option<HeldOut>, String> {
+    match text {
+        "0" => Ok(None),
+        HeldOut::LAST => Ok(Some(HeldOut::Last)),
+        _ => match integer(2..=u64::MAX)(text) {
+            Ok(one_in) => Ok(Some(HeldOut::OneIn(one_in))),
+            Err(error) => Err(format!("{error}, 0 or `{}`", HeldOut::LAST)),
+        },
     }
-    let one_in = integer(2..=u64::MAX)(text).map(HeldOut::OneIn);
-    one_in.map_err(|error| format!("{error}, or `{}`", HeldOut::LAST))
 }
 
 /// Parses the strength of a prior.

@@ -91,8 +91,8 @@ fn settings(arguments: &Arguments) -> Result<ContextSettings> {
     if !ContextSettings::MODELS.contains(&model) {
         bail!(Usage(format!("--model {model}: expected cascade, dcm or pbm with --context")));
     }
-    let HeldOut::OneIn(held_out_one_in) = arguments.held_out else {
-        bail!(Usage("--held-out last: expected a number with --context".to_owned()));
+    let Some(HeldOut::OneIn(held_out_one_in)) = arguments.held_out else {
+        bail!(Usage("--held-out: expected a number from 2 with --context".to_owned()));
     };
     let read = |path: &PathBuf| -> Result<FeatureTable> {
         let name = path.display().to_string();

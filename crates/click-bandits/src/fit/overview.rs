@@ -131,19 +131,27 @@ fn impressions(query: QuerySessions<'_>) -> u64 {
     query.lists().map(of_list).sum()
 }
 
+/// Why there is no comparison of models.
+pub(super) fn not_compared(arguments: &Arguments) -> &'static str {
+    match arguments.held_out {
+        Some(_) => "Nothing was held out to compare models on: the log is too short.",
+        None => "Models are not compared: nothing was to be held out (`--held-out 0`).",
+    }
+}
+
 impl Overview<'_> {
     fn comparison(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let comparison = self.outcome.study.comparison.as_ref();
         let comparison = comparison.and_then(|comparison| Some((comparison, comparison.scores().first()?)));
-        let Some((comparison, best)) = comparison else {
-            return writeln!(f, "Nothing was held out to compare models on: the log is too short.\n");
+        let (Some((comparison, best)), Some(held_out)) = (comparison, self.arguments.held_out) else {
+            return writeln!(f, "{}\n", not_compared(self.arguments));
         };
         writeln!(
             f,
             "On {} held out ({}), best first; behind the best: in nats an impression, with the standard error of the \
              difference on the same {} {}:\n",
             counted(best.impressions, "impression"),
-            self.arguments.held_out,
+            held_out,
             grouped(comparison.n_clusters()),
             if comparison.is_by_session() { "sessions" } else { "cells" },
         )?;

@@ -2,7 +2,7 @@
 //! the figures.
 
 use super::arguments::Arguments;
-use super::overview::{not_simulated, rows_of};
+use super::overview::{not_compared, not_simulated, rows_of};
 use super::{MAX_CLICKS, figures, transfer};
 use ::answer::Answer;
 use click_logs::study::{Checks, Study};
@@ -47,7 +47,7 @@ pub(super) fn page(
             );
         }
         None => {
-            html.element("p", "", "Nothing was held out: the log is too short.");
+            html.paragraph("", not_compared(arguments));
         }
     }
     if let Some(transfers) = &study.transfer {

@@ -51,7 +51,7 @@ impl<'a> Source<'a> {
                 "--model {model}: it needs whole sessions with their lists in order, and {why}; or fit pbm"
             )))
         })?;
-        let by_order = arguments.held_out == HeldOut::Last;
+        let by_order = arguments.held_out == Some(HeldOut::Last);
         if let (true, Some(why)) = (by_order, &no_sessions) {
             bail!(Usage(format!(
                 "--held-out last: it needs sessions, since counts have no order, and {why}"
@@ -144,7 +144,7 @@ impl<'a> Source<'a> {
             models: self.models.clone(),
             filter: self.arguments.filter(),
             options,
-            held_out: Some(self.arguments.held_out),
+            held_out: self.arguments.held_out,
             seed: self.arguments.seed,
             is_counts: self.arguments.format.is_none(),
             transfer: self.arguments.answer > 0,

@@ -73,7 +73,11 @@ fn wrong_arguments_and_files_name_what_is_wrong() {
     for (columns, more, message) in [
         (COLUMNS, &[][..], "--model: expected one of cascade, dcm and pbm"),
         (COLUMNS, &["--model", "dbn"], "--model dbn: expected cascade, dcm or pbm"),
-        (COLUMNS, &["--model", "dcm", "--held-out", "last"], "--held-out last: expected a number"),
+        (
+            COLUMNS,
+            &["--model", "dcm", "--held-out", "last"],
+            "--held-out: expected a number from 2 with --context",
+        ),
         (COLUMNS, &["--model", "dcm", "--query", "x"], "`query` is missing"),
         (COLUMNS, &["--model", "dcm", "--answer", "3"], "cannot be used with"),
         ("query=g,session=s,item=i,position=p,click=c", &["--model", "dcm"], "--query: missing"),

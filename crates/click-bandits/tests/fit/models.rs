@@ -46,6 +46,26 @@ fn the_simpler_of_two_models_that_are_not_told_apart_is_simulated() {
     assert!(simpler > 0);
 }
 
+/// `--held-out 0` fits the named models alone, to the same parameters.
+#[test]
+fn nothing_is_compared_if_nothing_is_to_be_held_out() {
+    let top = tempdir().unwrap();
+    let log = dcm_log(top.path(), 12, 300);
+    let fitted = |held_out: &str| {
+        let out = top.path().join(held_out);
+        let arguments = ["--format", "yandex", "--model", "dcm", "--held-out", held_out];
+        let printed = works("fit", &[&[text(&log)][..], &arguments, &["--out", text(&out)]].concat());
+        let [parameters, comparison] =
+            ["parameters.csv", "comparison.csv"].map(|name| fs::read_to_string(out.join(name)).unwrap());
+        (printed, parameters, comparison.lines().count())
+    };
+    let (printed, parameters, rows) = fitted("10");
+    assert!(printed.contains("ctr-logistic") && rows > 1, "{printed}");
+    let (without, same, rows) = fitted("0");
+    assert!(!without.contains("ctr-logistic") && without.contains("Models are not compared"), "{without}");
+    assert_eq!((same, rows), (parameters, 1));
+}
+
 /// Differences between lists happen as the right model predicts. With an answer, this is shown and
 /// chooses the users.
 #[test]
