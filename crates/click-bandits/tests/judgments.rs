@@ -94,8 +94,9 @@ fn what_a_form_cannot_have_is_refused() {
     let numbered = tempdir().unwrap();
     let dir = fit(numbered.path(), "query,item,position,clicks,impressions\n7,a,1,4,10\n7,b,2,1,10\n");
     assert_eq!(judgments(&dir, &["--as", "trec", "--by", "coec"]), "7 0 a 3\n7 0 b 3\n");
+    let empty = tempdir().unwrap();
     for by in ["attraction", "coec"] {
-        let output = program(&["judgments", top.path().to_str().unwrap(), "--as", "csv", "--by", by]);
+        let output = program(&["judgments", empty.path().to_str().unwrap(), "--as", "csv", "--by", by]);
         assert!(!output.status.success());
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(error.contains("not a directory of `fit`"), "{by}: {error}");
