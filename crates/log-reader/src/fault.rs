@@ -175,9 +175,6 @@ pub enum Fault {
     /// A quotation mark without its partner on the line.
     #[error("a quotation mark without its partner in the line")]
     UnclosedQuote,
-    /// A blank between a delimiter and a quotation mark.
-    #[error("a blank before a quotation mark, which belongs right after the delimiter")]
-    BlankBeforeQuote,
     /// Names of columns where the format has no header.
     #[error("a header? the format has none: a table with a header is of format delimited")]
     UnexpectedHeader,
@@ -231,7 +228,6 @@ impl Fault {
             Self::ThirdName => "third team or arm",
             Self::NotATime => "not a time",
             Self::UnclosedQuote => "unclosed quotation mark",
-            Self::BlankBeforeQuote => "blank before a quotation mark",
             Self::UnexpectedHeader => "header where the format has none",
         }
     }

@@ -514,9 +514,6 @@ fn tables_refuse_faulty_lines() {
     refused(format, &with("1;9;x", "1;9"), few, "log:3: 5 columns, expected 6, found `..`");
     let message = "log:2: a quotation mark without its partner in the line, found `\\\"`";
     refused(format, &with("b\"", "b"), Fault::UnclosedQuote, message);
-    let message =
-        "log:2: a blank before a quotation mark, which belongs right after the delimiter, found `\\\"`";
-    refused(format, &with(";\"a", "; \"a"), Fault::BlankBeforeQuote, message);
     let mut bytes = TABLE.as_bytes().to_vec();
     let place = TABLE.find("red").unwrap();
     bytes[place] = 0xff;

@@ -371,14 +371,11 @@ fn split(line: &[u8], delimiter: u8) -> Result<Vec<Cow<'_, [u8]>>, Fault> {
                 _ => return Err(Fault::UnclosedQuote),
             }
         } else {
-            let end = memchr::memchr(delimiter, rest);
-            let field = &rest[..end.unwrap_or(rest.len())];
-            // The marks would be part of a name.
-            if field.trim_ascii_start().first() == Some(&b'"') {
-                return Err(Fault::BlankBeforeQuote);
-            }
-            fields.push(field.into());
-            let Some(end) = end else { return Ok(fields) };
+            let Some(end) = memchr::memchr(delimiter, rest) else {
+                fields.push(rest.into());
+                return Ok(fields);
+            };
+            fields.push(rest[..end].into());
             rest = &rest[end + 1..];
         }
     }
