@@ -112,8 +112,8 @@ pub struct Decision {
 
 impl Decision {
     /// Simulates the decision between today's ranking and policies. Without whole lists of the
-    /// fitted queries in the log, a click on them, or a fitted model that can be simulated, there
-    /// is none: a clause says why.
+    /// fitted queries in the log, clicks on them in both halves, or a fitted model that can be
+    /// simulated, there is none: a clause says why.
     ///
     /// # Errors
     ///
@@ -143,7 +143,12 @@ impl Decision {
         let others = models.filter(|other| queries.are_those_of(other.fit(), &study.log));
         let users: Vec<FittedUsers<'_>> = std::iter::once(users).chain(others).collect();
         let deciding = Deciding::new(study, options, settings, &users, queries)?;
-        deciding.decision(&users).map(Ok)
+        match deciding.decision(&users) {
+            Err(Error::NoUsers) => {
+                Ok(Err("a half of the log has too few clicks for users to be drawn from it".to_owned()))
+            }
+            decision => decision.map(Ok),
+        }
     }
 }
 
@@ -200,6 +205,9 @@ impl<'a> Deciding<'a> {
         for model in users {
             let experiment = self.experiment(*model, &all, Vec::new())?;
             let of_model = experiment.evidence(DRAWS.div_ceil(self.n_models), evidence.as_deref());
+            if of_model.len() < all.len() {
+                return Err(Error::NoUsers);
+            }
             match &mut evidence {
                 None => evidence = Some(of_model),
                 Some(pooled) => pooled.iter_mut().zip(of_model).for_each(|(pooled, other)| pooled.add(other)),

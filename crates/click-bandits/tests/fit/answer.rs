@@ -224,4 +224,9 @@ fn what_stands_against_an_answer_is_named() {
         let page = fs::read_to_string(out.join("index.html")).unwrap();
         assert!(page.contains(&format!("The reason: {why}.")), "{page}");
     }
+    fs::write(&log, "query\turls\tclicked_mask\nq\ta,b\t00\nq\tb,a\t11\n").unwrap();
+    let [log, out] = [text(&log), text(&top.path().join("half"))].map(str::to_owned);
+    let arguments = ["--format", "sessions", "--model", "pbm", "--prior", "0", "--out", &out];
+    let printed = works("fit", &[&[log.as_str()][..], &arguments].concat());
+    assert!(printed.contains("ranking: a half of the log has too few clicks"), "{printed}");
 }
