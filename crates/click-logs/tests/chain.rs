@@ -169,6 +169,23 @@ fn continuation_of_queries_is_in_its_intervals() {
     }
 }
 
+/// Rounding errors of eliminated information are no information: a few lists that say nothing of
+/// continuation leave it without an interval, and do not widen those of attraction.
+#[test]
+fn rounding_errors_are_no_information() {
+    let log = "query\turls\tclicked_mask\nq0\ta,b\t10\nq0\ta,b\t01\nq1\ta,b\t01\nq1\ta,b\t00\n";
+    let options = Options { prior_strength: Some(0.0), ..Options::default() };
+    let log = read(log);
+    let fit = fit(Model::Dbn, &log.counts, &log.sessions, &options).unwrap();
+    let query = &fit.queries()[1];
+    assert!(fit.continuation(query).iter().all(|continuation| continuation.standard_error.is_none()));
+    let clicked = query.items.iter().map(|item| item.attraction).find(|of| of.value > 0.1).unwrap();
+    assert!(
+        clicked.standard_error.is_some_and(|error| (error - 0.125_f64.sqrt()).abs() < 1e-6),
+        "{clicked:?}"
+    );
+}
+
 #[test]
 fn click_chain_parameters_are_in_their_intervals() {
     let truth = [ATTRACTION.as_slice(), &CONTINUATION].concat();

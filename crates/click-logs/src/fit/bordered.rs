@@ -15,6 +15,8 @@ use std::ops::Range;
 /// Size of the blocks of one task for a thread, and their number when variances are computed.
 const SIZE_OF_A_TASK: usize = 1 << 16;
 const BLOCKS_OF_A_TASK: usize = 1 << 8;
+/// What is left of the information on a shared parameter is a rounding error below this part of it.
+const ROUNDING: f64 = 1e-12;
 
 /// The information on the `n` parameters of a block, `n` by `n`, of which the lower triangle
 /// counts, and its mixed derivatives with the shared ones, a row for each of these.
@@ -83,6 +85,8 @@ pub(super) struct Bordered {
     /// The information on the shared parameters, `n_shared` by `n_shared`; what is pushed is
     /// eliminated from it.
     pub(super) shared: Vec<f64>,
+    /// The information on each shared parameter that was eliminated.
+    eliminated: Vec<f64>,
     blocks: Vec<Option<Solved>>,
 }
 
@@ -119,7 +123,8 @@ impl Variances {
 
 impl Bordered {
     pub(super) fn new(n_shared: usize) -> Self {
-        Self { n_shared, shared: vec![0.0; n_shared * n_shared], blocks: Vec::new() }
+        let shared = vec![0.0; n_shared * n_shared];
+        Self { n_shared, shared, eliminated: vec![0.0; n_shared], blocks: Vec::new() }
     }
 
     /// Adds blocks that are made on all cores from the elements, of which `size_of` tells how long
@@ -139,13 +144,16 @@ impl Bordered {
         in_order_each(tasks_of(elements, SIZE_OF_A_TASK, size_of), solve, |(blocks, shared)| {
             for (place, term) in shared {
                 self.shared[place] += term;
+                if place % (n_shared + 1) == 0 {
+                    self.eliminated[place / (n_shared + 1)] += (-term).max(0.0);
+                }
             }
             self.blocks.extend(blocks);
         });
     }
 
     pub(super) fn variances(self) -> Variances {
-        let Self { n_shared, mut shared, blocks } = self;
+        let Self { n_shared, mut shared, eliminated, blocks } = self;
         let nothing = Variances {
             shared: vec![f64::INFINITY; n_shared],
             blocks: blocks.iter().map(|_| None).collect(),
@@ -154,7 +162,9 @@ impl Bordered {
             return nothing;
         }
         // A shared parameter without information is made independent of the others.
-        let unknown: Vec<bool> = (0..n_shared).map(|a| shared[a * n_shared + a] <= 0.0).collect();
+        let is_unknown = |(left, eliminated): (&f64, &f64)| *left <= ROUNDING * (left + eliminated);
+        let unknown: Vec<bool> =
+            shared.iter().step_by(n_shared + 1).zip(&eliminated).map(is_unknown).collect();
         for a in (0..n_shared).filter(|&a| unknown[a]) {
             for other in 0..n_shared {
                 shared[a * n_shared + other] = 0.0;
