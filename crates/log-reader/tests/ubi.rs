@@ -64,6 +64,18 @@ fn a_document_is_the_same_after_an_event_named_its_user() {
     assert_eq!(log.report.ubi.unwrap().repeated_queries, 1);
 }
 
+/// Numbers with more digits than are read would be one query.
+#[test]
+fn identifiers_of_too_many_digits_are_refused() {
+    for (number, is_read) in
+        [("18446744073709551615", true), ("18446744073709551616", false), ("1e16", false)]
+    {
+        let query = format!(r#"{{"query_id":{number},"user_query":"toner","query_response_hit_ids":["a"]}}"#);
+        let read = reader(ubi()).read_inputs(inputs(&[query.as_bytes()]));
+        assert_eq!(read.is_ok(), is_read, "{number}");
+    }
+}
+
 #[test]
 fn the_lists_of_the_cases_in_every_form() {
     let (queries, events) = (QUERIES.as_bytes(), EVENTS.as_bytes());

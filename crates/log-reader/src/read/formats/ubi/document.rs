@@ -7,6 +7,9 @@ use serde::{Deserialize, Deserializer};
 use std::borrow::Cow;
 use std::fmt;
 
+/// Larger numbers with a fraction or an exponent, and integers of more than 64 bits, lose digits.
+const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// An identifier or a text; a number is its text.
 #[derive(Debug, Clone)]
 pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
@@ -39,6 +42,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
             }
 
             fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+                // Beyond, different numbers are read as one.
+                if number.abs() > MOST_EXACT {
+                    return Err(E::custom("a number with too many digits"));
+                }
                 Ok(Text(Cow::Owned(number.to_string())))
             }
         }
