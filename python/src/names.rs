@@ -7,7 +7,7 @@ use crate::task::size;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use serde_json::Value;
+use serde_json::{Number, Value};
 use std::sync::Arc;
 
 /// The names of a policy's items.
@@ -172,20 +172,20 @@ fn in_python<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 /// Names as JSON.
 pub(crate) fn to_json(names: &Bound<'_, PyTuple>) -> PyResult<Vec<Value>> {
     let value = |name: Bound<'_, PyAny>| {
-        if let Ok(flag) = name.cast_exact::<PyBool>() {
-            Ok(flag.is_true().into())
+        let kept = if let Ok(flag) = name.cast_exact::<PyBool>() {
+            Some(flag.is_true().into())
         } else if name.is_exact_instance_of::<PyString>() {
-            Ok(name.extract::<String>()?.into())
+            Some(name.extract::<String>()?.into())
         } else if name.is_exact_instance_of::<PyInt>() {
-            Ok(name.extract::<i64>()?.into())
+            name.extract::<i64>().ok().map(Value::from)
         } else if name.is_exact_instance_of::<PyFloat>() {
-            Ok(name.extract::<f64>()?.into())
+            Number::from_f64(name.extract()?).map(Value::Number)
         } else {
-            Err(value_error(format!(
-                "item {} is no str, int, float or bool, which JSON keeps: use pickle",
-                name.repr()?
-            )))
-        }
+            None
+        };
+        let lost = "is no str, bool, finite float or int of 64 bits, which JSON keeps: use pickle";
+        let name = name.repr()?;
+        kept.ok_or_else(|| value_error(format!("item {name} {lost}")))
     };
     names.iter().map(value).collect()
 }

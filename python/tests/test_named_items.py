@@ -46,12 +46,20 @@ def test_any_hashable_values(items):
     restored.update(decision, [0, 1])
     assert [restored.select().action for _ in range(3)] is not None
     if isinstance(expected[0], tuple):
-        with pytest.raises(ValueError, match=r"item \('a', 1\) is no str, int, float or bool.* use pickle"):
+        with pytest.raises(ValueError, match=r"item \('a', 1\) is no str, bool, finite float or int.* use pickle"):
             policy.save()
         return
     assert Policy.load(policy.save()).items == expected
     assert type(decision).from_json(decision.to_json()) == decision
     assert type(batch).from_json(batch.to_json()) == batch
+
+
+@pytest.mark.parametrize("item", [float("nan"), float("inf"), 2**70])
+def test_numbers_that_json_cannot_keep(item):
+    policy = cascade(items=[item, "b", "c"])
+    with pytest.raises(ValueError, match=r"^item \S+ is no str, bool, finite float or int of 64 bits"):
+        policy.save()
+    assert len(pickle.loads(pickle.dumps(policy)).items) == 3
 
 
 def test_winners_have_names():
