@@ -15,7 +15,7 @@ use std::ops::Range;
 /// Size of the blocks of one task for a thread, and their number when variances are computed.
 const SIZE_OF_A_TASK: usize = 1 << 16;
 const BLOCKS_OF_A_TASK: usize = 1 << 8;
-/// What is left of the information on a shared parameter is a rounding error below this part of it.
+/// The rest of the information on a shared parameter is a rounding error below this part of it.
 const ROUNDING: f64 = 1e-12;
 
 /// The information on the `n` parameters of a block, `n` by `n`, of which the lower triangle
